@@ -1,0 +1,128 @@
+import { dirname, join } from 'node:path/posix';
+import { parseAst } from 'vite';
+
+/** Source text by path from the root of the repository, with forward slashes. */
+export type SourceFiles = ReadonlyMap<string, string>;
+
+interface Place {
+  /** Folders of src, besides its own, that a file in this place may import from. */
+  readonly folders: readonly string[];
+  /** Packages that it may import from. */
+  readonly packages: readonly string[];
+}
+
+/** The order of the house: each folder may import what is below it. */
+const folders: Readonly<Record<string, Place>> = {
+  policy: { folders: [], packages: [] },
+  fetch: { folders: ['policy'], packages: [] },
+  query: { folders: ['fetch', 'policy'], packages: ['@tanstack/react-query'] },
+  react: { folders: ['query', 'fetch', 'policy'], packages: ['@tanstack/react-query', 'react'] },
+  testing: { folders: ['policy'], packages: ['msw'] },
+};
+
+/** Entry files only re-export, each the part of the house that its users asked for by its name. */
+const entries: Readonly<Record<string, Place>> = {
+  'index.ts': { folders: ['query', 'fetch', 'policy'], packages: [] },
+  'react.ts': { folders: ['react', 'query', 'fetch', 'policy'], packages: [] },
+  'testing.ts': { folders: ['testing', 'policy'], packages: [] },
+};
+
+type Node = Readonly<Record<string, unknown>>;
+const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null;
+
+function* nodesIn(value: unknown): Generator<Node> {
+  if (!isNode(value)) return;
+  if (typeof value['type'] === 'string') yield value;
+  for (const child of Object.values(value)) yield* nodesIn(child);
+}
+
+const parse = (path: string, code: string) =>
+  parseAst(code, { lang: path.endsWith('x') ? 'tsx' : 'ts' }, path);
+
+/**
+ * What a file imports: statements, re-exports, `import()` and `import('…').Type` alike, with
+ * `undefined` for one that is computed.
+ */
+export function importsOf(path: string, code: string): (string | undefined)[] {
+  return [...nodesIn(parse(path, code))]
+    .map((node) => node['source'])
+    .filter(isNode)
+    .map(({ value }) => (typeof value === 'string' ? value : undefined));
+}
+
+const isRelative = (specifier: string): boolean => specifier.startsWith('.');
+const resolveFrom = (path: string, specifier: string): string => join(dirname(path), specifier);
+
+/** `react/jsx-runtime` is of the package `react`, `@tanstack/react-query/x` of its first two parts. */
+const packageOf = (specifier: string): string =>
+  specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+
+function importFault(
+  path: string,
+  specifier: string | undefined,
+  files: SourceFiles,
+): string | undefined {
+  if (specifier === undefined) return 'computes what it imports';
+  const inDemo = path.startsWith('demo/');
+  const target = resolveFrom(path, specifier);
+  if (inDemo) {
+    const staysInside = !isRelative(specifier) || target.startsWith('demo/');
+    return staysInside ? undefined : `imports ${specifier}: a demo imports packages by name`;
+  }
+
+  const [, folder = '', file] = path.split('/');
+  const place = file === undefined ? entries[folder] : folders[folder];
+  if (place === undefined) return 'has no place in the order of the house';
+  if (!isRelative(specifier)) {
+    const allowed = place.packages.includes(packageOf(specifier));
+    return allowed ? undefined : `imports ${specifier}: not a package for this place`;
+  }
+  if (!files.has(target)) return `imports ${specifier}, which is no file of src`;
+  const [, targetFolder = '', targetFile] = target.split('/');
+  if (targetFile === undefined) return `imports ${specifier}: nothing inside imports an entry file`;
+  const allowed =
+    (file !== undefined && targetFolder === folder) || place.folders.includes(targetFolder);
+  return allowed ? undefined : `imports ${specifier}: imports point down`;
+}
+
+/** Every cycle is reported once, as the path that closes it. */
+function cyclesIn(files: SourceFiles): string[] {
+  const cycles: string[] = [];
+  const done = new Set<string>();
+  const visit = (path: string, trail: readonly string[]): void => {
+    const start = trail.indexOf(path);
+    if (start !== -1) cycles.push([...trail.slice(start), path].join(' → '));
+    if (start !== -1 || done.has(path)) return;
+    for (const specifier of importsOf(path, files.get(path) ?? '')) {
+      if (specifier === undefined || !isRelative(specifier)) continue;
+      const target = resolveFrom(path, specifier);
+      if (files.has(target)) visit(target, [...trail, path]);
+    }
+    done.add(path);
+  };
+  for (const path of files.keys()) visit(path, []);
+  return cycles.map((cycle) => `${cycle}: a cycle`);
+}
+
+/** Also a directive, such as 'use client'. */
+const isReExport = (node: Node): boolean =>
+  typeof node['directive'] === 'string' ||
+  (node['type'] !== 'ImportDeclaration' && isNode(node['source']));
+
+/** Everything that breaks the order of the house, one sentence each. */
+export function violations(files: SourceFiles): string[] {
+  const faults = [...files].flatMap(([path, code]) =>
+    importsOf(path, code)
+      .map((specifier) => importFault(path, specifier, files))
+      .filter((fault) => fault !== undefined)
+      .map((fault) => `${path} ${fault}`),
+  );
+  const notOnlyReExports = [...files]
+    .filter(([path]) => /^src\/[^/]+$/.test(path))
+    .filter(([path, code]) => !parse(path, code).body.every((node) => isReExport({ ...node })))
+    .map(([path]) => `${path} does more than re-export`);
+  return [...faults, ...notOnlyReExports, ...cyclesIn(files)];
+}

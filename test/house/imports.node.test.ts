@@ -1,0 +1,143 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { importsOf, violations } from './import-rules.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+
+function sourcesIn(folder: string): [path: string, code: string][] {
+  return readdirSync(resolve(root, folder), { recursive: true, encoding: 'utf8' })
+    .map((path) => `${folder}/${path.replaceAll('\\', '/')}`)
+    .filter((path) => /\.tsx?$/.test(path) && !/\.d\.ts$|\/(dist|node_modules)\//.test(path))
+    .map((path) => [path, readFileSync(resolve(root, path), 'utf8')]);
+}
+
+test('in src and demo, imports point down, without cycles', () => {
+  const files = new Map([...sourcesIn('src'), ...sourcesIn('demo')]);
+  expect(files.has('src/index.ts')).toBe(true);
+  expect(violations(files)).toEqual([]);
+});
+
+describe('the rules see', () => {
+  const house = (files: Record<string, string>) => violations(new Map(Object.entries(files)));
+
+  test('every form of import, types included', () => {
+    const code = `
+      import a from './a.ts';
+      import type { B } from './b.ts';
+      import './c.ts';
+      export { d } from './d.ts';
+      export type * from './e.ts';
+      const f = import('./f.ts');
+      type G = import('./g.ts').G;
+      type H = typeof import('./h.ts');
+      const i = import(f + '.ts');
+    `;
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) => `./${name}.ts`);
+    expect(importsOf('src/policy/x.ts', code)).toEqual([...names, undefined]);
+  });
+
+  test('an import that points up', () => {
+    expect(
+      house({
+        'src/policy/a.ts': `import type { B } from '../fetch/b.ts';`,
+        'src/fetch/b.ts': '',
+      }),
+    ).toEqual(['src/policy/a.ts imports ../fetch/b.ts: imports point down']);
+  });
+
+  test('the testing kit importing more than the policy', () => {
+    expect(
+      house({
+        'src/testing/a.ts': `import { b } from '../policy/b.ts'; import { c } from '../fetch/c.ts';`,
+        'src/policy/b.ts': '',
+        'src/fetch/c.ts': '',
+      }),
+    ).toEqual(['src/testing/a.ts imports ../fetch/c.ts: imports point down']);
+  });
+
+  test('an import of an entry file from inside, or from another entry', () => {
+    expect(
+      house({
+        'src/react/a.ts': `import { b } from '../index.ts';`,
+        'src/react.ts': `export { b } from './index.ts';`,
+        'src/index.ts': '',
+      }),
+    ).toEqual([
+      'src/react/a.ts imports ../index.ts: nothing inside imports an entry file',
+      'src/react.ts imports ./index.ts: nothing inside imports an entry file',
+    ]);
+  });
+
+  test('the main entry reaching for the hooks or the testing kit', () => {
+    expect(
+      house({
+        'src/index.ts': `export { a } from './react/a.ts'; export { b } from './testing/b.ts';`,
+        'src/react/a.ts': '',
+        'src/testing/b.ts': '',
+      }),
+    ).toEqual([
+      'src/index.ts imports ./react/a.ts: imports point down',
+      'src/index.ts imports ./testing/b.ts: imports point down',
+    ]);
+  });
+
+  test('an entry file that does more than re-export', () => {
+    const fault = ['src/react.ts does more than re-export'];
+    expect(house({ 'src/react.ts': 'export const a = 1;' })).toEqual(fault);
+    expect(house({ 'src/react.ts': 'export {};' })).toEqual(fault);
+    const directive = `'use client'; export * from './react/a.ts';`;
+    expect(house({ 'src/react.ts': directive, 'src/react/a.ts': '' })).toEqual([]);
+  });
+
+  test('a cycle, also one of types only', () => {
+    expect(
+      house({
+        'src/policy/a.ts': `import { b } from './b.ts';`,
+        'src/policy/b.ts': `export type C = import('./c.ts').C;`,
+        'src/policy/c.ts': `import type { A } from './a.ts';`,
+      }),
+    ).toEqual(['src/policy/a.ts → src/policy/b.ts → src/policy/c.ts → src/policy/a.ts: a cycle']);
+  });
+
+  test('a package that the place has no business with', () => {
+    expect(
+      house({
+        'src/query/a.ts': `import { QueryClient } from '@tanstack/react-query'; import 'react';`,
+        'src/react/b.ts': `import 'react/jsx-runtime'; import 'node:fs';`,
+        'src/testing/c.ts': `import 'msw/browser'; import 'vitest';`,
+      }),
+    ).toEqual([
+      'src/query/a.ts imports react: not a package for this place',
+      'src/react/b.ts imports node:fs: not a package for this place',
+      'src/testing/c.ts imports vitest: not a package for this place',
+    ]);
+  });
+
+  test('a missing file or extension, and a computed import', () => {
+    expect(
+      house({
+        'src/policy/a.ts': `import './b'; import(name);`,
+        'src/policy/b.ts': '',
+      }),
+    ).toEqual([
+      'src/policy/a.ts imports ./b, which is no file of src',
+      'src/policy/a.ts computes what it imports',
+    ]);
+  });
+
+  test('a folder that the order does not know', () => {
+    expect(house({ 'src/new/a.ts': `import '../policy/b.ts';`, 'src/policy/b.ts': '' })).toEqual([
+      'src/new/a.ts has no place in the order of the house',
+    ]);
+  });
+
+  test('a demo that imports the source instead of the package', () => {
+    expect(
+      house({
+        'demo/src/main.tsx': `import 'steadfetch'; import './shop.tsx'; import '../../src/index.ts';`,
+        'demo/src/shop.tsx': '',
+      }),
+    ).toEqual(['demo/src/main.tsx imports ../../src/index.ts: a demo imports packages by name']);
+  });
+});

@@ -1,0 +1,112 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import react from '@vitejs/plugin-react';
+import { playwright } from '@vitest/browser-playwright';
+import { msw } from 'msw/vite';
+import { defineConfig } from 'vitest/config';
+import { chromiumLaunchOptions } from './setup/chromium.ts';
+import { floorNames } from './setup/floor-versions.ts';
+import manifest from '../package.json' with { type: 'json' };
+
+const root = resolve(import.meta.dirname, '..');
+const pins: Record<string, string> = manifest.devDependencies;
+
+/** The exact version that package.json pins, also behind an alias (`npm:react@18.3.1`). */
+const pinned = (name: string): string => pins[name]?.split('@').at(-1) ?? '';
+
+/** Tests import the package as users do, and get its source. */
+const packageAlias = [
+  { find: /^steadfetch$/, replacement: resolve(root, 'src/index.ts') },
+  { find: /^steadfetch\/react$/, replacement: resolve(root, 'src/react.ts') },
+  { find: /^steadfetch\/testing$/, replacement: resolve(root, 'src/testing.ts') },
+];
+
+const floorAlias = Object.entries(floorNames).map(([name, floor]) => ({
+  find: new RegExp(`^${name}(?=/|$)`),
+  replacement: floor,
+}));
+
+const browserServer = resolve(root, 'test/browser/server.ts');
+
+export default defineConfig({
+  root,
+  test: {
+    // Vitest leaves one core to its watcher, which nobody runs here.
+    maxWorkers: '100%',
+    // Virtual time costs none: this only bounds a hang, also on a machine that is busy.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    projects: [
+      {
+        extends: true,
+        resolve: { alias: packageAlias },
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.{ts,tsx}'],
+          exclude: ['test/**/*.node.test.{ts,tsx}', 'test/browser/**', 'test/e2e/**'],
+          environment: 'jsdom',
+          setupFiles: ['test/setup/unit.ts'],
+          env: {
+            EXPECTED_REACT: pinned('react'),
+            EXPECTED_REACT_QUERY: pinned('@tanstack/react-query'),
+          },
+        },
+      },
+      {
+        extends: true,
+        resolve: { alias: [...packageAlias, ...floorAlias] },
+        test: {
+          name: 'floor',
+          include: ['test/{query,react}/**/*.test.{ts,tsx}'],
+          exclude: ['test/**/*.node.test.{ts,tsx}'],
+          environment: 'jsdom',
+          setupFiles: ['test/setup/floor.ts', 'test/setup/unit.ts'],
+          // The second imports React, so it must not start before the first has run.
+          sequence: { setupFiles: 'list' },
+          env: {
+            EXPECTED_REACT: pinned('react-18'),
+            EXPECTED_REACT_QUERY: pinned('react-query-floor'),
+          },
+        },
+      },
+      {
+        extends: true,
+        resolve: { alias: packageAlias },
+        test: {
+          name: 'node',
+          include: ['test/**/*.node.test.{ts,tsx}'],
+          environment: 'node',
+        },
+      },
+      {
+        extends: true,
+        resolve: { alias: packageAlias },
+        plugins: [react(), msw({ mode: 'worker-only' })],
+        test: {
+          name: 'browser',
+          include: ['test/browser/**/*.test.{ts,tsx}'],
+          globalSetup: existsSync(browserServer) ? [browserServer] : [],
+          browser: {
+            enabled: true,
+            headless: true,
+            screenshotFailures: false,
+            provider: playwright({ launchOptions: chromiumLaunchOptions() }),
+            instances: [{ browser: 'chromium' }],
+          },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts'],
+          environment: 'node',
+          globalSetup: ['test/setup/dist.ts'],
+          // Each launches a browser of its own: one at a time, and after everything else.
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
+  },
+});
