@@ -1,0 +1,59 @@
+import type { Random } from './clock.ts';
+
+/**
+ * How the wait grows and is spread. With `v = min(capMs, baseMs × factor^(retry − 1))` and `U` a
+ * uniform draw:
+ *
+ * | type | wait | mean of the last step |
+ * |---|---|---|
+ * | `full` | U(0, v) | capMs / 2 |
+ * | `equal` | v/2 + U(0, v/2) | 3/4 capMs |
+ * | `decorrelated` | U(baseMs, min(capMs, 3 × previous wait)) | |
+ * | `proportional` | v × U(0.75, 1.25), where v is capped at capMs / 1.25 | 4/5 capMs |
+ * | `none` | v | capMs |
+ *
+ * The cap comes first and the jitter after it, always: a cap on the jittered value would put most
+ * clients at exactly the cap, and so in step again.
+ *
+ * Source: M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
+ */
+export type BackoffType = 'full' | 'equal' | 'decorrelated' | 'proportional' | 'none';
+
+export interface BackoffInput {
+  readonly backoff: BackoffType;
+  readonly baseMs: number;
+  readonly factor: number;
+  readonly capMs: number;
+  /** The retry that this wait precedes, counted from 1. */
+  readonly retry: number;
+  /** The wait before the previous retry; read by `decorrelated` only. */
+  readonly previousBackoffMs?: number | undefined;
+}
+
+/**
+ * The wait before a retry, in whole milliseconds (rounded down) within [0, `capMs`].
+ *
+ * @example
+ * ```ts
+ * const options = { backoff: 'full', baseMs: 1000, factor: 2, capMs: 30_000 } as const;
+ * backoffDelay({ ...options, retry: 3 }, () => 0.5); // 2000: half of 1000 × 2 × 2
+ * ```
+ */
+export function backoffDelay(input: BackoffInput, random: Random): number {
+  const { backoff, baseMs, factor, capMs, retry, previousBackoffMs = baseMs } = input;
+  // 0 × Infinity is NaN, and a NaN delay would be a hot loop: no base, no wait.
+  const step = (cap: number): number => Math.min(cap, baseMs && baseMs * factor ** (retry - 1));
+  const whole = step(capMs);
+  const fifthBelow = step(capMs / 1.25);
+  const [low, high] = {
+    full: [0, whole],
+    equal: [whole / 2, whole],
+    decorrelated: [
+      Math.min(capMs, baseMs),
+      Math.min(capMs, Math.max(baseMs, 3 * previousBackoffMs)),
+    ],
+    proportional: [0.75 * fifthBelow, 1.25 * fifthBelow],
+    none: [whole, whole],
+  }[backoff] as [number, number];
+  return Math.floor(low + (high - low) * random());
+}

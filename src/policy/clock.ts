@@ -1,0 +1,50 @@
+/**
+ * The time source that everything in Steadfetch takes as an argument.
+ *
+ * `now` is the wall clock, in epoch milliseconds: deadlines and countdowns compare wall clocks,
+ * because timers are throttled in hidden tabs and stop while a laptop sleeps.
+ */
+export interface Clock {
+  now(): number;
+  setTimeout(callback: () => void, delayMs: number): unknown;
+  clearTimeout(handle: unknown): void;
+  /** Where timers keep a process alive: lets it end without this one. */
+  unref?(handle: unknown): void;
+}
+
+/** A source of randomness: a number in [0, 1), as `Math.random` returns. */
+export type Random = () => number;
+
+/** The longest delay that a timer can hold: a longer one fires at once (2^31 - 1 ms, 24.8 days). */
+export const maxTimerMs = 2_147_483_647;
+
+/**
+ * The clock of this environment. The globals are read at every call, not once at import, so that
+ * a test's fake timers are seen whenever they are installed.
+ */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  setTimeout: (callback, delayMs) => setTimeout(callback, delayMs),
+  clearTimeout: (handle) => clearTimeout(handle as ReturnType<typeof setTimeout>),
+  unref: (handle) => (handle as { unref?: () => void }).unref?.(),
+};
+
+/** What sends requests: fetch's own signature. */
+export type Transport = typeof fetch;
+
+/** The fetch of this environment, looked up at every call: a mock may be installed at any time. */
+export const systemTransport: Transport = (input, init) => fetch(input, init);
+
+/** The randomness of this environment. */
+export const systemRandom: Random = () => Math.random();
+
+/** Midnight UTC of a day of the calendar, in epoch milliseconds; days beyond the month run over. */
+export function utcDay(year: number, monthIndex: number, day: number): number {
+  // Not Date.UTC, which takes the years 0 to 99 for 1900 to 1999.
+  return new Date(0).setUTCFullYear(year, monthIndex, day);
+}
+
+/** The year of a time, in UTC. */
+export function utcYear(epochMs: number): number {
+  return new Date(epochMs).getUTCFullYear();
+}

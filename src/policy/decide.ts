@@ -1,0 +1,69 @@
+import { backoffDelay } from './backoff.ts';
+import type { Random } from './clock.ts';
+import type { Decision, StopReason } from './decision.ts';
+import type { Operation } from './operation.ts';
+import type { Policy } from './options.ts';
+import type { Failure } from './outcome.ts';
+import { whyRetry, whyStop } from './retry-table.ts';
+
+/** When and how a decision is made: the wall clock, and chance. */
+export interface DecideContext {
+  readonly nowMs: number;
+  readonly random: Random;
+}
+
+/** Retry-After is a lower bound, so that jitter goes on top of it: up to a fifth. */
+const retryAfterJitter = 0.2;
+
+/**
+ * What to do after a failed attempt. Total and pure: every failure gets an answer, and a
+ * `shouldRetry` that throws or returns no boolean counts as undefined.
+ *
+ * The order is: the table (with `shouldRetry`), `maxRetries`, `maxRetryAfterMs`, the deadline.
+ *
+ * @example
+ * ```ts
+ * decide(failures.network, operation, presets.interactive, { nowMs: 0, random: () => 0.5 });
+ * // { kind: 'retry', reason: 'network', delayMs: 500, backoffMs: 500, retryAt: 500 }
+ * ```
+ */
+export function decide(
+  failure: Failure,
+  operation: Operation,
+  policy: Policy,
+  { nowMs, random }: DecideContext,
+): Decision {
+  const retryAfterMs = failure.kind === 'http' ? failure.retryAfterMs : undefined;
+  const stop = (reason: StopReason): Decision => ({
+    kind: 'stop',
+    reason,
+    retryAt: retryAfterMs === undefined ? undefined : nowMs + retryAfterMs,
+  });
+
+  const wanted = ask(failure, operation, policy);
+  const reason = whyRetry(failure);
+  const refusal = whyStop(failure, operation, reason, wanted);
+  if (refusal) return stop(refusal);
+  if (operation.attempt > policy.maxRetries) return stop('max-retries');
+  if (retryAfterMs !== undefined && retryAfterMs > policy.maxRetryAfterMs)
+    return stop('retry-after');
+
+  const { attempt: retry, previousBackoffMs } = operation;
+  const backoffMs = backoffDelay({ ...policy, retry, previousBackoffMs }, random);
+  const askedMs =
+    retryAfterMs === undefined ? 0 : Math.floor(retryAfterMs * (1 + retryAfterJitter * random()));
+  const delayMs = Math.max(backoffMs, askedMs);
+  const retryAt = nowMs + delayMs;
+  if (retryAt > operation.startedAt + operation.heldMs + policy.deadlineMs) return stop('deadline');
+  return { kind: 'retry', reason: reason ?? 'should-retry', delayMs, backoffMs, retryAt };
+}
+
+function ask(failure: Failure, operation: Operation, policy: Policy): boolean | undefined {
+  if (failure.kind === 'aborted') return undefined;
+  try {
+    const answer: unknown = policy.shouldRetry?.(failure, operation);
+    return typeof answer === 'boolean' ? answer : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,65 @@
+import { utcDay, utcYear } from './clock.ts';
+
+const weekday = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)';
+const time = '(?<hour>\\d\\d):(?<minute>\\d\\d):(?<second>\\d\\d)';
+
+/** The preferred form, RFC 850's, and asctime's. */
+const forms: readonly RegExp[] = [
+  `${weekday}, (?<day>\\d\\d) (?<month>[A-Z]..) (?<year>\\d{4}) ${time} GMT`,
+  `(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (?<day>\\d\\d)-(?<month>[A-Z]..)-(?<year>\\d\\d) ${time} GMT`,
+  `${weekday} (?<month>[A-Z]..) (?<day>[ \\d]\\d) ${time} (?<year>\\d{4})`,
+].map((form) => new RegExp(`^${form}$`));
+
+const months = 'JanFebMarAprMayJunJulAugSepOctNovDec';
+
+/**
+ * Reads an HTTP-date: all three forms of RFC 9110 §5.6.7, by their grammar, in UTC.
+ *
+ * `Date.parse` is no substitute: it takes the asctime form for local time, and takes much for a
+ * date that is none. Case and spaces count, the date must exist in the calendar, and second 60 (a
+ * leap second) is the second after 59. The day name must be one, but need not be the right one:
+ * the grammar does not tie it to the date.
+ *
+ * @param value - The field value, without surrounding whitespace.
+ * @param nowMs - The current time in epoch milliseconds. Used only for the two-digit year of the
+ * RFC 850 form: a time more than 50 years ahead of it is read as the same date a century earlier.
+ * @returns Epoch milliseconds, or `undefined` if the value is not an HTTP-date.
+ *
+ * @example
+ * ```ts
+ * const nowMs = 1_795_219_200_000; // 21 November 2026
+ * parseHttpDate('Sun, 06 Nov 1994 08:49:37 GMT', nowMs); // 784111777000
+ * parseHttpDate('Sunday, 06-Nov-94 08:49:37 GMT', nowMs); // 784111777000
+ * parseHttpDate('1994-11-06T08:49:37Z', nowMs); // undefined
+ * ```
+ */
+export function parseHttpDate(value: string, nowMs: number): number | undefined {
+  for (const form of forms) {
+    const parts = form.exec(value)?.groups;
+    if (parts) return toEpochMs(parts as typeof parts & DateParts, nowMs);
+  }
+  return undefined;
+}
+
+type DateParts = Readonly<Record<'year' | 'month' | 'day' | 'hour' | 'minute' | 'second', string>>;
+
+function toEpochMs(parts: DateParts, nowMs: number): number | undefined {
+  const monthIndex = months.indexOf(parts.month) / 3;
+  const day = +parts.day;
+  const hour = +parts.hour;
+  const minute = +parts.minute;
+  const second = +parts.second;
+  const dayIn = (year: number): number => utcDay(year, monthIndex, day);
+  const timeOfDayMs = ((hour * 60 + minute) * 60 + second) * 1000;
+
+  let year = +parts.year;
+  if (parts.year.length === 2) {
+    // The latest year with these digits that puts the time at most 50 years after now.
+    year += Math.floor(utcYear(nowMs) / 100 + 1) * 100;
+    while (dayIn(year - 50) + timeOfDayMs > nowMs) year -= 100;
+  }
+  // A day that its month does not have runs over into the next one.
+  const exists = day > 0 && dayIn(year) < utcDay(year, monthIndex + 1, 1);
+  const isTime = hour < 24 && minute < 60 && second < 61;
+  return exists && isTime && monthIndex >= 0 ? dayIn(year) + timeOfDayMs : undefined;
+}

@@ -1,0 +1,52 @@
+/**
+ * Whether the server did what the attempt asked for. `unknown` is an answer, not a gap: the
+ * request may have been processed although no (or no final) answer came back.
+ */
+export type Processed = 'no' | 'yes' | 'unknown';
+
+/**
+ * What a failed attempt showed.
+ *
+ * | kind | meaning |
+ * |---|---|
+ * | `http` | an answer came with a status that is not 2xx |
+ * | `network` | the attempt was rejected before any header: refused, reset, DNS, CORS, offline |
+ * | `timeout` | our own per-attempt time-out, before the headers or within the body |
+ * | `body` | a 2xx answer began, and its body broke or could not be read |
+ * | `aborted` | the caller aborted |
+ * | `invalid` | the request cannot be sent as it is written (a programming error) |
+ * | `error` | something else threw inside the operation, and nothing is known about it |
+ */
+export type Failure =
+  | {
+      readonly kind: 'http';
+      readonly status: number;
+      /** The server's Retry-After, in milliseconds from receipt; undefined when absent, unreadable or malformed. */
+      readonly retryAfterMs: number | undefined;
+      /** A 409 which says that the first request with this idempotency key is still running. */
+      readonly inProgress: boolean;
+      readonly processed: Processed;
+    }
+  | { readonly kind: 'network'; readonly processed: 'unknown' }
+  | {
+      readonly kind: 'timeout';
+      readonly phase: 'headers' | 'body';
+      readonly processed: Processed;
+    }
+  | { readonly kind: 'body'; readonly status: number; readonly processed: 'yes' }
+  | { readonly kind: 'aborted'; readonly processed: 'unknown' }
+  | { readonly kind: 'invalid'; readonly processed: 'no' }
+  | { readonly kind: 'error'; readonly processed: 'unknown' };
+
+/** What an attempt showed: it went well, or a {@link Failure}. */
+export type Outcome =
+  | { readonly kind: 'ok'; readonly status: number; readonly processed: 'yes' }
+  | Failure;
+
+/** The failures that carry no data of their own. */
+export const failures: Readonly<Record<'network' | 'aborted' | 'invalid' | 'error', Failure>> = {
+  network: { kind: 'network', processed: 'unknown' },
+  aborted: { kind: 'aborted', processed: 'unknown' },
+  invalid: { kind: 'invalid', processed: 'no' },
+  error: { kind: 'error', processed: 'unknown' },
+};
