@@ -1,0 +1,98 @@
+import { reject } from '../policy/check-option.ts';
+import type { Policy, PolicyOptions } from '../policy/options.ts';
+import { definePolicy } from '../policy/validate.ts';
+import { toUrl } from './request-parts.ts';
+
+/** What an API is declared to do about idempotency keys. */
+export interface IdempotencyProfile {
+  /** The request header that carries the key. A request with it is sent again with the same key. */
+  readonly header: string;
+  /**
+   * Whether this 409 means that the first request with the key is still running: then it is waited
+   * for, with the same key and the same bytes. @default every 409, as in draft-ietf-httpapi-idempotency-key-header
+   */
+  readonly inProgress?: ((response: Response) => boolean) | undefined;
+}
+
+/** What is known of the API behind some URLs. */
+export interface ApiProfile {
+  /**
+   * Which requests it is about: a URL (its origin and everything below its path), a RegExp over the
+   * absolute URL, or a function of it. The first profile that matches counts.
+   */
+  readonly match: string | RegExp | ((url: URL) => boolean);
+  /** How its failures are answered. */
+  readonly policy?: PolicyOptions | undefined;
+  /** Its requests are idempotent whatever their method, such as queries sent by POST. @default false */
+  readonly idempotent?: boolean | undefined;
+  /** Its support of idempotency keys. Without it no POST or PATCH is sent again. @default none */
+  readonly idempotency?: IdempotencyProfile | undefined;
+}
+
+/** What a profile says of one request. */
+interface ApiFacts {
+  readonly apiPolicy: PolicyOptions | undefined;
+  readonly isIdempotent: boolean | undefined;
+  /** The idempotency key that the request carries, where the API is declared to honour it. */
+  readonly key: string | null | undefined;
+  /** Whether a 409 says that the first request with this key is still running. */
+  readonly isInProgress: (response: Response) => boolean;
+}
+
+/** Finds what is known of the API behind a URL, as it was passed to fetch. */
+export type FindApi = (url: string, readHeaders: () => Headers) => ApiFacts | undefined;
+
+/**
+ * @throws TypeError when a profile is not as it must be.
+ */
+export function defineApis(apis: readonly ApiProfile[], policy: Policy): FindApi {
+  apis.forEach((api, index) => {
+    const operation = `createSteadfetch: apis[${index}]`;
+    definePolicy(operation, policy, api.policy);
+    check(operation, api);
+  });
+  return (url, readHeaders) => {
+    const absolute = apis[0] && toUrl(url);
+    const api = absolute && apis.find(({ match }) => isMatching(match, absolute));
+    if (!api) return undefined;
+    const { policy: apiPolicy, idempotent: isIdempotent, idempotency } = api;
+    const key = idempotency && readHeaders().get(idempotency.header);
+    return {
+      apiPolicy,
+      isIdempotent,
+      key,
+      isInProgress: (response) =>
+        !!key && response.status === 409 && isStillRunning(idempotency, response),
+    };
+  };
+}
+
+function isStillRunning({ inProgress }: IdempotencyProfile, response: Response): boolean {
+  try {
+    return inProgress?.(response) ?? true;
+  } catch {
+    // Somebody else's mistake must not hide the answer.
+    return false;
+  }
+}
+
+function check(operation: string, { match, idempotency }: ApiProfile): void {
+  const isMatch =
+    typeof match === 'string'
+      ? toUrl(match, 'http://localhost')
+      : typeof match === 'function' || match instanceof RegExp;
+  if (!isMatch) reject(operation, 'match', match, 'a URL, a RegExp or a function');
+  if (idempotency && !/^[\w-]+$/.test(idempotency.header)) {
+    reject(operation, 'idempotency.header', idempotency.header, 'the name of a header');
+  }
+}
+
+function isMatching(match: ApiProfile['match'], url: URL): boolean {
+  if (typeof match === 'function') return match(url);
+  if (match instanceof RegExp) return url.href.search(match) >= 0;
+  // Resolved at the request: on a server there is no location when the module loads.
+  const base = toUrl(match);
+  // Whole segments only: /v1 is not /v10, and api.example is not api.example.evil.
+  const below = base?.pathname.replace(/\/*$/, '/');
+  return url.origin === base?.origin && `${url.pathname}/`.startsWith(`${below}`);
+}

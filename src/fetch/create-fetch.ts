@@ -1,0 +1,218 @@
+import { classifyAnswer } from '../policy/classify.ts';
+import type { Transport } from '../policy/clock.ts';
+import { layer, type PolicyOptions, type Timeout } from '../policy/options.ts';
+import { type Failure, failures, type Outcome } from '../policy/outcome.ts';
+import type { FindApi } from './api-profile.ts';
+import { startAttempt } from './attempt.ts';
+import { HttpError, NetworkError, TimeoutError } from './errors.ts';
+import { reportFailure, type RequestFacts } from './failure-report.ts';
+import { guardResponse } from './guarded-response.ts';
+import { hintAtCors } from './hint-at-cors.ts';
+import type { LiveOperation } from './live-operation.ts';
+import { type Environment, type Operations, view } from './operations.ts';
+import { isBodySpent, isSendable, readHeaders, readParts } from './request-parts.ts';
+import { warn } from './warn.ts';
+
+/** What `steady.fetch` takes besides fetch's own init. */
+export interface SteadyInit extends RequestInit {
+  /** The time limit of this attempt. @default that of the policy */
+  readonly timeout?: Timeout | undefined;
+  /** Sending this again does no harm, whatever its method: a search sent by POST. @default false */
+  readonly idempotent?: boolean | undefined;
+  /** How a failure of this call is answered by whoever owns the retries. */
+  readonly policy?: PolicyOptions | undefined;
+}
+
+/**
+ * One honest attempt, with the signature of fetch.
+ *
+ * Resolves with the real Response when it is ok (an opaque one, and one with status 0, passes
+ * through), and otherwise throws an `HttpError`, `NetworkError` or `TimeoutError`. The time limit
+ * covers headers and body; the readers of the Response report a late or broken body as our error.
+ * The caller's abort keeps its own reason. It never retries.
+ *
+ * One answer outside 2xx is good news: the retry of a DELETE that may have been done finds nothing
+ * (404, 410). It resolves.
+ *
+ * @throws HttpError, NetworkError, TimeoutError; the caller's abort reason; the TypeError of fetch
+ * for a request that cannot be sent, and one for an option that is not as it must be.
+ *
+ * @example
+ * ```ts
+ * const response = await steady.fetch('/api/report', { timeout: { headersMs: 5000, bodyIdleMs: 2000 } });
+ * ```
+ */
+export type SteadyFetch = (input: RequestInfo | URL, init?: SteadyInit) => Promise<Response>;
+
+/** What the fetch wrapper stands on. */
+export interface FetchContext extends Environment {
+  readonly transport: Transport;
+  readonly findApi: FindApi;
+  readonly operations: Operations;
+  /** @throws TypeError when the policy of a call is not as it must be. */
+  readonly checkCall: (policy: PolicyOptions) => void;
+  /** The operation that the signal or the stack belongs to; else one for this request alone. */
+  readonly operationFor: (signal: AbortSignal | undefined, request: string) => LiveOperation;
+}
+
+export function createFetch(context: FetchContext): SteadyFetch {
+  const { clock, operations, transport, findApi } = context;
+  let lastRequest = 0;
+
+  return async function steadyFetch(input, init = {}) {
+    const parts = readParts(input, init);
+    const { request, method, url, signal } = parts;
+    const { policy: callPolicy } = init;
+    if (callPolicy || init.timeout !== undefined) {
+      context.checkCall({ ...callPolicy, timeout: init.timeout ?? callPolicy?.timeout });
+    }
+    const api = findApi(url, () => readHeaders(request, init));
+    const name = `${method} ${url}`;
+    const live = context.operationFor(signal, `${name} ${api?.key}`);
+    const facts: RequestFacts = {
+      method,
+      url,
+      live,
+      keyed: !!api?.key,
+      idempotent: init.idempotent ?? api?.isIdempotent,
+      apiPolicy: api?.apiPolicy,
+      callPolicy,
+    };
+    const timeout =
+      init.timeout ?? layer(context.policy, api?.apiPolicy, live.policy, callPolicy).timeout;
+    const isStream = typeof timeout === 'object';
+    const limitMs = isStream ? timeout.headersMs : timeout;
+    const idleMs = isStream ? timeout.bodyIdleMs : undefined;
+
+    const number = ++lastRequest;
+    const tell = (outcome?: Outcome): void => {
+      if (!operations.isHeard()) return;
+      const event = { request: number, method, url };
+      operations.emit(
+        live,
+        outcome ? { type: 'request:end', ...event, outcome } : { type: 'request:start', ...event },
+      );
+    };
+    /**
+     * What a failure means: a rejection, before the headers or in the body, told by whose signal
+     * fired, never by the error; a status; a body that cannot be parsed. What only failures need is
+     * made in here, so that a call that goes well does not pay for it.
+     */
+    const failed = (
+      cause: unknown,
+      response?: Response,
+      answer?: Failure,
+      step?: 'status' | 'parse',
+    ): unknown => {
+      const note = <E>(error: E, outcome: Failure): E => {
+        reportFailure(error, { ...facts, failure: outcome });
+        tell(outcome);
+        return error;
+      };
+      const fail = (
+        Type: typeof HttpError | typeof NetworkError | typeof TimeoutError,
+        what: string,
+        outcome: Failure,
+        details: { readonly response?: Response | undefined; readonly cause?: unknown },
+      ): Error => {
+        if (process.env.NODE_ENV !== 'production') (live.failedRequests ??= new Set()).add(name);
+        if (outcome.processed !== 'no') (live.unsure ??= new Set()).add(name);
+        return note(
+          new Type(`${shown(name)}: ${what}.`, {
+            operation: view(live, facts),
+            outcome,
+            ...details,
+          }),
+          outcome,
+        );
+      };
+      const status = response?.status ?? 0;
+      const broken: Failure = answer ?? { kind: 'body', status, processed: 'yes' };
+      if (step === 'status') {
+        const what = `${status} ${response?.statusText}`.trimEnd();
+        return fail(HttpError, what, broken, { response });
+      }
+      if (step) {
+        reportFailure(cause, { ...facts, failure: broken });
+        return cause;
+      }
+      attempt.settle();
+      if (signal?.aborted) return note(abortedBy(live, signal), failures.aborted);
+      if (attempt.isLate()) {
+        const phase = response ? 'body' : 'headers';
+        const processed = response ? 'yes' : 'unknown';
+        const what = `no ${phase} within ${(response && idleMs) ?? limitMs} ms`;
+        return fail(TimeoutError, what, answer ?? { kind: 'timeout', phase, processed }, {
+          response,
+        });
+      }
+      if (response) return fail(NetworkError, 'body broke off', broken, { response, cause });
+      if (wasUsed || !isSendable(parts, init)) return note(cause, failures.invalid);
+      if (process.env.NODE_ENV !== 'production') hintAtCors(operations, url);
+      return fail(NetworkError, 'no answer', failures.network, { cause });
+    };
+
+    // Never sent: it neither starts nor ends.
+    if (signal?.aborted) throw abortedBy(live, signal);
+    if (process.env.NODE_ENV !== 'production' && !live.isSingle && live.failedRequests?.has(name)) {
+      warn(
+        operations,
+        `loop ${shown(name)}`,
+        `${shown(name)} is sent again within one attempt of an operation. Two retry loops multiply: three ` +
+          `tries in each of two are nine requests. Turn the inner one off.`,
+      );
+    }
+    const wasUsed = isBodySpent(parts, init);
+    tell();
+    const attempt = startAttempt(clock, limitMs, signal);
+
+    let response: Response;
+    try {
+      response = await transport(input, { ...init, signal: attempt.signal });
+    } catch (cause) {
+      throw failed(cause);
+    }
+    const { status, ok } = response;
+    const isGone = method === 'DELETE' && [404, 410].includes(status) && live.unsure?.has(name);
+    // An opaque answer has status 0, and nothing that could be read.
+    const answer =
+      ok || status === 0 || isGone
+        ? undefined
+        : classifyAnswer(
+            { status, header: (field) => response.headers.get(field) },
+            clock.now(),
+            !!api?.isInProgress(response),
+          );
+    if (idleMs) attempt.limit();
+    if (method === 'HEAD' || isEmpty(status)) attempt.settle();
+    if (status !== 0) {
+      guardResponse(response, {
+        attempt,
+        idleMs,
+        shared: { open: 1 },
+        failed: (cause, step) => failed(cause, response, answer, step),
+      });
+    }
+    if (answer) {
+      if (process.env.NODE_ENV !== 'production') hintAtCors(operations, url, response);
+      throw failed(undefined, response, answer, 'status');
+    }
+    tell({ kind: 'ok', status, processed: 'yes' });
+    return response;
+  };
+}
+
+function abortedBy(live: LiveOperation, { reason }: { readonly reason: unknown }): unknown {
+  live.abort = { reason };
+  return reason;
+}
+
+/** Without the query string: it carries tokens, and messages travel to logs. */
+function shown(name: string): string {
+  return name.replace(/[?#].*/s, '');
+}
+
+/** Answers without a body, or with one that cannot be read: opaque ones have status 0. */
+function isEmpty(status: number): boolean {
+  return [0, 204, 205, 304].includes(status);
+}

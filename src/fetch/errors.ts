@@ -1,0 +1,103 @@
+import type { Decision } from '../policy/decision.ts';
+import type { Operation } from '../policy/operation.ts';
+import type { Failure } from '../policy/outcome.ts';
+import { reportOf } from './failure-report.ts';
+
+/** The stable codes of {@link SteadfetchError}. */
+export type SteadfetchErrorCode = 'http' | 'network' | 'timeout' | 'cancelled';
+
+/** What an error is made from. */
+export interface SteadfetchErrorInit {
+  readonly operation: Operation;
+  readonly outcome: Failure;
+  readonly response?: Response | undefined;
+  readonly cause?: unknown;
+}
+
+// In the global symbol registry, so that the guards also know errors of another realm, or of a
+// second copy of this package.
+const brand = Symbol.for('steadfetch.error');
+
+/**
+ * A failed attempt, with all that is known about it.
+ *
+ * @example
+ * ```ts
+ * if (isSteadfetchError(error) && error.outcome.processed === 'unknown') askThePerson();
+ * ```
+ */
+export class SteadfetchError extends Error {
+  override readonly name: string = 'SteadfetchError';
+  readonly code: SteadfetchErrorCode = 'cancelled';
+  /** What was being done. */
+  declare readonly operation: Operation;
+  /** What the attempt showed, with `processed`: whether the server did it. */
+  declare readonly outcome: Failure;
+  /** What was decided about it; undefined until its owner (React Query, `steady.retry`) has asked. */
+  get decision(): Decision | undefined {
+    return reportOf(this, 0).decision;
+  }
+
+  /**
+   * When the next attempt starts, or, where there is none, when the server would have us back; in
+   * epoch milliseconds. Undefined when nobody said.
+   */
+  get retryAt(): number | undefined {
+    return this.decision?.retryAt;
+  }
+
+  /** The answer, where there was one; its body may still be unread. */
+  declare readonly response: Response | undefined;
+
+  constructor(message: string, init: SteadfetchErrorInit) {
+    super(message, init);
+    const { cause: _, ...known } = init;
+    Object.assign(this, known, { [brand]: true });
+  }
+}
+
+/** An answer came, and it is not 2xx. Its `response` is there to be read. */
+export class HttpError extends SteadfetchError {
+  override readonly name = 'HttpError' as const;
+  override readonly code = 'http' as const;
+  declare readonly response: Response;
+  /** The status code of the answer. */
+  get status(): number {
+    return this.response.status;
+  }
+}
+
+/**
+ * No answer came, or its body broke off: refused, reset, DNS, CORS, offline. Browsers do not tell
+ * which. With a `response`, the failure is in the body.
+ */
+export class NetworkError extends SteadfetchError {
+  override readonly name = 'NetworkError' as const;
+  override readonly code = 'network' as const;
+}
+
+/** The attempt took longer than its `timeout`. With a `response`, the time ran out within the body. */
+export class TimeoutError extends SteadfetchError {
+  override readonly name = 'TimeoutError' as const;
+  override readonly code = 'timeout' as const;
+}
+
+/** Whether a value is an error of Steadfetch, also from another realm or another copy of it. */
+export function isSteadfetchError(value: unknown): value is SteadfetchError {
+  return typeof value === 'object' && value !== null && brand in value;
+}
+
+/** Whether a value is an {@link HttpError}. */
+export function isHttpError(value: unknown): value is HttpError {
+  return isSteadfetchError(value) && value.code === 'http';
+}
+
+/** Whether a value is a {@link NetworkError}. */
+export function isNetworkError(value: unknown): value is NetworkError {
+  return isSteadfetchError(value) && value.code === 'network';
+}
+
+/** Whether a value is a {@link TimeoutError}. */
+export function isTimeoutError(value: unknown): value is TimeoutError {
+  return isSteadfetchError(value) && value.code === 'timeout';
+}

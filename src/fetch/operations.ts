@@ -1,0 +1,149 @@
+import type { Clock, Random } from '../policy/clock.ts';
+import { decide } from '../policy/decide.ts';
+import type { Decision } from '../policy/decision.ts';
+import { isIdempotentMethod, type Operation } from '../policy/operation.ts';
+import { layer, type Policy } from '../policy/options.ts';
+import { type Failure, failures } from '../policy/outcome.ts';
+import type { Emitter, EventDetail, OperationResult } from './events.ts';
+import {
+  type FailureReport,
+  reportFailure,
+  reportOf,
+  type RequestFacts,
+} from './failure-report.ts';
+import type { LiveOperation, OperationInit } from './live-operation.ts';
+import { watchShouldRetry } from './watch-should-retry.ts';
+
+/** What a whole Steadfetch instance shares. */
+export interface Environment {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly policy: Policy;
+  readonly emitter: Emitter;
+}
+
+export interface Operations {
+  readonly begin: (
+    kind: Operation['kind'],
+    init?: OperationInit,
+    queryKey?: readonly unknown[],
+  ) => LiveOperation;
+  /** Counts the next attempt. What has passed since its time had come, it was held. */
+  readonly next: (live: LiveOperation) => void;
+  /**
+   * Runs an attempt, which is the current operation while `run` is on the stack, and tells of its
+   * start and end. A success ends the operation.
+   */
+  readonly attempt: <T>(live: LiveOperation, run: () => T | Promise<T>) => Promise<T>;
+  /** The operation whose attempt is on the stack right now. */
+  readonly current: () => LiveOperation | undefined;
+  /** Decides on the failure of the present attempt, and enters it. */
+  readonly conclude: (live: LiveOperation, error: unknown) => Decision;
+  readonly end: (live: LiveOperation, result: OperationResult) => void;
+  /** Whether anybody listens: without a listener no event need be made. */
+  readonly isHeard: () => boolean;
+  readonly emit: (live: LiveOperation, detail: EventDetail) => void;
+}
+
+export function createOperations(environment: Environment): Operations {
+  const { clock, random, policy, emitter } = environment;
+  let lastId = 0;
+  let current: LiveOperation | undefined;
+
+  const emit: Operations['emit'] = (live, detail) => {
+    // An operation that has ended is silent, whatever of it is still under way.
+    if (!emitter.isHeard() || live.phase === 'ended') return;
+    const { ref, attempt } = live;
+    emitter.emit({ ...detail, at: clock.now(), operation: { ...ref, attempt } });
+  };
+
+  const end: Operations['end'] = (live, result) => {
+    emit(live, { type: 'operation:end', result });
+    live.phase = 'ended';
+  };
+
+  const judge = (live: LiveOperation, report: FailureReport, failure: Failure): Decision => {
+    let layered = layer(policy, report.apiPolicy, live.policy, report.callPolicy);
+    if (process.env.NODE_ENV !== 'production') layered = watchShouldRetry(environment, layered);
+    return decide(failure, view(live, report), layered, { nowMs: clock.now(), random });
+  };
+
+  // For the synchronous part only: after an await, the signal is the link.
+  const onStack = <T>(live: LiveOperation, run: () => T): T => {
+    const outer = current;
+    try {
+      current = live;
+      return run();
+    } finally {
+      current = outer;
+    }
+  };
+
+  return {
+    begin: (kind, init, queryKey) => ({
+      ref: { id: ++lastId, kind, startedAt: clock.now(), queryKey },
+      attempt: 1,
+      phase: 'sending',
+      retriedFor: [],
+      heldMs: 0,
+      ...init,
+    }),
+    next(live) {
+      live.attempt++;
+      live.phase = 'sending';
+      live.failedRequests = undefined;
+      const now = clock.now();
+      live.heldMs += Math.max(0, now - (live.decision?.retryAt ?? now));
+    },
+    async attempt(live, run) {
+      if (live.attempt === 1) emit(live, { type: 'operation:start' });
+      emit(live, { type: 'attempt:start' });
+      try {
+        const value = await onStack(live, run);
+        emit(live, { type: 'attempt:end', error: undefined });
+        end(live, 'succeeded');
+        return value;
+      } catch (error) {
+        emit(live, { type: 'attempt:end', error });
+        throw error;
+      }
+    },
+    current: () => current,
+    isHeard: emitter.isHeard,
+    conclude(live, error) {
+      const report = reportOf(error, clock.now());
+      const isAbort = live.abort && live.abort.reason === error;
+      const failure = isAbort ? failures.aborted : report.failure;
+      const decision = judge(live, report, failure);
+      live.decision = decision;
+      reportFailure(error, { ...report, live, decision });
+      emit(live, { type: 'decision', failure, decision, error });
+      if (decision.kind === 'retry') {
+        live.phase = 'waiting';
+        live.retriedFor.push(decision.reason);
+        live.previousBackoffMs = decision.backoffMs;
+      } else end(live, failure.kind === 'aborted' ? 'cancelled' : 'failed');
+      return decision;
+    },
+    end,
+    emit,
+  };
+}
+
+/** The operation as the policy, `shouldRetry` and errors see it: a value that no longer changes. */
+export function view(live: LiveOperation, facts: RequestFacts): Operation {
+  const { ref, attempt, retriedFor, previousBackoffMs, heldMs } = live;
+  // Without a method it is somebody else's request: a query reads; anything else might write.
+  const { method = ref.kind === 'query' ? 'GET' : 'POST', url, keyed = false } = facts;
+  return {
+    ...ref,
+    attempt,
+    method,
+    url,
+    keyed,
+    idempotent: !!(live.idempotent || facts.idempotent) || isIdempotentMethod(method),
+    retriedFor: [...retriedFor],
+    previousBackoffMs,
+    heldMs,
+  };
+}

@@ -1,0 +1,70 @@
+type Input = RequestInfo | URL;
+
+/** What fetch's two arguments say together, as fetch itself reads them. */
+export interface RequestParts {
+  /** The first argument, when it is a Request. */
+  readonly request: Request | undefined;
+  /** In upper case. */
+  readonly method: string;
+  readonly url: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+export function readParts(input: Input, init: RequestInit): RequestParts {
+  const request = typeof input === 'object' && 'url' in input ? input : undefined;
+  const signal = init.signal === undefined ? request?.signal : init.signal;
+  return {
+    request,
+    method: (init.method ?? request?.method ?? 'GET').toUpperCase(),
+    url: request?.url ?? `${input as string | URL}`,
+    signal: signal ?? undefined,
+  };
+}
+
+/** The headers that fetch will send of its two arguments. */
+export function readHeaders(request: Request | undefined, init: RequestInit): Headers {
+  return new Headers(init.headers ?? request?.headers);
+}
+
+/** Whether the body cannot be sent (any more): asked before it is sent, which spends it. */
+export function isBodySpent({ request }: RequestParts, { body }: RequestInit): boolean {
+  if (body === undefined || body === null) return request?.bodyUsed === true;
+  return body instanceof ReadableStream && body.locked;
+}
+
+/**
+ * Whether a Request can be made of these arguments at all. Asked after fetch has rejected, to tell
+ * a mistake in the program (a bad URL, credentials, a GET with a body) from the network. Building a
+ * Request costs more than the rest of the wrapper, so the good path never does.
+ */
+export function isSendable({ url, method, request }: RequestParts, init: RequestInit): boolean {
+  const body = init.body ?? (request?.body ? '' : undefined);
+  const isStream = body instanceof ReadableStream;
+  if (isStream && !('duplex' in init)) return false;
+  try {
+    // A stream is spent by now; that there was a body still counts.
+    const { body: _, ...rest } = init;
+    const standIn = isStream ? '' : body;
+    void new Request(new URL(url, globalThis.location?.href), {
+      ...rest,
+      method,
+      signal: null,
+      ...(standIn !== undefined && { body: standIn }),
+    });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The absolute form of a URL as fetch resolves it; undefined when there is none. */
+export function toUrl(
+  url: string,
+  base: string | undefined = globalThis.location?.href,
+): URL | undefined {
+  try {
+    return new URL(url, base);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,90 @@
+import type { PolicyOptions } from '../policy/options.ts';
+import { definePolicy } from '../policy/validate.ts';
+import type { LiveOperation } from './live-operation.ts';
+import type { Environment, Operations } from './operations.ts';
+import type { Signals } from './signals.ts';
+import { sleep } from './sleep.ts';
+import { warn } from './warn.ts';
+
+/** What the function given to `steady.retry` is told. */
+export interface RetryContext {
+  /** Counted from 1. */
+  readonly attempt: number;
+  /** Aborted with the caller's signal. Pass it on: it also tells `steady.fetch` what it is part of. */
+  readonly signal: AbortSignal;
+}
+
+/** How `steady.retry` retries: a policy, and what the loop itself needs. */
+export interface RetryOptions extends PolicyOptions {
+  /** Ends the loop at once, also in a wait, with its own reason. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Whatever the function does may be done twice. Without it, a failure of another client that
+   * does not say its method is not retried: it might have been a POST. @default false
+   */
+  readonly idempotent?: boolean | undefined;
+}
+
+/**
+ * Runs a function until it succeeds or the policy stops: the loop for router loaders and scripts,
+ * outside React Query. Rejects with the last error as it was thrown.
+ *
+ * @throws the last error; the caller's abort reason; TypeError when an option is not as it must be.
+ *
+ * @example
+ * ```ts
+ * const names = await steady.retry(({ signal }) => steady.json<string[]>('/api/names', { signal }), {
+ *   deadlineMs: 5000,
+ * });
+ * ```
+ */
+export type SteadyRetry = <T>(
+  run: (context: RetryContext) => T | Promise<T>,
+  options?: RetryOptions,
+) => Promise<T>;
+
+/** What the loop stands on. */
+export interface RetryLoopContext extends Environment {
+  readonly operations: Operations;
+  readonly signals: Signals;
+}
+
+export function createRetry({ clock, policy, operations, signals }: RetryLoopContext): SteadyRetry {
+  return async (run, { signal: caller, idempotent, ...own } = {}) => {
+    definePolicy('steady.retry', policy, own);
+    caller?.throwIfAborted();
+    if (process.env.NODE_ENV !== 'production') warnOfNesting(operations, signals.find(caller));
+    const live = operations.begin('call', { policy: own, idempotent });
+    // One of its own, so that loops with one caller are told apart; it outlives the loop, for a
+    // body that is still to be read, and needs no listener that would have to be removed.
+    const signal = caller ? AbortSignal.any([caller]) : new AbortController().signal;
+    signals.link(signal, live);
+    try {
+      for (; ; operations.next(live)) {
+        const { attempt } = live;
+        try {
+          return await operations.attempt(live, () => run({ attempt, signal }));
+        } catch (error) {
+          signal.throwIfAborted();
+          const decision = operations.conclude(live, error);
+          if (decision.kind === 'stop') throw error;
+          await sleep(clock, decision.delayMs, signal);
+        }
+      }
+    } finally {
+      // It has ended otherwise already, unless the caller has aborted it.
+      operations.end(live, 'cancelled');
+    }
+  };
+}
+
+function warnOfNesting(operations: Operations, linked: LiveOperation | undefined): void {
+  const outer = operations.current() ?? linked;
+  if (!outer || outer.isSingle) return;
+  warn(
+    operations,
+    'nested retry',
+    `steady.retry runs inside a ${outer.ref.kind} that is retried already. Two retry loops multiply: ` +
+      `three tries in each of two are nine requests. Call steady.fetch there instead.`,
+  );
+}

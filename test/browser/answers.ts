@@ -1,0 +1,97 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** What one request is answered with. */
+export type Answer = (response: ServerResponse, request: IncomingMessage) => void;
+
+/** What a cross-origin page may see. */
+export const cors = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-methods': '*',
+  'access-control-allow-headers': '*',
+};
+
+const exposed = { ...cors, 'access-control-expose-headers': 'Retry-After, Date' };
+const json = { 'content-type': 'application/json' };
+
+const reply =
+  (status: number, headers: Record<string, string> = cors, body = ''): Answer =>
+  (response) =>
+    void response.writeHead(status, headers).end(body);
+
+/** When the server would have the page back: three seconds after the Date of this answer. */
+const inThreeSeconds: Answer = (response) => {
+  const nowMs = Math.floor(Date.now() / 1000) * 1000;
+  response.writeHead(503, {
+    ...exposed,
+    date: new Date(nowMs).toUTCString(),
+    'retry-after': new Date(nowMs + 3000).toUTCString(),
+  });
+  response.end();
+};
+
+const reset: Answer = (_, { socket }) => void socket.resetAndDestroy();
+
+/** The requests that each connection has carried. */
+const carried = new WeakMap<object, number>();
+
+export function countOnConnection({ socket }: IncomingMessage): void {
+  carried.set(socket, (carried.get(socket) ?? 0) + 1);
+}
+
+const keepAlive: Answer = (response) => {
+  response.shouldKeepAlive = true;
+  reply(200, { ...cors, ...json, connection: 'keep-alive' }, '{"id":1}')(response, response.req);
+};
+
+/**
+ * Everything that this server can do to a request. Those whose name begins with `open` leave the
+ * body open, until the test says how it goes on.
+ */
+export const answers = {
+  ok: reply(200, { ...cors, ...json }, '{"id":1}'),
+  'no-content': reply(204),
+  'not-json': reply(200, { ...cors, ...json }, '{"id":'),
+  'not-found': reply(404, { ...cors, ...json }, '{"problem":"unknown"}'),
+  conflict: reply(409),
+  unavailable: reply(503),
+  'unavailable-without-cors': reply(503, { 'retry-after': '2' }),
+  'retry-after-hidden': reply(503, { ...cors, 'retry-after': '2' }),
+  'retry-after-exposed': reply(503, { ...exposed, 'retry-after': '2' }),
+  'retry-after-date': inThreeSeconds,
+  form: reply(
+    200,
+    { ...cors, 'content-type': 'multipart/form-data; boundary=x' },
+    [
+      '--x\r\ncontent-disposition: form-data; name="f"; filename="f.txt"\r\n',
+      'content-type: text/plain\r\n\r\nfile\r\n--x--\r\n',
+    ].join(''),
+  ),
+  'redirect-to-next': (response, { url = '' }) =>
+    void response.writeHead(302, { ...cors, location: url }).end(),
+  reset,
+  close: (_, { socket }) => void socket.destroy(),
+  garbage: (_, { socket }) => void socket.end('this is not HTTP\r\n\r\n'),
+  hang: () => {},
+  open: (response) => void response.writeHead(200, { ...cors, ...json }).write('{"id"'),
+  'open-with-length': (response) =>
+    void response.writeHead(200, { ...cors, ...json, 'content-length': 100 }).write('{"id"'),
+  'open-unavailable': (response) => void response.writeHead(503, cors).write('sorry'),
+  'keep-alive': keepAlive,
+  'reset-if-reused': (response, request) =>
+    (carried.get(request.socket) ?? 0) > 1
+      ? reset(response, request)
+      : keepAlive(response, request),
+} as const satisfies Record<string, Answer>;
+
+export type AnswerName = keyof typeof answers;
+
+/** What the test can do to an open body, or to a request that hangs. */
+export const commands = {
+  push: (response: ServerResponse, text: string) => void response.write(text),
+  end: (response: ServerResponse) => void response.end(),
+  /** Ends the connection (FIN), and so breaks off what was promised. */
+  cut: (response: ServerResponse) => void response.socket?.destroy(),
+  reset: (response: ServerResponse) => void response.socket?.resetAndDestroy(),
+} as const;
+
+export type CommandName = keyof typeof commands;

@@ -1,0 +1,142 @@
+import { createSteadfetch, HttpError, isHttpError, type SteadyFetch } from 'steadfetch';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { answer, fakeServer, type Handler, origin, refuse } from './fake-server.ts';
+import { fakeTime, observe, rejectionOf } from './observe.ts';
+
+beforeEach(fakeTime);
+
+const url = `${origin}/items`;
+
+const create = (handler: Handler): SteadyFetch =>
+  createSteadfetch({ fetch: fakeServer(handler).fetch }).fetch;
+
+test('every status from 200 to 299 resolves', async () => {
+  for (let status = 200; status < 300; status += 1) {
+    const response = await create(answer(status))(url);
+    expect(response.status).toBe(status);
+  }
+});
+
+test('every status from 300 to 599 throws an HttpError that carries it', async () => {
+  for (let status = 300; status < 600; status += 1) {
+    const error = await rejectionOf(create(answer(status))(url));
+    expect(error).toBeInstanceOf(HttpError);
+    expect(error).toMatchObject({
+      name: 'HttpError',
+      code: 'http',
+      status,
+      outcome: { kind: 'http', status, retryAfterMs: undefined, inProgress: false },
+    });
+  }
+});
+
+test('its response is the real one, and its body can be read', async () => {
+  const response = Response.json({ problem: 'sold out' }, { status: 409 });
+  const error = await rejectionOf(create(() => response)(url));
+  expect(isHttpError(error) && error.response).toBe(response);
+  expect(await response.clone().text()).toBe('{"problem":"sold out"}');
+  expect(await response.json()).toEqual({ problem: 'sold out' });
+});
+
+test('it says what was being done', async () => {
+  const error = await rejectionOf(
+    create(answer(404))(`${url}?page=2`, { method: 'delete', headers: { 'x-own': 'yes' } }),
+  );
+  expect(error).toMatchObject({
+    operation: {
+      kind: 'call',
+      method: 'DELETE',
+      url: `${url}?page=2`,
+      attempt: 1,
+      startedAt: 1_800_000_000_000,
+      keyed: false,
+      idempotent: true,
+      retriedFor: [],
+      previousBackoffMs: undefined,
+    },
+    outcome: { kind: 'http', status: 404, processed: 'no' },
+  });
+});
+
+test.each(['', '?token=secret', '#token=secret', '?token=secret#part', '#part?token=secret'])(
+  'its message names the method, the URL without "%s", and the status',
+  async (rest) => {
+    const handler: Handler = () => new Response(null, { status: 503, statusText: 'Overloaded' });
+    const error = await rejectionOf(create(handler)(`${url}${rest}`));
+    expect(error).toHaveProperty('message', `GET ${url}: 503 Overloaded.`);
+  },
+);
+
+test('Retry-After in seconds is in its outcome, in milliseconds', async () => {
+  const error = await rejectionOf(create(answer(503, null, { 'retry-after': '7' }))(url));
+  expect(error).toMatchObject({ outcome: { retryAfterMs: 7000 } });
+});
+
+test('Retry-After as a date counts from the Date header of the same answer', async () => {
+  const headers = {
+    date: 'Sun, 06 Nov 1994 08:49:07 GMT',
+    'retry-after': 'Sun, 06 Nov 1994 08:49:37 GMT',
+  };
+  const error = await rejectionOf(create(answer(503, null, headers))(url));
+  expect(error).toMatchObject({ outcome: { retryAfterMs: 30_000 } });
+});
+
+test.each(['-1', '1.5', '120, 60', 'soon', ''])(
+  'a Retry-After of "%s" is ignored',
+  async (value) => {
+    const error = await rejectionOf(create(answer(503, null, { 'retry-after': value }))(url));
+    expect(error).toMatchObject({ outcome: { retryAfterMs: undefined } });
+  },
+);
+
+test.each([404, 410])('a first DELETE answered %i is an HttpError', async (status) => {
+  const error = await rejectionOf(create(answer(status))(url, { method: 'DELETE' }));
+  expect(error).toMatchObject({ status });
+});
+
+/** The outcome of a request that steady.retry sends twice. */
+async function sendTwice(
+  first: Handler,
+  second: Handler,
+  secondUrl = url,
+  method = 'DELETE',
+): Promise<unknown> {
+  const server = fakeServer(first, second);
+  const steady = createSteadfetch({ fetch: server.fetch, policy: { baseMs: 0, maxRetries: 1 } });
+  const result = observe(
+    steady.retry(({ attempt, signal }) =>
+      steady.fetch(attempt === 1 ? url : secondUrl, { method, signal }),
+    ),
+  );
+  await vi.runAllTimersAsync();
+  return result.value ?? result.error;
+}
+
+test.each([404, 410])(
+  'a DELETE that may have been done, and is answered %i when it is sent again, has succeeded',
+  async (status) => {
+    for (const first of [refuse, answer(502), answer(500), answer(503)]) {
+      const response = await sendTwice(first, answer(status));
+      expect(response).toBeInstanceOf(Response);
+      expect(response).toMatchObject({ status });
+    }
+  },
+);
+
+test('a DELETE that was surely not done, and is then answered 404, has failed', async () => {
+  expect(await sendTwice(answer(429), answer(404))).toMatchObject({ code: 'http', status: 404 });
+});
+
+test('a 404 for another URL is not the success of the DELETE before it', async () => {
+  expect(await sendTwice(refuse, answer(404), `${url}/2`)).toMatchObject({ status: 404 });
+});
+
+test('a 404 to a GET or PUT that is sent again is an HttpError', async () => {
+  for (const method of ['GET', 'PUT']) {
+    expect(await sendTwice(refuse, answer(404), url, method)).toMatchObject({ status: 404 });
+  }
+});
+
+test('a 405 is no success of a DELETE that may have been done', async () => {
+  expect(await sendTwice(refuse, answer(405))).toMatchObject({ code: 'http', status: 405 });
+});
