@@ -1,0 +1,113 @@
+import type { Query, QueryFunction, QueryFunctionContext, QueryKey } from '@tanstack/react-query';
+import { reportOf } from '../fetch/failure-report.ts';
+import type { LiveOperation } from '../fetch/live-operation.ts';
+import type { Operations } from '../fetch/operations.ts';
+import type { Signals } from '../fetch/signals.ts';
+import type { FailureLedger } from './failure-ledger.ts';
+import { forgetAbandoned, isAbandoned, keepUnread } from './keep-unread.ts';
+import { ownPolicy } from './registry.ts';
+
+/**
+ * React Query's `persister`, which wraps every attempt of every query, whatever its queryFn does.
+ *
+ * As a type it says as little as it can: so React Query infers the type of the data from the
+ * queryFn alone. A generic function in its place, spread into a query, makes the data `unknown`.
+ */
+export type SteadyPersister = (
+  queryFn: unknown,
+  context: unknown,
+  query: unknown,
+) => Promise<never>;
+
+/** A persister of the app's own, as React Query takes it. */
+export type AnyPersister = <T, K extends QueryKey>(
+  queryFn: QueryFunction<T, K>,
+  context: QueryFunctionContext<K>,
+  query: Query,
+) => T | Promise<T>;
+
+/** What makes operations of queries. */
+export interface PersisterContext {
+  readonly operations: Operations;
+  readonly signals: Signals;
+  readonly ledger: FailureLedger;
+  /** The newest operation of each query. */
+  readonly byQuery: WeakMap<Query, LiveOperation>;
+}
+
+/**
+ * Makes an operation of every query fetch: it begins here, counts its attempts, and is found again
+ * by the error that it ends in.
+ */
+export function createPersister(
+  { operations, signals, ledger, byQuery }: PersisterContext,
+  inner?: AnyPersister,
+): SteadyPersister {
+  const persister: AnyPersister = async (queryFn, context, query) => {
+    const live = nextAttempt(query);
+    try {
+      // React Query goes on with a retry that it would have given up without a persister.
+      if (live.attempt > 1 && isAbandoned(query)) throw live.lastError;
+      return await operations.attempt(live, () => {
+        const linked = linkSignal(context, query, (signal) => signals.link(signal, live));
+        return inner ? inner(queryFn, linked, query) : queryFn(linked);
+      });
+    } catch (error) {
+      // React Query no longer asks about a fetch that it has cancelled itself.
+      if (query.state.fetchStatus === 'idle') operations.end(live, 'cancelled');
+      else if (live.phase !== 'ended') {
+        if (isAbandoned(query)) live.policy = { ...live.policy, maxRetries: 0 };
+        ledger.add(live, error);
+      }
+      throw error;
+    }
+  };
+  return persister as SteadyPersister;
+
+  function nextAttempt(query: Query): LiveOperation {
+    const { fetchFailureCount, fetchFailureReason } = query.state;
+    // A fetch that the server has begun fails once before it comes here.
+    const known = byQuery.get(query) ?? reportOf(fetchFailureReason, 0).live;
+    // A new fetch starts with no failure.
+    if (known && fetchFailureCount > 0 && known.attempt === fetchFailureCount) {
+      operations.next(known);
+      byQuery.set(query, known);
+      return known;
+    }
+    if (known) operations.end(known, 'superseded');
+    forgetAbandoned(query);
+    const policy = ownPolicy(query.options);
+    const attempt = fetchFailureCount + 1;
+    const live = operations.begin(
+      'query',
+      { policy, attempt, isSingle: policy?.maxRetries === 0 },
+      query.queryKey,
+    );
+    byQuery.set(query, live);
+    return live;
+  }
+}
+
+/**
+ * The same context, which tells when its signal is read. It must not be read here: that opts the
+ * query into being cancelled on unmount. So no spread, and the getter is passed on. For an infinite
+ * query React Query has read it already, and it is a plain value.
+ */
+function linkSignal<C extends QueryFunctionContext>(
+  context: C,
+  query: Query,
+  onRead: (signal: AbortSignal) => void,
+): C {
+  const properties = Object.getOwnPropertyDescriptors(context);
+  const eager: AbortSignal | undefined = properties.signal.value;
+  if (eager) {
+    onRead(eager);
+    keepUnread(query, eager);
+  }
+  const get = (): AbortSignal => {
+    const { signal } = context;
+    onRead(signal);
+    return signal;
+  };
+  return Object.defineProperties({} as C, { ...properties, signal: { enumerable: true, get } });
+}

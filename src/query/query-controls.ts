@@ -1,0 +1,89 @@
+import type { Query } from '@tanstack/react-query';
+import { SteadfetchError } from '../fetch/errors.ts';
+import { reportFailure, reportOf } from '../fetch/failure-report.ts';
+import type { LiveOperation } from '../fetch/live-operation.ts';
+import { view } from '../fetch/operations.ts';
+import type { Decision } from '../policy/decision.ts';
+import { failures } from '../policy/outcome.ts';
+import { queryStatus } from './query-status.ts';
+import type { Instance } from './registry.ts';
+
+/** What a person can do about a query. */
+export interface RetryControls {
+  /**
+   * Starts a new operation at once: ends the wait or the hold, or tries again after a failure. Does
+   * nothing while an attempt is under way, so that twenty presses are one request.
+   */
+  readonly retryNow: () => void;
+  /**
+   * Ends the operation with its last error. Data that is there stays. Does nothing when nothing is
+   * under way.
+   */
+  readonly cancel: () => void;
+}
+
+export function retryNow(query: Query, instance: Instance): void {
+  const { status } = queryStatus(query, instance);
+  if (status === 'waiting' || status === 'failed') replaceFetch(query, undefined);
+  // One attempt whatever the browser thinks of the network; the next one is held again.
+  if (status === 'held') replaceFetch(query, { networkMode: 'offlineFirst' });
+}
+
+export function cancel(query: Query, instance: Instance): void {
+  const { byQuery, operations } = instance;
+  const live = byQuery.get(query);
+  const { status, lastError } = queryStatus(query, instance);
+  if (status !== 'waiting' && status !== 'held' && status !== 'sending') return;
+  // Its end is on its way.
+  const isCancelled = live?.decision?.reason === 'cancelled';
+  if (isCancelled && query.state.fetchStatus === 'fetching') return;
+  const under =
+    live && live.phase !== 'ended'
+      ? live
+      : operations.begin('query', { attempt: 0 }, query.queryKey);
+  byQuery.set(query, under);
+  const error: unknown = lastError ?? cancelledError(under);
+  const decision: Decision = { kind: 'stop', reason: 'cancelled', retryAt: undefined };
+  under.decision = decision;
+  under.lastError = error;
+  reportFailure(error, { ...reportOf(error, instance.clock.now()), live: under, decision });
+  operations.emit(under, { type: 'decision', failure: failures.aborted, decision, error });
+  operations.end(under, 'cancelled');
+  // React Query's own cancel leaves a query without data pending and idle, and one that is
+  // suspended then fetches again by itself: so it ends as a failure.
+  replaceFetch(
+    query,
+    { retry: false, retryDelay: 0, networkMode: 'always' },
+    Promise.reject(error),
+  );
+}
+
+function cancelledError(live: LiveOperation): SteadfetchError {
+  return new SteadfetchError('The query was cancelled before an attempt had ended.', {
+    operation: view(live, {}),
+    outcome: failures.aborted,
+  });
+}
+
+/**
+ * Puts a new fetch in the place of the one under way, in the same turn: whoever awaits the old one
+ * gets the result of the new one, and nobody sees the query idle in between.
+ */
+function replaceFetch(
+  query: Query,
+  overrides: Partial<Query['options']> | undefined,
+  initialPromise?: Promise<never>,
+): void {
+  const { options } = query;
+  const { fetchMeta } = query.state;
+  void query.cancel({ silent: true });
+  query
+    .fetch(overrides && { ...options, ...overrides }, {
+      // Without the meta a fetchNextPage becomes a fetch of page 0. Copied, because React Query
+      // takes the same object for the same fetch, and would go on counting its failures.
+      ...(fetchMeta && { meta: { ...fetchMeta } }),
+      ...(initialPromise && { initialPromise }),
+    })
+    .catch(() => {});
+  if (overrides) query.setOptions(options);
+}

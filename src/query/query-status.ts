@@ -1,0 +1,49 @@
+import type { Query } from '@tanstack/react-query';
+import { reportOf } from '../fetch/failure-report.ts';
+import { attemptsAllowed } from './attempts-allowed.ts';
+import type { Instance } from './registry.ts';
+import { holdReason, idle, type RetryStatus } from './retry-status.ts';
+
+/** The status of a query, from React Query's state and the newest operation behind it. */
+export function queryStatus(
+  query: Query | undefined,
+  instance: Instance,
+  before?: RetryStatus,
+): RetryStatus {
+  const live = query && instance.byQuery.get(query);
+  if (!query) return idle;
+  const { fetchStatus, status, error, fetchFailureReason, fetchFailureCount } = query.state;
+  const lastFailure = fetchFailureReason ?? undefined;
+  const maxAttempts = attemptsAllowed(query.options.retry, lastFailure, instance);
+  if (fetchStatus === 'idle') {
+    if (status === 'pending') return idle;
+    const { attempt = 0 } = live ?? {};
+    const ended = { ...idle, attempt, maxAttempts };
+    if (status === 'success') return { ...ended, status: 'succeeded' };
+    // A retry that was granted, and that nobody waits for any more, is none.
+    const isIts = live?.decision?.kind === 'stop' && Object.is(live.lastError, error);
+    const { reason, retryAt } = (isIts && live.decision) || {};
+    return { ...ended, status: 'failed', reason, retryAt, lastError: error };
+  }
+  const isUnderWay = live !== undefined && live.phase !== 'ended';
+  const active = {
+    ...idle,
+    attempt: isUnderWay ? live.attempt : 0,
+    maxAttempts,
+    lastError: lastFailure,
+  };
+  if (fetchStatus === 'paused') {
+    const reason = holdReason();
+    // Nothing queues a query: it is about to go on.
+    return reason === 'queued' && before?.status === 'held'
+      ? before
+      : { ...active, status: 'held', reason };
+  }
+  if (isUnderWay && live.phase === 'sending') return { ...active, status: 'sending' };
+  // A fetch that the server has begun has no operation here before its first retry.
+  const { decision } = isUnderWay ? live : reportOf(lastFailure, instance.clock.now());
+  if (decision?.kind !== 'retry') return { ...active, status: 'sending' };
+  const { reason, retryAt } = decision;
+  const attempt = live?.attempt ?? fetchFailureCount;
+  return { ...active, status: 'waiting', attempt, reason, retryAt };
+}

@@ -1,0 +1,70 @@
+import type { Query, QueryClient } from '@tanstack/react-query';
+import type { Emitter } from '../fetch/events.ts';
+import type { LiveOperation } from '../fetch/live-operation.ts';
+import type { Operations } from '../fetch/operations.ts';
+import type { Clock } from '../policy/clock.ts';
+import type { Policy, PolicyOptions } from '../policy/options.ts';
+import type { RetryPair } from './retry-pair.ts';
+
+/** What the hooks need of the Steadfetch instance behind a QueryClient. */
+export interface Instance {
+  readonly clock: Clock;
+  readonly operations: Operations;
+  /** The newest operation of each query. */
+  readonly byQuery: WeakMap<Query, LiveOperation>;
+  readonly emitter: Emitter;
+  /** The policy of these options, and the part of it that is their own. */
+  readonly policy: Policy;
+  readonly own: PolicyOptions | undefined;
+}
+
+const instances = new WeakMap<object, Instance>();
+
+/** Marks options as those of an instance. */
+export function register<T extends RetryPair>(options: T, instance: Instance): T {
+  instances.set(options.retry, instance);
+  instances.set(options.retryDelay, instance);
+  return options;
+}
+
+/** The instance behind React Query's `retry` or `retryDelay` option, when it is ours. */
+export function instanceBehind(option: unknown): Instance | undefined {
+  return typeof option === 'function' ? instances.get(option) : undefined;
+}
+
+/** What a query's options add to the policy. The app's own number of retries stands above all. */
+export function ownPolicy({
+  retry,
+  retryDelay,
+}: {
+  readonly retry?: unknown;
+  readonly retryDelay?: unknown;
+}): PolicyOptions | undefined {
+  const own = (instanceBehind(retry) ?? instanceBehind(retryDelay))?.own;
+  // On the server a failure is left to the browser to ask again.
+  if (typeof window === 'undefined') return { ...own, maxRetries: 0 };
+  if (typeof retry === 'function') return own;
+  return { ...own, maxRetries: retry === true ? Infinity : Number(retry ?? 3) };
+}
+
+/**
+ * The instance whose default options a QueryClient carries.
+ *
+ * @throws Error that says what is missing, when it carries none.
+ */
+export function instanceOf(client: QueryClient, operation: string): Instance {
+  const { queries, mutations } = client.getDefaultOptions();
+  for (const option of [
+    queries?.retryDelay,
+    queries?.retry,
+    mutations?.retryDelay,
+    mutations?.retry,
+  ]) {
+    const instance = instanceBehind(option);
+    if (instance) return instance;
+  }
+  throw new Error(
+    `${operation}: this QueryClient carries no default options of Steadfetch. ` +
+      `Make it with new QueryClient({ defaultOptions: steady.defaultOptions }).`,
+  );
+}

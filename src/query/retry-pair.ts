@@ -1,0 +1,94 @@
+import { reportOf } from '../fetch/failure-report.ts';
+import type { LiveOperation } from '../fetch/live-operation.ts';
+import type { Operations } from '../fetch/operations.ts';
+import { warn } from '../fetch/warn.ts';
+import { type Clock, maxTimerMs } from '../policy/clock.ts';
+import type { PolicyOptions } from '../policy/options.ts';
+import type { FailureLedger } from './failure-ledger.ts';
+
+/** React Query's two questions about a failure. */
+export interface RetryPair {
+  readonly retry: (failureCount: number, error: unknown) => boolean;
+  readonly retryDelay: (failureCount: number, error: unknown) => number;
+}
+
+/**
+ * The same two functions, typed as the simpler things that React Query takes in their place. Spread
+ * into a query or a mutation, the functions would make the type of its errors `unknown`.
+ */
+export interface SpreadRetryPair {
+  readonly retry: boolean;
+  readonly retryDelay: number;
+}
+
+/** What decisions on failures in React Query stand on. */
+export interface RetryPairContext {
+  readonly clock: Clock;
+  readonly operations: Operations;
+  readonly ledger: FailureLedger;
+}
+
+/**
+ * `retry` and `retryDelay` as two views of one decision.
+ *
+ * React Query calls `retryDelay` first, on every failure, then `retry`. A throw in either hangs
+ * the query for ever, and a delay that no timer can hold is a hot loop; so neither throws, and the
+ * delay is always within [0, 2^31 - 1].
+ */
+export function createRetryPair(
+  context: RetryPairContext,
+  kind: 'query' | 'mutation',
+  policy: PolicyOptions | undefined,
+): RetryPair {
+  const begin = kind === 'query' ? beginQuery : beginMutation;
+  const ask = (failureCount: number, error: unknown, isAgain: boolean) =>
+    context.ledger.ask(failureCount, error, isAgain, () =>
+      begin(context, policy, failureCount, error),
+    );
+  return {
+    retryDelay(failureCount, error) {
+      const decision = ask(failureCount, error, false);
+      // Where we would stop, but the app's own `retry` goes on, it goes on at React Query's pace.
+      const delayMs = decision.kind === 'retry' ? decision.delayMs : 1000 * 2 ** failureCount;
+      return Math.min(delayMs, maxTimerMs);
+    },
+    // A policy of the call cannot make a server retry, either.
+    retry: (failureCount, error) =>
+      ask(failureCount, error, true).kind === 'retry' && typeof window !== 'undefined',
+  };
+}
+
+/** The persister has not seen this query: it was replaced, or the server has begun the fetch. */
+function beginQuery(
+  { operations }: RetryPairContext,
+  policy: PolicyOptions | undefined,
+  failureCount: number,
+): LiveOperation {
+  if (process.env.NODE_ENV !== 'production' && failureCount > 0) {
+    warn(
+      operations,
+      'persister',
+      `A query is retried without Steadfetch's persister, so its attempts, start and waits are not ` +
+        `known, and it cannot show its status. Wrap your own persister: steady.persister(yours).`,
+    );
+  }
+  return operations.begin('query', { policy, attempt: failureCount + 1 });
+}
+
+/** The operation of a plain mutation is that of the request that failed, if the request was ours. */
+function beginMutation(
+  { clock, operations, ledger }: RetryPairContext,
+  policy: PolicyOptions | undefined,
+  failureCount: number,
+  error: unknown,
+): LiveOperation {
+  const { live: sent } = reportOf(error, clock.now());
+  const attempt = failureCount + 1;
+  const isItsOwn = sent?.attempt === attempt && sent.phase === 'sending';
+  const live = isItsOwn
+    ? sent
+    : (ledger.resume({ failureCount }) ?? operations.begin('mutation', { attempt }));
+  live.ref = { ...live.ref, kind: 'mutation' };
+  live.policy = policy;
+  return live;
+}

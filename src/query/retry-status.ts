@@ -1,0 +1,56 @@
+import { focusManager, onlineManager } from '@tanstack/react-query';
+import type { RetryReason, StopReason } from '../policy/decision.ts';
+
+/** Why React Query holds an operation before its attempt is sent; `queued` is a mutation behind another of its scope. */
+export type HoldReason = 'offline' | 'hidden-tab' | 'queued';
+
+/** Why React Query holds an operation right now. */
+export function holdReason(): HoldReason {
+  if (!onlineManager.isOnline()) return 'offline';
+  return focusManager.isFocused() ? 'queued' : 'hidden-tab';
+}
+
+/**
+ * What a person can be told about an operation.
+ *
+ * | status | meaning |
+ * |---|---|
+ * | `idle` | nothing has been asked yet |
+ * | `sending` | an attempt is under way |
+ * | `waiting` | an attempt failed, and the next one starts at `retryAt` |
+ * | `held` | it waits for the network or for the tab to be seen |
+ * | `succeeded` | done |
+ * | `failed` | it ended in `lastError` |
+ * | `unknown` | it ended in `lastError`, and may have been done all the same |
+ */
+export interface RetryStatus {
+  readonly status: 'idle' | 'sending' | 'waiting' | 'held' | 'succeeded' | 'failed' | 'unknown';
+  /** The attempt under way or, while waiting, the one that failed; counted from 1, 0 when idle. */
+  readonly attempt: number;
+  /** How many attempts the policy allows. */
+  readonly maxAttempts: number;
+  /**
+   * In epoch milliseconds. While waiting: when the next attempt starts. After the end: when the
+   * server would have us back, if it said so.
+   */
+  readonly retryAt: number | undefined;
+  /** Why it waits, is held, or ended. */
+  readonly reason: RetryReason | StopReason | HoldReason | undefined;
+  /** The failure of the attempt before; undefined when there is none. */
+  readonly lastError: unknown;
+}
+
+export const idle: RetryStatus = Object.freeze({
+  status: 'idle',
+  attempt: 0,
+  maxAttempts: 0,
+  retryAt: undefined,
+  reason: undefined,
+  lastError: undefined,
+});
+
+/** The old value when nothing in it has changed, so that nobody renders for nothing. */
+export function keepIfSame(before: RetryStatus | undefined, now: RetryStatus): RetryStatus {
+  const names = Object.keys(now) as (keyof RetryStatus)[];
+  return before && names.every((name) => Object.is(before[name], now[name])) ? before : now;
+}

@@ -1,0 +1,164 @@
+import {
+  focusManager,
+  hashKey,
+  type Mutation,
+  notifyManager,
+  onlineManager,
+  type Query,
+  type QueryClient,
+  type QueryKey,
+} from '@tanstack/react-query';
+import { mutationStatus } from './mutation-status.ts';
+import { queryStatus } from './query-status.ts';
+import { type Instance, instanceOf } from './registry.ts';
+import { keepIfSame, type RetryStatus } from './retry-status.ts';
+
+/** Whose status is asked for: a query, or the newest mutation with this key. */
+export type StatusTarget =
+  | { readonly queryKey: QueryKey; readonly mutationKey?: never }
+  | { readonly mutationKey: QueryKey; readonly queryKey?: never };
+
+/** The statuses of everything in one QueryClient. */
+export interface StatusStore {
+  readonly instance: Instance;
+  /** Names a target: equal keys have equal ids. */
+  readonly idOf: (target: StatusTarget) => string;
+  readonly findQuery: (id: string) => Query | undefined;
+  readonly getState: (id: string) => RetryStatus;
+  readonly subscribe: (id: string, listener: () => void) => () => void;
+}
+
+interface Watched {
+  readonly listeners: Set<() => void>;
+  status: RetryStatus;
+  timer: unknown;
+}
+
+const stores = new WeakMap<QueryClient, StatusStore>();
+
+/**
+ * The store of a QueryClient: one subscription to each cache feeds everybody who watches a status.
+ * (A subscription per component is quadratic: every event wakes everyone.)
+ *
+ * @throws Error when the client carries no default options of Steadfetch.
+ */
+export function statusStoreOf(client: QueryClient, operation: string): StatusStore {
+  let store = stores.get(client);
+  if (!store)
+    stores.set(client, (store = createStatusStore(client, instanceOf(client, operation))));
+  return store;
+}
+
+const mutationId = (mutationKey: QueryKey): string => `m${hashKey(mutationKey)}`;
+
+function createStatusStore(client: QueryClient, instance: Instance): StatusStore {
+  const queries = client.getQueryCache();
+  const mutations = client.getMutationCache();
+  const watched = new Map<string, Watched>();
+  const newest = new Map<string, Mutation>();
+  const last = new WeakMap<Query | Mutation, RetryStatus>();
+
+  const queryId = (queryKey: QueryKey): string =>
+    `q${client.defaultQueryOptions({ queryKey }).queryHash}`;
+  const findQuery = (id: string): Query | undefined => queries.get(id.slice(1));
+  const findMutation = (id: string): Mutation | undefined =>
+    watched.size > 0 ? newest.get(id) : indexMutations().get(id);
+
+  function indexMutations(): Map<string, Mutation> {
+    newest.clear();
+    for (const mutation of mutations.getAll()) noteMutation(mutation);
+    return newest;
+  }
+  function noteMutation(mutation: Mutation): string | undefined {
+    const { mutationKey } = mutation.options;
+    if (!mutationKey) return undefined;
+    const id = mutationId(mutationKey);
+    const known = newest.get(id);
+    if (!known || known.mutationId <= mutation.mutationId) newest.set(id, mutation);
+    return id;
+  }
+
+  const getState = (id: string): RetryStatus => {
+    const found = id.startsWith('q') ? findQuery(id) : findMutation(id);
+    const before = found && last.get(found);
+    const now =
+      found && 'mutationId' in found
+        ? mutationStatus(found, instance, before)
+        : queryStatus(found, instance, before);
+    const kept = keepIfSame(before, now);
+    if (found) last.set(found, kept);
+    return kept;
+  };
+
+  const refresh = (id: string): void => {
+    const entry = watched.get(id);
+    if (!entry) return;
+    const status = getState(id);
+    if (status === entry.status) return;
+    entry.status = status;
+    plan(id, entry);
+    // With React Query's own notifications, so that both are rendered together.
+    for (const listener of entry.listeners) notifyManager.schedule(listener);
+  };
+
+  const refreshHeld = (): void => {
+    for (const [id, { status }] of watched) if (status.status === 'held') refresh(id);
+  };
+
+  /** A mutation's wait ends without an event. */
+  const plan = (id: string, entry: Watched): void => {
+    const { clock } = instance;
+    clock.clearTimeout(entry.timer);
+    const { status, retryAt } = entry.status;
+    if (status === 'waiting' && id.startsWith('m') && retryAt !== undefined) {
+      entry.timer = clock.setTimeout(() => refresh(id), retryAt - clock.now());
+    }
+  };
+
+  let stop: (() => void)[] = [];
+  const start = (): void => {
+    indexMutations();
+    stop = [
+      queries.subscribe(({ query }) => refresh(`q${query.queryHash}`)),
+      mutations.subscribe(({ type, mutation }) => {
+        if (!mutation) return;
+        if (type === 'removed') indexMutations();
+        const id = type === 'removed' ? idOfMutation(mutation) : noteMutation(mutation);
+        if (id !== undefined) refresh(id);
+      }),
+      // What holds an operation can change while it is held.
+      onlineManager.subscribe(refreshHeld),
+      focusManager.subscribe(refreshHeld),
+      // A retry starts without an event of React Query.
+      instance.emitter.subscribe(({ type, operation: { queryKey, attempt } }) => {
+        if (type === 'attempt:start' && queryKey && attempt > 1) refresh(queryId(queryKey));
+      }),
+    ];
+  };
+  const idOfMutation = ({ options: { mutationKey } }: Mutation): string | undefined =>
+    mutationKey && mutationId(mutationKey);
+
+  return {
+    instance,
+    idOf: ({ queryKey, mutationKey }) => (queryKey ? queryId(queryKey) : mutationId(mutationKey)),
+    findQuery,
+    getState,
+    subscribe(id, listener) {
+      if (watched.size === 0) start();
+      let entry = watched.get(id);
+      if (!entry) {
+        watched.set(id, (entry = { listeners: new Set(), status: getState(id), timer: undefined }));
+        plan(id, entry);
+      }
+      const { listeners } = entry;
+      listeners.add(listener);
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size > 0 || watched.get(id)?.listeners !== listeners) return;
+        instance.clock.clearTimeout(watched.get(id)?.timer);
+        watched.delete(id);
+        if (watched.size === 0) for (const end of stop) end();
+      };
+    },
+  };
+}

@@ -1,0 +1,225 @@
+import { QueryClient, useQuery } from '@tanstack/react-query';
+import { describe, expect, test } from 'vitest';
+import { createRig, type Rig } from './rig.tsx';
+
+const queryKey = ['it'];
+
+/** Fetches /a with these options of its own until the query has ended, and gives the times. */
+async function timesWith(rig: Rig, own: object = {}): Promise<number[]> {
+  const result = rig.client.fetchQuery({ queryKey, queryFn: () => rig.steady.json('/a'), ...own });
+  await Promise.all([result.catch(() => {}), rig.time.advance(1_000_000)]);
+  return rig.server.times();
+}
+
+function fails(rig: Rig, times = 30): void {
+  rig.server.plan('/a', ...Array.from({ length: times }, () => 503));
+}
+
+describe('queryPolicy', () => {
+  test('is laid over the policy of the instance, for this query only', async () => {
+    const rig = createRig({ policy: { baseMs: 100 } });
+    fails(rig);
+    const own = rig.steady.queryPolicy({ maxRetries: 1 });
+    expect(await timesWith(rig, own)).toEqual([0, 50]);
+    const before = rig.elapsed();
+    await timesWith(rig);
+    expect(rig.server.times().slice(2)).toEqual([0, 50, 150, 350].map((at) => at + before));
+  });
+
+  test.each<[string, Parameters<Rig['steady']['queryPolicy']>[0], number[]]>([
+    ['maxRetries', { maxRetries: 0 }, [0]],
+    ['baseMs', { baseMs: 100 }, [0, 50, 150, 350]],
+    ['factor', { factor: 3 }, [0, 500, 2000, 6500]],
+    ['capMs', { capMs: 1000 }, [0, 500, 1000, 1500]],
+    ['backoff', { backoff: 'none' }, [0, 1000, 3000, 7000]],
+    ['deadlineMs', { deadlineMs: 1500 }, [0, 500, 1500]],
+    ['preset', { preset: 'critical', deadlineMs: 4000 }, [0, 500, 1500, 3500]],
+    ['shouldRetry', { shouldRetry: () => false }, [0]],
+  ])('its %s counts', async (_name, policy, times) => {
+    const rig = createRig();
+    fails(rig);
+    expect(await timesWith(rig, rig.steady.queryPolicy(policy))).toEqual(times);
+  });
+
+  test('its timeout counts', async () => {
+    const rig = createRig();
+    rig.server.plan('/a', 'hang', 200);
+    expect(await timesWith(rig, rig.steady.queryPolicy({ timeout: 700 }))).toEqual([0, 1200]);
+  });
+
+  test('its maxRetryAfterMs counts', async () => {
+    const rig = createRig();
+    rig.server.plan('/a', { status: 429, headers: { 'Retry-After': '90' } }, 200);
+    const own = rig.steady.queryPolicy({ maxRetryAfterMs: 90_000, deadlineMs: Infinity });
+    expect(await timesWith(rig, own)).toEqual([0, 99_000]);
+  });
+
+  test('a wrong option throws when it is made, and the message names it', () => {
+    const rig = createRig();
+    expect(() => rig.steady.queryPolicy({ maxRetries: -1 })).toThrow(
+      /^steady\.queryPolicy: maxRetries is -1, and must be a/,
+    );
+    expect(() => rig.steady.mutationPolicy({ capMs: 10 })).toThrow(
+      /^steady\.mutationPolicy: capMs is 10, and must be /,
+    );
+  });
+
+  test('the default options of a key take one too', async () => {
+    const rig = createRig();
+    fails(rig);
+    rig.client.setQueryDefaults(queryKey, rig.steady.queryPolicy({ maxRetries: 2 }));
+    expect(await timesWith(rig)).toEqual([0, 500, 1500]);
+  });
+});
+
+describe('the policy of an API', () => {
+  const apis = [{ match: 'http://localhost:3000/a', policy: { maxRetries: 1, baseMs: 100 } }];
+
+  test('counts for its requests only, whatever query they are in', async () => {
+    const rig = createRig({ apis });
+    fails(rig);
+    rig.server.plan('/b', 503, 503, 503, 503);
+    expect(await timesWith(rig)).toEqual([0, 50]);
+    const before = rig.elapsed();
+    const other = rig.client.fetchQuery({
+      queryKey: ['b'],
+      queryFn: () => rig.steady.json('/b'),
+    });
+    await Promise.all([other.catch(() => {}), rig.time.advance(100_000)]);
+    expect(rig.server.times('/b')).toEqual([0, 500, 1500, 3500].map((at) => at + before));
+  });
+
+  test('is below the policy of the query, which is below that of the call', async () => {
+    const rig = createRig({ apis });
+    fails(rig);
+    const own = rig.steady.queryPolicy({ maxRetries: 2 });
+    expect(await timesWith(rig, own)).toEqual([0, 50, 150]);
+    const before = rig.elapsed();
+    const queryFn = () => rig.steady.json('/a', { policy: { maxRetries: 0 } });
+    await timesWith(rig, { ...own, queryKey: ['again'], queryFn });
+    expect(rig.server.times().slice(3)).toEqual([before]);
+  });
+});
+
+describe('retry of the app alone', () => {
+  test('a number: as many requests as it says, and every wait is still a backoff', async () => {
+    const rig = createRig({ policy: { deadlineMs: Infinity } });
+    fails(rig);
+    const times = await timesWith(rig, { retry: 5 });
+    expect(times).toHaveLength(6);
+    expect(times.slice(0, 4)).toEqual([0, 500, 1500, 3500]);
+    expect(times[4]).toBeGreaterThanOrEqual(3500 + 500);
+    expect(times[5]).toBeGreaterThanOrEqual((times[4] ?? 0) + 500);
+  });
+
+  test('a number, and an answer that the policy would stop at: no hot loop', async () => {
+    const rig = createRig();
+    rig.server.plan('/a', 404, 404, 404);
+    const times = await timesWith(rig, { retry: 2 });
+    expect(times).toHaveLength(3);
+    expect(times[1]).toBeGreaterThanOrEqual(500);
+  });
+
+  test('true: no hot loop when the policy would have stopped', async () => {
+    const rig = createRig();
+    fails(rig, 200);
+    const result = rig.client.fetchQuery({
+      queryKey,
+      queryFn: () => rig.steady.json('/a'),
+      retry: true,
+    });
+    result.catch(() => {});
+    await rig.time.advance(60_000);
+    expect(rig.server.sent.length).toBeLessThan(60);
+    await rig.client.cancelQueries({ queryKey });
+  });
+
+  test('false: one request, which ends its operation', async () => {
+    const rig = createRig();
+    fails(rig);
+    const fetched = rig.client.fetchQuery({
+      queryKey,
+      queryFn: () => rig.steady.json('/a'),
+      retry: false,
+    });
+    const [error] = await Promise.all([
+      fetched.catch((thrown: unknown) => thrown),
+      rig.time.advance(10_000),
+    ]);
+    expect(rig.server.times()).toEqual([0]);
+    const ends = rig.events.filter((event) => event.type === 'operation:end');
+    expect(ends.map((end) => end.result)).toEqual(['failed']);
+    // No other attempt is to come, and the server named no time.
+    expect(error).toMatchObject({ status: 503, retryAt: undefined });
+  });
+
+  test('a function: its verdict counts, and it is given the count and the error', async () => {
+    const rig = createRig();
+    fails(rig);
+    const asked: unknown[] = [];
+    const retry = (failureCount: number, error: Error): boolean => {
+      asked.push([failureCount, error.message]);
+      return failureCount < 1;
+    };
+    expect(await timesWith(rig, { retry })).toEqual([0, 500]);
+    expect(asked).toEqual([
+      [0, 'GET /a: 503.'],
+      [1, 'GET /a: 503.'],
+    ]);
+  });
+});
+
+describe('retryDelay of the app alone', () => {
+  test('a number: its waits, and as many attempts as the policy allows', async () => {
+    const rig = createRig();
+    fails(rig);
+    expect(await timesWith(rig, { retryDelay: 10 })).toEqual([0, 10, 20, 30]);
+  });
+
+  test('a 404 is still not retried', async () => {
+    const rig = createRig();
+    rig.server.plan('/a', 404);
+    expect(await timesWith(rig, { retryDelay: () => 10 })).toEqual([0]);
+  });
+
+  test('one Error for all attempts: still as many as the policy allows', async () => {
+    const rig = createRig();
+    const error = new Error('the same');
+    let runs = 0;
+    const queryFn = (): never => {
+      runs++;
+      throw error;
+    };
+    await timesWith(rig, { retryDelay: 10, queryFn });
+    expect(runs).toBe(4);
+  });
+});
+
+test('retry and retryDelay of the app together: Steadfetch decides nothing', async () => {
+  const rig = createRig();
+  rig.server.plan('/a', 404, 404, 404);
+  expect(await timesWith(rig, { retry: 2, retryDelay: 7 })).toEqual([0, 7, 14]);
+});
+
+test('defaults of the app beside ours, for keys that are not ours, stay as they are', async () => {
+  const rig = createRig(
+    {},
+    ({ defaultOptions: { queries, mutations } }) =>
+      new QueryClient({
+        defaultOptions: { queries: { ...queries, staleTime: 60_000, gcTime: 5 }, mutations },
+      }),
+  );
+  await timesWith(rig);
+  expect(rig.client.getQueryState(queryKey)).toBeUndefined();
+});
+
+test('a disabled query asks for nothing', async () => {
+  const rig = createRig();
+  function It() {
+    useQuery({ queryKey, queryFn: () => rig.steady.json('/a'), enabled: false });
+    return null;
+  }
+  rig.show(<It />);
+  await rig.time.advance(10_000);
+  expect(rig.server.sent).toEqual([]);
+});

@@ -1,0 +1,144 @@
+import axios from 'axios';
+import ky from 'ky';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { SteadfetchConfig } from 'steadfetch';
+import { createRig, type Rig } from './rig.tsx';
+
+const warnings: string[] = [];
+beforeEach(() => {
+  warnings.length = 0;
+  vi.spyOn(console, 'warn').mockImplementation((message) => void warnings.push(String(message)));
+});
+afterEach(() => void vi.unstubAllEnvs());
+
+/** Runs a query with this queryFn to its end. */
+async function fetchWith(rig: Rig, queryFn: () => unknown, key = 'it'): Promise<void> {
+  const result = rig.client.fetchQuery({ queryKey: [key], queryFn });
+  await Promise.all([result.catch(() => {}), rig.time.advance(200_000)]);
+}
+
+const said = (): string[] => warnings;
+
+describe('shouldRetry that is not as it must be', () => {
+  // Wrong on purpose, as a JavaScript caller may write it.
+  const wrong = (shouldRetry: unknown) =>
+    ({ policy: { shouldRetry } }) as unknown as SteadfetchConfig;
+
+  test.each<[string, unknown, RegExp]>([
+    ['async', async () => true, /returned a promise.*synchronous/s],
+    ['a number', () => 1, /returned number.*true, false or undefined/s],
+    ['null', () => null, /returned object/s],
+    [
+      'throwing',
+      () => {
+        throw new Error('oops');
+      },
+      /threw .*oops/s,
+    ],
+  ])('%s: it is said once, and the table decides', async (_name, shouldRetry, message) => {
+    const rig = createRig(wrong(shouldRetry));
+    rig.server.plan('/a', 503, 404);
+    await fetchWith(rig, () => rig.steady.json('/a'));
+    expect(rig.server.times()).toEqual([0, 500]);
+    expect(said()).toEqual([expect.stringMatching(/^\[steadfetch\] /)]);
+    expect(said()[0]).toMatch(message);
+  });
+
+  test('a right one is not spoken of, and decides', async () => {
+    const rig = createRig({
+      policy: { shouldRetry: ({ kind }) => (kind === 'http' ? true : undefined) },
+    });
+    rig.server.plan('/a', 404, 404);
+    await fetchWith(rig, () => rig.steady.json('/a'));
+    expect(rig.server.times()).toEqual([0, 500, 1500]);
+    expect(said()).toEqual([]);
+  });
+
+  test.each<[string, (rig: Rig) => object]>([
+    [
+      'of queryPolicy',
+      (rig) => rig.steady.queryPolicy({ shouldRetry: (async () => true) as never }),
+    ],
+  ])('%s: it is said, too', async (_name, own) => {
+    const rig = createRig();
+    rig.server.plan('/a', 404);
+    const result = rig.client.fetchQuery({
+      queryKey: ['it'],
+      queryFn: () => rig.steady.json('/a'),
+      ...own(rig),
+    });
+    await Promise.all([result.catch(() => {}), rig.time.advance(200_000)]);
+    expect(rig.server.times()).toEqual([0]);
+    expect(said()).toHaveLength(1);
+  });
+
+  test('in production nothing is said, and the table decides', async () => {
+    vi.stubEnv('NODE_ENV', 'production');
+    const rig = createRig(wrong(async () => true));
+    rig.server.plan('/a', 503, 404);
+    await fetchWith(rig, () => rig.steady.json('/a'));
+    expect(rig.server.times()).toEqual([0, 500]);
+    expect(said()).toEqual([]);
+  });
+});
+
+describe('a second retry loop', () => {
+  test('steady.retry inside a queryFn: it is said once', async () => {
+    const rig = createRig();
+    const queryFn = () => rig.steady.retry(() => rig.steady.json('/a'));
+    await fetchWith(rig, queryFn);
+    await fetchWith(rig, queryFn, 'again');
+    expect(said()).toEqual([expect.stringMatching(/^\[steadfetch\] .*nine requests/s)]);
+  });
+
+  test('steady.retry inside a queryFn that is not retried is not spoken of', async () => {
+    const rig = createRig();
+    const result = rig.client.fetchQuery({
+      queryKey: ['it'],
+      queryFn: () => rig.steady.retry(() => rig.steady.json('/a')),
+      retry: false,
+    });
+    await rig.time.advance(1000);
+    await result;
+    expect(said()).toEqual([]);
+  });
+
+  test("a loop of one's own inside the queryFn, with the signal: it is said once", async () => {
+    const rig = createRig();
+    rig.server.plan('/a', 503, 503, 503, 503);
+    const result = rig.client.fetchQuery({
+      queryKey: ['it'],
+      queryFn: async ({ signal }) => {
+        try {
+          return await rig.steady.json('/a', { signal });
+        } catch {
+          return rig.steady.json('/a', { signal });
+        }
+      },
+    });
+    await Promise.all([result, rig.time.advance(10_000)]);
+    expect(rig.server.times()).toEqual([0, 0, 500, 500, 1500]);
+    expect(said()).toEqual([expect.stringMatching(/^\[steadfetch\] GET \/a .*nine requests/s)]);
+  });
+
+  test('ky and axios on top of steady.fetch, without retries, are retried and not spoken of', async () => {
+    const rig = createRig();
+    rig.server.plan('/a', 503, 503);
+    rig.server.plan('/b', 503, 503);
+    const client = ky.create({ fetch: rig.steady.fetch, retry: 0 });
+    await fetchWith(rig, () => client.get('http://localhost:3000/a').json());
+    const start = rig.elapsed();
+    const instance = axios.create({ adapter: 'fetch', env: { fetch: rig.steady.fetch } });
+    await fetchWith(rig, async () => (await instance.get('http://localhost:3000/b')).data, 'b');
+    expect(rig.server.times('/a')).toEqual([0, 500, 1500]);
+    expect(rig.server.times('/b')).toEqual([start, start + 500, start + 1500]);
+    expect(said()).toEqual([]);
+  });
+
+  test('two parallel requests to one URL in one attempt are no second loop', async () => {
+    const rig = createRig();
+    rig.server.plan('/a', 503, 503);
+    await fetchWith(rig, () => Promise.all([rig.steady.json('/a'), rig.steady.json('/a')]));
+    expect(said()).toEqual([]);
+  });
+});
