@@ -1,0 +1,105 @@
+import { act, screen } from '@testing-library/react';
+import { describe, expect, test } from 'vitest';
+import { createRig, type Rig, setOnline, setVisible } from '../query/rig.tsx';
+import { createProducts, statusOf, watchQuery } from './watch.tsx';
+
+const queryKey = ['products'];
+
+/** A query for /products, and a component outside it that shows its status and can act on it. */
+function showProducts(rig: Rig, own: object = {}) {
+  const { Products, fetchStatuses } = createProducts(rig, own);
+  const watched = watchQuery(rig, queryKey);
+  rig.show(
+    <>
+      <watched.Watcher />
+      <Products />
+    </>,
+  );
+  return { ...watched, fetchStatuses, press: () => act(() => watched.last().retryNow()) };
+}
+
+describe('when held', () => {
+  test('offline, before the first attempt: one real attempt, and then held again', async () => {
+    const rig = createRig();
+    rig.server.plan('/products', 'network', 'network', 'network');
+    setOnline(false);
+    const { press, last } = showProducts(rig);
+    await rig.time.advance(100);
+    expect(rig.server.sent).toEqual([]);
+    press();
+    expect(rig.server.times()).toEqual([100]);
+    await rig.time.advance(10_000);
+    expect(rig.server.times()).toEqual([100]);
+    expect(statusOf(last())).toMatchObject({ status: 'held', attempt: 1, reason: 'offline' });
+    press();
+    await rig.time.advance(10_000);
+    expect(rig.server.times()).toEqual([100, 10_100]);
+  });
+
+  test('offline though the network is there: the attempt succeeds', async () => {
+    const rig = createRig();
+    rig.server.plan('/products', { body: 'Tea', afterMs: 10 });
+    setOnline(false);
+    const { press } = showProducts(rig);
+    await rig.time.advance(100);
+    press();
+    await rig.time.advance(10);
+    expect(screen.getByText('success idle Tea')).toBeDefined();
+  });
+
+  test('offline, twenty presses: one attempt', async () => {
+    const rig = createRig();
+    rig.server.plan('/products', { afterMs: 10 });
+    setOnline(false);
+    const { last } = showProducts(rig);
+    await rig.time.settle();
+    act(() => {
+      for (let press = 0; press < 20; press++) last().retryNow();
+    });
+    await rig.time.advance(1000);
+    expect(rig.server.times()).toEqual([0]);
+  });
+
+  test('after the press its network mode is what it was', async () => {
+    const rig = createRig();
+    rig.server.plan('/products', 200, 503);
+    setOnline(false);
+    const { press, last } = showProducts(rig);
+    await rig.time.settle();
+    press();
+    await rig.time.settle();
+    expect(last().status).toBe('succeeded');
+    act(() => void rig.client.refetchQueries({ queryKey }));
+    await rig.time.advance(1000);
+    expect(rig.server.times()).toEqual([0]);
+    expect(statusOf(last())).toMatchObject({ status: 'held', reason: 'offline' });
+  });
+
+  test('with no observer, too, after the press its network mode is what it was', async () => {
+    const rig = createRig();
+    rig.server.plan('/products', 404);
+    setOnline(false);
+    const watched = watchQuery(rig, queryKey);
+    rig.show(<watched.Watcher />);
+    void rig.client.prefetchQuery({ queryKey, queryFn: () => rig.steady.json('/products') });
+    await rig.time.settle();
+    act(() => watched.last().retryNow());
+    await rig.time.settle();
+    expect(watched.last()).toMatchObject({ status: 'failed', attempt: 1 });
+    act(() => watched.last().retryNow());
+    await rig.time.advance(1000);
+    expect(rig.server.times()).toEqual([0]);
+    expect(watched.last()).toMatchObject({ status: 'held', reason: 'offline' });
+  });
+
+  test('hidden, at the end of a wait: a request at once', async () => {
+    const rig = createRig();
+    rig.server.plan('/products', 503, { body: 'Tea' });
+    const { press, last } = showProducts(rig);
+    setVisible(false);
+    await rig.time.advance(1000);
+    expect(last().status).toBe('held');
+    press();
+    expect(rig.server.times()).toEqual([0, 1000]);
+  });
+});

@@ -1,0 +1,67 @@
+import { type QueryKey, useQuery } from '@tanstack/react-query';
+import { type RetryControls, type RetryStatus, useRetryStatus } from 'steadfetch/react';
+import type { Rig } from '../query/rig.tsx';
+
+/** Every render of a component that shows a status, and the last of them. */
+export interface Watched<S extends RetryStatus = RetryStatus & RetryControls> {
+  readonly renders: S[];
+  readonly last: () => S;
+  /** When which status was rendered: "500 waiting 1", with the attempt. */
+  readonly story: () => string[];
+  readonly Watcher: () => null;
+}
+
+/** Makes a component that watches a query by its key, from anywhere. */
+export function watchQuery(rig: Rig, queryKey: QueryKey): Watched {
+  return watch(rig, () => useRetryStatus({ queryKey }));
+}
+
+/** Makes a component that watches the newest mutation with this key. */
+export function watchMutation(rig: Rig, mutationKey: QueryKey): Watched<RetryStatus> {
+  return watch(rig, () => useRetryStatus({ mutationKey }));
+}
+
+function watch<S extends RetryStatus>(rig: Rig, useStatus: () => S): Watched<S> {
+  const renders: S[] = [];
+  const story: string[] = [];
+  return {
+    renders,
+    last: () => renders.at(-1) as S,
+    story: () => story,
+    Watcher() {
+      const status = useStatus();
+      renders.push(status);
+      story.push(`${rig.elapsed()} ${status.status} ${status.attempt}`);
+      return null;
+    },
+  };
+}
+
+/** The status alone, without what can be done about it. */
+export function statusOf({
+  status,
+  attempt,
+  maxAttempts,
+  retryAt,
+  reason,
+  lastError,
+}: RetryStatus) {
+  return { status, attempt, maxAttempts, retryAt, reason, lastError };
+}
+
+/** A component with a query for /products, and every fetchStatus that it has rendered. */
+export function createProducts(rig: Rig, own: object = {}) {
+  const fetchStatuses: string[] = [];
+  return {
+    fetchStatuses,
+    Products() {
+      const { data, error, status, fetchStatus } = useQuery({
+        queryKey: ['products'],
+        queryFn: ({ signal }) => rig.steady.json<string>('/products', { signal }),
+        ...own,
+      });
+      fetchStatuses.push(fetchStatus);
+      return <p>{`${status} ${fetchStatus} ${data ?? error?.message ?? ''}`}</p>;
+    },
+  };
+}
