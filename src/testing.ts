@@ -1,0 +1,14 @@
+export { compose } from './testing/compose.ts';
+export { cutBody, type CutBodyOptions } from './testing/cut-body.ts';
+export { type ErrorAnswerInit, failTimes } from './testing/fail-times.ts';
+export type { FakeTimers } from './testing/fake-timers.ts';
+export type { Fault, FaultRequest } from './testing/fault.ts';
+export { flaky, type FlakyOptions } from './testing/flaky.ts';
+export { hang } from './testing/hang.ts';
+export { networkError } from './testing/network-error.ts';
+export type { TimesOption } from './testing/options.ts';
+export { rateLimited, type RateLimitedOptions } from './testing/rate-limited.ts';
+export { seededRandom } from './testing/seeded-random.ts';
+export type { Act } from './testing/settle.ts';
+export { slow, type SlowOptions } from './testing/slow.ts';
+export { virtualTime, type VirtualTime, type VirtualTimeOptions } from './testing/virtual-time.ts';
