@@ -1,0 +1,35 @@
+import type { RetryReason, StopReason } from 'steadfetch';
+
+/** Why an attempt is made again: the end of "It asks again, because ...". */
+export const retryReasons: Readonly<Record<RetryReason, string>> = {
+  network: 'no answer came, and reading twice does no harm',
+  timeout: 'the attempt took longer than its limit, and reading twice does no harm',
+  body: 'only a part of the answer arrived, and reading twice does no harm',
+  'request-timeout': 'the server did not get the whole request in time',
+  'too-early': 'the server does not want it this early, so it is tried once more',
+  'rate-limited': 'the server said when, and nothing is sent before then',
+  unavailable: 'an overload usually passes',
+  'internal-error': 'a 500 may be a hiccup, so it is tried once more',
+  'in-progress': 'the first request is still being worked on',
+  error: 'an unknown error may pass',
+  'should-retry': 'this app asks for it',
+};
+
+/** Why an operation ended in its failure: the end of "Stopped: ...". */
+export const stopReasons: Readonly<Record<StopReason, string>> = {
+  'not-retryable': 'the answer would be the same again',
+  'not-idempotent': 'it may have been done, and twice could do harm',
+  processed: 'the server has done it already',
+  once: 'a failure of this kind is tried once more and not again',
+  'max-retries': 'all retries are used up',
+  deadline: 'the next wait would end after the deadline',
+  'retry-after': 'the server asks for a longer wait than anybody sits through',
+  aborted: 'the request was aborted',
+  'should-retry': 'this app asks for it',
+  cancelled: 'you pressed Cancel',
+};
+
+/** Whether this is why something ended, rather than why it waits. */
+export function isStopReason(reason: string | undefined): reason is StopReason {
+  return reason !== undefined && reason in stopReasons;
+}

@@ -1,0 +1,77 @@
+import type { Outcome, SteadfetchEvent } from 'steadfetch';
+import {
+  addLane,
+  empty,
+  endWait,
+  isOver,
+  type Recording,
+  type RequestMark,
+  updateLast,
+} from './recording.ts';
+
+/** The recording after one more event of Steadfetch. */
+export function recordEvent(recording: Recording, event: SteadfetchEvent): Recording {
+  const { at, operation } = event;
+  switch (event.type) {
+    case 'operation:start':
+      return isOver(recording) ? empty : { ...recording, result: undefined, endedAt: undefined };
+    case 'attempt:start':
+      return addLane(recording, at, { attempt: operation.attempt });
+    case 'request:start':
+      return updateLast(recording, (lane) => ({
+        ...lane,
+        requests: [
+          ...lane.requests,
+          { id: event.request, from: at, to: undefined, outcome: undefined },
+        ],
+      }));
+    case 'request:end':
+      return endRequests(recording, at, event.outcome, ({ id }) => id === event.request);
+    case 'attempt:end':
+      return recording;
+    case 'decision':
+      return recordDecision(recording, event);
+    case 'operation:end':
+      return {
+        // No more is told of a request that is still under way: its answer interests nobody.
+        ...endRequests(endWait(recording, at), at, cancelled, ({ to }) => to === undefined),
+        result: event.result,
+        endedAt: at,
+      };
+  }
+}
+
+const cancelled: Outcome = { kind: 'aborted', processed: 'unknown' };
+
+function endRequests(
+  recording: Recording,
+  at: number,
+  outcome: Outcome,
+  isMeant: (mark: RequestMark) => boolean,
+): Recording {
+  return updateLast(recording, (lane) => ({
+    ...lane,
+    requests: lane.requests.map((mark) => (isMeant(mark) ? { ...mark, to: at, outcome } : mark)),
+  }));
+}
+
+function recordDecision(
+  recording: Recording,
+  { decision, failure }: Extract<SteadfetchEvent, { type: 'decision' }>,
+): Recording {
+  if (decision.kind === 'stop') {
+    return updateLast(recording, (lane) => ({ ...lane, stop: decision.reason }));
+  }
+  const from = decision.retryAt - decision.delayMs;
+  const retryAfterMs = failure.kind === 'http' ? failure.retryAfterMs : undefined;
+  return updateLast(recording, (lane) => ({
+    ...lane,
+    wait: {
+      from,
+      plannedTo: decision.retryAt,
+      to: undefined,
+      retryAfterAt: retryAfterMs === undefined ? undefined : from + retryAfterMs,
+      reason: decision.reason,
+    },
+  }));
+}

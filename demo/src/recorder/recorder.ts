@@ -1,0 +1,57 @@
+import { hashKey, onlineManager, type QueryClient, type QueryKey } from '@tanstack/react-query';
+import type { Steadfetch } from 'steadfetch';
+import { recordEvent } from './record-event.ts';
+import { addLane, empty, endWait, isOver, type Recording } from './recording.ts';
+
+/** Draws up what happens to one query, as it happens. */
+export interface Recorder {
+  /** Begins a new recording, of another query. */
+  readonly follow: (queryKey: QueryKey) => void;
+  readonly getState: () => Recording;
+  readonly subscribe: (listener: () => void) => () => void;
+}
+
+/**
+ * Steadfetch's events tell of attempts, requests, decisions and waits. That React Query holds an
+ * attempt back, offline or in a hidden tab, is told by React Query alone.
+ */
+export function createRecorder(steady: Steadfetch, queryClient: QueryClient): Recorder {
+  const listeners = new Set<() => void>();
+  let followed: string | undefined;
+  let recording = empty;
+
+  const set = (next: Recording): void => {
+    if (next === recording) return;
+    recording = next;
+    for (const listener of listeners) listener();
+  };
+
+  steady.subscribe((event) => {
+    const { queryKey } = event.operation;
+    if (queryKey && hashKey(queryKey) === followed) set(recordEvent(recording, event));
+  });
+
+  queryClient.getQueryCache().subscribe(({ type, query }) => {
+    if (type !== 'updated' || query.queryHash !== followed) return;
+    const last = recording.lanes.at(-1);
+    const isHeld = last?.heldFor !== undefined && last.to === undefined;
+    const holds = query.state.fetchStatus === 'paused';
+    if (holds === isHeld) return;
+    const now = Date.now();
+    if (!holds) return set(endWait(recording, now));
+    const heldFor = onlineManager.isOnline() ? 'hidden tab' : 'offline';
+    set(addLane(isOver(recording) ? empty : recording, now, { heldFor }));
+  });
+
+  return {
+    follow(queryKey) {
+      followed = hashKey(queryKey);
+      set(empty);
+    },
+    getState: () => recording,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}

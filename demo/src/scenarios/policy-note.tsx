@@ -1,0 +1,36 @@
+import { demoPolicy, steady } from '../steady.ts';
+import type { Scenario } from './scenarios.ts';
+
+/** The policy in use, as it was written and in words. */
+export function PolicyNote({ scenario }: { readonly scenario: Scenario }) {
+  const { baseMs, factor, maxRetries, maxRetryAfterMs } = steady.policy;
+  const timeout = scenario.policy.timeout ?? steady.policy.timeout;
+  const isOwn = Object.keys(scenario.policy).length > 0;
+  const seconds = (ms: unknown): string => `${Number(ms) / 1000} s`;
+  return (
+    <section className="policy" aria-labelledby="policy-title">
+      <h2 id="policy-title">The policy in use</h2>
+      <p>
+        At most {maxRetries} retries. The first wait is {seconds(baseMs / 2)} to {seconds(baseMs)},
+        each next one {factor} times as long. {seconds(timeout)} for an attempt. A Retry-After of up
+        to {seconds(maxRetryAfterMs)} is kept.
+      </p>
+      <dl>
+        <dt>App</dt>
+        <dd>
+          <code>policy: {formatOptions(demoPolicy)}</code>
+        </dd>
+        <dt>This query</dt>
+        <dd>{isOwn ? <code>policy: {formatOptions(scenario.policy)}</code> : 'the same'}</dd>
+      </dl>
+    </section>
+  );
+}
+
+/** As one would write it in code. */
+function formatOptions(options: object): string {
+  const entries = Object.entries(options).map(([name, value]) =>
+    typeof value === 'string' ? `${name}: '${value}'` : `${name}: ${value}`,
+  );
+  return `{ ${entries.join(', ')} }`;
+}

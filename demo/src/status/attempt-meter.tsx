@@ -1,0 +1,18 @@
+import type { RetryStatus } from 'steadfetch/react';
+
+/** One mark for every attempt that the policy allows: failed, under way, successful, or still to come. */
+export function AttemptMeter({ status }: { readonly status: RetryStatus }) {
+  const { attempt, maxAttempts } = status;
+  const stateOf = (n: number): string => {
+    if (n > attempt) return 'left';
+    const isLast = n === attempt;
+    return isLast && /^(sending|succeeded)$/.test(status.status) ? status.status : 'failed';
+  };
+  return (
+    <span className="attempt-meter" aria-hidden="true">
+      {Array.from({ length: maxAttempts }, (_, index) => index + 1).map((n) => (
+        <i key={n} data-attempt={stateOf(n)} />
+      ))}
+    </span>
+  );
+}

@@ -1,0 +1,17 @@
+import { QueryClient } from '@tanstack/react-query';
+import { createSteadfetch, type PolicyOptions } from 'steadfetch';
+
+/** Waits that one can watch: each between half a step and a whole one, of 2, 4 and 8 seconds. */
+export const demoPolicy = { backoff: 'equal', baseMs: 2000 } as const satisfies PolicyOptions;
+
+export const steady = createSteadfetch({ policy: demoPolicy });
+
+const { queries, mutations } = steady.defaultOptions;
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    // Every request here is counted and drawn: one that comes from looking at the tab would confuse.
+    queries: { ...queries, refetchOnWindowFocus: false },
+    mutations,
+  },
+});

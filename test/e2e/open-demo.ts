@@ -1,0 +1,70 @@
+import { type BrowserContextOptions, chromium, type Page } from 'playwright';
+import { chromiumLaunchOptions } from '../setup/chromium.ts';
+import { startDemo } from './demo-server.ts';
+import { createVisitor, type Visitor } from './visitor.ts';
+import { watchPage } from './watch-page.ts';
+
+/** The demo, and a browser to visit it with. */
+export interface Demo {
+  /** Opens it at a URL hash. */
+  readonly visit: (hash: string, look?: Look) => Promise<Visitor>;
+  /**
+   * Closes what is open.
+   *
+   * @throws Error when the console was told of anything that the scenarios do not explain.
+   */
+  readonly leave: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** How a visitor looks at it. */
+interface Look {
+  /** @default desktop */
+  readonly screen?: keyof typeof screens;
+  /** @default 'light' */
+  readonly colorScheme?: 'light' | 'dark';
+  /** Motion is drawn at every frame, which takes its time in tests. @default 'reduce' */
+  readonly reducedMotion?: 'reduce' | 'no-preference';
+}
+
+export const screens = {
+  desktop: { width: 1280, height: 800 },
+  phone: { width: 390, height: 844 },
+  smallPhone: { width: 320, height: 640 },
+} as const satisfies Record<string, BrowserContextOptions['viewport']>;
+
+export async function openDemo(): Promise<Demo> {
+  const server = await startDemo();
+  const browser = await chromium.launch(chromiumLaunchOptions());
+  const context = await browser.newContext({ timezoneId: 'UTC' });
+  await context.clock.install({ time: '2026-01-01T09:59:00Z' });
+  await context.clock.pauseAt('2026-01-01T10:00:00Z');
+  await context.addInitScript(watchPage);
+  const open: { page: Page; visitor: Visitor }[] = [];
+
+  return {
+    async visit(
+      hash,
+      { screen = 'desktop', colorScheme = 'light', reducedMotion = 'reduce' } = {},
+    ) {
+      const page = await context.newPage();
+      const visitor = createVisitor(page);
+      open.push({ page, visitor });
+      await page.setViewportSize(screens[screen]);
+      await page.emulateMedia({ colorScheme, reducedMotion });
+      await page.goto(`${server.url}${hash}`);
+      await page.locator('.status').waitFor();
+      return visitor;
+    },
+    async leave() {
+      const left = open.splice(0);
+      for (const { page } of left) await page.close();
+      const complaints = left.flatMap(({ visitor }) => visitor.complaints);
+      if (complaints.length > 0) throw new Error(`In the console: ${complaints.join('\n')}`);
+    },
+    async close() {
+      await browser.close();
+      await server.close();
+    },
+  };
+}
