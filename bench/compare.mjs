@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { groups } from './contenders.mjs';
+import { countTimers, measureCpu, measureGarbage, median } from './measure.mjs';
+
+const { values: options } = parseArgs({ options: { json: { type: 'boolean' } } });
+
+const cpuPlan = { series: 3, rounds: 21, calls: 1000, warmUp: 25 };
+const garbagePlan = { blocks: 7, calls: 2000, warmUp: 5 };
+
+const titles = {
+  contenders: 'One successful call around a stub of fetch, against the stub alone',
+  variants: 'Steadfetch in other circumstances, against the stub alone',
+  queries: 'One whole fetchQuery around the stub, against React Query without Steadfetch',
+};
+
+/** What one call of Steadfetch may cost, against the stub alone. */
+const budget = { cpuRatio: 1.5, garbageKib: 4, timers: 1 };
+
+/** One row for each contender, the first of which is what the others are compared with. */
+async function compare(group) {
+  const names = Object.keys(groups[group]);
+  const [bare] = names;
+  const cpu = await measureCpu(group, names, cpuPlan);
+  const rows = [];
+  let bareBytes = 0;
+  for (const name of names) {
+    const bytes = median(await measureGarbage(group, name, garbagePlan));
+    if (name === bare) bareBytes = bytes;
+    rows.push({
+      name,
+      cpuMicroseconds: median(cpu[name]),
+      cpuRatio: median(cpu[name].map((time, round) => time / cpu[bare][round])),
+      garbageKib: (bytes - bareBytes) / 1024,
+      totalKib: bytes / 1024,
+      timers: await countTimers(group, name),
+    });
+  }
+  return rows;
+}
+
+function table(rows) {
+  const cells = [
+    ['', 'CPU', 'garbage', 'timers'],
+    ...rows.map(({ name, cpuRatio, cpuMicroseconds, garbageKib, totalKib, timers }, index) =>
+      index === 0
+        ? [
+            name,
+            `1 (${cpuMicroseconds.toFixed(0)} µs)`,
+            `(${totalKib.toFixed(1)} KiB)`,
+            `${timers}`,
+          ]
+        : [name, `${cpuRatio.toFixed(2)} ×`, `+${garbageKib.toFixed(1)} KiB`, `${timers}`],
+    ),
+  ];
+  const widths = cells[0].map((_, column) => Math.max(...cells.map((row) => row[column].length)));
+  const line = (row) => `| ${row.map((cell, column) => cell.padEnd(widths[column])).join(' | ')} |`;
+  const [head, ...body] = cells.map(line);
+  return [head, `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`, ...body].join('\n');
+}
+
+const version = (name) =>
+  JSON.parse(readFileSync(new URL(`../node_modules/${name}/package.json`, import.meta.url)))
+    .version;
+const compared = ['@tanstack/react-query', 'p-retry', 'cockatiel', 'ky', 'axios', 'axios-retry'];
+const versions = Object.fromEntries([
+  ['node', process.versions.node],
+  ...compared.map((name) => [name, version(name)]),
+]);
+
+const results = {};
+for (const group of Object.keys(groups)) {
+  results[group] = await compare(group);
+  if (!options.json) console.log(`\n${titles[group]}\n\n${table(results[group])}`);
+}
+if (options.json) {
+  console.log(JSON.stringify({ versions, cpuPlan, garbagePlan, budget, results }, undefined, 2));
+} else {
+  const { cpuRatio, garbageKib, timers } = budget;
+  const pairs = Object.entries(versions).map((pair) => pair.join(' '));
+  console.log(
+    `\nBudget of a call: ${cpuRatio} × CPU, +${garbageKib} KiB of garbage, ${timers} timer.`,
+  );
+  console.log(`${pairs.join(', ')}.`);
+}
