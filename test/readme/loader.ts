@@ -1,0 +1,7 @@
+import { steady } from './steady.ts';
+
+export const loader = ({ request }: { request: Request }) =>
+  steady.retry(({ signal }) => steady.json<string[]>('/api/products', { signal }), {
+    signal: request.signal,
+    deadlineMs: 5000,
+  });

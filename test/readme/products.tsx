@@ -1,0 +1,21 @@
+import { useCountdown, useRetryStatus } from 'steadfetch/react';
+import { useProducts } from './steady.ts';
+
+export function Products() {
+  const { data } = useProducts();
+  return data ? <p>{data.join(', ')}</p> : <Waiting />;
+}
+
+function Waiting() {
+  const { status, attempt, maxAttempts, retryAt, retryNow, cancel } = useRetryStatus({
+    queryKey: ['products'],
+  });
+  const seconds = useCountdown(retryAt);
+  if (status !== 'waiting') return <p role="status">{status}</p>;
+  return (
+    <p>
+      Attempt {attempt} of {maxAttempts} failed. Next in <span role="timer">{seconds} s</span>.{' '}
+      <button onClick={retryNow}>Retry now</button> <button onClick={cancel}>Cancel</button>
+    </p>
+  );
+}

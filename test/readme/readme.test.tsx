@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { act, cleanup, render, screen } from '@testing-library/react';
+import { http, HttpResponse } from 'msw';
+import { setupServer } from 'msw/node';
+import { isHttpError, presets } from 'steadfetch';
+import { failTimes, virtualTime } from 'steadfetch/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { explain } from './explain.ts';
+import { handlers, requestsSeen } from './handlers.ts';
+import { loader } from './loader.ts';
+import { Products } from './products.tsx';
+import { queryClient, steady } from './steady.ts';
+
+const read = (path: string): string => readFileSync(path, 'utf8');
+const readme = read('README.md');
+const samples = [...readme.matchAll(/```tsx?\n(?<code>.*?)```/gs)].map(
+  ({ groups }) => groups?.['code'],
+);
+const files = ['steady.ts', 'products.tsx', 'loader.ts', 'explain.ts', 'handlers.ts'];
+
+describe('README.md', () => {
+  test('has the samples that are compiled and run here, and no others', () => {
+    expect(samples).toEqual(files.map((file) => read(`test/readme/${file}`)));
+  });
+
+  test('has its first sample before line 25, in at most 12 lines', () => {
+    const before = readme.slice(0, readme.indexOf('```ts\n')).split('\n').length;
+    expect(before).toBeLessThan(25);
+    expect(samples[0]?.trimEnd().split('\n').length).toBeLessThanOrEqual(12);
+  });
+
+  const rows = Object.keys(presets.interactive) as (keyof typeof presets.interactive)[];
+  test.each(rows)('tells the defaults of %s as they are', (option) => {
+    const row = new RegExp(`^\\| \`${option}\` \\|(.*)$`, 'm').exec(readme)?.[1]?.split('|') ?? [];
+    const told = row.slice(0, 3).map((cell) => cell.replaceAll('`', '').trim());
+    const { interactive, background, critical } = presets;
+    expect(told).toEqual(
+      [interactive, background, critical].map((preset) =>
+        JSON.stringify(preset[option]).replaceAll('"', ''),
+      ),
+    );
+  });
+});
+
+describe('the samples', () => {
+  const server = setupServer();
+  let time: ReturnType<typeof virtualTime>;
+  beforeAll(() => server.listen({ onUnhandledFrame: 'error' }));
+  beforeEach(() => {
+    time = virtualTime(vi, { act });
+    vi.spyOn(Math, 'random').mockReturnValue(0.5);
+  });
+  afterEach(() => {
+    time.restore();
+    vi.restoreAllMocks();
+    server.resetHandlers();
+    queryClient.clear();
+  });
+  afterAll(() => server.close());
+
+  const products = http.get('/api/products', () => HttpResponse.json(['kite', 'line']));
+
+  test('show the timeline that "What happens on a 503" tells', async () => {
+    const first = failTimes(1, 503);
+    const second = failTimes(1, 503, { headers: { 'Retry-After': '5' } });
+    server.use(http.get('/api/products', first), http.get('/api/products', second), products);
+    const sent: number[] = [];
+    const start = time.now();
+    const unsubscribe = steady.subscribe(({ type, at }) => {
+      if (type === 'request:start') sent.push(at - start);
+    });
+    render(
+      <QueryClientProvider client={queryClient}>
+        <Products />
+      </QueryClientProvider>,
+    );
+    await time.settle();
+    expect(screen.getByRole('paragraph').textContent).toContain(
+      'Attempt 1 of 4 failed. Next in 1 s',
+    );
+    await time.advance(500);
+    expect(screen.getByRole('paragraph').textContent).toContain(
+      'Attempt 2 of 4 failed. Next in 6 s',
+    );
+    await time.advance(5500);
+    expect(screen.getByRole('paragraph').textContent).toBe('kite, line');
+    expect(sent).toEqual([0, 500, 6000]);
+    unsubscribe();
+    cleanup();
+  });
+
+  test('load outside React Query with the same retries', async () => {
+    server.use(http.get('/api/products', failTimes(1, 503)), products);
+    const loaded = loader({ request: new Request('http://localhost/') });
+    await time.advance(500);
+    expect(await loaded).toEqual(['kite', 'line']);
+  });
+
+  test('explain what is known of a failure', async () => {
+    server.use(...handlers);
+    const asked = await steady.fetch('/api/products').catch((error: unknown) => error);
+    expect(explain(asked)).toBe('It may have been done. Please check.');
+    expect(requestsSeen()).toBe(1);
+    const limited = await steady
+      .retry(() => steady.fetch('/api/orders'), { maxRetries: 0 })
+      .catch((error: unknown) => error);
+    expect(isHttpError(limited) && limited.status).toBe(429);
+    expect(explain(limited)).toMatch(/^Try again at /);
+    expect(explain(new Error('no'))).toBe('Something went wrong.');
+  });
+});
