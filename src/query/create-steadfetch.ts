@@ -149,6 +149,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     json: createJson(steadyFetch),
     retry: createRetry(context),
     defaultOptions: { queries: queryOptions(), mutations: mutationOptions() },
+    // The same functions under a simpler type: see SpreadRetryPair.
     queryPolicy: queryOptions as unknown as Steadfetch['queryPolicy'],
     mutationPolicy: mutationOptions as unknown as Steadfetch['mutationPolicy'],
     persister: (inner) => createPersister(context, inner),

@@ -1,5 +1,6 @@
-// What the first size budget measures: the fetch wrapper with the policy it decides by, and React
-// Query's options. Not in it: reading and checking the configuration, `json`, `retry`, the hooks.
+// What the first size budget measures: the core that every request and failure runs through. It is a
+// part, and no app can import it alone: the checks of the policy, API profiles, events, `json` and
+// `retry` come with it. The second budget measures what an app gets.
 export { createFetch } from '../../src/fetch/create-fetch.ts';
 export { createOperations } from '../../src/fetch/operations.ts';
 export { createFailureLedger } from '../../src/query/failure-ledger.ts';
