@@ -4,6 +4,7 @@ import { layer, type PolicyOptions, type Timeout } from '../policy/options.ts';
 import { type Failure, failures, type Outcome } from '../policy/outcome.ts';
 import type { FindApi } from './api-profile.ts';
 import { startAttempt } from './attempt.ts';
+import { isBlockedByCsp } from './blocked-by-csp.ts';
 import { HttpError, NetworkError, TimeoutError } from './errors.ts';
 import { reportFailure, type RequestFacts } from './failure-report.ts';
 import { guardResponse } from './guarded-response.ts';
@@ -35,7 +36,8 @@ export interface SteadyInit extends RequestInit {
  * (404, 410). It resolves.
  *
  * @throws HttpError, NetworkError, TimeoutError; the caller's abort reason; the TypeError of fetch
- * for a request that cannot be sent, and one for an option that is not as it must be.
+ * for a request that cannot be sent, or that the page's CSP forbids, and one for an option that is
+ * not as it must be.
  *
  * @example
  * ```ts
@@ -147,7 +149,7 @@ export function createFetch(context: FetchContext): SteadyFetch {
         });
       }
       if (response) return fail(NetworkError, 'body broke off', broken, { response, cause });
-      if (wasUsed || !isSendable(parts, init)) return note(cause, failures.invalid);
+      if (answer) return note(cause, answer);
       if (process.env.NODE_ENV !== 'production') hintAtCors(operations, url);
       return fail(NetworkError, 'no answer', failures.network, { cause });
     };
@@ -170,7 +172,11 @@ export function createFetch(context: FetchContext): SteadyFetch {
     try {
       response = await transport(input, { ...init, signal: attempt.signal });
     } catch (cause) {
-      throw failed(cause);
+      const isTooLate = attempt.signal.aborted;
+      attempt.settle();
+      const isUnsent =
+        !isTooLate && (wasUsed || !isSendable(parts, init) || (await isBlockedByCsp(url)));
+      throw failed(cause, undefined, isUnsent ? failures.invalid : undefined);
     }
     const { status, ok } = response;
     const isGone = method === 'DELETE' && [404, 410].includes(status) && live.unsure?.has(name);

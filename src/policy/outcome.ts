@@ -14,7 +14,7 @@ export type Processed = 'no' | 'yes' | 'unknown';
  * | `timeout` | our own per-attempt time-out, before the headers or within the body |
  * | `body` | a 2xx answer began, and its body broke or could not be read |
  * | `aborted` | the caller aborted |
- * | `invalid` | the request cannot be sent as it is written (a programming error) |
+ * | `invalid` | the request was not sent (a programming error, or blocked by the page's CSP) |
  * | `error` | something else threw inside the operation, and nothing is known about it |
  */
 export type Failure =

@@ -68,6 +68,10 @@ export const answers = {
   ),
   'redirect-to-next': (response, { url = '' }) =>
     void response.writeHead(302, { ...cors, location: url }).end(),
+  'redirect-to-other': (response, { url = '' }) => {
+    const location = new URL(url, 'http://localhost').searchParams.get('other') ?? '';
+    response.writeHead(302, { ...cors, location }).end();
+  },
   reset,
   close: (_, { socket }) => void socket.destroy(),
   garbage: (_, { socket }) => void socket.end('this is not HTTP\r\n\r\n'),

@@ -1,43 +1,147 @@
-import { createSteadfetch, type Transport } from 'steadfetch';
-import { afterEach, expect, inject, test, vi } from 'vitest';
+import { createSteadfetch, type Decision, type Failure, NetworkError } from 'steadfetch';
+import { afterEach, beforeAll, beforeEach, expect, inject, test, vi } from 'vitest';
 import { rejectionOf } from '../fetch/observe.ts';
-import { openTalk } from './talk.ts';
+import { openTalk, type Talk } from './talk.ts';
 
-const [origin] = inject('origins');
+const type = 'securitypolicyviolation';
+const [allowed, forbidden] = inject('origins');
+/** The forbidden server by another name, so that its log can be read. */
+const reachable = forbidden.replace('127.0.0.1', 'localhost');
 
-afterEach(() => document.body.replaceChildren());
-
-/** The fetch and the document of a page whose Content-Security-Policy lets it connect to itself only. */
-async function openStrictPage(): Promise<{ fetch: Transport; document: Document }> {
-  const frame = document.createElement('iframe');
-  frame.srcdoc = `<meta http-equiv="Content-Security-Policy" content="connect-src 'self'">`;
-  const loaded = new Promise((resolve) => frame.addEventListener('load', resolve));
-  document.body.append(frame);
-  await loaded;
-  const page = frame.contentWindow as Window & typeof globalThis;
-  return { fetch: page.fetch.bind(page), document: page.document };
+/** A talk to a URL that the policy of the page forbids. */
+function openForbidden(): Talk {
+  const talk = openTalk(reachable, 'ok');
+  return { ...talk, url: talk.url.replace(reachable, forbidden) };
 }
 
-test("what the page's own CSP forbids is never sent", async () => {
-  vi.spyOn(console, 'warn').mockReturnValue();
-  const page = await openStrictPage();
-  const talk = openTalk(origin, 'ok');
-  const error = await rejectionOf(createSteadfetch({ fetch: page.fetch }).fetch(talk.url));
-  expect(error).toMatchObject({ cause: { name: 'TypeError' } });
-  expect((await talk.log()).requests).toHaveLength(0);
+beforeAll(() => {
+  // For good: a policy that a document has been given cannot be taken back.
+  const policy = document.createElement('meta');
+  policy.httpEquiv = 'Content-Security-Policy';
+  policy.content = `connect-src 'self' ws: ${allowed} ${reachable}`;
+  document.head.append(policy);
+});
+beforeEach(() => void vi.spyOn(console, 'warn').mockReturnValue());
+afterEach(() => void vi.restoreAllMocks());
+
+/** The next task: the browser reports a block in one that it queues before it rejects. */
+function nextTask(): Promise<void> {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.addEventListener('message', () => {
+      port1.close();
+      resolve();
+    });
+    port1.start();
+    port2.postMessage(0);
+  });
+}
+
+/** What is decided about the failures of an operation, until it ends. */
+async function decisionsOn(url: string, init: RequestInit = {}) {
+  const decisions: (readonly [Failure, Decision])[] = [];
+  const steady = createSteadfetch({ policy: { baseMs: 0 } });
+  steady.subscribe((event) => {
+    if (event.type === 'decision') decisions.push([event.failure, event.decision]);
+  });
+  const run = steady.retry(({ signal }) => steady.fetch(url, { ...init, signal }), {
+    idempotent: true,
+    maxRetries: 2,
+  });
+  return { error: await rejectionOf(run), decisions };
+}
+
+const invalid = { kind: 'invalid', processed: 'no' };
+const stop = { kind: 'stop', reason: 'not-retryable', retryAt: undefined };
+
+test.each([
+  ['GET', {}],
+  ['POST', { method: 'POST', body: 'order', headers: { 'x-key': '1' } }],
+])('a %s that the CSP of the page forbids is never sent, and not retried', async (_, init) => {
+  const talk = openForbidden();
+  const { error, decisions } = await decisionsOn(talk.url, init);
+  expect(error).toBeInstanceOf(TypeError);
+  expect(decisions).toEqual([[invalid, stop]]);
+  expect(await talk.log()).toEqual({ requests: [], preflights: 0 });
+});
+
+test.each([`${forbidden}/?a=ü b#part`, 'data:text/plain,hello'])(
+  'a block is known however the browser writes the URL %s in its report',
+  async (url) => {
+    expect((await decisionsOn(url)).decisions).toEqual([[invalid, stop]]);
+  },
+);
+
+test('a redirect that the CSP forbids is not followed again', async () => {
+  const talk = openTalk(allowed, 'redirect-to-other');
+  const { decisions } = await decisionsOn(`${talk.url}&other=${forbidden}`);
+  expect(decisions).toEqual([[invalid, stop]]);
+  expect((await talk.log()).requests).toHaveLength(1);
+});
+
+test('a network failure stays one while other requests are blocked', async () => {
+  const { fetch } = createSteadfetch();
+  const urls = [
+    openTalk(allowed, 'reset').url,
+    openForbidden().url,
+    openTalk(allowed, 'close').url,
+  ];
+  const errors = await Promise.all(urls.map((url) => rejectionOf(fetch(url))));
+  expect(errors.map((error) => error instanceof NetworkError)).toEqual([true, false, true]);
+});
+
+test('only a report of the same URL, by a policy that is enforced, says that it was blocked', async () => {
+  const rejectionWith = (report: Partial<SecurityPolicyViolationEventInit>): Promise<unknown> => {
+    const transport = async (): Promise<never> => {
+      void nextTask().then(() => {
+        const base = { documentURI: '', effectiveDirective: 'connect-src', originalPolicy: '' };
+        const full = { ...base, violatedDirective: 'connect-src', statusCode: 0, ...report };
+        return window.dispatchEvent(new SecurityPolicyViolationEvent(type, full));
+      });
+      throw new TypeError('Failed to fetch');
+    };
+    return rejectionOf(createSteadfetch({ fetch: transport }).fetch(`${allowed}/a`));
+  };
+  const same = { blockedURI: `${allowed}/a`, disposition: 'enforce' } as const;
+  expect(await rejectionWith(same)).not.toBeInstanceOf(NetworkError);
+  const others = [
+    { ...same, disposition: 'report' },
+    { ...same, blockedURI: `${allowed}/ab` },
+    { ...same, blockedURI: allowed },
+    { ...same, blockedURI: 'data' },
+  ] as const;
+  for (const other of others) expect(await rejectionWith(other)).toBeInstanceOf(NetworkError);
+});
+
+test('two hundred blocked requests at once are all known', async () => {
+  const { fetch } = createSteadfetch();
+  const urls = Array.from({ length: 200 }, (_, index) => `${forbidden}/${index}`);
+  const errors = await Promise.all(urls.map((url) => rejectionOf(fetch(url))));
+  expect(errors.filter((error) => error instanceof NetworkError)).toEqual([]);
+});
+
+test('an abort before the browser has told keeps its own reason', async () => {
+  const controller = new AbortController();
+  const reason = new Error('gone');
+  const transport = async (): Promise<never> => {
+    void nextTask().then(() => controller.abort(reason));
+    throw new TypeError('Failed to fetch');
+  };
+  const { fetch } = createSteadfetch({ fetch: transport });
+  expect(await rejectionOf(fetch('/', { signal: controller.signal }))).toBe(reason);
 });
 
 test('the browser tells of a CSP block only one task after it has rejected the fetch', async () => {
-  const page = await openStrictPage();
-  const { url } = openTalk(origin, 'ok');
+  const { url } = openTalk(forbidden, 'ok');
   const order: string[] = [];
   const told = new Promise<SecurityPolicyViolationEvent>((resolve) => {
-    page.document.addEventListener('securitypolicyviolation', (event) => {
+    const tell = (event: SecurityPolicyViolationEvent): void => {
       order.push('told');
       resolve(event);
-    });
+    };
+    document.addEventListener(type, tell, { once: true });
   });
-  await page.fetch(url).catch(() => order.push('rejected'));
+  await fetch(url).catch(() => order.push('rejected'));
   order.push('microtasks');
   expect(await told).toMatchObject({ blockedURI: url, effectiveDirective: 'connect-src' });
   expect(order).toEqual(['rejected', 'microtasks', 'told']);
