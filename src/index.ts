@@ -32,6 +32,6 @@ export type {
   QueryPolicy,
   Steadfetch,
   SteadfetchConfig,
-} from './query/create-steadfetch.ts';
+} from './query/steadfetch.ts';
 export type { AnyPersister, SteadyPersister } from './query/persister.ts';
 export type { RetryPair, SpreadRetryPair } from './query/retry-pair.ts';

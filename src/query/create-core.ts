@@ -1,0 +1,76 @@
+import type { Query } from '@tanstack/react-query';
+import { defineApis } from '../fetch/api-profile.ts';
+import { createFetch } from '../fetch/create-fetch.ts';
+import type { Emitter } from '../fetch/events.ts';
+import type { LiveOperation } from '../fetch/live-operation.ts';
+import { createOperations } from '../fetch/operations.ts';
+import type { RetryLoopContext } from '../fetch/retry.ts';
+import { createSignals } from '../fetch/signals.ts';
+import { systemClock, systemRandom, systemTransport } from '../policy/clock.ts';
+import { type PolicyOptions, presets } from '../policy/options.ts';
+import { definePolicy } from '../policy/validate.ts';
+import { createFailureLedger } from './failure-ledger.ts';
+import { createPersister } from './persister.ts';
+import { register } from './registry.ts';
+import { createRetryPair, type RetryPair } from './retry-pair.ts';
+import type {
+  MutationPolicyOptions,
+  QueryBasics,
+  Steadfetch,
+  SteadfetchConfig,
+} from './steadfetch.ts';
+
+/** The fetch, the policy and React Query's options: the part of an instance that every app runs. */
+export type Core = Omit<Steadfetch, 'json' | 'retry' | 'subscribe'> & {
+  /** What the rest of the instance stands on. */
+  readonly context: RetryLoopContext;
+};
+
+/** @throws TypeError when an option is not as it must be. */
+export function createCore(config: SteadfetchConfig, emitter: Emitter): Core {
+  const { clock = systemClock, random = systemRandom, apis = [] } = config;
+  const policy = definePolicy('createSteadfetch', presets.interactive, config.policy);
+  const environment = { clock, random, policy, emitter };
+  const operations = createOperations(environment);
+  const signals = createSignals();
+  const ledger = createFailureLedger(clock, operations);
+  const context = {
+    ...environment,
+    operations,
+    signals,
+    ledger,
+    byQuery: new WeakMap<Query, LiveOperation>(),
+    transport: config.fetch ?? systemTransport,
+    findApi: defineApis(apis, policy),
+    checkCall: (own: PolicyOptions) => void definePolicy('steady.fetch', policy, own),
+    operationFor: (signal: AbortSignal | undefined, request: string): LiveOperation =>
+      signals.find(signal) ??
+      operations.current() ??
+      ledger.resume({ request }) ??
+      operations.begin('call', { request, isSingle: true }),
+  };
+
+  const retryPair = (kind: 'query' | 'mutation', own: PolicyOptions | undefined): RetryPair =>
+    register(createRetryPair(context, kind, own), {
+      ...context,
+      policy: definePolicy(`steady.${kind}Policy`, policy, own),
+      own,
+    });
+  const queryOptions = (own?: PolicyOptions): RetryPair & QueryBasics => ({
+    ...retryPair('query', own),
+    persister: createPersister(context),
+    networkMode: 'online',
+  });
+  const mutationOptions = (own?: MutationPolicyOptions): RetryPair => retryPair('mutation', own);
+
+  return {
+    context,
+    fetch: createFetch(context),
+    defaultOptions: { queries: queryOptions(), mutations: mutationOptions() },
+    // The same functions under a simpler type: see SpreadRetryPair.
+    queryPolicy: queryOptions as unknown as Steadfetch['queryPolicy'],
+    mutationPolicy: mutationOptions as unknown as Steadfetch['mutationPolicy'],
+    persister: (inner) => createPersister(context, inner),
+    policy,
+  };
+}

@@ -1,0 +1,81 @@
+import type { ApiProfile } from '../fetch/api-profile.ts';
+import type { SteadyFetch } from '../fetch/create-fetch.ts';
+import type { Listener } from '../fetch/events.ts';
+import type { SteadyJson } from '../fetch/json.ts';
+import type { SteadyRetry } from '../fetch/retry.ts';
+import type { Clock, Random, Transport } from '../policy/clock.ts';
+import type { Policy, PolicyOptions } from '../policy/options.ts';
+import type { AnyPersister, SteadyPersister } from './persister.ts';
+import type { RetryPair, SpreadRetryPair } from './retry-pair.ts';
+
+/** What a Steadfetch instance is made of. */
+export interface SteadfetchConfig {
+  /** How failures are answered, everywhere. @default presets.interactive */
+  readonly policy?: PolicyOptions | undefined;
+  /** What is known of single APIs. @default [] */
+  readonly apis?: readonly ApiProfile[] | undefined;
+  /** What sends the requests. @default the fetch of this environment, looked up at every request */
+  readonly fetch?: Transport | undefined;
+  /** @default the clock of this environment */
+  readonly clock?: Clock | undefined;
+  /** @default Math.random */
+  readonly random?: Random | undefined;
+}
+
+/** Options to spread into a query. */
+export interface QueryPolicy extends SpreadRetryPair, QueryBasics {}
+
+/** What both the default options and a policy of one query have beside the two functions. */
+export interface QueryBasics {
+  readonly persister: SteadyPersister;
+  /** A persister silently turns this into 'offlineFirst': so it says what it was. */
+  readonly networkMode: 'online';
+}
+
+/**
+ * A policy for a plain mutation. The time limit is not part of it: React Query does not say which
+ * mutation a request belongs to, so give `timeout` to `steady.fetch`.
+ */
+export type MutationPolicyOptions = Omit<PolicyOptions, 'timeout'>;
+
+/** A Steadfetch instance: usually one per app. */
+export interface Steadfetch {
+  readonly fetch: SteadyFetch;
+  readonly json: SteadyJson;
+  readonly retry: SteadyRetry;
+  /** For `new QueryClient({ defaultOptions })`. */
+  readonly defaultOptions: {
+    readonly queries: RetryPair & QueryBasics;
+    readonly mutations: RetryPair;
+  };
+  /**
+   * A policy for one query, laid over the instance's: spread it into the query's options.
+   *
+   * @example
+   * ```ts
+   * useQuery({ queryKey, queryFn, ...steady.queryPolicy({ preset: 'background' }) });
+   * ```
+   *
+   * @throws TypeError when an option is not as it must be.
+   */
+  readonly queryPolicy: (policy: PolicyOptions) => QueryPolicy;
+  /**
+   * A policy for one plain mutation: spread it into the mutation's options.
+   *
+   * @throws TypeError when an option is not as it must be.
+   */
+  readonly mutationPolicy: (policy: MutationPolicyOptions) => SpreadRetryPair;
+  /**
+   * Puts a persister of the app's own inside ours, which it would otherwise replace.
+   *
+   * @example
+   * ```ts
+   * const persister = steady.persister((queryFn, context) => queryFn(context));
+   * ```
+   */
+  readonly persister: (persister: AnyPersister) => SteadyPersister;
+  /** Tells of every event, synchronously, until the returned function is called. */
+  readonly subscribe: (listener: Listener) => () => void;
+  /** The policy that everything starts from. */
+  readonly policy: Policy;
+}
