@@ -1,7 +1,8 @@
 import { reject } from '../policy/check-option.ts';
 import type { Policy, PolicyOptions } from '../policy/options.ts';
 import { definePolicy } from '../policy/validate.ts';
-import { toUrl } from './request-parts.ts';
+import type { RequestFacts } from './failure-report.ts';
+import { readHeaders, type RequestParts, toUrl } from './request-parts.ts';
 
 /** What an API is declared to do about idempotency keys. */
 export interface IdempotencyProfile {
@@ -30,17 +31,15 @@ export interface ApiProfile {
 }
 
 /** What a profile says of one request. */
-interface ApiFacts {
-  readonly apiPolicy: PolicyOptions | undefined;
-  readonly isIdempotent: boolean | undefined;
+interface ApiFacts extends Pick<RequestFacts, 'keyed' | 'idempotent' | 'apiPolicy'> {
   /** The idempotency key that the request carries, where the API is declared to honour it. */
   readonly key: string | null | undefined;
   /** Whether a 409 says that the first request with this key is still running. */
   readonly isInProgress: (response: Response) => boolean;
 }
 
-/** Finds what is known of the API behind a URL, as it was passed to fetch. */
-export type FindApi = (url: string, readHeaders: () => Headers) => ApiFacts | undefined;
+/** Finds what is known of the API behind a request. */
+export type FindApi = (parts: RequestParts, init: RequestInit) => ApiFacts | undefined;
 
 /**
  * @throws TypeError when a profile is not as it must be.
@@ -51,29 +50,27 @@ export function defineApis(apis: readonly ApiProfile[], policy: Policy): FindApi
     definePolicy(operation, policy, api.policy);
     check(operation, api);
   });
-  return (url, readHeaders) => {
+  return ({ url, request }, init) => {
     const absolute = apis[0] && toUrl(url);
     const api = absolute && apis.find(({ match }) => isMatching(match, absolute));
     if (!api) return undefined;
-    const { policy: apiPolicy, idempotent: isIdempotent, idempotency } = api;
-    const key = idempotency && readHeaders().get(idempotency.header);
+    const { policy: apiPolicy, idempotent, idempotency } = api;
+    const key = idempotency && readHeaders(request, init).get(idempotency.header);
     return {
       apiPolicy,
-      isIdempotent,
+      idempotent,
+      keyed: !!key,
       key,
-      isInProgress: (response) =>
-        !!key && response.status === 409 && isStillRunning(idempotency, response),
+      isInProgress(response) {
+        try {
+          return !!key && response.status === 409 && (idempotency.inProgress?.(response) ?? true);
+        } catch {
+          // Somebody else's mistake must not hide the answer.
+          return false;
+        }
+      },
     };
   };
-}
-
-function isStillRunning({ inProgress }: IdempotencyProfile, response: Response): boolean {
-  try {
-    return inProgress?.(response) ?? true;
-  } catch {
-    // Somebody else's mistake must not hide the answer.
-    return false;
-  }
 }
 
 function check(operation: string, { match, idempotency }: ApiProfile): void {

@@ -1,6 +1,6 @@
 import { classifyAnswer } from '../policy/classify.ts';
 import type { Transport } from '../policy/clock.ts';
-import { layer, type PolicyOptions, type Timeout } from '../policy/options.ts';
+import type { PolicyOptions, Timeout } from '../policy/options.ts';
 import { type Failure, failures, type Outcome } from '../policy/outcome.ts';
 import type { FindApi } from './api-profile.ts';
 import { startAttempt } from './attempt.ts';
@@ -11,7 +11,7 @@ import { guardResponse } from './guarded-response.ts';
 import { hintAtCors } from './hint-at-cors.ts';
 import type { LiveOperation } from './live-operation.ts';
 import { type Environment, type Operations, view } from './operations.ts';
-import { isBodySpent, isSendable, readHeaders, readParts } from './request-parts.ts';
+import { isBodySpent, isSendable, readParts } from './request-parts.ts';
 import { warn } from './warn.ts';
 
 /** What `steady.fetch` takes besides fetch's own init. */
@@ -63,81 +63,55 @@ export function createFetch(context: FetchContext): SteadyFetch {
 
   return async function steadyFetch(input, init = {}) {
     const parts = readParts(input, init);
-    const { request, method, url, signal } = parts;
-    const { policy: callPolicy } = init;
-    if (callPolicy || init.timeout !== undefined) {
-      context.checkCall({ ...callPolicy, timeout: init.timeout ?? callPolicy?.timeout });
-    }
-    const api = findApi(url, () => readHeaders(request, init));
+    const { method, url, signal } = parts;
+    const callPolicy =
+      init.timeout === undefined ? init.policy : { ...init.policy, timeout: init.timeout };
+    if (callPolicy) context.checkCall(callPolicy);
+    const api = findApi(parts, init);
     const name = `${method} ${url}`;
     const live = context.operationFor(signal, `${name} ${api?.key}`);
-    const facts: RequestFacts = {
-      method,
-      url,
-      live,
-      keyed: !!api?.key,
-      idempotent: init.idempotent ?? api?.isIdempotent,
-      apiPolicy: api?.apiPolicy,
-      callPolicy,
-    };
-    const timeout =
-      init.timeout ?? layer(context.policy, api?.apiPolicy, live.policy, callPolicy).timeout;
+    const idempotent = init.idempotent ?? api?.idempotent;
+    const facts: RequestFacts = { ...api, method, url, live, idempotent, callPolicy };
+    const { timeout } = operations.policyOf(live, facts);
     const isStream = typeof timeout === 'object';
     const limitMs = isStream ? timeout.headersMs : timeout;
     const idleMs = isStream ? timeout.bodyIdleMs : undefined;
 
-    const number = ++lastRequest;
-    const tell = (outcome?: Outcome): void => {
-      if (!operations.isHeard()) return;
-      const event = { request: number, method, url };
-      operations.emit(
-        live,
-        outcome ? { type: 'request:end', ...event, outcome } : { type: 'request:start', ...event },
+    const event = { request: ++lastRequest, method, url };
+    const end = (outcome: Outcome): void =>
+      operations.emit(live, { type: 'request:end', ...event, outcome });
+    const note = <E>(error: E, failure: Failure): E => {
+      reportFailure(error, { ...facts, failure });
+      end(failure);
+      return error;
+    };
+    const fail = (
+      Type: typeof HttpError | typeof NetworkError | typeof TimeoutError,
+      what: string,
+      outcome: Failure,
+      details: { readonly response?: Response | undefined; readonly cause?: unknown },
+    ): Error => {
+      if (process.env.NODE_ENV !== 'production') (live.failedRequests ??= new Set()).add(name);
+      if (outcome.processed !== 'no') (live.unsure ??= new Set()).add(name);
+      const operation = view(live, facts);
+      return note(
+        new Type(`${shown(name)}: ${what}.`, { operation, outcome, ...details }),
+        outcome,
       );
     };
     /**
-     * What a failure means: a rejection, before the headers or in the body, told by whose signal
-     * fired, never by the error; a status; a body that cannot be parsed. What only failures need is
-     * made in here, so that a call that goes well does not pay for it.
+     * What a rejection means, before the headers or in the body, told by whose signal fired, never
+     * by the error; or a body that cannot be parsed.
      */
     const failed = (
       cause: unknown,
       response?: Response,
       answer?: Failure,
-      step?: 'status' | 'parse',
+      step?: 'parse',
     ): unknown => {
-      const note = <E>(error: E, outcome: Failure): E => {
-        reportFailure(error, { ...facts, failure: outcome });
-        tell(outcome);
-        return error;
-      };
-      const fail = (
-        Type: typeof HttpError | typeof NetworkError | typeof TimeoutError,
-        what: string,
-        outcome: Failure,
-        details: { readonly response?: Response | undefined; readonly cause?: unknown },
-      ): Error => {
-        if (process.env.NODE_ENV !== 'production') (live.failedRequests ??= new Set()).add(name);
-        if (outcome.processed !== 'no') (live.unsure ??= new Set()).add(name);
-        return note(
-          new Type(`${shown(name)}: ${what}.`, {
-            operation: view(live, facts),
-            outcome,
-            ...details,
-          }),
-          outcome,
-        );
-      };
       const status = response?.status ?? 0;
       const broken: Failure = answer ?? { kind: 'body', status, processed: 'yes' };
-      if (step === 'status') {
-        const what = `${status} ${response?.statusText}`.trimEnd();
-        return fail(HttpError, what, broken, { response });
-      }
-      if (step) {
-        reportFailure(cause, { ...facts, failure: broken });
-        return cause;
-      }
+      if (step) return note(cause, broken);
       attempt.settle();
       if (signal?.aborted) return note(abortedBy(live, signal), failures.aborted);
       if (attempt.isLate()) {
@@ -149,7 +123,6 @@ export function createFetch(context: FetchContext): SteadyFetch {
         });
       }
       if (response) return fail(NetworkError, 'body broke off', broken, { response, cause });
-      if (answer) return note(cause, answer);
       if (process.env.NODE_ENV !== 'production') hintAtCors(operations, url);
       return fail(NetworkError, 'no answer', failures.network, { cause });
     };
@@ -165,18 +138,18 @@ export function createFetch(context: FetchContext): SteadyFetch {
       );
     }
     const wasUsed = isBodySpent(parts, init);
-    tell();
+    operations.emit(live, { type: 'request:start', ...event });
     const attempt = startAttempt(clock, limitMs, signal);
 
     let response: Response;
     try {
       response = await transport(input, { ...init, signal: attempt.signal });
     } catch (cause) {
-      const isTooLate = attempt.signal.aborted;
+      const isStopped = attempt.signal.aborted;
       attempt.settle();
       const isUnsent =
-        !isTooLate && (wasUsed || !isSendable(parts, init) || (await isBlockedByCsp(url)));
-      throw failed(cause, undefined, isUnsent ? failures.invalid : undefined);
+        !isStopped && (wasUsed || !isSendable(parts, init) || (await isBlockedByCsp(url)));
+      throw isUnsent && !signal?.aborted ? note(cause, failures.invalid) : failed(cause);
     }
     const { status, ok } = response;
     const isGone = method === 'DELETE' && [404, 410].includes(status) && live.unsure?.has(name);
@@ -201,9 +174,9 @@ export function createFetch(context: FetchContext): SteadyFetch {
     }
     if (answer) {
       if (process.env.NODE_ENV !== 'production') hintAtCors(operations, url, response);
-      throw failed(undefined, response, answer, 'status');
+      throw fail(HttpError, `${status} ${response.statusText}`.trimEnd(), answer, { response });
     }
-    tell({ kind: 'ok', status, processed: 'yes' });
+    end({ kind: 'ok', status, processed: 'yes' });
     return response;
   };
 }

@@ -71,45 +71,35 @@ function createPrototype(native: Response): object {
     }
   }
 
-  const properties: PropertyDescriptorMap & ThisType<Response> = {
-    json: {
-      value() {
-        return read(this, 'text', JSON.parse);
-      },
+  // `super` is the native prototype.
+  const guarded: object & ThisType<Response> = {
+    json() {
+      return read(this, 'text', JSON.parse);
     },
-    formData: {
-      value() {
-        const { headers } = this;
-        return read(this, 'arrayBuffer', (buffer: ArrayBuffer) =>
-          new Response(buffer, { headers }).formData(),
-        );
-      },
+    formData() {
+      const { headers } = this;
+      return read(this, 'arrayBuffer', (buffer: ArrayBuffer) =>
+        new Response(buffer, { headers }).formData(),
+      );
     },
-    clone: {
-      value() {
-        const { body, broken: _, ...guard } = guardOf(this);
-        if (body?.locked) throw locked('clone');
-        guard.shared.open++;
-        return guardResponse(native.clone.call(this), guard);
-      },
+    clone() {
+      const { body, broken: _, ...guard } = guardOf(this);
+      if (body?.locked) throw locked('clone');
+      guard.shared.open++;
+      return guardResponse(super.clone() as Response, guard);
     },
-    body: {
-      get() {
-        const guard = guardOf(this);
-        const body: Body | null = Reflect.get(native, 'body', this);
-        return (
-          body && (guard.body ??= guardBody(() => Reflect.get(native, 'body', this) as Body, guard))
-        );
-      },
+    get body() {
+      const guard = guardOf(this);
+      return super.body && (guard.body ??= guardBody(() => super.body as Body, guard));
     },
   };
   for (const name of ['arrayBuffer', 'blob', 'bytes', 'text'] as const) {
     const value = function (this: Response): Promise<unknown> {
       return read(this, name);
     };
-    if (name in native) properties[name] = { value };
+    if (name in native) Object.assign(guarded, { [name]: value });
   }
-  return Object.create(native, properties) as object;
+  return Object.setPrototypeOf(guarded, native) as object;
 }
 
 /** The same bytes, one read ahead of nothing: the native stream is locked by the first read only. */

@@ -37,11 +37,11 @@ export interface Operations {
   readonly attempt: <T>(live: LiveOperation, run: () => T | Promise<T>) => Promise<T>;
   /** The operation whose attempt is on the stack right now. */
   readonly current: () => LiveOperation | undefined;
+  /** All that was said of how its failures are answered. */
+  readonly policyOf: (live: LiveOperation, facts: RequestFacts) => Policy;
   /** Decides on the failure of the present attempt, and enters it. */
   readonly conclude: (live: LiveOperation, error: unknown) => Decision;
   readonly end: (live: LiveOperation, result: OperationResult) => void;
-  /** Whether anybody listens: without a listener no event need be made. */
-  readonly isHeard: () => boolean;
   readonly emit: (live: LiveOperation, detail: EventDetail) => void;
 }
 
@@ -62,8 +62,11 @@ export function createOperations(environment: Environment): Operations {
     live.phase = 'ended';
   };
 
+  const policyOf: Operations['policyOf'] = (live, { apiPolicy, callPolicy }) =>
+    layer(policy, apiPolicy, live.policy, callPolicy);
+
   const judge = (live: LiveOperation, report: FailureReport, failure: Failure): Decision => {
-    let layered = layer(policy, report.apiPolicy, live.policy, report.callPolicy);
+    let layered = policyOf(live, report);
     if (process.env.NODE_ENV !== 'production') layered = watchShouldRetry(environment, layered);
     return decide(failure, view(live, report), layered, { nowMs: clock.now(), random });
   };
@@ -91,7 +94,7 @@ export function createOperations(environment: Environment): Operations {
     next(live) {
       live.attempt++;
       live.phase = 'sending';
-      live.failedRequests = undefined;
+      if (process.env.NODE_ENV !== 'production') live.failedRequests = undefined;
       const now = clock.now();
       live.heldMs += Math.max(0, now - (live.decision?.retryAt ?? now));
     },
@@ -109,7 +112,7 @@ export function createOperations(environment: Environment): Operations {
       }
     },
     current: () => current,
-    isHeard: emitter.isHeard,
+    policyOf,
     conclude(live, error) {
       const report = reportOf(error, clock.now());
       const isAbort = live.abort && live.abort.reason === error;

@@ -38,18 +38,15 @@ export function isBodySpent({ request }: RequestParts, { body }: RequestInit): b
  * Request costs more than the rest of the wrapper, so the good path never does.
  */
 export function isSendable({ url, method, request }: RequestParts, init: RequestInit): boolean {
-  const body = init.body ?? (request?.body ? '' : undefined);
-  const isStream = body instanceof ReadableStream;
-  if (isStream && !('duplex' in init)) return false;
+  if (init.body instanceof ReadableStream && !('duplex' in init)) return false;
+  // It is spent by now; that there was a body still counts.
+  const body = (init.body ?? request?.body) == null ? null : '';
   try {
-    // A stream is spent by now; that there was a body still counts.
-    const { body: _, ...rest } = init;
-    const standIn = isStream ? '' : body;
     void new Request(new URL(url, globalThis.location?.href), {
-      ...rest,
+      ...init,
       method,
       signal: null,
-      ...(standIn !== undefined && { body: standIn }),
+      body,
     });
     return true;
   } catch {

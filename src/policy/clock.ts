@@ -38,13 +38,12 @@ export const systemTransport: Transport = (input, init) => fetch(input, init);
 /** The randomness of this environment. */
 export const systemRandom: Random = () => Math.random();
 
-/** Midnight UTC of a day of the calendar, in epoch milliseconds; days beyond the month run over. */
-export function utcDay(year: number, monthIndex: number, day: number): number {
-  // Not Date.UTC, which takes the years 0 to 99 for 1900 to 1999.
-  return new Date(0).setUTCFullYear(year, monthIndex, day);
+/** A time as UTC text, `2026-11-21T00:00:00.000Z`; null when it is none that a Date can hold. */
+export function toIso(epochMs: number): string | null {
+  return new Date(epochMs).toJSON();
 }
 
-/** The year of a time, in UTC. */
-export function utcYear(epochMs: number): number {
-  return new Date(epochMs).getUTCFullYear();
+/** The time of such a text, in epoch milliseconds; NaN when there is none. */
+export function fromIso(text: string): number {
+  return Date.parse(text);
 }

@@ -1,13 +1,13 @@
-import { utcDay, utcYear } from './clock.ts';
+import { fromIso, toIso } from './clock.ts';
 
 const weekday = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)';
-const time = '(?<hour>\\d\\d):(?<minute>\\d\\d):(?<second>\\d\\d)';
+const timeOfDay = '(?<time>\\d\\d:\\d\\d:\\d\\d)';
 
 /** The preferred form, RFC 850's, and asctime's. */
 const forms: readonly RegExp[] = [
-  `${weekday}, (?<day>\\d\\d) (?<month>[A-Z]..) (?<year>\\d{4}) ${time} GMT`,
-  `(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (?<day>\\d\\d)-(?<month>[A-Z]..)-(?<year>\\d\\d) ${time} GMT`,
-  `${weekday} (?<month>[A-Z]..) (?<day>[ \\d]\\d) ${time} (?<year>\\d{4})`,
+  `${weekday}, (?<day>\\d\\d) (?<month>[A-Z]..) (?<year>\\d{4}) ${timeOfDay} GMT`,
+  `(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (?<day>\\d\\d)-(?<month>[A-Z]..)-(?<year>\\d\\d) ${timeOfDay} GMT`,
+  `${weekday} (?<month>[A-Z]..) (?<day>[ \\d]\\d) ${timeOfDay} (?<year>\\d{4})`,
 ].map((form) => new RegExp(`^${form}$`));
 
 const months = 'JanFebMarAprMayJunJulAugSepOctNovDec';
@@ -41,25 +41,22 @@ export function parseHttpDate(value: string, nowMs: number): number | undefined 
   return undefined;
 }
 
-type DateParts = Readonly<Record<'year' | 'month' | 'day' | 'hour' | 'minute' | 'second', string>>;
+type DateParts = Readonly<Record<'year' | 'month' | 'day' | 'time', string>>;
 
-function toEpochMs(parts: DateParts, nowMs: number): number | undefined {
-  const monthIndex = months.indexOf(parts.month) / 3;
-  const day = +parts.day;
-  const hour = +parts.hour;
-  const minute = +parts.minute;
-  const second = +parts.second;
-  const dayIn = (year: number): number => utcDay(year, monthIndex, day);
-  const timeOfDayMs = ((hour * 60 + minute) * 60 + second) * 1000;
-
-  let year = +parts.year;
-  if (parts.year.length === 2) {
+/** By way of ISO 8601, of which JavaScript reads and writes one form: what exists comes back as it was. */
+function toEpochMs({ year, month, day, time }: DateParts, nowMs: number): number | undefined {
+  const monthNumber = `${months.indexOf(month) / 3 + 1}`.padStart(2, '0');
+  const second = time.replace(/60$/, '59');
+  const rest = `-${monthNumber}-${day.replace(' ', '0')}T${second}.000Z`;
+  let text = year + rest;
+  if (year.length === 2) {
     // The latest year with these digits that puts the time at most 50 years after now.
-    year += Math.floor(utcYear(nowMs) / 100 + 1) * 100;
-    while (dayIn(year - 50) + timeOfDayMs > nowMs) year -= 100;
+    const now = `${toIso(nowMs)}`;
+    const limit = +now.slice(0, 4) + 50 + now.slice(4);
+    const century = +limit.slice(0, 2);
+    text = (century + text > limit ? century - 1 : century) + text;
   }
-  // A day that its month does not have runs over into the next one.
-  const exists = day > 0 && dayIn(year) < utcDay(year, monthIndex + 1, 1);
-  const isTime = hour < 24 && minute < 60 && second < 61;
-  return exists && isTime && monthIndex >= 0 ? dayIn(year) + timeOfDayMs : undefined;
+  const epochMs = fromIso(text);
+  if (toIso(epochMs) !== text) return undefined;
+  return second === time ? epochMs : epochMs + 1000;
 }
