@@ -11,13 +11,11 @@ import { toUrl } from './request-parts.ts';
 export async function isBlockedByCsp(url: string): Promise<boolean> {
   const target = toUrl(url);
   if (!target || typeof SecurityPolicyViolationEvent === 'undefined') return false;
-  // What is told has no fragment, and of a URL without a host it is only the scheme.
-  target.hash = '';
   const told: string[] = [];
   // A policy that only reports blocks nothing.
   const listener = ({ blockedURI, disposition }: SecurityPolicyViolationEvent): void =>
     void (disposition === 'enforce' && told.push(blockedURI));
-  globalThis.addEventListener('securitypolicyviolation', listener);
+  addEventListener('securitypolicyviolation', listener);
   const { port1, port2 } = new MessageChannel();
   await new Promise((resolve) => {
     port1.addEventListener('message', resolve);
@@ -25,6 +23,8 @@ export async function isBlockedByCsp(url: string): Promise<boolean> {
     port2.postMessage(0);
   });
   port1.close();
-  globalThis.removeEventListener('securitypolicyviolation', listener);
-  return told.includes(target.href) || told.includes(target.protocol.slice(0, -1));
+  removeEventListener('securitypolicyviolation', listener);
+  // What is told has no fragment, and of a URL without a host it is only the scheme.
+  target.hash = '';
+  return told.some((uri) => uri === target.href || `${uri}:` === target.protocol);
 }

@@ -77,12 +77,18 @@ export function createFetch(context: FetchContext): SteadyFetch {
     const limitMs = isStream ? timeout.headersMs : timeout;
     const idleMs = isStream ? timeout.bodyIdleMs : undefined;
 
-    const event = { request: ++lastRequest, method, url };
-    const end = (outcome: Outcome): void =>
-      operations.emit(live, { type: 'request:end', ...event, outcome });
+    const number = ++lastRequest;
+    const tell = (outcome?: Outcome): void => {
+      if (!operations.isHeard()) return;
+      const event = { request: number, method, url };
+      operations.emit(
+        live,
+        outcome ? { type: 'request:end', ...event, outcome } : { type: 'request:start', ...event },
+      );
+    };
     const note = <E>(error: E, failure: Failure): E => {
       reportFailure(error, { ...facts, failure });
-      end(failure);
+      tell(failure);
       return error;
     };
     const fail = (
@@ -138,7 +144,7 @@ export function createFetch(context: FetchContext): SteadyFetch {
       );
     }
     const wasUsed = isBodySpent(parts, init);
-    operations.emit(live, { type: 'request:start', ...event });
+    tell();
     const attempt = startAttempt(clock, limitMs, signal);
 
     let response: Response;
@@ -176,7 +182,7 @@ export function createFetch(context: FetchContext): SteadyFetch {
       if (process.env.NODE_ENV !== 'production') hintAtCors(operations, url, response);
       throw fail(HttpError, `${status} ${response.statusText}`.trimEnd(), answer, { response });
     }
-    end({ kind: 'ok', status, processed: 'yes' });
+    tell({ kind: 'ok', status, processed: 'yes' });
     return response;
   };
 }

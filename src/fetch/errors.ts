@@ -51,8 +51,7 @@ export class SteadfetchError extends Error {
 
   constructor(message: string, init: SteadfetchErrorInit) {
     super(message, init);
-    const { cause: _, ...known } = init;
-    Object.assign(this, known, { [brand]: true });
+    Object.assign(this, init, { [brand]: true });
   }
 }
 

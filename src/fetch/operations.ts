@@ -42,6 +42,8 @@ export interface Operations {
   /** Decides on the failure of the present attempt, and enters it. */
   readonly conclude: (live: LiveOperation, error: unknown) => Decision;
   readonly end: (live: LiveOperation, result: OperationResult) => void;
+  /** Whether anybody listens: without a listener no event need be made. */
+  readonly isHeard: () => boolean;
   readonly emit: (live: LiveOperation, detail: EventDetail) => void;
 }
 
@@ -112,6 +114,7 @@ export function createOperations(environment: Environment): Operations {
       }
     },
     current: () => current,
+    isHeard: emitter.isHeard,
     policyOf,
     conclude(live, error) {
       const report = reportOf(error, clock.now());

@@ -38,16 +38,12 @@ export function isBodySpent({ request }: RequestParts, { body }: RequestInit): b
  * Request costs more than the rest of the wrapper, so the good path never does.
  */
 export function isSendable({ url, method, request }: RequestParts, init: RequestInit): boolean {
-  if (init.body instanceof ReadableStream && !('duplex' in init)) return false;
+  const target = toUrl(url);
+  if (!target || (init.body instanceof ReadableStream && !('duplex' in init))) return false;
   // It is spent by now; that there was a body still counts.
   const body = (init.body ?? request?.body) == null ? null : '';
   try {
-    void new Request(new URL(url, globalThis.location?.href), {
-      ...init,
-      method,
-      signal: null,
-      body,
-    });
+    void new Request(target, { ...init, method, signal: null, body });
     return true;
   } catch {
     return false;

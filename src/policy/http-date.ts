@@ -48,14 +48,10 @@ function toEpochMs({ year, month, day, time }: DateParts, nowMs: number): number
   const monthNumber = `${months.indexOf(month) / 3 + 1}`.padStart(2, '0');
   const second = time.replace(/60$/, '59');
   const rest = `-${monthNumber}-${day.replace(' ', '0')}T${second}.000Z`;
-  let text = year + rest;
-  if (year.length === 2) {
-    // The latest year with these digits that puts the time at most 50 years after now.
-    const now = `${toIso(nowMs)}`;
-    const limit = +now.slice(0, 4) + 50 + now.slice(4);
-    const century = +limit.slice(0, 2);
-    text = (century + text > limit ? century - 1 : century) + text;
-  }
+  const now = `${toIso(nowMs)}`;
+  // The latest year that puts the time at most 50 years after now, and the one with these digits.
+  const latest = +now.slice(0, 4) + (rest > now.slice(4) ? 49 : 50);
+  const text = (year.length > 2 ? year : latest - ((latest - +year) % 100)) + rest;
   const epochMs = fromIso(text);
   if (toIso(epochMs) !== text) return undefined;
   return second === time ? epochMs : epochMs + 1000;

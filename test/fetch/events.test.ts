@@ -140,6 +140,13 @@ test('a body that fails after good headers ends its request once more', async ()
   expect(lines).toEqual(['0 #1 request:start GET', '0 #1 request:end ok', '0 #1 request:end body']);
 });
 
+test('a body that is not JSON ends its request once more, for what it held is lost', async () => {
+  const { steady, lines } = record(answer(200, '{"id":'));
+  observe(steady.json(url));
+  await settled();
+  expect(lines).toEqual(['0 #1 request:start GET', '0 #1 request:end ok', '0 #1 request:end body']);
+});
+
 test('a request that is never sent never starts and never ends', async () => {
   const { steady, lines } = record(answer());
   await steady.fetch(url, { signal: AbortSignal.abort() }).catch(() => {});
