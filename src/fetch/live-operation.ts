@@ -35,3 +35,6 @@ export interface LiveOperation {
 export type OperationInit = Partial<
   Pick<LiveOperation, 'policy' | 'idempotent' | 'isSingle' | 'attempt' | 'request'>
 >;
+
+/** Which operation a signal belongs to: the link that survives an await. */
+export type Signals = WeakMap<AbortSignal, LiveOperation>;

@@ -1,8 +1,7 @@
 import type { PolicyOptions } from '../policy/options.ts';
 import { definePolicy } from '../policy/validate.ts';
-import type { LiveOperation } from './live-operation.ts';
+import type { LiveOperation, Signals } from './live-operation.ts';
 import type { Environment, Operations } from './operations.ts';
-import type { Signals } from './signals.ts';
 import { sleep } from './sleep.ts';
 import { warn } from './warn.ts';
 
@@ -53,12 +52,13 @@ export function createRetry({ clock, policy, operations, signals }: RetryLoopCon
   return async (run, { signal: caller, idempotent, ...own } = {}) => {
     definePolicy('steady.retry', policy, own);
     caller?.throwIfAborted();
-    if (process.env.NODE_ENV !== 'production') warnOfNesting(operations, signals.find(caller));
+    if (process.env.NODE_ENV !== 'production')
+      warnOfNesting(operations, caller && signals.get(caller));
     const live = operations.begin('call', { policy: own, idempotent });
     // One of its own, so that loops with one caller are told apart; it outlives the loop, for a
     // body that is still to be read, and needs no listener that would have to be removed.
     const signal = caller ? AbortSignal.any([caller]) : new AbortController().signal;
-    signals.link(signal, live);
+    signals.set(signal, live);
     try {
       for (; ; operations.next(live)) {
         const { attempt } = live;

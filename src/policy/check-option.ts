@@ -53,7 +53,12 @@ export function reject(operation: string, option: string, value: unknown, allowe
 
 function show(value: unknown): string {
   if (typeof value === 'string') return `'${value}'`;
-  if (typeof value !== 'object' || !value) return String(value);
-  const parts = Object.entries(value).map(([name, part]) => `${name}: ${String(part)}`);
-  return `{ ${parts.join(', ')} }`;
+  if (typeof value !== 'object' || value === null) return String(value);
+  try {
+    const plain = (_: string, part: unknown): unknown =>
+      Number.isNaN(part) || typeof part === 'bigint' ? String(part) : part;
+    return JSON.stringify(value, plain);
+  } catch {
+    return 'an object';
+  }
 }

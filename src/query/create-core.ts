@@ -2,10 +2,9 @@ import type { Query } from '@tanstack/react-query';
 import { defineApis } from '../fetch/api-profile.ts';
 import { createFetch } from '../fetch/create-fetch.ts';
 import type { Emitter } from '../fetch/events.ts';
-import type { LiveOperation } from '../fetch/live-operation.ts';
+import type { LiveOperation, Signals } from '../fetch/live-operation.ts';
 import { createOperations } from '../fetch/operations.ts';
 import type { RetryLoopContext } from '../fetch/retry.ts';
-import { createSignals } from '../fetch/signals.ts';
 import { systemClock, systemRandom, systemTransport } from '../policy/clock.ts';
 import { type PolicyOptions, presets } from '../policy/options.ts';
 import { definePolicy } from '../policy/validate.ts';
@@ -32,7 +31,7 @@ export function createCore(config: SteadfetchConfig, emitter: Emitter): Core {
   const policy = definePolicy('createSteadfetch', presets.interactive, config.policy);
   const environment = { clock, random, policy, emitter };
   const operations = createOperations(environment);
-  const signals = createSignals();
+  const signals: Signals = new WeakMap();
   const ledger = createFailureLedger(clock, operations);
   const context = {
     ...environment,
@@ -44,7 +43,7 @@ export function createCore(config: SteadfetchConfig, emitter: Emitter): Core {
     findApi: defineApis(apis, policy),
     checkCall: (own: PolicyOptions) => void definePolicy('steady.fetch', policy, own),
     operationFor: (signal: AbortSignal | undefined, request: string): LiveOperation =>
-      signals.find(signal) ??
+      (signal && signals.get(signal)) ??
       operations.current() ??
       ledger.resume({ request }) ??
       operations.begin('call', { request, isSingle: true }),

@@ -1,8 +1,7 @@
 import type { Query, QueryFunction, QueryFunctionContext, QueryKey } from '@tanstack/react-query';
 import { reportOf } from '../fetch/failure-report.ts';
-import type { LiveOperation } from '../fetch/live-operation.ts';
+import type { LiveOperation, Signals } from '../fetch/live-operation.ts';
 import type { Operations } from '../fetch/operations.ts';
-import type { Signals } from '../fetch/signals.ts';
 import type { FailureLedger } from './failure-ledger.ts';
 import { forgetAbandoned, isAbandoned, keepUnread } from './keep-unread.ts';
 import { ownPolicy } from './registry.ts';
@@ -49,7 +48,7 @@ export function createPersister(
       // React Query goes on with a retry that it would have given up without a persister.
       if (live.attempt > 1 && isAbandoned(query)) throw live.lastError;
       return await operations.attempt(live, () => {
-        const linked = linkSignal(context, query, (signal) => signals.link(signal, live));
+        const linked = linkSignal(context, query, (signal) => signals.set(signal, live));
         return inner ? inner(queryFn, linked, query) : queryFn(linked);
       });
     } catch (error) {
