@@ -2,6 +2,7 @@ import { classifyAnswer } from '../policy/classify.ts';
 import type { Transport } from '../policy/clock.ts';
 import type { PolicyOptions, Timeout } from '../policy/options.ts';
 import { type Failure, failures, type Outcome } from '../policy/outcome.ts';
+import { definePolicy } from '../policy/validate.ts';
 import type { FindApi } from './api-profile.ts';
 import { startAttempt } from './attempt.ts';
 import { isBlockedByCsp } from './blocked-by-csp.ts';
@@ -51,8 +52,6 @@ export interface FetchContext extends Environment {
   readonly transport: Transport;
   readonly findApi: FindApi;
   readonly operations: Operations;
-  /** @throws TypeError when the policy of a call is not as it must be. */
-  readonly checkCall: (policy: PolicyOptions) => void;
   /** The operation that the signal or the stack belongs to; else one for this request alone. */
   readonly operationFor: (signal: AbortSignal | undefined, request: string) => LiveOperation;
 }
@@ -66,7 +65,7 @@ export function createFetch(context: FetchContext): SteadyFetch {
     const { method, url, signal } = parts;
     const callPolicy =
       init.timeout === undefined ? init.policy : { ...init.policy, timeout: init.timeout };
-    if (callPolicy) context.checkCall(callPolicy);
+    if (callPolicy) definePolicy('steady.fetch', context.policy, callPolicy);
     const api = findApi(parts, init);
     const name = `${method} ${url}`;
     const live = context.operationFor(signal, `${name} ${api?.key}`);

@@ -41,7 +41,6 @@ export function createCore(config: SteadfetchConfig, emitter: Emitter): Core {
     byQuery: new WeakMap<Query, LiveOperation>(),
     transport: config.fetch ?? systemTransport,
     findApi: defineApis(apis, policy),
-    checkCall: (own: PolicyOptions) => void definePolicy('steady.fetch', policy, own),
     operationFor: (signal: AbortSignal | undefined, request: string): LiveOperation =>
       (signal && signals.get(signal)) ??
       operations.current() ??
