@@ -4,16 +4,25 @@ export {
   HttpError,
   isHttpError,
   isNetworkError,
+  isNotSentError,
   isSteadfetchError,
   isTimeoutError,
   NetworkError,
+  NotSentError,
   SteadfetchError,
   TimeoutError,
 } from './fetch/errors.ts';
 export type { SteadfetchErrorCode, SteadfetchErrorInit } from './fetch/errors.ts';
+export type { FallbackContext } from './fetch/fallback.ts';
 export type { Listener, OperationResult, SteadfetchEvent } from './fetch/events.ts';
 export type { JsonInit, SteadyJson } from './fetch/json.ts';
-export type { RetryContext, RetryOptions, SteadyRetry } from './fetch/retry.ts';
+export type { RetryContext, RetryFallback, RetryOptions, SteadyRetry } from './fetch/retry.ts';
+export type { BudgetOptions } from './origin/budget.ts';
+export type { OriginState } from './origin/gate.ts';
+export type { OriginOptions } from './origin/options.ts';
+export type { SlotOptions } from './origin/slots.ts';
+export type { ShareChannel, SharePorts, TabLife } from './origin/share-ports.ts';
+export type { RatioOptions, StreakOptions } from './origin/trip-rule.ts';
 export type { BackoffInput, BackoffType } from './policy/backoff.ts';
 export { backoffDelay } from './policy/backoff.ts';
 export type { Clock, Random, Transport } from './policy/clock.ts';
@@ -22,14 +31,24 @@ export type { DecideContext } from './policy/decide.ts';
 export type { Decision, RetryReason, StopReason } from './policy/decision.ts';
 export type { Operation, OperationRef } from './policy/operation.ts';
 export { presets } from './policy/options.ts';
-export type { Policy, PolicyOptions, PresetName, ShouldRetry, Timeout } from './policy/options.ts';
-export type { Failure, Outcome, Processed } from './policy/outcome.ts';
+export type {
+  Policy,
+  PolicyOptions,
+  PresetName,
+  Priority,
+  ShouldRetry,
+  Timeout,
+  WhenDown,
+} from './policy/options.ts';
+export type { Failure, HoldReason, Outcome, Processed } from './policy/outcome.ts';
+export type { DeclaredRateLimit } from './policy/rate-limit.ts';
 export { parseRetryAfter } from './policy/retry-after.ts';
 export type { RetryAfterContext } from './policy/retry-after.ts';
 export { createSteadfetch } from './query/create-steadfetch.ts';
 export type {
   MutationPolicyOptions,
   QueryPolicy,
+  QueryPolicyOptions,
   Steadfetch,
   SteadfetchConfig,
 } from './query/steadfetch.ts';

@@ -1,5 +1,8 @@
 export type { RetryControls } from './query/query-controls.ts';
-export type { HoldReason, RetryStatus } from './query/retry-status.ts';
+export type { HeldReason, RetryStatus } from './query/retry-status.ts';
 export type { StatusTarget } from './query/status-store.ts';
+export type { OriginState } from './origin/gate.ts';
 export { useCountdown } from './react/use-countdown.ts';
+export { useFallback } from './react/use-fallback.ts';
+export { useOriginStatus } from './react/use-origin-status.ts';
 export { useRetryStatus } from './react/use-retry-status.ts';

@@ -1,5 +1,8 @@
 import { reject } from '../policy/check-option.ts';
+import { checkOrigin } from '../origin/options.ts';
+import type { SlotOptions } from '../origin/slots.ts';
 import type { Policy, PolicyOptions } from '../policy/options.ts';
+import type { DeclaredRateLimit } from '../policy/rate-limit.ts';
 import { definePolicy } from '../policy/validate.ts';
 import type { RequestFacts } from './failure-report.ts';
 import { readHeaders, type RequestParts, toUrl } from './request-parts.ts';
@@ -26,12 +29,25 @@ export interface ApiProfile {
   readonly policy?: PolicyOptions | undefined;
   /** Its requests are idempotent whatever their method, such as queries sent by POST. @default false */
   readonly idempotent?: boolean | undefined;
+  /**
+   * A part of the origin with a rate limit and a fate of its own: its requests have a budget, a
+   * circuit, a limit and slots that are not shared with the rest. @default the origin as a whole
+   */
+  readonly partition?: string | undefined;
+  /** How many of its attempts may be in flight. Needs a `partition`. @default that of the instance */
+  readonly slots?: SlotOptions | undefined;
+  /** Headers of its own that tell its rate limit, in a form that must be declared: it cannot be guessed. @default none */
+  readonly rateLimit?: DeclaredRateLimit | undefined;
   /** Its support of idempotency keys. Without it no POST or PATCH is sent again. @default none */
   readonly idempotency?: IdempotencyProfile | undefined;
 }
 
 /** What a profile says of one request. */
-interface ApiFacts extends Pick<RequestFacts, 'keyed' | 'idempotent' | 'apiPolicy'> {
+export interface ApiFacts extends Pick<RequestFacts, 'keyed' | 'idempotent' | 'apiPolicy'> {
+  /** The declared part of its origin that it shares budget, circuit and limits with. */
+  readonly partition: string | undefined;
+  readonly slots: SlotOptions | undefined;
+  readonly rateLimit: DeclaredRateLimit | undefined;
   /** The idempotency key that the request carries, where the API is declared to honour it. */
   readonly key: string | null | undefined;
   /** Whether a 409 says that the first request with this key is still running. */
@@ -54,12 +70,15 @@ export function defineApis(apis: readonly ApiProfile[], policy: Policy): FindApi
     const absolute = apis[0] && toUrl(url);
     const api = absolute && apis.find(({ match }) => isMatching(match, absolute));
     if (!api) return undefined;
-    const { policy: apiPolicy, idempotent, idempotency } = api;
+    const { policy: apiPolicy, idempotent, idempotency, partition, slots, rateLimit } = api;
     const key = idempotency && readHeaders(request, init).get(idempotency.header);
     return {
       apiPolicy,
       idempotent,
       keyed: !!key,
+      partition,
+      slots,
+      rateLimit,
       key,
       isInProgress(response) {
         try {
@@ -73,7 +92,16 @@ export function defineApis(apis: readonly ApiProfile[], policy: Policy): FindApi
   };
 }
 
-function check(operation: string, { match, idempotency }: ApiProfile): void {
+function check(operation: string, { match, idempotency, partition, slots }: ApiProfile): void {
+  checkOrigin(operation, { slots });
+  if (slots && !partition) {
+    reject(
+      operation,
+      'partition',
+      partition,
+      'a name, because its slots are not those of the whole origin',
+    );
+  }
   const isMatch =
     typeof match === 'string'
       ? toUrl(match, 'http://localhost')

@@ -7,11 +7,12 @@ import type { FindApi } from './api-profile.ts';
 import { startAttempt } from './attempt.ts';
 import { isBlockedByCsp } from './blocked-by-csp.ts';
 import { HttpError, NetworkError, TimeoutError } from './errors.ts';
-import { reportFailure, type RequestFacts } from './failure-report.ts';
+import { reportFailure } from './failure-report.ts';
 import { guardResponse } from './guarded-response.ts';
 import { hintAtCors } from './hint-at-cors.ts';
 import type { LiveOperation } from './live-operation.ts';
 import { type Environment, type Operations, view } from './operations.ts';
+import type { Enter, SentFacts } from './passage.ts';
 import { isBodySpent, isSendable, readParts } from './request-parts.ts';
 import { warn } from './warn.ts';
 
@@ -52,6 +53,8 @@ export interface FetchContext extends Environment {
   readonly transport: Transport;
   readonly findApi: FindApi;
   readonly operations: Operations;
+  /** The way out, past the gate of the origin. */
+  readonly enter: Enter;
   /** The operation that the signal or the stack belongs to; else one for this request alone. */
   readonly operationFor: (signal: AbortSignal | undefined, request: string) => LiveOperation;
 }
@@ -70,14 +73,16 @@ export function createFetch(context: FetchContext): SteadyFetch {
     const name = `${method} ${url}`;
     const live = context.operationFor(signal, `${name} ${api?.key}`);
     const idempotent = init.idempotent ?? api?.idempotent;
-    const facts: RequestFacts = { ...api, method, url, live, idempotent, callPolicy };
-    const { timeout } = operations.policyOf(live, facts);
+    const facts: SentFacts = { ...api, method, url, live, idempotent, callPolicy };
+    const policy = operations.policyOf(live, facts);
+    const { timeout } = policy;
     const isStream = typeof timeout === 'object';
     const limitMs = isStream ? timeout.headersMs : timeout;
     const idleMs = isStream ? timeout.bodyIdleMs : undefined;
 
     const number = ++lastRequest;
-    const tell = (outcome?: Outcome): void => {
+    const tell = (outcome?: Outcome, error?: unknown, answer?: Response): void => {
+      if (outcome) settle(outcome, error, answer);
       if (!operations.isHeard()) return;
       const event = { request: number, method, url };
       operations.emit(
@@ -85,9 +90,9 @@ export function createFetch(context: FetchContext): SteadyFetch {
         outcome ? { type: 'request:end', ...event, outcome } : { type: 'request:start', ...event },
       );
     };
-    const note = <E>(error: E, failure: Failure): E => {
+    const note = <E>(error: E, failure: Failure, answer?: Response): E => {
       reportFailure(error, { ...facts, failure });
-      tell(failure);
+      tell(failure, error, answer);
       return error;
     };
     const fail = (
@@ -102,6 +107,7 @@ export function createFetch(context: FetchContext): SteadyFetch {
       return note(
         new Type(`${shown(name)}: ${what}.`, { operation, outcome, ...details }),
         outcome,
+        details.response,
       );
     };
     /**
@@ -142,6 +148,16 @@ export function createFetch(context: FetchContext): SteadyFetch {
           `tries in each of two are nine requests. Turn the inner one off.`,
       );
     }
+    const entered = context.enter(name, facts, policy, api, signal);
+    const passage = typeof entered === 'function' ? entered : await entered;
+    // Dropped while it was held.
+    if (!passage) throw abortedBy(live, signal?.aborted ? signal : AbortSignal.abort());
+    const settle = passage;
+    // In between, whoever was told of its turn may have aborted it.
+    if (signal?.aborted) {
+      settle(failures.aborted);
+      throw abortedBy(live, signal);
+    }
     const wasUsed = isBodySpent(parts, init);
     tell();
     const attempt = startAttempt(clock, limitMs, signal);
@@ -181,7 +197,7 @@ export function createFetch(context: FetchContext): SteadyFetch {
       if (process.env.NODE_ENV !== 'production') hintAtCors(operations, url, response);
       throw fail(HttpError, `${status} ${response.statusText}`.trimEnd(), answer, { response });
     }
-    tell({ kind: 'ok', status, processed: 'yes' });
+    tell({ kind: 'ok', status, processed: 'yes' }, undefined, response);
     return response;
   };
 }

@@ -4,7 +4,7 @@ import type { Failure } from '../policy/outcome.ts';
 import { reportOf } from './failure-report.ts';
 
 /** The stable codes of {@link SteadfetchError}. */
-export type SteadfetchErrorCode = 'http' | 'network' | 'timeout' | 'cancelled';
+export type SteadfetchErrorCode = 'http' | 'network' | 'timeout' | 'not-sent' | 'cancelled';
 
 /** What an error is made from. */
 export interface SteadfetchErrorInit {
@@ -81,6 +81,16 @@ export class TimeoutError extends SteadfetchError {
   override readonly code = 'timeout' as const;
 }
 
+/**
+ * The attempt was not sent: it was held for longer than `holdMs`, may not be held (`whenDown:
+ * 'fail'`), or was a retry beyond the origin's budget. Its `outcome` says which, and its `cause` is
+ * the failure before it.
+ */
+export class NotSentError extends SteadfetchError {
+  override readonly name = 'NotSentError' as const;
+  override readonly code = 'not-sent' as const;
+}
+
 /** Whether a value is an error of Steadfetch, also from another realm or another copy of it. */
 export function isSteadfetchError(value: unknown): value is SteadfetchError {
   return typeof value === 'object' && value !== null && brand in value;
@@ -94,6 +104,11 @@ export function isHttpError(value: unknown): value is HttpError {
 /** Whether a value is a {@link NetworkError}. */
 export function isNetworkError(value: unknown): value is NetworkError {
   return isSteadfetchError(value) && value.code === 'network';
+}
+
+/** Whether a value is a {@link NotSentError}. */
+export function isNotSentError(value: unknown): value is NotSentError {
+  return isSteadfetchError(value) && value.code === 'not-sent';
 }
 
 /** Whether a value is a {@link TimeoutError}. */

@@ -1,6 +1,6 @@
 import type { Decision } from '../policy/decision.ts';
 import type { OperationRef } from '../policy/operation.ts';
-import type { Failure, Outcome } from '../policy/outcome.ts';
+import type { Failure, HoldReason, Outcome } from '../policy/outcome.ts';
 
 /** How an operation ended. */
 export type OperationResult =
@@ -42,6 +42,17 @@ export type SteadfetchEvent =
       readonly method: string;
       readonly url: string;
       readonly outcome: Outcome;
+    })
+  /** It waits at the gate of its origin; said again when the reason or the time changes. */
+  | (EventBase & {
+      readonly type: 'hold';
+      readonly reason: HoldReason;
+      readonly retryAt: number | undefined;
+    })
+  /** The wait is over: it goes (as the canary, if so), its time was up, or nobody wants it any more. */
+  | (EventBase & {
+      readonly type: 'release';
+      readonly release: 'go' | 'canary' | 'expired' | 'dropped';
     })
   | (EventBase & { readonly type: 'attempt:end'; readonly error: unknown })
   /** A failure was decided on. */

@@ -1,13 +1,35 @@
+import type { Gate } from '../origin/gate.ts';
+import type { Ask } from '../origin/waiting.ts';
 import type { Decision, RetryReason } from '../policy/decision.ts';
 import type { OperationRef } from '../policy/operation.ts';
 import type { PolicyOptions } from '../policy/options.ts';
+import type { HoldReason } from '../policy/outcome.ts';
+
+/** An attempt that waits at a gate, before it is sent. */
+export interface Hold {
+  readonly reason: HoldReason;
+  /** In epoch milliseconds; undefined when that is not known. */
+  readonly retryAt: number | undefined;
+  /** Lets it go now, whatever is known of the origin. */
+  readonly go: () => void;
+  /** It is no longer wanted. */
+  readonly drop: () => void;
+  /** It was asked for again. */
+  readonly renew: () => void;
+}
+
+/** A turn at a gate, for the first request of an attempt that goes there. */
+interface Pass {
+  readonly gate: Gate;
+  readonly isCanary: boolean;
+}
 
 /** An operation under way. */
 export interface LiveOperation {
   /** Which one it is; the attempt is counted beside it. */
   ref: Omit<OperationRef, 'attempt'>;
   attempt: number;
-  phase: 'sending' | 'waiting' | 'ended';
+  phase: 'sending' | 'held' | 'waiting' | 'ended';
   readonly retriedFor: RetryReason[];
   /** Requests that failed and may have been done: a DELETE that finds nothing on a retry has been. */
   unsure?: Set<string>;
@@ -15,6 +37,19 @@ export interface LiveOperation {
   failedRequests?: Set<string> | undefined;
   previousBackoffMs?: number;
   heldMs: number;
+  /** Its requests that wait at the gate of an origin, since when, and who is told of it. */
+  holds: readonly Hold[];
+  heldSince?: number;
+  onHold?: (() => void) | undefined;
+  /** Where its latest request went: its next attempt waits there before it begins. */
+  gate: Gate | undefined;
+  ask: Omit<Ask, 'onHold'> | undefined;
+  /** A turn at a gate that was given before the attempt began. */
+  pass: Pass | undefined;
+  /** It goes on together with many others: the network is back, or the tab is seen again. */
+  isResumed?: boolean;
+  /** The attempt that the retry budget was last asked about. */
+  paidFor: number;
   decision?: Decision;
   lastError?: unknown;
   /** When the last attempt failed, in epoch milliseconds. */
@@ -33,7 +68,7 @@ export interface LiveOperation {
 
 /** What an operation begins with. */
 export type OperationInit = Partial<
-  Pick<LiveOperation, 'policy' | 'idempotent' | 'isSingle' | 'attempt' | 'request'>
+  Pick<LiveOperation, 'policy' | 'idempotent' | 'isSingle' | 'attempt' | 'request' | 'gate' | 'ask'>
 >;
 
 /** Which operation a signal belongs to: the link that survives an await. */

@@ -47,6 +47,8 @@ export interface Operations {
   readonly emit: (live: LiveOperation, detail: EventDetail) => void;
 }
 
+const none: readonly never[] = [];
+
 export function createOperations(environment: Environment): Operations {
   const { clock, random, policy, emitter } = environment;
   let lastId = 0;
@@ -62,6 +64,7 @@ export function createOperations(environment: Environment): Operations {
   const end: Operations['end'] = (live, result) => {
     emit(live, { type: 'operation:end', result });
     live.phase = 'ended';
+    for (const { drop } of live.holds) drop();
   };
 
   const policyOf: Operations['policyOf'] = (live, { apiPolicy, callPolicy }) =>
@@ -70,7 +73,23 @@ export function createOperations(environment: Environment): Operations {
   const judge = (live: LiveOperation, report: FailureReport, failure: Failure): Decision => {
     let layered = policyOf(live, report);
     if (process.env.NODE_ENV !== 'production') layered = watchShouldRetry(environment, layered);
-    return decide(failure, view(live, report), layered, { nowMs: clock.now(), random });
+    // A request that cannot be linked to its query is an operation of its own.
+    const gate = live.gate ?? report.live?.gate;
+    // Where the origin is known to be down, the next attempt is held, and then costs nothing.
+    const isOverBudget = !!gate?.isOpen() && !report.keyed && gate.budget.getState() < 1;
+    const decision = decide(failure, view(live, report), layered, {
+      nowMs: clock.now(),
+      random,
+      isOverBudget,
+    });
+    const wasTold = failure.kind === 'http' && failure.retryAfterMs !== undefined;
+    if (!gate || !wasTold || decision.kind === 'stop') return decision;
+    // All that the origin has told to wait comes back spread. That is when it goes, so that is what
+    // the person is told; a longer wait, for what somebody else was told, is a hold.
+    const lateMs = Math.ceil(gate.limit.getState().releaseAt - decision.retryAt);
+    return lateMs > 0 && lateMs <= layered.holdMs
+      ? { ...decision, delayMs: decision.delayMs + lateMs, retryAt: decision.retryAt + lateMs }
+      : decision;
   };
 
   // For the synchronous part only: after an await, the signal is the link.
@@ -91,6 +110,11 @@ export function createOperations(environment: Environment): Operations {
       phase: 'sending',
       retriedFor: [],
       heldMs: 0,
+      holds: none,
+      gate: undefined,
+      ask: undefined,
+      pass: undefined,
+      paidFor: 1,
       ...init,
     }),
     next(live) {
@@ -122,6 +146,7 @@ export function createOperations(environment: Environment): Operations {
       const failure = isAbort ? failures.aborted : report.failure;
       const decision = judge(live, report, failure);
       live.decision = decision;
+      live.lastError = error;
       reportFailure(error, { ...report, live, decision });
       emit(live, { type: 'decision', failure, decision, error });
       if (decision.kind === 'retry') {

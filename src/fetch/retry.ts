@@ -1,5 +1,6 @@
 import type { PolicyOptions } from '../policy/options.ts';
 import { definePolicy } from '../policy/validate.ts';
+import { type FallbackContext, resolveFallback } from './fallback.ts';
 import type { LiveOperation, Signals } from './live-operation.ts';
 import type { Environment, Operations } from './operations.ts';
 import { sleep } from './sleep.ts';
@@ -24,6 +25,12 @@ export interface RetryOptions extends PolicyOptions {
   readonly idempotent?: boolean | undefined;
 }
 
+/** What the loop resolves with when it fails for good. */
+export interface RetryFallback<T> {
+  /** A value, or a function of the failure. Where that is `undefined`, it rejects. @default none */
+  readonly fallback?: T | ((context: FallbackContext) => T | undefined) | undefined;
+}
+
 /**
  * Runs a function until it succeeds or the policy stops: the loop for router loaders and scripts,
  * outside React Query. Rejects with the last error as it was thrown.
@@ -39,7 +46,7 @@ export interface RetryOptions extends PolicyOptions {
  */
 export type SteadyRetry = <T>(
   run: (context: RetryContext) => T | Promise<T>,
-  options?: RetryOptions,
+  options?: RetryOptions & RetryFallback<NoInfer<T>>,
 ) => Promise<T>;
 
 /** What the loop stands on. */
@@ -49,7 +56,10 @@ export interface RetryLoopContext extends Environment {
 }
 
 export function createRetry({ clock, policy, operations, signals }: RetryLoopContext): SteadyRetry {
-  return async (run, { signal: caller, idempotent, ...own } = {}) => {
+  return async <T>(
+    run: (context: RetryContext) => T | Promise<T>,
+    { signal: caller, idempotent, fallback, ...own }: RetryOptions & RetryFallback<T> = {},
+  ) => {
     definePolicy('steady.retry', policy, own);
     caller?.throwIfAborted();
     if (process.env.NODE_ENV !== 'production')
@@ -67,7 +77,11 @@ export function createRetry({ clock, policy, operations, signals }: RetryLoopCon
         } catch (error) {
           signal.throwIfAborted();
           const decision = operations.conclude(live, error);
-          if (decision.kind === 'stop') throw error;
+          if (decision.kind === 'stop') {
+            const data = resolveFallback(fallback, { error, lastData: undefined });
+            if (data === undefined) throw error;
+            return data as T;
+          }
           await sleep(clock, decision.delayMs, signal);
         }
       }

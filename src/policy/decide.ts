@@ -10,6 +10,8 @@ import { whyRetry, whyStop } from './retry-table.ts';
 export interface DecideContext {
   readonly nowMs: number;
   readonly random: Random;
+  /** The origin's retry budget is spent. @default false */
+  readonly isOverBudget?: boolean;
 }
 
 /** Retry-After is a lower bound, so that jitter goes on top of it: up to a fifth. */
@@ -31,13 +33,14 @@ export function decide(
   failure: Failure,
   operation: Operation,
   policy: Policy,
-  { nowMs, random }: DecideContext,
+  { nowMs, random, isOverBudget }: DecideContext,
 ): Decision {
   const retryAfterMs = failure.kind === 'http' ? failure.retryAfterMs : undefined;
+  const askedAt = retryAfterMs === undefined ? undefined : nowMs + retryAfterMs;
   const stop = (reason: StopReason): Decision => ({
     kind: 'stop',
     reason,
-    retryAt: retryAfterMs === undefined ? undefined : nowMs + retryAfterMs,
+    retryAt: failure.kind === 'held-too-long' ? failure.retryAt : askedAt,
   });
 
   const wanted = ask(failure, operation, policy);
@@ -47,6 +50,7 @@ export function decide(
   if (operation.attempt > policy.maxRetries) return stop('max-retries');
   if (retryAfterMs !== undefined && retryAfterMs > policy.maxRetryAfterMs)
     return stop('retry-after');
+  if (isOverBudget) return stop('over-budget');
 
   const { attempt: retry, previousBackoffMs } = operation;
   const backoffMs = backoffDelay({ ...policy, retry, previousBackoffMs }, random);

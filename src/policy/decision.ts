@@ -42,6 +42,10 @@ export type StopReason =
   | 'aborted'
   /** `shouldRetry` returned false. */
   | 'should-retry'
+  /** It was held for longer than `holdMs`. */
+  | 'held-too-long'
+  /** The origin's retry budget is spent. */
+  | 'over-budget'
   /** The person pressed Cancel. */
   | 'cancelled';
 

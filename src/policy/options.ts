@@ -16,6 +16,12 @@ export type Timeout = number | { readonly headersMs: number; readonly bodyIdleMs
  */
 export type ShouldRetry = (failure: Failure, operation: Operation) => boolean | undefined;
 
+/** Waiting for an origin that is down, or failing at once. */
+export type WhenDown = 'hold' | 'fail';
+
+/** Who goes first after a hold. The names are those of the Prioritized Task Scheduling API. */
+export type Priority = 'user-visible' | 'background';
+
 /** The names of the {@link presets}. */
 export type PresetName = 'interactive' | 'background' | 'critical';
 
@@ -39,6 +45,15 @@ export interface PolicyOptions {
   readonly timeout?: Timeout | undefined;
   /** The longest Retry-After that is waited for, in milliseconds; beyond it the operation stops. @default 60000 */
   readonly maxRetryAfterMs?: number | undefined;
+  /**
+   * What to do while the origin is down or rate-limited: wait for it before the attempt is sent, or
+   * fail at once. @default 'hold'
+   */
+  readonly whenDown?: WhenDown | undefined;
+  /** The longest such wait, in milliseconds, from the latest ask; it does not count against `deadlineMs`. @default 60000 */
+  readonly holdMs?: number | undefined;
+  /** What was held in the background goes after what a person sees. @default 'user-visible' */
+  readonly priority?: Priority | undefined;
   /** A say in the status table. @default none */
   readonly shouldRetry?: ShouldRetry | undefined;
 }
@@ -53,6 +68,9 @@ export interface Policy {
   readonly deadlineMs: number;
   readonly timeout: Timeout;
   readonly maxRetryAfterMs: number;
+  readonly whenDown: WhenDown;
+  readonly holdMs: number;
+  readonly priority: Priority;
   readonly shouldRetry?: ShouldRetry | undefined;
 }
 
@@ -65,6 +83,9 @@ const interactive = {
   deadlineMs: 90_000,
   timeout: 10_000,
   maxRetryAfterMs: 60_000,
+  whenDown: 'hold',
+  holdMs: 60_000,
+  priority: 'user-visible',
 } as const satisfies Policy;
 
 /**
@@ -90,6 +111,8 @@ export const presets: Readonly<Record<PresetName, Policy>> = Object.freeze({
     deadlineMs: 600_000,
     timeout: 30_000,
     maxRetryAfterMs: 300_000,
+    holdMs: 300_000,
+    priority: 'background',
   }),
   critical: Object.freeze({ ...interactive, capMs: 10_000, maxRetries: 10, deadlineMs: 120_000 }),
 });

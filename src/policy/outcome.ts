@@ -4,6 +4,15 @@
  */
 export type Processed = 'no' | 'yes' | 'unknown';
 
+/** Why an attempt waits before it is sent. */
+export type HoldReason =
+  /** The origin does not answer; a canary goes out from time to time. */
+  | 'server-down'
+  /** The origin has asked for a pause, or nothing is left of what it allows. */
+  | 'rate-limited'
+  /** As many attempts as allowed are in flight, or its turn has not come. */
+  | 'queued';
+
 /**
  * What a failed attempt showed.
  *
@@ -15,6 +24,8 @@ export type Processed = 'no' | 'yes' | 'unknown';
  * | `body` | a 2xx answer began, and its body broke or could not be read |
  * | `aborted` | the caller aborted |
  * | `invalid` | the request was not sent (a programming error, or blocked by the page's CSP) |
+ * | `held-too-long` | it was not sent: what it waited for did not come within `holdMs` |
+ * | `over-budget` | it was not sent: the origin's retry budget is spent |
  * | `error` | something else threw inside the operation, and nothing is known about it |
  */
 export type Failure =
@@ -36,6 +47,16 @@ export type Failure =
   | { readonly kind: 'body'; readonly status: number; readonly processed: 'yes' }
   | { readonly kind: 'aborted'; readonly processed: 'unknown' }
   | { readonly kind: 'invalid'; readonly processed: 'no' }
+  | {
+      readonly kind: 'held-too-long';
+      /** What it waited for. */
+      readonly reason: HoldReason;
+      /** When its origin is tried next, or takes requests again, in epoch milliseconds; undefined when that is not known. */
+      readonly retryAt: number | undefined;
+      /** `unknown` where an earlier attempt may have been. */
+      readonly processed: 'no' | 'unknown';
+    }
+  | { readonly kind: 'over-budget'; readonly processed: 'no' | 'unknown' }
   | { readonly kind: 'error'; readonly processed: 'unknown' };
 
 /** What an attempt showed: it went well, or a {@link Failure}. */

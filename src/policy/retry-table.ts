@@ -15,7 +15,7 @@ const statusReasons: Readonly<Record<number, RetryReason>> = {
 /** Why this failure could be worth another attempt, whatever the method; undefined when it is not. */
 export function whyRetry(failure: Failure): RetryReason | undefined {
   const { kind } = failure;
-  if (kind === 'aborted' || kind === 'invalid') return undefined;
+  if (kind === 'aborted' || kind === 'invalid' || isNotSent(kind)) return undefined;
   if (kind !== 'http') return kind;
   if (failure.inProgress) return 'in-progress';
   const { status, retryAfterMs } = failure;
@@ -23,6 +23,10 @@ export function whyRetry(failure: Failure): RetryReason | undefined {
   if (retryAfterMs !== undefined && (status === 413 || status === 500)) return 'unavailable';
   return statusReasons[status];
 }
+
+type NotSent = 'held-too-long' | 'over-budget';
+const isNotSent = (kind: Failure['kind']): kind is NotSent =>
+  kind === 'held-too-long' || kind === 'over-budget';
 
 /**
  * Was it processed, and may it be sent again? Returns why not; undefined when it may. The order of
@@ -41,6 +45,7 @@ export function whyStop(
   const { method, retriedFor } = operation;
   const isRepeatable = operation.idempotent || operation.keyed;
   if (kind === 'aborted') return kind;
+  if (isNotSent(kind)) return kind;
   if (kind === 'invalid') return 'not-retryable';
   if (wanted === false) return 'should-retry';
   if (processed === 'yes' && !isRepeatable) return 'processed';

@@ -4,6 +4,7 @@ import { createFetch } from '../fetch/create-fetch.ts';
 import type { Emitter } from '../fetch/events.ts';
 import type { LiveOperation, Signals } from '../fetch/live-operation.ts';
 import { createOperations } from '../fetch/operations.ts';
+import type { Passage, PassageContext } from '../fetch/passage.ts';
 import type { RetryLoopContext } from '../fetch/retry.ts';
 import { systemClock, systemRandom, systemTransport } from '../policy/clock.ts';
 import { type PolicyOptions, presets } from '../policy/options.ts';
@@ -12,9 +13,11 @@ import { createFailureLedger } from './failure-ledger.ts';
 import { createPersister } from './persister.ts';
 import { register } from './registry.ts';
 import { createRetryPair, type RetryPair } from './retry-pair.ts';
+import { createWake } from './wake.ts';
 import type {
   MutationPolicyOptions,
   QueryBasics,
+  QueryPolicyOptions,
   Steadfetch,
   SteadfetchConfig,
 } from './steadfetch.ts';
@@ -25,8 +28,16 @@ export type Core = Omit<Steadfetch, 'json' | 'retry' | 'subscribe'> & {
   readonly context: RetryLoopContext;
 };
 
-/** @throws TypeError when an option is not as it must be. */
-export function createCore(config: SteadfetchConfig, emitter: Emitter): Core {
+/**
+ * `openPassage` makes the way out, past the gates of the origins.
+ *
+ * @throws TypeError when an option is not as it must be.
+ */
+export function createCore(
+  config: SteadfetchConfig,
+  emitter: Emitter,
+  openPassage: (context: PassageContext) => Passage,
+): Core {
   const { clock = systemClock, random = systemRandom, apis = [] } = config;
   const policy = definePolicy('createSteadfetch', presets.interactive, config.policy);
   const environment = { clock, random, policy, emitter };
@@ -38,6 +49,8 @@ export function createCore(config: SteadfetchConfig, emitter: Emitter): Core {
     operations,
     signals,
     ledger,
+    ...openPassage({ clock, random, operations }),
+    isWaking: createWake(clock),
     byQuery: new WeakMap<Query, LiveOperation>(),
     transport: config.fetch ?? systemTransport,
     findApi: defineApis(apis, policy),
@@ -48,14 +61,20 @@ export function createCore(config: SteadfetchConfig, emitter: Emitter): Core {
       operations.begin('call', { request, isSingle: true }),
   };
 
-  const retryPair = (kind: 'query' | 'mutation', own: PolicyOptions | undefined): RetryPair =>
+  const retryPair = (
+    kind: 'query' | 'mutation',
+    own: PolicyOptions | undefined,
+    fallback?: unknown,
+  ): RetryPair =>
     register(createRetryPair(context, kind, own), {
       ...context,
       policy: definePolicy(`steady.${kind}Policy`, policy, own),
       own,
+      fallback,
     });
-  const queryOptions = (own?: PolicyOptions): RetryPair & QueryBasics => ({
-    ...retryPair('query', own),
+  const queryOptions = ({ fallback, ...own }: QueryPolicyOptions = {}): RetryPair &
+    QueryBasics => ({
+    ...retryPair('query', own, fallback),
     persister: createPersister(context),
     networkMode: 'online',
   });

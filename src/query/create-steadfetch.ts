@@ -1,5 +1,6 @@
 import { createEmitter } from '../fetch/events.ts';
 import { createJson } from '../fetch/json.ts';
+import { createPassage } from '../fetch/passage.ts';
 import { createRetry } from '../fetch/retry.ts';
 import { createCore } from './create-core.ts';
 import type { Steadfetch, SteadfetchConfig } from './steadfetch.ts';
@@ -18,7 +19,9 @@ import type { Steadfetch, SteadfetchConfig } from './steadfetch.ts';
  */
 export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const emitter = createEmitter();
-  const { context, ...core } = createCore(config, emitter);
+  const { context, ...core } = createCore(config, emitter, (shared) =>
+    createPassage(shared, config.origin),
+  );
   return {
     ...core,
     json: createJson(core.fetch),

@@ -30,6 +30,11 @@ export function mutationStatus(
     const ended = mayBeDone ? 'unknown' : 'failed';
     return { ...common, status: ended, attempt: failureCount, reason, retryAt };
   }
+  const hold = live?.holds[0];
+  if (hold) {
+    const { reason: why, retryAt: at } = hold;
+    return { ...common, status: 'held', attempt: failureCount + 1, reason: why, retryAt: at };
+  }
   if (isPaused) return { ...common, status: 'held', attempt: failureCount, reason: holdReason() };
   // Nothing tells when React Query's wait is over: its end is known beforehand.
   const isWaiting = failureCount > 0 && retryAt !== undefined && instance.clock.now() < retryAt;

@@ -2,9 +2,12 @@ import type { Query, QueryFunction, QueryFunctionContext, QueryKey } from '@tans
 import { reportOf } from '../fetch/failure-report.ts';
 import type { LiveOperation, Signals } from '../fetch/live-operation.ts';
 import type { Operations } from '../fetch/operations.ts';
+import type { Passage } from '../fetch/passage.ts';
 import type { FailureLedger } from './failure-ledger.ts';
+import { fallBack } from './fallback.ts';
 import { forgetAbandoned, isAbandoned, keepUnread } from './keep-unread.ts';
-import { ownPolicy } from './registry.ts';
+import { showHold } from './show-hold.ts';
+import { ownFallback, ownPolicy } from './registry.ts';
 
 /**
  * React Query's `persister`, which wraps every attempt of every query, whatever its queryFn does.
@@ -32,21 +35,28 @@ export interface PersisterContext {
   readonly ledger: FailureLedger;
   /** The newest operation of each query. */
   readonly byQuery: WeakMap<Query, LiveOperation>;
+  readonly holdBefore: Passage['holdBefore'];
+  readonly giveBack: Passage['giveBack'];
+  /** Whether React Query is letting go everything that it has held. */
+  readonly isWaking: () => boolean;
 }
 
 /**
  * Makes an operation of every query fetch: it begins here, counts its attempts, and is found again
  * by the error that it ends in.
  */
-export function createPersister(
-  { operations, signals, ledger, byQuery }: PersisterContext,
-  inner?: AnyPersister,
-): SteadyPersister {
+export function createPersister(shared: PersisterContext, inner?: AnyPersister): SteadyPersister {
+  const { operations, signals, ledger, byQuery } = shared;
   const persister: AnyPersister = async (queryFn, context, query) => {
     const live = nextAttempt(query);
     try {
       // React Query goes on with a retry that it would have given up without a persister.
       if (live.attempt > 1 && isAbandoned(query)) throw live.lastError;
+      live.isResumed = shared.isWaking();
+      live.onHold = () => showHold(context.client, query, live, shared);
+      if (live.gate?.isOpen() === false) await shared.holdBefore(live);
+      // Nobody asks about it any more.
+      if (live.phase === 'ended') throw live.lastError;
       return await operations.attempt(live, () => {
         const linked = linkSignal(context, query, (signal) => signals.set(signal, live));
         return inner ? inner(queryFn, linked, query) : queryFn(linked);
@@ -57,8 +67,15 @@ export function createPersister(
       else if (live.phase !== 'ended') {
         if (isAbandoned(query)) live.policy = { ...live.policy, maxRetries: 0 };
         ledger.add(live, error);
+        const fallback = ownFallback(query.options);
+        if (fallback !== undefined && operations.conclude(live, error).kind === 'stop') {
+          const data = fallBack(fallback, query, live, error, context.client);
+          if (data !== undefined) return data as never;
+        }
       }
       throw error;
+    } finally {
+      shared.giveBack(live);
     }
   };
   return persister as SteadyPersister;
@@ -79,7 +96,8 @@ export function createPersister(
     const attempt = fetchFailureCount + 1;
     const live = operations.begin(
       'query',
-      { policy, attempt, isSingle: policy?.maxRetries === 0 },
+      // Where it went before, it will go again: so it can be held before its queryFn runs.
+      { policy, attempt, isSingle: policy?.maxRetries === 0, gate: known?.gate, ask: known?.ask },
       query.queryKey,
     );
     byQuery.set(query, live);

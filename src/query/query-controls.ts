@@ -24,6 +24,9 @@ export interface RetryControls {
 
 export function retryNow(query: Query, instance: Instance): void {
   const { status } = queryStatus(query, instance);
+  const held = instance.byQuery.get(query)?.holds ?? [];
+  for (const { go } of held) go();
+  if (held.length > 0) return;
   if (status === 'waiting' || status === 'failed') replaceFetch(query, undefined);
   // One attempt whatever the browser thinks of the network; the next one is held again.
   if (status === 'held') replaceFetch(query, { networkMode: 'offlineFirst' });

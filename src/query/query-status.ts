@@ -1,6 +1,7 @@
 import type { Query } from '@tanstack/react-query';
 import { reportOf } from '../fetch/failure-report.ts';
 import { attemptsAllowed } from './attempts-allowed.ts';
+import { fallbackOf } from './fallback.ts';
 import type { Instance } from './registry.ts';
 import { holdReason, idle, type RetryStatus } from './retry-status.ts';
 
@@ -19,11 +20,14 @@ export function queryStatus(
     if (status === 'pending') return idle;
     const { attempt = 0 } = live ?? {};
     const ended = { ...idle, attempt, maxAttempts };
-    if (status === 'success') return { ...ended, status: 'succeeded' };
+    // What is shown may be something in its place.
+    const fallback = fallbackOf(query);
+    if (status === 'success' && !fallback) return { ...ended, status: 'succeeded' };
+    const lastError: unknown = fallback ? fallback.error : error;
     // A retry that was granted, and that nobody waits for any more, is none.
-    const isIts = live?.decision?.kind === 'stop' && Object.is(live.lastError, error);
+    const isIts = live?.decision?.kind === 'stop' && Object.is(live.lastError, lastError);
     const { reason, retryAt } = (isIts && live.decision) || {};
-    return { ...ended, status: 'failed', reason, retryAt, lastError: error };
+    return { ...ended, status: 'failed', reason, retryAt, lastError };
   }
   const isUnderWay = live !== undefined && live.phase !== 'ended';
   const active = {
@@ -32,6 +36,8 @@ export function queryStatus(
     maxAttempts,
     lastError: lastFailure,
   };
+  const hold = isUnderWay ? live.holds[0] : undefined;
+  if (hold) return { ...active, status: 'held', reason: hold.reason, retryAt: hold.retryAt };
   if (fetchStatus === 'paused') {
     const reason = holdReason();
     // Nothing queues a query: it is about to go on.

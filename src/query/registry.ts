@@ -2,6 +2,7 @@ import type { Query, QueryClient } from '@tanstack/react-query';
 import type { Emitter } from '../fetch/events.ts';
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { Operations } from '../fetch/operations.ts';
+import type { Origins } from '../origin/origins.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { Policy, PolicyOptions } from '../policy/options.ts';
 import type { RetryPair } from './retry-pair.ts';
@@ -13,9 +14,12 @@ export interface Instance {
   /** The newest operation of each query. */
   readonly byQuery: WeakMap<Query, LiveOperation>;
   readonly emitter: Emitter;
+  readonly origins: Origins;
   /** The policy of these options, and the part of it that is their own. */
   readonly policy: Policy;
   readonly own: PolicyOptions | undefined;
+  /** What a query of these options shows when it fails for good. */
+  readonly fallback?: unknown;
 }
 
 const instances = new WeakMap<object, Instance>();
@@ -30,6 +34,11 @@ export function register<T extends RetryPair>(options: T, instance: Instance): T
 /** The instance behind React Query's `retry` or `retryDelay` option, when it is ours. */
 export function instanceBehind(option: unknown): Instance | undefined {
   return typeof option === 'function' ? instances.get(option) : undefined;
+}
+
+/** What a query of these options shows when it fails for good. */
+export function ownFallback({ retry }: { readonly retry?: unknown }): unknown {
+  return instanceBehind(retry)?.fallback;
 }
 
 /** What a query's options add to the policy. The app's own number of retries stands above all. */

@@ -1,11 +1,15 @@
 import { focusManager, onlineManager } from '@tanstack/react-query';
 import type { RetryReason, StopReason } from '../policy/decision.ts';
+import type { HoldReason } from '../policy/outcome.ts';
 
-/** Why React Query holds an operation before its attempt is sent; `queued` is a mutation behind another of its scope. */
-export type HoldReason = 'offline' | 'hidden-tab' | 'queued';
+/**
+ * Why an operation is held before its attempt is sent: by React Query (`queued` is a mutation behind
+ * another of its scope), or at the gate of its origin.
+ */
+export type HeldReason = HoldReason | 'offline' | 'hidden-tab';
 
 /** Why React Query holds an operation right now. */
-export function holdReason(): HoldReason {
+export function holdReason(): HeldReason {
   if (!onlineManager.isOnline()) return 'offline';
   return focusManager.isFocused() ? 'queued' : 'hidden-tab';
 }
@@ -18,7 +22,7 @@ export function holdReason(): HoldReason {
  * | `idle` | nothing has been asked yet |
  * | `sending` | an attempt is under way |
  * | `waiting` | an attempt failed, and the next one starts at `retryAt` |
- * | `held` | it waits for the network or for the tab to be seen |
+ * | `held` | it waits before it is sent: for its server, the network, or the tab to be seen |
  * | `succeeded` | done |
  * | `failed` | it ended in `lastError` |
  * | `unknown` | it ended in `lastError`, and may have been done all the same |
@@ -30,12 +34,13 @@ export interface RetryStatus {
   /** How many attempts the policy allows. */
   readonly maxAttempts: number;
   /**
-   * In epoch milliseconds. While waiting: when the next attempt starts. After the end: when the
-   * server would have us back, if it said so.
+   * In epoch milliseconds. While waiting: when the next attempt starts. While held: when its origin
+   * is tried next, as far as is known. After the end: when the server would have us back, if it
+   * said so.
    */
   readonly retryAt: number | undefined;
   /** Why it waits, is held, or ended. */
-  readonly reason: RetryReason | StopReason | HoldReason | undefined;
+  readonly reason: RetryReason | StopReason | HeldReason | undefined;
   /** The failure of the attempt before; undefined when there is none. */
   readonly lastError: unknown;
 }

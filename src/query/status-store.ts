@@ -131,7 +131,9 @@ function createStatusStore(client: QueryClient, instance: Instance): StatusStore
       focusManager.subscribe(refreshHeld),
       // A retry starts without an event of React Query.
       instance.emitter.subscribe(({ type, operation: { queryKey, attempt } }) => {
-        if (type === 'attempt:start' && queryKey && attempt > 1) refresh(queryId(queryKey));
+        const isChange = type === 'hold' || type === 'release';
+        if (!isChange && (type !== 'attempt:start' || attempt === 1)) return;
+        if (queryKey) refresh(queryId(queryKey));
       }),
     ];
   };

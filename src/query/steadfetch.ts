@@ -3,6 +3,7 @@ import type { SteadyFetch } from '../fetch/create-fetch.ts';
 import type { Listener } from '../fetch/events.ts';
 import type { SteadyJson } from '../fetch/json.ts';
 import type { SteadyRetry } from '../fetch/retry.ts';
+import type { OriginOptions } from '../origin/options.ts';
 import type { Clock, Random, Transport } from '../policy/clock.ts';
 import type { Policy, PolicyOptions } from '../policy/options.ts';
 import type { AnyPersister, SteadyPersister } from './persister.ts';
@@ -14,12 +15,25 @@ export interface SteadfetchConfig {
   readonly policy?: PolicyOptions | undefined;
   /** What is known of single APIs. @default [] */
   readonly apis?: readonly ApiProfile[] | undefined;
+  /** How origins are treated: retry budget, circuit, slots. */
+  readonly origin?: OriginOptions | undefined;
   /** What sends the requests. @default the fetch of this environment, looked up at every request */
   readonly fetch?: Transport | undefined;
   /** @default the clock of this environment */
   readonly clock?: Clock | undefined;
   /** @default Math.random */
   readonly random?: Random | undefined;
+}
+
+/** A policy for one query, and what it shows when it fails for good. */
+export interface QueryPolicyOptions extends PolicyOptions {
+  /**
+   * What the query shows when it fails for good: a value, or a function of the failure (`({ lastData
+   * }) => lastData` keeps the last good data). It is not cached as fresh, `useFallback` says that it
+   * is one, and the real thing is fetched when the origin is back. Where it is `undefined`, the
+   * failure stands. @default none
+   */
+  readonly fallback?: unknown;
 }
 
 /** Options to spread into a query. */
@@ -58,7 +72,7 @@ export interface Steadfetch {
    *
    * @throws TypeError when an option is not as it must be.
    */
-  readonly queryPolicy: (policy: PolicyOptions) => QueryPolicy;
+  readonly queryPolicy: (policy: QueryPolicyOptions) => QueryPolicy;
   /**
    * A policy for one plain mutation: spread it into the mutation's options.
    *

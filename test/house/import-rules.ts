@@ -14,16 +14,20 @@ interface Place {
 /** The order of the house: each folder may import what is below it. */
 const folders: Readonly<Record<string, Place>> = {
   policy: { folders: [], packages: [] },
-  fetch: { folders: ['policy'], packages: [] },
-  query: { folders: ['fetch', 'policy'], packages: ['@tanstack/react-query'] },
-  react: { folders: ['query', 'fetch', 'policy'], packages: ['@tanstack/react-query', 'react'] },
+  origin: { folders: ['policy'], packages: [] },
+  fetch: { folders: ['origin', 'policy'], packages: [] },
+  query: { folders: ['fetch', 'origin', 'policy'], packages: ['@tanstack/react-query'] },
+  react: {
+    folders: ['query', 'fetch', 'origin', 'policy'],
+    packages: ['@tanstack/react-query', 'react'],
+  },
   testing: { folders: ['policy'], packages: ['msw'] },
 };
 
 /** Entry files only re-export, each the part of the house that its users asked for by its name. */
 const entries: Readonly<Record<string, Place>> = {
-  'index.ts': { folders: ['query', 'fetch', 'policy'], packages: [] },
-  'react.ts': { folders: ['react', 'query', 'fetch', 'policy'], packages: [] },
+  'index.ts': { folders: ['query', 'fetch', 'origin', 'policy'], packages: [] },
+  'react.ts': { folders: ['react', 'query', 'fetch', 'origin', 'policy'], packages: [] },
   'testing.ts': { folders: ['testing', 'policy'], packages: [] },
 };
 

@@ -1,0 +1,75 @@
+import type { Ask, Turn, Waiter } from '../origin/waiting.ts';
+import type { Gate } from '../origin/gate.ts';
+import type { Clock } from '../policy/clock.ts';
+import type { HoldReason } from '../policy/outcome.ts';
+import type { Hold, LiveOperation } from './live-operation.ts';
+import type { Operations } from './operations.ts';
+
+/** How a wait ended: also by being dropped. */
+export type Release = Turn | 'dropped';
+
+interface HoldContext {
+  readonly clock: Clock;
+  readonly operations: Operations;
+}
+
+/** Waits for an attempt's turn at the gate of its origin, and shows the wait on its operation. */
+export function holdAt(
+  gate: Gate,
+  ask: Omit<Ask, 'onHold'>,
+  live: LiveOperation,
+  signal: AbortSignal | undefined,
+  { clock, operations }: HoldContext,
+): Promise<Release> {
+  return new Promise((resolve) => {
+    // Not yet there when it is given its turn at once.
+    const at: { waiter?: Waiter | undefined } = {};
+    let hold: Hold | undefined;
+    let isOver = false;
+    const withWaiter = (act: (waiter: Waiter) => void) => () => {
+      if (at.waiter) act(at.waiter);
+    };
+    const end = (release: Release): void => {
+      if (isOver) return;
+      isOver = true;
+      signal?.removeEventListener('abort', drop);
+      if (hold) {
+        live.holds = live.holds.filter((other) => other !== hold);
+        if (live.holds.length === 0) {
+          live.heldMs += Math.max(0, clock.now() - (live.heldSince ?? 0));
+          if (live.phase === 'held') live.phase = 'sending';
+        }
+        operations.emit(live, { type: 'release', release });
+        live.onHold?.();
+      }
+      resolve(release);
+    };
+    const drop = (): void => {
+      if (at.waiter) gate.leave(at.waiter);
+      end('dropped');
+    };
+    const onHold = (reason: HoldReason, retryAt: number | undefined): void => {
+      if (isOver) return;
+      const others = live.holds.filter((other) => other !== hold);
+      if (!hold && others.length === 0) live.heldSince = clock.now();
+      hold = {
+        reason,
+        retryAt,
+        go: withWaiter(gate.force),
+        drop,
+        renew: withWaiter(gate.renew),
+      };
+      live.holds = [...others, hold];
+      live.phase = 'held';
+      operations.emit(live, { type: 'hold', reason, retryAt });
+      live.onHold?.();
+    };
+    // Whoever aborts while others are told is not asked to wait.
+    if (signal?.aborted) return end('dropped');
+    signal?.addEventListener('abort', drop);
+    at.waiter = gate.wait({ ...ask, onHold }, end);
+    if (!at.waiter) end('expired');
+    // Dropped when it was told that it waits.
+    else if (isOver) gate.leave(at.waiter);
+  });
+}

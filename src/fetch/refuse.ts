@@ -1,0 +1,38 @@
+import type { Gate } from '../origin/gate.ts';
+import type { Failure, HoldReason } from '../policy/outcome.ts';
+import { NotSentError } from './errors.ts';
+import { reportFailure, type RequestFacts } from './failure-report.ts';
+import type { LiveOperation } from './live-operation.ts';
+import { view } from './operations.ts';
+
+const said: Readonly<Record<HoldReason, string>> = {
+  'server-down': 'its server is down',
+  'rate-limited': 'its server asks for a pause',
+  queued: 'no place was free',
+};
+
+/** The error of an attempt that its gate did not let go, in time or at all. */
+export function refuse(
+  live: LiveOperation,
+  facts: RequestFacts,
+  gate: Gate,
+  isOverBudget: boolean,
+): NotSentError {
+  // What an earlier attempt may have done, this one does not undo.
+  const processed = live.unsure ? 'unknown' : 'no';
+  const { reason, retryAt } = gate.whyHeld();
+  const outcome: Failure = isOverBudget
+    ? { kind: 'over-budget', processed }
+    : { kind: 'held-too-long', reason, retryAt, processed };
+  const why = isOverBudget ? 'the retry budget of its origin is spent' : said[reason];
+  const error = new NotSentError(
+    `${live.ask?.endpoint.replace(/[?#].*/s, '')}: not sent, ${why}.`,
+    {
+      operation: view(live, facts),
+      outcome,
+      cause: live.lastError ?? gate.lastFailure(),
+    },
+  );
+  reportFailure(error, { ...facts, live, failure: outcome });
+  return error;
+}

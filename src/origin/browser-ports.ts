@@ -1,0 +1,55 @@
+import type { SharePorts } from './share-ports.ts';
+
+/**
+ * What joins the tabs of this browser; undefined where it has no Web Locks (an insecure context),
+ * no BroadcastChannel or no page (a server, a worker): there a tab works alone.
+ */
+export function browserPorts(): SharePorts | undefined {
+  const { document, BroadcastChannel, navigator } = globalThis as Partial<typeof globalThis>;
+  const locks = navigator?.locks;
+  if (!document || !BroadcastChannel || !locks) return undefined;
+
+  return {
+    open(receive) {
+      const channel = new BroadcastChannel('steadfetch');
+      channel.addEventListener('message', ({ data }) => receive(data));
+      return {
+        post: channel.postMessage.bind(channel),
+        close: channel.close.bind(channel),
+      };
+    },
+    lock(name, granted) {
+      const asking = new AbortController();
+      let release: (() => void) | undefined;
+      let isOver = false;
+      const hold = (): Promise<void> | undefined => {
+        if (isOver) return undefined;
+        granted();
+        return new Promise((resolve) => {
+          if (isOver) resolve();
+          release = resolve;
+        });
+      };
+      locks.request(name, { signal: asking.signal }, hold).catch(() => {
+        // Where locks are forbidden (a sandboxed frame), the tab works alone.
+        if (!isOver) granted();
+      });
+      return () => {
+        isOver = true;
+        // A signal no longer works on a lock that is granted.
+        asking.abort();
+        release?.();
+      };
+    },
+    watch(listener) {
+      let isAway = false;
+      const look = ({ type }: { readonly type: string }): void => {
+        isAway = /pagehide|freeze/.test(type) || (isAway && type === 'visibilitychange');
+        listener(isAway ? 'away' : document.visibilityState);
+      };
+      for (const type of ['visibilitychange', 'freeze', 'resume', 'pagehide', 'pageshow'])
+        addEventListener(type, look, true);
+      look({ type: '' });
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import { createStore, type Readable } from './store.ts';
+
+/** How many retries an origin is worth, for one tab. */
+export interface BudgetOptions {
+  /** Retries that can be made with no success in between. @default 10 */
+  readonly maxTokens?: number | undefined;
+  /** What a success puts back. @default 0.4 */
+  readonly tokensPerSuccess?: number | undefined;
+}
+
+/** The tokens that the retries to one origin are paid from. Its state is how many are left. */
+export interface Budget extends Readable<number> {
+  /** Pays for one retry. False, and nothing is paid, when there is less than one token. */
+  readonly spend: () => boolean;
+  /** Pays for a retry that is made whatever is left. */
+  readonly charge: () => true;
+  readonly succeed: () => void;
+}
+
+/**
+ * A token bucket (gRPC retry throttling, proposal A6), refilled by successes only: refilled by time
+ * it would be tabs × drip, which is what keeps a server down.
+ */
+export function createBudget({
+  maxTokens = 10,
+  tokensPerSuccess = 0.4,
+}: BudgetOptions = {}): Budget {
+  const { getState, subscribe, set } = createStore(maxTokens);
+  const charge = (): true => {
+    set(Math.max(0, getState() - 1));
+    return true;
+  };
+  return {
+    getState,
+    subscribe,
+    spend: () => getState() >= 1 && charge(),
+    charge,
+    succeed: () => set(Math.min(maxTokens, getState() + tokensPerSuccess)),
+  };
+}

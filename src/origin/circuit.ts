@@ -1,0 +1,181 @@
+import type { Clock, Random } from '../policy/clock.ts';
+import type { Demand } from './demand.ts';
+import { createStore, type Readable } from './store.ts';
+import type { TripRule } from './trip-rule.ts';
+
+/** Whether an origin is taken for down. */
+interface CircuitState {
+  /** `half-open`: a canary is under way, or its time has come. */
+  readonly state: 'closed' | 'open' | 'half-open';
+  /** The earliest time of the next canary, in epoch milliseconds; undefined while closed. */
+  readonly probeAt: number | undefined;
+}
+
+/** Trips open on an outage, and closes on a canary that comes back. */
+export interface Circuit extends Readable<CircuitState> {
+  readonly isClosed: () => boolean;
+  /** An attempt that was no canary has shown an outage. */
+  readonly fail: (weight: number) => void;
+  /** An attempt that was no canary was answered. */
+  readonly succeed: () => void;
+  /** Something new was asked for: it draws the next canary nearer. */
+  readonly ask: () => void;
+  /** A canary is under way. */
+  readonly isProbing: () => boolean;
+  /** When a canary goes out by itself, if anything is held. */
+  readonly timerAt: () => number;
+  /** Whether something new may go out, as the canary. */
+  readonly mayProbe: () => boolean;
+  readonly startProbe: () => void;
+  /** The canary died, came back, or was called off and showed nothing. */
+  readonly endProbe: (result: 'failed' | 'succeeded' | 'unknown', weight: number) => void;
+  /** Another tab has found it down, and has made these times of its canary. */
+  readonly follow: (nextProbeAt: number, nextTimerAt: number) => void;
+  /** Opens it whatever the rule says: what seemed to be over is not. */
+  readonly open: (weight: number) => void;
+}
+
+/** A canary that has not come back by then has taught nothing, and another one goes. */
+const longestProbeMs = 35_000;
+
+/** From one canary that goes out by itself to the next, in milliseconds. */
+const gaps: readonly (readonly [number, number])[] = [
+  [4000, 7000],
+  [8000, 16_000],
+  [12_000, 24_000],
+];
+const lastGap = [20_000, 40_000] as const;
+
+/** A tab with fewer asks in a minute asks rarely. */
+const busyCount = 3;
+const frugalMs = 1_200_000;
+const allowance = 2;
+
+/** Uniformly between two times, in milliseconds. */
+export function between(random: Random, leastMs: number, mostMs: number): number {
+  return leastMs + (mostMs - leastMs) * random();
+}
+
+/**
+ * A circuit that probes as much as its tab asks, and no more.
+ *
+ * The first canary goes out 4 to 7 s after the trip. After that the next new request is the canary,
+ * 1.5 to 3 s after the last one at the least; what comes sooner draws the next canary to that
+ * time. A timer alone cannot be both quiet and prompt, and what is not tied to demand, sent from
+ * many slow tabs, keeps a server down.
+ */
+export function createCircuit(
+  clock: Clock,
+  random: Random,
+  rule: TripRule,
+  demand: Demand,
+): Circuit {
+  const closed: CircuitState = { state: 'closed', probeAt: undefined };
+  const store = createStore(closed);
+  let probeAt = 0;
+  let timerAt = 0;
+  let isOut = false;
+  let probedAt = 0;
+  let due: CircuitState | undefined;
+  let openedAt = -Infinity;
+  /** How many canaries have been timed in this outage, and what a rare asker has had of its allowance. */
+  let timed = 0;
+  let firstSpentAt = -Infinity;
+  let spent = 0;
+
+  const isProbing = (): boolean => isOut && clock.now() - probedAt < longestProbeMs;
+  const tell = (): void => store.set({ state: isProbing() ? 'half-open' : 'open', probeAt });
+  const isClosed = (): boolean => store.getState().state === 'closed';
+  /**
+   * When the next canary goes out by itself. Someone may be waiting, so the first ones come soon, and
+   * then ever later. But there are many tabs that ask rarely, and what each of them asks for by itself
+   * keeps a server down: so such a tab has two of them in twenty minutes, one where the answer came
+   * too late, because that has cost the server its work. Beyond, it waits for several times as long
+   * as it leaves between two requests of its own.
+   */
+  const timerFrom = (now: number, weight: number): number => {
+    if (demand.count(now) < busyCount) {
+      if (now - firstSpentAt > frugalMs) {
+        firstSpentAt = now;
+        spent = 0;
+      }
+      spent += weight;
+      if (spent > allowance) return now + between(random, 4, 8) / demand.rate(now);
+    }
+    const [leastMs, mostMs] = gaps[timed++] ?? lastGap;
+    return now + between(random, leastMs, mostMs);
+  };
+  const close = (): void => {
+    isOut = false;
+    rule.clear();
+    store.set(closed);
+  };
+  const open = (weight: number): void => {
+    const now = clock.now();
+    rule.clear();
+    // Soon after an outage it starts where that one has ended.
+    if (now - openedAt > 60_000) timed = 0;
+    openedAt = now;
+    timerAt = timerFrom(now, weight);
+    // Where attempts fail now and then anyway, it is hardly an outage.
+    if (rule.usualRate() > 0.04) timerAt = Math.min(timerAt, now + between(random, 2000, 4000));
+    probeAt = Math.min(timerAt, now + between(random, 4000, 7000));
+    isOut = false;
+    tell();
+  };
+
+  return {
+    getState() {
+      const state = store.getState();
+      if (state.state !== 'open' || clock.now() < probeAt) return state;
+      // Not told: a component reads it while it renders.
+      if (due?.probeAt !== probeAt) due = { state: 'half-open', probeAt };
+      return due;
+    },
+    subscribe: store.subscribe,
+    isClosed,
+    fail(weight) {
+      if (isClosed() && rule.fail(weight)) open(weight);
+    },
+    succeed() {
+      if (isClosed()) rule.succeed();
+    },
+    ask() {
+      timerAt = Math.min(timerAt, probeAt);
+    },
+    isProbing,
+    timerAt: () => (isProbing() ? probedAt + longestProbeMs : timerAt),
+    mayProbe: () => !isProbing() && clock.now() >= probeAt,
+    startProbe() {
+      isOut = true;
+      probedAt = clock.now();
+      // One that is given up is followed by the next.
+      timerAt = probedAt + longestProbeMs;
+      tell();
+    },
+    endProbe(result, weight) {
+      if (result === 'succeeded') return close();
+      isOut = false;
+      const now = clock.now();
+      // Also after one that was called off: it has cost the server the same.
+      probeAt = now + between(random, 1500, 3000);
+      timerAt = result === 'failed' ? Math.max(probeAt, timerFrom(now, weight)) : probeAt;
+      tell();
+    },
+    follow(nextProbeAt, nextTimerAt) {
+      const now = clock.now();
+      if (isClosed()) {
+        if (now - openedAt > 60_000) timed = 0;
+        openedAt = now;
+      }
+      if (isProbing()) return;
+      // Who takes over goes on where they are. The word of a canary that goes out has one time only.
+      if (nextProbeAt < nextTimerAt) timed++;
+      rule.clear();
+      probeAt = nextProbeAt;
+      timerAt = nextTimerAt;
+      tell();
+    },
+    open,
+  };
+}

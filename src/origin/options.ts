@@ -1,0 +1,54 @@
+import { reject } from '../policy/check-option.ts';
+import type { BudgetOptions } from './budget.ts';
+import type { SharePorts } from './share-ports.ts';
+import type { SlotOptions } from './slots.ts';
+import type { RatioOptions, StreakOptions } from './trip-rule.ts';
+
+/** How an origin is treated. */
+export interface OriginOptions {
+  /** What retries are paid from; `false`: nothing. @default 10 tokens, 0.4 back for a success */
+  readonly budget?: BudgetOptions | false | undefined;
+  /** When the origin is taken for down; `false`: never. @default consecutive failures that chance would hardly explain */
+  readonly circuit?: StreakOptions | RatioOptions | false | undefined;
+  /** A bulkhead. @default none */
+  readonly slots?: SlotOptions | undefined;
+  /**
+   * Whether the tabs of a browser share what they know of an origin, and send one canary for all;
+   * or what to share it over. Only where there are BroadcastChannel and Web Locks. @default true
+   */
+  readonly share?: boolean | SharePorts | undefined;
+}
+
+/** The least and the greatest value of each number. */
+const ranges: Readonly<Record<string, Readonly<Record<string, readonly [number, number]>>>> = {
+  budget: { maxTokens: [1, Infinity], tokensPerSuccess: [0, Infinity] },
+  circuit: {
+    maxChance: [0, 1],
+    failureRatio: [0, 1],
+    samplingDurationMs: [1, Infinity],
+    minimumCalls: [1, Infinity],
+  },
+  slots: { maxInFlight: [1, Infinity], maxQueued: [0, Infinity], queueTimeoutMs: [0, Infinity] },
+};
+
+/** @throws TypeError that names the operation, the option, its value and the allowed range. */
+export function checkOrigin(operation: string, options: OriginOptions): void {
+  for (const [name, part] of Object.entries(options)) {
+    const range = ranges[name];
+    if (!range) {
+      if (name !== 'share') reject(operation, name, part, 'left out: there is no such option');
+      continue;
+    }
+    for (const [key, value] of Object.entries(part || {})) {
+      const [least, greatest] =
+        range[key] ??
+        reject(operation, `${name}.${key}`, value, 'left out: there is no such option');
+      if (
+        value !== undefined &&
+        !(typeof value === 'number' && value >= least && value <= greatest)
+      ) {
+        reject(operation, `${name}.${key}`, value, `a number from ${least} to ${greatest}`);
+      }
+    }
+  }
+}

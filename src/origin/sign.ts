@@ -1,0 +1,27 @@
+import type { Outcome } from '../policy/outcome.ts';
+import type { Sign } from './gate.ts';
+
+const alive: Sign = { kind: 'alive', isSuccess: false };
+const success: Sign = { kind: 'alive', isSuccess: true };
+const nothing: Sign = { kind: 'nothing' };
+
+/**
+ * What an outcome says about its origin. Only what an outage looks like counts against it: a 4xx is
+ * an answer, and so are 501 and 505; an abort says nothing.
+ */
+export function signOf(outcome: Outcome): Sign {
+  switch (outcome.kind) {
+    case 'ok':
+      return success;
+    case 'timeout':
+      return { kind: 'outage', weight: 2 };
+    case 'network':
+      return { kind: 'outage', weight: 1 };
+    case 'http':
+      return [500, 502, 503, 504].includes(outcome.status) ? { kind: 'outage', weight: 1 } : alive;
+    case 'body':
+      return alive;
+    default:
+      return nothing;
+  }
+}

@@ -1,0 +1,65 @@
+import type { HoldReason } from '../policy/outcome.ts';
+
+/** An attempt that wants to be sent. */
+export interface Ask {
+  /** What a canary stands for: one broken endpoint must not keep its origin down. */
+  readonly endpoint: string;
+  /** 0: it only reads. 1: it may be sent twice. 2: neither; never a canary while there is another. */
+  readonly risk: 0 | 1 | 2;
+  /** Its first attempt: something new, which draws the next canary nearer. */
+  readonly isNew: boolean;
+  readonly isBackground: boolean;
+  /** It waits for a place, but not for an origin that is down or rate-limited. */
+  readonly isFailFast: boolean;
+  /** The longest it waits, in milliseconds. */
+  readonly holdMs: number;
+  /** It waits, why, and until when as far as is known; told again when that changes. */
+  readonly onHold: (reason: HoldReason, retryAt: number | undefined) => void;
+}
+
+/** How a wait ends: it goes, as the canary or not; or its time is up. */
+export type Turn = 'go' | 'canary' | 'expired';
+
+/** An attempt that waits. */
+export interface Waiter {
+  readonly ask: Ask;
+  /** When it was asked for last, in epoch milliseconds: older ones may have nobody left to see them. */
+  askedAt: number;
+  expiresAt: number;
+  /** Whoever waits knows it. */
+  isTold: boolean;
+  readonly take: (turn: Turn) => void;
+}
+
+/** What was asked for within this time is new, and goes before what is old. */
+const newMs = 10_000;
+
+/**
+ * Who goes first: what a person sees before what works in the background; what was just asked for,
+ * newest first; then the oldest. Oldest first alone would make new asks queue behind expiring ones.
+ */
+export function nextOf(waiters: readonly Waiter[], now: number): Waiter | undefined {
+  const isNew = (waiter: Waiter): boolean => now - waiter.askedAt < newMs;
+  const isBefore = (a: Waiter, b: Waiter): boolean => {
+    if (a.ask.isBackground !== b.ask.isBackground) return b.ask.isBackground;
+    if (isNew(a) !== isNew(b)) return isNew(a);
+    return isNew(a) ? a.askedAt >= b.askedAt : a.askedAt < b.askedAt;
+  };
+  let first = waiters[0];
+  for (const waiter of waiters) if (first && isBefore(waiter, first)) first = waiter;
+  return first;
+}
+
+/** The canary: the least risk, then the endpoint that has failed least often in this outage. */
+export function canaryOf(
+  waiters: readonly Waiter[],
+  failedProbes: ReadonlyMap<string, number>,
+  now: number,
+): Waiter | undefined {
+  const cost = ({ ask }: Waiter): number => ask.risk * 1e6 + (failedProbes.get(ask.endpoint) ?? 0);
+  const least = Math.min(...waiters.map(cost));
+  return nextOf(
+    waiters.filter((waiter) => cost(waiter) === least),
+    now,
+  );
+}

@@ -1,0 +1,60 @@
+import type { Query, QueryClient } from '@tanstack/react-query';
+import { resolveFallback } from '../fetch/fallback.ts';
+import type { LiveOperation } from '../fetch/live-operation.ts';
+
+/** The failure that a query shows a fallback for. */
+interface ShownFallback {
+  readonly error: unknown;
+  /** The last data that was none. */
+  readonly lastData: unknown;
+  /** Which one of its data it is, counted as React Query does. */
+  readonly count: number;
+}
+
+const shown = new WeakMap<Query, ShownFallback>();
+
+/** What a query shows a fallback for right now; undefined when its data are its own. */
+export function fallbackOf(query: Query | undefined): ShownFallback | undefined {
+  const note = query && shown.get(query);
+  return note?.count === query?.state.dataUpdateCount ? note : undefined;
+}
+
+/**
+ * What to show in the place of a failure; undefined when there is nothing. React Query takes it for
+ * the data of the query: so it is marked as stale at once, and fetched again when its origin is back.
+ */
+export function fallBack(
+  fallback: unknown,
+  query: Query,
+  live: LiveOperation,
+  error: unknown,
+  client: QueryClient,
+): unknown {
+  const before = fallbackOf(query);
+  const lastData = before ? before.lastData : query.state.data;
+  const data = resolveFallback(fallback, { error, lastData });
+  if (data === undefined) return undefined;
+  const note = { error, lastData, count: query.state.dataUpdateCount + 1 };
+  shown.set(query, note);
+  const stop = client.getQueryCache().subscribe((event) => {
+    if (event.query !== query || event.type !== 'updated') return;
+    stop();
+    if (fallbackOf(query) === note) query.invalidate();
+  });
+  refetchWhenBack(query, live, note);
+  return data;
+}
+
+/** Where the origin was down, the real thing is fetched as soon as it is not. */
+function refetchWhenBack(query: Query, { gate }: LiveOperation, note: ShownFallback): void {
+  if (!gate || isBack()) return;
+  const stop = gate.subscribe(() => {
+    const isOld = shown.get(query) !== note || query.state.dataUpdateCount > note.count;
+    if (!isOld && !isBack()) return;
+    stop();
+    if (!isOld && query.isActive()) void query.fetch().catch(() => {});
+  });
+  function isBack(): boolean {
+    return ['up', 'recovering'].includes(`${gate?.getState().status}`);
+  }
+}
