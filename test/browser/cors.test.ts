@@ -1,6 +1,7 @@
 import { createSteadfetch, NetworkError, type SteadfetchEvent } from 'steadfetch';
 import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest';
 import { fakeTime, rejectionOf } from '../fetch/observe.ts';
+import { noOrigin } from '../setup/no-origin.ts';
 import type { AnswerName } from './answers.ts';
 import { openTalk } from './talk.ts';
 
@@ -18,7 +19,7 @@ const said = (): string[] => warn.mock.calls.map((call) => call.join(' '));
 /** A retried GET whose first attempt meets this answer, once it has been decided on. */
 async function afterFirst(answer: AnswerName) {
   const talk = openTalk(origin, answer, 'ok');
-  const steady = createSteadfetch({ random: () => 0.5 });
+  const steady = createSteadfetch({ random: () => 0.5, origin: noOrigin });
   const decided = new Promise<SteadfetchEvent>((resolve) => {
     steady.subscribe((event) => void (event.type === 'decision' && resolve(event)));
   });
@@ -27,7 +28,7 @@ async function afterFirst(answer: AnswerName) {
 }
 
 test('a 503 without CORS headers is a NetworkError, and the hint is said once per origin', async () => {
-  const { fetch } = createSteadfetch();
+  const { fetch } = createSteadfetch({ origin: noOrigin });
   for (const its of [origin, origin, second]) {
     const talk = openTalk(its, 'unavailable-without-cors');
     const error = await rejectionOf(fetch(talk.url));
@@ -42,7 +43,7 @@ test('a 503 without CORS headers is a NetworkError, and the hint is said once pe
 });
 
 test('a Retry-After that is not exposed is invisible, and the hint is said once per origin', async () => {
-  const { fetch } = createSteadfetch();
+  const { fetch } = createSteadfetch({ origin: noOrigin });
   for (const its of [origin, origin, second]) {
     const talk = openTalk(its, 'retry-after-hidden');
     expect(await rejectionOf(fetch(talk.url))).toMatchObject({
@@ -65,8 +66,8 @@ test('what a page cannot see it cannot obey: the wait is that of the backoff', a
 
 test('an exposed Retry-After is obeyed to the millisecond, and nothing is said', async () => {
   const { talk, value, event } = await afterFirst('retry-after-exposed');
-  expect(event).toMatchObject({ decision: { kind: 'retry', delayMs: 2200, backoffMs: 500 } });
-  await vi.advanceTimersByTimeAsync(2199);
+  expect(event).toMatchObject({ decision: { kind: 'retry', delayMs: 3000, backoffMs: 500 } });
+  await vi.advanceTimersByTimeAsync(2999);
   expect((await talk.log()).requests).toHaveLength(1);
   await vi.advanceTimersByTimeAsync(1);
   expect((await talk.arrived(2)).requests).toHaveLength(2);
@@ -79,6 +80,6 @@ test('a Retry-After date counts from the Date of the server, whatever the clock 
   const { event } = await afterFirst('retry-after-date');
   expect(event).toMatchObject({
     failure: { retryAfterMs: 3000 },
-    decision: { kind: 'retry', delayMs: 3300, retryAt: 1_800_000_000_000 + 3300 },
+    decision: { kind: 'retry', delayMs: 4000, retryAt: 1_800_000_000_000 + 4000 },
   });
 });

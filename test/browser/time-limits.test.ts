@@ -2,6 +2,7 @@ import { createSteadfetch, TimeoutError } from 'steadfetch';
 import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest';
 import { bodyReaderEntries } from '../fetch/body-readers.ts';
 import { fakeTime, observe, rejectionOf } from '../fetch/observe.ts';
+import { noOrigin } from '../setup/no-origin.ts';
 import { openTalk } from './talk.ts';
 
 // The network is real and time is not: nothing here depends on how fast this machine is.
@@ -103,7 +104,7 @@ test('a stream that ends in time is whole', async () => {
 
 test('steady.retry makes a new request after a time-out, and gives the old one up', async () => {
   const talk = openTalk(origin, 'hang', 'ok');
-  const steady = createSteadfetch({ policy: { backoff: 'none' } });
+  const steady = createSteadfetch({ policy: { backoff: 'none' }, origin: noOrigin });
   const value = steady.retry((context) => steady.json(talk.url, context));
   await talk.arrived(1);
   await vi.advanceTimersByTimeAsync(10_999);

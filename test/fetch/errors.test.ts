@@ -91,17 +91,17 @@ test('a granted retry is on the error: the decision, and when the next attempt s
   );
   await vi.advanceTimersByTimeAsync(1);
   expect(before).toEqual([undefined, undefined]);
-  // 7 s and half of the fifth that jitter puts on top.
-  const retryAt = 1_800_000_000_000 + 7700;
+  // 7 s, and half of the half over which the origin spreads what it has told to wait.
+  const retryAt = 1_800_000_000_000 + 8750;
   expect(errors).toMatchObject([
     {
-      decision: { kind: 'retry', reason: 'unavailable', delayMs: 7700, backoffMs: 500, retryAt },
+      decision: { kind: 'retry', reason: 'unavailable', delayMs: 8750, backoffMs: 500, retryAt },
       retryAt,
     },
   ]);
   await vi.runAllTimersAsync();
   expect(result.state).toBe('resolved');
-  expect(server.timesMs).toEqual([0, 7700]);
+  expect(server.timesMs).toEqual([0, 8750]);
 });
 
 test('a stop is on the error, with the time at which the server would have us back', async () => {

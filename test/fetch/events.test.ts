@@ -1,5 +1,6 @@
 import { createSteadfetch, type Steadfetch, type SteadfetchEvent } from 'steadfetch';
 import { beforeEach, expect, test, vi } from 'vitest';
+import { noOrigin } from '../setup/no-origin.ts';
 import {
   answer,
   fakeServer,
@@ -19,7 +20,11 @@ const startedAt = 1_800_000_000_000;
 /** An instance and one line for each of its events: when, what, and what it says. */
 function record(...handlers: readonly [Handler, ...Handler[]]) {
   const server = fakeServer(...handlers);
-  const steady = createSteadfetch({ fetch: server.fetch, random: () => 0.5 });
+  const steady = createSteadfetch({
+    fetch: server.fetch,
+    random: () => 0.5,
+    origin: noOrigin,
+  });
   const lines: string[] = [];
   steady.subscribe((event) => {
     const { attempt } = event.operation;

@@ -1,5 +1,6 @@
 import { createSteadfetch, type PolicyOptions, type Steadfetch } from 'steadfetch';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { noOrigin } from '../setup/no-origin.ts';
 import { answer, fakeServer, hang, type Handler, origin, refuse } from './fake-server.ts';
 import { fakeTime, observe, rejectionOf } from './observe.ts';
 
@@ -13,7 +14,7 @@ beforeEach(() => {
 afterEach(() => vi.unstubAllEnvs());
 
 const create = (handler: Handler): Steadfetch =>
-  createSteadfetch({ fetch: fakeServer(handler).fetch });
+  createSteadfetch({ fetch: fakeServer(handler).fetch, origin: noOrigin });
 
 /** What was said to the developer, oldest first. */
 const said = (): string[] => warn.mock.calls.map((call) => call.join(' '));

@@ -5,6 +5,7 @@ import {
   type Steadfetch,
 } from 'steadfetch';
 import { beforeEach, expect, expectTypeOf, test, vi } from 'vitest';
+import { noOrigin } from '../setup/no-origin.ts';
 import {
   answer,
   type FakeServer,
@@ -32,7 +33,12 @@ function run(
   policy?: PolicyOptions,
 ): Run {
   const server = fakeServer(...handlers);
-  const steady = createSteadfetch({ fetch: server.fetch, random: () => 0.5, policy });
+  const steady = createSteadfetch({
+    fetch: server.fetch,
+    random: () => 0.5,
+    policy,
+    origin: noOrigin,
+  });
   const result = observe(steady.retry(({ signal }) => steady.fetch(url, { signal }), options));
   return { steady, server, result };
 }
@@ -156,12 +162,12 @@ test('the time that the attempts themselves take counts for the deadline', async
   expect(result.error).toMatchObject({ decision: { reason: 'deadline' } });
 });
 
-test('a Retry-After is waited for, with jitter on top and never less', async () => {
+test('a Retry-After is waited for, spread over the half of it on top, and never less', async () => {
   const { server, result } = run([answer(429, null, { 'retry-after': '20' }), answer()]);
-  await vi.advanceTimersByTimeAsync(21_999);
+  await vi.advanceTimersByTimeAsync(24_999);
   expect(server.timesMs).toEqual([0]);
   await vi.advanceTimersByTimeAsync(1);
-  expect(server.timesMs).toEqual([0, 22_000]);
+  expect(server.timesMs).toEqual([0, 25_000]);
   expect(result.state).toBe('resolved');
 });
 

@@ -1,5 +1,6 @@
 import { createSteadfetch, TimeoutError } from 'steadfetch';
 import { beforeEach, expect, test, vi } from 'vitest';
+import { noOrigin } from '../setup/no-origin.ts';
 import { answer, fakeServer, hang, origin } from './fake-server.ts';
 import { fakeTime, observe, settled } from './observe.ts';
 
@@ -9,7 +10,7 @@ const url = `${origin}/items`;
 
 function hanging() {
   const server = fakeServer(hang);
-  const steady = createSteadfetch({ fetch: server.fetch });
+  const steady = createSteadfetch({ fetch: server.fetch, origin: noOrigin });
   return { server, steady };
 }
 

@@ -14,6 +14,7 @@ import {
 } from 'steadfetch';
 import { virtualTime, type VirtualTime } from 'steadfetch/testing';
 import { onTestFinished, vi } from 'vitest';
+import { noOrigin } from '../setup/no-origin.ts';
 import { createServer, type Server } from './server.ts';
 
 interface Strict {
@@ -38,14 +39,20 @@ export interface Rig {
 
 /**
  * A Steadfetch instance, a QueryClient and a server, on virtual time, for one test. Every draw of
- * chance is 0.5, so the waits of the default policy are 500, 1000 and 2000 ms.
+ * chance is 0.5, so the waits of the default policy are 500, 1000 and 2000 ms. Retries follow the
+ * policy alone; a test about origins passes an `origin` of its own (`{}`: the defaults).
  */
 export function createRig(config: SteadfetchConfig = {}, makeClient = defaultClient): Rig {
   const time = virtualTime(vi, { act: (work) => act(work) });
   const startedAt = time.now();
   const elapsed = (): number => time.now() - startedAt;
   const server = createServer(elapsed);
-  const steady = createSteadfetch({ fetch: server.fetch, random: () => 0.5, ...config });
+  const steady = createSteadfetch({
+    fetch: server.fetch,
+    random: () => 0.5,
+    origin: noOrigin,
+    ...config,
+  });
   const client = makeClient(steady);
   const events: SteadfetchEvent[] = [];
   steady.subscribe((event) => void events.push(event));

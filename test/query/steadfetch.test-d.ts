@@ -1,6 +1,6 @@
 import { QueryClient } from '@tanstack/react-query';
 import { createSteadfetch, isHttpError, type Steadfetch, type SteadfetchEvent } from 'steadfetch';
-import { type HoldReason, useCountdown, useRetryStatus } from 'steadfetch/react';
+import { type HeldReason, useCountdown, useRetryStatus } from 'steadfetch/react';
 import { expectTypeOf } from 'vitest';
 
 const steady = createSteadfetch();
@@ -30,7 +30,7 @@ export function Status({ date }: { readonly date: Date }) {
   expectTypeOf(query.maxAttempts).toEqualTypeOf<number>();
   expectTypeOf(query.retryAt).toEqualTypeOf<number | undefined>();
   expectTypeOf(query.lastError).toEqualTypeOf<unknown>();
-  expectTypeOf<HoldReason>().toExtend<typeof query.reason>();
+  expectTypeOf<HeldReason>().toExtend<typeof query.reason>();
 
   const mutation = useRetryStatus({ mutationKey: ['a'] });
   expectTypeOf(mutation.status).toEqualTypeOf(query.status);

@@ -3,6 +3,7 @@ import { act, render } from '@testing-library/react';
 import { createSteadfetch } from 'steadfetch';
 import { useRetryStatus } from 'steadfetch/react';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { noOrigin } from '../setup/no-origin.ts';
 
 // virtualTime lets everything settle after every single timer: too slow for thousands of them.
 beforeEach(() => {
@@ -58,7 +59,7 @@ test(
       sent++;
       return answer(sent <= 2000 ? new Response(null, { status: 503 }) : Response.json('Tea'));
     };
-    const steady = createSteadfetch({ fetch, policy: { backoff: 'none' } });
+    const steady = createSteadfetch({ fetch, policy: { backoff: 'none' }, origin: noOrigin });
     const client = new QueryClient({ defaultOptions: steady.defaultOptions });
     const subscribers = countSubscribers(client);
     const renders = numbers.map((): string[] => []);

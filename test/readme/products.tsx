@@ -7,14 +7,15 @@ export function Products() {
 }
 
 function Waiting() {
-  const { status, attempt, maxAttempts, retryAt, retryNow, cancel } = useRetryStatus({
+  const { status, reason, attempt, maxAttempts, retryAt, retryNow, cancel } = useRetryStatus({
     queryKey: ['products'],
   });
   const seconds = useCountdown(retryAt);
-  if (status !== 'waiting') return <p role="status">{status}</p>;
+  if (status !== 'waiting' && status !== 'held') return <p role="status">{status}</p>;
   return (
     <p>
-      Attempt {attempt} of {maxAttempts} failed. Next in <span role="timer">{seconds} s</span>.{' '}
+      {status === 'held' ? `Held: ${reason}.` : `Attempt ${attempt} of ${maxAttempts} failed.`}{' '}
+      {retryAt && <span role="timer">Next in {seconds} s.</span>}{' '}
       <button onClick={retryNow}>Retry now</button> <button onClick={cancel}>Cancel</button>
     </p>
   );

@@ -62,9 +62,7 @@ describe('the samples', () => {
   const products = http.get('/api/products', () => HttpResponse.json(['kite', 'line']));
 
   test('show the timeline that "What happens on a 503" tells', async () => {
-    const first = failTimes(1, 503);
-    const second = failTimes(1, 503, { headers: { 'Retry-After': '5' } });
-    server.use(http.get('/api/products', first), http.get('/api/products', second), products);
+    server.use(http.get('/api/products', failTimes(2, 503)), products);
     const sent: number[] = [];
     const start = time.now();
     const unsubscribe = steady.subscribe(({ type, at }) => {
@@ -77,13 +75,15 @@ describe('the samples', () => {
     );
     await time.settle();
     expect(screen.getByRole('paragraph').textContent).toContain(
-      'Attempt 1 of 4 failed. Next in 1 s',
+      'Attempt 1 of 4 failed. Next in 1 s.',
     );
     await time.advance(500);
     expect(screen.getByRole('paragraph').textContent).toContain(
-      'Attempt 2 of 4 failed. Next in 6 s',
+      'Attempt 2 of 4 failed. Next in 1 s.',
     );
-    await time.advance(5500);
+    await time.advance(1000);
+    expect(screen.getByRole('paragraph').textContent).toContain('Held: server-down. Next in 5 s.');
+    await time.advance(4500);
     expect(screen.getByRole('paragraph').textContent).toBe('kite, line');
     expect(sent).toEqual([0, 500, 6000]);
     unsubscribe();

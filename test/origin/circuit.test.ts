@@ -1,0 +1,291 @@
+import { expect, test, vi } from 'vitest';
+import { type Circuit, createCircuit } from '../../src/origin/circuit.ts';
+import { createDemand, type Demand } from '../../src/origin/demand.ts';
+import { createStreakRule } from '../../src/origin/trip-rule.ts';
+import { createVirtualClock, epochMs, type VirtualClock } from './virtual-clock.ts';
+
+interface Rig {
+  readonly circuit: Circuit;
+  readonly clock: VirtualClock;
+  readonly demand: Demand;
+  /** State, and when the next canary may go by itself and at a new ask, since the beginning. */
+  readonly look: () => readonly [state: string, timerMs: number, probeMs: number | undefined];
+}
+
+/** A tab that has just asked for so much; every draw of chance is the same. */
+function rig(asks = 12, draw = 0.5): Rig {
+  const clock = createVirtualClock();
+  const demand = createDemand(60_000);
+  for (let ask = 0; ask < asks; ask++) demand.add(clock.now());
+  const circuit = createCircuit(clock, () => draw, createStreakRule(), demand);
+  return {
+    circuit,
+    clock,
+    demand,
+    look: () => {
+      const { state, probeAt } = circuit.getState();
+      return [state, circuit.timerAt() - epochMs, probeAt && probeAt - epochMs];
+    },
+  };
+}
+
+const trip = ({ circuit }: Rig): void => {
+  circuit.fail(1);
+  circuit.fail(1);
+};
+
+const probeAndFail = ({ circuit }: Rig): void => {
+  circuit.startProbe();
+  circuit.endProbe('failed', 1);
+};
+
+test('it is closed until the rule says otherwise', () => {
+  const one = rig();
+  one.circuit.fail(1);
+  expect(one.circuit.getState()).toEqual({ state: 'closed', probeAt: undefined });
+  one.circuit.fail(1);
+  expect(one.circuit.isClosed()).toBe(false);
+  expect(one.look()).toEqual(['open', 5500, 5500]);
+});
+
+test.each([
+  [0, 4000],
+  [0.25, 4750],
+  [1, 7000],
+])('chance %d puts the first canary %d ms after the trip', (draw, atMs) => {
+  const one = rig(12, draw);
+  trip(one);
+  expect(one.look()).toEqual(['open', atMs, atMs]);
+});
+
+test('where attempts fail now and then anyway, the first canary goes sooner', () => {
+  const one = rig();
+  // Every tenth call, which is known after a while.
+  for (let call = 0; call < 100; call++) {
+    if (call % 10 === 0) one.circuit.fail(1);
+    else one.circuit.succeed();
+  }
+  while (one.circuit.isClosed()) one.circuit.fail(1);
+  expect(one.look()).toEqual(['open', 3000, 3000]);
+});
+
+test('a tab that asks for little has two timed canaries, then one in four to eight times its usual gap', () => {
+  const one = rig(2);
+  trip(one);
+  expect(one.look()).toEqual(['open', 5500, 5500]);
+  one.clock.advance(5500);
+  probeAndFail(one);
+  expect(one.look()).toEqual(['open', 17_500, 7750]);
+  one.clock.advance(12_000);
+  one.demand.add(one.clock.now());
+  probeAndFail(one);
+  const now = one.clock.now();
+  expect(one.circuit.timerAt()).toBe(now + 6 / one.demand.rate(now));
+  expect(one.look()[2]).toBe(17_500 + 2250);
+});
+
+test('a time-out has cost more: in a tab that asks for little there is one timed canary after it', () => {
+  const one = rig(2);
+  one.circuit.fail(2);
+  expect(one.look()).toEqual(['open', 5500, 5500]);
+  one.clock.advance(5500);
+  probeAndFail(one);
+  const now = one.clock.now();
+  expect(one.circuit.timerAt()).toBe(now + 6 / one.demand.rate(now));
+});
+
+test('after twenty minutes it has its two timed canaries again', () => {
+  const one = rig(2);
+  one.circuit.fail(2);
+  one.clock.advance(1_200_000);
+  one.demand.add(one.clock.now());
+  probeAndFail(one);
+  expect(one.circuit.timerAt()).toBeGreaterThan(one.clock.now() + 12_000);
+  one.clock.advance(1);
+  one.demand.add(one.clock.now());
+  probeAndFail(one);
+  expect(one.circuit.timerAt()).toBe(one.clock.now() + 12_000);
+});
+
+test('a tab that asks for more is not held back after a time-out', () => {
+  const one = rig(3);
+  one.circuit.fail(2);
+  expect(one.look()).toEqual(['open', 5500, 5500]);
+});
+
+test('what is asked for sooner draws the next canary to the earliest time for it', () => {
+  const one = rig(2);
+  one.circuit.fail(2);
+  one.circuit.ask();
+  expect(one.look()).toEqual(['open', 5500, 5500]);
+});
+
+test('with nothing held it is half-open from the time of the next canary, and not before', () => {
+  const one = rig();
+  trip(one);
+  one.clock.advance(5499);
+  expect([one.look()[0], one.circuit.mayProbe()]).toEqual(['open', false]);
+  one.clock.advance(1);
+  expect([one.look()[0], one.circuit.mayProbe()]).toEqual(['half-open', true]);
+});
+
+test('one canary at a time', () => {
+  const one = rig();
+  trip(one);
+  one.clock.advance(5500);
+  one.circuit.startProbe();
+  expect(one.look()).toEqual(['half-open', 40_500, 5500]);
+  one.clock.advance(34_999);
+  expect(one.circuit.mayProbe()).toBe(false);
+});
+
+test('a canary that has not come back after 35 s is given up, and another one may go', () => {
+  const one = rig();
+  trip(one);
+  one.clock.advance(5500);
+  one.circuit.startProbe();
+  one.clock.advance(35_000);
+  expect([one.circuit.isProbing(), one.circuit.mayProbe()]).toEqual([false, true]);
+  expect(one.circuit.timerAt()).toBe(one.clock.now());
+});
+
+test('a canary that dies: a new ask may probe 1.5 to 3 s later, the timer much later', () => {
+  const one = rig();
+  trip(one);
+  one.clock.advance(5500);
+  probeAndFail(one);
+  expect(one.look()).toEqual(['open', 17_500, 7750]);
+});
+
+test('in a tab that asks for more, each one that dies puts the next further off, up to 20 to 40 s', () => {
+  const one = rig(1e6);
+  trip(one);
+  const gaps = [0, 1, 2, 3].map(() => {
+    one.clock.advance(one.circuit.timerAt() - one.clock.now());
+    probeAndFail(one);
+    return one.circuit.timerAt() - one.clock.now();
+  });
+  expect(gaps).toEqual([12_000, 18_000, 30_000, 30_000]);
+});
+
+test('a canary that comes back closes it, and the count of failures starts anew', () => {
+  const one = rig();
+  trip(one);
+  one.clock.advance(5500);
+  one.circuit.startProbe();
+  one.circuit.endProbe('succeeded', 0);
+  expect(one.circuit.getState()).toEqual({ state: 'closed', probeAt: undefined });
+  one.circuit.fail(1);
+  expect(one.circuit.isClosed()).toBe(true);
+});
+
+test('a canary that was called off leaves it open', () => {
+  const one = rig();
+  trip(one);
+  one.clock.advance(5500);
+  one.circuit.startProbe();
+  one.circuit.endProbe('unknown', 0);
+  expect(one.circuit.isClosed()).toBe(false);
+  one.clock.advance(3000);
+  expect(one.circuit.mayProbe()).toBe(true);
+});
+
+test('down again within a minute, the timer goes on where it was; a new ask may still probe soon', () => {
+  const one = rig();
+  trip(one);
+  one.clock.advance(5500);
+  one.circuit.startProbe();
+  one.circuit.endProbe('succeeded', 0);
+  one.clock.advance(54_499);
+  trip(one);
+  const [, timerMs, probeMs] = one.look();
+  expect(probeMs).toBe(65_499);
+  expect(timerMs).toBe(59_999 + 12_000);
+});
+
+test('down again after a minute, it begins as the first time', () => {
+  const one = rig();
+  trip(one);
+  one.clock.advance(5500);
+  one.circuit.startProbe();
+  one.circuit.endProbe('succeeded', 0);
+  one.clock.advance(54_501);
+  trip(one);
+  expect(one.look()).toEqual(['open', 65_501, 65_501]);
+});
+
+test('failures and answers while it is open change nothing', () => {
+  const one = rig();
+  trip(one);
+  const before = one.look();
+  one.circuit.fail(2);
+  one.circuit.succeed();
+  expect(one.look()).toEqual(before);
+});
+
+test('the state is the same object until something changes, half-open included', () => {
+  const one = rig();
+  expect(one.circuit.getState()).toBe(one.circuit.getState());
+  trip(one);
+  expect(one.circuit.getState()).toBe(one.circuit.getState());
+  one.clock.advance(5500);
+  expect(one.circuit.getState()).toBe(one.circuit.getState());
+});
+
+test('every change is told once', () => {
+  const one = rig();
+  const states: string[] = [];
+  one.circuit.subscribe(() => states.push(one.circuit.getState().state));
+  trip(one);
+  one.clock.advance(5500);
+  one.circuit.startProbe();
+  one.circuit.endProbe('failed', 1);
+  one.clock.advance(2250);
+  one.circuit.startProbe();
+  one.circuit.endProbe('succeeded', 0);
+  expect(states).toEqual(['open', 'half-open', 'open', 'half-open', 'closed']);
+});
+
+test('reading the state changes nothing: a component may do it while it renders', () => {
+  const one = rig();
+  trip(one);
+  one.clock.advance(5500);
+  const listener = vi.fn<() => void>();
+  one.circuit.subscribe(listener);
+  one.circuit.getState();
+  expect(listener).not.toHaveBeenCalled();
+});
+
+test.fails('a clock that is set back by an hour does not keep the next canary from going for an hour', () => {
+  const one = rig();
+  trip(one);
+  one.clock.jump(-3_600_000);
+  one.clock.advance(7000);
+  expect(one.circuit.mayProbe()).toBe(true);
+});
+
+test('another tab has found it down, and what that tab tells of its canaries is taken over', () => {
+  const one = rig();
+  one.circuit.follow(epochMs + 4000, epochMs + 9000);
+  expect(one.look()).toEqual(['open', 9000, 4000]);
+  one.circuit.follow(epochMs + 1000, epochMs + 1000);
+  expect(one.look()).toEqual(['open', 1000, 1000]);
+});
+
+test('while its own canary is out it does not heed what another tab tells of theirs', () => {
+  const one = rig();
+  trip(one);
+  one.clock.advance(5500);
+  one.circuit.startProbe();
+  const before = one.circuit.getState();
+  one.circuit.follow(epochMs + 60_000, epochMs + 60_000);
+  expect(one.circuit.getState()).toBe(before);
+});
+
+test('a laptop that has slept for hours may probe at once', () => {
+  const one = rig();
+  trip(one);
+  one.clock.sleep(5 * 3_600_000);
+  expect(one.look()[0]).toBe('half-open');
+  expect(one.circuit.mayProbe()).toBe(true);
+});

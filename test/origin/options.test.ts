@@ -1,0 +1,58 @@
+import { createSteadfetch } from 'steadfetch';
+import { expect, test } from 'vitest';
+import { checkOrigin } from '../../src/origin/options.ts';
+
+/** As it comes from JavaScript, or from JSON. */
+const check = (options: object): void => checkOrigin('here', options);
+
+const absent = 'left out: there is no such option';
+const range = (least: number): string => `a number from ${least} to Infinity`;
+
+test.each([
+  [{ budget: { maxTokens: 0 } }, 'budget.maxTokens', range(1)],
+  [{ budget: { maxTokens: '10' } }, 'budget.maxTokens', range(1)],
+  [{ budget: { tokensPerSuccess: -0.1 } }, 'budget.tokensPerSuccess', range(0)],
+  [{ budget: { maxToken: 10 } }, 'budget.maxToken', absent],
+  [{ circuit: { maxChance: 1.1 } }, 'circuit.maxChance', 'a number from 0 to 1'],
+  [{ circuit: { maxChance: NaN } }, 'circuit.maxChance', 'a number from 0 to 1'],
+  [{ circuit: { failureRatio: 50 } }, 'circuit.failureRatio', 'a number from 0 to 1'],
+  [{ circuit: { samplingDurationMs: 0 } }, 'circuit.samplingDurationMs', range(1)],
+  [{ circuit: { minimumCalls: 0 } }, 'circuit.minimumCalls', range(1)],
+  [{ circuit: { threshold: 5 } }, 'circuit.threshold', absent],
+  [{ slots: { maxInFlight: 0 } }, 'slots.maxInFlight', range(1)],
+  [{ slots: { maxInFlight: null } }, 'slots.maxInFlight', range(1)],
+  [{ slots: { maxQueued: -1 } }, 'slots.maxQueued', range(0)],
+  [{ slots: { queueTimeoutMs: -1 } }, 'slots.queueTimeoutMs', range(0)],
+  [{ slots: { max: 8 } }, 'slots.max', absent],
+  [{ breaker: {} }, 'breaker', absent],
+])('%j is a TypeError that names %s and what it must be', (options, name, rule) => {
+  let error: unknown;
+  try {
+    check(options);
+  } catch (thrown) {
+    error = thrown;
+  }
+  expect(error).toBeInstanceOf(TypeError);
+  expect((error as TypeError).message).toMatch(/^here: /);
+  expect((error as TypeError).message).toContain(name);
+  expect((error as TypeError).message).toContain(rule);
+});
+
+test.each([
+  {},
+  { budget: false, circuit: false, share: false },
+  { budget: undefined, circuit: undefined, slots: undefined, share: undefined },
+  { budget: { maxTokens: 1, tokensPerSuccess: 0 } },
+  { budget: { maxTokens: undefined } },
+  { circuit: { maxChance: 0 } },
+  { circuit: { failureRatio: 1, samplingDurationMs: 1, minimumCalls: 1 } },
+  { slots: { maxInFlight: Infinity, maxQueued: 0, queueTimeoutMs: 0 } },
+])('%j is as it must be', (options) => {
+  expect(() => check(options)).not.toThrow();
+});
+
+test('createSteadfetch checks what it is given, and names where it stands', () => {
+  expect(() => createSteadfetch({ origin: { budget: { maxTokens: 0 } } })).toThrow(
+    /^createSteadfetch: origin.*budget\.maxTokens/,
+  );
+});

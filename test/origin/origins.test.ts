@@ -1,0 +1,179 @@
+import { describe, expect, test, vi } from 'vitest';
+import { createOrigins, originOf, type Origins } from '../../src/origin/origins.ts';
+import { broken } from './open-gate.ts';
+import { createVirtualClock, epochMs, type VirtualClock } from './virtual-clock.ts';
+
+const open = (): { readonly origins: Origins; readonly clock: VirtualClock } => {
+  const clock = createVirtualClock();
+  return { origins: createOrigins(clock, () => 0.5, { share: false }), clock };
+};
+
+const trip = (origins: Origins, url: string, partition?: string): void => {
+  const gate = origins.gateOf(url, partition);
+  for (let failure = 0; failure < 2; failure++) {
+    gate.tryEnter(true);
+    gate.settle('a', false, broken, 0);
+  }
+};
+
+describe('the gate of a URL', () => {
+  test('is that of its origin, whatever its path, its case, its port by default and its user', () => {
+    const { origins } = open();
+    const gate = origins.gateOf('https://api.test/a');
+    for (const url of [
+      'https://api.test',
+      'https://api.test?a',
+      'https://api.test#a',
+      'https://api.test/b/c?d=//other.test/',
+      'HTTPS://API.test/a',
+      'https://api.test:443/a',
+      'https://user:word@api.test/a',
+    ]) {
+      expect(origins.gateOf(url), url).toBe(gate);
+    }
+  });
+
+  test.each([
+    'http://api.test/a',
+    'https://api.test:8443/a',
+    'https://www.api.test/a',
+    'https://api.test.evil.test/a',
+    'https://api.test@evil.test/a',
+  ])('%s has another', (url) => {
+    const { origins } = open();
+    expect(origins.gateOf(url)).not.toBe(origins.gateOf('https://api.test/a'));
+  });
+
+  test('without an origin of its own is that of the page', () => {
+    const { origins } = open();
+    const gate = origins.gateOf(`${location.origin}/a`);
+    for (const url of ['/a', 'a', '?a', '#a', '', './a/b']) {
+      expect(origins.gateOf(url), url).toBe(gate);
+    }
+    expect(origins.gateOf('//other.test/a')).toBe(
+      origins.gateOf(`${location.protocol}//other.test/`),
+    );
+  });
+
+  test.each(['data:text/plain,hello', 'about:blank'])('%s is not the page either', (url) => {
+    const { origins } = open();
+    expect(origins.gateOf(url)).not.toBe(origins.gateOf('/a'));
+  });
+
+  test.each([
+    ['a query that holds a URL', '/search?q=https://other.test/a', '/a'],
+    ['a path that holds a URL', '/proxy/https://other.test/a', '/a'],
+    ['a backslash', 'https://api.test\\a', 'https://api.test/b'],
+  ])('%s leads nowhere else', (_what, url, same) => {
+    const { origins } = open();
+    expect(origins.gateOf(url)).toBe(origins.gateOf(same));
+  });
+
+  test('that cannot be parsed has one all the same', () => {
+    const { origins } = open();
+    expect(() => origins.gateOf('https://:bad:/')).not.toThrow();
+  });
+
+  test('a declared partition has one of its own', () => {
+    const { origins } = open();
+    trip(origins, 'https://api.test/', 'search');
+    expect(origins.gateOf('https://api.test/', 'search').isOpen()).toBe(false);
+    expect(origins.gateOf('https://api.test/').isOpen()).toBe(true);
+    expect(origins.gateOf('https://other.test/', 'search').isOpen()).toBe(true);
+  });
+
+  test('stays the same after ten thousand other URLs', () => {
+    const { origins } = open();
+    const gate = origins.gateOf('https://api.test/a');
+    for (let id = 0; id < 10_000; id++) origins.gateOf(`https://api.test/items/${id}?page=${id}`);
+    for (let id = 0; id < 2000; id++) origins.gateOf(`https://user${id}@api.test/`);
+    expect(origins.gateOf('https://api.test/a')).toBe(gate);
+  });
+});
+
+describe('the state of an origin', () => {
+  test('is up before anything was sent there', () => {
+    const { origins } = open();
+    expect(origins.stateOf('https://api.test').getState()).toEqual({
+      status: 'up',
+      retryAt: undefined,
+      waiting: 0,
+    });
+  });
+
+  test('is found by any URL of it, and is that of nobody else', () => {
+    const { origins } = open();
+    trip(origins, 'https://api.test/');
+    expect(origins.stateOf('https://api.test/some/path').getState().status).toBe('down');
+    expect(origins.stateOf('https://other.test').getState().status).toBe('up');
+  });
+
+  test('without an origin is the worst of all, and counts all who wait', () => {
+    const { origins } = open();
+    origins.gateOf('https://a.test/').pause(10_000);
+    expect(origins.stateOf().getState()).toEqual({
+      status: 'rate-limited',
+      retryAt: epochMs + 12_500,
+      waiting: 0,
+    });
+    trip(origins, 'https://b.test/');
+    for (const url of ['https://a.test/', 'https://b.test/']) {
+      origins.gateOf(url).wait(
+        {
+          endpoint: 'a',
+          risk: 0,
+          isNew: true,
+          isBackground: false,
+          isFailFast: false,
+          holdMs: 60_000,
+          onHold: () => {},
+        },
+        () => {},
+      );
+    }
+    expect(origins.stateOf().getState()).toMatchObject({ status: 'down', waiting: 2 });
+    expect(origins.stateOf('https://a.test').getState()).toMatchObject({ waiting: 1 });
+  });
+
+  test('includes its partitions', () => {
+    const { origins } = open();
+    trip(origins, 'https://api.test/', 'search');
+    expect(origins.stateOf('https://api.test').getState().status).toBe('down');
+  });
+
+  test('is the same object until something changes', () => {
+    const { origins } = open();
+    const state = origins.stateOf('https://api.test');
+    expect(state.getState()).toBe(state.getState());
+    trip(origins, 'https://api.test/');
+    const down = state.getState();
+    expect(down.status).toBe('down');
+    trip(origins, 'https://other.test/');
+    expect(state.getState()).toBe(down);
+  });
+
+  test('tells of changes, also of an origin that nothing had been sent to yet', () => {
+    const { origins } = open();
+    const listener = vi.fn<() => void>();
+    const stop = origins.stateOf('https://api.test').subscribe(listener);
+    trip(origins, 'https://api.test/');
+    expect(listener).toHaveBeenCalled();
+    stop();
+    listener.mockClear();
+    origins.gateOf('https://api.test/').pause(1000);
+    expect(listener).not.toHaveBeenCalled();
+  });
+
+  test('of what is no URL is a mistake that is named', () => {
+    const { origins } = open();
+    expect(() => origins.stateOf('https://:bad:/')).toThrow(
+      "useOriginStatus: 'https://:bad:/' is no URL, and must be one.",
+    );
+  });
+});
+
+test('the origin of a URL is that of the platform, and of a relative one that of the page', () => {
+  expect(originOf('https://API.test:443/a')).toBe('https://api.test');
+  expect(originOf('/a')).toBe(location.origin);
+  expect(originOf('https://:bad:/')).toBe('');
+});

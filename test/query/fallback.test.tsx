@@ -1,0 +1,128 @@
+import { useQuery } from '@tanstack/react-query';
+import { act } from '@testing-library/react';
+import type { FallbackContext, QueryPolicyOptions } from 'steadfetch';
+import { useFallback } from 'steadfetch/react';
+import { expect, test } from 'vitest';
+import { watchQuery } from '../react/watch.tsx';
+import { createRig, type Rig } from './rig.tsx';
+
+const queryKey = ['prices'];
+
+function show(rig: Rig, policy: QueryPolicyOptions) {
+  const story: string[] = [];
+  function Prices() {
+    const { data, status, isStale } = useQuery({
+      queryKey,
+      queryFn: () => rig.steady.json<string>('http://api.example/prices'),
+      staleTime: 60_000,
+      ...rig.steady.queryPolicy(policy),
+    });
+    const fallback = useFallback(queryKey);
+    const instead = fallback ? ' instead' : '';
+    story.push(`${rig.elapsed()} ${status} ${String(data)}${isStale ? ' stale' : ''}${instead}`);
+    return null;
+  }
+  const { Watcher, last } = watchQuery(rig, queryKey);
+  rig.show(
+    <>
+      <Prices />
+      <Watcher />
+    </>,
+  );
+  return { story, status: last };
+}
+
+test('a value is shown when the query fails for good, and is stale at once', async () => {
+  const rig = createRig();
+  rig.server.plan('/prices', 404);
+  const { story, status } = show(rig, { fallback: 'list prices' });
+  await rig.time.advance(1000);
+  expect(story.at(-1)).toBe('0 success list prices stale instead');
+  expect(status()).toMatchObject({ status: 'failed', reason: 'not-retryable' });
+});
+
+test('a failure that is still retried shows nothing in its place', async () => {
+  const rig = createRig();
+  rig.server.plan('/prices', 503);
+  const { story } = show(rig, { fallback: 'list prices' });
+  await rig.time.advance(1000);
+  expect(story.filter((line) => line.includes('instead'))).toEqual([]);
+  expect(story.at(-1)).toBe('500 success GET /prices 2');
+});
+
+test('a function is told the failure and the last good data', async () => {
+  const rig = createRig();
+  const told: FallbackContext[] = [];
+  const fallback = (context: FallbackContext): unknown => {
+    told.push(context);
+    return context.lastData;
+  };
+  rig.server.plan('/prices', { body: 'yesterday' }, 404, 404);
+  const { story } = show(rig, { fallback });
+  await rig.time.advance(0);
+  await act(() => rig.client.refetchQueries({ queryKey }));
+  await act(() => rig.client.refetchQueries({ queryKey }));
+  await rig.time.advance(0);
+  expect(told.map(({ lastData }) => lastData)).toEqual(['yesterday', 'yesterday']);
+  expect(told[0]?.error).toMatchObject({ code: 'http', status: 404 });
+  expect(story.at(-1)).toBe('0 success yesterday stale instead');
+});
+
+test.each([
+  ['is undefined', () => undefined],
+  [
+    'throws',
+    () => {
+      throw new Error('mine');
+    },
+  ],
+])('where it %s, the failure stands', async (_what, fallback) => {
+  const rig = createRig();
+  rig.server.plan('/prices', 404);
+  const { story } = show(rig, { fallback });
+  await rig.time.advance(1000);
+  expect(story.at(-1)).toBe('0 error undefined stale');
+});
+
+test('the real thing takes its place when the person retries', async () => {
+  const rig = createRig();
+  rig.server.plan('/prices', 404, { body: 'today' });
+  const { story, status } = show(rig, { fallback: 'list prices' });
+  await rig.time.advance(0);
+  act(() => status().retryNow());
+  await rig.time.advance(0);
+  expect(story.at(-1)).toBe('0 success today');
+  expect(status()).toMatchObject({ status: 'succeeded' });
+});
+
+test('the real thing is fetched without a click when the origin is back', async () => {
+  const rig = createRig({ origin: {} });
+  rig.server.plan('/prices', 503, 503);
+  const { story } = show(rig, { fallback: 'list prices', whenDown: 'fail' });
+  await rig.time.advance(2000);
+  expect(story.at(-1)).toBe('1500 success list prices stale instead');
+  // Something else asks the same origin, and finds it well again.
+  await rig.time.advance(4000);
+  await act(() => rig.steady.fetch('http://api.example/other'));
+  await rig.time.advance(0);
+  expect(story.at(-1)).toBe('6000 success GET /prices 4');
+});
+
+test('a query that is cancelled shows no fallback', async () => {
+  const rig = createRig();
+  rig.server.plan('/prices', 503, 503);
+  const { story, status } = show(rig, { fallback: 'list prices' });
+  await rig.time.advance(100);
+  act(() => status().cancel());
+  await rig.time.advance(10_000);
+  expect(story.at(-1)).toBe('100 error undefined stale');
+});
+
+test('the loop resolves with its fallback when it fails for good', async () => {
+  const rig = createRig();
+  rig.server.plan('/prices', 404, 404);
+  const load = () => rig.steady.json<string>('http://api.example/prices');
+  await expect(rig.steady.retry(load, { fallback: 'list prices' })).resolves.toBe('list prices');
+  const fallback = ({ error }: FallbackContext) => String(error);
+  await expect(rig.steady.retry(load, { fallback })).resolves.toMatch(/^HttpError: .* 404/);
+});
