@@ -66,11 +66,24 @@ describe('Retry now', () => {
     await visitor.sees('You are offline');
     await visitor.pass(aMinute);
     expect(await visitor.picture()).toEqual([
-      '–: held',
+      '–: held, offline',
       '1: no answer, waited 1500 of 1500 ms',
-      '–: held',
+      '–: held, offline',
     ]);
     expect(visitor.sentCount()).toBe(1);
+  });
+
+  test('ends a hold: the next request goes out although the server is down', async () => {
+    const visitor = await demo.visit('#outage');
+    for (const [index, waitMs] of [375, 750, 1500].entries()) {
+      await visitor.answered(index + 1, overloaded);
+      await visitor.pass(waitMs);
+    }
+    await visitor.sees('The server is down');
+    await visitor.press('Retry now');
+    await visitor.answered(4, 'Up to date');
+    await visitor.pass(aMinute);
+    expect(visitor.sentCount()).toBe(4);
   });
 
   test('keeps the keyboard where it is, up to the Reload that it becomes', async () => {
@@ -270,7 +283,7 @@ test('a wait that ends while the tab is hidden is held until somebody looks', as
   await visitor.answered(2, overloaded);
   expect(await visitor.picture()).toEqual([
     '1: 503, waited 1500 of 1500 ms',
-    '–: held',
+    '–: held, hidden tab',
     '2: 503, waited 0 of 3000 ms',
   ]);
 });

@@ -43,11 +43,12 @@ describe('for assistive technology', () => {
     expect(await Promise.all(radios.map((radio) => radio.ariaSnapshot()))).toEqual([
       '- radio "Healthy"',
       '- radio "503 twice"',
+      '- radio "Outage"',
+      '- radio "Offline"',
       '- radio "429 seconds"',
       '- radio "429 date"',
       '- radio "Time-out"',
       '- radio "Cut body"',
-      '- radio "Offline"',
       '- radio "404" [checked]',
       '- radio "500 for ever"',
     ]);
@@ -91,6 +92,16 @@ const moments: readonly (readonly [string, (visitor: Visitor) => Promise<void>])
   ['#429-seconds', (visitor) => visitor.answered(1, 'The server asks for a pause (429)')],
   ['#timeout', (visitor) => visitor.arrives(1)],
   ['#offline/loaded', (visitor) => visitor.sees('You are offline')],
+  [
+    '#outage',
+    async (visitor) => {
+      for (const [index, waitMs] of [375, 750, 1500].entries()) {
+        await visitor.answered(index + 1, overloaded);
+        await visitor.pass(waitMs);
+      }
+      await visitor.sees('The server is down');
+    },
+  ],
   ['#404', (visitor) => visitor.answered(1, 'The catalogue did not load')],
   ['#healthy', (visitor) => visitor.answered(1, 'Up to date')],
 ];

@@ -1,0 +1,123 @@
+import type { Browser, Page } from 'playwright';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { launch, openTabs, type Tabs } from './open-tabs.ts';
+import { startTabsServer } from './tabs-server.ts';
+
+describe('tabs of one browser, while an origin is down', () => {
+  let browser: Browser;
+  let tabs: Tabs;
+  let pages: [Page, Page, Page];
+  beforeAll(async () => {
+    browser = await launch();
+  });
+  afterAll(() => browser.close());
+  beforeEach(async () => {
+    tabs = await openTabs(browser);
+    pages = [await tabs.open(), await tabs.open(), await tabs.open()];
+  });
+  afterEach(() => tabs.end());
+
+  /** The first tab finds out. */
+  const goDown = async (): Promise<number> => {
+    tabs.server.isUp = false;
+    await tabs.ask(pages[0], '/api/found-out');
+    await tabs.ask(pages[0], '/api/found-out');
+    return tabs.server.arrivals.length;
+  };
+  const canaries = (from: number): string[] => tabs.server.arrivals.slice(from);
+
+  test('one of them finds out, the others hold without a request, and one sends the canaries', async () => {
+    const known = await goDown();
+    for (const [number, page] of pages.entries()) {
+      for (let times = 0; times < 6; times += 1) await tabs.ask(page, `/api/tab-${number}`);
+    }
+    expect(await tabs.held()).toEqual([6, 6, 6]);
+    expect(canaries(known)).toEqual([]);
+    await tabs.pass(36_000);
+    expect(canaries(known)).not.toEqual([]);
+    expect(new Set(canaries(known))).toEqual(new Set(['/api/tab-0']));
+    // Nothing that waits in the others has been lost, nor sent.
+    expect((await tabs.held()).slice(1)).toEqual([6, 6]);
+  });
+
+  test('the canary of one comes back, and what all of them hold goes out, nothing twice', async () => {
+    const known = await goDown();
+    await tabs.ask(pages[0], '/api/early');
+    while (canaries(known).length === 0) await tabs.pass(500);
+    await tabs.ask(pages[0], '/api/tab-0');
+    await tabs.pass(1000);
+    await tabs.ask(pages[1], '/api/tab-1');
+    await tabs.ask(pages[2], '/api/tab-2');
+    tabs.server.isUp = true;
+    await tabs.pass(5000);
+    expect(canaries(known).slice(0, 2)).toEqual(['/api/early', '/api/tab-0']);
+    expect(canaries(known).slice(2).toSorted()).toEqual(['/api/tab-1', '/api/tab-2']);
+    expect(await tabs.held()).toEqual([0, 0, 0]);
+  });
+
+  test.for(['close', 'freeze', 'crash'] as const)(
+    'when the one with the canary is gone (%s), another takes over',
+    async (way) => {
+      const known = await goDown();
+      for (const [number, page] of pages.entries()) await tabs.ask(page, `/api/tab-${number}`);
+      await tabs[way](pages[0]);
+      while (canaries(known).length === 0) await tabs.pass(500);
+      expect(canaries(known)).toEqual(['/api/tab-1']);
+    },
+  );
+
+  test('when the one with the canary is hidden, another takes over, and hands it back to nobody', async () => {
+    const known = await goDown();
+    for (const [number, page] of pages.entries()) await tabs.ask(page, `/api/tab-${number}`);
+    await tabs.show(pages[0], false);
+    await tabs.show(pages[0], true);
+    while (canaries(known).length === 0) await tabs.pass(500);
+    expect(canaries(known)).toEqual(['/api/tab-1']);
+  });
+
+  test('a tab that is opened later learns it from the others', async () => {
+    await goDown();
+    const page = await tabs.open();
+    const known = tabs.server.arrivals.length;
+    await tabs.ask(page, '/api/late');
+    expect(await page.evaluate(() => window.tab.held())).toBe(1);
+    expect(canaries(known)).toEqual([]);
+  });
+});
+
+describe('the back-forward cache', () => {
+  test('keeps a page that shares, also when other tabs post, and the page learns what it missed', async () => {
+    const browser = await launch(true);
+    const server = await startTabsServer();
+    try {
+      const context = await browser.newContext();
+      const open = async (): Promise<Page> => {
+        const page = await context.newPage();
+        await page.goto(server.url);
+        await page.waitForFunction(() => 'tab' in window);
+        await page.evaluate(() => window.tab.ask('/api/first'));
+        await page.waitForFunction(() => window.tab.results.length === 1);
+        return page;
+      };
+      const [left, other] = [await open(), await open()];
+      // The test's own line would cost the page its place there.
+      await left.evaluate(() => window.tab.mute());
+      await left.goto(`${server.url}elsewhere`);
+      server.isUp = false;
+      await other.evaluate(() => window.tab.ask('/api/a'));
+      await other.waitForFunction(() => window.tab.results.length === 2);
+      await other.evaluate(() => window.tab.ask('/api/b'));
+      await other.waitForFunction(() => window.tab.results.length === 3);
+      await left.goBack({ waitUntil: 'commit' });
+      await left.waitForFunction(() => window.tab.isRestored);
+      // The word comes on its own.
+      const known = server.arrivals.length;
+      await left.evaluate(() => window.tab.ask('/api/later'));
+      expect(await left.evaluate(() => window.tab.held())).toBe(1);
+      expect(server.arrivals.length).toBe(known);
+    } finally {
+      await browser.close();
+      await server.close();
+    }
+  });
+});
