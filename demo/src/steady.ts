@@ -4,7 +4,11 @@ import { createSteadfetch, type PolicyOptions } from 'steadfetch';
 /** Waits that one can watch: each between half a step and a whole one, of 2, 4 and 8 seconds. */
 export const demoPolicy = { backoff: 'equal', baseMs: 2000 } as const satisfies PolicyOptions;
 
-export const steady = createSteadfetch({ policy: demoPolicy });
+export const steady = createSteadfetch({
+  policy: demoPolicy,
+  // Three failures in a row trip it, not two: so that two of them show plain retries.
+  origin: { circuit: { maxChance: 0.001 } },
+});
 
 const { queries, mutations } = steady.defaultOptions;
 

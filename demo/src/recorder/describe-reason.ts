@@ -1,4 +1,5 @@
 import type { RetryReason, StopReason } from 'steadfetch';
+import type { HeldReason } from 'steadfetch/react';
 
 /** Why an attempt is made again: the end of "It asks again, because ...". */
 export const retryReasons: Readonly<Record<RetryReason, string>> = {
@@ -26,7 +27,27 @@ export const stopReasons: Readonly<Record<StopReason, string>> = {
   'retry-after': 'the server asks for a longer wait than anybody sits through',
   aborted: 'the request was aborted',
   'should-retry': 'this app asks for it',
+  'held-too-long': 'the server did not come back in time',
+  'over-budget': 'too many retries to this server failed lately',
   cancelled: 'you pressed Cancel',
+};
+
+/** Why an attempt is held before it is sent: the end of "Held: ...". */
+export const holdReasons: Readonly<Record<HeldReason, string>> = {
+  'server-down': 'the server is down, and one request at a time finds out when it is back',
+  'rate-limited': 'the server has asked for a pause, and it holds for every request',
+  queued: 'others go first, so that they do not all come at once',
+  offline: 'nothing is sent while the device is offline, and no retry is spent',
+  'hidden-tab': 'nothing is sent while this tab is hidden, and no retry is spent',
+};
+
+/** The same, in a word or two. */
+export const holdNames: Readonly<Record<HeldReason, string>> = {
+  'server-down': 'server down',
+  'rate-limited': 'pause',
+  queued: 'queue',
+  offline: 'offline',
+  'hidden-tab': 'hidden tab',
 };
 
 /** Whether this is why something ended, rather than why it waits. */

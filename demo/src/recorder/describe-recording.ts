@@ -1,5 +1,5 @@
 import type { Outcome } from 'steadfetch';
-import { retryReasons, stopReasons } from './describe-reason.ts';
+import { holdNames, holdReasons, retryReasons, stopReasons } from './describe-reason.ts';
 import type { Lane, Recording, RequestMark } from './recording.ts';
 
 export function formatSeconds(ms: number): string {
@@ -36,10 +36,7 @@ export function describeDecision(recording: Recording): string {
   const { lanes, result, endedAt } = recording;
   const [first, last] = [lanes[0], lanes.at(-1)];
   if (!first || !last) return 'Nothing has been sent yet.';
-  if (last.heldFor && last.to === undefined) {
-    const reason = last.heldFor === 'offline' ? 'the device is offline' : 'this tab is hidden';
-    return `Held: nothing is sent while ${reason}, and no retry is spent.`;
-  }
+  if (last.heldFor && last.to === undefined) return `Held: ${holdReasons[last.heldFor]}.`;
   if (last.stop) return `Stopped: ${stopReasons[last.stop]}.`;
   if (result === 'succeeded' && endedAt !== undefined) {
     const count = requestsOf(recording).length;
@@ -56,8 +53,8 @@ export function describeDecision(recording: Recording): string {
 function describeLane({ attempt, heldFor, from, to, requests, wait }: Lane): string {
   if (heldFor) {
     return to === undefined
-      ? `Held: ${heldFor}.`
-      : `Held for ${formatSeconds(to - from)}: ${heldFor}.`;
+      ? `Held: ${holdNames[heldFor]}.`
+      : `Held for ${formatSeconds(to - from)}: ${holdNames[heldFor]}.`;
   }
   const outcomes = requests.map(({ outcome }) => describeOutcome(outcome)).join(' and ');
   const waited = wait

@@ -1,4 +1,5 @@
 import { describeOutcome } from './describe-recording.ts';
+import { HoldBar } from './hold-bar.tsx';
 import { markOf } from './lane-mark.ts';
 import type { Lane } from './recording.ts';
 import type { Scale } from './scale.ts';
@@ -23,11 +24,7 @@ export function LaneRow({ lane, scale, now }: Props) {
         <span className="lane-status">{heldFor ? 'held' : describeOutcome(last?.outcome)}</span>
       </span>
       <span className="track">
-        {heldFor && (
-          <span className="hold" style={spanStyle(scale, lane.from, lane.to ?? now)}>
-            {heldFor}
-          </span>
-        )}
+        {heldFor && <HoldBar lane={lane} heldFor={heldFor} scale={scale} now={now} />}
         {requests.map(({ id, from, to, outcome: ended }) => (
           <span
             key={id}

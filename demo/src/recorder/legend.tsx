@@ -9,6 +9,9 @@ export function Legend() {
         <i className="swatch" data-shape="wait" /> wait, as planned
       </span>
       <span>
+        <i className="swatch" data-shape="hold" /> held
+      </span>
+      <span>
         <i className="swatch" data-shape="now" /> now
       </span>
     </p>

@@ -3,6 +3,7 @@ import {
   addLane,
   empty,
   endWait,
+  hold,
   isOver,
   type Recording,
   type RequestMark,
@@ -18,7 +19,7 @@ export function recordEvent(recording: Recording, event: SteadfetchEvent): Recor
     case 'attempt:start':
       return addLane(recording, at, { attempt: operation.attempt });
     case 'request:start':
-      return updateLast(recording, (lane) => ({
+      return updateLast(withAttempt(recording, event), (lane) => ({
         ...lane,
         requests: [
           ...lane.requests,
@@ -27,6 +28,10 @@ export function recordEvent(recording: Recording, event: SteadfetchEvent): Recor
       }));
     case 'request:end':
       return endRequests(recording, at, event.outcome, ({ id }) => id === event.request);
+    case 'hold':
+      return hold(recording, at, { heldFor: event.reason, retryAt: event.retryAt });
+    case 'release':
+      return endWait(recording, at);
     case 'attempt:end':
       return recording;
     case 'decision':
@@ -39,6 +44,14 @@ export function recordEvent(recording: Recording, event: SteadfetchEvent): Recor
         endedAt: at,
       };
   }
+}
+
+/** With the line of its attempt, where a hold has taken it away. */
+function withAttempt(
+  recording: Recording,
+  { at, operation: { attempt } }: SteadfetchEvent,
+): Recording {
+  return recording.lanes.at(-1)?.heldFor ? addLane(recording, at, { attempt }) : recording;
 }
 
 const cancelled: Outcome = { kind: 'aborted', processed: 'unknown' };

@@ -1,7 +1,7 @@
 import { hashKey, onlineManager, type QueryClient, type QueryKey } from '@tanstack/react-query';
 import type { Steadfetch } from 'steadfetch';
 import { recordEvent } from './record-event.ts';
-import { addLane, empty, endWait, isOver, type Recording } from './recording.ts';
+import { empty, endWait, hold, isHeld, isOver, type Recording } from './recording.ts';
 
 /** Draws up what happens to one query, as it happens. */
 export interface Recorder {
@@ -12,8 +12,8 @@ export interface Recorder {
 }
 
 /**
- * Steadfetch's events tell of attempts, requests, decisions and waits. That React Query holds an
- * attempt back, offline or in a hidden tab, is told by React Query alone.
+ * Steadfetch's events tell of attempts, requests, decisions, waits and holds. That React Query holds
+ * an attempt back, offline or in a hidden tab, is told by React Query alone.
  */
 export function createRecorder(steady: Steadfetch, queryClient: QueryClient): Recorder {
   const listeners = new Set<() => void>();
@@ -33,14 +33,12 @@ export function createRecorder(steady: Steadfetch, queryClient: QueryClient): Re
 
   queryClient.getQueryCache().subscribe(({ type, query }) => {
     if (type !== 'updated' || query.queryHash !== followed) return;
-    const last = recording.lanes.at(-1);
-    const isHeld = last?.heldFor !== undefined && last.to === undefined;
     const holds = query.state.fetchStatus === 'paused';
-    if (holds === isHeld) return;
+    if (holds === isHeld(recording)) return;
     const now = Date.now();
     if (!holds) return set(endWait(recording, now));
-    const heldFor = onlineManager.isOnline() ? 'hidden tab' : 'offline';
-    set(addLane(isOver(recording) ? empty : recording, now, { heldFor }));
+    const heldFor = onlineManager.isOnline() ? 'hidden-tab' : 'offline';
+    set(hold(isOver(recording) ? empty : recording, now, { heldFor, retryAt: undefined }));
   });
 
   return {

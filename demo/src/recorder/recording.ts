@@ -1,4 +1,5 @@
 import type { OperationResult, Outcome, RetryReason, StopReason } from 'steadfetch';
+import type { HeldReason } from 'steadfetch/react';
 
 /** A request, on the wire from `from` until `to`. All times are epoch milliseconds. */
 export interface RequestMark {
@@ -20,16 +21,15 @@ export interface WaitMark {
   readonly reason: RetryReason;
 }
 
-/** Why React Query holds an attempt back. */
-type HoldReason = 'offline' | 'hidden tab';
-
 /** One line of the picture: an attempt with what followed it, or a hold before one. */
 export interface Lane {
   readonly key: string;
   /** Counted from 1 in each operation; undefined for a hold. */
   readonly attempt: number | undefined;
   /** Why it is held; undefined for an attempt. */
-  readonly heldFor: HoldReason | undefined;
+  readonly heldFor: HeldReason | undefined;
+  /** When its origin is tried next, as far as is known. */
+  readonly retryAt: number | undefined;
   readonly from: number;
   /** The end of a hold. */
   readonly to: number | undefined;
@@ -55,13 +55,14 @@ export function isOver({ result }: Recording): boolean {
 export function addLane(
   recording: Recording,
   at: number,
-  { attempt, heldFor }: Partial<Pick<Lane, 'attempt' | 'heldFor'>>,
+  { attempt, heldFor, retryAt }: Partial<Pick<Lane, 'attempt' | 'heldFor' | 'retryAt'>>,
 ): Recording {
   const { lanes } = endWait(recording, at);
   const lane: Lane = {
     key: `${lanes.length} ${at}`,
     attempt,
     heldFor,
+    retryAt,
     from: at,
     to: undefined,
     requests: [],
@@ -77,6 +78,27 @@ export function updateLast(recording: Recording, change: (lane: Lane) => Lane): 
     ...recording,
     lanes: lanes.map((lane, i) => (i < lanes.length - 1 ? lane : change(lane))),
   };
+}
+
+/** Whether an attempt is held right now. */
+export function isHeld({ lanes }: Recording): boolean {
+  const last = lanes.at(-1);
+  return last?.heldFor !== undefined && last.to === undefined;
+}
+
+/** Begins a hold, or says anew what it waits for. */
+export function hold(
+  recording: Recording,
+  at: number,
+  reason: Pick<Lane, 'heldFor' | 'retryAt'>,
+): Recording {
+  if (isHeld(recording)) return updateLast(recording, (lane) => ({ ...lane, ...reason }));
+  // An attempt that has sent nothing yet has its line after the hold.
+  const { lanes } = recording;
+  const last = lanes.at(-1);
+  const isUnsent = last && !last.heldFor && !last.stop && last.requests.length === 0;
+  const before = isUnsent ? { ...recording, lanes: lanes.slice(0, -1) } : recording;
+  return addLane(before, at, reason);
 }
 
 /** Ends the wait or the hold that is going on. */

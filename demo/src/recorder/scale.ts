@@ -29,9 +29,9 @@ const lengths: readonly (readonly [length: number, step: number])[] = [
 ];
 
 /** The latest time that a lane shows, waits that are planned included. */
-function endOf({ from, to, requests, wait }: Lane): number {
+function endOf({ from, to, retryAt, requests, wait }: Lane): number {
   const ends = requests.map((request) => request.to ?? request.from);
-  return Math.max(from, to ?? from, ...ends, wait ? (wait.to ?? wait.plannedTo) : from);
+  return Math.max(from, to ?? retryAt ?? from, ...ends, wait ? (wait.to ?? wait.plannedTo) : from);
 }
 
 /** The axis for all lanes and for the present, with room for a label after the last wait. */

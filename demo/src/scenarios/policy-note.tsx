@@ -3,7 +3,8 @@ import type { Scenario } from './scenarios.ts';
 
 /** The policy in use, as it was written and in words. */
 export function PolicyNote({ scenario }: { readonly scenario: Scenario }) {
-  const { baseMs, factor, maxRetries, maxRetryAfterMs } = steady.policy;
+  const { factor, maxRetries, maxRetryAfterMs } = steady.policy;
+  const baseMs = scenario.policy.baseMs ?? steady.policy.baseMs;
   const timeout = scenario.policy.timeout ?? steady.policy.timeout;
   const isOwn = Object.keys(scenario.policy).length > 0;
   const seconds = (ms: unknown): string => `${Number(ms) / 1000} s`;

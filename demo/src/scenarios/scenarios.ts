@@ -3,6 +3,7 @@ import type { PolicyOptions } from 'steadfetch';
 export type ScenarioId =
   | 'healthy'
   | '503-twice'
+  | 'outage'
   | '429-seconds'
   | '429-date'
   | 'timeout'
@@ -36,10 +37,24 @@ export const scenarios: readonly [Scenario, ...Scenario[]] = [
     policy: {},
   },
   {
+    id: 'outage',
+    label: 'Outage',
+    explanation:
+      'After three failures in a row Steadfetch takes the server for down. Now nothing is sent but one request at a time, the canary; the rest is held, and goes once it is back.',
+    policy: { baseMs: 500 },
+  },
+  {
+    id: 'offline',
+    label: 'Offline',
+    explanation:
+      'The device is offline. The request is held before it is sent: no spinner, no retry spent. It goes out as soon as you are back.',
+    policy: {},
+  },
+  {
     id: '429-seconds',
     label: '429 seconds',
     explanation:
-      'The server asks for a pause of 5 seconds (Retry-After: 5). Steadfetch keeps to it: never earlier, and up to a fifth later.',
+      'The server asks for a pause of 5 seconds (Retry-After: 5). Steadfetch keeps to it: never earlier, and up to half as long later.',
     policy: {},
   },
   {
@@ -53,7 +68,7 @@ export const scenarios: readonly [Scenario, ...Scenario[]] = [
     id: 'timeout',
     label: 'Time-out',
     explanation:
-      'Two requests hang. Steadfetch gives each up after 1.5 seconds and asks again, because reading twice does no harm.',
+      'A request hangs. Steadfetch gives it up after 1.5 seconds and asks again, because reading twice does no harm.',
     policy: { timeout: 1500 },
   },
   {
@@ -61,13 +76,6 @@ export const scenarios: readonly [Scenario, ...Scenario[]] = [
     label: 'Cut body',
     explanation:
       'The status says 200, but the body breaks off half-way. Steadfetch counts that as a failure, so the page never shows half a catalogue.',
-    policy: {},
-  },
-  {
-    id: 'offline',
-    label: 'Offline',
-    explanation:
-      'The device is offline. The request is held before it is sent: no spinner, no retry spent. It goes out as soon as you are back.',
     policy: {},
   },
   {

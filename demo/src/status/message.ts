@@ -30,12 +30,7 @@ export function messageFor(status: RetryStatus, isLoaded: boolean): Message {
           : `Attempt ${attempt} of ${maxAttempts} failed. The page asks again by itself.`,
       };
     case 'held':
-      return {
-        title: reason === 'hidden-tab' ? 'Waiting for this tab to be seen' : 'You are offline',
-        detail: isLoaded
-          ? 'It is checked once you are back.'
-          : 'The catalogue loads by itself once you are back.',
-      };
+      return describeHold(reason, isLoaded);
     case 'failed':
     case 'unknown':
       return isLoaded
@@ -52,6 +47,22 @@ function begin(isLoaded: boolean): Message {
     title: isLoaded ? 'Looking for changes' : 'Loading the catalogue',
     detail: 'The request is on its way.',
   };
+}
+
+function describeHold(reason: RetryStatus['reason'], isLoaded: boolean): Message {
+  const done = isLoaded ? 'It is checked' : 'The catalogue loads by itself';
+  switch (reason) {
+    case 'server-down':
+      return { title: 'The server is down', detail: `${done} once it is back.` };
+    case 'rate-limited':
+      return { title: 'The server asks for a pause', detail: `${done} after it.` };
+    case 'queued':
+      return { title: 'Waiting for its turn', detail: `${done} when it comes.` };
+    case 'hidden-tab':
+      return { title: 'Waiting for this tab to be seen', detail: `${done} once you are back.` };
+    default:
+      return { title: 'You are offline', detail: `${done} once you are back.` };
+  }
 }
 
 function describeEnd(reason: RetryStatus['reason']): string {
