@@ -1,0 +1,75 @@
+import { useQuery } from '@tanstack/react-query';
+import { act } from '@testing-library/react';
+import type { FallbackContext } from 'steadfetch';
+import { useFallback } from 'steadfetch/react';
+import { expect, test } from 'vitest';
+import type { Span } from './draw.ts';
+import { expectPicture } from './expect-picture.ts';
+import { api, createStage, laneOf } from './stage.ts';
+
+const queryKey = ['prices'];
+
+test('the timeline of a fallback is that of the code', async () => {
+  const stage = createStage();
+  const { rig } = stage;
+  const seen: Span[] = [];
+  const fallback = ({ lastData }: FallbackContext) => lastData;
+  function Prices() {
+    const { data = 'nothing' } = useQuery({
+      queryKey,
+      queryFn: () => rig.steady.json<string>(`${api}/prices`),
+      ...rig.steady.queryPolicy({ fallback, holdMs: 3000 }),
+      staleTime: 60_000,
+    });
+    const isFallback = useFallback(queryKey) !== undefined;
+    const label = isFallback ? `fallback: ${data}` : data;
+    if (seen.at(-1)?.label !== label) {
+      seen.push({ atMs: rig.elapsed(), kind: isFallback ? 'waiting' : 'up', label });
+    }
+    return null;
+  }
+  stage.server.plan('/prices', { body: 'prices of 9:00' }, 503, 503, { body: 'prices of 9:01' });
+  rig.show(<Prices />);
+  await stage.play(13_000, [
+    [2000, () => act(() => void rig.client.invalidateQueries({ queryKey }))],
+    [10_000, () => stage.ask('other')],
+  ]);
+  expect(seen.map(({ atMs, label }) => `${atMs} ${label}`)).toEqual([
+    '0 nothing',
+    '0 prices of 9:00',
+    '6500 fallback: prices of 9:00',
+    '10000 prices of 9:01',
+  ]);
+  expect(stage.story()).toEqual([
+    '0 prices sending',
+    '0 prices 200',
+    '0 prices succeeded',
+    '2000 prices sending',
+    '2000 prices 503',
+    '2000 prices waiting',
+    '2500 prices sending',
+    '2500 origin down',
+    '2500 prices 503',
+    '2500 prices waiting',
+    '3500 prices held: server-down',
+    '6500 prices failed: held-too-long',
+    '10000 other sending',
+    '10000 origin up',
+    '10000 prices sending',
+    '10000 other 200',
+    '10000 prices 200',
+    '10000 other succeeded',
+    '10000 prices succeeded',
+  ]);
+  expectPicture('fallback', {
+    title: 'The last good prices, until the real ones can be had',
+    endMs: 13_000,
+    tickMs: 1000,
+    rows: [
+      { ...stage.origin, about: 'useOriginStatus' },
+      { ...laneOf(stage, 'prices'), about: 'useRetryStatus' },
+      { name: 'screen', about: 'useQuery', spans: seen },
+      { ...laneOf(stage, 'other'), about: 'another query' },
+    ],
+  });
+});

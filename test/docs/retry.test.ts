@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { expectPicture } from './expect-picture.ts';
+import { createStage, laneOf } from './stage.ts';
+
+test('the timeline of retries is that of the code', async () => {
+  const backoff = createStage();
+  backoff.server.plan('/A', 429, 429, 429);
+  await backoff.play(4500, [[0, () => backoff.ask('A')]]);
+  expect(backoff.story()).toEqual([
+    '0 A sending',
+    '0 A 429',
+    '0 A waiting',
+    '500 A sending',
+    '500 A 429',
+    '500 A waiting',
+    '1500 A sending',
+    '1500 A 429',
+    '1500 A waiting',
+    '3500 A sending',
+    '3500 A 200',
+    '3500 A succeeded',
+  ]);
+  backoff.rig.end();
+
+  const told = createStage();
+  told.server.plan('/B', { status: 429, headers: { 'Retry-After': '3' } });
+  await told.play(4500, [[0, () => told.ask('B')]]);
+  expect(told.story()).toEqual([
+    '0 B sending',
+    '0 origin rate-limited',
+    '0 B 429',
+    '0 B waiting',
+    '4000 origin up',
+    '4000 B sending',
+    '4000 B 200',
+    '4000 B succeeded',
+  ]);
+
+  expectPicture('retry', {
+    title: 'Three times 429, and once with Retry-After: 3',
+    endMs: 4500,
+    tickMs: 500,
+    rows: [
+      {
+        ...laneOf(backoff, 'A'),
+        name: 'backoff',
+        about: 'no Retry-After',
+        notes: [
+          { fromMs: 0, toMs: 500, text: 'half of 1 s' },
+          { fromMs: 500, toMs: 1500, text: 'half of 2 s' },
+          { fromMs: 1500, toMs: 3500, text: 'half of 4 s' },
+        ],
+      },
+      {
+        ...laneOf(told, 'B'),
+        name: 'Retry-After: 3',
+        notes: [
+          { fromMs: 0, toMs: 3000, text: 'what the server asks for: never earlier' },
+          { fromMs: 3000, toMs: 4000, text: 'spread' },
+        ],
+      },
+    ],
+  });
+});
