@@ -1,0 +1,14 @@
+import type { Scenario } from '../model/scenario.ts';
+
+/**
+ * The share of what was asked during the outage that any policy can bring to a good end: new
+ * requests go on arriving, so that only the rest of the capacity is left, for as long as what was
+ * asked last may still wait; and what was asked too early has stopped waiting by recovery.
+ */
+export function spareCapacityBound({ tabs, rate, load, outageS, holdS }: Scenario): number {
+  const perS = tabs * rate;
+  const asked = perS * outageS;
+  const waiting = perS * Math.min(outageS, holdS);
+  const spare = (perS / load - perS) * holdS;
+  return Math.min(waiting, spare) / asked;
+}

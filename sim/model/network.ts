@@ -1,0 +1,38 @@
+import type { Transport } from '../../src/index.ts';
+import type { Simulation } from '../engine/simulation.ts';
+import { answer } from './answer.ts';
+import type { Server } from './server.ts';
+
+/** From a tab to the server, and back: 25 ms each. */
+const wayMs = 25;
+
+/**
+ * The fetch that every policy sends its requests with. Each way takes the same time, so that
+ * requests arrive in the order in which they were sent.
+ */
+export function createNetwork(
+  simulation: Simulation,
+  server: Server,
+  onArrival: (arrivalMs: number) => void,
+): Transport {
+  return (input, init) =>
+    new Promise((resolve, reject) => {
+      const signal =
+        init?.signal ?? (typeof input === 'object' && 'signal' in input ? input.signal : null);
+      if (signal?.aborted) return reject(signal.reason);
+      const arrivalMs = simulation.nowMs() + wayMs;
+      onArrival(arrivalMs);
+      const reply = server.receive(arrivalMs);
+      const arrival =
+        reply &&
+        simulation.at(reply.atMs + wayMs, () => {
+          const { status, retryAfter } = reply;
+          if (status === 0) reject(new TypeError('Failed to fetch'));
+          else resolve(answer(status, retryAfter));
+        });
+      signal?.addEventListener('abort', () => {
+        if (arrival) arrival.run = undefined;
+        reject(signal.reason);
+      });
+    });
+}

@@ -1,0 +1,79 @@
+/** How the server fails during the outage. */
+export type OutageKind =
+  | 'none'
+  /** Every request is answered at once with 503. */
+  | '503'
+  /** The same, with Retry-After = the whole seconds until recovery. */
+  | 'retry-after'
+  /** Every connection breaks at once. */
+  | 'drop'
+  /** Nothing is answered, ever: what is under way is lost, too. */
+  | 'hang'
+  /** Everything is answered 3 s late. */
+  | 'slow'
+  /** Half of the capacity is gone. */
+  | 'half-capacity'
+  /** Half of the requests are answered with 503. */
+  | 'half-errors';
+
+/** One cell of the experiment. Times are in seconds of virtual time. */
+export interface Scenario {
+  readonly kind: OutageKind;
+  readonly outageS: number;
+  readonly warmUpS: number;
+  /** How long it goes on after the outage. */
+  readonly afterS: number;
+  readonly tabs: number;
+  readonly tabsPerBrowser: number;
+  /** How often each tab asks, per second (Poisson). */
+  readonly rate: number;
+  /** Arrivals ÷ capacity of the server when all is well. */
+  readonly load: number;
+  /** How much work the server lets wait, in seconds; beyond, it answers 503 at once. */
+  readonly queueS: number;
+  /** Each request fails with 503 with this probability, at all times. */
+  readonly errors: number;
+  /** All tabs ask at this moment, counted from recovery: a push, a deploy. */
+  readonly pushAtS: number | undefined;
+  /** Different queries of each tab; 0: no two asks are for the same. */
+  readonly queries: number;
+  /** How long users wait before they leave, on average (exponential); 0: for ever. */
+  readonly leaveS: number;
+  /** How long an operation may be held: only for the bound that spare capacity sets. */
+  readonly holdS: number;
+  readonly seed: number;
+}
+
+export const defaultScenario: Scenario = {
+  kind: '503',
+  outageS: 30,
+  warmUpS: 30,
+  afterS: 130,
+  tabs: 1000,
+  tabsPerBrowser: 1,
+  rate: 0.2,
+  load: 0.7,
+  queueS: 4,
+  errors: 0,
+  pushAtS: undefined,
+  queries: 0,
+  leaveS: 0,
+  holdS: 60,
+  seed: 1,
+};
+
+/** The times that matter, in milliseconds since the start. */
+export interface Milestones {
+  readonly outageMs: number;
+  readonly recoveryMs: number;
+  readonly endMs: number;
+}
+
+export function milestones({ warmUpS, outageS, afterS }: Scenario): Milestones {
+  const recoveryS = warmUpS + outageS;
+  return {
+    outageMs: warmUpS * 1000,
+    recoveryMs: recoveryS * 1000,
+    endMs: (recoveryS + afterS) * 1000,
+  };
+}

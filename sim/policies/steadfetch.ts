@@ -1,0 +1,25 @@
+import { createSteadfetch, type Steadfetch, type SteadfetchConfig } from '../../src/index.ts';
+import type { OpenTab, TabContext } from './policy.ts';
+
+export const url = 'https://api.example/items';
+
+/** Steadfetch with its defaults, but for the time limit of an attempt. */
+export function createSteady(context: TabContext): Steadfetch {
+  const { clock, random, fetch, timeoutMs, share, config } = context;
+  const { policy, origin, ...rest } = config as SteadfetchConfig;
+  return createSteadfetch({
+    ...rest,
+    clock,
+    random,
+    fetch,
+    policy: { timeout: timeoutMs, ...policy },
+    origin: { share: share ?? false, ...origin },
+  });
+}
+
+/** Steadfetch itself, as a loader calls it. */
+export const steadfetch: OpenTab = (context) => {
+  const steady = createSteady(context);
+  return ({ signal: caller }) =>
+    steady.retry(({ signal }) => steady.fetch(url, { signal }), { signal: caller });
+};

@@ -1,0 +1,40 @@
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import type { Job, JobResult } from './job.ts';
+
+/** Enough for any run; without a limit, a worker would rather grow than collect its garbage. */
+const resourceLimits = { maxOldGenerationSizeMb: 1024 };
+
+/** Runs jobs on all cores, the first first; the results are in the order of the jobs. */
+export async function runJobs(
+  jobs: readonly Job[],
+  onProgress?: (done: number) => void,
+  workers: number = availableParallelism(),
+): Promise<JobResult[]> {
+  const results: JobResult[] = [];
+  let next = 0;
+  let done = 0;
+
+  const work = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const worker = new Worker(new URL('./worker.ts', import.meta.url), { resourceLimits });
+      let current = -1;
+      const takeNext = (): void => {
+        current = next++;
+        const job = jobs[current];
+        if (job) return worker.postMessage(job, []);
+        void worker.terminate();
+        resolve();
+      };
+      worker.on('message', (result: JobResult) => {
+        results[current] = result;
+        onProgress?.(++done);
+        takeNext();
+      });
+      worker.on('error', reject);
+      takeNext();
+    });
+
+  await Promise.all(Array.from({ length: workers }, work));
+  return results;
+}

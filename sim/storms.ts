@@ -1,0 +1,47 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { experiments } from './experiments/experiments.ts';
+import { runExperiments } from './experiments/run-experiments.ts';
+import { introduction } from './report/introduction.ts';
+import { drawPicture } from './report/picture.ts';
+import { writeContention, writeReport } from './report/report.ts';
+
+// Everything, into docs/storms: `npm run storms`. To try something out, with nothing written:
+// `npm run storms -- --only grid,blip --policy steadfetch --seeds 1 --config '<json>'`.
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    policy: { type: 'string' },
+    seeds: { type: 'string' },
+    config: { type: 'string' },
+  },
+});
+const only = values.only?.split(',');
+const chosen = experiments
+  .filter(({ name }) => !only || only.includes(name))
+  .map((experiment) => ({
+    ...experiment,
+    cells: experiment.cells.filter(({ policy }) => !values.policy || policy === values.policy),
+  }));
+
+const startMs = performance.now();
+const results = await runExperiments(chosen, {
+  maxSeeds: values.seeds === undefined ? undefined : Number(values.seeds),
+  config: JSON.parse(values.config ?? '{}') as Record<string, unknown>,
+  pictured: 'peers',
+  onProgress: (done, of) => {
+    if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${of} runs`);
+  },
+});
+const isAll = Object.values(values).every((value) => value === undefined);
+const report = [writeReport(chosen, results), ...(isAll ? [writeContention()] : [])].join('\n\n');
+console.log(report);
+if (isAll) {
+  const folder = new URL('../docs/storms/', import.meta.url);
+  mkdirSync(folder, { recursive: true });
+  const title = 'Requests per 100 ms: 1,000 tabs, 30 s of fast 503';
+  const pictured = results.filter(({ cell }) => cell.policy !== 'p-retry');
+  writeFileSync(new URL('outage.svg', folder), drawPicture(title, pictured));
+  writeFileSync(new URL('figures.md', folder), `${introduction}\n\n${report}\n`);
+}
+console.log(`\n${((performance.now() - startMs) / 1000).toFixed(0)} s`);
