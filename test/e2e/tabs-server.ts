@@ -15,7 +15,9 @@ export interface TabsServer {
 }
 
 /** The page's script: what a test calls is `window.tab`. */
-const page = `<!doctype html><title>Tab</title><link rel="icon" href="data:,"><script type="module">
+const page = `<!doctype html><title>Tab</title><link rel="icon" href="data:,">
+<script type="importmap">${JSON.stringify({ imports: { '@tanstack/react-query': '/react-query' } })}</script>
+<script type="module">
   globalThis.process = { env: { NODE_ENV: 'production' } };
   const { createSteadfetch } = await import('/dist/index.js');
   let inFlight = 0;
@@ -77,6 +79,9 @@ const page = `<!doctype html><title>Tab</title><link rel="icon" href="data:,"><s
   window.tab = tab;
 </script>`;
 
+/** No React Query here: nobody ever tells that the network is back, or the tab seen. */
+const reactQuery = `export const onlineManager = { subscribe() {} }, focusManager = onlineManager;`;
+
 /** A page that has nothing to do with it. */
 const elsewhere = '<!doctype html><title>Elsewhere</title><link rel="icon" href="data:,">';
 
@@ -96,7 +101,8 @@ export async function startTabsServer(): Promise<TabsServer> {
       else request.socket.destroy();
     } else if (pathname.startsWith('/dist/')) {
       void readFile(join(dist, basename(pathname))).then((code) => send('text/javascript', code));
-    } else if (pathname === '/ping') response.writeHead(204).end();
+    } else if (pathname === '/react-query') send('text/javascript', reactQuery);
+    else if (pathname === '/ping') response.writeHead(204).end();
     else send('text/html', pathname === '/' ? page : elsewhere);
   });
   await new Promise<void>((listening) => void server.listen(0, '127.0.0.1', listening));
