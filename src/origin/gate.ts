@@ -261,7 +261,8 @@ export function createGate(
         if (canary) go(canary, 'canary');
         if (circuit.timerAt() === Infinity) break;
       } else if (now < limitReleaseAt) due = limitReleaseAt;
-      else if (isPaused && heldSince < limitReleaseAt) startRelease(now, 0, 0);
+      else if (isPaused && heldSince < limitReleaseAt)
+        startRelease(now, 0, waiters.length > 1 ? between(random, 0, 1) : 0);
       else if (!slots.isFree()) break;
       else if (isReleasing && now < releaseAt()) due = releaseAt();
       else {
@@ -329,7 +330,7 @@ export function createGate(
     tryEnter(isNew, isResumed) {
       const now = clock.now();
       if (isNew) demand.add(now);
-      if (!isOpen() || (!isNew && isSpreading())) return false;
+      if (!isOpen() || (!isNew && (isSpreading() || isPaused || isReleasing))) return false;
       if (isResumed) {
         // Ten in a second, and slower where the answers are.
         if (!isReleasing && now - releasedAt > 1000) {

@@ -33,7 +33,7 @@ export function createPace(): Pace {
       set(Math.min(most, Math.max(first, 5 * usualFailureRate)));
     },
     see: (isFast) => set(Math.min(most, Math.max(least, getState() * (isFast ? 2 : 0.5)))),
-    isGood: () => getState() >= first,
+    isGood: () => getState() >= most,
     gapMs: () => 1 / (getState() * askedPerMs),
   };
 }

@@ -64,14 +64,15 @@ test('what was asked for seldom goes as if it had been one in four seconds', () 
   expect(pace.gapMs()).toBe(4000);
 });
 
-test('the answers are good until there have been more slow ones than quick ones', () => {
+test('the answers are good once quick ones have brought it to the whole rate', () => {
   const pace = createPace();
   pace.start(1, 1000, 0);
-  expect(pace.isGood()).toBe(true);
-  pace.see(false);
+  pace.see(true);
   expect(pace.isGood()).toBe(false);
   pace.see(true);
   expect(pace.isGood()).toBe(true);
+  pace.see(false);
+  expect(pace.isGood()).toBe(false);
 });
 
 test('it tells of a change, and not when it is at its most already', () => {
