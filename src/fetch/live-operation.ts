@@ -4,6 +4,7 @@ import type { Decision, RetryReason } from '../policy/decision.ts';
 import type { OperationRef } from '../policy/operation.ts';
 import type { PolicyOptions } from '../policy/options.ts';
 import type { HoldReason } from '../policy/outcome.ts';
+import type { Intent } from './intent.ts';
 
 /** An attempt that waits at a gate, before it is sent. */
 export interface Hold {
@@ -62,13 +63,18 @@ export interface LiveOperation {
   policy?: PolicyOptions | undefined;
   /** Whatever it sends may be sent again. */
   readonly idempotent?: boolean | undefined;
+  /** Its idempotency key, where it has one. */
+  readonly intent?: Intent | undefined;
   /** Nobody retries its attempts, so that a loop inside it is the only one. */
   readonly isSingle?: boolean | undefined;
 }
 
 /** What an operation begins with. */
 export type OperationInit = Partial<
-  Pick<LiveOperation, 'policy' | 'idempotent' | 'isSingle' | 'attempt' | 'request' | 'gate' | 'ask'>
+  Pick<
+    LiveOperation,
+    'policy' | 'idempotent' | 'intent' | 'isSingle' | 'attempt' | 'request' | 'gate' | 'ask'
+  >
 >;
 
 /** Which operation a signal belongs to: the link that survives an await. */
