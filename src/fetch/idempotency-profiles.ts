@@ -44,24 +44,32 @@ export const idempotencyProfiles: {
    */
   readonly square: BodyIdempotency;
 } = /* @__PURE__ */ Object.freeze({
-  draft: { header, format: 'structured' },
-  stripe: {
+  draft: /* @__PURE__ */ Object.freeze({ header, format: 'structured' }),
+  stripe: /* @__PURE__ */ Object.freeze({
     header,
     format: 'raw',
     maxLength: 255,
     lifetimeMs: 24 * hourMs,
-    shouldRetry({ headers }) {
+    shouldRetry({ headers }: Response) {
       const said = headers.get('stripe-should-retry');
       return said === 'true' ? true : said === 'false' ? false : undefined;
     },
-  },
-  payPal: { header: 'PayPal-Request-Id', format: 'raw', lifetimeMs: 6 * hourMs },
-  adyen: {
+  }),
+  payPal: /* @__PURE__ */ Object.freeze({
+    header: 'PayPal-Request-Id',
+    format: 'raw',
+    lifetimeMs: 6 * hourMs,
+  }),
+  adyen: /* @__PURE__ */ Object.freeze({
     header,
     format: 'raw',
     maxLength: 64,
     lifetimeMs: 7 * 24 * hourMs,
-    shouldRetry: ({ headers }) => headers.get('transient-error') === 'true' || undefined,
-  },
-  square: { body: 'idempotency_key', maxLength: 45, lifetimeMs: 24 * hourMs },
+    shouldRetry: ({ headers }: Response) => headers.get('transient-error') === 'true' || undefined,
+  }),
+  square: /* @__PURE__ */ Object.freeze({
+    body: 'idempotency_key',
+    maxLength: 45,
+    lifetimeMs: 24 * hourMs,
+  }),
 });

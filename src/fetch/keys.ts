@@ -82,7 +82,7 @@ export function createKeys(
       // From a copy of the Request: the next attempt may pass it again.
       init.body ?? (parts.request?.body ? await parts.request.clone().arrayBuffer() : null);
     const ask = {
-      target: `${method} ${toUrl(url)?.href ?? url}`,
+      target: `${method} ${toUrl(url)?.href ?? url}`.replace(/#.*/s, ''),
       own: own ?? (intent ? undefined : init.idempotencyKey),
       label: init.idempotencyKey,
       attempt,
@@ -94,7 +94,8 @@ export function createKeys(
     steps.turn = turn.catch(() => {});
     const step = await turn;
     if (process.env.NODE_ENV !== 'production' && step.sentAt !== undefined) {
-      if (!(await isSameBody(step.body, await body()))) warnOfChange(operations, facts);
+      const isSame = async (): Promise<boolean> => isSameBody(step.body, await body());
+      if (!(await isSame().catch(() => true))) warnOfChange(operations, facts);
     }
     return step;
   };
