@@ -1,4 +1,3 @@
-import { reject } from '../policy/check-option.ts';
 import type { FixedBody } from './intent.ts';
 
 /** The key that a JSON body carries already. */
@@ -16,11 +15,9 @@ export function readBodyKey(body: unknown, field: string): string | undefined {
 export function insertBodyKey(body: FixedBody, field: string, key: string): string {
   const content = parseObject(body);
   if (!content || Object.hasOwn(content, field)) {
-    return reject(
-      'steady.fetch',
-      'body',
-      body,
-      `a JSON object as text: this API takes its idempotency key in its field ${field}`,
+    // Without the body: it may tell what nobody else should read.
+    throw new TypeError(
+      `steady.fetch: body must be a JSON object given as text, because this API takes its idempotency key in its field ${field}, and a key that is there must be text.`,
     );
   }
   const comma = Object.keys(content).length > 0 ? ',' : '';

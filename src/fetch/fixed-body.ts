@@ -1,4 +1,3 @@
-import { reject } from '../policy/check-option.ts';
 import type { FixedBody } from './intent.ts';
 import { boundaryOf, toMultipart } from './multipart.ts';
 
@@ -25,11 +24,8 @@ export function fixBody(body: Given, boundary: () => string): FixedBody {
     case 'ArrayBuffer':
       return (body as ArrayBuffer).slice(0);
     case 'ReadableStream':
-      return reject(
-        'steady.fetch',
-        'body',
-        body,
-        'no stream in a request with an idempotency key: it can be sent only once. Give a Blob or text',
+      throw new TypeError(
+        'steady.fetch: body is a stream, which can be sent only once, and a request with an idempotency key is sent again. Give a Blob or text.',
       );
     default:
       return ArrayBuffer.isView(body) ? copy(body) : (body as string);

@@ -10,7 +10,7 @@ const header = 'Idempotency-Key';
  *
  * @example
  * ```ts
- * const steady = createSteadfetch({
+ * const keyed = createSteadfetch({
  *   apis: [{ match: 'https://api.example', idempotency: idempotencyProfiles.draft }],
  * });
  * ```

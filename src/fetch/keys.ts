@@ -1,5 +1,5 @@
 import { reject } from '../policy/check-option.ts';
-import type { Clock, KeySource } from '../policy/clock.ts';
+import type { Clock } from '../policy/clock.ts';
 import { serializeKey } from '../policy/idempotency-key.ts';
 import { isIdempotentMethod } from '../policy/operation.ts';
 import { failures } from '../policy/outcome.ts';
@@ -68,7 +68,6 @@ export interface KeysContext {
 export function createKeys(
   { clock, operations }: KeysContext,
   apis: readonly ApiProfile[] = [],
-  source?: KeySource,
 ): Keys {
   apis.forEach(({ idempotency }, index) => {
     if (idempotency) checkIdempotency(`createSteadfetch: apis[${index}]`, idempotency);
@@ -78,9 +77,12 @@ export function createKeys(
     const { live, method, url } = facts;
     const { intent, attempt } = live;
     const steps = stepsOf(live);
-    const body = async (): Promise<BodyInit | null> =>
-      // From a copy of the Request: the next attempt may pass it again.
-      init.body ?? (parts.request?.body ? await parts.request.clone().arrayBuffer() : null);
+    const body = async (): Promise<BodyInit | null> => {
+      if (init.body != null || !parts.request || /^(GET|HEAD)$/.test(method))
+        return init.body ?? null;
+      // From a copy, because the next attempt may pass it again. Firefox has no `request.body`.
+      return parts.request.clone().arrayBuffer();
+    };
     const ask = {
       target: `${method} ${toUrl(url)?.href ?? url}`.replace(/#.*/s, ''),
       own: own ?? (intent ? undefined : init.idempotencyKey),
@@ -90,7 +92,7 @@ export function createKeys(
       body,
     };
     // In the order in which they were made, so that each attempt counts alike.
-    const turn = steps.turn.then(() => takeStep(steps.known, ask, source));
+    const turn = steps.turn.then(() => takeStep(steps.known, ask));
     steps.turn = turn.catch(() => {});
     const step = await turn;
     if (process.env.NODE_ENV !== 'production' && step.sentAt !== undefined) {
@@ -135,6 +137,8 @@ export function createKeys(
 function stepsOf(live: LiveOperation): Steps {
   const { intent } = live;
   const wasSent = intent?.wasSent ?? intent?.primary !== undefined;
+  // From here on, whatever fails leaves the outcome unknown.
+  if (wasSent) live.unsure ??= new Set();
   return (live.steps ??= { known: [], turn: Promise.resolve(), wasSent });
 }
 

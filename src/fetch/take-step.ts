@@ -1,5 +1,4 @@
 import { reject } from '../policy/check-option.ts';
-import type { KeySource } from '../policy/clock.ts';
 import { createIdempotencyKey, deriveKey } from '../policy/idempotency-key.ts';
 import { fixBody, isSameBody } from './fixed-body.ts';
 import type { Intent, Step } from './intent.ts';
@@ -28,7 +27,7 @@ export interface StepAsk {
  *
  * @throws TypeError when it cannot be told which step it is, or its body cannot be sent twice.
  */
-export async function takeStep(steps: Step[], ask: StepAsk, source?: KeySource): Promise<Step> {
+export async function takeStep(steps: Step[], ask: StepAsk): Promise<Step> {
   const { target, own, label, attempt, intent, body } = ask;
   const alike = steps.filter((step) => step.target === target && !step.isNamed);
   const name =
@@ -44,7 +43,7 @@ export async function takeStep(steps: Step[], ask: StepAsk, source?: KeySource):
   // Of an intent it is always the same, so that a form that is sent again after a reload is, too.
   // A key that somebody has thought up could be guessed, and with it the end of a file.
   const boundary = (): string =>
-    intent ? deriveKey(intent.key, `boundary ${id}`) : createIdempotencyKey(source);
+    intent ? deriveKey(intent.key, `boundary ${id}`) : createIdempotencyKey();
   const step: Step = {
     id,
     target,
