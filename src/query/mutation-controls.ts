@@ -13,9 +13,8 @@ import type { Instance } from './registry.ts';
 export function retryMutationNow(mutation: Mutation): void {
   const live = runOf(mutation)?.live;
   if (!live) return;
-  const { holds } = live;
-  for (const { go } of holds) go();
-  if (holds.length === 0 && live.phase === 'waiting') live.skip?.();
+  for (const { go } of live.holds) go();
+  if (live.phase === 'waiting') live.skip?.();
 }
 
 /** Ends a mutation of ours, whatever it is at. */

@@ -290,6 +290,7 @@ describe('Cancel', () => {
       error: { code: 'not-sent', outcome: { processed: 'no' } },
     });
     expect(last().status).toBe('failed');
+    expect(second.options.scope).toBe(scope);
     const third = order({ scope });
     await time.advance(10_000);
     expect([first, third].map(({ state }) => state.status)).toEqual(['success', 'success']);
