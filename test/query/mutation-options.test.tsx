@@ -279,7 +279,7 @@ describe('is not broken by', () => {
     rig.client.setMutationDefaults(mutationKey, { retry: 3, networkMode: 'online' });
     rig.submit(
       rig.client.defaultMutationOptions(
-        rig.steady.mutationOptions({ mutationKey, mutationFn: sendOrder }) as object,
+        rig.steady.mutationOptions({ mutationKey, mutationFn: sendOrder }),
       ),
     );
     await rig.time.advance(100_000);
@@ -332,7 +332,8 @@ describe('a mutationFn spread over them', () => {
     rig.server.plan('/orders', 422);
     rig.submit(options);
     rig.submit(rig.steady.mutationOptions({ mutationFn: () => Promise.reject(new Error('a')) }));
-    rig.submit(rig.steady.mutationOptions({ mutationFn: () => Promise.reject('text' as never) }));
+    const text: unknown = 'text';
+    rig.submit(rig.steady.mutationOptions({ mutationFn: () => Promise.reject(text) }));
     await rig.time.advance(10_000);
     expect(warnings).toEqual([]);
   });
