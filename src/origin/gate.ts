@@ -407,7 +407,8 @@ export function createGate(
         if (wasClosed && !isProven && !failedProbes.has(endpoint)) circuit.open(sign.weight);
         else circuit.fail(sign.weight);
         if (wasClosed && !circuit.isClosed()) isReleasing = false;
-        pace.see(false);
+        // Where attempts fail now and then anyway, one that does says nothing of the pace.
+        if (rule.usualRate() <= 0.04) pace.see(false);
       } else if (sign.kind === 'alive') {
         circuit.succeed();
         if (sign.isSuccess) budget.succeed();
