@@ -54,7 +54,7 @@ const askedGap: Gap = [2500, 3500];
 /** A tab with fewer asks in a minute asks rarely. */
 const busyCount = 3;
 const frugalMs = 1_200_000;
-/** What such a tab has in this time, and sooner than others, because nothing new of it comes before. */
+/** What such a tab has in this time: sooner than others, because nothing new of it comes before. */
 const allowance: readonly Gap[] = [
   [4000, 7000],
   [8000, 16_000],
@@ -97,26 +97,26 @@ export function createCircuit(
   const tell = (): void => store.set({ state: isProbing() ? 'half-open' : 'open', probeAt });
   const isClosed = (): boolean => store.getState().state === 'closed';
   /**
-   * When the next canary goes out by itself. Someone may be waiting, so the first ones come soon, and
-   * then ever later. But there are many tabs that ask rarely, and what each of them asks for by itself
-   * keeps a server down: so such a tab has two of them in twenty minutes. Where the answer came too
-   * late, which has cost the server its work, it has one, and only every other such tab has it: with
-   * a second request of each, a server at 85 % of its capacity does not come back. Beyond, it waits
+   * There are many tabs that ask rarely, and what each of them asks for by itself keeps a server
+   * down: so such a tab has two quick canaries in twenty minutes. Where the answer came too late,
+   * which has cost the server its work, it has one, and only every other such tab has it: with a
+   * second request of each, a server at 85 % of its capacity does not come back. Beyond, it waits
    * for several times as long as it leaves between two requests of its own.
    */
-  const timerFrom = (now: number, weight: number): number => {
-    if (demand.count(now) < busyCount) {
-      if (now - firstSpentAt > frugalMs) {
-        firstSpentAt = now;
-        spent = 0;
-      }
-      const allowed = allowance[spent];
-      spent += weight;
-      const hasOne = allowed && (weight === 1 || random() <= 0.5);
-      return now + (hasOne ? within(allowed) : between(random, 4, 8) / demand.rate(now));
+  const frugalGap = (now: number, weight: number): number => {
+    if (now - firstSpentAt > frugalMs) {
+      firstSpentAt = now;
+      spent = 0;
     }
-    return now + within(gaps[timed++] ?? lastGap);
+    const quick = allowance[spent];
+    spent += weight;
+    const hasIt = quick && (weight === 1 || random() <= 0.5);
+    return hasIt ? within(quick) : between(random, 4, 8) / demand.rate(now);
   };
+  /** When the next canary goes out by itself. Someone may be waiting: soon at first, then ever later. */
+  const timerFrom = (now: number, weight: number): number =>
+    now +
+    (demand.count(now) < busyCount ? frugalGap(now, weight) : within(gaps[timed++] ?? lastGap));
   const close = (): void => {
     isOut = false;
     rule.clear();

@@ -21,9 +21,9 @@ const cut = 0.3;
 const leastPerMs = 0.25 / 1000;
 
 /**
- * Slow start with latency as the signal: failures come too late. It grows by a third with each
- * answer that is as fast as usual, and falls to a third with each slow or failed one: a tab sees an
- * answer in several seconds, and all tabs together are past the server's capacity by then.
+ * Slow start with latency as the signal: failures come too late. It grows by three tenths with each
+ * answer that is as fast as usual, and falls to three tenths with each slow or failed one: a tab
+ * sees an answer in several seconds, and all tabs together are past the server's capacity by then.
  */
 export function createPace(): Pace {
   const { getState, subscribe, set } = createStore(first);
