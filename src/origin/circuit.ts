@@ -182,8 +182,8 @@ export function createCircuit(
         openedAt = now;
       }
       if (isProbing()) return;
-      // Who takes over goes on where they are. The word of a canary that goes out has one time only.
-      if (nextProbeAt < nextTimerAt) timed++;
+      // Who takes over goes on where they are. The word of a canary that goes out has no first time.
+      if (nextProbeAt > 0 && nextProbeAt < nextTimerAt) timed++;
       rule.clear();
       probeAt = nextProbeAt;
       timerAt = nextTimerAt;

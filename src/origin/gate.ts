@@ -182,7 +182,8 @@ export function createGate(
     const until = timerAt < Infinity ? timerAt : soon;
     followAt = Infinity;
     expectWordBy(until);
-    line?.say({ kind: 'down', until, from: Math.min(probeAt, until) });
+    // While a canary is under way nobody knows when the next one may go: 0 says so.
+    line?.say({ kind: 'down', until, from: circuit.isProbing() ? 0 : Math.min(probeAt, until) });
   };
   const restrict = (remaining: number, resetAt: number): void => {
     limit.allow(remaining - slots.getState(), resetAt);
