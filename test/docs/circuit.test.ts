@@ -52,7 +52,7 @@ test('the timeline of the circuit is that of the code', async () => {
         about: 'useOriginStatus',
         notes: [
           measure(500, 6000, 'the first canary, by a timer'),
-          measure(6000, 9000, 'the next, something new'),
+          measure(6000, 9000, 'the next, a new one'),
           measure(9000, 10_603, 'the last that was held'),
         ],
       },
