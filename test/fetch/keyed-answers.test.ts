@@ -233,12 +233,12 @@ describe('a key that is older than the API keeps it', () => {
     const server = fakeServer(later(60_001), answer());
     const idempotency = { ...idempotencyProfiles.draft, lifetimeMs };
     const origins = { slots: { maxInFlight: 1 } };
-    const { submit, fetch } = createSubmitter(server.fetch, [{ match: origin, idempotency }], {
+    const steady = createSubmitter(server.fetch, [{ match: origin, idempotency }], {
       origin: origins,
     });
-    const { error } = await submit((send) => send(origin, post));
+    const { error } = await steady.submit((fetch) => fetch(origin, post));
     expect(error).toMatchObject({ outcome: { kind: 'expired' } });
-    const next = observe(fetch(origin));
+    const next = observe(steady.fetch(origin));
     await settled();
     expect(next.state).toBe('resolved');
   });
