@@ -15,15 +15,16 @@ export interface Pace extends Readable<number> {
 const first = 0.3;
 const least = 0.05;
 const most = 1;
-const growth = 1.3;
-const cut = 0.3;
+const growth = 1.5;
+const cut = 0.4;
 /** What was held for long is not let go at a snail's pace: one in four seconds at full pace. */
 const leastPerMs = 0.25 / 1000;
 
 /**
- * Slow start with latency as the signal: failures come too late. It grows by three tenths with each
- * answer that is as fast as usual, and falls to three tenths with each slow or failed one: a tab
- * sees an answer in several seconds, and all tabs together are past the server's capacity by then.
+ * Slow start with latency as the signal: failures come too late. It grows by half with each answer
+ * that is as fast as usual, and falls to two fifths with each slow or failed one: a tab sees an
+ * answer in several seconds, and all tabs together are past the server's capacity by then. It
+ * still rises where three in ten answers are slow by chance.
  */
 export function createPace(): Pace {
   const { getState, subscribe, set } = createStore(first);

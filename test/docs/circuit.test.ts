@@ -36,11 +36,11 @@ test('the timeline of the circuit is that of the code', async () => {
     '9000 A 200',
     '9000 C succeeded',
     '9000 A succeeded',
-    // Two were held for 2.5 s, and A was quick: half of 1.25 s at a pace of 0.39.
-    '10603 origin up',
-    '10603 B sending',
-    '10603 B 200',
-    '10603 B succeeded',
+    // Two were held for 2.5 s, and A was quick: half of 1.25 s at a pace of 0.45.
+    '10389 origin up',
+    '10389 B sending',
+    '10389 B 200',
+    '10389 B succeeded',
   ]);
   expectPicture('circuit', {
     title: 'Two failures in a row: everything is held, one canary at a time goes',
@@ -53,7 +53,7 @@ test('the timeline of the circuit is that of the code', async () => {
         notes: [
           measure(500, 6000, 'the first canary, by a timer'),
           measure(6000, 9000, 'the next, a new one'),
-          measure(9000, 10_603, 'the last that was held'),
+          measure(9000, 10_389, 'the last that was held'),
         ],
       },
       { ...laneOf(stage, 'A'), name: 'A', about: 'asked at 0 s' },

@@ -14,7 +14,7 @@ test('the timeline of a release is that of the code', async () => {
     stage.server.plan(`/${ask}`, { afterMs: { 4: 1500, 7: 1500 }[ask as number] ?? 100 });
   const steps: { atMs: number; value: number }[] = [];
   pace.subscribe(() => steps.push({ atMs: stage.rig.elapsed(), value: pace.getState() }));
-  await stage.play(18_000, [
+  await stage.play(13_000, [
     [0, () => stage.ask('A')],
     ...asks.map((ask) => [350 + ask * 350, () => stage.ask(`${ask}`)] as const),
   ]);
@@ -29,33 +29,34 @@ test('the timeline of a release is that of the code', async () => {
     '3500 7',
     // Seven were held for 4.3 s, one in 614 ms. At 0.3 of that: 2048 ms, the first after half of it.
     '6024 6',
-    // 1575 ms later, at 0.39.
-    '7600 5',
-    // 1212 ms, at 0.507; and again, because 4 is not back.
-    '8812 4',
-    '10024 A',
-    // 3107 ms, at 0.1977; these are old by now, and the oldest is first.
-    '13131 1',
-    // 2390 ms, at 0.2570.
-    '15521 2',
-    // 1839 ms, at 0.3341.
-    '17360 3',
+    // 1365 ms later, at 0.45.
+    '7390 5',
+    // 910 ms, at 0.675; and again, because 4 is not back.
+    '8301 4',
+    '9212 A',
+    // A was quick, and 4 was not: 1536 ms, at 0.4.
+    '10748 3',
+    // 1024 ms, at 0.6; these are old by now, and the oldest is first.
+    '11772 1',
+    // 683 ms, at 0.9.
+    '12455 2',
   ]);
   const released = steps.filter(({ atMs }) => atMs >= upMs);
   expect(released).toEqual([
     { atMs: 5000, value: 0.3 },
-    { atMs: 6124, value: 0.3 * 1.3 },
-    { atMs: 7700, value: 0.3 * 1.3 * 1.3 },
-    { atMs: 10_024, value: 0.3 * 1.3 * 1.3 * 1.3 },
-    { atMs: 10_312, value: 0.3 * 1.3 * 1.3 * 1.3 * 0.3 },
-    { atMs: 13_231, value: 0.3 * 1.3 * 1.3 * 1.3 * 0.3 * 1.3 },
-    { atMs: 15_621, value: 0.3 * 1.3 * 1.3 * 1.3 * 0.3 * 1.3 * 1.3 },
-    // 3 is the last: its answer steers nothing.
+    { atMs: 6124, value: 0.3 * 1.5 },
+    { atMs: 7490, value: 0.3 * 1.5 * 1.5 },
+    // 1.0125 would be too much.
+    { atMs: 9212, value: 1 },
+    { atMs: 9801, value: 0.4 },
+    { atMs: 10_848, value: 0.4 * 1.5 },
+    { atMs: 11_872, value: 0.4 * 1.5 * 1.5 },
+    // 2 is the last: its answer steers nothing.
   ]);
   expectPicture('release', {
     title: 'What was held comes back: slowly, then as fast as answers are quick',
-    endMs: 18_000,
-    tickMs: 2000,
+    endMs: 13_000,
+    tickMs: 1000,
     rows: [
       { ...stage.origin, about: 'useOriginStatus', marks: sent },
       {
