@@ -112,7 +112,7 @@ export function createPassage(context: PassageContext, options: OriginOptions = 
       endpoint: name,
       risk: isSafeMethod(method) ? 0 : isRepeatable ? 1 : 2,
       isNew: attempt === 1,
-      isBackground: policy.priority === 'background',
+      priority: policy.priority,
       isFailFast: policy.whenDown === 'fail',
       holdMs: policy.holdMs,
     };

@@ -358,7 +358,7 @@ export function createGate(
       const waiter: Waiter = { ask, askedAt: now, expiresAt: now + ms, isTold: false, take };
       if (waiters.length === 0) heldSince = now;
       waiters = [...waiters, waiter];
-      if (!circuit.isClosed() && ask.isNew) {
+      if (!circuit.isClosed() && (ask.isNew || ask.priority === 'user-blocking')) {
         if (leads()) circuit.ask();
         else hasAsked = true;
         if (leads() && circuit.mayProbe() && !limit.isHolding()) {

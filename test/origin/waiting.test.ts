@@ -8,7 +8,7 @@ const waiter = (endpoint: string, agoMs: number, ask: Partial<Ask> = {}): Waiter
     endpoint,
     risk: 0,
     isNew: true,
-    isBackground: false,
+    priority: 'user-visible',
     isFailFast: false,
     holdMs: 60_000,
     onHold: () => {},
@@ -37,8 +37,8 @@ test('of the last ten seconds the newest goes first, and of what is older the ol
 
 test('what a person sees goes before what works in the background, however new that is', () => {
   const waiters = [
-    waiter('new in the background', 0, { isBackground: true }),
-    waiter('old in the background', 50_000, { isBackground: true }),
+    waiter('new in the background', 0, { priority: 'background' }),
+    waiter('old in the background', 50_000, { priority: 'background' }),
     waiter('old', 50_000),
     waiter('new', 1000),
   ];
@@ -63,7 +63,7 @@ test('nobody waits: nobody goes', () => {
 test('the canary is the one that only reads, then the one that may be sent twice', () => {
   const write = waiter('write', 0, { risk: 2 });
   const repeat = waiter('repeat', 100, { risk: 1 });
-  const read = waiter('read', 50_000, { isBackground: true });
+  const read = waiter('read', 50_000, { priority: 'background' });
   expect(canary([write, repeat, read])).toBe('read');
   expect(canary([write, repeat])).toBe('repeat');
   expect(canary([write])).toBe('write');
