@@ -14,7 +14,7 @@ import { useCountdown, useFallback, useOriginStatus, useRetryStatus } from 'stea
 import { parseHttpDate } from '${root}/src/policy/http-date.ts';
 import { failures } from '${root}/src/policy/outcome.ts';
 import { readRateLimit } from '${root}/src/policy/rate-limit.ts';
-import { readListItems } from '${root}/src/policy/structured-field.ts';
+import { readListItems, readStringItem } from '${root}/src/policy/structured-field.ts';
 const steady = createSteadfetch();
 declare const error: unknown;
 declare const operation: Operation;
