@@ -159,3 +159,29 @@ test('a file that is locked for too long is an error, and the key is free afterw
   b.exec('ROLLBACK');
   expect(await told(send(post({ key: '"a"' })))).toBe('200 fine');
 });
+
+test('a transaction has the file to itself from its beginning: what it has read is still so when it writes', async () => {
+  const [a, b] = openTwice();
+  a.exec('PRAGMA journal_mode = WAL');
+  b.exec('PRAGMA busy_timeout = 1');
+  const { open, opened } = createLatch();
+  const { open: tellRead, opened: read } = createLatch();
+  const first = idempotent(
+    async (_request, { tx }) => {
+      const left = 1 - ordersIn(tx).length;
+      tellRead();
+      await opened;
+      tx.prepare('INSERT INTO orders (article) VALUES (?)').run(`of ${left}`);
+      return new Response('the last one');
+    },
+    { store: sqliteStore(a) },
+  );
+  const other = sqliteStore(b);
+  const answered = first(post({ key: '"a"' }));
+  await read;
+  await expect(other.claim(claimOf('b', 0))).rejects.toThrow('database is locked');
+  open();
+  expect(await told(answered)).toBe('200 the last one');
+  expect(await other.claim(claimOf('b', 0))).toEqual({ kind: 'claimed' });
+  expect(ordersIn(b)).toEqual(['of 1']);
+});
