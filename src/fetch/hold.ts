@@ -8,6 +8,8 @@ import type { Operations } from './operations.ts';
 /** How a wait ended: also by being dropped. */
 export type Release = Turn | 'dropped';
 
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
 interface HoldContext {
   readonly clock: Clock;
   readonly operations: Operations;
@@ -24,45 +26,48 @@ export function holdAt(
   return new Promise((resolve) => {
     // Not yet there when it is given its turn at once.
     const at: { waiter?: Waiter | undefined } = {};
-    let hold: Hold | undefined;
     let isOver = false;
     const withWaiter = (act: (waiter: Waiter) => void) => () => {
       if (at.waiter) act(at.waiter);
+    };
+    const drop = (): void => {
+      if (at.waiter) gate.leave(at.waiter);
+      end('dropped');
+    };
+    // One object for the whole wait, told anew in place: an origin that is down tells all who wait.
+    const hold: Mutable<Hold> = {
+      reason: 'queued',
+      retryAt: undefined,
+      go: withWaiter(gate.force),
+      drop,
+      renew: withWaiter(gate.renew),
     };
     const end = (release: Release): void => {
       if (isOver) return;
       isOver = true;
       signal?.removeEventListener('abort', drop);
-      if (hold) {
+      if (live.holds.includes(hold)) {
         live.holds = live.holds.filter((other) => other !== hold);
         if (live.holds.length === 0) {
           live.heldMs += Math.max(0, clock.now() - (live.heldSince ?? 0));
           if (live.phase === 'held') live.phase = 'sending';
         }
         operations.emit(live, { type: 'release', release });
-        live.onHold?.();
+        live.onChange?.();
       }
       resolve(release);
     };
-    const drop = (): void => {
-      if (at.waiter) gate.leave(at.waiter);
-      end('dropped');
-    };
     const onHold = (reason: HoldReason, retryAt: number | undefined): void => {
       if (isOver) return;
-      const others = live.holds.filter((other) => other !== hold);
-      if (!hold && others.length === 0) live.heldSince = clock.now();
-      hold = {
-        reason,
-        retryAt,
-        go: withWaiter(gate.force),
-        drop,
-        renew: withWaiter(gate.renew),
-      };
-      live.holds = [...others, hold];
-      live.phase = 'held';
+      hold.reason = reason;
+      hold.retryAt = retryAt;
+      if (!live.holds.includes(hold)) {
+        if (live.holds.length === 0) live.heldSince = clock.now();
+        live.holds = [...live.holds, hold];
+        live.phase = 'held';
+      }
       operations.emit(live, { type: 'hold', reason, retryAt });
-      live.onHold?.();
+      live.onChange?.();
     };
     // Whoever aborts while others are told is not asked to wait.
     if (signal?.aborted) return end('dropped');

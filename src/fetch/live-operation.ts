@@ -4,7 +4,7 @@ import type { Decision, RetryReason } from '../policy/decision.ts';
 import type { OperationRef } from '../policy/operation.ts';
 import type { PolicyOptions } from '../policy/options.ts';
 import type { HoldReason } from '../policy/outcome.ts';
-import type { Intent } from './intent.ts';
+import type { Intent, Steps } from './intent.ts';
 
 /** An attempt that waits at a gate, before it is sent. */
 export interface Hold {
@@ -38,10 +38,13 @@ export interface LiveOperation {
   failedRequests?: Set<string> | undefined;
   previousBackoffMs?: number;
   heldMs: number;
-  /** Its requests that wait at the gate of an origin, since when, and who is told of it. */
+  /** Its requests that wait at the gate of an origin, and since when. */
   holds: readonly Hold[];
   heldSince?: number;
-  onHold?: (() => void) | undefined;
+  /** Is told when it is held or let go and, in a loop of ours, when it waits or goes on. */
+  onChange?: (() => void) | undefined;
+  /** Ends its wait, in a loop of ours. */
+  skip?: () => void;
   /** Where its latest request went: its next attempt waits there before it begins. */
   gate: Gate | undefined;
   ask: Omit<Ask, 'onHold'> | undefined;
@@ -65,6 +68,8 @@ export interface LiveOperation {
   readonly idempotent?: boolean | undefined;
   /** Its idempotency key, where it has one. */
   readonly intent?: Intent | undefined;
+  /** Its keyed requests so far, with the bytes that they send, until it ends. */
+  steps?: Steps | undefined;
   /** Nobody retries its attempts, so that a loop inside it is the only one. */
   readonly isSingle?: boolean | undefined;
 }

@@ -2,10 +2,11 @@ import type { Query } from '@tanstack/react-query';
 import { defineApis } from '../fetch/api-profile.ts';
 import { createFetch } from '../fetch/create-fetch.ts';
 import type { Emitter } from '../fetch/events.ts';
+import type { Keys, KeysContext } from '../fetch/keys.ts';
 import type { LiveOperation, Signals } from '../fetch/live-operation.ts';
+import type { LoopContext } from '../fetch/loop.ts';
 import { createOperations } from '../fetch/operations.ts';
 import type { Passage, PassageContext } from '../fetch/passage.ts';
-import type { RetryLoopContext } from '../fetch/retry.ts';
 import { systemClock, systemRandom, systemTransport } from '../policy/clock.ts';
 import { type PolicyOptions, presets } from '../policy/options.ts';
 import { definePolicy } from '../policy/validate.ts';
@@ -23,13 +24,14 @@ import type {
 } from './steadfetch.ts';
 
 /** The fetch, the policy and React Query's options: the part of an instance that every app runs. */
-export type Core = Omit<Steadfetch, 'json' | 'retry' | 'subscribe'> & {
+export type Core = Omit<Steadfetch, 'json' | 'retry' | 'subscribe' | 'mutationOptions'> & {
   /** What the rest of the instance stands on. */
-  readonly context: RetryLoopContext;
+  readonly context: LoopContext;
 };
 
 /**
- * `openPassage` makes the way out, past the gates of the origins.
+ * `openPassage` makes the way out, past the gates of the origins, and `openKeys` what gives requests
+ * their idempotency keys.
  *
  * @throws TypeError when an option is not as it must be.
  */
@@ -37,6 +39,7 @@ export function createCore(
   config: SteadfetchConfig,
   emitter: Emitter,
   openPassage: (context: PassageContext) => Passage,
+  openKeys: (context: KeysContext) => Keys,
 ): Core {
   const { clock = systemClock, random = systemRandom, apis = [] } = config;
   const policy = definePolicy('createSteadfetch', presets.interactive, config.policy);
@@ -50,6 +53,7 @@ export function createCore(
     signals,
     ledger,
     ...openPassage({ clock, random, operations }),
+    keys: openKeys({ clock, operations }),
     isWaking: createWake(clock),
     byQuery: new WeakMap<Query, LiveOperation>(),
     transport: config.fetch ?? systemTransport,

@@ -1,8 +1,10 @@
 import { createEmitter } from '../fetch/events.ts';
 import { createJson } from '../fetch/json.ts';
+import { createKeys } from '../fetch/keys.ts';
 import { createPassage } from '../fetch/passage.ts';
 import { createRetry } from '../fetch/retry.ts';
 import { createCore } from './create-core.ts';
+import { createMutationOptions } from './mutation-options.ts';
 import type { Steadfetch, SteadfetchConfig } from './steadfetch.ts';
 
 /**
@@ -19,13 +21,17 @@ import type { Steadfetch, SteadfetchConfig } from './steadfetch.ts';
  */
 export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const emitter = createEmitter();
-  const { context, ...core } = createCore(config, emitter, (shared) =>
-    createPassage(shared, config.origin),
+  const { context, ...core } = createCore(
+    config,
+    emitter,
+    (shared) => createPassage(shared, config.origin),
+    (shared) => createKeys(shared, config.apis),
   );
   return {
     ...core,
     json: createJson(core.fetch),
     retry: createRetry(context),
+    mutationOptions: createMutationOptions(context, core.fetch),
     subscribe: emitter.subscribe,
   };
 }

@@ -6,6 +6,7 @@ import type { SteadyRetry } from '../fetch/retry.ts';
 import type { OriginOptions } from '../origin/options.ts';
 import type { Clock, Random, Transport } from '../policy/clock.ts';
 import type { Policy, PolicyOptions } from '../policy/options.ts';
+import type { DefineMutation } from './mutation-options.ts';
 import type { AnyPersister, SteadyPersister } from './persister.ts';
 import type { RetryPair, SpreadRetryPair } from './retry-pair.ts';
 
@@ -79,6 +80,23 @@ export interface Steadfetch {
    * @throws TypeError when an option is not as it must be.
    */
   readonly mutationPolicy: (policy: MutationPolicyOptions) => SpreadRetryPair;
+  /**
+   * React Query's options of a mutation that has one idempotency key for each `mutate`, is sent again
+   * when that is right, and can be skipped and cancelled in its wait.
+   *
+   * @example
+   * ```ts
+   * const placeOrder = steady.mutationOptions({
+   *   mutationKey: ['order'],
+   *   mutationFn: (order: { sku: string }, { json }) =>
+   *     json<{ id: string }>('/api/orders', { json: order }),
+   *   policy: { preset: 'critical' },
+   * });
+   * ```
+   *
+   * @throws TypeError when an option of the policy is not as it must be.
+   */
+  readonly mutationOptions: DefineMutation;
   /**
    * Puts a persister of the app's own inside ours, which it would otherwise replace.
    *

@@ -9,13 +9,14 @@ test('the timeline of a release is that of the code', async () => {
   const stage = createStage();
   const { pace } = stage.gate();
   stage.server.plan('/A', 503, 503);
+  // 4 is slow; 7 is the canary.
   for (const ask of asks)
-    stage.server.plan(`/${ask}`, { afterMs: { 3: 1500, 7: 500 }[ask as number] ?? 100 });
+    stage.server.plan(`/${ask}`, { afterMs: { 4: 1500, 7: 1500 }[ask as number] ?? 100 });
   const steps: { atMs: number; value: number }[] = [];
   pace.subscribe(() => steps.push({ atMs: stage.rig.elapsed(), value: pace.getState() }));
-  await stage.play(15_000, [
+  await stage.play(18_000, [
     [0, () => stage.ask('A')],
-    ...asks.map((ask) => [ask * 700, () => stage.ask(`${ask}`)] as const),
+    ...asks.map((ask) => [350 + ask * 350, () => stage.ask(`${ask}`)] as const),
   ]);
   const upMs = stage.origin.spans.find(({ kind }) => kind === 'recovering')?.atMs ?? 0;
   const sent = [...stage.lanes.values()].flatMap(({ name, spans }) =>
@@ -25,27 +26,36 @@ test('the timeline of a release is that of the code', async () => {
   );
   sent.sort((a, b) => a.atMs - b.atMs);
   expect(sent.map(({ atMs, label }) => `${atMs} ${label}`)).toEqual([
-    '6000 7',
-    '7881 6',
-    '9262 5',
-    '10091 4',
-    '10920 3',
-    '11749 1',
-    '13407 2',
-    '14236 A',
+    '3500 7',
+    // Seven were held for 4.3 s, one in 614 ms. At 0.3 of that: 2048 ms, the first after half of it.
+    '6024 6',
+    // 1575 ms later, at 0.39.
+    '7600 5',
+    // 1212 ms, at 0.507; and again, because 4 is not back.
+    '8812 4',
+    '10024 A',
+    // 3107 ms, at 0.1977; these are old by now, and the oldest is first.
+    '13131 1',
+    // 2390 ms, at 0.2570.
+    '15521 2',
+    // 1839 ms, at 0.3341.
+    '17360 3',
   ]);
   const released = steps.filter(({ atMs }) => atMs >= upMs);
   expect(released).toEqual([
-    { atMs: 6500, value: 0.3 },
-    { atMs: 7981, value: 0.6 },
-    { atMs: 9362, value: 1 },
-    { atMs: 12420, value: 0.5 },
-    { atMs: 13507, value: 1 },
+    { atMs: 5000, value: 0.3 },
+    { atMs: 6124, value: 0.3 * 1.3 },
+    { atMs: 7700, value: 0.3 * 1.3 * 1.3 },
+    { atMs: 10_024, value: 0.3 * 1.3 * 1.3 * 1.3 },
+    { atMs: 10_312, value: 0.3 * 1.3 * 1.3 * 1.3 * 0.3 },
+    { atMs: 13_231, value: 0.3 * 1.3 * 1.3 * 1.3 * 0.3 * 1.3 },
+    { atMs: 15_621, value: 0.3 * 1.3 * 1.3 * 1.3 * 0.3 * 1.3 * 1.3 },
+    // 3 is the last: its answer steers nothing.
   ]);
   expectPicture('release', {
     title: 'What was held comes back: slowly, then as fast as answers are quick',
-    endMs: 15_000,
-    tickMs: 1000,
+    endMs: 18_000,
+    tickMs: 2000,
     rows: [
       { ...stage.origin, about: 'useOriginStatus', marks: sent },
       {
