@@ -1,5 +1,11 @@
-import { createSteadfetch, isSteadfetchError, type SteadfetchConfig } from 'steadfetch';
-import { type Contender, createKey } from '../contender.ts';
+import { MutationObserver, QueryClient } from '@tanstack/react-query';
+import {
+  createSteadfetch,
+  idempotencyProfiles,
+  isSteadfetchError,
+  type SteadfetchConfig,
+} from 'steadfetch';
+import type { Contender, Order } from '../contender.ts';
 
 /** A clock that goes faster: so every default of Steadfetch stays as it is. */
 const fastClock = (speed: number) => ({
@@ -13,16 +19,18 @@ const createContender =
   ({ url, speed }) => {
     const steady = createSteadfetch({
       clock: fastClock(speed),
-      apis: [{ match: url, idempotency: { header: 'Idempotency-Key' } }],
+      apis: [{ match: url, idempotency: idempotencyProfiles.draft }],
       ...config,
     });
+    const client = new QueryClient({ defaultOptions: steady.defaultOptions });
+    const placeOrder = steady.mutationOptions({
+      mutationKey: ['order'],
+      mutationFn: (order: Order, { json }) => json(url, { method: 'POST', json: order }),
+      policy: { preset: 'critical' },
+    });
     return async (order) => {
-      const headers = { 'idempotency-key': createKey() };
       try {
-        await steady.retry(
-          ({ signal }) => steady.json(url, { method: 'POST', json: order, headers, signal }),
-          { preset: 'critical' },
-        );
+        await new MutationObserver(client, placeOrder).mutate(order);
         return 'success';
       } catch (error) {
         const isUndone = isSteadfetchError(error) && error.outcome.processed === 'no';
