@@ -14,7 +14,7 @@ import { useCountdown, useFallback, useOriginStatus, useRetryStatus, useSteadyMu
 import { parseHttpDate } from '${root}/src/policy/http-date.ts';
 import { failures } from '${root}/src/policy/outcome.ts';
 import { readRateLimit } from '${root}/src/policy/rate-limit.ts';
-import { readListItems } from '${root}/src/policy/structured-field.ts';
+import { readListItems, readStringItem } from '${root}/src/policy/structured-field.ts';
 const steady = createSteadfetch();
 const placeOrder = steady.mutationOptions({ mutationFn: async (order: { sku: string }) => order.sku });
 declare const error: unknown;

@@ -21,6 +21,7 @@ const folders: Readonly<Record<string, Place>> = {
     folders: ['query', 'fetch', 'origin', 'policy'],
     packages: ['@tanstack/react-query', 'react'],
   },
+  server: { folders: ['policy'], packages: [] },
   testing: { folders: ['policy'], packages: ['msw'] },
 };
 
@@ -28,6 +29,7 @@ const folders: Readonly<Record<string, Place>> = {
 const entries: Readonly<Record<string, Place>> = {
   'index.ts': { folders: ['query', 'fetch', 'origin', 'policy'], packages: [] },
   'react.ts': { folders: ['react', 'query', 'fetch', 'origin', 'policy'], packages: [] },
+  'server.ts': { folders: ['server', 'policy'], packages: [] },
   'testing.ts': { folders: ['testing', 'policy'], packages: [] },
 };
 
