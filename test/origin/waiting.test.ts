@@ -45,6 +45,11 @@ test('what a person sees goes before what works in the background, however new t
   expect(order(waiters)).toEqual(['new', 'old', 'new in the background', 'old in the background']);
 });
 
+test('what a person waits for goes before all they see, however old it is', () => {
+  const waiters = [waiter('new', 0), waiter('old', 50_000, { priority: 'user-blocking' })];
+  expect(order(waiters)).toEqual(['old', 'new']);
+});
+
 test('of those asked for at once the last goes first while new, and the first when old', () => {
   expect(order([waiter('a', 10), waiter('b', 10), waiter('c', 10)])).toEqual(['c', 'b', 'a']);
   const old = [waiter('a', 20_000), waiter('b', 20_000), waiter('c', 20_000)];

@@ -4,12 +4,11 @@ import { kyInHook } from './contenders/ky.ts';
 import { pRetry, pRetryKeyed } from './contenders/p-retry.ts';
 import { plainFetch } from './contenders/plain-fetch.ts';
 import { reactQuery, reactQueryKeyed } from './contenders/react-query.ts';
-import { steadfetch, steadfetchNoCircuit } from './contenders/steadfetch.ts';
+import { steadfetch } from './contenders/steadfetch.ts';
 
 /** Each as its user would configure it, by the name that the figures call it. */
 export const contenders: Readonly<Record<string, Contender>> = {
   Steadfetch: steadfetch,
-  'Steadfetch, `circuit: false`': steadfetchNoCircuit,
   'plain fetch': plainFetch,
   'React Query, key in the mutationFn': reactQuery,
   'ky, key in a hook': kyInHook,

@@ -59,7 +59,5 @@ Every contender sends a key, because the server asks for one, has 10 s for an at
 | contender | told success | booked more than once | told failed, and booked | told unknown, and booked | told unknown, and not booked | told failed, and not booked | told success, and not booked | requests per order |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
 ${results.map(([name, figures]) => row(name, figures)).join('\n')}
-
-With the circuit, a tab that asks for little is sparing with its [canaries](../circuit.md). On such a line some of its submissions are held for longer than \`holdMs\`, and end as unknown.
 `;
 }

@@ -1,10 +1,5 @@
 import { MutationObserver, QueryClient } from '@tanstack/react-query';
-import {
-  createSteadfetch,
-  idempotencyProfiles,
-  isSteadfetchError,
-  type SteadfetchConfig,
-} from 'steadfetch';
+import { createSteadfetch, idempotencyProfiles, isSteadfetchError } from 'steadfetch';
 import type { Contender, Order } from '../contender.ts';
 
 /** A clock that goes faster: so every default of Steadfetch stays as it is. */
@@ -14,33 +9,25 @@ const fastClock = (speed: number) => ({
   clearTimeout: (handle: unknown) => clearTimeout(handle as ReturnType<typeof setTimeout>),
 });
 
-const createContender =
-  (config: SteadfetchConfig): Contender =>
-  ({ url, speed }) => {
-    const steady = createSteadfetch({
-      clock: fastClock(speed),
-      apis: [{ match: url, idempotency: idempotencyProfiles.draft }],
-      ...config,
-    });
-    const client = new QueryClient({ defaultOptions: steady.defaultOptions });
-    const placeOrder = steady.mutationOptions({
-      mutationKey: ['order'],
-      mutationFn: (order: Order, { json }) => json(url, { method: 'POST', json: order }),
-      policy: { preset: 'critical' },
-    });
-    return async (order) => {
-      try {
-        await new MutationObserver(client, placeOrder).mutate(order);
-        return 'success';
-      } catch (error) {
-        const isUndone = isSteadfetchError(error) && error.outcome.processed === 'no';
-        return isUndone ? 'failed' : 'unknown';
-      }
-    };
-  };
-
 /** The `critical` preset, and everything else as it comes: budget, circuit, holds. */
-export const steadfetch: Contender = createContender({});
-
-/** The same without the circuit: nothing is ever held. */
-export const steadfetchNoCircuit: Contender = createContender({ origin: { circuit: false } });
+export const steadfetch: Contender = ({ url, speed }) => {
+  const steady = createSteadfetch({
+    clock: fastClock(speed),
+    apis: [{ match: url, idempotency: idempotencyProfiles.draft }],
+  });
+  const client = new QueryClient({ defaultOptions: steady.defaultOptions });
+  const placeOrder = steady.mutationOptions({
+    mutationKey: ['order'],
+    mutationFn: (order: Order, { json }) => json(url, { method: 'POST', json: order }),
+    policy: { preset: 'critical' },
+  });
+  return async (order) => {
+    try {
+      await new MutationObserver(client, placeOrder).mutate(order);
+      return 'success';
+    } catch (error) {
+      const isUndone = isSteadfetchError(error) && error.outcome.processed === 'no';
+      return isUndone ? 'failed' : 'unknown';
+    }
+  };
+};
