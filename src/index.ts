@@ -1,3 +1,4 @@
+export type { ConnectivityOptions, ProbeOptions } from './connectivity/probe.ts';
 export type { ApiProfile, IdempotencyProfile } from './fetch/api-profile.ts';
 export type { SteadyFetch, SteadyInit } from './fetch/create-fetch.ts';
 export {

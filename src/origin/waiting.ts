@@ -26,8 +26,8 @@ export interface Waiter {
   /** When it was asked for last, in epoch milliseconds: older ones may have nobody left to see them. */
   askedAt: number;
   expiresAt: number;
-  /** Whoever waits knows it. */
-  isTold: boolean;
+  /** What whoever waits was told last. */
+  told?: string;
   readonly take: (turn: Turn) => void;
 }
 
