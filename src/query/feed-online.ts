@@ -13,7 +13,12 @@ let feeder: Connectivity | undefined;
 export function feedOnlineManager(connectivity: Connectivity): () => void {
   feeder = connectivity;
   onlineManager.setEventListener((setOnline) => {
-    const tell = (): void => setOnline(connectivity.getState().status !== 'offline');
+    let told: boolean | undefined;
+    // Only what has changed: who sets it by hand, as the devtools do, has it that way.
+    const tell = (): void => {
+      const isOnline = connectivity.getState().status !== 'offline';
+      if (isOnline !== told) setOnline((told = isOnline));
+    };
     tell();
     return connectivity.subscribe(tell);
   });
