@@ -1,4 +1,3 @@
-
 import { type Connectivity, createConnectivity } from '../../src/connectivity/connectivity.ts';
 import type { HintEvent } from '../../src/connectivity/hint.ts';
 import type { ProbeResult } from '../../src/connectivity/probe.ts';
@@ -76,8 +75,7 @@ export function gather(start: Start = {}): Evidence {
       connectivity.failed(epochMs + sentAtMs, (is) => (isItsDoing = is));
       return { isItsDoing: () => isItsDoing };
     },
-    answer: (sentAtMs = clock.elapsed()) =>
-      connectivity.answered(epochMs + sentAtMs, clock.now()),
+    answer: (sentAtMs = clock.elapsed()) => connectivity.answered(epochMs + sentAtMs, clock.now()),
     state() {
       const { status, since, nextProbeAt } = connectivity.getState();
       return [status, since - epochMs, nextProbeAt && nextProbeAt - epochMs];
