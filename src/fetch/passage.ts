@@ -142,6 +142,7 @@ export function createPassage(
       endpoint: name,
       risk: isSafeMethod(method) ? 0 : isRepeatable ? 1 : 2,
       isNew: attempt === 1,
+      isResumed: live.isResumed,
       isBackground: policy.priority === 'background',
       isFailFast: policy.whenDown === 'fail',
       holdMs: policy.holdMs,
@@ -171,8 +172,9 @@ export function createPassage(
     async holdBefore(live) {
       const { gate, ask } = live;
       if (!gate || !ask) return;
-      const isNew = live.attempt === 1;
-      const release = await holdAt(gate, { ...ask, isNew }, live, undefined, context);
+      const { attempt, isResumed } = live;
+      const again = { ...ask, isNew: attempt === 1, isResumed };
+      const release = await holdAt(gate, again, live, undefined, context);
       if (release === 'expired') throw refuse(live, {}, gate, false);
       if (release !== 'dropped') live.pass = { gate, isCanary: release === 'canary' };
     },

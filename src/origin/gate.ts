@@ -256,7 +256,7 @@ export function createGate(
     followAt = Infinity;
     for (const waiter of waiters) {
       if (!isOpen()) break;
-      if (upAt - waiter.askedAt < freshMs) go(waiter, 'go');
+      if (upAt - waiter.askedAt < freshMs && !waiter.ask.isResumed) go(waiter, 'go');
     }
   };
 

@@ -8,6 +8,8 @@ export interface Ask {
   readonly risk: 0 | 1 | 2;
   /** Its first attempt: something new, which draws the next canary nearer. */
   readonly isNew: boolean;
+  /** It goes on together with many others, which are not as good as new. */
+  readonly isResumed?: boolean | undefined;
   readonly isBackground: boolean;
   /** It waits for a place, but not for an origin that is down or rate-limited. */
   readonly isFailFast: boolean;
