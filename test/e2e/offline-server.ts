@@ -13,8 +13,9 @@ interface OneOrigin {
   readonly url: string;
   /** Its API breaks every connection while it is not. */
   isUp: boolean;
-  /** Requests for `/api/slow…` wait for this: resolves when so many do. */
+  /** Resolves when so many requests for `/api/slow…` have come, which are then answered. */
   readonly slow: (count: number) => Promise<void>;
+  readonly forgetSlow: () => void;
   readonly answerSlow: () => void;
   readonly close: () => Promise<void>;
 }
@@ -29,11 +30,10 @@ export interface OfflineServer {
 const cors = { 'access-control-allow-origin': '*', 'cache-control': 'no-store' };
 
 async function startOrigin(outDir: string): Promise<OneOrigin> {
-  const slow = new Set<ServerResponse>();
+  let slow: ServerResponse[] = [];
   let look = (): void => {};
   const wait = (response: ServerResponse): void => {
-    slow.add(response);
-    response.once('close', () => slow.delete(response));
+    slow.push(response);
     look();
   };
   const answer = (response: ServerResponse): void => {
@@ -63,12 +63,10 @@ async function startOrigin(outDir: string): Promise<OneOrigin> {
     url: `http://127.0.0.1:${port}/`,
     isUp: true,
     async slow(count) {
-      while (slow.size < count) await new Promise<void>((resolve) => (look = resolve));
+      while (slow.length < count) await new Promise<void>((resolve) => (look = resolve));
     },
-    answerSlow() {
-      for (const response of slow) answer(response);
-      slow.clear();
-    },
+    forgetSlow: () => void (slow = []),
+    answerSlow: () => slow.forEach(answer),
     close: () =>
       new Promise<void>((closed, fail) => {
         server.close((error) => (error ? fail(error) : closed()));

@@ -63,6 +63,7 @@ async function visit(act: (visit: Visit) => Promise<void>, isTimed = true) {
     page.evaluate((number) => window.lab.settle(number), underWay);
   server.here.isUp = true;
   server.there.isUp = true;
+  server.here.forgetSlow();
   await page.goto(server.here.url);
   await page.waitForFunction(() => 'lab' in window);
   try {
@@ -206,7 +207,7 @@ const situations: readonly Situation[] = [
       await one.settle();
       const stopped = await one.look();
       await one.page.clock.runFor(1500);
-      await server.here.slow(slow.length);
+      await server.here.slow(2 * slow.length);
       server.here.answerSlow();
       await one.settle();
       return `${stopped}; ${await one.look()}`;
@@ -285,6 +286,22 @@ describe.each(situations)('$name', ({ run, expected, isTimed }) => {
       expect(await run(one, kind)).toBe(expected[kind]);
     }, isTimed);
   });
+});
+
+test('a tab that is frozen gives up the lock of the one that sends the canaries', async () => {
+  await visit(async (one) => {
+    server.there.isUp = false;
+    await start(one, 'steadfetch');
+    await one.ask(`${server.there.url}api/b`);
+    const isHeld = async (): Promise<boolean> => (await navigator.locks.query()).held?.length === 1;
+    await one.page.waitForFunction(isHeld);
+    const other = await one.page.context().newPage();
+    await other.goto(server.here.url);
+    expect(await other.evaluate(isHeld)).toBe(true);
+    await one.cdp.send('Page.setWebLifecycleState', { state: 'frozen' });
+    await other.waitForFunction(async () => (await navigator.locks.query()).held?.length === 0);
+    await one.cdp.send('Page.setWebLifecycleState', { state: 'active' });
+  }, false);
 });
 
 test('the table in the docs is what was measured', () => {
