@@ -192,8 +192,11 @@ export function createFetch(context: FetchContext): SteadyFetch {
         attempt,
         idleMs,
         shared: { open: 1 },
-        fate: context.fate,
-        failed: (cause, step) => failed(cause, response, answer, step),
+        async failed(cause, step) {
+          // What breaks off while the page is left may be the page's doing.
+          if (!step && !attempt.signal.aborted) await context.fate?.();
+          return failed(cause, response, answer, step);
+        },
       });
     }
     if (answer) {

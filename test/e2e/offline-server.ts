@@ -63,7 +63,7 @@ async function startOrigin(outDir: string): Promise<OneOrigin> {
     url: `http://127.0.0.1:${port}/`,
     isUp: true,
     async slow(count) {
-      while (slow.length < count) await new Promise<void>((resolve) => (look = resolve));
+      while (slow.length < count) await new Promise<void>((come) => (look = come));
     },
     forgetSlow: () => void (slow = []),
     answerSlow: () => slow.forEach(answer),

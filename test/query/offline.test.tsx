@@ -1,10 +1,17 @@
-import { onlineManager, QueryClient, useQueries, useQuery } from '@tanstack/react-query';
+import {
+  focusManager,
+  onlineManager,
+  QueryClient,
+  useQueries,
+  useQuery,
+} from '@tanstack/react-query';
 import { act } from '@testing-library/react';
 import { createSteadfetch, isNotSentError, type SteadyInit } from 'steadfetch';
 import { useConnectivity, useOriginStatus } from 'steadfetch/react';
 import { describe, expect, test, vi } from 'vitest';
 import { watchQuery } from '../react/watch.tsx';
 import { observe, type Observed } from '../fetch/observe.ts';
+import { createHandle } from './handle.ts';
 import { setBrowserOnline } from './network.ts';
 import { createRig, type Rig } from './rig.tsx';
 
@@ -35,15 +42,15 @@ function goOnline(rig: Rig, ...paths: readonly string[]): void {
 /** Renders the connectivity and the origins, and says what was seen. */
 function watchNetwork(rig: Rig) {
   const story: string[] = [];
-  let checkNow = (): void => {};
+  const handle = createHandle<() => void>();
   function Network() {
     const network = useConnectivity();
     const origins = useOriginStatus();
-    checkNow = network.checkNow;
+    handle.set(network.checkNow);
     story.push(`${rig.elapsed()} ${network.status}, origins ${origins.status}`);
     return null;
   }
-  return { Network, story, checkNow: () => act(() => checkNow()) };
+  return { Network, story, checkNow: () => act(() => handle.get()()) };
 }
 
 describe('a device that is offline', () => {
@@ -355,5 +362,55 @@ describe('the hand on React Query’s onlineManager', () => {
     await rig.time.advance(0);
     expect(onlineManager.isOnline()).toBe(false);
     newer.dispose();
+  });
+});
+
+describe('a hidden tab', () => {
+  const hide = (isHidden: boolean): void => act(() => focusManager.setFocused(!isHidden));
+
+  test('a query waits for it with its retry, and one with its retries inside does not', async () => {
+    const rig = createRig();
+    rig.server.plan('/outside', 503);
+    rig.server.plan('/inside', 503);
+    const outside = () => rig.steady.json(`${api}/outside`);
+    const inside = () =>
+      rig.steady.retry(({ signal }) => rig.steady.json(`${api}/inside`, { signal }));
+    rig.client.mount();
+    rig.client.fetchQuery({ queryKey: ['outside'], queryFn: outside }).catch(() => {});
+    rig.client.fetchQuery({ queryKey: ['inside'], queryFn: inside, retry: false }).catch(() => {});
+    await rig.time.advance(100);
+    hide(true);
+    await rig.time.advance(59_900);
+    expect(rig.server.times('/outside')).toEqual([0]);
+    expect(rig.server.times('/inside')).toEqual([0, 500]);
+    hide(false);
+    await rig.time.advance(0);
+    expect(rig.server.times('/outside')).toEqual([0, 60_000]);
+  });
+
+  test('thirty whose origin was down in their wait leave one by one when it is seen again', async () => {
+    const rig = createRig({ origin: {} });
+    for (let index = 0; index < 30; index++) rig.server.plan(`/${index}`, 503);
+    function Many() {
+      useQueries({
+        queries: Array.from({ length: 30 }, (_, index) => ({
+          queryKey: [index],
+          queryFn: () => rig.steady.json(`${api}/${index}`),
+        })),
+      });
+      return null;
+    }
+    rig.show(<Many />);
+    await rig.time.advance(100);
+    hide(true);
+    await rig.time.advance(120_000);
+    hide(false);
+    await rig.time.advance(0);
+    // The canary alone, though its answer is there at once.
+    expect(rig.server.sent.length).toBe(31);
+    await rig.time.advance(60_000);
+    const again = rig.server.times().slice(30);
+    expect(again.length).toBe(30);
+    expect(new Set(again).size).toBe(30);
   });
 });
