@@ -271,7 +271,7 @@ const situations: readonly Situation[] = [
       await server.here.slow(1);
       await one.cdp.send('Page.setWebLifecycleState', { state: 'frozen' });
       server.here.answerSlow();
-      await new Promise((resolve) => setTimeout(resolve, 2500));
+      await new Promise((passed) => setTimeout(passed, 2500));
       await one.cdp.send('Page.setWebLifecycleState', { state: 'active' });
       await one.settle();
       return one.look();
@@ -294,12 +294,14 @@ test('a tab that is frozen gives up the lock of the one that sends the canaries'
     await start(one, 'steadfetch');
     await one.ask(`${server.there.url}api/b`);
     const isHeld = async (): Promise<boolean> => (await navigator.locks.query()).held?.length === 1;
-    await one.page.waitForFunction(isHeld);
     const other = await one.page.context().newPage();
     await other.goto(server.here.url);
-    expect(await other.evaluate(isHeld)).toBe(true);
+    await other.waitForFunction(isHeld);
     await one.cdp.send('Page.setWebLifecycleState', { state: 'frozen' });
     await other.waitForFunction(async () => (await navigator.locks.query()).held?.length === 0);
+    // Nothing else has it: the frozen tab has let go.
+    const { held, pending } = await other.evaluate(() => navigator.locks.query());
+    expect([held, pending]).toEqual([[], []]);
     await one.cdp.send('Page.setWebLifecycleState', { state: 'active' });
   }, false);
 });
