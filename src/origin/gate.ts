@@ -119,6 +119,8 @@ export function createGate(
   let waiters: readonly Waiter[] = [];
   /** Until it is seen to be well, an origin that has been down gets what was held bit by bit. */
   let isReleasing = false;
+  /** What is released was not held for the origin: it has been well. */
+  let isSpread = false;
   let isProven = true;
   /** The origin has asked for a pause, and nothing has been released since. */
   let isPaused = false;
@@ -179,7 +181,7 @@ export function createGate(
       ? 'rate-limited'
       : !circuit.isClosed()
         ? 'down'
-        : isReleasing
+        : isReleasing && !isSpread
           ? 'recovering'
           : 'up';
     const before = store.getState();
@@ -236,6 +238,7 @@ export function createGate(
 
   const startRelease = (now: number, usualFailureRate: number, firstGap: number): void => {
     isPaused = false;
+    isSpread = false;
     isReleasing = waiters.length > 0;
     pace.start(waiters.length, now - heldSince, usualFailureRate);
     releasedAt = now;
@@ -243,6 +246,7 @@ export function createGate(
   };
   /** Ten in a second, and slower where the answers are. */
   const startSpread = (now: number, firstGap: number): void => {
+    isSpread = true;
     pace.start(10, 1000, 1);
     releasedAt = now;
     gaps = firstGap;

@@ -54,8 +54,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
       if (live.attempt > 1 && isAbandoned(query)) throw live.lastError;
       live.isResumed ||= shared.isWaking();
       const { networkMode } = query.options;
-      live.mayBeOffline =
-        networkMode === 'always' || (networkMode === 'offlineFirst' && live.attempt === 1);
+      live.mayBeOffline = networkMode === 'always' || networkMode === 'offlineFirst';
       live.onHold = () => showHold(context.client, query, live, shared);
       if (live.gate?.isOpen(live.mayBeOffline) === false) await shared.holdBefore(live);
       // Nobody asks about it any more.

@@ -82,7 +82,7 @@ export async function startOfflineServer(): Promise<OfflineServer> {
   const { NODE_ENV: _, ...env } = process.env;
   const vite = resolve(root, 'node_modules/vite/bin/vite.js');
   const page = resolve(import.meta.dirname, 'offline-page');
-  const options = ['--outDir', outDir, '--emptyOutDir', '--logLevel', 'warn'];
+  const options = ['--outDir', outDir, '--emptyOutDir', '--logLevel', 'error'];
   execFileSync(process.execPath, [vite, 'build', page, ...options], { cwd: page, env });
   const [here, there] = [await startOrigin(outDir), await startOrigin(outDir)];
   return {

@@ -34,6 +34,18 @@ test('time that the tab was frozen does not count: the limit starts anew, once',
   expect(call.error).toMatchObject({ code: 'timeout' });
 });
 
+test('timers that are late each time, as those of a hidden tab, still end it', async () => {
+  const steady = start(hang);
+  const call = observe(steady.fetch(`${origin}/a`, { timeout: 5000 }));
+  for (const state of ['pending', 'rejected']) {
+    await advance(4000);
+    sleep(60_000);
+    await advance(1000);
+    expect(call.state).toBe(state);
+  }
+  expect(call.error).toMatchObject({ code: 'timeout' });
+});
+
 test('a timer of a hidden tab, up to a second late, is in time', async () => {
   const steady = start(hang);
   const call = observe(steady.fetch(`${origin}/a`, { timeout: 5000 }));
