@@ -32,13 +32,13 @@ export interface ConnectivityOptions {
 type Rule = readonly [isRight: (value: unknown) => boolean, allowed: string];
 
 const rules: Readonly<Record<string, Rule>> = {
-  url: [(value) => typeof value === 'string' && value !== '', 'a URL'],
-  method: [(value) => value === 'HEAD' || value === 'GET', 'one of HEAD, GET'],
-  timeoutMs: [
-    (value) => typeof value === 'number' && value >= 1 && value <= 60_000,
+  'probe.url': [(value) => typeof value === 'string' && value !== '', 'a URL'],
+  'probe.method': [(value) => [undefined, 'HEAD', 'GET'].includes(value as string), 'HEAD or GET'],
+  'probe.timeoutMs': [
+    (value = 1) => typeof value === 'number' && value >= 1 && value <= 60_000,
     'a number from 1 to 60000',
   ],
-  expect: [(value) => typeof value === 'function', 'a function'],
+  'probe.expect': [(value = reject) => typeof value === 'function', 'a function'],
 };
 
 /** @throws TypeError that names the operation, the option, its value and what is allowed. */
@@ -47,16 +47,14 @@ export function checkConnectivity(
   options: ConnectivityOptions = {},
 ): ConnectivityOptions {
   const { probe, ...rest } = options;
-  for (const [name, value] of Object.entries(rest))
-    reject(operation, name, value, 'left out: there is no such option');
-  if (probe === undefined || probe === false) return options;
-  if (Object(probe) !== probe) reject(operation, 'probe', probe, 'false, or { url }');
-  for (const [name, value] of Object.entries({ ...probe, url: probe.url })) {
-    const [isRight, allowed] =
-      rules[name] ?? reject(operation, `probe.${name}`, value, 'left out: there is no such option');
-    const isLeftOut = value === undefined && name !== 'url';
-    if (!isLeftOut && !isRight(value)) reject(operation, `probe.${name}`, value, allowed);
-  }
+  const check = (name: string, value: unknown): void => {
+    const [isRight, allowed] = rules[name] ?? [() => false, 'left out: there is no such option'];
+    if (!isRight(value)) reject(operation, name, value, allowed);
+  };
+  for (const [name, value] of Object.entries(rest)) check(name, value);
+  if (!probe) return options;
+  for (const [name, value] of Object.entries({ ...probe, url: probe.url }))
+    check(`probe.${name}`, value);
   return options;
 }
 

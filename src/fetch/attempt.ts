@@ -30,7 +30,7 @@ export function startAttempt(
 
   const createLimit = (): Limit => {
     let timer: unknown;
-    const set = (ms: number, wasAsleep: boolean): void => {
+    const set = (ms: number, wasAsleep = false): void => {
       const dueAt = clock.now() + ms;
       timer = clock.setTimeout(() => {
         // Time that the tab was frozen does not count; a hidden tab's timers are late each time.
@@ -45,7 +45,7 @@ export function startAttempt(
     return (nextMs = Infinity) => {
       clock.clearTimeout(timer);
       // No timer holds a longer limit: it would fire at once.
-      if (nextMs <= maxTimerMs) set(nextMs, false);
+      if (nextMs <= maxTimerMs) set(nextMs);
     };
   };
   const limit = createLimit();

@@ -53,8 +53,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
       // React Query goes on with a retry that it would have given up without a persister.
       if (live.attempt > 1 && isAbandoned(query)) throw live.lastError;
       live.isResumed ||= shared.isWaking();
-      const { networkMode } = query.options;
-      live.mayBeOffline = networkMode === 'always' || networkMode === 'offlineFirst';
+      live.mayBeOffline = (query.options.networkMode ?? 'online') !== 'online';
       live.onHold = () => showHold(context.client, query, live, shared);
       if (live.gate?.isOpen(live.mayBeOffline) === false) await shared.holdBefore(live);
       // Nobody asks about it any more.

@@ -62,10 +62,10 @@ describe('the probe', () => {
 describe('an option that is not as it must be', () => {
   test.each<[unknown, string]>([
     [{ prob: false }, 'prob is false, and must be left out: there is no such option'],
-    [{ probe: true }, 'probe is true, and must be false, or { url }'],
+    [{ probe: true }, 'probe.url is undefined, and must be a URL'],
     [{ probe: {} }, 'probe.url is undefined, and must be a URL'],
     [{ probe: { url: '' } }, "probe.url is '', and must be a URL"],
-    [{ probe: { url, method: 'POST' } }, "probe.method is 'POST', and must be one of HEAD, GET"],
+    [{ probe: { url, method: 'POST' } }, "probe.method is 'POST', and must be HEAD or GET"],
     [
       { probe: { url, timeoutMs: 0 } },
       'probe.timeoutMs is 0, and must be a number from 1 to 60000',
