@@ -10,6 +10,8 @@ export interface Ask {
   /** Its first attempt: something new, which draws the next canary nearer. */
   readonly isNew: boolean;
   readonly priority: Priority;
+  /** It goes on together with many others, which are not as good as new. */
+  readonly isResumed?: boolean | undefined;
   /** It waits for a place, but not for an origin that is down or rate-limited. */
   readonly isFailFast: boolean;
   /** The longest it waits, in milliseconds. */
@@ -27,8 +29,8 @@ export interface Waiter {
   /** When it was asked for last, in epoch milliseconds: older ones may have nobody left to see them. */
   askedAt: number;
   expiresAt: number;
-  /** Whoever waits knows it. */
-  isTold: boolean;
+  /** What whoever waits was told last. */
+  told?: string;
   readonly take: (turn: Turn) => void;
 }
 

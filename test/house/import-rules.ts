@@ -15,10 +15,14 @@ interface Place {
 const folders: Readonly<Record<string, Place>> = {
   policy: { folders: [], packages: [] },
   origin: { folders: ['policy'], packages: [] },
-  fetch: { folders: ['origin', 'policy'], packages: [] },
-  query: { folders: ['fetch', 'origin', 'policy'], packages: ['@tanstack/react-query'] },
+  connectivity: { folders: ['origin', 'policy'], packages: [] },
+  fetch: { folders: ['connectivity', 'origin', 'policy'], packages: [] },
+  query: {
+    folders: ['fetch', 'connectivity', 'origin', 'policy'],
+    packages: ['@tanstack/react-query'],
+  },
   react: {
-    folders: ['query', 'fetch', 'origin', 'policy'],
+    folders: ['query', 'fetch', 'connectivity', 'origin', 'policy'],
     packages: ['@tanstack/react-query', 'react'],
   },
   server: { folders: ['policy'], packages: [] },
@@ -27,8 +31,11 @@ const folders: Readonly<Record<string, Place>> = {
 
 /** Entry files only re-export, each the part of the house that its users asked for by its name. */
 const entries: Readonly<Record<string, Place>> = {
-  'index.ts': { folders: ['query', 'fetch', 'origin', 'policy'], packages: [] },
-  'react.ts': { folders: ['react', 'query', 'fetch', 'origin', 'policy'], packages: [] },
+  'index.ts': { folders: ['query', 'fetch', 'connectivity', 'origin', 'policy'], packages: [] },
+  'react.ts': {
+    folders: ['react', 'query', 'fetch', 'connectivity', 'origin', 'policy'],
+    packages: [],
+  },
   'server.ts': { folders: ['server', 'policy'], packages: [] },
   'testing.ts': { folders: ['testing', 'policy'], packages: [] },
 };

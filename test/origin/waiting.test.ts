@@ -15,7 +15,6 @@ const waiter = (endpoint: string, agoMs: number, ask: Partial<Ask> = {}): Waiter
     ...ask,
   },
   askedAt: now - agoMs,
-  isTold: false,
   expiresAt: now + 60_000,
   take: () => {},
 });
