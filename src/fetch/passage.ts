@@ -1,8 +1,8 @@
 import type { Connectivity } from '../connectivity/connectivity.ts';
-import type { Gate, Sign } from '../origin/gate.ts';
+import type { Gate } from '../origin/gate.ts';
 import { checkOrigin, type OriginOptions } from '../origin/options.ts';
 import { createOrigins, type Origins } from '../origin/origins.ts';
-import { signOf } from '../origin/sign.ts';
+import { type Sign, signOf } from '../origin/sign.ts';
 import type { Ask } from '../origin/waiting.ts';
 import type { Clock, Random } from '../policy/clock.ts';
 import { isIdempotentMethod, isSafeMethod } from '../policy/operation.ts';

@@ -35,6 +35,8 @@ export function createBudget({
     subscribe,
     spend: () => getState() >= 1 && charge(),
     charge,
-    succeed: () => set(Math.min(maxTokens, getState() + tokensPerSuccess)),
+    // Rounded: ten tenths are one.
+    succeed: () =>
+      set(Math.min(maxTokens, Math.round((getState() + tokensPerSuccess) * 1e9) / 1e9)),
   };
 }

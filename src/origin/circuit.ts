@@ -36,7 +36,7 @@ export interface Circuit extends Readable<CircuitState> {
 }
 
 /** A canary that has not come back by then has taught nothing, and another one goes. */
-const longestProbeMs = 35_000;
+export const longestProbeMs = 35_000;
 
 type Gap = readonly [number, number];
 
@@ -83,6 +83,8 @@ export function createCircuit(
   const store = createStore(closed);
   let probeAt = 0;
   let timerAt = 0;
+  /** When these were set. */
+  let setAt = 0;
   let isOut = false;
   let probedAt = 0;
   let due: CircuitState | undefined;
@@ -93,8 +95,13 @@ export function createCircuit(
   let spent = 0;
 
   const within = ([leastMs, mostMs]: Gap): number => between(random, leastMs, mostMs);
-  const isProbing = (): boolean => isOut && clock.now() - probedAt < longestProbeMs;
-  const tell = (): void => store.set({ state: isProbing() ? 'half-open' : 'open', probeAt });
+  /** A clock that was set back would prolong whatever was set by it. */
+  const isSetBack = (): boolean => clock.now() < setAt;
+  const isProbing = (): boolean => isOut && !isSetBack() && clock.now() - probedAt < longestProbeMs;
+  const tell = (): void => {
+    setAt = clock.now();
+    store.set({ state: isProbing() ? 'half-open' : 'open', probeAt });
+  };
   const isClosed = (): boolean => store.getState().state === 'closed';
   /**
    * There are many tabs that ask rarely, and what each of them asks for by itself keeps a server
@@ -156,8 +163,11 @@ export function createCircuit(
       timerAt = Math.min(timerAt, probeAt);
     },
     isProbing,
-    timerAt: () => (isProbing() ? probedAt + longestProbeMs : timerAt),
-    mayProbe: () => !isProbing() && clock.now() >= probeAt,
+    timerAt() {
+      if (isProbing()) return probedAt + longestProbeMs;
+      return isSetBack() ? 0 : timerAt;
+    },
+    mayProbe: () => !isProbing() && (clock.now() >= probeAt || isSetBack()),
     startProbe() {
       isOut = true;
       probedAt = clock.now();

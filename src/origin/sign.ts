@@ -1,5 +1,13 @@
 import type { Outcome } from '../policy/outcome.ts';
-import type { Sign } from './gate.ts';
+
+/** What an attempt showed about its origin. */
+export type Sign =
+  /** An answer, and not one of an outage. */
+  | { readonly kind: 'alive'; readonly isSuccess: boolean }
+  /** No answer, or that of a server in trouble. A time-out weighs two: it has cost more. */
+  | { readonly kind: 'outage'; readonly weight: number }
+  /** It was called off. */
+  | { readonly kind: 'nothing' };
 
 const alive: Sign = { kind: 'alive', isSuccess: false };
 const success: Sign = { kind: 'alive', isSuccess: true };

@@ -66,7 +66,8 @@ export function createRatioRule(
   const count = (failed: boolean): void => {
     const now = clock.now();
     calls.push({ at: now, failed });
-    calls = calls.filter(({ at }) => now - at < samplingDurationMs);
+    // On both sides: a clock that was set back would keep them.
+    calls = calls.filter(({ at }) => Math.abs(now - at) < samplingDurationMs);
   };
   return {
     fail() {
@@ -80,4 +81,15 @@ export function createRatioRule(
       calls = [];
     },
   };
+}
+
+/** The rule that the options of a circuit ask for; `false` is one that never trips. */
+export function ruleOf(
+  clock: Clock,
+  options: StreakOptions | RatioOptions | false | undefined,
+): TripRule {
+  if (options === false) return createStreakRule({ maxChance: -1 });
+  return options && 'failureRatio' in options
+    ? createRatioRule(clock, options)
+    : createStreakRule(options);
 }

@@ -348,7 +348,7 @@ test('reading the state changes nothing: a component may do it while it renders'
   expect(listener).not.toHaveBeenCalled();
 });
 
-test.fails('a clock that is set back by an hour does not keep the next canary from going for an hour', () => {
+test('a clock that is set back by an hour does not keep the next canary from going for an hour', () => {
   const one = rig();
   trip(one);
   one.clock.jump(-3_600_000);

@@ -1,5 +1,6 @@
 import type { OriginOptions } from '../../src/origin/options.ts';
-import { createGate, type Gate, type Sign } from '../../src/origin/gate.ts';
+import { createGate, type Gate } from '../../src/origin/gate.ts';
+import type { Sign } from '../../src/origin/sign.ts';
 import type { Ask, Turn, Waiter } from '../../src/origin/waiting.ts';
 import type { Random } from '../../src/policy/clock.ts';
 import type { HoldReason } from '../../src/policy/outcome.ts';

@@ -116,7 +116,7 @@ describe('a ratio over a window', () => {
     expect(rule.fail(1)).toBe(false);
   });
 
-  test.fails('a clock that is set back by an hour does not keep old calls in the window', () => {
+  test('a clock that is set back by an hour does not keep old calls in the window', () => {
     const clock = createVirtualClock();
     const rule = createRatioRule(clock, options);
     for (let call = 0; call < 3; call++) rule.fail(1);
