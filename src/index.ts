@@ -1,4 +1,4 @@
-export type { ApiProfile, IdempotencyProfile } from './fetch/api-profile.ts';
+export type { ApiProfile } from './fetch/api-profile.ts';
 export type { SteadyFetch, SteadyInit } from './fetch/create-fetch.ts';
 export {
   HttpError,
@@ -13,6 +13,16 @@ export {
   TimeoutError,
 } from './fetch/errors.ts';
 export type { SteadfetchErrorCode, SteadfetchErrorInit } from './fetch/errors.ts';
+export type {
+  BodyIdempotency,
+  HeaderIdempotency,
+  IdempotencyProfile,
+  IdempotencyRules,
+} from './fetch/idempotency-profile.ts';
+export { idempotencyProfiles } from './fetch/idempotency-profiles.ts';
+export type { KeyedInit } from './fetch/keys.ts';
+export { createIdempotencyKey } from './policy/idempotency-key.ts';
+export type { KeyForm } from './policy/idempotency-key.ts';
 export type { FallbackContext } from './fetch/fallback.ts';
 export type { Listener, OperationResult, SteadfetchEvent } from './fetch/events.ts';
 export type { JsonInit, SteadyJson } from './fetch/json.ts';
@@ -25,7 +35,7 @@ export type { ShareChannel, SharePorts, TabLife } from './origin/share-ports.ts'
 export type { RatioOptions, StreakOptions } from './origin/trip-rule.ts';
 export type { BackoffInput, BackoffType } from './policy/backoff.ts';
 export { backoffDelay } from './policy/backoff.ts';
-export type { Clock, Random, Transport } from './policy/clock.ts';
+export type { Clock, KeySource, Random, Transport } from './policy/clock.ts';
 export { decide } from './policy/decide.ts';
 export type { DecideContext } from './policy/decide.ts';
 export type { Decision, RetryReason, StopReason } from './policy/decision.ts';

@@ -5,18 +5,8 @@ import type { Policy, PolicyOptions } from '../policy/options.ts';
 import type { DeclaredRateLimit } from '../policy/rate-limit.ts';
 import { definePolicy } from '../policy/validate.ts';
 import type { RequestFacts } from './failure-report.ts';
-import { readHeaders, type RequestParts, toUrl } from './request-parts.ts';
-
-/** What an API is declared to do about idempotency keys. */
-export interface IdempotencyProfile {
-  /** The request header that carries the key. A request with it is sent again with the same key. */
-  readonly header: string;
-  /**
-   * Whether this 409 means that the first request with the key is still running: then it is waited
-   * for, with the same key and the same bytes. @default every 409, as in draft-ietf-httpapi-idempotency-key-header
-   */
-  readonly inProgress?: ((response: Response) => boolean) | undefined;
-}
+import type { IdempotencyProfile } from './idempotency-profile.ts';
+import { toUrl } from './request-parts.ts';
 
 /** What is known of the API behind some URLs. */
 export interface ApiProfile {
@@ -43,19 +33,16 @@ export interface ApiProfile {
 }
 
 /** What a profile says of one request. */
-export interface ApiFacts extends Pick<RequestFacts, 'keyed' | 'idempotent' | 'apiPolicy'> {
+export interface ApiFacts extends Pick<RequestFacts, 'idempotent' | 'apiPolicy'> {
   /** The declared part of its origin that it shares budget, circuit and limits with. */
   readonly partition: string | undefined;
   readonly slots: SlotOptions | undefined;
   readonly rateLimit: DeclaredRateLimit | undefined;
-  /** The idempotency key that the request carries, where the API is declared to honour it. */
-  readonly key: string | null | undefined;
-  /** Whether a 409 says that the first request with this key is still running. */
-  readonly isInProgress: (response: Response) => boolean;
+  readonly idempotency: IdempotencyProfile | undefined;
 }
 
 /** Finds what is known of the API behind a request. */
-export type FindApi = (parts: RequestParts, init: RequestInit) => ApiFacts | undefined;
+export type FindApi = (url: string) => ApiFacts | undefined;
 
 /**
  * @throws TypeError when a profile is not as it must be.
@@ -66,33 +53,16 @@ export function defineApis(apis: readonly ApiProfile[], policy: Policy): FindApi
     definePolicy(operation, policy, api.policy);
     check(operation, api);
   });
-  return ({ url, request }, init) => {
+  return (url) => {
     const absolute = apis[0] && toUrl(url);
     const api = absolute && apis.find(({ match }) => isMatching(match, absolute));
     if (!api) return undefined;
     const { policy: apiPolicy, idempotent, idempotency, partition, slots, rateLimit } = api;
-    const key = idempotency && readHeaders(request, init).get(idempotency.header);
-    return {
-      apiPolicy,
-      idempotent,
-      keyed: !!key,
-      partition,
-      slots,
-      rateLimit,
-      key,
-      isInProgress(response) {
-        try {
-          return !!key && response.status === 409 && (idempotency.inProgress?.(response) ?? true);
-        } catch {
-          // Somebody else's mistake must not hide the answer.
-          return false;
-        }
-      },
-    };
+    return { apiPolicy, idempotent, idempotency, partition, slots, rateLimit };
   };
 }
 
-function check(operation: string, { match, idempotency, partition, slots }: ApiProfile): void {
+function check(operation: string, { match, partition, slots }: ApiProfile): void {
   checkOrigin(operation, { slots });
   if (slots && !partition) {
     reject(
@@ -107,9 +77,6 @@ function check(operation: string, { match, idempotency, partition, slots }: ApiP
       ? toUrl(match, 'http://localhost')
       : typeof match === 'function' || match instanceof RegExp;
   if (!isMatch) reject(operation, 'match', match, 'a URL, a RegExp or a function');
-  if (idempotency && !/^[\w-]+$/.test(idempotency.header)) {
-    reject(operation, 'idempotency.header', idempotency.header, 'the name of a header');
-  }
 }
 
 function isMatching(match: ApiProfile['match'], url: URL): boolean {

@@ -10,6 +10,7 @@ import { HttpError, NetworkError, TimeoutError } from './errors.ts';
 import { reportFailure } from './failure-report.ts';
 import { guardResponse } from './guarded-response.ts';
 import { hintAtCors } from './hint-at-cors.ts';
+import type { KeyedInit, Keys } from './keys.ts';
 import type { LiveOperation } from './live-operation.ts';
 import { type Environment, type Operations, view } from './operations.ts';
 import type { Enter, SentFacts } from './passage.ts';
@@ -17,7 +18,7 @@ import { isBodySpent, isSendable, readParts } from './request-parts.ts';
 import { warn } from './warn.ts';
 
 /** What `steady.fetch` takes besides fetch's own init. */
-export interface SteadyInit extends RequestInit {
+export interface SteadyInit extends KeyedInit {
   /** The time limit of this attempt. @default that of the policy */
   readonly timeout?: Timeout | undefined;
   /** Sending this again does no harm, whatever its method: a search sent by POST. @default false */
@@ -35,10 +36,10 @@ export interface SteadyInit extends RequestInit {
  * The caller's abort keeps its own reason. It never retries.
  *
  * One answer outside 2xx is good news: the retry of a DELETE that may have been done finds nothing
- * (404, 410). It resolves.
+ * (404, 410). It resolves. So does what `alreadyDone` of its API's profile takes for done.
  *
- * @throws HttpError, NetworkError, TimeoutError; the caller's abort reason; the TypeError of fetch
- * for a request that cannot be sent, or that the page's CSP forbids, and one for an option that is
+ * @throws HttpError, NetworkError, TimeoutError; NotSentError when its gate or the age of its
+ * idempotency key keeps it back; the caller's abort reason; the TypeError of fetch for a request that cannot be sent, or that the page's CSP forbids, and one for an option that is
  * not as it must be.
  *
  * @example
@@ -52,6 +53,7 @@ export type SteadyFetch = (input: RequestInfo | URL, init?: SteadyInit) => Promi
 export interface FetchContext extends Environment {
   readonly transport: Transport;
   readonly findApi: FindApi;
+  readonly keys: Keys;
   readonly operations: Operations;
   /** The way out, past the gate of the origin. */
   readonly enter: Enter;
@@ -60,7 +62,7 @@ export interface FetchContext extends Environment {
 }
 
 export function createFetch(context: FetchContext): SteadyFetch {
-  const { clock, operations, transport, findApi } = context;
+  const { clock, operations, transport, findApi, keys } = context;
   let lastRequest = 0;
 
   return async function steadyFetch(input, init = {}) {
@@ -69,11 +71,18 @@ export function createFetch(context: FetchContext): SteadyFetch {
     const callPolicy =
       init.timeout === undefined ? init.policy : { ...init.policy, timeout: init.timeout };
     if (callPolicy) definePolicy('steady.fetch', context.policy, callPolicy);
-    const api = findApi(parts, init);
+    const api = findApi(url);
     const name = `${method} ${url}`;
-    const live = context.operationFor(signal, `${name} ${api?.key}`);
+    const key = api?.idempotency && keys.read(api.idempotency, parts, init);
+    const live = context.operationFor(signal, `${name} ${key ?? init.idempotencyKey}`);
     const idempotent = init.idempotent ?? api?.idempotent;
-    const facts: SentFacts = { ...api, method, url, live, idempotent, callPolicy };
+    const request = { ...api, method, url, live, idempotent, callPolicy };
+    const keyed =
+      key || live.intent || init.idempotencyKey !== undefined
+        ? await keys.add(request, { parts, init, own: key })
+        : undefined;
+    const sent = keyed?.init ?? init;
+    const facts: SentFacts = { ...request, keyed: !!keyed };
     const policy = operations.policyOf(live, facts);
     const { timeout } = policy;
     const isStream = typeof timeout === 'object';
@@ -158,31 +167,37 @@ export function createFetch(context: FetchContext): SteadyFetch {
       settle(failures.aborted);
       throw abortedBy(live, signal);
     }
-    const wasUsed = isBodySpent(parts, init);
+    const expired = keyed?.start(facts);
+    if (expired) {
+      settle(expired.outcome);
+      throw expired;
+    }
+    const wasUsed = isBodySpent(parts, sent);
     tell();
     const attempt = startAttempt(clock, limitMs, signal);
 
     let response: Response;
     try {
-      response = await transport(input, { ...init, signal: attempt.signal });
+      response = await transport(input, { ...sent, signal: attempt.signal });
     } catch (cause) {
       const isStopped = attempt.signal.aborted;
       attempt.settle();
       const isUnsent =
-        !isStopped && (wasUsed || !isSendable(parts, init) || (await isBlockedByCsp(url)));
+        !isStopped && (wasUsed || !isSendable(parts, sent) || (await isBlockedByCsp(url)));
       throw isUnsent && !signal?.aborted ? note(cause, failures.invalid) : failed(cause);
     }
     const { status, ok } = response;
     const isGone = method === 'DELETE' && [404, 410].includes(status) && live.unsure?.has(name);
     // An opaque answer has status 0, and nothing that could be read.
-    const answer =
+    let answer =
       ok || status === 0 || isGone
         ? undefined
         : classifyAnswer(
             { status, header: (field) => response.headers.get(field) },
             clock.now(),
-            !!api?.isInProgress(response),
+            !!keyed?.isInProgress(response),
           );
+    if (answer && keyed) answer = await keyed.judge(response, answer, facts);
     if (idleMs) attempt.limit();
     if (method === 'HEAD' || isEmpty(status)) attempt.settle();
     if (status !== 0) {
@@ -197,6 +212,7 @@ export function createFetch(context: FetchContext): SteadyFetch {
       if (process.env.NODE_ENV !== 'production') hintAtCors(operations, url, response);
       throw fail(HttpError, `${status} ${response.statusText}`.trimEnd(), answer, { response });
     }
+    keyed?.succeed();
     tell({ kind: 'ok', status, processed: 'yes' }, undefined, response);
     return response;
   };

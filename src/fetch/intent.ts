@@ -5,4 +5,36 @@ export interface Intent {
   readonly createdAt: number;
   /** The request that carries the key itself, once it has gone: the others carry derived ones. */
   primary?: string | undefined;
+  /** It may have been sent before this operation: the form was, or the page is a new one. @default whether `primary` is known */
+  readonly wasSent?: boolean | undefined;
+}
+
+/** A body that no longer changes. */
+export type FixedBody = string | URLSearchParams | Blob | ArrayBuffer | null;
+
+/** One keyed request of an operation, in all its attempts. */
+export interface Step {
+  /** What tells it from the other steps: what it is called, or method, URL and occurrence. */
+  readonly id: string;
+  /** Method and absolute URL. */
+  readonly target: string;
+  /** It has a name or a key of its own, and is known by that. */
+  readonly isNamed: boolean;
+  readonly key: string;
+  /** One key never has two payloads: what was passed first is what is sent. */
+  readonly body: FixedBody;
+  /** The latest attempt that it was part of. */
+  attempt: number;
+  /** When it was first sent, in epoch milliseconds. */
+  sentAt?: number;
+  /** It was answered, and well. */
+  isDone?: boolean;
+}
+
+/** The keyed requests of an operation, each of which waits its turn to be told which step it is. */
+export interface Steps {
+  readonly known: Step[];
+  turn: Promise<unknown>;
+  /** The intent may have been sent by an earlier operation. */
+  readonly wasSent: boolean;
 }

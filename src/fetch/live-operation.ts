@@ -4,7 +4,7 @@ import type { Decision, RetryReason } from '../policy/decision.ts';
 import type { OperationRef } from '../policy/operation.ts';
 import type { PolicyOptions } from '../policy/options.ts';
 import type { HoldReason } from '../policy/outcome.ts';
-import type { Intent } from './intent.ts';
+import type { Intent, Steps } from './intent.ts';
 
 /** An attempt that waits at a gate, before it is sent. */
 export interface Hold {
@@ -65,6 +65,8 @@ export interface LiveOperation {
   readonly idempotent?: boolean | undefined;
   /** Its idempotency key, where it has one. */
   readonly intent?: Intent | undefined;
+  /** Its keyed requests so far, with the bytes that they send, until it ends. */
+  steps?: Steps | undefined;
   /** Nobody retries its attempts, so that a loop inside it is the only one. */
   readonly isSingle?: boolean | undefined;
 }

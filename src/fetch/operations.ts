@@ -64,6 +64,7 @@ export function createOperations(environment: Environment): Operations {
   const end: Operations['end'] = (live, result) => {
     emit(live, { type: 'operation:end', result });
     live.phase = 'ended';
+    live.steps = undefined;
     for (const { drop } of live.holds) drop();
   };
 

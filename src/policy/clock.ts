@@ -38,6 +38,15 @@ export const systemTransport: Transport = (input, init) => fetch(input, init);
 /** The randomness of this environment. */
 export const systemRandom: Random = () => Math.random();
 
+/** Strong randomness, for what nobody else may have: the part of `crypto` that is needed. */
+export interface KeySource {
+  readonly randomUUID?: () => string;
+  readonly getRandomValues?: (words: Uint32Array<ArrayBuffer>) => unknown;
+}
+
+/** That of this environment; a page that is not secure has no `randomUUID`. */
+export const systemKeySource = (): KeySource | undefined => globalThis.crypto;
+
 /** A time as UTC text, `2026-11-21T00:00:00.000Z`; null when it is none that a Date can hold. */
 export function toIso(epochMs: number): string | null {
   return new Date(epochMs).toJSON();

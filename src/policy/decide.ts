@@ -43,7 +43,8 @@ export function decide(
     retryAt: failure.kind === 'held-too-long' ? failure.retryAt : askedAt,
   });
 
-  const wanted = ask(failure, operation, policy);
+  const advice = failure.kind === 'http' ? failure.shouldRetry : undefined;
+  const wanted = ask(failure, operation, policy) ?? advice;
   const reason = whyRetry(failure);
   const refusal = whyStop(failure, operation, reason, wanted);
   if (refusal) return stop(refusal);

@@ -20,7 +20,7 @@ export type RetryReason =
   | 'in-progress'
   /** An error that is not Steadfetch's, in an operation that may be repeated. */
   | 'error'
-  /** `shouldRetry` returned true. */
+  /** `shouldRetry` returned true, or the API says so. */
   | 'should-retry';
 
 /** Why an operation ends in its failure. */
@@ -40,12 +40,14 @@ export type StopReason =
   | 'retry-after'
   /** The caller aborted. */
   | 'aborted'
-  /** `shouldRetry` returned false. */
+  /** `shouldRetry` returned false, or the API says so: it would answer the same again. */
   | 'should-retry'
   /** It was held for longer than `holdMs`. */
   | 'held-too-long'
   /** The origin's retry budget is spent. */
   | 'over-budget'
+  /** Its idempotency key is older than its API keeps it, and it may have been done. */
+  | 'expired'
   /** The person pressed Cancel. */
   | 'cancelled';
 

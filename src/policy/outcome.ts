@@ -26,6 +26,7 @@ export type HoldReason =
  * | `invalid` | the request was not sent (a programming error, or blocked by the page's CSP) |
  * | `held-too-long` | it was not sent: what it waited for did not come within `holdMs` |
  * | `over-budget` | it was not sent: the origin's retry budget is spent |
+ * | `expired` | it was not sent again: its idempotency key is older than its API keeps it |
  * | `error` | something else threw inside the operation, and nothing is known about it |
  */
 export type Failure =
@@ -36,6 +37,8 @@ export type Failure =
       readonly retryAfterMs: number | undefined;
       /** A 409 which says that the first request with this idempotency key is still running. */
       readonly inProgress: boolean;
+      /** What the API itself says about sending it again, where its profile can tell. */
+      readonly shouldRetry?: boolean | undefined;
       readonly processed: Processed;
     }
   | { readonly kind: 'network'; readonly processed: 'unknown' }
@@ -57,6 +60,7 @@ export type Failure =
       readonly processed: 'no' | 'unknown';
     }
   | { readonly kind: 'over-budget'; readonly processed: 'no' | 'unknown' }
+  | { readonly kind: 'expired'; readonly processed: 'unknown' }
   | { readonly kind: 'error'; readonly processed: 'unknown' };
 
 /** What an attempt showed: it went well, or a {@link Failure}. */

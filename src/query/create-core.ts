@@ -2,6 +2,7 @@ import type { Query } from '@tanstack/react-query';
 import { defineApis } from '../fetch/api-profile.ts';
 import { createFetch } from '../fetch/create-fetch.ts';
 import type { Emitter } from '../fetch/events.ts';
+import type { Keys, KeysContext } from '../fetch/keys.ts';
 import type { LiveOperation, Signals } from '../fetch/live-operation.ts';
 import { createOperations } from '../fetch/operations.ts';
 import type { Passage, PassageContext } from '../fetch/passage.ts';
@@ -29,7 +30,8 @@ export type Core = Omit<Steadfetch, 'json' | 'retry' | 'subscribe'> & {
 };
 
 /**
- * `openPassage` makes the way out, past the gates of the origins.
+ * `openPassage` makes the way out, past the gates of the origins, and `openKeys` what gives requests
+ * their idempotency keys.
  *
  * @throws TypeError when an option is not as it must be.
  */
@@ -37,6 +39,7 @@ export function createCore(
   config: SteadfetchConfig,
   emitter: Emitter,
   openPassage: (context: PassageContext) => Passage,
+  openKeys: (context: KeysContext) => Keys,
 ): Core {
   const { clock = systemClock, random = systemRandom, apis = [] } = config;
   const policy = definePolicy('createSteadfetch', presets.interactive, config.policy);
@@ -50,6 +53,7 @@ export function createCore(
     signals,
     ledger,
     ...openPassage({ clock, random, operations }),
+    keys: openKeys({ clock, operations }),
     isWaking: createWake(clock),
     byQuery: new WeakMap<Query, LiveOperation>(),
     transport: config.fetch ?? systemTransport,

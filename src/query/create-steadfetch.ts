@@ -1,5 +1,6 @@
 import { createEmitter } from '../fetch/events.ts';
 import { createJson } from '../fetch/json.ts';
+import { createKeys } from '../fetch/keys.ts';
 import { createPassage } from '../fetch/passage.ts';
 import { createRetry } from '../fetch/retry.ts';
 import { createCore } from './create-core.ts';
@@ -19,8 +20,11 @@ import type { Steadfetch, SteadfetchConfig } from './steadfetch.ts';
  */
 export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const emitter = createEmitter();
-  const { context, ...core } = createCore(config, emitter, (shared) =>
-    createPassage(shared, config.origin),
+  const { context, ...core } = createCore(
+    config,
+    emitter,
+    (shared) => createPassage(shared, config.origin),
+    (shared) => createKeys(shared, config.apis),
   );
   return {
     ...core,

@@ -8,7 +8,7 @@ const root = resolve(import.meta.dirname, '../..');
 /** What an example may take as given: it shows one thing, not the whole module around it. */
 const given = `
 import { QueryClient, useQuery } from '@tanstack/react-query';
-import { backoffDelay, createSteadfetch, decide, isSteadfetchError, parseRetryAfter, presets } from 'steadfetch';
+import { backoffDelay, createIdempotencyKey, createSteadfetch, decide, idempotencyProfiles, isSteadfetchError, parseRetryAfter, presets } from 'steadfetch';
 import type { Operation } from 'steadfetch';
 import { useCountdown, useFallback, useOriginStatus, useRetryStatus } from 'steadfetch/react';
 import { parseHttpDate } from '${root}/src/policy/http-date.ts';

@@ -52,6 +52,7 @@ test.each<[what: string, outcome: Outcome, sign: object]>([
     { kind: 'nothing' },
   ],
   ['a spent budget', { kind: 'over-budget', processed: 'no' }, { kind: 'nothing' }],
+  ['a key that is too old', { kind: 'expired', processed: 'unknown' }, { kind: 'nothing' }],
   ['an error of the app', { kind: 'error', processed: 'unknown' }, { kind: 'nothing' }],
 ])('%s says this about its origin', (_what, outcome, sign) => {
   expect(signOf(outcome)).toEqual(sign);

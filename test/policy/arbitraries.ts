@@ -42,6 +42,7 @@ const anyAnswer = fc.record({
   ),
   retryAfterMs: anyRetryAfterMs,
   inProgress: fc.oneof(fc.constant(false), fc.boolean()),
+  shouldRetry: fc.constantFrom(undefined, undefined, true, false),
   processed: anyProcessed,
 });
 
@@ -60,6 +61,7 @@ export const anyFailure: fc.Arbitrary<Failure> = fc.oneof(
   }),
   fc.constant({ kind: 'aborted' as const, processed: 'unknown' as const }),
   fc.constant({ kind: 'invalid' as const, processed: 'no' as const }),
+  fc.constant({ kind: 'expired' as const, processed: 'unknown' as const }),
   fc.constant({ kind: 'error' as const, processed: 'unknown' as const }),
 );
 

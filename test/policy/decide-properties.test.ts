@@ -55,6 +55,7 @@ describe(`decide (seed ${seed})`, () => {
       'retry: unavailable',
       'stop: aborted',
       'stop: deadline',
+      'stop: expired',
       'stop: max-retries',
       'stop: not-idempotent',
       'stop: not-retryable',

@@ -10,6 +10,15 @@ const processedAlready: FailureRow = {
   unkeyed: 'stop: processed',
 };
 
+const anAnswer = (
+  own: Pick<Extract<Failure, { kind: 'http' }>, 'status' | 'shouldRetry' | 'processed'>,
+): Failure => ({
+  kind: 'http',
+  retryAfterMs: undefined,
+  inProgress: false,
+  ...own,
+});
+
 /** What showed that something went wrong, and what each column of the table makes of it. */
 const rows: readonly (readonly [what: string, failure: Failure, expected: FailureRow])[] = [
   [
@@ -35,6 +44,26 @@ const rows: readonly (readonly [what: string, failure: Failure, expected: Failur
     'a request that cannot be sent',
     { kind: 'invalid', processed: 'no' },
     forAll('stop: not-retryable'),
+  ],
+  [
+    'a key that is older than its API keeps it',
+    { kind: 'expired', processed: 'unknown' },
+    forAll('stop: expired'),
+  ],
+  [
+    'an answer that the API says is worth another attempt',
+    anAnswer({ status: 400, shouldRetry: true, processed: 'no' }),
+    forAll('retry: should-retry'),
+  ],
+  [
+    'one that it says so of, and that may have been done',
+    anAnswer({ status: 500, shouldRetry: true, processed: 'unknown' }),
+    { ...forAll('retry: internal-error'), unkeyed: 'stop: not-idempotent' },
+  ],
+  [
+    'one that it says is not worth it',
+    anAnswer({ status: 503, shouldRetry: false, processed: 'unknown' }),
+    forAll('stop: should-retry'),
   ],
   [
     'an error that nothing is known about',

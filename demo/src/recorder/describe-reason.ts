@@ -29,6 +29,7 @@ export const stopReasons: Readonly<Record<StopReason, string>> = {
   'should-retry': 'this app asks for it',
   'held-too-long': 'the server did not come back in time',
   'over-budget': 'too many retries to this server failed lately',
+  expired: 'its key is too old to be sent again, and it may have been done',
   cancelled: 'you pressed Cancel',
 };
 

@@ -1,0 +1,20 @@
+import type { Failure } from '../policy/outcome.ts';
+import type { NotSentError } from './errors.ts';
+import type { SentFacts } from './passage.ts';
+
+/** A request with its key, for one attempt. */
+export interface KeyedRequest {
+  /** With the key, and the bytes that belong to it. */
+  readonly init: RequestInit;
+  /** It goes out now, unless its key is too old: then this is the error. */
+  readonly start: (facts: SentFacts) => NotSentError | undefined;
+  /** Whether this answer says that the first request with the key is still running. */
+  readonly isInProgress: (response: Response) => boolean;
+  /** What the API says of this failure, in its own way; undefined when it is none. */
+  readonly judge: (
+    response: Response,
+    failure: Failure,
+    facts: SentFacts,
+  ) => Promise<Failure | undefined>;
+  readonly succeed: () => void;
+}

@@ -1,0 +1,178 @@
+import { reject } from '../policy/check-option.ts';
+import type { Clock } from '../policy/clock.ts';
+import { serializeKey } from '../policy/idempotency-key.ts';
+import { isIdempotentMethod } from '../policy/operation.ts';
+import { failures } from '../policy/outcome.ts';
+import type { ApiFacts, ApiProfile } from './api-profile.ts';
+import { insertBodyKey, readBodyKey } from './body-key.ts';
+import { reportFailure } from './failure-report.ts';
+import { isSameBody } from './fixed-body.ts';
+import { checkIdempotency, type IdempotencyProfile } from './idempotency-profile.ts';
+import type { Step, Steps } from './intent.ts';
+import { judgeAnswers } from './judge-answers.ts';
+import type { KeyedRequest } from './keyed-request.ts';
+import type { LiveOperation } from './live-operation.ts';
+import type { Operations } from './operations.ts';
+import type { SentFacts } from './passage.ts';
+import { readHeaders, type RequestParts, toUrl } from './request-parts.ts';
+import { takeStep } from './take-step.ts';
+import { warn } from './warn.ts';
+
+/** What fetch takes, and a key. */
+export interface KeyedInit extends RequestInit {
+  /**
+   * The idempotency key of this request, sent as the profile of its API declares. It is yours: give
+   * the same on every attempt, and another for what is meant anew. Within a mutation of Steadfetch,
+   * which has a key already, it is the name of a step, whose key is derived from both: needed where a
+   * retry skips one of several requests to the same URL. A header of your own comes before it.
+   *
+   * @default none; within a mutation of Steadfetch, a key by itself for each POST and PATCH
+   */
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** What is known of a request that may need a key. */
+export type Unkeyed = SentFacts & Partial<Pick<ApiFacts, 'idempotency'>>;
+
+/** What was passed to fetch. */
+interface Passed {
+  readonly parts: RequestParts;
+  readonly init: KeyedInit;
+  /** The key that it carries already. */
+  readonly own: string | undefined;
+}
+
+/** Gives requests their idempotency keys, and holds their bytes. */
+export interface Keys {
+  /** The key that a request carries already, whoever gave it. */
+  readonly read: (
+    profile: IdempotencyProfile,
+    parts: RequestParts,
+    init: RequestInit,
+  ) => string | undefined;
+  /**
+   * Gives a request its key, and its bytes; undefined when it needs none, or its API honours none.
+   *
+   * @throws TypeError when its key or its body cannot be sent.
+   */
+  readonly add: (facts: Unkeyed, passed: Passed) => Promise<KeyedRequest | undefined>;
+}
+
+/** What the keys stand on. */
+export interface KeysContext {
+  readonly clock: Clock;
+  readonly operations: Operations;
+}
+
+/** @throws TypeError when the declaration of an API is not as it must be. */
+export function createKeys(
+  { clock, operations }: KeysContext,
+  apis: readonly ApiProfile[] = [],
+): Keys {
+  apis.forEach(({ idempotency }, index) => {
+    if (idempotency) checkIdempotency(`createSteadfetch: apis[${index}]`, idempotency);
+  });
+
+  const identify = async (facts: Unkeyed, { parts, init, own }: Passed): Promise<Step> => {
+    const { live, method, url } = facts;
+    const { intent, attempt } = live;
+    const steps = stepsOf(live);
+    const body = async (): Promise<BodyInit | null> => {
+      if (init.body != null || !parts.request || /^(GET|HEAD)$/.test(method))
+        return init.body ?? null;
+      // From a copy, because the next attempt may pass it again. Firefox has no `request.body`.
+      return parts.request.clone().arrayBuffer();
+    };
+    const ask = {
+      target: `${method} ${toUrl(url)?.href ?? url}`.replace(/#.*/s, ''),
+      own: own ?? (intent ? undefined : init.idempotencyKey),
+      label: init.idempotencyKey,
+      attempt,
+      intent,
+      body,
+    };
+    // In the order in which they were made, so that each attempt counts alike.
+    const turn = steps.turn.then(() => takeStep(steps.known, ask));
+    steps.turn = turn.catch(() => {});
+    const step = await turn;
+    if (process.env.NODE_ENV !== 'production' && step.sentAt !== undefined) {
+      const isSame = async (): Promise<boolean> => isSameBody(step.body, await body());
+      if (!(await isSame().catch(() => true))) warnOfChange(operations, facts);
+    }
+    return step;
+  };
+
+  return {
+    read({ header, body }, { request }, init) {
+      if (body !== undefined) return readBodyKey(init.body, body);
+      return readHeaders(request, init).get(header) || undefined;
+    },
+    async add(facts, passed) {
+      const { live, method, idempotent, idempotency: profile } = facts;
+      const { init, own } = passed;
+      const { idempotencyKey } = init;
+      const isAsked = !!own || idempotencyKey !== undefined;
+      if (!isAsked && (idempotent || isIdempotentMethod(method))) return undefined;
+      if (!profile) {
+        if (process.env.NODE_ENV !== 'production') warnOfSilence(operations, facts);
+        return undefined;
+      }
+      try {
+        if (idempotencyKey !== undefined && !idempotencyKey) {
+          reject('steady.fetch', 'idempotencyKey', idempotencyKey, 'a text that is not empty');
+        }
+        const step = await identify(facts, passed);
+        return {
+          init: own ? { ...init, body: step.body } : withKey(profile, passed, step),
+          ...judgeAnswers(profile, step, live, clock),
+        };
+      } catch (error) {
+        reportFailure(error, { ...facts, failure: failures.invalid });
+        throw error;
+      }
+    },
+  };
+}
+
+function stepsOf(live: LiveOperation): Steps {
+  const { intent } = live;
+  const wasSent = intent?.wasSent ?? intent?.primary !== undefined;
+  // From here on, whatever fails leaves the outcome unknown.
+  if (wasSent) live.unsure ??= new Set();
+  return (live.steps ??= { known: [], turn: Promise.resolve(), wasSent });
+}
+
+function withKey(
+  profile: IdempotencyProfile,
+  { parts, init }: Passed,
+  { key, body }: Step,
+): RequestInit {
+  if (profile.body !== undefined) {
+    const bare = serializeKey(key, { ...profile, format: 'raw' });
+    return { ...init, body: insertBodyKey(body, profile.body, bare) };
+  }
+  const headers = readHeaders(parts.request, init);
+  headers.set(profile.header, serializeKey(key, profile));
+  return { ...init, headers, body };
+}
+
+function warnOfChange(operations: Operations, { method, url }: SentFacts): void {
+  const name = `${method} ${url}`.replace(/[?#].*/s, '');
+  warn(
+    operations,
+    `bytes ${name}`,
+    `${name}: this attempt was given another body than the first. One key has one payload, so the first ` +
+      `is sent again. Make what changes (a time, a random number) before the mutation, not within it.`,
+  );
+}
+
+function warnOfSilence(operations: Operations, { method, url }: SentFacts): void {
+  const origin = toUrl(url)?.origin ?? '';
+  warn(
+    operations,
+    `keys ${origin}`,
+    `${method} ${url.replace(/[?#].*/s, '')} was to have an idempotency key, and no profile says how ${origin} ` +
+      `takes one. So none is sent, and the request is not retried. Declare it: createSteadfetch({ apis: ` +
+      `[{ match: '${origin}', idempotency: idempotencyProfiles.draft }] }).`,
+  );
+}

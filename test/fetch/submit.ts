@@ -1,0 +1,74 @@
+import type { ApiProfile, SteadfetchConfig, SteadyFetch, SteadyInit } from 'steadfetch';
+import { createEmitter } from '../../src/fetch/events.ts';
+import type { Intent } from '../../src/fetch/intent.ts';
+import { createKeys } from '../../src/fetch/keys.ts';
+import type { LiveOperation } from '../../src/fetch/live-operation.ts';
+import { createPassage } from '../../src/fetch/passage.ts';
+import { createCore } from '../../src/query/create-core.ts';
+
+/** What a submission does in one attempt. */
+type Run = (fetch: SteadyFetch, attempt: number) => Promise<unknown>;
+
+interface Submission {
+  /** What the last attempt ended in. */
+  readonly error: unknown;
+  readonly value: unknown;
+  readonly attempts: number;
+  readonly live: LiveOperation;
+}
+
+/** Operations with an intent, each with a loop that waits for nothing. */
+export interface Submitter {
+  readonly fetch: SteadyFetch;
+  /** One intent. Its attempts are as many as the policy wants, or `attempts`, whatever it wants. */
+  readonly submit: (run: Run, intent?: Partial<Intent>, attempts?: number) => Promise<Submission>;
+}
+
+/** So that the operation does not end, and with it what is known of its steps. */
+const endless = { maxRetries: Infinity, deadlineMs: Infinity };
+
+export const intentKey = '8e03978e-40d5-43dd-bc93-6894a57f9324';
+
+export function createSubmitter(
+  fetch: typeof globalThis.fetch,
+  apis: readonly ApiProfile[],
+  config: SteadfetchConfig = {},
+): Submitter {
+  const core = createCore(
+    { ...config, fetch, apis },
+    createEmitter(),
+    (shared) => createPassage(shared, { budget: false, circuit: false }),
+    (shared) => createKeys(shared, apis),
+  );
+  const { operations, signals, clock } = core.context;
+  return {
+    fetch: core.fetch,
+    async submit(run, intent, attempts) {
+      const live = operations.begin('mutation', {
+        intent: { key: intentKey, createdAt: clock.now(), ...intent },
+        ...(attempts !== undefined && { idempotent: true, policy: endless }),
+      });
+      const bound: SteadyFetch = (input, init: SteadyInit = {}) => {
+        const { signal } = new AbortController();
+        signals.set(signal, live);
+        return core.fetch(input, { ...init, signal });
+      };
+      for (; ; operations.next(live)) {
+        const { attempt } = live;
+        const isLast = attempts === attempt;
+        try {
+          const value = await run(bound, attempt);
+          if (attempts === undefined || isLast) {
+            operations.end(live, 'succeeded');
+            return { value, error: undefined, attempts: attempt, live };
+          }
+        } catch (error) {
+          const { kind } = operations.conclude(live, error);
+          if (attempts === undefined ? kind === 'stop' : isLast) {
+            return { value: undefined, error, attempts: attempt, live };
+          }
+        }
+      }
+    },
+  };
+}
