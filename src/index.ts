@@ -56,6 +56,12 @@ export { parseRetryAfter } from './policy/retry-after.ts';
 export type { RetryAfterContext } from './policy/retry-after.ts';
 export { createSteadfetch } from './query/create-steadfetch.ts';
 export type {
+  DefineMutation,
+  KeyedMutationOptions,
+  SteadyMutationContext,
+  SteadyMutationOptions,
+} from './query/mutation-options.ts';
+export type {
   MutationPolicyOptions,
   QueryPolicy,
   QueryPolicyOptions,

@@ -1,8 +1,9 @@
 export type { RetryControls } from './query/query-controls.ts';
 export type { HeldReason, RetryStatus } from './query/retry-status.ts';
-export type { StatusTarget } from './query/status-store.ts';
+export type { MutationTarget, StatusTarget } from './query/status-store.ts';
 export type { OriginState } from './origin/gate.ts';
 export { useCountdown } from './react/use-countdown.ts';
 export { useFallback } from './react/use-fallback.ts';
 export { useOriginStatus } from './react/use-origin-status.ts';
 export { useRetryStatus } from './react/use-retry-status.ts';
+export { type SteadyMutationResult, useSteadyMutation } from './react/use-steady-mutation.ts';

@@ -83,7 +83,7 @@ export class TimeoutError extends SteadfetchError {
 
 /**
  * The attempt was not sent: it was held for longer than `holdMs`, may not be held (`whenDown:
- * 'fail'`), or was a retry beyond the origin's budget. Its `outcome` says which, and its `cause` is
+ * 'fail'`), was a retry beyond the origin's budget, or was cancelled before. Its `outcome` says which, and its `cause` is
  * the failure before it.
  */
 export class NotSentError extends SteadfetchError {

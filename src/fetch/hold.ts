@@ -53,7 +53,7 @@ export function holdAt(
           if (live.phase === 'held') live.phase = 'sending';
         }
         operations.emit(live, { type: 'release', release });
-        live.onHold?.();
+        live.onChange?.();
       }
       resolve(release);
     };
@@ -67,7 +67,7 @@ export function holdAt(
         live.phase = 'held';
       }
       operations.emit(live, { type: 'hold', reason, retryAt });
-      live.onHold?.();
+      live.onChange?.();
     };
     // Whoever aborts while others are told is not asked to wait.
     if (signal?.aborted) return end('dropped');

@@ -38,10 +38,13 @@ export interface LiveOperation {
   failedRequests?: Set<string> | undefined;
   previousBackoffMs?: number;
   heldMs: number;
-  /** Its requests that wait at the gate of an origin, since when, and who is told of it. */
+  /** Its requests that wait at the gate of an origin, and since when. */
   holds: readonly Hold[];
   heldSince?: number;
-  onHold?: (() => void) | undefined;
+  /** Is told when it is held or let go and, in a loop of ours, when it waits or goes on. */
+  onChange?: (() => void) | undefined;
+  /** Ends its wait, in a loop of ours. */
+  skip?: () => void;
   /** Where its latest request went: its next attempt waits there before it begins. */
   gate: Gate | undefined;
   ask: Omit<Ask, 'onHold'> | undefined;

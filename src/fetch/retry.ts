@@ -1,9 +1,9 @@
 import type { PolicyOptions } from '../policy/options.ts';
 import { definePolicy } from '../policy/validate.ts';
 import { type FallbackContext, resolveFallback } from './fallback.ts';
-import type { LiveOperation, Signals } from './live-operation.ts';
-import type { Environment, Operations } from './operations.ts';
-import { sleep } from './sleep.ts';
+import type { LiveOperation } from './live-operation.ts';
+import { type LoopContext, runLoop } from './loop.ts';
+import type { Operations } from './operations.ts';
 import { warn } from './warn.ts';
 
 /** What the function given to `steady.retry` is told. */
@@ -49,13 +49,8 @@ export type SteadyRetry = <T>(
   options?: RetryOptions & RetryFallback<NoInfer<T>>,
 ) => Promise<T>;
 
-/** What the loop stands on. */
-export interface RetryLoopContext extends Environment {
-  readonly operations: Operations;
-  readonly signals: Signals;
-}
-
-export function createRetry({ clock, policy, operations, signals }: RetryLoopContext): SteadyRetry {
+export function createRetry(context: LoopContext): SteadyRetry {
+  const { policy, operations, signals } = context;
   return async <T>(
     run: (context: RetryContext) => T | Promise<T>,
     { signal: caller, idempotent, fallback, ...own }: RetryOptions & RetryFallback<T> = {},
@@ -68,26 +63,15 @@ export function createRetry({ clock, policy, operations, signals }: RetryLoopCon
     // One of its own, so that loops with one caller are told apart; it outlives the loop, for a
     // body that is still to be read, and needs no listener that would have to be removed.
     const signal = caller ? AbortSignal.any([caller]) : new AbortController().signal;
-    signals.set(signal, live);
     try {
-      for (; ; operations.next(live)) {
-        const { attempt } = live;
-        try {
-          return await operations.attempt(live, () => run({ attempt, signal }));
-        } catch (error) {
-          signal.throwIfAborted();
-          const decision = operations.conclude(live, error);
-          if (decision.kind === 'stop') {
-            const data = resolveFallback(fallback, { error, lastData: undefined });
-            if (data === undefined) throw error;
-            return data as T;
-          }
-          await sleep(clock, decision.delayMs, signal);
-        }
-      }
-    } finally {
-      // It has ended otherwise already, unless the caller has aborted it.
-      operations.end(live, 'cancelled');
+      return await runLoop(context, live, signal, () => run({ attempt: live.attempt, signal }));
+    } catch (error) {
+      const isForGood = live.decision?.kind === 'stop';
+      const data = isForGood
+        ? resolveFallback(fallback, { error, lastData: undefined })
+        : undefined;
+      if (data === undefined) throw error;
+      return data as T;
     }
   };
 }

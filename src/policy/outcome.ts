@@ -22,7 +22,7 @@ export type HoldReason =
  * | `network` | the attempt was rejected before any header: refused, reset, DNS, CORS, offline |
  * | `timeout` | our own per-attempt time-out, before the headers or within the body |
  * | `body` | a 2xx answer began, and its body broke or could not be read |
- * | `aborted` | the caller aborted |
+ * | `aborted` | the caller aborted, or the person cancelled |
  * | `invalid` | the request was not sent (a programming error, or blocked by the page's CSP) |
  * | `held-too-long` | it was not sent: what it waited for did not come within `holdMs` |
  * | `over-budget` | it was not sent: the origin's retry budget is spent |
@@ -48,7 +48,11 @@ export type Failure =
       readonly processed: Processed;
     }
   | { readonly kind: 'body'; readonly status: number; readonly processed: 'yes' }
-  | { readonly kind: 'aborted'; readonly processed: 'unknown' }
+  | {
+      readonly kind: 'aborted';
+      /** `no` where it was cancelled before it was sent. */
+      readonly processed: 'no' | 'unknown';
+    }
   | { readonly kind: 'invalid'; readonly processed: 'no' }
   | {
       readonly kind: 'held-too-long';

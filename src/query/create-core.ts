@@ -4,9 +4,9 @@ import { createFetch } from '../fetch/create-fetch.ts';
 import type { Emitter } from '../fetch/events.ts';
 import type { Keys, KeysContext } from '../fetch/keys.ts';
 import type { LiveOperation, Signals } from '../fetch/live-operation.ts';
+import type { LoopContext } from '../fetch/loop.ts';
 import { createOperations } from '../fetch/operations.ts';
 import type { Passage, PassageContext } from '../fetch/passage.ts';
-import type { RetryLoopContext } from '../fetch/retry.ts';
 import { systemClock, systemRandom, systemTransport } from '../policy/clock.ts';
 import { type PolicyOptions, presets } from '../policy/options.ts';
 import { definePolicy } from '../policy/validate.ts';
@@ -24,9 +24,9 @@ import type {
 } from './steadfetch.ts';
 
 /** The fetch, the policy and React Query's options: the part of an instance that every app runs. */
-export type Core = Omit<Steadfetch, 'json' | 'retry' | 'subscribe'> & {
+export type Core = Omit<Steadfetch, 'json' | 'retry' | 'subscribe' | 'mutationOptions'> & {
   /** What the rest of the instance stands on. */
-  readonly context: RetryLoopContext;
+  readonly context: LoopContext;
 };
 
 /**

@@ -4,6 +4,7 @@ import { createKeys } from '../fetch/keys.ts';
 import { createPassage } from '../fetch/passage.ts';
 import { createRetry } from '../fetch/retry.ts';
 import { createCore } from './create-core.ts';
+import { createMutationOptions } from './mutation-options.ts';
 import type { Steadfetch, SteadfetchConfig } from './steadfetch.ts';
 
 /**
@@ -30,6 +31,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     ...core,
     json: createJson(core.fetch),
     retry: createRetry(context),
+    mutationOptions: createMutationOptions(context, core.fetch),
     subscribe: emitter.subscribe,
   };
 }

@@ -1,11 +1,14 @@
 import type { Mutation } from '@tanstack/react-query';
-import { reportOf } from '../fetch/failure-report.ts';
+import { type FailureReport, reportOf } from '../fetch/failure-report.ts';
+import type { LiveOperation } from '../fetch/live-operation.ts';
 import { isSafeMethod } from '../policy/operation.ts';
 import { attemptsAllowed } from './attempts-allowed.ts';
+import { definitionBehind } from './mutation-definition.ts';
+import { runOf } from './mutation-run.ts';
 import type { Instance } from './registry.ts';
 import { holdReason, idle, type RetryStatus } from './retry-status.ts';
 
-/** The status of a plain mutation, from React Query's state and the failures it has had. */
+/** The status of a mutation, from React Query's state, the failures it has had and, where it is ours, its loop. */
 export function mutationStatus(
   mutation: Mutation | undefined,
   instance: Instance,
@@ -14,31 +17,59 @@ export function mutationStatus(
   if (!mutation) return idle;
   const { status, isPaused, failureCount, failureReason, error } = mutation.state;
   if (status === 'idle') return idle;
-  const lastError: unknown = error ?? failureReason ?? undefined;
-  const { failure, method = 'POST', decision, live } = reportOf(lastError, instance.clock.now());
-  const { reason, retryAt } = decision ?? {};
-  const maxAttempts = attemptsAllowed(mutation.options.retry, lastError, instance);
+  const own = runOf(mutation)?.live;
+  const lastError: unknown = error ?? failureReason ?? own?.lastError ?? undefined;
+  const report = reportOf(lastError, instance.clock.now());
+  const live = own ?? report.live;
+  const { reason, retryAt } = (own ?? report).decision ?? {};
+  const maxAttempts = attemptsOf(mutation, own, lastError, instance);
   const common = { ...idle, maxAttempts, lastError };
   if (status === 'success') {
     // React Query forgets its failures with the success.
-    return { ...common, status: 'succeeded', attempt: before?.attempt ?? 1 };
+    return { ...common, status: 'succeeded', attempt: own?.attempt ?? before?.attempt ?? 1 };
   }
+  // Of ours, React Query sees only the end.
+  const failed = own?.attempt ?? failureCount;
+  const next = own?.attempt ?? failureCount + 1;
   if (status === 'error') {
-    // One attempt that may have been done is enough, whatever came after it.
-    const isUnsure = failure.processed !== 'no' || live?.unsure !== undefined;
-    const mayBeDone = isUnsure && !isSafeMethod(method);
-    const ended = mayBeDone ? 'unknown' : 'failed';
-    return { ...common, status: ended, attempt: failureCount, reason, retryAt };
+    const ended = mayBeDone(report, live) ? 'unknown' : 'failed';
+    return { ...common, status: ended, attempt: failed, reason, retryAt };
   }
   const hold = live?.holds[0];
   if (hold) {
     const { reason: why, retryAt: at } = hold;
-    return { ...common, status: 'held', attempt: failureCount + 1, reason: why, retryAt: at };
+    return { ...common, status: 'held', attempt: next, reason: why, retryAt: at };
   }
-  if (isPaused) return { ...common, status: 'held', attempt: failureCount, reason: holdReason() };
+  if (isPaused && !own) return { ...common, status: 'held', attempt: failed, reason: holdReason() };
   // Nothing tells when React Query's wait is over: its end is known beforehand.
-  const isWaiting = failureCount > 0 && retryAt !== undefined && instance.clock.now() < retryAt;
+  const isWaiting = own
+    ? own.phase === 'waiting'
+    : failureCount > 0 && retryAt !== undefined && instance.clock.now() < retryAt;
   return isWaiting
-    ? { ...common, status: 'waiting', attempt: failureCount, reason, retryAt }
-    : { ...common, status: 'sending', attempt: failureCount + 1 };
+    ? { ...common, status: 'waiting', attempt: failed, reason, retryAt }
+    : { ...common, status: 'sending', attempt: next };
+}
+
+/** One attempt that may have been done is enough, whatever came after it. */
+function mayBeDone(
+  { failure, method = 'POST' }: FailureReport,
+  live: LiveOperation | undefined,
+): boolean {
+  const isUnsafe = (name = ''): boolean => !isSafeMethod(name.replace(/ .*/s, ''));
+  const isUnsure = failure.processed !== 'no' && isUnsafe(method);
+  return isUnsure || [...(live?.unsure ?? [])].some(isUnsafe);
+}
+
+function attemptsOf(
+  { options }: Mutation,
+  own: LiveOperation | undefined,
+  lastError: unknown,
+  instance: Instance,
+): number {
+  const definition = definitionBehind(options.mutationFn);
+  if (!definition) return attemptsAllowed(options.retry, lastError, instance);
+  const { operations, policy } = definition;
+  // The API and the call have their say once a request of theirs has failed.
+  const said = own && operations.policyOf(own, reportOf(lastError, instance.clock.now()));
+  return (said ?? policy).maxRetries + 1;
 }

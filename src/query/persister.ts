@@ -53,7 +53,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
       // React Query goes on with a retry that it would have given up without a persister.
       if (live.attempt > 1 && isAbandoned(query)) throw live.lastError;
       live.isResumed = shared.isWaking();
-      live.onHold = () => showHold(context.client, query, live, shared);
+      live.onChange = () => showHold(context.client, query, live, shared);
       if (live.gate?.isOpen() === false) await shared.holdBefore(live);
       // Nobody asks about it any more.
       if (live.phase === 'ended') throw live.lastError;

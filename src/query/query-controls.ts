@@ -1,23 +1,23 @@
 import type { Query } from '@tanstack/react-query';
 import { SteadfetchError } from '../fetch/errors.ts';
-import { reportFailure, reportOf } from '../fetch/failure-report.ts';
+import { reportOf } from '../fetch/failure-report.ts';
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import { view } from '../fetch/operations.ts';
-import type { Decision } from '../policy/decision.ts';
 import { failures } from '../policy/outcome.ts';
+import { endCancelled } from './end-cancelled.ts';
 import { queryStatus } from './query-status.ts';
 import type { Instance } from './registry.ts';
 
-/** What a person can do about a query. */
+/** What a person can do about a query, or about a mutation of `steady.mutationOptions`. */
 export interface RetryControls {
   /**
-   * Starts a new operation at once: ends the wait or the hold, or tries again after a failure. Does
-   * nothing while an attempt is under way, so that twenty presses are one request.
+   * Ends the wait or the hold at once; a query that has failed is tried again. Does nothing while an
+   * attempt is under way, so that twenty presses are one request.
    */
   readonly retryNow: () => void;
   /**
    * Ends the operation with its last error. Data that is there stays. Does nothing when nothing is
-   * under way.
+   * under way. A mutation whose request is under way is `unknown` then: it may have been done.
    */
   readonly cancel: () => void;
 }
@@ -46,12 +46,7 @@ export function cancel(query: Query, instance: Instance): void {
       : operations.begin('query', { attempt: 0 }, query.queryKey);
   byQuery.set(query, under);
   const error: unknown = lastError ?? cancelledError(under);
-  const decision: Decision = { kind: 'stop', reason: 'cancelled', retryAt: undefined };
-  under.decision = decision;
-  under.lastError = error;
-  reportFailure(error, { ...reportOf(error, instance.clock.now()), live: under, decision });
-  operations.emit(under, { type: 'decision', failure: failures.aborted, decision, error });
-  operations.end(under, 'cancelled');
+  endCancelled(operations, under, error, reportOf(error, instance.clock.now()));
   // React Query's own cancel leaves a query without data pending and idle, and one that is
   // suspended then fetches again by itself: so it ends as a failure.
   replaceFetch(

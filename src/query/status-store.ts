@@ -8,15 +8,27 @@ import {
   type QueryClient,
   type QueryKey,
 } from '@tanstack/react-query';
+import { definitionBehind, checkSpread } from './mutation-definition.ts';
+import { onRunChange } from './mutation-run.ts';
 import { mutationStatus } from './mutation-status.ts';
 import { queryStatus } from './query-status.ts';
 import { type Instance, instanceOf } from './registry.ts';
 import { keepIfSame, type RetryStatus } from './retry-status.ts';
 
-/** Whose status is asked for: a query, or the newest mutation with this key. */
+/** The mutations of one `useSteadyMutation`; made by the hook. */
+export interface MutationTarget {
+  /** Which hook it is; empty while it has no mutation to show. */
+  readonly mutation: string;
+}
+
+/**
+ * Whose status is asked for: a query, the newest mutation with this key, or that of one
+ * `useSteadyMutation`.
+ */
 export type StatusTarget =
-  | { readonly queryKey: QueryKey; readonly mutationKey?: never }
-  | { readonly mutationKey: QueryKey; readonly queryKey?: never };
+  | { readonly queryKey: QueryKey; readonly mutationKey?: never; readonly mutation?: never }
+  | { readonly mutationKey: QueryKey; readonly queryKey?: never; readonly mutation?: never }
+  | (MutationTarget & { readonly queryKey?: never; readonly mutationKey?: never });
 
 /** The statuses of everything in one QueryClient. */
 export interface StatusStore {
@@ -24,6 +36,7 @@ export interface StatusStore {
   /** Names a target: equal keys have equal ids. */
   readonly idOf: (target: StatusTarget) => string;
   readonly findQuery: (id: string) => Query | undefined;
+  readonly findMutation: (id: string) => Mutation | undefined;
   readonly getState: (id: string) => RetryStatus;
   readonly subscribe: (id: string, listener: () => void) => () => void;
 }
@@ -50,6 +63,16 @@ export function statusStoreOf(client: QueryClient, operation: string): StatusSto
 }
 
 const mutationId = (mutationKey: QueryKey): string => `m${hashKey(mutationKey)}`;
+/** A hash begins with a bracket, so no key is taken for a hook. */
+const targetId = (target: string): string => `m${target}`;
+
+function idsOfMutation({ options: { mutationKey, mutationFn } }: Mutation): string[] {
+  const target = definitionBehind(mutationFn)?.target;
+  return [
+    ...(mutationKey ? [mutationId(mutationKey)] : []),
+    ...(target === undefined ? [] : [targetId(target)]),
+  ];
+}
 
 function createStatusStore(client: QueryClient, instance: Instance): StatusStore {
   const queries = client.getQueryCache();
@@ -69,14 +92,13 @@ function createStatusStore(client: QueryClient, instance: Instance): StatusStore
     for (const mutation of mutations.getAll()) noteMutation(mutation);
     return newest;
   }
-  function noteMutation(mutation: Mutation): string | undefined {
-    const { mutationKey } = mutation.options;
-    if (!mutationKey) return undefined;
-    const id = mutationId(mutationKey);
-    const known = newest.get(id);
-    if (!known || known.mutationId <= mutation.mutationId) newest.set(id, mutation);
-    return id;
+  function noteMutation(mutation: Mutation): void {
+    for (const id of idsOfMutation(mutation)) {
+      const known = newest.get(id);
+      if (!known || known.mutationId <= mutation.mutationId) newest.set(id, mutation);
+    }
   }
+  const refreshMutation = (mutation: Mutation): void => idsOfMutation(mutation).forEach(refresh);
 
   const getState = (id: string): RetryStatus => {
     const found = id.startsWith('q') ? findQuery(id) : findMutation(id);
@@ -122,10 +144,12 @@ function createStatusStore(client: QueryClient, instance: Instance): StatusStore
       queries.subscribe(({ query }) => refresh(`q${query.queryHash}`)),
       mutations.subscribe(({ type, mutation }) => {
         if (!mutation) return;
+        if (process.env.NODE_ENV !== 'production' && type === 'added') checkSpread(mutation);
         if (type === 'removed') indexMutations();
-        const id = type === 'removed' ? idOfMutation(mutation) : noteMutation(mutation);
-        if (id !== undefined) refresh(id);
+        else noteMutation(mutation);
+        refreshMutation(mutation);
       }),
+      onRunChange(refreshMutation),
       // What holds an operation can change while it is held.
       onlineManager.subscribe(refreshHeld),
       focusManager.subscribe(refreshHeld),
@@ -137,13 +161,16 @@ function createStatusStore(client: QueryClient, instance: Instance): StatusStore
       }),
     ];
   };
-  const idOfMutation = ({ options: { mutationKey } }: Mutation): string | undefined =>
-    mutationKey && mutationId(mutationKey);
-
   return {
     instance,
-    idOf: ({ queryKey, mutationKey }) => (queryKey ? queryId(queryKey) : mutationId(mutationKey)),
+    idOf: ({ queryKey, mutationKey, mutation }) =>
+      queryKey
+        ? queryId(queryKey)
+        : mutationKey
+          ? mutationId(mutationKey)
+          : targetId(mutation ?? ''),
     findQuery,
+    findMutation,
     getState,
     subscribe(id, listener) {
       if (watched.size === 0) start();

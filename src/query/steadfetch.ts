@@ -6,6 +6,7 @@ import type { SteadyRetry } from '../fetch/retry.ts';
 import type { OriginOptions } from '../origin/options.ts';
 import type { Clock, Random, Transport } from '../policy/clock.ts';
 import type { Policy, PolicyOptions } from '../policy/options.ts';
+import type { DefineMutation } from './mutation-options.ts';
 import type { AnyPersister, SteadyPersister } from './persister.ts';
 import type { RetryPair, SpreadRetryPair } from './retry-pair.ts';
 
@@ -79,6 +80,8 @@ export interface Steadfetch {
    * @throws TypeError when an option is not as it must be.
    */
   readonly mutationPolicy: (policy: MutationPolicyOptions) => SpreadRetryPair;
+  /** Options of a mutation that is submitted once, however often it has to be sent. */
+  readonly mutationOptions: DefineMutation;
   /**
    * Puts a persister of the app's own inside ours, which it would otherwise replace.
    *

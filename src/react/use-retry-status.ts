@@ -1,15 +1,17 @@
 import { type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useMemo, useSyncExternalStore } from 'react';
-import { cancel, retryNow, type RetryControls } from '../query/query-controls.ts';
+import { controlsOf, hasControls } from '../query/controls.ts';
+import type { RetryControls } from '../query/query-controls.ts';
 import type { RetryStatus } from '../query/retry-status.ts';
-import { type StatusTarget, statusStoreOf } from '../query/status-store.ts';
+import { type MutationTarget, type StatusTarget, statusStoreOf } from '../query/status-store.ts';
 
 /**
- * What is going on with a query, and what the person can do about it. Works from any component,
- * also in a Suspense fallback; renders at transitions only.
+ * What is going on with a query or a mutation, and what the person can do about it. Works from any
+ * component, also in a Suspense fallback; renders at transitions only.
  *
- * For a plain mutation (the newest with this `mutationKey`) it tells the status. React Query lets
- * nobody end a plain mutation's wait, so there is nothing to press.
+ * A mutation is that of one `useSteadyMutation` (its `target`), or the newest with a `mutationKey`.
+ * React Query lets nobody end a plain mutation's wait: so for a key `retryNow` and `cancel` are there
+ * only while its newest mutation is one of `steady.mutationOptions`.
  *
  * @throws Error when the QueryClient carries no default options of Steadfetch.
  *
@@ -23,7 +25,10 @@ import { type StatusTarget, statusStoreOf } from '../query/status-store.ts';
 export function useRetryStatus(target: {
   readonly queryKey: QueryKey;
 }): RetryStatus & RetryControls;
-export function useRetryStatus(target: { readonly mutationKey: QueryKey }): RetryStatus;
+export function useRetryStatus(target: MutationTarget): RetryStatus & RetryControls;
+export function useRetryStatus(target: {
+  readonly mutationKey: QueryKey;
+}): RetryStatus & Partial<RetryControls>;
 export function useRetryStatus(target: StatusTarget): RetryStatus & Partial<RetryControls> {
   const store = statusStoreOf(useQueryClient(), 'useRetryStatus');
   const id = store.idOf(target);
@@ -33,13 +38,10 @@ export function useRetryStatus(target: StatusTarget): RetryStatus & Partial<Retr
   );
   const getState = (): RetryStatus => store.getState(id);
   const status = useSyncExternalStore(subscribe, getState, getState);
-  const controls = useMemo(() => {
-    if (!id.startsWith('q')) return {};
-    const withQuery = (act: typeof retryNow) => () => {
-      const query = store.findQuery(id);
-      if (query) act(query, store.instance);
-    };
-    return { retryNow: withQuery(retryNow), cancel: withQuery(cancel) };
-  }, [store, id]);
+  const isControlled = target.mutationKey === undefined || hasControls(store.findMutation(id));
+  const controls = useMemo(
+    () => (isControlled ? controlsOf(store, id) : undefined),
+    [store, id, isControlled],
+  );
   return useMemo(() => ({ ...status, ...controls }), [status, controls]);
 }

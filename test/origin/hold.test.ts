@@ -151,7 +151,7 @@ test('after its end it hears of nothing, whatever becomes of the gate', () => {
 test('an abort in answer to the news that it waits leaves nobody at the gate', async () => {
   const { hold, gate, live } = rig();
   const controller = new AbortController();
-  live.onHold = () => controller.abort();
+  live.onChange = () => controller.abort();
   const result = hold(controller.signal);
   await turn();
   expect(result.value).toBe('dropped');

@@ -18,7 +18,7 @@ export function json() {
   return [promised, fetchLike];
 }
 
-/** A query can be acted on; of a plain mutation there is only a status to see. */
+/** A query can be acted on; a mutation with a key only if it is ours. */
 export function Status({ date }: { readonly date: Date }) {
   const query = useRetryStatus({ queryKey: ['a'] });
   expectTypeOf(query.retryNow).toEqualTypeOf<() => void>();
@@ -34,10 +34,9 @@ export function Status({ date }: { readonly date: Date }) {
 
   const mutation = useRetryStatus({ mutationKey: ['a'] });
   expectTypeOf(mutation.status).toEqualTypeOf(query.status);
-  // @ts-expect-error -- nobody can end the wait of a plain mutation
-  expectTypeOf(mutation.retryNow);
-  // @ts-expect-error -- nobody can end a plain mutation
-  expectTypeOf(mutation.cancel);
+  // Nobody can end the wait of a plain mutation.
+  expectTypeOf(mutation.retryNow).toEqualTypeOf<(() => void) | undefined>();
+  expectTypeOf(mutation.cancel).toEqualTypeOf<(() => void) | undefined>();
   // @ts-expect-error -- a target is needed
   useRetryStatus();
   // @ts-expect-error -- a target has a key

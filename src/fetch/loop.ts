@@ -1,0 +1,39 @@
+import type { LiveOperation, Signals } from './live-operation.ts';
+import type { Environment, Operations } from './operations.ts';
+import { sleep } from './sleep.ts';
+
+/** What the loop stands on. */
+export interface LoopContext extends Environment {
+  readonly operations: Operations;
+  readonly signals: Signals;
+}
+
+/**
+ * The one loop of ours: runs the attempts of an operation until one succeeds, the policy stops, or
+ * its signal is aborted. Rejects with the last error as it was thrown, or the reason of the abort.
+ */
+export async function runLoop<T>(
+  { clock, operations, signals }: LoopContext,
+  live: LiveOperation,
+  signal: AbortSignal,
+  run: () => T | Promise<T>,
+): Promise<T> {
+  signals.set(signal, live);
+  try {
+    for (; ; operations.next(live)) {
+      live.onChange?.();
+      try {
+        return await operations.attempt(live, run);
+      } catch (error) {
+        signal.throwIfAborted();
+        const decision = operations.conclude(live, error);
+        if (decision.kind === 'stop') throw error;
+        live.onChange?.();
+        await sleep(clock, decision.delayMs, signal, (skip) => (live.skip = skip));
+      }
+    }
+  } finally {
+    // It has ended otherwise already, unless it was aborted.
+    operations.end(live, 'cancelled');
+  }
+}

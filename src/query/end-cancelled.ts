@@ -1,0 +1,20 @@
+import { type FailureReport, reportFailure } from '../fetch/failure-report.ts';
+import type { LiveOperation } from '../fetch/live-operation.ts';
+import type { Operations } from '../fetch/operations.ts';
+import type { Decision } from '../policy/decision.ts';
+import { failures } from '../policy/outcome.ts';
+
+/** Ends an operation, which the person has cancelled, with this error. */
+export function endCancelled(
+  operations: Operations,
+  live: LiveOperation,
+  error: unknown,
+  report: FailureReport,
+): void {
+  const decision: Decision = { kind: 'stop', reason: 'cancelled', retryAt: undefined };
+  live.decision = decision;
+  live.lastError = error;
+  reportFailure(error, { ...report, live, decision });
+  operations.emit(live, { type: 'decision', failure: failures.aborted, decision, error });
+  operations.end(live, 'cancelled');
+}

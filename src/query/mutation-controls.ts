@@ -1,0 +1,74 @@
+import type { Mutation } from '@tanstack/react-query';
+import { NotSentError, SteadfetchError } from '../fetch/errors.ts';
+import { reportOf } from '../fetch/failure-report.ts';
+import type { LiveOperation } from '../fetch/live-operation.ts';
+import { view } from '../fetch/operations.ts';
+import { type Failure, failures } from '../policy/outcome.ts';
+import { endCancelled } from './end-cancelled.ts';
+import { definitionBehind } from './mutation-definition.ts';
+import { type MutationRun, refuseRun, runOf } from './mutation-run.ts';
+import type { Instance } from './registry.ts';
+
+/** Ends the wait or the hold of a mutation of ours. */
+export function retryMutationNow(mutation: Mutation): void {
+  const live = runOf(mutation)?.live;
+  if (!live) return;
+  const { holds } = live;
+  for (const { go } of holds) go();
+  if (holds.length === 0 && live.phase === 'waiting') live.skip?.();
+}
+
+/** Ends a mutation of ours, whatever it is at. */
+export function cancelMutation(mutation: Mutation, { clock }: Instance): void {
+  const operations = definitionBehind(mutation.options.mutationFn)?.operations;
+  if (!operations || mutation.state.status !== 'pending') return;
+  const run = runOf(mutation);
+  if (!run) {
+    const live = operations.begin('mutation', { attempt: 0 });
+    const error = notSent(live);
+    endCancelled(operations, live, error, { failure: error.outcome });
+    refuseBeforeTurn(mutation, error);
+    return;
+  }
+  const { live } = run;
+  if (live.phase === 'ended') return;
+  if (run.isOut()) {
+    const error = cutOff(run);
+    const method = error.operation.method;
+    endCancelled(operations, live, error, { failure: error.outcome, method });
+    run.cancel(error);
+    return;
+  }
+  const error: unknown =
+    live.attempt === 1 && live.phase === 'held' ? notSent(live) : live.lastError;
+  endCancelled(operations, live, error, reportOf(error, clock.now()));
+  run.cancel(error);
+}
+
+const unsent: Failure = { kind: 'aborted', processed: 'no' };
+
+function notSent(live: LiveOperation): NotSentError {
+  const message = 'The mutation was cancelled before anything was sent.';
+  return new NotSentError(message, { operation: view(live, {}), outcome: unsent });
+}
+
+function cutOff({ live, isReading }: MutationRun): SteadfetchError {
+  const message =
+    'The mutation was cancelled while it was under way. Whether it was done is not known.';
+  return new SteadfetchError(message, {
+    operation: view(live, isReading() ? { method: 'GET' } : {}),
+    outcome: failures.aborted,
+    cause: live.lastError,
+  });
+}
+
+/** It waits behind another of its scope: there it is taken out of the row, to end at once. */
+function refuseBeforeTurn(mutation: Mutation, error: unknown): void {
+  refuseRun(mutation, error);
+  const { options } = mutation;
+  const { scope: _, ...free } = options;
+  // Without its scope for this one question; for good, it would never leave the scope's list.
+  mutation.setOptions(free);
+  void mutation.continue().catch(() => {});
+  mutation.setOptions(options);
+}

@@ -1,0 +1,179 @@
+import type {
+  DefaultError,
+  MutationFunction,
+  MutationFunctionContext,
+  MutationKey,
+  UseMutationOptions,
+} from '@tanstack/react-query';
+import { bindFetch } from '../fetch/bind-fetch.ts';
+import type { SteadyFetch } from '../fetch/create-fetch.ts';
+import { createJson, type SteadyJson } from '../fetch/json.ts';
+import { type LoopContext, runLoop } from '../fetch/loop.ts';
+import { newKey } from '../policy/new-key.ts';
+import type { PolicyOptions } from '../policy/options.ts';
+import { definePolicy } from '../policy/validate.ts';
+import {
+  createSpreadMark,
+  define,
+  type MutationDefinition,
+  type MutationExtras,
+  noteFailure,
+  watchSpread,
+} from './mutation-definition.ts';
+import { executionOf, showRun } from './mutation-run.ts';
+
+/** What a mutationFn of `steady.mutationOptions` is told, beside what React Query tells it. */
+export interface SteadyMutationContext extends MutationFunctionContext {
+  /** `steady.fetch` for this mutation: what it sends is part of it, also after an await. */
+  readonly fetch: SteadyFetch;
+  /** `steady.json` for this mutation. */
+  readonly json: SteadyJson;
+  /** Made once for each `mutate`, and the same on every attempt. */
+  readonly idempotencyKey: string;
+  /** Counted from 1. */
+  readonly attempt: number;
+  /** Aborted when the mutation is cancelled. `fetch` and `json` have it already. */
+  readonly signal: AbortSignal;
+}
+
+/** What `steady.mutationOptions` takes: React Query's options, and a policy. */
+export interface SteadyMutationOptions<
+  TData = unknown,
+  TError = DefaultError,
+  TVariables = void,
+  TOnMutateResult = unknown,
+> extends Omit<
+  UseMutationOptions<TData, TError, TVariables, TOnMutateResult>,
+  'mutationFn' | 'retry' | 'retryDelay' | 'networkMode'
+> {
+  /** Runs once for each attempt. */
+  readonly mutationFn: (variables: TVariables, context: SteadyMutationContext) => Promise<TData>;
+  /** How its failures are answered, laid over the policy of the instance. */
+  readonly policy?: PolicyOptions | undefined;
+}
+
+interface WithKey {
+  readonly mutationKey: MutationKey;
+}
+
+/** The same, with a key to ask for its status by. */
+export interface KeyedMutationOptions<
+  TData = unknown,
+  TError = DefaultError,
+  TVariables = void,
+  TOnMutateResult = unknown,
+>
+  extends
+    Omit<SteadyMutationOptions<TData, TError, TVariables, TOnMutateResult>, 'mutationKey'>,
+    WithKey {}
+
+/**
+ * Makes React Query's options of a mutation that is sent again when that is right, with one
+ * idempotency key for each `mutate`. It runs its own loop: so it goes on in a hidden tab, its wait
+ * can be ended (`useRetryStatus`), and no refetch waits for it.
+ *
+ * Rejects with the last error as it was thrown. Where its outcome is not known, that error says
+ * `outcome.processed === 'unknown'`.
+ *
+ * @throws TypeError when an option of the policy is not as it must be.
+ *
+ * @example
+ * ```ts
+ * const placeOrder = steady.mutationOptions({
+ *   mutationKey: ['order'],
+ *   mutationFn: (order: { sku: string }, { json }) =>
+ *     json<{ id: string }>('/api/orders', { json: order }),
+ *   policy: { preset: 'critical' },
+ * });
+ * ```
+ */
+export interface DefineMutation {
+  <TData = unknown, TError = DefaultError, TVariables = void, TOnMutateResult = unknown>(
+    options: KeyedMutationOptions<TData, TError, TVariables, TOnMutateResult>,
+  ): UseMutationOptions<TData, TError, TVariables, TOnMutateResult> & WithKey;
+  <TData = unknown, TError = DefaultError, TVariables = void, TOnMutateResult = unknown>(
+    options: SteadyMutationOptions<TData, TError, TVariables, TOnMutateResult>,
+  ): UseMutationOptions<TData, TError, TVariables, TOnMutateResult>;
+}
+
+/** `fetch` is that of the instance. */
+export function createMutationOptions(context: LoopContext, fetch: SteadyFetch): DefineMutation {
+  const mutationOptions = ({
+    mutationFn,
+    policy: own,
+    ...options
+  }: SteadyMutationOptions<unknown, Error, unknown>): UseMutationOptions<
+    unknown,
+    Error,
+    unknown
+  > => {
+    const policy = definePolicy('steady.mutationOptions', context.policy, own);
+    const { operations } = context;
+    const make = (extras: MutationExtras): SteadyFn => {
+      const extend: MutationDefinition['extend'] = (more) => make({ ...extras, ...more });
+      // React Query calls it as a method of the mutation's options.
+      const steadyMutation = function (this: unknown, variables: unknown, given: Given) {
+        return run(context, fetch, { ...extras, policy: own, mutationFn }, this, variables, given);
+      };
+      return define(steadyMutation, { ...extras, policy, operations, extend });
+    };
+    const steadyFn = make({});
+    return {
+      ...options,
+      mutationFn: steadyFn,
+      retry: false,
+      retryDelay: createSpreadMark(steadyFn),
+      networkMode: 'always',
+    };
+  };
+  return mutationOptions as DefineMutation;
+}
+
+type Given = MutationFunctionContext;
+type SteadyFn = MutationFunction;
+
+interface Submission extends MutationExtras {
+  readonly policy: PolicyOptions | undefined;
+  readonly mutationFn: (variables: unknown, context: SteadyMutationContext) => Promise<unknown>;
+}
+
+function run(
+  context: LoopContext,
+  fetch: SteadyFetch,
+  { mutationFn, policy, intentOf }: Submission,
+  options: unknown,
+  variables: unknown,
+  given: Given,
+): Promise<unknown> {
+  const { clock, operations, signals } = context;
+  if (process.env.NODE_ENV !== 'production') watchSpread(given.client);
+  const { intent, mutation } = executionOf(given, options, variables, () =>
+    intentOf ? intentOf(variables as never) : { key: newKey(), createdAt: clock.now() },
+  );
+  const live = operations.begin('mutation', { policy, intent });
+  const controller = new AbortController();
+  const { signal } = controller;
+  const bound = bindFetch(fetch, live, signal, signals);
+  const json = createJson(bound.fetch);
+  const attempt = (): Promise<unknown> =>
+    mutationFn(variables, {
+      ...given,
+      fetch: bound.fetch,
+      json,
+      idempotencyKey: intent.key,
+      attempt: live.attempt,
+      signal,
+    });
+  return new Promise((resolve, reject) => {
+    const fail = (error: unknown): void => {
+      if (process.env.NODE_ENV !== 'production') noteFailure(error);
+      reject(error);
+    };
+    const cancel = (error: unknown): void => {
+      fail(error);
+      controller.abort();
+    };
+    if (mutation) showRun(mutation, { ...bound, live, cancel });
+    runLoop(context, live, signal, attempt).then(resolve, fail);
+  });
+}

@@ -1,0 +1,81 @@
+import type { Mutation, MutationFunctionContext } from '@tanstack/react-query';
+import type { Intent } from '../fetch/intent.ts';
+import type { LiveOperation } from '../fetch/live-operation.ts';
+import type { BoundFetch } from '../fetch/bind-fetch.ts';
+import { noteFailure } from './mutation-definition.ts';
+
+/** A run of the loop for a mutation. */
+export interface MutationRun extends Pick<BoundFetch, 'isOut' | 'isReading'> {
+  readonly live: LiveOperation;
+  /** Ends it with this error at once, whatever of it is still under way. */
+  readonly cancel: (error: unknown) => void;
+}
+
+/** One `mutate`: React Query makes one context object for each. */
+interface Execution {
+  readonly intent: Intent;
+  readonly mutation: Mutation | undefined;
+}
+
+const executions = new WeakMap<MutationFunctionContext, Execution>();
+const runs = new WeakMap<Mutation, MutationRun>();
+const refusals = new WeakMap<Mutation, unknown>();
+const listeners = new Set<(mutation: Mutation) => void>();
+
+/**
+ * The execution that this is an attempt of. Its intent is made once, also when the app's own `retry`
+ * calls the mutationFn again.
+ *
+ * React Query does not say which mutation it calls the function for; but it calls it as a method of
+ * that mutation's options, which one observer shares among its mutations. Of those with the same
+ * variables, the oldest begins first.
+ *
+ * @throws the error of a mutation that was cancelled before its turn.
+ */
+export function executionOf(
+  context: MutationFunctionContext,
+  options: unknown,
+  variables: unknown,
+  makeIntent: () => Intent,
+): Execution {
+  let execution = executions.get(context);
+  if (!execution) {
+    const mutations = context.client.getMutationCache().getAll();
+    const mutation = mutations.find(
+      (one) =>
+        one.options === options &&
+        one.state.status === 'pending' &&
+        Object.is(one.state.variables, variables) &&
+        !runs.has(one),
+    );
+    if (mutation && refusals.has(mutation)) throw refusals.get(mutation);
+    execution = { intent: makeIntent(), mutation };
+    executions.set(context, execution);
+  }
+  return execution;
+}
+
+/** Shows the run of a mutation; its changes are told from now on. */
+export function showRun(mutation: Mutation, run: MutationRun): void {
+  runs.set(mutation, run);
+  run.live.onChange = () => {
+    for (const listener of listeners) listener(mutation);
+  };
+}
+
+/** The newest run of a mutation of ours; undefined before its mutationFn was called. */
+export function runOf(mutation: Mutation): MutationRun | undefined {
+  return runs.get(mutation);
+}
+
+/** A mutation that was cancelled before its turn has come ends with this error when it comes. */
+export function refuseRun(mutation: Mutation, error: unknown): void {
+  if (process.env.NODE_ENV !== 'production') noteFailure(error);
+  refusals.set(mutation, error);
+}
+
+/** Tells of every change of a mutation of ours, until the returned function is called. */
+export function onRunChange(listener: (mutation: Mutation) => void): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}

@@ -1,0 +1,57 @@
+import {
+  type DefaultError,
+  useMutation,
+  type UseMutationOptions,
+  type UseMutationResult,
+  useQueryClient,
+} from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import { extendMutation } from '../query/mutation-definition.ts';
+import type { MutationTarget } from '../query/status-store.ts';
+
+/** What `useMutation` returns, and what `useRetryStatus` asks for. */
+export type SteadyMutationResult<
+  TData = unknown,
+  TError = DefaultError,
+  TVariables = unknown,
+  TOnMutateResult = unknown,
+> = UseMutationResult<TData, TError, TVariables, TOnMutateResult> & {
+  /** For `useRetryStatus`: the newest mutation of this hook, whatever others have its key. */
+  readonly target: MutationTarget;
+};
+
+let hooks = 0;
+
+/**
+ * `useMutation` for options of `steady.mutationOptions`, with a `target` for `useRetryStatus`.
+ *
+ * @throws TypeError when the mutationFn is not that of `steady.mutationOptions`.
+ *
+ * @example
+ * ```tsx
+ * const { mutate, target } = useSteadyMutation(placeOrder);
+ * const { status, retryNow, cancel } = useRetryStatus(target);
+ * ```
+ */
+export function useSteadyMutation<
+  TData = unknown,
+  TError = DefaultError,
+  TVariables = void,
+  TOnMutateResult = unknown,
+>(
+  options: UseMutationOptions<TData, TError, TVariables, TOnMutateResult>,
+): SteadyMutationResult<TData, TError, TVariables, TOnMutateResult> {
+  const client = useQueryClient();
+  const [hook] = useState(() => `${++hooks}`);
+  // The mutationFn may come from setMutationDefaults.
+  const { mutationFn } = client.defaultMutationOptions(options);
+  const own = useMemo(
+    () => extendMutation('useSteadyMutation', mutationFn, { target: hook }),
+    [mutationFn, hook],
+  );
+  const result = useMutation(useMemo(() => ({ ...options, mutationFn: own }), [options, own]));
+  // After `reset` the mutation is still there, but no longer this hook's.
+  const mutation = result.isIdle ? '' : hook;
+  const target = useMemo(() => ({ mutation }), [mutation]);
+  return Object.assign(result, { target });
+}
