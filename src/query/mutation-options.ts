@@ -9,7 +9,7 @@ import { bindFetch } from '../fetch/bind-fetch.ts';
 import type { SteadyFetch } from '../fetch/create-fetch.ts';
 import { createJson, type SteadyJson } from '../fetch/json.ts';
 import { type LoopContext, runLoop } from '../fetch/loop.ts';
-import { newKey } from '../policy/new-key.ts';
+import { createIdempotencyKey } from '../policy/idempotency-key.ts';
 import type { PolicyOptions } from '../policy/options.ts';
 import { definePolicy } from '../policy/validate.ts';
 import {
@@ -148,7 +148,9 @@ function run(
   const { clock, operations, signals } = context;
   if (process.env.NODE_ENV !== 'production') watchSpread(given.client);
   const { intent, mutation } = executionOf(given, options, variables, () =>
-    intentOf ? intentOf(variables as never) : { key: newKey(), createdAt: clock.now() },
+    intentOf
+      ? intentOf(variables as never)
+      : { key: createIdempotencyKey(), createdAt: clock.now() },
   );
   const live = operations.begin('mutation', { policy, intent });
   const controller = new AbortController();
