@@ -82,7 +82,14 @@ function compress(state: Words, schedule: Words, rounds: Words): void {
     const t1 = (h + s1 + choice + (rounds[index] ?? 0) + (schedule[index] ?? 0)) | 0;
     const s0 = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22);
     const majority = (a & b) ^ (a & c) ^ (b & c);
-    [h, g, f, e, d, c, b, a] = [g, f, e, (d + t1) | 0, c, b, a, (t1 + s0 + majority) | 0];
+    h = g;
+    g = f;
+    f = e;
+    e = (d + t1) | 0;
+    d = c;
+    c = b;
+    b = a;
+    a = (t1 + s0 + majority) | 0;
   }
   [a, b, c, d, e, f, g, h].forEach((word, index) => {
     state[index] = (state[index] ?? 0) + word;

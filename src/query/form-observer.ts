@@ -5,12 +5,10 @@ import {
   type UseMutationOptions,
 } from '@tanstack/react-query';
 import type { Intent } from '../fetch/intent.ts';
-import type { MutationExtras } from './mutation-definition.ts';
+import { extendMutation } from './mutation-definition.ts';
 
 /** The mutations of a form, one after the other, whoever shows it. */
 export interface FormObserver<TData, TError, TVariables, TOnMutateResult> {
-  /** What the mutationFn of the options is to be made with. */
-  readonly extras: MutationExtras;
   readonly setOptions: (
     options: UseMutationOptions<TData, TError, TVariables, TOnMutateResult>,
   ) => void;
@@ -42,11 +40,19 @@ export function createFormObserver<TData, TError, TVariables, TOnMutateResult>(
 
   const observer = new MutationObserver<TData, TError, TVariables, TOnMutateResult>(client, {});
   observer.subscribe(listener);
-  const apply = (): void =>
-    observer.setOptions(answer?.isSilent ? { ...options, ...silent } : options);
+  // Asked when the mutation runs, because its options may be others by then.
+  const extras = { target, intentOf: () => intent as Intent, answer: () => answer };
+  let from: typeof options.mutationFn;
+  let extended: typeof options.mutationFn;
+  const apply = (): void => {
+    // The mutationFn may come from setMutationDefaults.
+    const { mutationFn } = client.defaultMutationOptions(options);
+    if (from !== mutationFn) extended = extendMutation('useSafeSubmit', mutationFn, extras);
+    from = mutationFn;
+    const own = { ...options, ...(extended && { mutationFn: extended }) };
+    observer.setOptions(answer?.isSilent ? { ...own, ...silent } : own);
+  };
   return {
-    // Asked when the mutation runs: its options may be others by then.
-    extras: { target, intentOf: () => intent as Intent, answer: () => answer },
     setOptions(next) {
       options = next;
       apply();

@@ -51,9 +51,19 @@ export function extendMutation<F extends object>(
   mutationFn: F | undefined,
   extras: MutationExtras,
 ): F {
+  return requireDefinition(operation, mutationFn).extend(extras) as F;
+}
+
+/**
+ * What stands behind a mutationFn of ours.
+ *
+ * @throws TypeError when it is not ours.
+ */
+export function requireDefinition(operation: string, mutationFn: unknown): MutationDefinition {
   const definition = definitionBehind(mutationFn);
-  if (!definition) reject(operation, 'mutationFn', mutationFn, 'that of steady.mutationOptions');
-  return definition.extend(extras) as F;
+  return (
+    definition ?? reject(operation, 'mutationFn', mutationFn, 'that of steady.mutationOptions')
+  );
 }
 
 /**

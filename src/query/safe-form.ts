@@ -7,7 +7,7 @@ import { createFormIntents, type FormIntent, planSubmission } from '../intent/fo
 import { toKept } from '../intent/kept-payload.ts';
 import { createTabStorage } from '../intent/tab-storage.ts';
 import { createFormObserver } from './form-observer.ts';
-import { definitionBehind, type MutationExtras } from './mutation-definition.ts';
+import { definitionBehind } from './mutation-definition.ts';
 import { statusStoreOf } from './status-store.ts';
 import type {
   Confirmation,
@@ -19,8 +19,6 @@ import type {
 
 /** A form of one QueryClient: all its mounted copies show this one. */
 export interface SafeForm<TData, TError, TVariables, TOnMutateResult> {
-  /** What the mutationFn of its options is to be made with. */
-  readonly extras: MutationExtras;
   readonly setOptions: (options: FormOptions<TData, TError, TVariables, TOnMutateResult>) => void;
   readonly subscribe: (listener: () => void) => () => void;
   readonly getState: () => SafeSubmitResult<TData, TError, TVariables, TOnMutateResult>;
@@ -190,7 +188,7 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
   const resolve = async (): Promise<'done' | 'not-done' | 'unknown'> => {
     const known = intents.read();
     const { resolve: ask, mutation } = options ?? {};
-    const definition = definitionBehind(mutation?.mutationFn);
+    const definition = definitionBehind(client.defaultMutationOptions(mutation).mutationFn);
     if (!ask || !definition || current || isResolving || known?.outcome !== 'unknown')
       return 'unknown';
     const { key, fingerprint: print } = known;
@@ -263,7 +261,6 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
   const serverState = show(undefined);
 
   return {
-    extras: observer.extras,
     setOptions(next) {
       options = next;
       observer.setOptions(next.mutation);

@@ -5,7 +5,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
-import { extendMutation } from '../query/mutation-definition.ts';
+import { requireDefinition } from '../query/mutation-definition.ts';
 import { openForm } from '../query/open-form.ts';
 import type { SafeSubmitOptions, SafeSubmitResult } from '../query/submission.ts';
 
@@ -60,13 +60,8 @@ export function useSafeSubmit<
   );
   // The mutationFn may come from setMutationDefaults.
   const { mutationFn, throwOnError } = client.defaultMutationOptions(mutationOptions);
-  const own = useMemo(
-    () => extendMutation('useSafeSubmit', mutationFn, form.extras),
-    [mutationFn, form],
-  );
-  useEffect(() =>
-    form.setOptions({ ...options, mutation: { ...mutationOptions, mutationFn: own } }),
-  );
+  requireDefinition('useSafeSubmit', mutationFn);
+  useEffect(() => form.setOptions({ ...options, mutation: mutationOptions }));
   const result = useSyncExternalStore(form.subscribe, form.getState, form.getServerState);
   const error: unknown = result.error;
   if (result.error && shouldThrowError(throwOnError, [result.error])) throw error;
