@@ -13,9 +13,8 @@ import type { Instance } from './registry.ts';
 export function retryMutationNow(mutation: Mutation): void {
   const live = runOf(mutation)?.live;
   if (!live) return;
-  const { holds } = live;
-  for (const { go } of holds) go();
-  if (holds.length === 0 && live.phase === 'waiting') live.skip?.();
+  for (const { go } of live.holds) go();
+  if (live.phase === 'waiting') live.skip?.();
 }
 
 /** Ends a mutation of ours, whatever it is at. */
@@ -23,26 +22,25 @@ export function cancelMutation(mutation: Mutation, { clock }: Instance): void {
   const operations = definitionBehind(mutation.options.mutationFn)?.operations;
   if (!operations || mutation.state.status !== 'pending') return;
   const run = runOf(mutation);
-  if (!run) {
-    const live = operations.begin('mutation', { attempt: 0 });
-    const error = notSent(live);
-    endCancelled(operations, live, error, { failure: error.outcome });
-    refuseBeforeTurn(mutation, error);
-    return;
-  }
-  const { live } = run;
+  const live = run?.live ?? operations.begin('mutation', { attempt: 0 });
   if (live.phase === 'ended') return;
-  if (run.isOut()) {
-    const error = cutOff(run);
-    const method = error.operation.method;
-    endCancelled(operations, live, error, { failure: error.outcome, method });
-    run.cancel(error);
-    return;
-  }
-  const error: unknown =
-    live.attempt === 1 && live.phase === 'held' ? notSent(live) : live.lastError;
-  endCancelled(operations, live, error, reportOf(error, clock.now()));
-  run.cancel(error);
+  const own = whyCancelled(live, run);
+  const error: unknown = own ?? live.lastError;
+  const report = own
+    ? { failure: own.outcome, method: own.operation.method }
+    : reportOf(error, clock.now());
+  endCancelled(operations, live, error, report);
+  if (run) run.cancel(error);
+  else refuseBeforeTurn(mutation, error);
+}
+
+/** Nothing when it ends in the error that it has. */
+function whyCancelled(
+  live: LiveOperation,
+  run: MutationRun | undefined,
+): SteadfetchError | undefined {
+  if (run?.isOut()) return cutOff(run);
+  return !run || (live.attempt === 1 && live.phase === 'held') ? notSent(live) : undefined;
 }
 
 const unsent: Failure = { kind: 'aborted', processed: 'no' };

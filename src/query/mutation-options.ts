@@ -75,17 +75,7 @@ export interface KeyedMutationOptions<
  * Rejects with the last error as it was thrown. Where its outcome is not known, that error says
  * `outcome.processed === 'unknown'`.
  *
- * @throws TypeError when an option of the policy is not as it must be.
- *
- * @example
- * ```ts
- * const placeOrder = steady.mutationOptions({
- *   mutationKey: ['order'],
- *   mutationFn: (order: { sku: string }, { json }) =>
- *     json<{ id: string }>('/api/orders', { json: order }),
- *   policy: { preset: 'critical' },
- * });
- * ```
+ * A request is sent again with a key only where its API is declared to honour keys (`apis`).
  */
 export interface DefineMutation {
   <TData = unknown, TError = DefaultError, TVariables = void, TOnMutateResult = unknown>(

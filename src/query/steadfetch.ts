@@ -80,7 +80,22 @@ export interface Steadfetch {
    * @throws TypeError when an option is not as it must be.
    */
   readonly mutationPolicy: (policy: MutationPolicyOptions) => SpreadRetryPair;
-  /** Options of a mutation that is submitted once, however often it has to be sent. */
+  /**
+   * React Query's options of a mutation that has one idempotency key for each `mutate`, is sent again
+   * when that is right, and can be skipped and cancelled in its wait.
+   *
+   * @example
+   * ```ts
+   * const placeOrder = steady.mutationOptions({
+   *   mutationKey: ['order'],
+   *   mutationFn: (order: { sku: string }, { json }) =>
+   *     json<{ id: string }>('/api/orders', { json: order }),
+   *   policy: { preset: 'critical' },
+   * });
+   * ```
+   *
+   * @throws TypeError when an option of the policy is not as it must be.
+   */
   readonly mutationOptions: DefineMutation;
   /**
    * Puts a persister of the app's own inside ours, which it would otherwise replace.

@@ -10,12 +10,13 @@ const given = `
 import { QueryClient, useQuery } from '@tanstack/react-query';
 import { backoffDelay, createIdempotencyKey, createSteadfetch, decide, idempotencyProfiles, isSteadfetchError, parseRetryAfter, presets } from 'steadfetch';
 import type { Operation } from 'steadfetch';
-import { useCountdown, useFallback, useOriginStatus, useRetryStatus } from 'steadfetch/react';
+import { useCountdown, useFallback, useOriginStatus, useRetryStatus, useSteadyMutation } from 'steadfetch/react';
 import { parseHttpDate } from '${root}/src/policy/http-date.ts';
 import { failures } from '${root}/src/policy/outcome.ts';
 import { readRateLimit } from '${root}/src/policy/rate-limit.ts';
 import { readListItems } from '${root}/src/policy/structured-field.ts';
 const steady = createSteadfetch();
+const placeOrder = steady.mutationOptions({ mutationFn: async (order: { sku: string }) => order.sku });
 declare const error: unknown;
 declare const operation: Operation;
 declare const retryAt: number | undefined;

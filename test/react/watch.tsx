@@ -17,7 +17,10 @@ export function watchQuery(rig: Rig, queryKey: QueryKey): Watched {
 }
 
 /** Makes a component that watches the newest mutation with this key. */
-export function watchMutation(rig: Rig, mutationKey: QueryKey): Watched<RetryStatus> {
+export function watchMutation(
+  rig: Rig,
+  mutationKey: QueryKey,
+): Watched<RetryStatus & Partial<RetryControls>> {
   return watch(rig, () => useRetryStatus({ mutationKey }));
 }
 

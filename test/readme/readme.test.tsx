@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { explain } from './explain.ts';
 import { handlers, requestsSeen } from './handlers.ts';
 import { loader } from './loader.ts';
+import { placeOrder } from './order.ts';
 import { Products } from './products.tsx';
 import { queryClient, steady } from './steady.ts';
 
@@ -17,7 +18,7 @@ const readme = read('README.md');
 const samples = [...readme.matchAll(/```tsx?\n(?<code>.*?)```/gs)].map(
   ({ groups }) => groups?.['code'],
 );
-const files = ['steady.ts', 'products.tsx', 'loader.ts', 'explain.ts', 'handlers.ts'];
+const files = ['steady.ts', 'products.tsx', 'loader.ts', 'order.ts', 'explain.ts', 'handlers.ts'];
 
 describe('README.md', () => {
   test('has the samples that are compiled and run here, and no others', () => {
@@ -95,6 +96,23 @@ describe('the samples', () => {
     const loaded = loader({ request: new Request('http://localhost/') });
     await time.advance(500);
     expect(await loaded).toEqual(['kite', 'line']);
+  });
+
+  test('send an order again with the key that it had', async () => {
+    const keys: (string | null)[] = [];
+    server.use(
+      http.post('/api/orders', ({ request }) => {
+        keys.push(request.headers.get('Idempotency-Key'));
+      }),
+      http.post('/api/orders', failTimes(1, 429)),
+      http.post('/api/orders', () => HttpResponse.json({ id: 'o1' })),
+    );
+    const mutation = queryClient.getMutationCache().build(queryClient, placeOrder);
+    const placed = mutation.execute({ sku: 'kite' });
+    await time.advance(3000);
+    expect(await placed).toEqual({ id: 'o1' });
+    expect(keys).toHaveLength(2);
+    expect(new Set(keys).size).toBe(1);
   });
 
   test('explain what is known of a failure', async () => {

@@ -1,0 +1,151 @@
+import type { UseMutationResult } from '@tanstack/react-query';
+import { act } from '@testing-library/react';
+import type { SteadyMutationContext } from 'steadfetch';
+import {
+  type RetryControls,
+  type RetryStatus,
+  useRetryStatus,
+  useSteadyMutation,
+} from 'steadfetch/react';
+import { expect, test, vi } from 'vitest';
+import { createHandle } from '../query/handle.ts';
+import { createOrderRig } from '../query/order-rig.tsx';
+import type { Rig } from '../query/rig.tsx';
+import { statusOf } from './watch.tsx';
+
+const mutationKey = ['order'];
+const send = (name: string, { fetch, idempotencyKey }: SteadyMutationContext): Promise<Response> =>
+  fetch(`/${name}`, { method: 'POST', headers: { 'Idempotency-Key': idempotencyKey } });
+const optionsOf = (rig: Rig) => rig.steady.mutationOptions({ mutationKey, mutationFn: send });
+
+type Options = ReturnType<typeof optionsOf>;
+type Result = UseMutationResult<Response, Error, string>;
+
+/** A form with a status of its own. */
+function createForm(rig: Rig, own: Partial<Options> = {}, shared: Options = optionsOf(rig)) {
+  const result = createHandle<Result>();
+  const status = createHandle<RetryStatus & RetryControls>();
+  let renders = 0;
+  function Form() {
+    const { target, ...form } = useSteadyMutation({ ...shared, ...own });
+    result.set(form);
+    status.set(useRetryStatus(target));
+    renders++;
+    return null;
+  }
+  return {
+    Form,
+    result,
+    last: status.get,
+    renders: () => renders,
+    press: (name: string) => act(() => result.get().mutate(name)),
+  };
+}
+
+test('two components with one key and the same options each see their own mutation', async () => {
+  const rig = createOrderRig();
+  rig.server.plan('/a', 503, { afterMs: 10 });
+  rig.server.plan('/b', 'hang');
+  const shared = optionsOf(rig);
+  const [one, two] = [createForm(rig, {}, shared), createForm(rig, {}, shared)];
+  rig.show(
+    <>
+      <one.Form />
+      <two.Form />
+    </>,
+    { strict: true },
+  );
+  expect(one.last().status).toBe('idle');
+  one.press('a');
+  await rig.time.advance(100);
+  expect(statusOf(one.last())).toMatchObject({ status: 'waiting', attempt: 1 });
+  expect(two.last().status).toBe('idle');
+  two.press('b');
+  await rig.time.advance(100);
+  expect(one.last().status).toBe('waiting');
+  expect(two.last().status).toBe('sending');
+  act(() => one.last().retryNow());
+  await rig.time.advance(10);
+  expect(rig.server.times('/a')).toEqual([0, 200]);
+  expect(one.last().status).toBe('succeeded');
+  act(() => two.last().cancel());
+  await rig.time.settle();
+  expect(two.last().status).toBe('unknown');
+  expect(two.result.get().status).toBe('error');
+  expect(one.last().status).toBe('succeeded');
+});
+
+test('with the same variables at once, and another order of their first steps, each has its own', async () => {
+  const rig = createOrderRig();
+  rig.server.plan('/a', 'hang', 'hang');
+  const wait = (ms: number) => ({
+    onMutate: () => new Promise<void>((resolve) => void setTimeout(resolve, ms)),
+  });
+  const shared = optionsOf(rig);
+  const [slow, quick] = [createForm(rig, wait(200), shared), createForm(rig, wait(100), shared)];
+  rig.show(
+    <>
+      <slow.Form />
+      <quick.Form />
+    </>,
+  );
+  slow.press('a');
+  quick.press('a');
+  await rig.time.advance(150);
+  expect(rig.server.times()).toEqual([100]);
+  act(() => quick.last().cancel());
+  await rig.time.advance(100);
+  expect(rig.server.sent.map(({ abortedAt }) => abortedAt)).toEqual([150, undefined]);
+  expect(quick.last().status).toBe('unknown');
+  expect(slow.last().status).toBe('sending');
+});
+
+test('its newest mutation counts, and after reset there is none', async () => {
+  const rig = createOrderRig();
+  rig.server.plan('/a', 422);
+  const form = createForm(rig);
+  rig.show(<form.Form />);
+  form.press('a');
+  await rig.time.settle();
+  expect(form.last().status).toBe('failed');
+  form.press('b');
+  await rig.time.settle();
+  expect(form.last().status).toBe('succeeded');
+  act(() => form.result.get().reset());
+  await rig.time.settle();
+  expect(form.last().status).toBe('idle');
+});
+
+test('options that are the same in every render stay so for React Query', async () => {
+  const rig = createOrderRig();
+  const changes = vi.fn<() => void>();
+  rig.client.getMutationCache().subscribe(({ type }) => {
+    if (type === 'observerOptionsUpdated') changes();
+  });
+  const form = createForm(rig);
+  const { rerender } = rig.show(<form.Form />);
+  const before = changes.mock.calls.length;
+  rerender(rig.wrap(<form.Form />));
+  expect(form.renders()).toBeGreaterThan(1);
+  expect(changes).toHaveBeenCalledTimes(before);
+});
+
+test('options of the key from setMutationDefaults', async () => {
+  const rig = createOrderRig();
+  rig.server.plan('/a', 503);
+  rig.client.setMutationDefaults(mutationKey, optionsOf(rig));
+  const form = createForm(rig, {}, { mutationKey });
+  rig.show(<form.Form />);
+  form.press('a');
+  await rig.time.advance(100);
+  expect(form.last().status).toBe('waiting');
+});
+
+test('a mutationFn that is not of steady.mutationOptions is a TypeError', () => {
+  vi.spyOn(console, 'error').mockReturnValue();
+  const rig = createOrderRig();
+  const form = createForm(rig, { mutationFn: () => Promise.reject(new Error('never')) });
+  expect(() => rig.show(<form.Form />)).toThrow(
+    /^useSteadyMutation: mutationFn is .*, and must be that of steady\.mutationOptions\.$/s,
+  );
+});
