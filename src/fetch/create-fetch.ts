@@ -39,8 +39,9 @@ export interface SteadyInit extends KeyedInit {
  * (404, 410). It resolves. So does what `alreadyDone` of its API's profile takes for done.
  *
  * @throws HttpError, NetworkError, TimeoutError; NotSentError when its gate or the age of its
- * idempotency key keeps it back; the caller's abort reason; the TypeError of fetch for a request that cannot be sent, or that the page's CSP forbids, and one for an option that is
- * not as it must be.
+ * idempotency key keeps it back; the caller's abort reason; the TypeError of fetch for a request
+ * that cannot be sent, or that the page's CSP forbids, and one for an option that is not as it must
+ * be.
  *
  * @example
  * ```ts
@@ -82,7 +83,7 @@ export function createFetch(context: FetchContext): SteadyFetch {
         ? await keys.add(request, { parts, init, own: key })
         : undefined;
     const sent = keyed?.init ?? init;
-    const facts: SentFacts = { ...request, keyed: !!keyed };
+    const facts: SentFacts = keyed ? { ...request, keyed: true } : request;
     const policy = operations.policyOf(live, facts);
     const { timeout } = policy;
     const isStream = typeof timeout === 'object';

@@ -32,7 +32,7 @@ export interface KeyedInit extends RequestInit {
 }
 
 /** What is known of a request that may need a key. */
-export type Unkeyed = SentFacts & Partial<Pick<ApiFacts, 'idempotency'>>;
+type Unkeyed = SentFacts & Partial<Pick<ApiFacts, 'idempotency'>>;
 
 /** What was passed to fetch. */
 interface Passed {

@@ -38,18 +38,27 @@ export interface Circuit extends Readable<CircuitState> {
 /** A canary that has not come back by then has taught nothing, and another one goes. */
 const longestProbeMs = 35_000;
 
+type Gap = readonly [number, number];
+
 /** From one canary that goes out by itself to the next, in milliseconds. */
-const gaps: readonly (readonly [number, number])[] = [
-  [4000, 7000],
-  [8000, 16_000],
-  [12_000, 24_000],
+const gaps: readonly Gap[] = [
+  [5000, 10_000],
+  [10_000, 20_000],
+  [15_000, 30_000],
 ];
-const lastGap = [20_000, 40_000] as const;
+const lastGap: Gap = [20_000, 40_000];
+
+/** From one canary to the next that something new may be. */
+const askedGap: Gap = [2500, 3500];
 
 /** A tab with fewer asks in a minute asks rarely. */
 const busyCount = 3;
 const frugalMs = 1_200_000;
-const allowance = 2;
+/** What such a tab has in this time: sooner than others, because nothing new of it comes before. */
+const allowance: readonly Gap[] = [
+  [4000, 7000],
+  [8000, 16_000],
+];
 
 /** Uniformly between two times, in milliseconds. */
 export function between(random: Random, leastMs: number, mostMs: number): number {
@@ -59,10 +68,10 @@ export function between(random: Random, leastMs: number, mostMs: number): number
 /**
  * A circuit that probes as much as its tab asks, and no more.
  *
- * The first canary goes out 4 to 7 s after the trip. After that the next new request is the canary,
- * 1.5 to 3 s after the last one at the least; what comes sooner draws the next canary to that
- * time. A timer alone cannot be both quiet and prompt, and what is not tied to demand, sent from
- * many slow tabs, keeps a server down.
+ * The next new request is the canary, 2.5 to 3.5 s after the trip or the last one at the least;
+ * what comes sooner draws the next canary to that time. Where nothing new comes, one goes out 5 to
+ * 10 s after the trip (4 to 7 s in a tab that asks rarely). A timer alone cannot be both quiet and
+ * prompt, and what is not tied to demand, sent from many slow tabs, keeps a server down.
  */
 export function createCircuit(
   clock: Clock,
@@ -83,28 +92,31 @@ export function createCircuit(
   let firstSpentAt = -Infinity;
   let spent = 0;
 
+  const within = ([leastMs, mostMs]: Gap): number => between(random, leastMs, mostMs);
   const isProbing = (): boolean => isOut && clock.now() - probedAt < longestProbeMs;
   const tell = (): void => store.set({ state: isProbing() ? 'half-open' : 'open', probeAt });
   const isClosed = (): boolean => store.getState().state === 'closed';
   /**
-   * When the next canary goes out by itself. Someone may be waiting, so the first ones come soon, and
-   * then ever later. But there are many tabs that ask rarely, and what each of them asks for by itself
-   * keeps a server down: so such a tab has two of them in twenty minutes, one where the answer came
-   * too late, because that has cost the server its work. Beyond, it waits for several times as long
-   * as it leaves between two requests of its own.
+   * There are many tabs that ask rarely, and what each of them asks for by itself keeps a server
+   * down: so such a tab has two quick canaries in twenty minutes. Where the answer came too late,
+   * which has cost the server its work, it has one, and only every other such tab has it: with a
+   * second request of each, a server at 85 % of its capacity does not come back. Beyond, it waits
+   * for several times as long as it leaves between two requests of its own.
    */
-  const timerFrom = (now: number, weight: number): number => {
-    if (demand.count(now) < busyCount) {
-      if (now - firstSpentAt > frugalMs) {
-        firstSpentAt = now;
-        spent = 0;
-      }
-      spent += weight;
-      if (spent > allowance) return now + between(random, 4, 8) / demand.rate(now);
+  const frugalGap = (now: number, weight: number): number => {
+    if (now - firstSpentAt > frugalMs) {
+      firstSpentAt = now;
+      spent = 0;
     }
-    const [leastMs, mostMs] = gaps[timed++] ?? lastGap;
-    return now + between(random, leastMs, mostMs);
+    const quick = allowance[spent];
+    spent += weight;
+    const hasIt = quick && (weight === 1 || random() <= 0.5);
+    return hasIt ? within(quick) : between(random, 4, 8) / demand.rate(now);
   };
+  /** When the next canary goes out by itself. Someone may be waiting: soon at first, then ever later. */
+  const timerFrom = (now: number, weight: number): number =>
+    now +
+    (demand.count(now) < busyCount ? frugalGap(now, weight) : within(gaps[timed++] ?? lastGap));
   const close = (): void => {
     isOut = false;
     rule.clear();
@@ -119,7 +131,7 @@ export function createCircuit(
     timerAt = timerFrom(now, weight);
     // Where attempts fail now and then anyway, it is hardly an outage.
     if (rule.usualRate() > 0.04) timerAt = Math.min(timerAt, now + between(random, 2000, 4000));
-    probeAt = Math.min(timerAt, now + between(random, 4000, 7000));
+    probeAt = Math.min(timerAt, now + within(askedGap));
     isOut = false;
     tell();
   };
@@ -157,8 +169,9 @@ export function createCircuit(
       if (result === 'succeeded') return close();
       isOut = false;
       const now = clock.now();
-      // Also after one that was called off: it has cost the server the same.
-      probeAt = now + between(random, 1500, 3000);
+      // Also after one that was called off: it has cost the server the same. Counted from its start: a
+      // server that hangs has been left alone for long enough when its canary is over.
+      probeAt = Math.max(now, probedAt + within(askedGap));
       timerAt = result === 'failed' ? Math.max(probeAt, timerFrom(now, weight)) : probeAt;
       tell();
     },
@@ -169,8 +182,8 @@ export function createCircuit(
         openedAt = now;
       }
       if (isProbing()) return;
-      // Who takes over goes on where they are. The word of a canary that goes out has one time only.
-      if (nextProbeAt < nextTimerAt) timed++;
+      // Who takes over goes on where they are. The word of a canary that goes out has no first time.
+      if (nextProbeAt > 0 && nextProbeAt < nextTimerAt) timed++;
       rule.clear();
       probeAt = nextProbeAt;
       timerAt = nextTimerAt;

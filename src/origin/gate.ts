@@ -182,7 +182,8 @@ export function createGate(
     const until = timerAt < Infinity ? timerAt : soon;
     followAt = Infinity;
     expectWordBy(until);
-    line?.say({ kind: 'down', until, from: Math.min(probeAt, until) });
+    // While a canary is under way nobody knows when the next one may go: 0 says so.
+    line?.say({ kind: 'down', until, from: circuit.isProbing() ? 0 : Math.min(probeAt, until) });
   };
   const restrict = (remaining: number, resetAt: number): void => {
     limit.allow(remaining - slots.getState(), resetAt);
@@ -407,7 +408,8 @@ export function createGate(
         if (wasClosed && !isProven && !failedProbes.has(endpoint)) circuit.open(sign.weight);
         else circuit.fail(sign.weight);
         if (wasClosed && !circuit.isClosed()) isReleasing = false;
-        pace.see(false);
+        // Where attempts fail now and then anyway, one that does says nothing of the pace.
+        if (rule.usualRate() <= 0.04) pace.see(false);
       } else if (sign.kind === 'alive') {
         circuit.succeed();
         if (sign.isSuccess) budget.succeed();

@@ -15,12 +15,16 @@ export interface Pace extends Readable<number> {
 const first = 0.3;
 const least = 0.05;
 const most = 1;
+const growth = 1.5;
+const cut = 0.4;
 /** What was held for long is not let go at a snail's pace: one in four seconds at full pace. */
 const leastPerMs = 0.25 / 1000;
 
 /**
- * Slow start with latency as the signal: failures come too late. It doubles with each answer that
- * is as fast as usual, and halves with each slow or failed one.
+ * Slow start with latency as the signal: failures come too late. It grows by half with each answer
+ * that is as fast as usual, and falls to two fifths with each slow or failed one: a tab sees an
+ * answer in several seconds, and all tabs together are past the server's capacity by then. It
+ * still rises where three in ten answers are slow by chance.
  */
 export function createPace(): Pace {
   const { getState, subscribe, set } = createStore(first);
@@ -32,7 +36,7 @@ export function createPace(): Pace {
       askedPerMs = Math.max(leastPerMs, heldCount / Math.max(heldForMs, 1000));
       set(Math.min(most, Math.max(first, 5 * usualFailureRate)));
     },
-    see: (isFast) => set(Math.min(most, Math.max(least, getState() * (isFast ? 2 : 0.5)))),
+    see: (isFast) => set(Math.min(most, Math.max(least, getState() * (isFast ? growth : cut)))),
     isGood: () => getState() >= most,
     gapMs: () => 1 / (getState() * askedPerMs),
   };

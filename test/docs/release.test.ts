@@ -9,13 +9,14 @@ test('the timeline of a release is that of the code', async () => {
   const stage = createStage();
   const { pace } = stage.gate();
   stage.server.plan('/A', 503, 503);
+  // 4 is slow; 7 is the canary.
   for (const ask of asks)
-    stage.server.plan(`/${ask}`, { afterMs: { 3: 1500, 7: 500 }[ask as number] ?? 100 });
+    stage.server.plan(`/${ask}`, { afterMs: { 4: 1500, 7: 1500 }[ask as number] ?? 100 });
   const steps: { atMs: number; value: number }[] = [];
   pace.subscribe(() => steps.push({ atMs: stage.rig.elapsed(), value: pace.getState() }));
-  await stage.play(15_000, [
+  await stage.play(13_000, [
     [0, () => stage.ask('A')],
-    ...asks.map((ask) => [ask * 700, () => stage.ask(`${ask}`)] as const),
+    ...asks.map((ask) => [350 + ask * 350, () => stage.ask(`${ask}`)] as const),
   ]);
   const upMs = stage.origin.spans.find(({ kind }) => kind === 'recovering')?.atMs ?? 0;
   const sent = [...stage.lanes.values()].flatMap(({ name, spans }) =>
@@ -25,26 +26,36 @@ test('the timeline of a release is that of the code', async () => {
   );
   sent.sort((a, b) => a.atMs - b.atMs);
   expect(sent.map(({ atMs, label }) => `${atMs} ${label}`)).toEqual([
-    '6000 7',
-    '7881 6',
-    '9262 5',
-    '10091 4',
-    '10920 3',
-    '11749 1',
-    '13407 2',
-    '14236 A',
+    '3500 7',
+    // Seven were held for 4.3 s, one in 614 ms. At 0.3 of that: 2048 ms, the first after half of it.
+    '6024 6',
+    // 1365 ms later, at 0.45.
+    '7390 5',
+    // 910 ms, at 0.675; and again, because 4 is not back.
+    '8301 4',
+    '9212 A',
+    // A was quick, and 4 was not: 1536 ms, at 0.4.
+    '10748 3',
+    // 1024 ms, at 0.6; these are old by now, and the oldest is first.
+    '11772 1',
+    // 683 ms, at 0.9.
+    '12455 2',
   ]);
   const released = steps.filter(({ atMs }) => atMs >= upMs);
   expect(released).toEqual([
-    { atMs: 6500, value: 0.3 },
-    { atMs: 7981, value: 0.6 },
-    { atMs: 9362, value: 1 },
-    { atMs: 12420, value: 0.5 },
-    { atMs: 13507, value: 1 },
+    { atMs: 5000, value: 0.3 },
+    { atMs: 6124, value: 0.3 * 1.5 },
+    { atMs: 7490, value: 0.3 * 1.5 * 1.5 },
+    // 1.0125 would be too much.
+    { atMs: 9212, value: 1 },
+    { atMs: 9801, value: 0.4 },
+    { atMs: 10_848, value: 0.4 * 1.5 },
+    { atMs: 11_872, value: 0.4 * 1.5 * 1.5 },
+    // 2 is the last: its answer steers nothing.
   ]);
   expectPicture('release', {
     title: 'What was held comes back: slowly, then as fast as answers are quick',
-    endMs: 15_000,
+    endMs: 13_000,
     tickMs: 1000,
     rows: [
       { ...stage.origin, about: 'useOriginStatus', marks: sent },

@@ -45,7 +45,8 @@ describe('tabs of one browser, while an origin is down', () => {
     await tabs.ask(pages[0], '/api/early');
     while (canaries(known).length === 0) await tabs.pass(500);
     await tabs.ask(pages[0], '/api/tab-0');
-    await tabs.pass(1000);
+    // A second before the next canary: what is as new as that goes with it, and waits for no pace.
+    await tabs.pass(2000);
     await tabs.ask(pages[1], '/api/tab-1');
     await tabs.ask(pages[2], '/api/tab-2');
     tabs.server.isUp = true;

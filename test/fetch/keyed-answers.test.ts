@@ -6,7 +6,7 @@ import {
 } from 'steadfetch';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { answer, fakeServer, type Handler, origin, refuse } from './fake-server.ts';
-import { fakeTime, rejectionOf } from './observe.ts';
+import { fakeTime, observe, rejectionOf, settled } from './observe.ts';
 import { createSubmitter } from './submit.ts';
 
 beforeEach(() => {
@@ -227,6 +227,20 @@ describe('a key that is older than the API keeps it', () => {
       cause: { code: 'network' },
       message: `POST ${origin}/pay: not sent again, its idempotency key is older than its API keeps one. It may have been done: look first, and then send it under a new key or not at all.`,
     });
+  });
+
+  test('gives back its place at the gate', async () => {
+    const server = fakeServer(later(60_001), answer());
+    const idempotency = { ...idempotencyProfiles.draft, lifetimeMs };
+    const origins = { slots: { maxInFlight: 1 } };
+    const steady = createSubmitter(server.fetch, [{ match: origin, idempotency }], {
+      origin: origins,
+    });
+    const { error } = await steady.submit((fetch) => fetch(origin, post));
+    expect(error).toMatchObject({ outcome: { kind: 'expired' } });
+    const next = observe(steady.fetch(origin));
+    await settled();
+    expect(next.state).toBe('resolved');
   });
 
   test('is sent as long as it is not', async () => {

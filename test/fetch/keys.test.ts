@@ -137,6 +137,27 @@ describe('within an intent', () => {
     expect(server.requests).toHaveLength(2);
   });
 
+  test('a request that a later attempt is the first to reach has a key of its own', async () => {
+    const { submit, sent } = open([draft], refuse, answer());
+    await submit(async (fetch) => {
+      await fetch(`${origin}/items`, post('a'));
+      await fetch(`${origin}/items`, post('b'));
+    });
+    const first = ['POST /items', quoted(intentKey), 'a'];
+    const second = ['POST /items', derived(`POST ${origin}/items 2`), 'b'];
+    expect(await sent()).toEqual([first, first, second]);
+  });
+
+  test('those with a name are not counted among those without', async () => {
+    const { submit, keys } = open([draft], answer(), refuse, answer());
+    await submit(async (fetch, attempt) => {
+      if (attempt === 1) await fetch(`${origin}/items`, { ...post('a'), idempotencyKey: 'one' });
+      await fetch(`${origin}/items`, post(`b${attempt}`));
+    });
+    const second = derived(`POST ${origin}/items 1`);
+    expect(keys()).toEqual([quoted(intentKey), second, second]);
+  });
+
   test('named steps are known by their names', async () => {
     const { submit, sent } = open([draft], answer(), refuse, answer());
     await submit(async (fetch, attempt) => {
@@ -163,7 +184,7 @@ describe('within an intent', () => {
     ],
   ])('one name for %s is refused, and is not sent again', async (_, second) => {
     const { submit, server } = open([draft], answer());
-    const { error, attempts } = await submit(async (fetch) => {
+    const { error, attempts, live } = await submit(async (fetch) => {
       await fetch(origin, { ...post('a'), idempotencyKey: 'pay' });
       await second(fetch);
     });
@@ -171,6 +192,7 @@ describe('within an intent', () => {
       'message',
       "steady.fetch: idempotencyKey is 'pay', and must be the key of one request, and here are two with different content.",
     );
+    expect(live.decision).toMatchObject({ kind: 'stop', reason: 'not-retryable' });
     expect([attempts, server.requests.length]).toEqual([1, 1]);
   });
 

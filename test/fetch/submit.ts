@@ -37,7 +37,7 @@ export function createSubmitter(
   const core = createCore(
     { ...config, fetch, apis },
     createEmitter(),
-    (shared) => createPassage(shared, { budget: false, circuit: false }),
+    (shared) => createPassage(shared, { budget: false, circuit: false, ...config.origin }),
     (shared) => createKeys(shared, apis),
   );
   const { operations, signals, clock } = core.context;

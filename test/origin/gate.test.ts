@@ -5,8 +5,10 @@ import {
   answered,
   broken,
   firstMs,
+  firstTimedMs,
   freshMs,
   nextMs,
+  nextTimedMs,
   ok,
   openGate,
   type OpenGate,
@@ -77,8 +79,12 @@ describe('while its origin is down', () => {
     trip();
     expect(gate.tryEnter(true)).toBe(false);
     expect(gate.lastFailure()).toBe('second');
-    expect(gate.getState()).toEqual({ status: 'down', retryAt: epochMs + firstMs, waiting: 0 });
-    expect(gate.whyHeld()).toEqual({ reason: 'server-down', retryAt: epochMs + firstMs });
+    expect(gate.getState()).toEqual({
+      status: 'down',
+      retryAt: epochMs + firstTimedMs,
+      waiting: 0,
+    });
+    expect(gate.whyHeld()).toEqual({ reason: 'server-down', retryAt: epochMs + firstTimedMs });
   });
 
   test('what waits is told why and until when, and again when the canary is out', () => {
@@ -127,10 +133,10 @@ describe('while its origin is down', () => {
     clock.advance(5000);
     const retry = ask('retry', { isNew: false });
     expect(retry.turns).toEqual([]);
-    clock.advance(6999);
+    clock.advance(nextTimedMs - 5000 - 1);
     expect(retry.turns).toEqual([]);
     clock.advance(1);
-    expect(retry.turns).toEqual([['canary', firstMs + 12_000]]);
+    expect(retry.turns).toEqual([['canary', firstMs + nextTimedMs]]);
   });
 
   test('canaries go round the endpoints, so that a broken one keeps nobody down', () => {
@@ -149,7 +155,7 @@ describe('while its origin is down', () => {
     const { clock, ask, trip } = openGate();
     trip();
     const well = ask('well', { isNew: false, holdMs: 120_000 });
-    clock.advance(firstMs);
+    clock.advance(firstTimedMs);
     well.settle(broken);
     const other = ask('other', { isNew: false, holdMs: 120_000 });
     // A poll, each time a little after the next canary was due.
@@ -264,13 +270,13 @@ describe('while its origin is down', () => {
     const { clock, ask, trip, log } = openGate();
     trip();
     clock.advance(firstMs);
-    for (let key = 0; key < 20; key++) {
+    for (let key = 0; key < 40; key++) {
       const typed = ask(`key ${key}`);
       clock.advance(100);
       if (typed.turns[0]?.[0] === 'canary') typed.settle(aborted);
     }
-    // Two seconds: one at the start, and one 1.5 to 3 s later.
-    expect(log.filter((line) => line.endsWith('canary')).length).toBeLessThanOrEqual(2);
+    // In four seconds one at the start, and one 3 s later.
+    expect(log).toEqual([`${firstMs} key 0 canary`, `${firstMs + nextMs} key 29 canary`]);
   });
 
   test('a canary that never comes back does not lock the origin for ever', () => {
@@ -351,27 +357,30 @@ describe('the release', () => {
   test('it starts slow, newest first, and goes on at a pace that follows the answers', () => {
     const { gate, clock, ask, trip, log } = openGate();
     trip();
-    clock.advance(firstMs - 3000);
+    clock.advance(firstTimedMs - 2340);
     for (const name of ['a', 'b', 'c', 'd', 'e']) ask(name, { isNew: false });
-    clock.advance(3000);
-    expect(log).toEqual([`${firstMs} e canary`]);
+    clock.advance(2340);
+    expect(log).toEqual([`${firstTimedMs} e canary`]);
     gate.settle('e', true, ok, 50);
     // Nobody knows whose turn is when: that is up to the answers.
     expect(gate.getState()).toEqual({ status: 'recovering', retryAt: undefined, waiting: 4 });
-    // Four were held for 3 s, at 0.3 of that rate: 2.5 s apart, the first after half of that.
-    clock.advance(1250);
-    expect(log.slice(1)).toEqual([`${firstMs + 1250} d go`]);
+    // Four were held for 2.34 s, at 0.3 of that rate: 1.95 s apart, the first after half of that.
+    clock.advance(975);
+    expect(log.slice(1)).toEqual([`${firstTimedMs + 975} d go`]);
     gate.settle('d', false, ok, 50);
-    // Twice as fast.
-    clock.advance(1250);
-    expect(log.slice(2)).toEqual([`${firstMs + 2500} c go`]);
+    // At 0.45 of it: 1.3 s.
+    clock.advance(1300);
+    expect(log.slice(2)).toEqual([`${firstTimedMs + 2275} c go`]);
     gate.settle('c', false, ok, 1000);
-    // And slow again.
-    clock.advance(2500);
-    expect(log.slice(3)).toEqual([`${firstMs + 5000} b go`]);
+    // That was slow. At 0.18 of it: 3.25 s.
+    clock.advance(3250);
+    expect(log.slice(3)).toEqual([`${firstTimedMs + 5525} b go`]);
     gate.settle('b', false, ok, 50);
-    clock.advance(1250);
-    expect(log.slice(4)).toEqual([`${firstMs + 6250} a go`]);
+    // At 0.27 of it: 2166.7 ms.
+    clock.advance(2166);
+    expect(log.slice(4)).toEqual([]);
+    clock.advance(1);
+    expect(log.slice(4).map((line) => line.replace(/^\S+ /, ''))).toEqual(['a go']);
     expect(gate.getState()).toEqual({ status: 'up', retryAt: undefined, waiting: 0 });
   });
 
@@ -391,12 +400,12 @@ describe('the release', () => {
   test('a canary whose success was a fluke: the next failure holds everything again', () => {
     const { gate, clock, ask, trip, log } = openGate();
     trip();
-    clock.advance(firstMs - 3000);
+    clock.advance(firstTimedMs - 3000);
     for (const name of ['a', 'b', 'c']) ask(name, { isNew: false });
     clock.advance(3000);
     gate.settle('c', true, ok, 50);
     clock.advance(2500);
-    expect(log.at(-1)).toBe(`${firstMs + 2500} b go`);
+    expect(log.at(-1)).toBe(`${firstTimedMs + 2500} b go`);
     gate.settle('b', false, broken, 10);
     expect(gate.getState()).toMatchObject({ status: 'down', waiting: 1 });
     expect(gate.tryEnter(true)).toBe(false);
@@ -416,17 +425,45 @@ describe('the release', () => {
   test('after one good answer a single failure is no fluke', () => {
     const { gate, clock, ask, trip, log } = openGate();
     trip();
-    clock.advance(firstMs - 3000);
+    clock.advance(firstTimedMs - 2340);
     for (const name of ['a', 'b', 'c', 'd', 'e']) ask(name, { isNew: false });
-    clock.advance(3000);
+    clock.advance(2340);
     gate.settle('e', true, ok, 50);
-    clock.advance(1250);
+    clock.advance(975);
     gate.settle('d', false, ok, 50);
-    clock.advance(1250);
-    expect(log.at(-1)).toBe(`${firstMs + 2500} c go`);
+    clock.advance(1300);
+    expect(log.at(-1)).toBe(`${firstTimedMs + 2275} c go`);
     gate.settle('c', false, broken, 50);
     expect(gate.getState()).toMatchObject({ status: 'recovering', waiting: 2 });
   });
+
+  test.each([
+    // 0.0401 of its attempts, at the failure.
+    [28, 0.3 * 1.5],
+    // 0.0389.
+    [29, 0.3 * 1.5 * 0.4],
+  ])(
+    'a failure slows it, but not where more than one in 25 fails anyway: after %d good answers the pace is %d',
+    (answers, pace) => {
+      const { gate, clock, ask, send, trip, log } = openGate();
+      send('a', broken);
+      // With the first of these it is taken for 0.097, and with each one more for 0.97 of that.
+      for (let answer = 0; answer <= answers; answer++) send('a', ok);
+      trip();
+      for (const name of ['a', 'b', 'c', 'd']) ask(name, { isNew: false });
+      // Where that many fail, the first canary goes by itself after 2 to 4 s.
+      clock.advance(3000);
+      expect(log).toEqual(['3000 d canary']);
+      gate.settle('d', true, ok, 50);
+      // Three were held for 3 s, at 0.3 of that rate: the first goes after half of 3.33 s.
+      clock.advance(1667);
+      gate.settle('c', false, ok, 50);
+      expect(gate.pace.getState()).toBe(0.3 * 1.5);
+      send('new', broken);
+      expect(gate.getState()).toMatchObject({ status: 'recovering', waiting: 2 });
+      expect(gate.pace.getState()).toBe(pace);
+    },
+  );
 
   test('a broken endpoint that was seen to be broken is no sign of a fluke', () => {
     const { gate, clock, ask, trip } = openGate();
@@ -483,7 +520,7 @@ describe('the release', () => {
     const all = Array.from({ length: 50 }, (_, index) =>
       ask(`${index}`, { isNew: false, holdMs: 1e9 }),
     );
-    clock.advance(firstMs);
+    clock.advance(firstTimedMs);
     gate.settle('49', true, ok, 50);
     for (let step = 0; step < 2000; step++) {
       clock.advance(100);
@@ -795,7 +832,7 @@ describe('those who watch', () => {
     const all = Array.from({ length: 100 }, (_, index) =>
       ask(`${index}`, { isNew: false, holdMs: 1e6 }),
     );
-    clock.advance(firstMs);
+    clock.advance(firstTimedMs);
     gate.settle('99', true, ok, 50);
     clock.advance(1e5);
     const news = all.reduce((sum, { holds }) => sum + holds.length, 0);

@@ -11,9 +11,14 @@ export const broken: Sign = { kind: 'outage', weight: 1 };
 export const timedOut: Sign = { kind: 'outage', weight: 2 };
 export const aborted: Sign = { kind: 'nothing' };
 
-/** With chance in the middle: from the trip to the first canary, and from one that died to the next. */
-export const firstMs = 5500;
-export const nextMs = 2250;
+/**
+ * With chance in the middle: from the trip to the first canary, and from one canary to the next, where
+ * something new is asked for; and both where nothing is, in a tab that has asked for two things.
+ */
+export const firstMs = 3000;
+export const nextMs = 3000;
+export const firstTimedMs = 5500;
+export const nextTimedMs = 12_000;
 /** What was asked for so shortly before a recovery goes with it. */
 export const freshMs = 2000;
 

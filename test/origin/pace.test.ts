@@ -8,24 +8,36 @@ test('it starts at three tenths of the rate at which things were asked for', () 
   expect(pace.gapMs()).toBe(2000);
 });
 
-test('it doubles with each quick answer, up to the whole rate', () => {
+test('it grows by half with each quick answer, up to the whole rate', () => {
   const pace = createPace();
   pace.start(10, 6000, 0);
-  const gaps = [0, 1, 2].map(() => {
+  const shares = [1, 2, 3, 4].map(() => {
     pace.see(true);
-    return pace.gapMs();
+    return pace.getState();
   });
-  expect(gaps).toEqual([1000, 600, 600]);
+  // 0.45, 0.675, and 1.0125 would be too much.
+  expect(shares).toEqual([0.3 * 1.5, 0.3 * 1.5 * 1.5, 1, 1]);
+  expect(pace.gapMs()).toBe(600);
 });
 
-test('it halves with each slow answer or failure, down to a twentieth', () => {
+test('it falls to two fifths with each slow answer or failure, down to a twentieth', () => {
   const pace = createPace();
-  pace.start(10, 20_000, 0);
-  const shares = [0, 1, 2, 3].map(() => {
+  pace.start(10, 20_000, 1);
+  const shares = [1, 2, 3, 4].map(() => {
     pace.see(false);
     return pace.getState();
   });
-  expect(shares).toEqual([0.15, 0.075, 0.05, 0.05]);
+  // 0.0256 would be too little.
+  expect(shares).toEqual([0.4, 0.4 * 0.4, 0.4 * 0.4 * 0.4, 0.05]);
+});
+
+test('from its least it grows as from elsewhere', () => {
+  const pace = createPace();
+  // 0.12, and 0.048 would be too little.
+  pace.see(false);
+  pace.see(false);
+  pace.see(true);
+  expect(pace.getState()).toBe(0.05 * 1.5);
 });
 
 test('where a tenth fails anyway it starts at half, and where a fifth does at the whole', () => {
@@ -67,7 +79,7 @@ test('what was asked for seldom goes as if it had been one in four seconds', () 
 test('the answers are good once quick ones have brought it to the whole rate', () => {
   const pace = createPace();
   pace.start(1, 1000, 0);
-  pace.see(true);
+  for (let answer = 0; answer < 2; answer++) pace.see(true);
   expect(pace.isGood()).toBe(false);
   pace.see(true);
   expect(pace.isGood()).toBe(true);
@@ -79,6 +91,6 @@ test('it tells of a change, and not when it is at its most already', () => {
   const pace = createPace();
   const listener = vi.fn<() => void>();
   pace.subscribe(listener);
-  for (let answer = 0; answer < 5; answer++) pace.see(true);
-  expect(listener).toHaveBeenCalledTimes(2);
+  for (let answer = 0; answer < 8; answer++) pace.see(true);
+  expect(listener).toHaveBeenCalledTimes(3);
 });

@@ -5,7 +5,7 @@ import type { LiveOperation } from '../../src/fetch/live-operation.ts';
 import { createOperations } from '../../src/fetch/operations.ts';
 import { refuse } from '../../src/fetch/refuse.ts';
 import { presets } from '../../src/policy/options.ts';
-import { firstMs, openGate, type OpenGate } from './open-gate.ts';
+import { firstTimedMs, openGate, type OpenGate } from './open-gate.ts';
 import { epochMs } from './virtual-clock.ts';
 
 const rig = (): OpenGate & { readonly live: LiveOperation } => {
@@ -38,7 +38,7 @@ test('while the server is down it says so, when it is tried next, and what has f
     outcome: {
       kind: 'held-too-long',
       reason: 'server-down',
-      retryAt: epochMs + firstMs,
+      retryAt: epochMs + firstTimedMs,
       processed: 'no',
     },
     operation: { kind: 'query', queryKey: ['a'], attempt: 1 },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { OriginOptions } from '../../src/origin/options.ts';
+import type { Random } from '../../src/policy/clock.ts';
 import {
   createBrowser,
   createServer,
@@ -23,12 +24,12 @@ interface Scene {
   readonly canaries: () => { readonly atMs: number; readonly tab: number }[];
 }
 
-function open(count: number, options?: OriginOptions): Scene {
+function open(count: number, options?: OriginOptions, random?: Random): Scene {
   const clock = createVirtualClock();
   const browser = createBrowser(clock);
   const server = createServer();
   const tabs = Array.from({ length: count }, (_, number) =>
-    openTab(clock, browser.openPorts(), server, number, options),
+    openTab(clock, browser.openPorts(), server, number, options, random),
   );
   clock.advance(10);
   return {
@@ -180,9 +181,11 @@ describe('the tab whose turn it is', () => {
     expect(first?.atMs).toBeLessThan(dueAt + 60_000);
   });
 
-  test('changes with every canary: that makes them no more frequent', () => {
-    const run = (isChanging: boolean): number => {
-      const scene = open(9);
+  test('changes with every canary: each goes on where the last has been, and probes at the same times', () => {
+    const run = (isChanging: boolean): number[] => {
+      const scene = open(9, {}, () => 0.5);
+      for (const tab of scene.tabs) for (let times = 0; times < 9; times += 1) tab.ask();
+      scene.clock.advance(1000 - 10);
       goDown(scene);
       for (const tab of scene.tabs) for (let times = 0; times < 9; times += 1) tab.ask();
       let seen = 0;
@@ -192,20 +195,25 @@ describe('the tab whose turn it is', () => {
         if (isChanging && length > seen) scene.tab(length - 1).ports.become('hidden');
         seen = length;
       }
-      return seen;
+      expect(new Set(scene.canaries().map(({ tab }) => tab)).size).toBe(isChanging ? seen : 1);
+      return scene.canaries().map(({ atMs }) => atMs);
     };
-    expect(run(true)).toBe(run(false));
+    // 3 s after the trip, because something new was asked for; then 15 s and 22.5 s after each answer.
+    const times = [4050, 19_100, 41_650];
+    expect(run(false)).toEqual(times);
+    expect(run(true)).toEqual(times);
   });
 
   test('tells when it will try again, after each canary', () => {
-    const scene = open(2);
+    const scene = open(2, {}, () => 0.5);
     goDown(scene);
     scene.tab(0).ask();
     scene.tab(0).ask();
     while (scene.canaries().length === 0) scene.clock.advance(1);
     scene.clock.advance(latencyMs + 2);
-    expect(scene.tab(1).state().retryAt).toBe(scene.tab(0).state().retryAt);
-    expect(scene.tab(1).state().retryAt).toBeGreaterThan(scene.clock.now() + 10_000);
+    // Down at 60 ms, asked 3 s later, and answered: with four asks it is a tab that asks for more.
+    const retryAt = epochMs + 60 + 3000 + latencyMs + 7500;
+    expect(scene.tabs.map(({ state }) => state().retryAt)).toEqual([retryAt, retryAt]);
   });
 
   test('is left for another, where something new is asked for: that is the next canary, soon', () => {

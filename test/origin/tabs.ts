@@ -3,7 +3,7 @@ import type { OriginOptions } from '../../src/origin/options.ts';
 import { createOrigins } from '../../src/origin/origins.ts';
 import type { SharePorts, TabLife } from '../../src/origin/share-ports.ts';
 import type { Turn } from '../../src/origin/waiting.ts';
-import type { Clock } from '../../src/policy/clock.ts';
+import type { Clock, Random } from '../../src/policy/clock.ts';
 import { seededRandom } from '../../src/testing/seeded-random.ts';
 
 /** Messages and locks between processes take a moment. */
@@ -124,8 +124,9 @@ export function openTab(
   server: TestServer,
   number: number,
   options: OriginOptions = {},
+  random: Random = seededRandom(number),
 ): Tab {
-  const origins = createOrigins(clock, seededRandom(number), { share: ports, ...options });
+  const origins = createOrigins(clock, random, { share: ports, ...options });
   const gate = origins.gateOf(`${origin}/items`);
   const sentAt: number[] = [];
   const send = (isCanary: boolean): void => {
