@@ -25,16 +25,17 @@ import type { SafeSubmitOptions, SafeSubmitResult } from '../query/submission.ts
  * const { submit, isPending, data, unknown, confirmation } = useSafeSubmit(placeOrder, {
  *   form: 'checkout',
  * });
+ * const [sku, setSku] = useState('');
  * return (
- *   <form action={async (form) => void (await submit({ sku: String(form.get('sku')) }))}>
- *     <input name="sku" required />
+ *   <form onSubmit={(event) => { event.preventDefault(); void submit({ sku }); }}>
+ *     <input value={sku} onChange={(event) => setSku(event.target.value)} />
  *     <button disabled={isPending}>Order</button>
  *     <p role="status">
  *       {data && `Ordered: ${data.id}.`}
  *       {unknown && 'It may have been ordered. Press again: you will not get two.'}
  *     </p>
  *     {confirmation && (
- *       <div role="alertdialog" aria-label="Order this, too?">
+ *       <div role="alertdialog" aria-label="The earlier order may have been placed. Order this, too?">
  *         <button type="button" onClick={confirmation.confirm}>Order this, too</button>
  *         <button type="button" onClick={confirmation.cancel}>Back</button>
  *       </div>

@@ -528,23 +528,34 @@ describe('retries, the status and its controls', () => {
   test('Cancel of what was not sent is surely not done, unless it was sent before', async () => {
     const rig = createFormRig({ config: { origin: { slots: { maxInFlight: 1 } } } });
     rig.book.plan('slow');
-    const { form, status } = watch(rig, {});
+    const { form, status } = watch(rig, { maxRetries: 0 });
     void rig.steady.fetch('/orders', { method: 'POST' }).catch(() => {});
-    console.log(rig.book.keys)
     await rig.time.settle();
     act(() => void form().submit(kite));
     await rig.time.settle();
     expect(status()).toMatchObject({ status: 'held', reason: 'queued' });
     act(() => status().cancel?.());
     await rig.time.advance(100);
-    console.log(status())
     expect(status().status).toBe('failed');
     expect(form().unknown).toBe(undefined);
+    // The same, but it was sent before.
     rig.book.answer();
+    await rig.time.settle();
     rig.book.plan('lost answer', 'slow');
     act(() => void form().submit(kite));
-    await rig.time.advance(100_000);
+    await rig.time.advance(100);
     expect(form().unknown).toBeDefined();
+    void rig.steady.fetch('/orders', { method: 'POST' }).catch(() => {});
+    await rig.time.settle();
+    act(() => void form().submit(kite));
+    await rig.time.settle();
+    expect(status()).toMatchObject({ status: 'held', reason: 'queued' });
+    act(() => status().cancel?.());
+    await rig.time.advance(100);
+    expect(status().status).toBe('unknown');
+    expect(form().unknown).toBeDefined();
+    rig.book.answer();
+    await rig.time.settle();
   });
 });
 
