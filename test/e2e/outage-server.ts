@@ -1,16 +1,6 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { extname, join, resolve } from 'node:path';
-
-const root = resolve(import.meta.dirname, '../..');
-const types: Readonly<Record<string, string>> = {
-  '.html': 'text/html',
-  '.js': 'text/javascript',
-  '.css': 'text/css',
-};
+import { buildPage } from './build-page.ts';
 
 /** A real server with the page of outage-page, and an API that is up or down. */
 export interface OutageServer {
@@ -28,14 +18,7 @@ export interface OutageServer {
 }
 
 export async function startOutageServer(): Promise<OutageServer> {
-  const outDir = mkdtempSync(join(tmpdir(), 'steadfetch-outage-'));
-  // In a process of its own: NODE_ENV is `test` here, and would build React for development.
-  const { NODE_ENV: _, ...env } = process.env;
-  const vite = resolve(root, 'node_modules/vite/bin/vite.js');
-  const page = resolve(import.meta.dirname, 'outage-page');
-  const options = ['--outDir', outDir, '--emptyOutDir', '--logLevel', 'warn'];
-  execFileSync(process.execPath, [vite, 'build', page, ...options], { cwd: page, env });
-
+  const page = buildPage('outage-page');
   const pending = new Set<Socket>();
   let isHolding = false;
   const server = createServer((request, response) => {
@@ -50,9 +33,8 @@ export async function startOutageServer(): Promise<OutageServer> {
       const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' };
       response.writeHead(200, headers).end(JSON.stringify({ version: outage.version }));
     } else {
-      const file = pathname === '/' ? '/index.html' : pathname;
-      const type = types[extname(file)] ?? 'application/octet-stream';
-      response.writeHead(200, { 'content-type': type }).end(readFileSync(join(outDir, file)));
+      const { type, content } = page.read(pathname);
+      response.writeHead(200, { 'content-type': type }).end(content);
     }
   });
   await new Promise<void>((listening) => void server.listen(0, '127.0.0.1', listening));
@@ -71,7 +53,7 @@ export async function startOutageServer(): Promise<OutageServer> {
       pending.clear();
     },
     async close() {
-      rmSync(outDir, { recursive: true, force: true });
+      page.remove();
       await new Promise<void>((closed, fail) => {
         server.close((error) => (error ? fail(error) : closed()));
         server.closeAllConnections();
