@@ -11,7 +11,7 @@ export interface TabStorage {
 export type TabStoragePort = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 
 /** That of this environment. Where it is forbidden, the look alone throws. */
-export const systemTabStorage = (): TabStoragePort | undefined => globalThis.sessionStorage;
+const systemTabStorage = (): TabStoragePort | undefined => globalThis.sessionStorage;
 
 /** Where `sessionStorage` is missing, forbidden or full, this page still knows, but not after a reload. */
 export function createTabStorage(

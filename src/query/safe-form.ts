@@ -203,7 +203,10 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
     isResolving = false;
     // In the meantime it may have been sent again, which ends in the same.
     const isOpen = !current && intents.read()?.key === key;
-    if (isOpen && answer === 'not-done') intents.update(key, { outcome: 'failed' });
+    if (isOpen && answer === 'not-done') {
+      intents.update(key, { outcome: 'failed' });
+      last = undefined;
+    }
     if (isOpen && typeof answer === 'object') {
       const data = answer.done;
       intents.remove(key);

@@ -36,7 +36,7 @@ import type { SafeSubmitOptions, SafeSubmitResult } from '../query/submission.ts
  *     </p>
  *     {confirmation && (
  *       <div role="alertdialog" aria-label="The earlier order may have been placed. Order this, too?">
- *         <button type="button" onClick={confirmation.confirm}>Order this, too</button>
+ *         <button type="button" onClick={() => void confirmation.confirm()}>Order this, too</button>
  *         <button type="button" onClick={confirmation.cancel}>Back</button>
  *       </div>
  *     )}

@@ -25,7 +25,6 @@ beforeEach(async () => {
   context = await browser.newContext();
   page = await context.newPage();
   await page.goto(url);
-  expect(await page.evaluate(() => isSecureContext)).toBe(false);
 });
 afterEach(() => context.close());
 afterAll(async () => {
@@ -42,10 +41,8 @@ const reads = (text: string, on = page): Promise<void> =>
 const bodies = (): string[] =>
   [...server.orders.values()].map((body) => /name="sku"\s+(\w+)/.exec(body)?.[1] ?? '');
 
-/** Goes on only once the request has come. */
-const arrive = (count: number): Promise<void> => expect.poll(() => server.keys).toHaveLength(count);
-
 test('the answer is lost, the page is reloaded, the person presses again: one order, one key', async () => {
+  expect(await page.evaluate(() => isSecureContext)).toBe(false);
   server.fate = 'lost';
   await order('dragon');
   await reads('It may have been ordered');
@@ -87,7 +84,7 @@ test('Enter again and again is one order', async () => {
   server.fate = 'withheld';
   await page.getByLabel('Kite').fill('dragon');
   for (let times = 0; times < 5; times++) await page.getByLabel('Kite').press('Enter');
-  await arrive(1);
+  await expect.poll(() => server.keys).toHaveLength(1);
   server.answer();
   await reads('Ordered: 1');
   expect(server.keys).toHaveLength(1);
@@ -102,7 +99,7 @@ test('the browser asks before the page is left while it is ordering, and only th
   });
   server.fate = 'withheld';
   await order('dragon');
-  await arrive(1);
+  await expect.poll(() => server.keys).toHaveLength(1);
   await page.goto(`${url}elsewhere`).catch(() => {});
   expect(dialogs).toEqual(['beforeunload']);
   expect(page.url()).toBe(url);
@@ -123,7 +120,7 @@ test.each(['as it was', 'anew'])(
     }
     server.fate = 'withheld';
     await order('dragon');
-    await arrive(1);
+    await expect.poll(() => server.keys).toHaveLength(1);
     await page.evaluate(() => Object.assign(window, { isKept: true }));
     await page.goto(`${url}elsewhere`);
     await page.goBack({ waitUntil: 'commit' });

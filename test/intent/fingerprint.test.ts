@@ -111,7 +111,6 @@ describe('a payload is known by its content', () => {
         expect(canonicalise(copy)).toEqual(canonicalise(one));
         const isSame = canonicalise(one).text === canonicalise(other).text;
         expect((await print(one)) === (await print(other))).toBe(isSame);
-        if (JSON.stringify(one) === JSON.stringify(other)) expect(isSame).toBe(true);
       }),
     );
   });

@@ -47,19 +47,17 @@ const forms: Readonly<Record<string, (rig: FormRig) => () => React.ReactNode>> =
   },
   useActionState: (rig) => () => {
     const { submit } = useSafeSubmit(rig.placeOrder, { form: 'checkout' });
-    const [state, action] = useActionState(
-      async (_: unknown, form: FormData) => ({ form, result: await submit(fields(form)) }),
-      undefined,
-    );
+    const [state, action] = useActionState(async (_: unknown, form: FormData) => {
+      const result = await submit(fields(form));
+      // React empties a form after its action: what was in it is given back.
+      return result.status === 'succeeded'
+        ? { sku: '', id: result.data.id }
+        : { sku: form.get('sku') as string };
+    }, undefined);
     return (
       <form action={action}>
-        {/* React empties a form after its action: what was in it is given back. */}
-        <Field
-          sku={
-            state?.result.status === 'succeeded' ? '' : `${String(state?.form.get('sku') ?? '')}`
-          }
-        />
-        <output>{state?.result.status === 'succeeded' && state.result.data.id}</output>
+        <Field sku={state?.sku ?? ''} />
+        <output>{state?.id}</output>
       </form>
     );
   },

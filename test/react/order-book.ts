@@ -34,11 +34,8 @@ export function createOrderBook(): OrderBook {
   let waiting: (() => void)[] = [];
 
   const book = (key: string, body: string): Order => {
-    const known = orders.find((order) => order.key === key);
-    if (known && known.body !== body)
-      throw new Error(`${key} has two payloads: ${known.body}, ${body}`);
-    const order = known ?? { id: orders.length + 1, key, body };
-    if (!known) orders.push(order);
+    const order = { id: orders.length + 1, key, body };
+    orders.push(order);
     return order;
   };
 
@@ -56,7 +53,7 @@ export function createOrderBook(): OrderBook {
       const given = init?.body ?? '';
       const body = given instanceof Blob ? await given.text() : (given as string);
       if (init?.method !== 'POST') {
-        const found = orders.filter((order) => String(input).endsWith(order.key));
+        const found = orders.filter(({ key: known }) => (input as string).endsWith(known));
         return Response.json(found);
       }
       keys.push(key);
@@ -70,7 +67,9 @@ export function createOrderBook(): OrderBook {
       }
       if (fate === 'lost request') throw new TypeError('Failed to fetch');
       if (typeof fate === 'number') return new Response(null, { status: fate });
-      const order = book(key, body);
+      const known = orders.find((order) => order.key === key);
+      if (known && known.body !== body) return new Response(null, { status: 422 });
+      const order = known ?? book(key, body);
       if (fate === 'lost answer') throw new TypeError('Failed to fetch');
       return Response.json(order);
     },

@@ -20,7 +20,11 @@ async function lose(
 ) {
   const rig = createFormRig();
   rig.book.plan(fate);
-  const callbacks = { onMutate: vi.fn(), onSuccess: vi.fn(), onSettled: vi.fn() };
+  const callbacks = {
+    onMutate: vi.fn<(variables: Payload) => unknown>(),
+    onSuccess: vi.fn<(data: Receipt, variables: Payload) => void>(),
+    onSettled: vi.fn<(data?: Receipt) => void>(),
+  };
   const show = (page: FormRig) => {
     const form = page.createForm({ resolve, keepPayload }, callbacks);
     page.show(<form.Form />);
@@ -110,7 +114,7 @@ test('without a way to ask, it stays unknown', async () => {
 
 test('it says while it asks, and asks once', async () => {
   let tell!: (answer: Answer) => void;
-  const resolve = vi.fn(() => new Promise<Answer>((told) => (tell = told)));
+  const resolve = vi.fn<() => Promise<Answer>>(() => new Promise<Answer>((told) => (tell = told)));
   const { rig, form } = await lose('lost answer', { resolve });
   void form.last().unknown?.resolve();
   await rig.time.settle();

@@ -389,6 +389,10 @@ describe('after a reload', () => {
     const next = reload(rig);
     const form = open(next);
     expect(form.last().unknown?.idempotencyKey).toBe(rig.book.keys[0]);
+    // Which request carries the key itself is stored with it.
+    expect(JSON.parse(sessionStorage.getItem('steadfetch.form.checkout') ?? '')).toMatchObject({
+      primary: 'POST http://localhost:3000/orders 1',
+    });
     void form.press();
     await next.time.settle();
     expect(new Set(rig.book.keys).size).toBe(1);
@@ -600,7 +604,7 @@ describe('what a developer can get wrong', () => {
 
   test('callbacks of the options run, and one that throws leaves the outcome unknown', async () => {
     const rig = createFormRig();
-    const onSuccess = vi.fn(() => {
+    const onSuccess = vi.fn<() => void>(() => {
       throw new Error('in the callback');
     });
     const form = open(rig, {}, { onSuccess });

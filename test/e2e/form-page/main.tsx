@@ -36,7 +36,7 @@ function Checkout() {
       </p>
       {confirmation && (
         <div role="alertdialog" aria-label="Order this, too?">
-          <button type="button" onClick={confirmation.confirm}>
+          <button type="button" onClick={() => void confirmation.confirm()}>
             Order this, too
           </button>
           <button type="button" onClick={confirmation.cancel}>
