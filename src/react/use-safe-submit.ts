@@ -31,7 +31,7 @@ import type { SafeSubmitOptions, SafeSubmitResult } from '../query/submission.ts
  *     <input value={sku} onChange={(event) => setSku(event.target.value)} />
  *     <button disabled={isPending}>Order</button>
  *     <p role="status">
- *       {data && `Ordered: ${data.id}.`}
+ *       {data && 'It is ordered.'}
  *       {unknown && 'It may have been ordered. Press again: you will not get two.'}
  *     </p>
  *     {confirmation && (

@@ -90,6 +90,21 @@ test('what was not done keeps its key for the same payload', async () => {
   expect(rig.book.orders).toHaveLength(1);
 });
 
+test('a press right after it is no echo of the one before', async () => {
+  const rig = createFormRig();
+  rig.book.plan('lost request');
+  const form = rig.createForm({ resolve: lookUp });
+  rig.show(<form.Form />);
+  void form.press();
+  await rig.time.settle();
+  void form.last().unknown?.resolve();
+  await rig.time.settle();
+  const result = form.press();
+  await rig.time.settle();
+  expect(await result).toMatchObject({ status: 'succeeded' });
+  expect(rig.book.keys).toEqual([rig.book.keys[0], rig.book.keys[0]]);
+});
+
 test.each([
   ['does not know', async () => 'unknown' as const],
   ['cannot be asked', () => Promise.reject(new Error('down'))],

@@ -2,6 +2,9 @@ import { act, cleanup } from '@testing-library/react';
 import { isNetworkError } from 'steadfetch';
 import { useRetryStatus, useSafeSubmit } from 'steadfetch/react';
 import { describe, expect, test, vi } from 'vitest';
+import { systemClock } from '../../src/policy/clock.ts';
+import { controlsOf } from '../../src/query/controls.ts';
+import { statusStoreOf } from '../../src/query/status-store.ts';
 import { createHandle } from '../query/handle.ts';
 import { createRig } from '../query/rig.tsx';
 import { createFormRig, type FormRig, kite } from './form-rig.tsx';
@@ -52,6 +55,19 @@ describe('one intent is one submission', () => {
     await rig.time.settle();
     expect(rig.book.orders.map(({ id }) => id)).toEqual([1, 2]);
     expect(new Set(rig.book.keys).size).toBe(2);
+  });
+
+  test('a clock that is set back makes no press a part of it', async () => {
+    let backMs = 0;
+    const clock = { ...systemClock, now: () => systemClock.now() - backMs };
+    const rig = createFormRig({ config: { clock } });
+    const form = open(rig);
+    void form.press();
+    await rig.time.advance(1000);
+    backMs = 3_600_000;
+    void form.press();
+    await rig.time.settle();
+    expect(rig.book.orders).toHaveLength(2);
   });
 
   test('a press of something else after a success is not', async () => {
@@ -560,6 +576,32 @@ describe('retries, the status and its controls', () => {
     expect(form().unknown).toBeDefined();
     rig.book.answer();
     await rig.time.settle();
+  });
+
+  test('Cancel in the row of a scope does not undo what was sent before', async () => {
+    const rig = createFormRig();
+    rig.book.plan('lost answer', 'slow');
+    const scope = { id: 'orders' };
+    const form = open(rig, {}, { scope });
+    void form.press();
+    await rig.time.advance(100);
+    const other = { ...rig.placeOrder, scope };
+    const first = rig.client.getMutationCache().build(rig.client, other);
+    void first.execute({ sku: 'first' }).catch(() => {});
+    await rig.time.settle();
+    const result = form.press();
+    await rig.time.settle();
+    const statuses = statusStoreOf(rig.client, 'test');
+    act(() => controlsOf(statuses, statuses.idOf(form.last().target)).cancel());
+    await rig.time.advance(100);
+    expect(await result).toMatchObject({
+      status: 'unknown',
+      error: { outcome: { processed: 'no' } },
+    });
+    expect(form.last().unknown).toBeDefined();
+    rig.book.answer();
+    await rig.time.settle();
+    expect(rig.book.keys).toHaveLength(2);
   });
 });
 
