@@ -1,4 +1,5 @@
-import { act, cleanup } from '@testing-library/react';
+import { act, cleanup, render } from '@testing-library/react';
+import { renderToString } from 'react-dom/server';
 import { isNetworkError } from 'steadfetch';
 import { useRetryStatus, useSafeSubmit } from 'steadfetch/react';
 import { describe, expect, test, vi } from 'vitest';
@@ -466,6 +467,55 @@ describe('after a reload', () => {
     act(() => void window.dispatchEvent(new Event('pageshow')));
     await rig.time.settle();
     expect(form.last().unknown).toBe(undefined);
+  });
+});
+
+describe('a mutation of several requests', () => {
+  test('gives each of them its own key, the same after a reload', async () => {
+    const rig = createFormRig();
+    rig.book.plan('done', 'lost answer');
+    const twoSteps = ({ steady }: FormRig) =>
+      steady.mutationOptions({
+        mutationFn: async (json: object, context) => {
+          const { id } = await context.json<{ id: number }>('/orders', { json });
+          return context.json<{ id: number }>('/orders/pay', { json: { ...json, id } });
+        },
+        policy: { maxRetries: 0 },
+      });
+    void open(rig, {}, twoSteps(rig)).press();
+    await rig.time.settle();
+    const next = reload(rig);
+    const form = open(next, {}, twoSteps(next));
+    void form.press();
+    await next.time.settle();
+    const [first, second] = rig.book.keys;
+    expect(second).not.toBe(first);
+    expect(rig.book.keys).toEqual([first, second, first, second]);
+    expect(rig.book.orders).toHaveLength(2);
+    expect(form.last().status).toBe('success');
+  });
+});
+
+describe('a page that a server has rendered', () => {
+  test('says nothing of the tab, and comes to life without a mismatch', async () => {
+    const rig = createFormRig();
+    rig.book.plan('lost answer');
+    void open(rig).press();
+    await rig.time.settle();
+    const next = reload(rig);
+    function Form() {
+      const { unknown, status } = useSafeSubmit(next.placeOrder, { form: 'checkout' });
+      return <p>{unknown ? 'unknown' : status}</p>;
+    }
+    const container = document.createElement('div');
+    document.body.append(container);
+    container.innerHTML = renderToString(next.wrap(<Form />));
+    expect(container.textContent).toBe('idle');
+    const errors = vi.spyOn(console, 'error');
+    render(next.wrap(<Form />), { container, hydrate: true });
+    await next.time.settle();
+    expect(container.textContent).toBe('unknown');
+    expect(errors).not.toHaveBeenCalled();
   });
 });
 
