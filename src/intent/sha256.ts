@@ -1,8 +1,8 @@
-type Words = Uint32Array<ArrayBuffer>;
+type Words = Int32Array<ArrayBuffer>;
 
 /** The first 32 bits of the fractional parts of the square (2) or cube (3) roots of the first primes. */
 function rootsOfPrimes(count: number, root: 2 | 3): Words {
-  const words = new Uint32Array(count);
+  const words = new Int32Array(count);
   for (let prime = 2, found = 0; found < count; prime++) {
     let divisor = 2;
     while (prime % divisor !== 0) divisor++;
@@ -21,7 +21,7 @@ function fractionOfRoot(prime: number, root: 2 | 3): number {
     if (middle ** BigInt(root) <= scaled) low = middle;
     else high = middle;
   }
-  return Number(BigInt.asUintN(32, low));
+  return Number(BigInt.asIntN(32, low));
 }
 
 let tables: { readonly start: Words; readonly rounds: Words } | undefined;
@@ -44,15 +44,15 @@ export function sha256(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer>
   view.setBigUint64(padded.length - 8, BigInt(length) * 8n);
 
   const state = start.slice();
-  const schedule = new Uint32Array(64);
+  const schedule = new Int32Array(64);
   for (let block = 0; block < padded.length; block += 64) {
     for (let index = 0; index < 64; index++) {
-      schedule[index] = index < 16 ? view.getUint32(block + index * 4) : expand(schedule, index);
+      schedule[index] = index < 16 ? view.getInt32(block + index * 4) : expand(schedule, index);
     }
     compress(state, schedule, rounds);
   }
   const digest = new DataView(new ArrayBuffer(32));
-  state.forEach((word, index) => digest.setUint32(index * 4, word));
+  state.forEach((word, index) => digest.setInt32(index * 4, word));
   return new Uint8Array(digest.buffer);
 }
 
@@ -67,11 +67,11 @@ const rotate = (word: number, by: number): number => (word >>> by) | (word << (3
 
 // Every index is within its array: the zeros are for the compiler.
 function expand(words: Words, index: number): number {
-  const { [index - 15]: early = 0, [index - 2]: late = 0 } = words;
-  const { [index - 16]: first = 0, [index - 7]: middle = 0 } = words;
+  const early = words[index - 15] ?? 0;
+  const late = words[index - 2] ?? 0;
   const s0 = rotate(early, 7) ^ rotate(early, 18) ^ (early >>> 3);
   const s1 = rotate(late, 17) ^ rotate(late, 19) ^ (late >>> 10);
-  return first + s0 + middle + s1;
+  return (words[index - 16] ?? 0) + s0 + (words[index - 7] ?? 0) + s1;
 }
 
 function compress(state: Words, schedule: Words, rounds: Words): void {
