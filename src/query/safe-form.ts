@@ -1,11 +1,12 @@
 import { notifyManager, type QueryClient } from '@tanstack/react-query';
 import { isNotSentError } from '../fetch/errors.ts';
-import type { Intent } from '../fetch/intent.ts';
 import { askBeforeLeaving } from '../intent/ask-before-leaving.ts';
 import { fingerprint } from '../intent/fingerprint.ts';
 import { createFormIntents, type FormIntent, planSubmission } from '../intent/form-intent.ts';
+import { trackIntent } from '../intent/track-intent.ts';
 import { toKept } from '../intent/kept-payload.ts';
 import { createTabStorage } from '../intent/tab-storage.ts';
+import { createEcho, type EndStatus } from './echo.ts';
 import { createFormObserver } from './form-observer.ts';
 import { definitionBehind } from './mutation-definition.ts';
 import { statusStoreOf } from './status-store.ts';
@@ -30,12 +31,6 @@ export interface SafeForm<TData, TError, TVariables, TOnMutateResult> {
   readonly clear: () => void;
 }
 
-/**
- * So long after its end, a press of the same payload still belongs to a submission: the second half
- * of a double click, or an action that React has queued behind it.
- */
-const echoMs = { succeeded: 1000, failed: 100, unknown: 100 };
-
 /** @throws Error when the client carries no default options of Steadfetch. */
 export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
   client: QueryClient,
@@ -43,7 +38,7 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
 ): SafeForm<TData, TError, TVariables, TOnMutateResult> {
   type State = SafeSubmitResult<TData, TError, TVariables, TOnMutateResult>;
   type Result = SubmitResult<TData, TError, TVariables>;
-  type Ended = Extract<Result, { readonly status: keyof typeof echoMs }>;
+  type Ended = Extract<Result, { readonly status: EndStatus }>;
   interface Pressed {
     readonly variables: TVariables;
     readonly fingerprint: string;
@@ -73,9 +68,7 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
   /** Presses whose payload is being read. */
   const reading = new Set<{ readonly variables: TVariables }>();
   let current: { readonly fingerprint: string; readonly promise: Promise<Ended> } | undefined;
-  let last:
-    | { readonly fingerprint: string; readonly result: Ended; readonly at: number }
-    | undefined;
+  const echo = createEcho<Ended>(clock);
   /** What this page has sent last, and what it ended in. */
   let sent: { readonly key: string; readonly variables: TVariables; error?: TError } | undefined;
   let confirmation: Confirmation<TData, TError, TVariables> | undefined;
@@ -101,15 +94,13 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
   };
 
   const begin = (pressed: Pressed, confirmedKey: string | undefined): Promise<Result> => {
+    const { fingerprint: print } = pressed;
+    if (current)
+      return current.fingerprint === print ? current.promise : Promise.resolve({ status: 'busy' });
+    const ended = confirmedKey === undefined ? echo.find(print) : undefined;
+    if (ended) return Promise.resolve(ended);
     const nowMs = clock.now();
-    const isSame = (other: Pick<Pressed, 'fingerprint'>): boolean =>
-      other.fingerprint === pressed.fingerprint;
-    if (current) return isSame(current) ? current.promise : Promise.resolve({ status: 'busy' });
-    if (last && isSame(last)) {
-      const sinceMs = nowMs - last.at;
-      if (sinceMs >= 0 && sinceMs < echoMs[last.result.status]) return Promise.resolve(last.result);
-    }
-    const plan = planSubmission(intents.read(), { ...pressed, nowMs, confirmedKey });
+    const plan = planSubmission(intents.read(), { fingerprint: print, nowMs, confirmedKey });
     confirmation = undefined;
     if (plan.kind === 'ask') {
       const { reason, key } = plan;
@@ -125,7 +116,7 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
       return Promise.resolve({ status: 'needs-confirmation', ...confirmation });
     }
     const promise = send(pressed, { ...plan.intent, payload: pressed.payload }, plan.wasSent);
-    current = { fingerprint: pressed.fingerprint, promise };
+    current = { fingerprint: print, promise };
     return promise;
   };
 
@@ -141,7 +132,7 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
     const stay = askBeforeLeaving();
     let result: Ended;
     try {
-      const data = await observer.send(variables, track(formIntent, wasSent));
+      const data = await observer.send(variables, trackIntent(intents, formIntent, wasSent));
       intents.remove(key);
       result = { status: 'succeeded', data };
     } catch (thrown) {
@@ -159,27 +150,10 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
   };
 
   const end = (known: string, result: Ended): Ended => {
-    last = { fingerprint: known, result, at: clock.now() };
+    echo.note(known, result);
     current = undefined;
     changed();
     return result;
-  };
-
-  /** The intent as fetch uses it: the request that carries the key is noted before it goes. */
-  const track = ({ key, createdAt, primary }: FormIntent, wasSent: boolean): Intent => {
-    let known = primary;
-    return {
-      key,
-      createdAt,
-      wasSent,
-      get primary() {
-        return known;
-      },
-      set primary(id) {
-        known = id;
-        intents.update(key, { primary: id });
-      },
-    };
   };
 
   const variablesOf = ({ key, payload }: FormIntent): TVariables | undefined =>
@@ -205,7 +179,7 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
     const isOpen = !current && intents.read()?.key === key;
     if (isOpen && answer === 'not-done') {
       intents.update(key, { outcome: 'failed' });
-      last = undefined;
+      echo.clear();
     }
     if (isOpen && typeof answer === 'object') {
       const data = answer.done;
@@ -249,7 +223,7 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
     if (current || reading.size > 0) return;
     const known = intents.read();
     if (known && (known.outcome === 'failed' || forgetUnknown)) intents.remove(known.key);
-    last = undefined;
+    echo.clear();
     clear();
   };
 

@@ -51,6 +51,8 @@ const different: Readonly<Record<string, () => unknown>> = {
   'a Blob': () => new Blob(['one'], { type: 'text/plain' }),
   'two Blobs, cut otherwise': () => [new Blob(['o']), new Blob(['ne'])],
   'two Blobs': () => [new Blob(['on']), new Blob(['e'])],
+  'a Blob and an empty one': () => [new Blob(['one']), new Blob()],
+  'an empty one and a Blob': () => [new Blob(), new Blob(['one'])],
   bytes: () => new Uint8Array([1, 2]),
   'other bytes': () => new Uint8Array([2, 1]),
   'wider bytes': () => new Uint16Array([513]),

@@ -99,6 +99,7 @@ describe('storage that does not work', () => {
     );
     intents.write(intent);
     expect(intents.read()).toEqual(intent);
+    expect(items.size).toBe(0);
     intents.remove('k1');
     expect(intents.read()).toBe(undefined);
   });
