@@ -131,6 +131,21 @@ describe('one intent is one submission', () => {
     expect(rig.book.orders.map(({ body }) => body)).toEqual(['{"sku":"kite"}']);
   });
 
+  test('reset() does nothing while it is under way', async () => {
+    const rig = createFormRig();
+    rig.book.plan('slow');
+    const form = open(rig);
+    void form.press();
+    await rig.time.settle();
+    act(() => form.last().reset({ forgetUnknown: true }));
+    await rig.time.settle();
+    expect(form.last().status).toBe('pending');
+    expect(sessionStorage.getItem('steadfetch.form.checkout')).toContain(rig.book.keys[0]);
+    rig.book.answer();
+    await rig.time.settle();
+    expect(form.last().data?.id).toBe(1);
+  });
+
   test('a form that is left and shown again shows what is still under way', async () => {
     const rig = createFormRig();
     rig.book.plan('slow');
