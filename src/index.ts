@@ -1,4 +1,5 @@
 export type { ApiProfile } from './fetch/api-profile.ts';
+export type { ConnectivityOptions, ProbeOptions } from './connectivity/probe.ts';
 export type { SteadyFetch, SteadyInit } from './fetch/create-fetch.ts';
 export {
   HttpError,

@@ -1,7 +1,10 @@
 export type { RetryControls } from './query/query-controls.ts';
 export type { HeldReason, RetryStatus } from './query/retry-status.ts';
+export type { ConnectivityState } from './connectivity/connectivity.ts';
 export type { MutationTarget, StatusTarget } from './query/status-store.ts';
 export type { OriginState } from './origin/gate.ts';
+export { useConnectivity } from './react/use-connectivity.ts';
+export type { ConnectivityControls } from './react/use-connectivity.ts';
 export { useCountdown } from './react/use-countdown.ts';
 export { useFallback } from './react/use-fallback.ts';
 export { useOriginStatus } from './react/use-origin-status.ts';

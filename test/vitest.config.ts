@@ -18,6 +18,7 @@ const pinned = (name: string): string => pins[name]?.split('@').at(-1) ?? '';
 const packageAlias = [
   { find: /^steadfetch$/, replacement: resolve(root, 'src/index.ts') },
   { find: /^steadfetch\/react$/, replacement: resolve(root, 'src/react.ts') },
+  { find: /^steadfetch\/server$/, replacement: resolve(root, 'src/server.ts') },
   { find: /^steadfetch\/testing$/, replacement: resolve(root, 'src/testing.ts') },
 ];
 

@@ -16,6 +16,9 @@ export interface Attempt {
   readonly settle: () => void;
 }
 
+/** A timer that is later than this was asleep with its tab, and an answer may have come meanwhile. */
+const latestMs = 1000;
+
 /** Starts an attempt: one timer at most, and one listener on the caller's signal. */
 export function startAttempt(
   clock: Clock,
@@ -27,17 +30,22 @@ export function startAttempt(
 
   const createLimit = (): Limit => {
     let timer: unknown;
-    return (nextMs = Infinity) => {
-      clock.clearTimeout(timer);
-      // No timer holds a longer limit: it would fire at once.
-      if (nextMs > maxTimerMs) return;
+    const set = (ms: number, wasAsleep = false): void => {
+      const dueAt = clock.now() + ms;
       timer = clock.setTimeout(() => {
+        // Time that the tab was frozen does not count; a hidden tab's timers are late each time.
+        if (!wasAsleep && clock.now() - dueAt > latestMs) return set(ms, true);
         late = true;
         settle();
         controller.abort();
-      }, nextMs);
+      }, ms);
       // An answer whose body nobody reads must not keep a Node process alive.
       clock.unref?.(timer);
+    };
+    return (nextMs = Infinity) => {
+      clock.clearTimeout(timer);
+      // No timer holds a longer limit: it would fire at once.
+      if (nextMs <= maxTimerMs) set(nextMs);
     };
   };
   const limit = createLimit();

@@ -58,6 +58,8 @@ export interface FetchContext extends Environment {
   readonly operations: Operations;
   /** The way out, past the gate of the origin. */
   readonly enter: Enter;
+  /** While the page may be on its way out: resolves once it is known to stay. */
+  readonly fate?: (() => Promise<void> | undefined) | undefined;
   /** The operation that the signal or the stack belongs to; else one for this request alone. */
   readonly operationFor: (signal: AbortSignal | undefined, request: string) => LiveOperation;
 }
@@ -206,7 +208,11 @@ export function createFetch(context: FetchContext): SteadyFetch {
         attempt,
         idleMs,
         shared: { open: 1 },
-        failed: (cause, step) => failed(cause, response, answer, step),
+        async failed(cause, step) {
+          // What breaks off while the page is left may be the page's doing.
+          if (!step && !attempt.signal.aborted) await context.fate?.();
+          return failed(cause, response, answer, step);
+        },
       });
     }
     if (answer) {

@@ -6,7 +6,7 @@ export interface Guard {
   /** The longest silence within the body, where silences are limited. */
   readonly idleMs: number | undefined;
   /** Makes our error from what reading the body threw; what parsing it threw stays itself. */
-  readonly failed: (cause: unknown, step?: 'parse') => unknown;
+  readonly failed: (cause: unknown, step?: 'parse') => Promise<unknown>;
   /** The bodies that share this attempt: a clone adds one. */
   readonly shared: { open: number };
   /** The guarded stream, once somebody has asked for it. */
@@ -60,14 +60,14 @@ function createPrototype(native: Response): object {
       value = await readNative.call(idleMs ? new Response(response.body, { headers }) : response);
     } catch (cause) {
       // Chromium puts a TypeError of its own in the place of what that stream broke with.
-      throw guard.broken ? guard.broken.error : idleMs ? cause : failed(cause);
+      throw guard.broken ? guard.broken.error : idleMs ? cause : await failed(cause);
     }
     if (!idleMs) attempt.settle();
     // In two steps, so that what cannot be parsed is told from what did not arrive.
     try {
       return parse ? parse(value as never) : value;
     } catch (error) {
-      throw failed(error, 'parse');
+      throw await failed(error, 'parse');
     }
   }
 
@@ -120,7 +120,7 @@ function guardBody(source: () => Body, guard: Guard): Body {
           attempt.settle();
           controller.close();
         } catch (cause) {
-          guard.broken = { error: failed(cause) };
+          guard.broken = { error: await failed(cause) };
           controller.error(guard.broken.error);
         } finally {
           limit();

@@ -52,6 +52,8 @@ export interface LiveOperation {
   pass: Pass | undefined;
   /** It goes on together with many others: the network is back, or the tab is seen again. */
   isResumed?: boolean;
+  /** It need not leave the device: React Query's `networkMode` says so. */
+  mayBeOffline?: boolean;
   /** The attempt that the retry budget was last asked about. */
   paidFor: number;
   decision?: Decision;

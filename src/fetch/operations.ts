@@ -49,6 +49,9 @@ export interface Operations {
 
 const none: readonly never[] = [];
 
+/** Timers are so late at most while nobody sleeps: those of a hidden tab. */
+const latestMs = 1000;
+
 export function createOperations(environment: Environment): Operations {
   const { clock, random, policy, emitter } = environment;
   let lastId = 0;
@@ -123,7 +126,10 @@ export function createOperations(environment: Environment): Operations {
       live.phase = 'sending';
       if (process.env.NODE_ENV !== 'production') live.failedRequests = undefined;
       const now = clock.now();
-      live.heldMs += Math.max(0, now - (live.decision?.retryAt ?? now));
+      const lateMs = Math.max(0, now - (live.decision?.retryAt ?? now));
+      live.heldMs += lateMs;
+      // What is so late was asleep, as was everything else here: it goes in turn.
+      live.isResumed = lateMs > latestMs;
     },
     async attempt(live, run) {
       if (live.attempt === 1) emit(live, { type: 'operation:start' });

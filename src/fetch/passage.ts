@@ -1,4 +1,5 @@
-import type { Gate } from '../origin/gate.ts';
+import type { Connectivity } from '../connectivity/connectivity.ts';
+import type { Gate, Sign } from '../origin/gate.ts';
 import { checkOrigin, type OriginOptions } from '../origin/options.ts';
 import { createOrigins, type Origins } from '../origin/origins.ts';
 import { signOf } from '../origin/sign.ts';
@@ -44,8 +45,17 @@ export interface PassageContext {
   readonly operations: Operations;
 }
 
+/** What lies in front of all origins. */
+export interface Surroundings {
+  readonly connectivity: Connectivity;
+  /** While the page may be on its way out: resolves once it is known to stay. */
+  readonly fate?: (() => Promise<void> | undefined) | undefined;
+  /** Whether the page, not the network, has rejected a request with this. */
+  readonly isCutOff: (cause: unknown) => boolean;
+}
+
 /** The way out of an instance, past the gates of the origins. */
-export interface Passage {
+export interface Passage extends Surroundings {
   readonly enter: Enter;
   /**
    * Waits before an attempt begins, where its operation has gone before. What it is given there, its
@@ -59,10 +69,17 @@ export interface Passage {
   readonly origins: Origins;
 }
 
-export function createPassage(context: PassageContext, options: OriginOptions = {}): Passage {
+const nothing: Sign = { kind: 'nothing' };
+
+export function createPassage(
+  context: PassageContext,
+  options: OriginOptions = {},
+  surroundings: Surroundings,
+): Passage {
   const { clock, random } = context;
+  const { connectivity, isCutOff } = surroundings;
   checkOrigin('createSteadfetch: origin', options);
-  const origins = createOrigins(clock, random, options);
+  const origins = createOrigins(clock, random, options, connectivity.network);
 
   // Apart, so that the way of a request that goes at once makes one function and no more.
   const settleAt = (
@@ -87,7 +104,20 @@ export function createPassage(context: PassageContext, options: OriginOptions = 
         const limit = readRateLimit((field) => response.headers.get(field), now, api?.rateLimit);
         gate.allow(limit);
       }
-      gate.settle(name, isCanary, signOf(outcome), now - sentAt, error);
+      const { kind } = outcome;
+      const judge = (isItsDoing: boolean): void =>
+        gate.settle(
+          name,
+          isCanary,
+          isItsDoing ? signOf(outcome) : nothing,
+          clock.now() - sentAt,
+          error,
+        );
+      if (kind !== 'network' && kind !== 'timeout') {
+        if (response) connectivity.answered(sentAt, now);
+        judge(true);
+      } else if (isCutOff(Object(error).cause)) judge(false);
+      else connectivity.failed(sentAt, judge);
     };
   };
   const wait = async (
@@ -112,7 +142,8 @@ export function createPassage(context: PassageContext, options: OriginOptions = 
       endpoint: name,
       risk: isSafeMethod(method) ? 0 : isRepeatable ? 1 : 2,
       isNew: attempt === 1,
-      isBackground: policy.priority === 'background',
+      priority: policy.priority,
+      isResumed: live.isResumed,
       isFailFast: policy.whenDown === 'fail',
       holdMs: policy.holdMs,
     };
@@ -124,31 +155,33 @@ export function createPassage(context: PassageContext, options: OriginOptions = 
     }
     const isCharged = attempt > 1 && live.paidFor !== attempt;
     live.paidFor = attempt;
-    if (!gate.tryEnter(attempt === 1, live.isResumed))
+    if (!gate.tryEnter(attempt === 1, live.isResumed, live.mayBeOffline))
       return wait(gate, ask, name, facts, api, signal);
     const { budget } = gate;
     if (!isCharged || (facts.keyed ? budget.charge() : budget.spend())) {
       return settleAt(gate, name, api, false);
     }
-    gate.settle(name, false, { kind: 'nothing' }, 0);
+    gate.settle(name, false, nothing, 0);
     throw refuse(live, facts, gate, true);
   };
 
   return {
+    ...surroundings,
     enter,
     origins,
     async holdBefore(live) {
       const { gate, ask } = live;
       if (!gate || !ask) return;
-      const isNew = live.attempt === 1;
-      const release = await holdAt(gate, { ...ask, isNew }, live, undefined, context);
+      const { attempt, isResumed } = live;
+      const again = { ...ask, isNew: attempt === 1, isResumed };
+      const release = await holdAt(gate, again, live, undefined, context);
       if (release === 'expired') throw refuse(live, {}, gate, false);
       if (release !== 'dropped') live.pass = { gate, isCanary: release === 'canary' };
     },
     giveBack(live) {
       const { pass } = live;
       live.pass = undefined;
-      pass?.gate.settle('', pass.isCanary, { kind: 'nothing' }, 0);
+      pass?.gate.settle('', pass.isCanary, nothing, 0);
     },
   };
 }

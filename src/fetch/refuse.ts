@@ -6,6 +6,7 @@ import type { LiveOperation } from './live-operation.ts';
 import { view } from './operations.ts';
 
 const said: Readonly<Record<HoldReason, string>> = {
+  offline: 'the device is offline',
   'server-down': 'its server is down',
   'rate-limited': 'its server asks for a pause',
   queued: 'no place was free',

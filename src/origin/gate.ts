@@ -7,6 +7,7 @@ import { createDemand } from './demand.ts';
 import { createLatency } from './latency.ts';
 import { createLimit, type Limit } from './limit.ts';
 import type { RateLimitState } from '../policy/rate-limit.ts';
+import { type Network, openNetwork } from './network.ts';
 import { createPace, type Pace } from './pace.ts';
 import type { Ear, Line } from './share.ts';
 import type { OriginOptions } from './options.ts';
@@ -40,10 +41,10 @@ export interface Gate extends Readable<OriginState> {
   readonly limit: Limit;
   readonly pace: Pace;
   readonly slots: Slots;
-  /** Whether something new may go at once. */
-  readonly isOpen: () => boolean;
+  /** Whether something new may go at once; also something that need not leave the device. */
+  readonly isOpen: (mayBeOffline?: boolean) => boolean;
   /** The same, and then it has gone. */
-  readonly tryEnter: (isNew: boolean, isResumed?: boolean) => boolean;
+  readonly tryEnter: (isNew: boolean, isResumed?: boolean, mayBeOffline?: boolean) => boolean;
   /** Waits for a turn. `undefined` when no place to wait is left. */
   readonly wait: (ask: Ask, take: (turn: Turn) => void) => Waiter | undefined;
   /** No longer wanted. */
@@ -84,6 +85,9 @@ const sleepMs = 30_000;
 /** While a canary is under way, the next one is said to be so far off. */
 const canaryMs = 2000;
 
+/** May be sent in vain. */
+const isHarmless = ({ ask }: Waiter): boolean => ask.risk < 2;
+
 /** More requests left than these are not worth a message. */
 const fewLeft = 20;
 
@@ -95,6 +99,7 @@ export function createGate(
   random: Random,
   { budget: budgetOptions, circuit: ruleOptions, slots: slotOptions = {} }: OriginOptions,
   join?: (ear: Ear) => Line,
+  network: Network = openNetwork,
 ): Gate {
   const { maxQueued = Infinity, queueTimeoutMs = Infinity } = slotOptions;
   const slots = createSlots(slotOptions);
@@ -114,6 +119,8 @@ export function createGate(
   let waiters: readonly Waiter[] = [];
   /** Until it is seen to be well, an origin that has been down gets what was held bit by bit. */
   let isReleasing = false;
+  /** What is released was not held for the origin: it has been well. */
+  let isSpread = false;
   let isProven = true;
   /** The origin has asked for a pause, and nothing has been released since. */
   let isPaused = false;
@@ -133,15 +140,21 @@ export function createGate(
   /** When the tab whose turn it is must be asleep: it has not been heard of. */
   let lateAt = Infinity;
   let hasAsked = false;
+  let wasOffline = network.permits() <= 0;
 
   const leads = (): boolean => !line || line.leads();
-  const isOpen = (): boolean => circuit.isClosed() && !limit.isHolding() && slots.isFree();
+  const isOffline = (): boolean => network.permits() <= 0;
+  const isTrial = (): boolean => network.permits() === 1;
+  const isOpen: Gate['isOpen'] = (mayBeOffline = false) =>
+    circuit.isClosed() && !limit.isHolding() && slots.isFree() && (mayBeOffline || !isOffline());
   const releaseAt = (): number => releasedAt + gaps * pace.gapMs();
   /** After a pause, what is not new comes back bit by bit. */
   const isSpreading = (): boolean => clock.now() < limit.getState().releaseAt;
   const isLimited = (): boolean => limit.isHolding() || (isPaused && isSpreading());
-  const reason = (): HoldReason =>
-    isLimited() ? 'rate-limited' : circuit.isClosed() ? 'queued' : 'server-down';
+  const reason = (): HoldReason => {
+    if (isOffline()) return 'offline';
+    return isLimited() ? 'rate-limited' : circuit.isClosed() ? 'queued' : 'server-down';
+  };
   const retryAt = (): number | undefined => {
     if (isLimited()) return limit.getState().releaseAt;
     // Nobody knows when a canary comes back, or whose turn is when.
@@ -149,10 +162,18 @@ export function createGate(
     const at = Math.max(circuit.timerAt(), limit.getState().releaseAt);
     return at < Infinity ? at : undefined;
   };
+  /** The same for what waits: the origin itself is not to blame for a device that is offline. */
+  const heldUntil = (): number | undefined => (isOffline() ? network.retryAt() : retryAt());
 
   const tellHeld = (waiter: Waiter, why: HoldReason, at: number | undefined): void => {
-    waiter.isTold = true;
+    const told = `${why} ${at}`;
+    if (waiter.told === told) return;
+    waiter.told = told;
     waiter.ask.onHold(why, at);
+  };
+  const tellAll = (): void => {
+    const [why, at] = [reason(), heldUntil()];
+    for (const waiter of waiters) if (waiters.includes(waiter)) tellHeld(waiter, why, at);
   };
   const tell = (): void => {
     const at = retryAt();
@@ -160,7 +181,7 @@ export function createGate(
       ? 'rate-limited'
       : !circuit.isClosed()
         ? 'down'
-        : isReleasing
+        : isReleasing && !isSpread
           ? 'recovering'
           : 'up';
     const before = store.getState();
@@ -168,8 +189,7 @@ export function createGate(
       return;
     store.set({ status, retryAt: at, waiting: waiters.length });
     if (before.status === status && before.retryAt === at) return;
-    const why = reason();
-    for (const waiter of waiters) if (waiters.includes(waiter)) tellHeld(waiter, why, at);
+    tellAll();
   };
 
   const expectWordBy = (at: number): void => {
@@ -199,6 +219,7 @@ export function createGate(
   const spend = (): void => {
     slots.take();
     limit.spend();
+    network.spend();
     // The last of what was left has gone.
     isPaused ||= limit.isHolding();
   };
@@ -218,8 +239,16 @@ export function createGate(
 
   const startRelease = (now: number, usualFailureRate: number, firstGap: number): void => {
     isPaused = false;
+    isSpread = false;
     isReleasing = waiters.length > 0;
     pace.start(waiters.length, now - heldSince, usualFailureRate);
+    releasedAt = now;
+    gaps = firstGap;
+  };
+  /** Ten in a second, and slower where the answers are. */
+  const startSpread = (now: number, firstGap: number): void => {
+    isSpread = true;
+    pace.start(10, 1000, 1);
     releasedAt = now;
     gaps = firstGap;
   };
@@ -231,8 +260,8 @@ export function createGate(
     hasAsked = false;
     followAt = Infinity;
     for (const waiter of waiters) {
-      if (isLimited() || !slots.isFree()) break;
-      if (upAt - waiter.askedAt < freshMs) go(waiter, 'go');
+      if (!isOpen()) break;
+      if (upAt - waiter.askedAt < freshMs && !waiter.ask.isResumed) go(waiter, 'go');
     }
   };
 
@@ -249,7 +278,7 @@ export function createGate(
       recover(foundAt);
     }
     let due = Infinity;
-    while (waiters.length > 0 && due === Infinity) {
+    while (waiters.length > 0 && due === Infinity && !isOffline()) {
       const { releaseAt: limitReleaseAt } = limit.getState();
       if (!circuit.isClosed()) {
         const turnAt = leads() ? circuit.timerAt() : Math.min(followAt, lateAt);
@@ -268,8 +297,11 @@ export function createGate(
       else if (isReleasing && now < releaseAt()) due = releaseAt();
       else {
         // In a queue for a place, first come, first served.
-        const next = nextOf(waiters, isReleasing ? now : Infinity);
-        if (next) go(next, 'go');
+        const next = isTrial()
+          ? canaryOf(waiters.filter(isHarmless), failedProbes, now)
+          : nextOf(waiters, isReleasing ? now : Infinity);
+        if (!next) break;
+        go(next, 'go');
         releasedAt = now;
         gaps = between(random, 0.5, 1.5);
       }
@@ -294,6 +326,26 @@ export function createGate(
   };
 
   const setAlarm = createAlarm(clock, pump);
+
+  /** What was held while the device was offline comes back bit by bit. */
+  const onNetwork = (): void => {
+    const isBack = wasOffline && !isOffline() && !isTrial();
+    wasOffline = !isBack && (wasOffline || isOffline());
+    if (waiters.length === 0) return;
+    const wasTrial = isTrial();
+    if (isBack && circuit.isClosed() && !isPaused) {
+      isReleasing = true;
+      startSpread(clock.now(), between(random, 0, 1));
+    } else if (isOffline()) isReleasing = false;
+    pump();
+    tellAll();
+    if (!wasTrial || isTrial()) return;
+    // The next one is for another origin to send.
+    unwatch();
+    unwatch = network.subscribe(onNetwork);
+  };
+  let unwatch = network.subscribe(onNetwork);
+
   const line = join?.({
     hear(word) {
       if (word.kind === 'limit') return restrict(word.remaining, word.until);
@@ -326,19 +378,15 @@ export function createGate(
     pace,
     slots,
     isOpen,
-    whyHeld: () => ({ reason: reason(), retryAt: retryAt() }),
+    whyHeld: () => ({ reason: reason(), retryAt: heldUntil() }),
     lastFailure: () => lastFailure,
-    tryEnter(isNew, isResumed) {
+    tryEnter(isNew, isResumed, mayBeOffline) {
       const now = clock.now();
       if (isNew) demand.add(now);
-      if (!isOpen() || (!isNew && (isSpreading() || isPaused || isReleasing))) return false;
+      if (!isOpen(mayBeOffline) || (!isNew && (isSpreading() || isPaused || isReleasing)))
+        return false;
       if (isResumed) {
-        // Ten in a second, and slower where the answers are.
-        if (!isReleasing && now - releasedAt > 1000) {
-          pace.start(10, 1000, 1);
-          releasedAt = now;
-          gaps = 0;
-        }
+        if (!isReleasing && now - releasedAt > 1000) startSpread(now, 0);
         isReleasing = true;
         if (waiters.length > 0 || now < releaseAt()) return false;
         releasedAt = now;
@@ -350,25 +398,25 @@ export function createGate(
     },
     wait(ask, take) {
       const now = clock.now();
-      const isQueued = circuit.isClosed() && !limit.isHolding();
+      const isQueued = circuit.isClosed() && !limit.isHolding() && !isOffline();
       if (isQueued && waiters.length >= maxQueued) return undefined;
       // It would wait in vain.
       if (limit.getState().until > now + ask.holdMs) return undefined;
       const ms = isQueued ? Math.min(ask.holdMs, queueTimeoutMs) : ask.isFailFast ? 0 : ask.holdMs;
-      const waiter: Waiter = { ask, askedAt: now, expiresAt: now + ms, isTold: false, take };
+      const waiter: Waiter = { ask, askedAt: now, expiresAt: now + ms, take };
       if (waiters.length === 0) heldSince = now;
       waiters = [...waiters, waiter];
-      if (!circuit.isClosed() && ask.isNew) {
+      if (!circuit.isClosed() && (ask.isNew || ask.priority === 'user-blocking')) {
         if (leads()) circuit.ask();
         else hasAsked = true;
-        if (leads() && circuit.mayProbe() && !limit.isHolding()) {
+        if (leads() && circuit.mayProbe() && !limit.isHolding() && !isOffline()) {
           // It draws the canary, and is it where nobody else is better.
           const canary = canaryOf(waiters, failedProbes, now);
           if (canary) go(canary, 'canary');
         }
       }
       pump();
-      if (waiters.includes(waiter) && !waiter.isTold) tellHeld(waiter, reason(), retryAt());
+      if (waiters.includes(waiter)) tellHeld(waiter, reason(), heldUntil());
       return waiter;
     },
     leave(waiter) {

@@ -1,6 +1,7 @@
 import type { Clock, Random } from '../policy/clock.ts';
 import { browserPorts } from './browser-ports.ts';
 import { createGate, type Gate, type OriginState } from './gate.ts';
+import type { Network } from './network.ts';
 import type { OriginOptions } from './options.ts';
 import { createShare, type Join } from './share.ts';
 import { createStore, type Readable } from './store.ts';
@@ -26,7 +27,12 @@ export function originOf(url: string): string {
   }
 }
 
-export function createOrigins(clock: Clock, random: Random, defaults: OriginOptions): Origins {
+export function createOrigins(
+  clock: Clock,
+  random: Random,
+  defaults: OriginOptions,
+  network?: Network,
+): Origins {
   /** By what stands before the path: so that a URL need not be parsed for every request. */
   const keys = new Map<string, string>();
   const gates = new Map<string, Gate>();
@@ -79,6 +85,7 @@ export function createOrigins(clock: Clock, random: Random, defaults: OriginOpti
           random,
           { ...defaults, ...options },
           join && ((ear) => join(key, ear)),
+          network,
         );
         gates.set(key, gate);
         gate.subscribe(() => changes.set({}));

@@ -1,3 +1,4 @@
+import type { Priority } from '../policy/options.ts';
 import type { HoldReason } from '../policy/outcome.ts';
 
 /** An attempt that wants to be sent. */
@@ -8,7 +9,9 @@ export interface Ask {
   readonly risk: 0 | 1 | 2;
   /** Its first attempt: something new, which draws the next canary nearer. */
   readonly isNew: boolean;
-  readonly isBackground: boolean;
+  readonly priority: Priority;
+  /** It goes on together with many others, which are not as good as new. */
+  readonly isResumed?: boolean | undefined;
   /** It waits for a place, but not for an origin that is down or rate-limited. */
   readonly isFailFast: boolean;
   /** The longest it waits, in milliseconds. */
@@ -26,22 +29,27 @@ export interface Waiter {
   /** When it was asked for last, in epoch milliseconds: older ones may have nobody left to see them. */
   askedAt: number;
   expiresAt: number;
-  /** Whoever waits knows it. */
-  isTold: boolean;
+  /** What whoever waits was told last. */
+  told?: string;
   readonly take: (turn: Turn) => void;
 }
+
+/** Who goes first: those of the Prioritized Task Scheduling API. */
+const ranks = { 'user-blocking': 0, 'user-visible': 1, background: 2 } as const;
 
 /** What was asked for within this time is new, and goes before what is old. */
 const newMs = 10_000;
 
 /**
- * Who goes first: what a person sees before what works in the background; what was just asked for,
+ * Who goes first: what a person waits for, before what they see, before what works in the
+ * background; what was just asked for,
  * newest first; then the oldest. Oldest first alone would make new asks queue behind expiring ones.
  */
 export function nextOf(waiters: readonly Waiter[], now: number): Waiter | undefined {
   const isNew = (waiter: Waiter): boolean => now - waiter.askedAt < newMs;
   const isBefore = (a: Waiter, b: Waiter): boolean => {
-    if (a.ask.isBackground !== b.ask.isBackground) return b.ask.isBackground;
+    const [rank, other] = [ranks[a.ask.priority], ranks[b.ask.priority]];
+    if (rank !== other) return rank < other;
     if (isNew(a) !== isNew(b)) return isNew(a);
     return isNew(a) ? a.askedAt >= b.askedAt : a.askedAt < b.askedAt;
   };

@@ -15,7 +15,7 @@ const rules: ReadonlyMap<string, readonly unknown[]> = new Map<string, readonly 
   ['maxRetryAfterMs', [0, Math.floor(maxTimerMs / 1.2)]],
   ['whenDown', ['hold', 'fail']],
   ['holdMs', [0, Infinity]],
-  ['priority', ['user-visible', 'background']],
+  ['priority', ['user-blocking', 'user-visible', 'background']],
   ['shouldRetry', []],
 ]);
 

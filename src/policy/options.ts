@@ -20,7 +20,7 @@ export type ShouldRetry = (failure: Failure, operation: Operation) => boolean | 
 export type WhenDown = 'hold' | 'fail';
 
 /** Who goes first after a hold. The names are those of the Prioritized Task Scheduling API. */
-export type Priority = 'user-visible' | 'background';
+export type Priority = 'user-blocking' | 'user-visible' | 'background';
 
 /** The names of the {@link presets}. */
 export type PresetName = 'interactive' | 'background' | 'critical';
@@ -52,7 +52,11 @@ export interface PolicyOptions {
   readonly whenDown?: WhenDown | undefined;
   /** The longest such wait, in milliseconds, from the latest ask; it does not count against `deadlineMs`. @default 60000 */
   readonly holdMs?: number | undefined;
-  /** What was held in the background goes after what a person sees. @default 'user-visible' */
+  /**
+   * Who goes first after a hold, by the names of the Prioritized Task Scheduling API. While its
+   * origin is down, what is `user-blocking` draws the next canary nearer with every attempt, and not
+   * just with the first. @default 'user-visible'
+   */
   readonly priority?: Priority | undefined;
   /** A say in the status table. @default none */
   readonly shouldRetry?: ShouldRetry | undefined;
@@ -114,7 +118,13 @@ export const presets: Readonly<Record<PresetName, Policy>> = Object.freeze({
     holdMs: 300_000,
     priority: 'background',
   }),
-  critical: Object.freeze({ ...interactive, capMs: 10_000, maxRetries: 10, deadlineMs: 120_000 }),
+  critical: Object.freeze({
+    ...interactive,
+    capMs: 10_000,
+    maxRetries: 10,
+    deadlineMs: 120_000,
+    priority: 'user-blocking',
+  }),
 });
 
 /**

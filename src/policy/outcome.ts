@@ -6,6 +6,8 @@ export type Processed = 'no' | 'yes' | 'unknown';
 
 /** Why an attempt waits before it is sent. */
 export type HoldReason =
+  /** The device is offline, whatever the origin. */
+  | 'offline'
   /** The origin does not answer; a canary goes out from time to time. */
   | 'server-down'
   /** The origin has asked for a pause, or nothing is left of what it allows. */

@@ -58,3 +58,24 @@ export function readListItems(field: string | null | undefined): readonly ListIt
   );
   return /[^ \t]/.test(rest) ? [] : items;
 }
+
+const stringItem = new RegExp(
+  `^ *"((?:[ !#-[\\]-~]|\\\\["\\\\])*)"(?:; *${key}(?:=${bareItem})?)* *$`,
+);
+
+/**
+ * Reads a field that is one Item, a String (RFC 9651 §3.3.3), such as `Idempotency-Key`. Parameters
+ * are allowed, and mean nothing.
+ *
+ * @returns The text within the quotes; undefined for everything else.
+ *
+ * @example
+ * ```ts
+ * readStringItem('"8e03978e"'); // '8e03978e'
+ * readStringItem('8e03978e'); // undefined: a Token, or none of them
+ * ```
+ */
+export function readStringItem(field: string | null | undefined): string | undefined {
+  if (!field || field.length > maxLength) return undefined;
+  return stringItem.exec(field)?.[1]?.replace(/\\(.)/g, '$1');
+}

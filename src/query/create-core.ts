@@ -24,7 +24,10 @@ import type {
 } from './steadfetch.ts';
 
 /** The fetch, the policy and React Query's options: the part of an instance that every app runs. */
-export type Core = Omit<Steadfetch, 'json' | 'retry' | 'subscribe' | 'mutationOptions'> & {
+export type Core = Omit<
+  Steadfetch,
+  'json' | 'retry' | 'subscribe' | 'mutationOptions' | 'dispose'
+> & {
   /** What the rest of the instance stands on. */
   readonly context: LoopContext;
 };

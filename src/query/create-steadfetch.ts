@@ -1,10 +1,17 @@
+import { createConnectivity } from '../connectivity/connectivity.ts';
+import { browserHint } from '../connectivity/hint.ts';
+import { watchPageLife } from '../connectivity/page-life.ts';
+import { checkConnectivity, sendProbe } from '../connectivity/probe.ts';
 import { createEmitter } from '../fetch/events.ts';
 import { createJson } from '../fetch/json.ts';
 import { createKeys } from '../fetch/keys.ts';
+import { outlivePage } from '../fetch/outlive.ts';
 import { createPassage } from '../fetch/passage.ts';
 import { createRetry } from '../fetch/retry.ts';
+import { systemClock, systemRandom, systemTransport } from '../policy/clock.ts';
 import { createCore } from './create-core.ts';
 import { createMutationOptions } from './mutation-options.ts';
+import { feedOnlineManager } from './feed-online.ts';
 import type { Steadfetch, SteadfetchConfig } from './steadfetch.ts';
 
 /**
@@ -20,15 +27,32 @@ import type { Steadfetch, SteadfetchConfig } from './steadfetch.ts';
  * ```
  */
 export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
+  const { clock = systemClock, random = systemRandom, fetch: sent = systemTransport } = config;
+  const { probe } = checkConnectivity('createSteadfetch: connectivity', config.connectivity);
+  const hint = browserHint();
+  const life = watchPageLife(clock, random);
+  const { transport, isCutOff } = outlivePage(sent, life);
+  const connectivity = createConnectivity(
+    clock,
+    random,
+    hint,
+    hint && probe ? () => sendProbe(clock, sent, probe) : undefined,
+  );
+  const giveBack = hint && feedOnlineManager(connectivity);
   const emitter = createEmitter();
   const { context, ...core } = createCore(
-    config,
+    { ...config, fetch: transport },
     emitter,
-    (shared) => createPassage(shared, config.origin),
+    (shared) => createPassage(shared, config.origin, { connectivity, isCutOff, fate: life?.fate }),
     (shared) => createKeys(shared, config.apis),
   );
   return {
     ...core,
+    dispose() {
+      giveBack?.();
+      life?.dispose();
+      connectivity.dispose();
+    },
     json: createJson(core.fetch),
     retry: createRetry(context),
     mutationOptions: createMutationOptions(context, core.fetch),

@@ -52,9 +52,10 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     try {
       // React Query goes on with a retry that it would have given up without a persister.
       if (live.attempt > 1 && isAbandoned(query)) throw live.lastError;
-      live.isResumed = shared.isWaking();
+      live.isResumed ||= shared.isWaking();
+      live.mayBeOffline = (query.options.networkMode ?? 'online') !== 'online';
       live.onChange = () => showHold(context.client, query, live, shared);
-      if (live.gate?.isOpen() === false) await shared.holdBefore(live);
+      if (live.gate?.isOpen(live.mayBeOffline) === false) await shared.holdBefore(live);
       // Nobody asks about it any more.
       if (live.phase === 'ended') throw live.lastError;
       return await operations.attempt(live, () => {

@@ -1,4 +1,5 @@
 import type { Query, QueryClient } from '@tanstack/react-query';
+import type { Connectivity } from '../connectivity/connectivity.ts';
 import type { Emitter } from '../fetch/events.ts';
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { Operations } from '../fetch/operations.ts';
@@ -15,6 +16,7 @@ export interface Instance {
   readonly byQuery: WeakMap<Query, LiveOperation>;
   readonly emitter: Emitter;
   readonly origins: Origins;
+  readonly connectivity: Connectivity;
   /** The policy of these options, and the part of it that is their own. */
   readonly policy: Policy;
   readonly own: PolicyOptions | undefined;

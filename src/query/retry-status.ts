@@ -6,7 +6,7 @@ import type { HoldReason } from '../policy/outcome.ts';
  * Why an operation is held before its attempt is sent: by React Query (`queued` is a mutation behind
  * another of its scope), or at the gate of its origin.
  */
-export type HeldReason = HoldReason | 'offline' | 'hidden-tab';
+export type HeldReason = HoldReason | 'hidden-tab';
 
 /** Why React Query holds an operation right now. */
 export function holdReason(): HeldReason {

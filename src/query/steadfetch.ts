@@ -1,3 +1,4 @@
+import type { ConnectivityOptions } from '../connectivity/probe.ts';
 import type { ApiProfile } from '../fetch/api-profile.ts';
 import type { SteadyFetch } from '../fetch/create-fetch.ts';
 import type { Listener } from '../fetch/events.ts';
@@ -18,6 +19,8 @@ export interface SteadfetchConfig {
   readonly apis?: readonly ApiProfile[] | undefined;
   /** How origins are treated: retry budget, circuit, slots. */
   readonly origin?: OriginOptions | undefined;
+  /** How it is found out whether the network is there. */
+  readonly connectivity?: ConnectivityOptions | undefined;
   /** What sends the requests. @default the fetch of this environment, looked up at every request */
   readonly fetch?: Transport | undefined;
   /** @default the clock of this environment */
@@ -110,4 +113,9 @@ export interface Steadfetch {
   readonly subscribe: (listener: Listener) => () => void;
   /** The policy that everything starts from. */
   readonly policy: Policy;
+  /**
+   * Takes back what was put into the page: its listeners, and the hand on React Query's
+   * `onlineManager`. What is held because the device is offline goes.
+   */
+  readonly dispose: () => void;
 }

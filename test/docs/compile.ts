@@ -25,6 +25,7 @@ export function compile(samples: readonly Sample[]): string {
         paths: {
           steadfetch: [join(root, 'src/index.ts')],
           'steadfetch/react': [join(root, 'src/react.ts')],
+          'steadfetch/server': [join(root, 'src/server.ts')],
           'steadfetch/testing': [join(root, 'src/testing.ts')],
         },
       },

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { extname, join, resolve } from 'node:path';
 
@@ -10,26 +11,26 @@ const types: Readonly<Record<string, string>> = {
   '.css': 'text/css',
 };
 
-/** A page as its users get it. */
+/** A page of this folder, built for production as a user's app is. */
 export interface BuiltPage {
-  readonly read: (pathname: string) => { readonly type: string; readonly content: Buffer };
+  /** Answers with the page at `/`, and with its files. */
+  readonly serve: (pathname: string, response: ServerResponse) => void;
   readonly remove: () => void;
 }
 
-/** Builds the page in a folder beside this. */
-export function buildPage(folder: string): BuiltPage {
-  const outDir = mkdtempSync(join(tmpdir(), `steadfetch-${folder}-`));
+export function buildPage(name: string): BuiltPage {
+  const outDir = mkdtempSync(join(tmpdir(), `steadfetch-${name}-`));
   // In a process of its own: NODE_ENV is `test` here, and would build React for development.
   const { NODE_ENV: _, ...env } = process.env;
   const vite = resolve(root, 'node_modules/vite/bin/vite.js');
-  const page = resolve(import.meta.dirname, folder);
+  const page = resolve(import.meta.dirname, name);
   const options = ['--outDir', outDir, '--emptyOutDir', '--logLevel', 'warn'];
   execFileSync(process.execPath, [vite, 'build', page, ...options], { cwd: page, env });
   return {
-    read(pathname) {
+    serve(pathname, response) {
       const file = pathname === '/' ? '/index.html' : pathname;
       const type = types[extname(file)] ?? 'application/octet-stream';
-      return { type, content: readFileSync(join(outDir, file)) };
+      response.writeHead(200, { 'content-type': type }).end(readFileSync(join(outDir, file)));
     },
     remove: () => rmSync(outDir, { recursive: true, force: true }),
   };

@@ -51,10 +51,7 @@ export async function startFormServer(): Promise<FormServer> {
         else if (fate === 'lost') request.socket.destroy();
         else withheld.push(() => reply(response, id));
       });
-    } else {
-      const { type, content } = page.read(pathname);
-      response.writeHead(200, { 'content-type': type }).end(content);
-    }
+    } else page.serve(pathname, response);
   });
   await new Promise<void>((listening) => void server.listen(0, '127.0.0.1', listening));
   const book: FormServer = {

@@ -32,10 +32,7 @@ export async function startOutageServer(): Promise<OutageServer> {
         return void (isHolding ? pending.add(request.socket) : request.socket.destroy());
       const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' };
       response.writeHead(200, headers).end(JSON.stringify({ version: outage.version }));
-    } else {
-      const { type, content } = page.read(pathname);
-      response.writeHead(200, { 'content-type': type }).end(content);
-    }
+    } else page.serve(pathname, response);
   });
   await new Promise<void>((listening) => void server.listen(0, '127.0.0.1', listening));
   const { port } = server.address() as AddressInfo;

@@ -1,3 +1,4 @@
+import { createConnectivity } from '../../src/connectivity/connectivity.ts';
 import type { ApiProfile, SteadfetchConfig, SteadyFetch, SteadyInit } from 'steadfetch';
 import { createEmitter } from '../../src/fetch/events.ts';
 import type { Intent } from '../../src/fetch/intent.ts';
@@ -37,7 +38,15 @@ export function createSubmitter(
   const core = createCore(
     { ...config, fetch, apis },
     createEmitter(),
-    (shared) => createPassage(shared, { budget: false, circuit: false, ...config.origin }),
+    (shared) =>
+      createPassage(
+        shared,
+        { budget: false, circuit: false, ...config.origin },
+        {
+          connectivity: createConnectivity(shared.clock, shared.random, undefined, undefined),
+          isCutOff: () => false,
+        },
+      ),
     (shared) => createKeys(shared, apis),
   );
   const { operations, signals, clock } = core.context;

@@ -10,12 +10,12 @@ const given = `
 import { QueryClient, useQuery } from '@tanstack/react-query';
 import { backoffDelay, createIdempotencyKey, createSteadfetch, decide, idempotencyProfiles, isSteadfetchError, parseRetryAfter, presets } from 'steadfetch';
 import type { Operation } from 'steadfetch';
-import { useCountdown, useFallback, useOriginStatus, useRetryStatus, useSafeSubmit, useSteadyMutation } from 'steadfetch/react';
+import { useConnectivity, useCountdown, useFallback, useOriginStatus, useRetryStatus, useSafeSubmit, useSteadyMutation } from 'steadfetch/react';
 import { useState } from 'react';
 import { parseHttpDate } from '${root}/src/policy/http-date.ts';
 import { failures } from '${root}/src/policy/outcome.ts';
 import { readRateLimit } from '${root}/src/policy/rate-limit.ts';
-import { readListItems } from '${root}/src/policy/structured-field.ts';
+import { readListItems, readStringItem } from '${root}/src/policy/structured-field.ts';
 const steady = createSteadfetch();
 const placeOrder = steady.mutationOptions({ mutationFn: async (order: { sku: string }) => order.sku });
 declare const error: unknown;

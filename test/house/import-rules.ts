@@ -15,20 +15,32 @@ interface Place {
 const folders: Readonly<Record<string, Place>> = {
   policy: { folders: [], packages: [] },
   origin: { folders: ['policy'], packages: [] },
-  fetch: { folders: ['origin', 'policy'], packages: [] },
+  connectivity: { folders: ['origin', 'policy'], packages: [] },
+  fetch: { folders: ['connectivity', 'origin', 'policy'], packages: [] },
   intent: { folders: ['fetch', 'policy'], packages: [] },
-  query: { folders: ['intent', 'fetch', 'origin', 'policy'], packages: ['@tanstack/react-query'] },
+  query: {
+    folders: ['intent', 'fetch', 'connectivity', 'origin', 'policy'],
+    packages: ['@tanstack/react-query'],
+  },
   react: {
-    folders: ['query', 'intent', 'fetch', 'origin', 'policy'],
+    folders: ['query', 'intent', 'fetch', 'connectivity', 'origin', 'policy'],
     packages: ['@tanstack/react-query', 'react'],
   },
+  server: { folders: ['policy'], packages: [] },
   testing: { folders: ['policy'], packages: ['msw'] },
 };
 
 /** Entry files only re-export, each the part of the house that its users asked for by its name. */
 const entries: Readonly<Record<string, Place>> = {
-  'index.ts': { folders: ['query', 'intent', 'fetch', 'origin', 'policy'], packages: [] },
-  'react.ts': { folders: ['react', 'query', 'intent', 'fetch', 'origin', 'policy'], packages: [] },
+  'index.ts': {
+    folders: ['query', 'intent', 'fetch', 'connectivity', 'origin', 'policy'],
+    packages: [],
+  },
+  'react.ts': {
+    folders: ['react', 'query', 'intent', 'fetch', 'connectivity', 'origin', 'policy'],
+    packages: [],
+  },
+  'server.ts': { folders: ['server', 'policy'], packages: [] },
   'testing.ts': { folders: ['testing', 'policy'], packages: [] },
 };
 

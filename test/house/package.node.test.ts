@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import * as main from 'steadfetch';
 import * as react from 'steadfetch/react';
+import * as server from 'steadfetch/server';
 import * as testing from 'steadfetch/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import buildIfStale from '../setup/dist.ts';
@@ -20,6 +21,7 @@ const root = resolve(import.meta.dirname, '../..');
 const entries = {
   steadfetch: Object.keys(main).toSorted(),
   'steadfetch/react': Object.keys(react).toSorted(),
+  'steadfetch/server': Object.keys(server).toSorted(),
   'steadfetch/testing': Object.keys(testing).toSorted(),
 };
 const names = Object.keys(entries) as (keyof typeof entries)[];
@@ -60,10 +62,11 @@ beforeAll(() => {
 afterAll(() => rmSync(app, { recursive: true, force: true }));
 
 describe('an app that installs the packed package', () => {
-  test('imports the main entry and the hooks without msw', () => {
+  test('imports the main entry, the hooks and the server without msw', () => {
     rmSync(join(app, 'node_modules/msw'), { force: true });
     expect(exportedBy('steadfetch')).toEqual(entries.steadfetch);
     expect(exportedBy('steadfetch/react')).toEqual(entries['steadfetch/react']);
+    expect(exportedBy('steadfetch/server')).toEqual(entries['steadfetch/server']);
   });
 
   test('imports the testing entry with msw', () => {

@@ -101,6 +101,22 @@ describe('while its origin is down', () => {
     ]);
   });
 
+  test.each([
+    ['user-visible', firstTimedMs],
+    ['user-blocking', firstMs],
+  ] as const)(
+    'a retry that is %s goes as the canary %d ms after the trip',
+    (priority, canaryMs) => {
+      const { clock, ask, trip, log } = openGate();
+      trip();
+      ask('order', { isNew: false, priority });
+      clock.advance(canaryMs - 1);
+      expect(log).toEqual([]);
+      clock.advance(1);
+      expect(log).toEqual([`${canaryMs} order canary`]);
+    },
+  );
+
   test('one canary at a time, the next new ask after it, a while apart', () => {
     const { clock, ask, trip, log } = openGate();
     trip();

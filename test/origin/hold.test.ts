@@ -42,7 +42,7 @@ function rig(): Rig {
             endpoint: 'GET /a',
             risk: 0,
             isNew: true,
-            isBackground: false,
+            priority: 'user-visible',
             isFailFast: false,
             holdMs: 60_000,
           },

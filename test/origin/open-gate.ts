@@ -74,7 +74,7 @@ export function openGate(options: OriginOptions = {}, random: Random = () => 0.5
         endpoint: name,
         risk: 0,
         isNew: true,
-        isBackground: false,
+        priority: 'user-visible',
         isFailFast: false,
         holdMs: 60_000,
         onHold: (reason, retryAt) => void holds.push([reason, retryAt && retryAt - epochMs]),

@@ -123,7 +123,7 @@ describe('the state of an origin', () => {
           endpoint: 'a',
           risk: 0,
           isNew: true,
-          isBackground: false,
+          priority: 'user-visible',
           isFailFast: false,
           holdMs: 60_000,
           onHold: () => {},

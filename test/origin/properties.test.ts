@@ -27,7 +27,7 @@ const anyAsk = fc.record({
   endpoint: fc.constantFrom('a', 'b', 'c'),
   risk: fc.constantFrom(0, 1, 2),
   isNew: fc.boolean(),
-  isBackground: fc.boolean(),
+  priority: fc.constantFrom('user-blocking', 'user-visible', 'background'),
   isFailFast: fc.oneof({ weight: 4, arbitrary: fc.constant(false) }, fc.constant(true)),
   holdMs: fc.constantFrom(0, 1000, 10_000, 60_000, Infinity),
 });

@@ -21,7 +21,7 @@ const rig = (): OpenGate & { readonly live: LiveOperation } => {
     endpoint: 'GET /a?token=secret#part',
     risk: 0,
     isNew: true,
-    isBackground: false,
+    priority: 'user-visible',
     isFailFast: false,
     holdMs: 60_000,
   };

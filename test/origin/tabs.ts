@@ -145,7 +145,12 @@ export function openTab(
     state: gate.getState,
     ask() {
       if (gate.tryEnter(true)) return send(false);
-      const ask = { endpoint: 'GET /items', risk: 0, isNew: true, isBackground: false } as const;
+      const ask = {
+        endpoint: 'GET /items',
+        risk: 0,
+        isNew: true,
+        priority: 'user-visible',
+      } as const;
       gate.wait({ ...ask, isFailFast: false, holdMs: 60_000, onHold: () => {} }, take);
     },
   };

@@ -8,14 +8,13 @@ const waiter = (endpoint: string, agoMs: number, ask: Partial<Ask> = {}): Waiter
     endpoint,
     risk: 0,
     isNew: true,
-    isBackground: false,
+    priority: 'user-visible',
     isFailFast: false,
     holdMs: 60_000,
     onHold: () => {},
     ...ask,
   },
   askedAt: now - agoMs,
-  isTold: false,
   expiresAt: now + 60_000,
   take: () => {},
 });
@@ -37,12 +36,17 @@ test('of the last ten seconds the newest goes first, and of what is older the ol
 
 test('what a person sees goes before what works in the background, however new that is', () => {
   const waiters = [
-    waiter('new in the background', 0, { isBackground: true }),
-    waiter('old in the background', 50_000, { isBackground: true }),
+    waiter('new in the background', 0, { priority: 'background' }),
+    waiter('old in the background', 50_000, { priority: 'background' }),
     waiter('old', 50_000),
     waiter('new', 1000),
   ];
   expect(order(waiters)).toEqual(['new', 'old', 'new in the background', 'old in the background']);
+});
+
+test('what a person waits for goes before all they see, however old it is', () => {
+  const waiters = [waiter('new', 0), waiter('old', 50_000, { priority: 'user-blocking' })];
+  expect(order(waiters)).toEqual(['old', 'new']);
 });
 
 test('of those asked for at once the last goes first while new, and the first when old', () => {
@@ -63,7 +67,7 @@ test('nobody waits: nobody goes', () => {
 test('the canary is the one that only reads, then the one that may be sent twice', () => {
   const write = waiter('write', 0, { risk: 2 });
   const repeat = waiter('repeat', 100, { risk: 1 });
-  const read = waiter('read', 50_000, { isBackground: true });
+  const read = waiter('read', 50_000, { priority: 'background' });
   expect(canary([write, repeat, read])).toBe('read');
   expect(canary([write, repeat])).toBe('repeat');
   expect(canary([write])).toBe('write');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readListItems } from '../../src/policy/structured-field.ts';
+import { readListItems, readStringItem } from '../../src/policy/structured-field.ts';
 
 const last = ['"z"', { r: 1 }];
 
@@ -180,4 +180,51 @@ test('a field is read up to 16,384 characters, and no longer', () => {
   expect(most).toHaveLength(16_384);
   expect(readListItems(most)).toHaveLength(1);
   expect(readListItems(more)).toEqual([]);
+});
+
+describe('one String', () => {
+  test.each([
+    ['"abc"', 'abc'],
+    ['""', ''],
+    ['  "a b"  ', 'a b'],
+    ['"\\"\\\\"', '"\\'],
+    ['"a, b"', 'a, b'],
+    ['"a";v=1; w;x="y";z=:YQ==:', 'a'],
+  ])('is read from %s', (field, text) => {
+    expect(readStringItem(field)).toBe(text);
+  });
+
+  test.each([
+    null,
+    undefined,
+    '',
+    'abc',
+    '"abc',
+    'abc"',
+    '"a"b',
+    '"a\\b"',
+    '"a", "b"',
+    '"a",',
+    '("a")',
+    '"a";',
+    '"a"; =1',
+    '"a"; V=1',
+    '"a" ;v=1',
+    '"\u007f"',
+    '"é"',
+    '"a\tb"',
+    '\t"a"',
+    ':YQ==:',
+    '%"a"',
+    '1',
+  ])('is not read from %s', (field) => {
+    expect(readStringItem(field)).toBe(undefined);
+  });
+
+  test('is not read from what is longer than all headers may be, and soon given up', () => {
+    expect(readStringItem(`"${'x'.repeat(16_382)}"`)?.length).toBe(16_382);
+    expect(readStringItem(`"${'x'.repeat(16_383)}"`)).toBe(undefined);
+    expect(readStringItem(`"${'\\"'.repeat(8000)}`)).toBe(undefined);
+    expect(readStringItem(`""${';a=""'.repeat(3000)}!`)).toBe(undefined);
+  });
 });

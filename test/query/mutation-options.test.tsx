@@ -8,6 +8,8 @@ import { createHandle } from './handle.ts';
 import { createOrderRig, type Send, sendOrder } from './order-rig.tsx';
 import { setOnline, setVisible } from './rig.tsx';
 
+const isUuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+
 const warnings: string[] = [];
 beforeEach(() => {
   warnings.length = 0;
@@ -62,7 +64,7 @@ describe('the loop', () => {
     expect(rig.server.times()).toEqual([0, 500, 1500]);
     expect(attempts).toEqual([1, 2, 3]);
     expect(new Set(rig.keys()).size).toBe(1);
-    expect(rig.keys()[0]).toMatch(/^[0-9a-f]{32}$/);
+    expect(rig.keys()[0]).toMatch(isUuid);
     expect(mutation.state).toMatchObject({ status: 'success', failureCount: 0 });
     const { operation } = rig.events[0] ?? {};
     expect(operation).toMatchObject({ kind: 'mutation', attempt: 1 });
@@ -214,7 +216,7 @@ describe('the key', () => {
     rig.submit(own, { sku: 'kite' });
     rig.submit(options);
     await rig.time.advance(10_000);
-    expect(rig.keys()).toEqual(['k-kite', expect.stringMatching(/^[0-9a-f]{32}$/), 'k-kite']);
+    expect(rig.keys()).toEqual(['k-kite', expect.stringMatching(isUuid), 'k-kite']);
   });
 
   test('no intent is given to a mutationFn that is not ours', () => {

@@ -7,11 +7,15 @@ import { createRig, type Rig } from './rig.tsx';
 export type Send = (variables: unknown, context: SteadyMutationContext) => Promise<unknown>;
 
 /** The API of the tests honours keys. */
-const apis = [{ match: 'http://localhost:3000/', idempotency: { header: 'Idempotency-Key' } }];
+const apis = [
+  {
+    match: 'http://localhost:3000/',
+    idempotency: { header: 'Idempotency-Key', format: 'raw' },
+  },
+] as const;
 
-/** Sends an order, with its key. */
-export const sendOrder: Send = (_variables, { fetch, idempotencyKey }) =>
-  fetch('/orders', { method: 'POST', headers: { 'Idempotency-Key': idempotencyKey } });
+/** Sends an order, which is given its key. */
+export const sendOrder: Send = (_variables, { fetch }) => fetch('/orders', { method: 'POST' });
 
 export function createOrderRig(config: SteadfetchConfig = {}): Rig & {
   readonly keys: () => (string | null)[];

@@ -28,6 +28,8 @@ export interface Server {
   readonly fetch: Transport;
   /** Plans the answers to the next requests for a path, in order; after them it answers 200. */
   readonly plan: (path: string, ...answers: readonly Answer[]) => void;
+  /** Nothing is planned for the path any more. */
+  readonly unplan: (path: string) => void;
   readonly sent: readonly Sent[];
   /** When the requests were sent, all or those for one path. */
   readonly times: (path?: string) => number[];
@@ -70,6 +72,7 @@ export function createServer(elapsed: () => number): Server {
     plan(path, ...answers) {
       plans.set(path, [...(plans.get(path) ?? []), ...answers]);
     },
+    unplan: (path) => void plans.delete(path),
     times: (path) =>
       sent.filter(({ request }) => !path || request.endsWith(` ${path}`)).map(({ at }) => at),
     async fetch(input, init) {

@@ -1,0 +1,55 @@
+import { between } from '../origin/circuit.ts';
+import type { Clock, Random } from '../policy/clock.ts';
+import { onPageEvent } from './page-events.ts';
+
+/** Whether the page stays. */
+export interface PageLife {
+  /**
+   * Resolves once the page is known to stay; never, where it does not. Undefined while nothing
+   * speaks against it.
+   */
+  readonly fate: () => Promise<void> | undefined;
+  readonly dispose: () => void;
+}
+
+/** A page that is still there so long after its requests were cut off, stays. */
+const leastMs = 1000;
+const mostMs = 2000;
+
+/** A navigation can wait for its server so long, and cuts off at its end what was sent since. */
+const leavingMs = 30_000;
+
+/**
+ * Browsers reject what is under way when the page is left, some before they say so (`pagehide`), and
+ * also when it then stays: a download, an answer 204, `window.stop()`. Undefined where there is no
+ * page.
+ */
+export function watchPageLife(clock: Clock, random: Random): PageLife | undefined {
+  const { document } = globalThis as Partial<typeof globalThis>;
+  if (!document) return undefined;
+  let isAway = false;
+  let leftAt = -Infinity;
+  const unwatch = onPageEvent((event) => {
+    if (event === 'leave') leftAt = clock.now();
+    else if (event === 'hide') isAway = true;
+    else if (event === 'show') isAway = false;
+  });
+
+  return {
+    fate() {
+      if (!isAway && clock.now() - leftAt > leavingMs) return undefined;
+      return new Promise((resolve) => {
+        // Drawn, so that what was cut off together does not come back together.
+        const wait = (): void => {
+          clock.setTimeout(() => (isAway ? wait() : resolve()), between(random, leastMs, mostMs));
+        };
+        wait();
+      });
+    },
+    dispose() {
+      unwatch();
+      isAway = false;
+      leftAt = -Infinity;
+    },
+  };
+}

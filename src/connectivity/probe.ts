@@ -1,0 +1,96 @@
+import type { Clock, Transport } from '../policy/clock.ts';
+import { reject } from '../policy/check-option.ts';
+
+/** A small request that asks whether the network is there. */
+export interface ProbeOptions {
+  /** Best of the page's own origin, and something that is there whatever becomes of the API: a small static file. */
+  readonly url: string;
+  /** @default 'HEAD' */
+  readonly method?: 'HEAD' | 'GET' | undefined;
+  /** The longest wait for its answer, in milliseconds. @default 5000 */
+  readonly timeoutMs?: number | undefined;
+  /**
+   * Whether an answer is ours, and not that of a captive portal, which answers everything with a
+   * page of its own. Only asked about a good answer: one with an error is taken for a server's.
+   * @default every answer is ours
+   */
+  readonly expect?: ((response: Response) => boolean | Promise<boolean>) | undefined;
+}
+
+/** The network is there; it is not; or something else has answered. */
+export type ProbeResult = 'reached' | 'failed' | 'captive';
+
+/** How it is found out whether the network is there. */
+export interface ConnectivityOptions {
+  /**
+   * A small request that asks. Without one, what other requests show has to do. Only in a page.
+   * @default false
+   */
+  readonly probe?: ProbeOptions | false | undefined;
+}
+
+type Rule = readonly [isRight: (value: unknown) => boolean, allowed: string];
+
+const rules: Readonly<Record<string, Rule>> = {
+  'probe.url': [(value) => typeof value === 'string' && value !== '', 'a URL'],
+  'probe.method': [(value) => [undefined, 'HEAD', 'GET'].includes(value as string), 'HEAD or GET'],
+  'probe.timeoutMs': [
+    (value = 1) => typeof value === 'number' && value >= 1 && value <= 60_000,
+    'a number from 1 to 60000',
+  ],
+  'probe.expect': [(value = reject) => typeof value === 'function', 'a function'],
+};
+
+/** @throws TypeError that names the operation, the option, its value and what is allowed. */
+export function checkConnectivity(
+  operation: string,
+  options: ConnectivityOptions = {},
+): ConnectivityOptions {
+  const { probe, ...rest } = options;
+  const check = (name: string, value: unknown): void => {
+    const [isRight, allowed] = rules[name] ?? [() => false, 'left out: there is no such option'];
+    if (!isRight(value)) reject(operation, name, value, allowed);
+  };
+  for (const [name, value] of Object.entries(rest)) check(name, value);
+  if (!probe) return options;
+  for (const [name, value] of Object.entries({ ...probe, url: probe.url }))
+    check(`probe.${name}`, value);
+  return options;
+}
+
+/** Sends the probe once. Never rejects. */
+export async function sendProbe(
+  clock: Clock,
+  transport: Transport,
+  { url, method = 'HEAD', timeoutMs = 5000, expect }: ProbeOptions,
+): Promise<ProbeResult> {
+  const controller = new AbortController();
+  const timer = clock.setTimeout(() => controller.abort(), timeoutMs);
+  try {
+    const response = await transport(url, {
+      method,
+      cache: 'no-store',
+      // Any answer of another origin will do, also one that the page may not read.
+      mode: expect ? 'cors' : 'no-cors',
+      signal: controller.signal,
+    });
+    if (!expect || (!response.ok && response.status !== 511)) return 'reached';
+    return (await isExpected(expect, response)) ? 'reached' : 'captive';
+  } catch {
+    return 'failed';
+  } finally {
+    clock.clearTimeout(timer);
+  }
+}
+
+async function isExpected(
+  expect: (response: Response) => boolean | Promise<boolean>,
+  response: Response,
+): Promise<boolean> {
+  try {
+    return await expect(response);
+  } catch {
+    // Not even what it looks for is there.
+    return false;
+  }
+}

@@ -1,0 +1,37 @@
+import { onlineManager } from '@tanstack/react-query';
+import type { Connectivity } from '../connectivity/connectivity.ts';
+
+/** Who feeds it: a newer instance takes over from an older one. */
+let feeder: Connectivity | undefined;
+
+/**
+ * Tells React Query what is known of the network, in the place of the browser's events. It then also
+ * knows of a page that was loaded offline, and misses nothing while no client is mounted.
+ *
+ * @returns A function that gives it back, as React Query has it by itself.
+ */
+export function feedOnlineManager(connectivity: Connectivity): () => void {
+  feeder = connectivity;
+  onlineManager.setEventListener((setOnline) => {
+    let told: boolean | undefined;
+    // Only what has changed: who sets it by hand, as the devtools do, has it that way.
+    const tell = (): void => {
+      const isOnline = connectivity.getState().status !== 'offline';
+      if (isOnline !== told) setOnline((told = isOnline));
+    };
+    tell();
+    return connectivity.subscribe(tell);
+  });
+  return () => {
+    if (feeder !== connectivity) return;
+    feeder = undefined;
+    onlineManager.setEventListener((setOnline) => {
+      const stop = new AbortController();
+      const { signal } = stop;
+      addEventListener('online', () => setOnline(true), { signal });
+      addEventListener('offline', () => setOnline(false), { signal });
+      return () => stop.abort();
+    });
+    onlineManager.setOnline(true);
+  };
+}

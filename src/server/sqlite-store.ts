@@ -1,0 +1,151 @@
+import { reject } from '../policy/check-option.ts';
+import type { IdempotencyStore, StoredAnswer } from './store.ts';
+
+/** As much of a statement as is needed. */
+interface SqliteStatement {
+  get(...values: (string | number)[]): unknown;
+  run(...values: (string | number | Uint8Array)[]): { readonly changes: number | bigint };
+}
+
+/** As much of a synchronous SQLite handle as is needed: `DatabaseSync` of node:sqlite has it. */
+export interface SqliteDatabase {
+  exec(sql: string): void;
+  prepare(sql: string): SqliteStatement;
+}
+
+/** Where a {@link sqliteStore} keeps its keys. */
+export interface SqliteStoreOptions {
+  /** The name of its table, which it creates. @default 'idempotency_keys' */
+  readonly table?: string | undefined;
+}
+
+interface Row {
+  readonly fingerprint: string;
+  /** Null until the request is answered. */
+  readonly status: number | null;
+  readonly headers: string;
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+/**
+ * Keeps keys and answers in SQLite, in the same transaction as what the handler writes with `tx`,
+ * which is the handle. Any number of processes may share the file.
+ *
+ * The handle is for this store alone: while a handler awaits something, its transaction is open on
+ * it, and the next one waits. Give it a `timeout`, so that processes wait for one another.
+ *
+ * @throws TypeError when the name of the table is none.
+ *
+ * @example
+ * ```ts
+ * import { DatabaseSync } from 'node:sqlite';
+ * import { idempotent, sqliteStore } from 'steadfetch/server';
+ *
+ * const db = new DatabaseSync('shop.db', { timeout: 5000 });
+ * export const placeOrder = idempotent(
+ *   async (request, { tx }) => {
+ *     const { article } = (await request.json()) as { article: string };
+ *     const { lastInsertRowid } = tx.prepare('INSERT INTO orders (article) VALUES (?)').run(article);
+ *     return Response.json({ id: Number(lastInsertRowid) }, { status: 201 });
+ *   },
+ *   { store: sqliteStore(db) },
+ * );
+ * ```
+ */
+export function sqliteStore<Db extends SqliteDatabase>(
+  db: Db,
+  { table = 'idempotency_keys' }: SqliteStoreOptions = {},
+): IdempotencyStore<Db> {
+  if (!/^\w+$/.test(table))
+    reject('sqliteStore', 'table', table, 'letters, digits and underscores');
+  db.exec(
+    `CREATE TABLE IF NOT EXISTS ${table} (
+      id TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, token TEXT NOT NULL,
+      lease_until INTEGER NOT NULL, expires_at INTEGER NOT NULL,
+      status INTEGER, headers TEXT, body BLOB
+    );
+    CREATE INDEX IF NOT EXISTS ${table}_expires_at ON ${table} (expires_at)`,
+  );
+  const dropExpired = db.prepare(
+    `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE expires_at <= ? LIMIT 100)`,
+  );
+  const take = db.prepare(
+    `INSERT INTO ${table} (id, fingerprint, token, lease_until, expires_at) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET
+      fingerprint = excluded.fingerprint, token = excluded.token,
+      lease_until = excluded.lease_until, expires_at = excluded.expires_at,
+      status = NULL, headers = NULL, body = NULL
+    WHERE expires_at <= ?
+      OR (status IS NULL AND lease_until <= ? AND fingerprint = excluded.fingerprint)`,
+  );
+  const find = db.prepare(`SELECT fingerprint, status, headers, body FROM ${table} WHERE id = ?`);
+  const keep = db.prepare(
+    `UPDATE ${table} SET status = ?, headers = ?, body = ? WHERE id = ? AND token = ?`,
+  );
+  const free = db.prepare(`DELETE FROM ${table} WHERE id = ? AND token = ?`);
+
+  // What runs here is known without asking the file, which may be in the middle of its transaction.
+  const running = new Map<string, string>();
+  let last: Promise<unknown> = Promise.resolve();
+  /** One after the other: the handle has one transaction at a time. */
+  const enqueue = <T>(work: () => T | Promise<T>): Promise<T> => {
+    const next = last.then(work);
+    last = next.catch(() => {});
+    return next;
+  };
+
+  return {
+    async claim({ id, fingerprint, token, nowMs, leaseUntilMs, expiresAtMs }) {
+      const holder = running.get(id);
+      if (holder !== undefined) return { kind: 'running', fingerprint: holder };
+      return enqueue(() => {
+        dropExpired.run(nowMs);
+        const taken = take.run(id, fingerprint, token, leaseUntilMs, expiresAtMs, nowMs, nowMs);
+        if (Number(taken.changes) === 1) {
+          running.set(id, fingerprint);
+          return { kind: 'claimed' };
+        }
+        const row = find.get(id) as Row | undefined;
+        // Freed by another process a moment ago: the next attempt gets it.
+        if (!row) return { kind: 'running', fingerprint };
+        return row.status === null
+          ? { kind: 'running', fingerprint: row.fingerprint }
+          : { kind: 'answered', fingerprint: row.fingerprint, answer: answerOf(row, row.status) };
+      });
+    },
+
+    run: ({ id, token }, work) =>
+      enqueue(async () => {
+        let isCommitted = false;
+        let isHeld = true;
+        try {
+          // Immediate: a lock that is asked for later, at the first write, may be refused at once.
+          db.exec('BEGIN IMMEDIATE');
+          try {
+            const answer = await work(db);
+            if (answer) {
+              const { status, headers, body } = answer;
+              const { changes } = keep.run(status, JSON.stringify(headers), body, id, token);
+              isHeld = Number(changes) === 1;
+              if (isHeld) {
+                db.exec('COMMIT');
+                isCommitted = true;
+              }
+            }
+          } finally {
+            if (!isCommitted) db.exec('ROLLBACK');
+          }
+        } finally {
+          running.delete(id);
+          if (!isCommitted) free.run(id, token);
+        }
+        return isHeld;
+      }),
+  };
+}
+
+const answerOf = ({ headers, body }: Row, status: number): StoredAnswer => ({
+  status,
+  headers: JSON.parse(headers) as StoredAnswer['headers'],
+  body,
+});

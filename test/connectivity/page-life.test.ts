@@ -1,0 +1,191 @@
+import { createSteadfetch, type Steadfetch, type SteadfetchConfig } from 'steadfetch';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import {
+  answer,
+  type FakeServer,
+  fakeServer,
+  type Handler,
+  origin,
+  refuse,
+  streaming,
+} from '../fetch/fake-server.ts';
+import { fakeTime, observe, settled } from '../fetch/observe.ts';
+
+beforeEach(fakeTime);
+
+const happen = (type: string): boolean => window.dispatchEvent(new Event(type));
+const advance = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
+
+interface Rig {
+  readonly steady: Steadfetch;
+  readonly server: FakeServer;
+  /** The page, or the network, breaks what is under way. */
+  readonly cut: () => void;
+}
+
+/** A page whose first requests stay under way until they are cut off; the next ones are answered. */
+function rig(count = 1, config: SteadfetchConfig = {}): Rig {
+  const cuts: (() => void)[] = [];
+  const pending: Handler = () =>
+    new Promise((_resolve, reject) => {
+      cuts.push(() => reject(new TypeError('Failed to fetch')));
+    });
+  const handlers = Array.from({ length: count }, () => pending);
+  const server = fakeServer(pending, ...handlers.slice(1), answer());
+  const steady = createSteadfetch({ fetch: server.fetch, random: () => 0.5, ...config });
+  onTestFinished(() => {
+    steady.dispose();
+    happen('pageshow');
+  });
+  return { steady, server, cut: () => cuts.forEach((each) => each()) };
+}
+
+describe('a request that is cut off while the page may be on its way out', () => {
+  test.each([
+    ['a navigation that becomes a 204, or a download', () => happen('beforeunload')],
+    ['window.stop()', () => window.stop()],
+  ])('%s: the page stays, and it is sent again', async (_name, leave) => {
+    const { steady, server, cut } = rig();
+    const call = observe(steady.fetch(`${origin}/a`));
+    leave();
+    cut();
+    await advance(1499);
+    expect([call.state, server.requests.length]).toEqual(['pending', 1]);
+    await advance(1);
+    expect([call.state, server.timesMs]).toEqual(['resolved', [0, 1500]]);
+  });
+
+  test('the page goes: nothing is heard of it', async () => {
+    const { steady, server, cut } = rig();
+    const call = observe(steady.fetch(`${origin}/a`));
+    happen('beforeunload');
+    cut();
+    happen('pagehide');
+    await advance(600_000);
+    expect([call.state, server.requests.length]).toEqual(['pending', 1]);
+  });
+
+  test('the page comes back from the back-forward cache, and it is sent again', async () => {
+    const { steady, server, cut } = rig();
+    const call = observe(steady.fetch(`${origin}/a`));
+    happen('pagehide');
+    cut();
+    await settled();
+    // No timer runs in there.
+    vi.setSystemTime(Date.now() + 60_000);
+    happen('pageshow');
+    await advance(1500);
+    expect([call.state, server.requests.length]).toEqual(['resolved', 2]);
+  });
+
+  test('a POST that must not be sent twice ends, as a failure of which nothing is known', async () => {
+    const { steady, server, cut } = rig();
+    const call = observe(steady.fetch(`${origin}/a`, { method: 'POST' }));
+    happen('beforeunload');
+    cut();
+    await advance(1500);
+    expect(call.error).toMatchObject({ code: 'network', outcome: { processed: 'unknown' } });
+    expect(server.requests.length).toBe(1);
+  });
+
+  test('a POST that is declared idempotent is sent again, a stream is not', async () => {
+    const { steady, server, cut } = rig(2);
+    const post = { method: 'POST', idempotent: true };
+    const search = observe(steady.fetch(`${origin}/search`, { ...post, body: 'tea' }));
+    const body = new ReadableStream();
+    const stream = observe(
+      steady.fetch(`${origin}/stream`, { ...post, body, duplex: 'half' } as RequestInit),
+    );
+    happen('beforeunload');
+    cut();
+    await advance(2000);
+    expect([search.state, stream.state]).toEqual(['resolved', 'rejected']);
+    expect(server.requests.length).toBe(3);
+  });
+
+  test('an abort in the meantime is an abort', async () => {
+    const { steady, server, cut } = rig();
+    const caller = new AbortController();
+    const call = observe(steady.fetch(`${origin}/a`, { signal: caller.signal }));
+    happen('beforeunload');
+    cut();
+    await settled();
+    caller.abort('enough');
+    await advance(1500);
+    expect(call.error).toBe('enough');
+    expect(server.requests.length).toBe(1);
+  });
+
+  test('it does not count against its origin: many of them trip nothing', async () => {
+    const { steady, server, cut } = rig(6);
+    const calls = Array.from({ length: 6 }, () =>
+      observe(steady.fetch(`${origin}/a`, { method: 'POST' })),
+    );
+    happen('beforeunload');
+    cut();
+    await advance(2000);
+    expect(calls.every(({ state }) => state === 'rejected')).toBe(true);
+    const next = observe(steady.fetch(`${origin}/a`));
+    await settled();
+    expect([next.state, server.requests.length]).toEqual(['resolved', 7]);
+  });
+
+  test('six of them do not come back together', async () => {
+    const draws = [0, 0.2, 0.4, 0.6, 0.8, 0.99];
+    const { steady, server, cut } = rig(6, { random: () => draws.shift() ?? 0.5 });
+    for (let index = 0; index < 6; index++) observe(steady.fetch(`${origin}/${index}`));
+    happen('beforeunload');
+    cut();
+    await advance(2000);
+    expect(server.timesMs.slice(6)).toEqual([1000, 1200, 1400, 1600, 1800, 1990]);
+  });
+
+  test('one that fails again is a failure', async () => {
+    const server = fakeServer(refuse);
+    const steady = createSteadfetch({ fetch: server.fetch, random: () => 0.5 });
+    happen('beforeunload');
+    const call = observe(steady.fetch(`${origin}/a`));
+    await advance(3000);
+    expect(call.error).toMatchObject({ code: 'network' });
+    expect(server.requests.length).toBe(2);
+    steady.dispose();
+  });
+
+  test('half a minute after the page was to be left, a failure is one at once', async () => {
+    const { steady, server, cut } = rig();
+    happen('beforeunload');
+    await advance(30_001);
+    const call = observe(steady.fetch(`${origin}/a`));
+    cut();
+    await settled();
+    expect([call.state, server.requests.length]).toEqual(['rejected', 1]);
+  });
+
+  test('a body that it cuts off waits, too, for what becomes of the page', async () => {
+    const { handler, wire } = streaming();
+    const server = fakeServer(handler);
+    const steady = createSteadfetch({ fetch: server.fetch, random: () => 0.5 });
+    const response = await steady.fetch(`${origin}/a`);
+    const body = observe(response.text());
+    happen('beforeunload');
+    wire.cut(new TypeError('network error'));
+    await advance(1499);
+    expect(body.state).toBe('pending');
+    await advance(1);
+    expect(body.error).toMatchObject({ code: 'network', outcome: { kind: 'body' } });
+    steady.dispose();
+  });
+});
+
+test('dispose takes the hand off the page', async () => {
+  const native = window.stop;
+  const { steady, cut } = rig();
+  expect(window.stop).not.toBe(native);
+  steady.dispose();
+  expect(window.stop).toBe(native);
+  const call = observe(steady.fetch(`${origin}/a`));
+  happen('beforeunload');
+  cut();
+  await settled();
+  expect(call.state).toBe('rejected');
+});

@@ -1,0 +1,91 @@
+import { createSteadfetch } from 'steadfetch';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { type ProbeOptions, sendProbe } from '../../src/connectivity/probe.ts';
+import { systemClock, type Transport } from '../../src/policy/clock.ts';
+import { answer, fakeServer, type Handler, hang, refuse } from '../fetch/fake-server.ts';
+import { fakeTime, observe } from '../fetch/observe.ts';
+
+beforeEach(fakeTime);
+
+const url = 'http://localhost:3000/here';
+const send = (handler: Handler, options: Omit<ProbeOptions, 'url'> = {}) =>
+  sendProbe(systemClock, fakeServer(handler).fetch, { url, ...options });
+const isEmpty: ProbeOptions['expect'] = ({ status }) => status === 204;
+
+describe('the probe', () => {
+  test('is a HEAD that no cache answers and no CORS stops', async () => {
+    const transport = vi.fn<Transport>(async () => new Response());
+    await sendProbe(systemClock, transport, { url });
+    await sendProbe(systemClock, transport, { url, method: 'GET', expect: () => true });
+    expect(transport.mock.calls).toMatchObject([
+      [url, { method: 'HEAD', cache: 'no-store', mode: 'no-cors' }],
+      [url, { method: 'GET', cache: 'no-store', mode: 'cors' }],
+    ]);
+  });
+
+  test.each<[string, Handler, Omit<ProbeOptions, 'url'>, string]>([
+    ['any answer reaches', answer(200), {}, 'reached'],
+    ['also one with an error', answer(503), {}, 'reached'],
+    ['no answer fails', refuse, {}, 'failed'],
+    ['the expected answer reaches', answer(204), { expect: isEmpty }, 'reached'],
+    ['another one is a portal', answer(200, 'Welcome'), { expect: isEmpty }, 'captive'],
+    ['so is 511, Network Authentication Required', answer(511), { expect: isEmpty }, 'captive'],
+    ['an error is the answer of a server', answer(503), { expect: isEmpty }, 'reached'],
+    [
+      'the body can be asked',
+      answer(200, 'Welcome'),
+      { expect: async (response) => (await response.text()) === 'here' },
+      'captive',
+    ],
+    [
+      'what throws is not as expected',
+      answer(200, 'Welcome'),
+      { expect: async (response) => ((await response.json()) as { ok: boolean }).ok },
+      'captive',
+    ],
+  ])('%s', async (_name, handler, options, result) => {
+    expect(await send(handler, options)).toBe(result);
+  });
+
+  test('one that hangs has failed after five seconds, or after its own limit', async () => {
+    const usual = observe(send(hang));
+    const short = observe(send(hang, { timeoutMs: 100 }));
+    await vi.advanceTimersByTimeAsync(99);
+    expect(short.state).toBe('pending');
+    await vi.advanceTimersByTimeAsync(1);
+    expect([short.value, usual.state]).toEqual(['failed', 'pending']);
+    await vi.advanceTimersByTimeAsync(4900);
+    expect(usual.value).toBe('failed');
+  });
+});
+
+describe('an option that is not as it must be', () => {
+  test.each<[unknown, string]>([
+    [{ prob: false }, 'prob is false, and must be left out: there is no such option'],
+    [{ probe: true }, 'probe.url is undefined, and must be a URL'],
+    [{ probe: {} }, 'probe.url is undefined, and must be a URL'],
+    [{ probe: { url: '' } }, "probe.url is '', and must be a URL"],
+    [{ probe: { url, method: 'POST' } }, "probe.method is 'POST', and must be HEAD or GET"],
+    [
+      { probe: { url, timeoutMs: 0 } },
+      'probe.timeoutMs is 0, and must be a number from 1 to 60000',
+    ],
+    [{ probe: { url, expect: 204 } }, 'probe.expect is 204, and must be a function'],
+    [
+      { probe: { url, every: 1 } },
+      'probe.every is 1, and must be left out: there is no such option',
+    ],
+  ])('%j', (connectivity, message) => {
+    expect(() => createSteadfetch({ connectivity: connectivity as object })).toThrow(
+      new TypeError(`createSteadfetch: connectivity: ${message}.`),
+    );
+  });
+
+  test.each([{}, { probe: false }, { probe: undefined }, { probe: { url, timeoutMs: undefined } }])(
+    'one that is left out is none: %j',
+    (connectivity) => {
+      const make = () => createSteadfetch({ connectivity: connectivity as object });
+      expect(make).not.toThrow();
+    },
+  );
+});

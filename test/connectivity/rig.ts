@@ -1,0 +1,84 @@
+import { type Connectivity, createConnectivity } from '../../src/connectivity/connectivity.ts';
+import type { HintEvent } from '../../src/connectivity/hint.ts';
+import type { ProbeResult } from '../../src/connectivity/probe.ts';
+import type { Random } from '../../src/policy/clock.ts';
+import { createVirtualClock, epochMs, type VirtualClock } from '../origin/virtual-clock.ts';
+
+/** Evidence of the network, on a clock of its own and with a browser that says what the test wants. */
+export interface Evidence {
+  readonly connectivity: Connectivity;
+  readonly clock: VirtualClock;
+  /** What the browser says from now on, with its event. */
+  readonly say: (event: HintEvent) => void;
+  /** When the probe was sent. */
+  readonly probes: readonly number[];
+  /** The probe that was sent last comes to this. */
+  readonly end: (result: ProbeResult) => Promise<void>;
+  /** Status and time, at each change. */
+  readonly story: readonly string[];
+  /** A request fails that was sent then, now if it is left out: whose doing that is, once it is known. */
+  readonly fail: (sentAtMs?: number) => { readonly isItsDoing: () => boolean | undefined };
+  readonly answer: (sentAtMs?: number) => void;
+  readonly state: () => readonly [status: string, sinceMs: number, nextMs: number | undefined];
+}
+
+interface Start {
+  readonly isOffline?: boolean;
+  readonly hasProbe?: boolean;
+  readonly hasPage?: boolean;
+  readonly random?: Random;
+}
+
+export function gather(start: Start = {}): Evidence {
+  const { hasProbe = false, hasPage = true, random = () => 0.5 } = start;
+  let { isOffline = false } = start;
+  const clock = createVirtualClock();
+  const listeners = new Set<(event: HintEvent) => void>();
+  const probes: number[] = [];
+  let finish: (result: ProbeResult) => void = () => {};
+  const hint = {
+    isOffline: () => isOffline,
+    watch(listener: (event: HintEvent) => void) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+  const probe = (): Promise<ProbeResult> => {
+    probes.push(clock.elapsed());
+    return new Promise((resolve) => (finish = resolve));
+  };
+  const connectivity = createConnectivity(
+    clock,
+    random,
+    hasPage ? hint : undefined,
+    hasProbe ? probe : undefined,
+  );
+  const story: string[] = [];
+  connectivity.subscribe(() => {
+    story.push(`${clock.elapsed()} ${connectivity.getState().status}`);
+  });
+  return {
+    connectivity,
+    clock,
+    probes,
+    story,
+    say(event) {
+      if (event !== 'visible') isOffline = event === 'offline';
+      for (const listener of listeners) listener(event);
+    },
+    async end(result) {
+      finish(result);
+      for (let turns = 0; turns < 3; turns++) await Promise.resolve();
+    },
+    fail(sentAtMs = clock.elapsed()) {
+      let isItsDoing: boolean | undefined;
+      connectivity.failed(epochMs + sentAtMs, (is) => (isItsDoing = is));
+      return { isItsDoing: () => isItsDoing };
+    },
+    answer: (sentAtMs = clock.elapsed()) => connectivity.answered(epochMs + sentAtMs, clock.now()),
+    state() {
+      const { status, since, nextProbeAt } = connectivity.getState();
+      return [status, since - epochMs, nextProbeAt && nextProbeAt - epochMs];
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import { onlineManager, QueryClient, type QueryKey, QueryObserver } from '@tanstack/react-query';
+import { createSteadfetch, type Steadfetch } from 'steadfetch';
+
+// Queries, by React Query alone or with Steadfetch: what a test calls is `window.lab`.
+
+let inFlight = 0;
+const sent: string[] = [];
+const counted: typeof fetch = async (input, init) => {
+  const url = input instanceof Request ? input.url : String(input);
+  if (!url.endsWith('/here')) sent.push(url);
+  inFlight += 1;
+  try {
+    return await fetch(input, init);
+  } finally {
+    inFlight -= 1;
+  }
+};
+
+let limitMs = 10_000;
+/** As the documentation of React Query has it, with the usual time limit. */
+async function plainFetch(url: string, own: AbortSignal): Promise<unknown> {
+  const signal = AbortSignal.any([own, AbortSignal.timeout(limitMs)]);
+  const response = await counted(url, { signal });
+  if (!response.ok) throw new Error(`${response.status}`);
+  return response.json();
+}
+
+const observers: QueryObserver[] = [];
+let steady: Steadfetch | undefined;
+let client = new QueryClient();
+const turn = (): Promise<unknown> =>
+  new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.addEventListener('message', resolve);
+    port1.start();
+    port2.postMessage(0);
+  });
+
+const lab = {
+  sent,
+  isRestored: false,
+  /** The app begins. */
+  start(kind: 'react-query' | 'steadfetch', timeoutMs = 10_000) {
+    limitMs = timeoutMs;
+    if (kind === 'steadfetch') {
+      steady = createSteadfetch({
+        fetch: counted,
+        random: () => 0.5,
+        policy: { timeout: timeoutMs },
+        connectivity: { probe: { url: '/here', expect: ({ status }) => status === 204 } },
+      });
+      client = new QueryClient({ defaultOptions: steady.defaultOptions });
+    }
+    client.mount();
+  },
+  ask(url: string) {
+    const queryKey: QueryKey = [url];
+    const observer = new QueryObserver(client, {
+      queryKey,
+      queryFn: ({ signal }) => (steady ? steady.json(url, { signal }) : plainFetch(url, signal)),
+    });
+    observer.subscribe(() => {});
+    observers.push(observer);
+  },
+  /** What each query shows, and how often it has failed. */
+  show: () =>
+    observers.map((observer) => {
+      const { status, fetchStatus, failureCount } = observer.getCurrentResult();
+      const state = fetchStatus === 'idle' ? status : fetchStatus;
+      return failureCount > 0 ? `${state} after ${failureCount}` : state;
+    }),
+  isOnline: () => onlineManager.isOnline(),
+  /** No more requests than these are under way, and what came of the others is known. */
+  async settle(underWay = 0) {
+    do for (let turns = 0; turns < 20; turns += 1) await turn();
+    while (inFlight > underWay);
+    for (let turns = 0; turns < 20; turns += 1) await turn();
+  },
+};
+addEventListener('pageshow', ({ persisted }) => (lab.isRestored = persisted));
+Object.assign(window, { lab });
+
+export type Lab = typeof lab;

@@ -1,0 +1,33 @@
+import { MutationObserver, QueryClient } from '@tanstack/react-query';
+import { createSteadfetch, idempotencyProfiles, isSteadfetchError } from 'steadfetch';
+import type { Contender, Order } from '../contender.ts';
+
+/** A clock that goes faster: so every default of Steadfetch stays as it is. */
+const fastClock = (speed: number) => ({
+  now: () => Date.now() * speed,
+  setTimeout: (callback: () => void, delayMs: number) => setTimeout(callback, delayMs / speed),
+  clearTimeout: (handle: unknown) => clearTimeout(handle as ReturnType<typeof setTimeout>),
+});
+
+/** The `critical` preset, and everything else as it comes: budget, circuit, holds. */
+export const steadfetch: Contender = ({ url, speed }) => {
+  const steady = createSteadfetch({
+    clock: fastClock(speed),
+    apis: [{ match: url, idempotency: idempotencyProfiles.draft }],
+  });
+  const client = new QueryClient({ defaultOptions: steady.defaultOptions });
+  const placeOrder = steady.mutationOptions({
+    mutationKey: ['order'],
+    mutationFn: (order: Order, { json }) => json(url, { method: 'POST', json: order }),
+    policy: { preset: 'critical' },
+  });
+  return async (order) => {
+    try {
+      await new MutationObserver(client, placeOrder).mutate(order);
+      return 'success';
+    } catch (error) {
+      const isUndone = isSteadfetchError(error) && error.outcome.processed === 'no';
+      return isUndone ? 'failed' : 'unknown';
+    }
+  };
+};

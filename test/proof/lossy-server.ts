@@ -1,0 +1,126 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { buffer } from 'node:stream/consumers';
+import { idempotent, sqliteStore } from '../../src/server.ts';
+import type { Order } from './contender.ts';
+import { type DisturbanceKind, disturbanceOf } from './disturbance.ts';
+
+export interface LossyOptions {
+  readonly seed: number;
+  /** How many times faster than life. */
+  readonly speed: number;
+}
+
+/** What the server knows in the end. */
+export interface Ledger {
+  /** How often each order has been committed, by its number. */
+  readonly orders: Readonly<Record<number, number>>;
+  /** How many requests came, browser resends among them, by what happened to them. */
+  readonly arrivals: Readonly<Partial<Record<DisturbanceKind, number>>>;
+}
+
+export interface LossyServer {
+  readonly url: string;
+  /** What has been committed, once nothing is under way any more. */
+  readonly report: () => Promise<Ledger>;
+  readonly close: () => Promise<void>;
+}
+
+const cors = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-headers': 'content-type, idempotency-key',
+  'access-control-expose-headers': 'retry-after, date',
+  'access-control-max-age': '7200',
+};
+
+function openLedger(folder: string): DatabaseSync {
+  const db = new DatabaseSync(join(folder, 'shop.db'));
+  db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+    CREATE TABLE orders (id INTEGER PRIMARY KEY, no INTEGER NOT NULL, article TEXT NOT NULL)`);
+  return db;
+}
+
+/** A shop with a real ledger that takes each key once, at the end of a line that loses answers. */
+export async function startLossyServer({ seed, speed }: LossyOptions): Promise<LossyServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'steadfetch-lossy-'));
+  const db = openLedger(folder);
+  const insert = db.prepare('INSERT INTO orders (no, article) VALUES (?, ?)');
+  const placeOrder = idempotent(
+    async (request) => {
+      const { no, article } = (await request.json()) as Order;
+      const { lastInsertRowid } = insert.run(no, article);
+      return Response.json({ id: Number(lastInsertRowid) }, { status: 201 });
+    },
+    { store: sqliteStore(db) },
+  );
+
+  const arrivalsOf = new Map<number, number>();
+  const arrivals: Partial<Record<DisturbanceKind, number>> = {};
+  let underWay = 0;
+  let tellIdle = (): void => {};
+
+  /** Processes a request, whatever has become of its connection. */
+  const process = async (incoming: IncomingMessage, body: Uint8Array<ArrayBuffer>) => {
+    const headers = { 'content-type': 'application/json' };
+    const key = incoming.headers['idempotency-key'];
+    const keyed = typeof key === 'string' ? { ...headers, 'idempotency-key': key } : headers;
+    const url = `http://shop.example${incoming.url}`;
+    return placeOrder(new Request(url, { method: 'POST', headers: keyed, body }));
+  };
+
+  const converse = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    const body = new Uint8Array(await buffer(incoming));
+    const { no } = JSON.parse(new TextDecoder().decode(body)) as Order;
+    const arrival = (arrivalsOf.get(no) ?? 0) + 1;
+    arrivalsOf.set(no, arrival);
+    const { kind, delayMs, passesSecond } = disturbanceOf(seed, no, arrival);
+    arrivals[kind] = (arrivals[kind] ?? 0) + 1;
+
+    if (kind === 'hang') return;
+    // A gateway knows nothing of CORS.
+    if (kind === '503') return void outgoing.writeHead(503).end();
+    if (kind === 'late') await new Promise((passed) => void setTimeout(passed, delayMs / speed));
+    const first = process(incoming, body);
+    const second = kind === 'twice' ? process(incoming, body) : first;
+    const [one, two] = await Promise.all([first, second]);
+    if (kind === 'commit-hang') return;
+    if (kind === 'commit-reset') return void incoming.socket.resetAndDestroy();
+    if (kind === 'commit-503') return void outgoing.writeHead(503).end();
+    const response = passesSecond ? two : one;
+    outgoing.writeHead(response.status, { ...cors, ...Object.fromEntries(response.headers) });
+    outgoing.end(new Uint8Array(await response.clone().arrayBuffer()));
+  };
+
+  const server = createServer({ keepAliveTimeout: 60_000 }, (incoming, outgoing) => {
+    if (incoming.method === 'OPTIONS') return void outgoing.writeHead(204, cors).end();
+    underWay += 1;
+    const settle = (): void => {
+      underWay -= 1;
+      if (underWay === 0) tellIdle();
+    };
+    // Nobody is left to be told of a body that broke off.
+    converse(incoming, outgoing).then(settle, settle);
+  });
+  await new Promise<void>((listening) => void server.listen(0, '127.0.0.1', listening));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/orders`,
+    async report() {
+      if (underWay > 0) await new Promise<void>((idle) => (tellIdle = idle));
+      const rows = db.prepare('SELECT no, count(*) AS n FROM orders GROUP BY no').all();
+      const orders = Object.fromEntries(rows.map(({ no, n }) => [Number(no), Number(n)]));
+      return { orders, arrivals };
+    },
+    async close() {
+      const closed = new Promise((done) => void server.close(done));
+      server.closeAllConnections();
+      await closed;
+      db.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

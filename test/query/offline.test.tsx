@@ -1,0 +1,416 @@
+import {
+  focusManager,
+  onlineManager,
+  QueryClient,
+  useQueries,
+  useQuery,
+} from '@tanstack/react-query';
+import { act } from '@testing-library/react';
+import { createSteadfetch, isNotSentError, type SteadyInit } from 'steadfetch';
+import { useConnectivity, useOriginStatus } from 'steadfetch/react';
+import { describe, expect, test, vi } from 'vitest';
+import { watchQuery } from '../react/watch.tsx';
+import { observe, type Observed } from '../fetch/observe.ts';
+import { createHandle } from './handle.ts';
+import { setBrowserOnline } from './network.ts';
+import { createRig, type Rig } from './rig.tsx';
+
+const api = 'http://api.example';
+const other = 'http://other.example';
+const probe = { url: '/here' };
+const withProbe = () => createRig({ origin: {}, connectivity: { probe } });
+
+function send(rig: Rig, url: string, init?: SteadyInit): Observed {
+  const sent: Promise<Response>[] = [];
+  act(() => void sent.push(rig.steady.fetch(url, init)));
+  return observe(Promise.all(sent));
+}
+
+/** The device goes offline: no request of the next so many is answered, nor any probe. */
+async function goOffline(rig: Rig, ...paths: readonly string[]): Promise<void> {
+  for (const path of ['/here', ...paths]) {
+    rig.server.plan(path, ...Array.from({ length: 100 }, () => 'network' as const));
+  }
+  setBrowserOnline(false);
+  await rig.time.advance(0);
+}
+function goOnline(rig: Rig, ...paths: readonly string[]): void {
+  for (const path of ['/here', ...paths]) rig.server.unplan(path);
+  setBrowserOnline(true);
+}
+
+/** Renders the connectivity and the origins, and says what was seen. */
+function watchNetwork(rig: Rig) {
+  const story: string[] = [];
+  const handle = createHandle<() => void>();
+  function Network() {
+    const network = useConnectivity();
+    const origins = useOriginStatus();
+    handle.set(network.checkNow);
+    story.push(`${rig.elapsed()} ${network.status}, origins ${origins.status}`);
+    return null;
+  }
+  return { Network, story, checkNow: () => act(() => handle.get()()) };
+}
+
+describe('a device that is offline', () => {
+  test('holds operations as offline, and no origin is taken for down', async () => {
+    const rig = withProbe();
+    const { Network, story } = watchNetwork(rig);
+    rig.show(<Network />);
+    await goOffline(rig);
+    const calls = ['/a', '/b', '/c'].map((path) => send(rig, api + path));
+    await rig.time.advance(0);
+    expect(rig.server.times('/a')).toEqual([]);
+    const holds = rig.events.filter(({ type }) => type === 'hold');
+    // As soon as it is known; and again when the time of the next look is another.
+    expect(holds.slice(0, 3).map((event) => event)).toMatchObject(
+      Array.from({ length: 3 }, () => ({ reason: 'offline', retryAt: rig.time.now() + 2000 })),
+    );
+    await rig.time.advance(7000);
+    goOnline(rig);
+    await rig.time.advance(1000);
+    expect(calls.map(({ state }) => state)).toEqual(['resolved', 'resolved', 'resolved']);
+    // Half a gap, then one gap from each to the next.
+    const sent = rig.server.sent.filter(({ request }) => /\/[abc]$/.test(request));
+    expect(sent.map(({ at }) => at)).toEqual([7050, 7150, 7250]);
+    expect(story.filter((line) => !line.endsWith('origins up'))).toEqual([]);
+    expect(story.map((line) => line.replace(/,.*/, ''))).toContain('0 offline');
+  });
+
+  test('requests that it cuts off trip no circuit and cost no budget', async () => {
+    const rig = withProbe();
+    rig.server.plan('/a', 'network', 'network', 'network', 'network');
+    rig.server.plan('/here', 'network');
+    setBrowserOnline(false);
+    const calls = Array.from({ length: 4 }, () => send(rig, `${api}/a`));
+    await rig.time.advance(0);
+    expect(calls.map(({ state }) => state)).toEqual(Array.from({ length: 4 }, () => 'rejected'));
+    goOnline(rig);
+    await rig.time.advance(0);
+    const next = send(rig, `${api}/a`);
+    await rig.time.advance(0);
+    expect(next.state).toBe('resolved');
+  });
+
+  test('a call that may not wait is told at once, and nothing is sent', async () => {
+    const rig = withProbe();
+    await goOffline(rig);
+    const call = send(rig, `${api}/a`, { policy: { whenDown: 'fail' } });
+    await rig.time.advance(0);
+    expect(isNotSentError(call.error)).toBe(true);
+    expect(call.error).toMatchObject({
+      message: 'GET http://api.example/a: not sent, the device is offline.',
+      outcome: { kind: 'held-too-long', reason: 'offline', processed: 'no' },
+    });
+    expect(rig.server.times('/a')).toEqual([]);
+  });
+
+  test('a call waits as long as holdMs, and was then never sent', async () => {
+    const rig = withProbe();
+    await goOffline(rig);
+    const call = send(rig, `${api}/a`, { method: 'POST', policy: { holdMs: 5000 } });
+    await rig.time.advance(4999);
+    expect(call.state).toBe('pending');
+    await rig.time.advance(1);
+    expect(call.error).toMatchObject({ outcome: { reason: 'offline', processed: 'no' } });
+    expect(rig.server.times('/a')).toEqual([]);
+  });
+
+  test('React Query is told, and a query says why it is held', async () => {
+    const rig = withProbe();
+    const { Watcher, last } = watchQuery(rig, ['a']);
+    function Query() {
+      useQuery({ queryKey: ['a'], queryFn: () => rig.steady.json(`${api}/a`) });
+      return null;
+    }
+    await goOffline(rig);
+    expect(onlineManager.isOnline()).toBe(false);
+    rig.show(
+      <>
+        <Query />
+        <Watcher />
+      </>,
+    );
+    await rig.time.advance(1000);
+    expect(last()).toMatchObject({ status: 'held', reason: 'offline' });
+    expect(rig.server.times('/a')).toEqual([]);
+    goOnline(rig);
+    await rig.time.advance(1000);
+    expect(last().status).toBe('succeeded');
+  });
+
+  test.each([
+    ['always', [100, 600, 1600, 3600]],
+    ['offlineFirst', [100]],
+  ] as const)(
+    'a query that says %s need not leave the device, and goes',
+    async (networkMode, times) => {
+      const rig = withProbe();
+      await goOffline(rig, '/a');
+      await rig.time.advance(100);
+      const queryFn = () => rig.steady.json(`${api}/a`);
+      rig.client.fetchQuery({ queryKey: ['a'], queryFn, networkMode }).catch(() => {});
+      await rig.time.advance(60_000);
+      expect(rig.server.times('/a')).toEqual(times);
+    },
+  );
+
+  test('retryNow sends one that is held, and its answer opens the way for the rest', async () => {
+    const rig = withProbe();
+    const { Network, story } = watchNetwork(rig);
+    const { Watcher, last } = watchQuery(rig, ['a']);
+    function Query() {
+      useQuery({ queryKey: ['a'], queryFn: () => rig.steady.json(`${api}/a`) });
+      return null;
+    }
+    await goOffline(rig);
+    rig.show(
+      <>
+        <Query />
+        <Watcher />
+        <Network />
+      </>,
+    );
+    const rest = send(rig, `${api}/b`);
+    await rig.time.advance(500);
+    act(() => last().retryNow());
+    await rig.time.advance(1000);
+    expect(rig.server.times('/a')).toEqual([500]);
+    expect(rest.state).toBe('resolved');
+    expect(story.at(-1)).toBe('550 online, origins up');
+  });
+
+  test('checkNow looks at once', async () => {
+    const rig = withProbe();
+    const { Network, checkNow } = watchNetwork(rig);
+    rig.show(<Network />);
+    await goOffline(rig);
+    await rig.time.advance(300);
+    checkNow();
+    await rig.time.advance(0);
+    expect(rig.server.times('/here')).toEqual([0, 300]);
+  });
+});
+
+describe('coming back', () => {
+  test('thirty queries that wait leave in turn', async () => {
+    const rig = withProbe();
+    function Many() {
+      useQueries({
+        queries: Array.from({ length: 30 }, (_, index) => ({
+          queryKey: [index],
+          queryFn: () => rig.steady.json(`${api}/${index}`),
+        })),
+      });
+      return null;
+    }
+    await goOffline(rig);
+    rig.show(<Many />);
+    await rig.time.advance(1000);
+    goOnline(rig);
+    await rig.time.advance(20_000);
+    const sent = rig.server.sent.filter(({ request }) => request.startsWith('GET'));
+    expect(sent.map(({ at }) => at)).toEqual(Array.from({ length: 30 }, (_, i) => 1000 + 100 * i));
+  });
+
+  test('thirty loops whose waits have ended while the machine slept leave in turn', async () => {
+    const rig = createRig({ origin: { circuit: false, budget: false, share: false } });
+    for (let index = 0; index < 30; index++) rig.server.plan(`/${index}`, 503);
+    const loops = Array.from({ length: 30 }, (_, index) =>
+      observe(rig.steady.retry(({ signal }) => rig.steady.json(`${api}/${index}`, { signal }))),
+    );
+    await rig.time.advance(100);
+    // The wall clock goes on without the timers.
+    vi.setSystemTime(rig.time.now() + 3_600_000);
+    await rig.time.advance(20_000);
+    expect(loops.every(({ state }) => state === 'resolved')).toBe(true);
+    const again = rig.server.times().slice(30);
+    const [first = 0] = again;
+    expect(again.map((at) => at - first)).toEqual(Array.from({ length: 30 }, (_, i) => 100 * i));
+  });
+});
+
+describe('one origin down and another up', () => {
+  test('is not offline: that one’s operations are held as server-down, the other’s go', async () => {
+    const rig = withProbe();
+    const { Network, story } = watchNetwork(rig);
+    rig.show(<Network />);
+    rig.server.plan('/down', 'network', 'network', 'network', 'network');
+    for (let times = 0; times < 2; times++) {
+      send(rig, `${api}/down`);
+      await rig.time.advance(100);
+    }
+    const held = send(rig, `${api}/a`);
+    const sent = send(rig, `${other}/a`);
+    await rig.time.advance(0);
+    expect([held.state, sent.state]).toEqual(['pending', 'resolved']);
+    expect(story.at(-1)).toBe('200 online, origins down');
+    expect(story.some((line) => line.includes('offline'))).toBe(false);
+    expect(onlineManager.isOnline()).toBe(true);
+  });
+});
+
+describe('without a probe', () => {
+  test('offline and one failure hold; one goes at a time, and the first answer opens the way', async () => {
+    const rig = createRig({ origin: {} });
+    setBrowserOnline(false);
+    rig.server.plan('/a', 'network');
+    send(rig, `${api}/a`);
+    await rig.time.advance(0);
+    const calls = [`${api}/a`, `${api}/b`, `${other}/c`].map((url) => send(rig, url));
+    rig.server.plan('/a', 'network');
+    rig.server.plan('/b', 'network');
+    await rig.time.advance(1999);
+    expect(rig.server.times()).toEqual([0]);
+    await rig.time.advance(1);
+    // The newest first, of what does no harm.
+    expect(rig.server.sent.slice(1).map(({ request }) => request)).toEqual(['GET /b']);
+    // The next is another origin's.
+    await rig.time.advance(4000);
+    expect(rig.server.sent.slice(2).map(({ request }) => request)).toEqual(['GET /c']);
+    await rig.time.advance(1000);
+    expect(calls.map(({ state }) => state)).toEqual(['rejected', 'rejected', 'resolved']);
+    expect(onlineManager.isOnline()).toBe(true);
+  });
+
+  test('a POST that must not be sent twice does not go to find out', async () => {
+    const rig = createRig({ origin: {} });
+    setBrowserOnline(false);
+    rig.server.plan('/a', 'network');
+    send(rig, `${api}/a`);
+    await rig.time.advance(0);
+    const post = send(rig, `${api}/b`, { method: 'POST' });
+    await rig.time.advance(59_000);
+    expect(rig.server.times('/b')).toEqual([]);
+    expect(post.state).toBe('pending');
+    setBrowserOnline(true);
+    await rig.time.advance(100);
+    expect(post.state).toBe('resolved');
+  });
+
+  test('queries that React Query holds are asked for, so that nothing waits for ever', async () => {
+    const rig = createRig({ origin: {} });
+    setBrowserOnline(false);
+    rig.server.plan('/a', 'network');
+    send(rig, `${api}/a`);
+    await rig.time.advance(0);
+    rig.client.mount();
+    const query = observe(
+      rig.client.fetchQuery({ queryKey: ['b'], queryFn: () => rig.steady.json(`${api}/b`) }),
+    );
+    await rig.time.advance(1999);
+    expect(rig.server.times('/b')).toEqual([]);
+    await rig.time.advance(1);
+    expect(rig.server.times('/b')).toEqual([2000]);
+    await rig.time.advance(0);
+    expect(query.state).toBe('resolved');
+  });
+});
+
+describe('the hand on React Query’s onlineManager', () => {
+  test('a page that loads offline is known before any client is mounted', async () => {
+    setBrowserOnline(false, false);
+    const rig = createRig();
+    rig.server.plan('/here', 'network');
+    const steady = createSteadfetch({ fetch: rig.server.fetch, connectivity: { probe } });
+    await rig.time.advance(0);
+    expect(onlineManager.isOnline()).toBe(false);
+    steady.dispose();
+  });
+
+  test('the browser’s offline alone pauses nothing', () => {
+    createRig();
+    setBrowserOnline(false);
+    expect(onlineManager.isOnline()).toBe(true);
+  });
+
+  test('what the devtools set by hand stays until something changes', async () => {
+    const rig = createRig();
+    onlineManager.setOnline(false);
+    rig.server.plan('/a', 'network');
+    send(rig, `${api}/a`);
+    await rig.time.advance(0);
+    expect(onlineManager.isOnline()).toBe(false);
+  });
+
+  test('dispose gives it back as React Query has it', async () => {
+    const rig = withProbe();
+    const client = new QueryClient();
+    client.mount();
+    await goOffline(rig);
+    const held = send(rig, `${api}/a`);
+    rig.steady.dispose();
+    expect(onlineManager.isOnline()).toBe(true);
+    await rig.time.advance(1000);
+    expect(held.state).toBe('resolved');
+    setBrowserOnline(false);
+    expect(onlineManager.isOnline()).toBe(false);
+    setBrowserOnline(true);
+    expect(onlineManager.isOnline()).toBe(true);
+    client.unmount();
+  });
+
+  test('an older instance that is disposed of takes nothing from a newer one', async () => {
+    const rig = createRig();
+    const newer = createSteadfetch({ fetch: rig.server.fetch, connectivity: { probe } });
+    rig.steady.dispose();
+    rig.server.plan('/here', 'network');
+    setBrowserOnline(false);
+    // React Query by itself would take the browser's word.
+    expect(onlineManager.isOnline()).toBe(true);
+    await rig.time.advance(0);
+    expect(onlineManager.isOnline()).toBe(false);
+    newer.dispose();
+  });
+});
+
+describe('a hidden tab', () => {
+  const hide = (isHidden: boolean): void => act(() => focusManager.setFocused(!isHidden));
+
+  test('a query waits for it with its retry, and one with its retries inside does not', async () => {
+    const rig = createRig();
+    rig.server.plan('/outside', 503);
+    rig.server.plan('/inside', 503);
+    const outside = () => rig.steady.json(`${api}/outside`);
+    const inside = () =>
+      rig.steady.retry(({ signal }) => rig.steady.json(`${api}/inside`, { signal }));
+    rig.client.mount();
+    rig.client.fetchQuery({ queryKey: ['outside'], queryFn: outside }).catch(() => {});
+    rig.client.fetchQuery({ queryKey: ['inside'], queryFn: inside, retry: false }).catch(() => {});
+    await rig.time.advance(100);
+    hide(true);
+    await rig.time.advance(59_900);
+    expect(rig.server.times('/outside')).toEqual([0]);
+    expect(rig.server.times('/inside')).toEqual([0, 500]);
+    hide(false);
+    await rig.time.advance(0);
+    expect(rig.server.times('/outside')).toEqual([0, 60_000]);
+  });
+
+  test('thirty whose origin was down in their wait leave one by one when it is seen again', async () => {
+    const rig = createRig({ origin: {} });
+    for (let index = 0; index < 30; index++) rig.server.plan(`/${index}`, 503);
+    function Many() {
+      useQueries({
+        queries: Array.from({ length: 30 }, (_, index) => ({
+          queryKey: [index],
+          queryFn: () => rig.steady.json(`${api}/${index}`),
+        })),
+      });
+      return null;
+    }
+    rig.show(<Many />);
+    await rig.time.advance(100);
+    hide(true);
+    await rig.time.advance(120_000);
+    hide(false);
+    await rig.time.advance(0);
+    // The canary alone, though its answer is there at once.
+    expect(rig.server.sent.length).toBe(31);
+    await rig.time.advance(60_000);
+    const again = rig.server.times().slice(30);
+    expect(again.length).toBe(30);
+    expect(new Set(again).size).toBe(30);
+  });
+});

@@ -1,0 +1,52 @@
+import { type Claim, memoryStore } from 'steadfetch/server';
+import { expect, test } from 'vitest';
+
+const claimOf = (id: string, nowMs: number): Claim => ({
+  id,
+  fingerprint: 'f',
+  token: `${id} ${nowMs}`,
+  nowMs,
+  leaseUntilMs: nowMs + 10,
+  expiresAtMs: nowMs + 100,
+});
+const answer = { status: 200, headers: [], body: new Uint8Array() };
+
+test('it keeps no more than the keys of one lifetime, and those that wait to be swept', async () => {
+  const store = memoryStore({ maxKeys: 201 });
+  for (let nowMs = 0; nowMs < 10_000; nowMs++) {
+    const claim = claimOf(`${nowMs}`, nowMs);
+    expect(await store.claim(claim)).toEqual({ kind: 'claimed' });
+    await store.run(claim, async () => answer);
+  }
+});
+
+test('a claim that runs is never given away: who holds it is alive', async () => {
+  const store = memoryStore();
+  const claim = claimOf('a', 0);
+  await store.claim(claim);
+  let finish = (): void => {};
+  const run = store.run(claim, async () => {
+    await new Promise<void>((resolve) => (finish = resolve));
+    return answer;
+  });
+  // After its lease, after its lifetime, and after many sweeps.
+  for (let index = 0; index < 20; index++) await store.claim(claimOf(`b${index}`, 1000));
+  expect(await store.claim(claimOf('a', 1000))).toEqual({ kind: 'running', fingerprint: 'f' });
+  finish();
+  expect(await run).toBe(true);
+});
+
+test('the effects of a transaction are done when its answer is kept, in their order', async () => {
+  const store = memoryStore();
+  const effects: string[] = [];
+  const claim = claimOf('a', 0);
+  await store.claim(claim);
+  await store.run(claim, async (tx) => {
+    tx.onCommit(() => effects.push('one'));
+    tx.onCommit(() => effects.push('two'));
+    await Promise.resolve();
+    expect(effects).toEqual([]);
+    return answer;
+  });
+  expect(effects).toEqual(['one', 'two']);
+});

@@ -1,0 +1,34 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+
+/** Serves a handler of web-standard requests with Node's http server. */
+export const toListener =
+  (handle: (request: Request) => Promise<Response>): RequestListener =>
+  (incoming, outgoing) => {
+    handle(toRequest(incoming)).then(
+      (response) => send(response, outgoing),
+      (error: unknown) => {
+        console.error(error);
+        outgoing.writeHead(500).end();
+      },
+    );
+  };
+
+function toRequest(incoming: IncomingMessage): Request {
+  const { method = 'GET', url = '/', headersDistinct } = incoming;
+  const headers = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
+    values.map((value): [string, string] => [name, value]),
+  );
+  const hasBody = method !== 'GET' && method !== 'HEAD';
+  const body = hasBody ? (Readable.toWeb(incoming) as ReadableStream<Uint8Array>) : null;
+  const init = { method, headers, body, duplex: 'half' };
+  // A name of its own: what a client writes into Host is nothing to rely on.
+  return new Request(new URL(url, 'http://localhost'), init);
+}
+
+async function send(response: Response, outgoing: ServerResponse): Promise<void> {
+  outgoing.statusCode = response.status;
+  // One by one: Set-Cookie may come several times.
+  for (const [name, value] of response.headers) outgoing.appendHeader(name, value);
+  outgoing.end(new Uint8Array(await response.arrayBuffer()));
+}

@@ -1,0 +1,52 @@
+import { idempotent, memoryStore, sqliteStore } from 'steadfetch/server';
+import { describe, expect, test } from 'vitest';
+import { openOrders } from './rig.ts';
+
+const store = memoryStore();
+const whole = (least: number) => `a whole number from ${least} to 1000000000000`;
+
+describe('idempotent', () => {
+  test.each([
+    [{ store: undefined }, 'store is undefined, and must be an IdempotencyStore'],
+    [{ store: { claim: () => {} } }, 'store is {}, and must be an IdempotencyStore'],
+    [{ store, lifetimeMs: 0 }, `lifetimeMs is 0, and must be ${whole(1)}.`],
+    [{ store, lifetimeMs: Number.NaN }, `lifetimeMs is NaN, and must be ${whole(1)}.`],
+    [{ store, lifetimeMs: Infinity }, `lifetimeMs is Infinity, and must be ${whole(1)}.`],
+    [{ store, leaseMs: 1.5 }, `leaseMs is 1.5, and must be ${whole(1)}.`],
+    [{ store, lifetimeMs: 10, leaseMs: 11 }, 'leaseMs is 11, and must be at most lifetimeMs, 10.'],
+    [{ store, retryAfterSeconds: -1 }, `retryAfterSeconds is -1, and must be ${whole(0)}.`],
+    [{ store, maxKeyLength: 0 }, `maxKeyLength is 0, and must be ${whole(1)}.`],
+    [{ store, maxBodyBytes: '1' }, `maxBodyBytes is '1', and must be ${whole(0)}.`],
+    [{ store, header: 'a b' }, "header is 'a b', and must be the name of a header."],
+    [{ store, acceptRaw: 1 }, 'acceptRaw is 1, and must be true or false.'],
+    [{ store, scope: 'user' }, "scope is 'user', and must be a function."],
+    [{ store, fingerprint: 1 }, 'fingerprint is 1, and must be a function.'],
+    [{ store, isFinal: true }, 'isFinal is true, and must be a function.'],
+    [{ store, now: 5 }, 'now is 5, and must be a function.'],
+    [{ store, documentationUrl: 'a>b' }, "documentationUrl is 'a>b', and must be a URL."],
+    [{ store, ttl: 5 }, 'ttl is 5, and must be left out: the options are lifetimeMs, isFinal'],
+  ])('refuses %j', (options, message) => {
+    const create = () => idempotent(() => new Response(), options as never);
+    expect(create).toThrow(TypeError);
+    expect(create).toThrow(`idempotent: ${message}`);
+  });
+
+  test('takes undefined for the default', async () => {
+    const options = { store, lifetimeMs: undefined, header: undefined, now: undefined };
+    const send = idempotent(() => new Response('fine'), options);
+    const request = new Request('http://a.example/', { headers: { 'idempotency-key': '"a"' } });
+    expect(await (await send(request)).text()).toBe('fine');
+  });
+});
+
+test('memoryStore refuses no room at all', () => {
+  expect(() => memoryStore({ maxKeys: 0 })).toThrow(
+    `memoryStore: maxKeys is 0, and must be ${whole(1)}.`,
+  );
+});
+
+test('sqliteStore refuses the name of a table that would be more than a name', () => {
+  expect(() => sqliteStore(openOrders(), { table: 'a; DROP TABLE orders' })).toThrow(
+    "sqliteStore: table is 'a; DROP TABLE orders', and must be letters, digits and underscores.",
+  );
+});

@@ -1,0 +1,203 @@
+import { idempotent, memoryStore } from 'steadfetch/server';
+import { describe, expect, test } from 'vitest';
+import { createShop, post, problemOf, stores, told } from './rig.ts';
+
+const [, createMemory] = stores[0] as (typeof stores)[number];
+
+describe('the key', () => {
+  const ask = (field: string | undefined, options = {}) => {
+    const shop = createShop(createMemory(), options);
+    return { shop, answer: shop.send(post(field === undefined ? {} : { key: field })) };
+  };
+
+  test('that is missing is a 400', async () => {
+    const { shop, answer } = ask(undefined);
+    expect(await problemOf(answer)).toBe('400 key-missing');
+    expect(shop.runs).toBe(0);
+  });
+
+  test.each([
+    'abc',
+    '""',
+    '"abc',
+    'abc"',
+    '"a"b"',
+    '"a\\b"',
+    '"a", "b"',
+    '"a", ("b")',
+    '("a")',
+    ':YWJj:',
+    '12',
+    '?1',
+    '"é"',
+    '"a\tb"',
+    '"a";',
+    '"a"; b=',
+    `"${'x'.repeat(256)}"`,
+    `"${'\\"'.repeat(9000)}"`,
+  ])('that is malformed is a 400: %s', async (field) => {
+    const { shop, answer } = ask(field);
+    expect(await problemOf(answer)).toBe('400 key-malformed');
+    expect(shop.runs).toBe(0);
+  });
+
+  test.each(['"abc"', '  "abc" ', '"a b"', '"a";v=1', '"a"; v="x;y"; w', `"${'x'.repeat(255)}"`])(
+    'may be any String, with parameters: %s',
+    async (field) => {
+      expect((await ask(field).answer).status).toBe(201);
+    },
+  );
+
+  test('may come without quotes where that is accepted, and is the same key with them', async () => {
+    const shop = createShop(createMemory(), { acceptRaw: true });
+    expect(await told(shop.send(post({ key: '8e03978e-1' })))).toBe('201 a lamp: order 1');
+    expect(await told(shop.send(post({ key: '"8e03978e-1"' })))).toBe('201 a lamp: order 1');
+  });
+
+  test.each(['"abc', 'a b', 'a, b', 'é', 'x'.repeat(256)])(
+    'is malformed there, too, as %s',
+    async (field) => {
+      const { answer } = ask(field, { acceptRaw: true });
+      expect(await problemOf(answer)).toBe('400 key-malformed');
+    },
+  );
+
+  test('may be in a header of another name', async () => {
+    const shop = createShop(createMemory(), { header: 'PayPal-Request-Id', acceptRaw: true });
+    expect((await shop.send(post({ headers: { 'paypal-request-id': 'abc' } }))).status).toBe(201);
+    const answer = await shop.send(post({ key: '"abc"' }));
+    expect(await answer.json()).toMatchObject({
+      detail: 'PayPal-Request-Id: This request needs an idempotency key.',
+    });
+  });
+
+  test('may be as long as maxKeyLength, after its quotes are taken away', async () => {
+    expect((await ask('"\\"bcd"', { maxKeyLength: 4 }).answer).status).toBe(201);
+    expect((await ask('"abcde"', { maxKeyLength: 4 }).answer).status).toBe(400);
+  });
+});
+
+describe('a problem', () => {
+  test('says what is wrong, and where to read about it', async () => {
+    const documentationUrl = 'https://shop.example/docs/keys';
+    const shop = createShop(createMemory(), { documentationUrl });
+    const answer = await shop.send(post({ key: '<script>' }));
+    expect(answer.headers.get('link')).toBe(`<${documentationUrl}>; rel="describedby"`);
+    expect(await answer.json()).toEqual({
+      type: documentationUrl,
+      title: 'Bad Request',
+      status: 400,
+      detail:
+        'Idempotency-Key: The idempotency key is not one. It must be a key in quotes ("8e03978e"), of 1 to 255 characters.',
+      code: 'key-malformed',
+    });
+  });
+
+  test('has no type and no link where there is no page', async () => {
+    const answer = await createShop(createMemory()).send(post());
+    expect(answer.headers.has('link')).toBe(false);
+    expect(answer.headers.has('retry-after')).toBe(false);
+    expect(await answer.json()).toMatchObject({ type: 'about:blank' });
+  });
+});
+
+describe('the body', () => {
+  const shopOf4Bytes = () => createShop(createMemory(), { maxBodyBytes: 4 });
+
+  test('may be as long as maxBodyBytes', async () => {
+    expect((await shopOf4Bytes().send(post({ key: '"a"', body: 'four' }))).status).toBe(201);
+  });
+
+  test('that is longer is a 413, and its key is free', async () => {
+    const shop = shopOf4Bytes();
+    expect(await problemOf(shop.send(post({ key: '"a"', body: 'fives' })))).toBe(
+      '413 body-too-large',
+    );
+    expect((await shop.send(post({ key: '"a"', body: 'four' }))).status).toBe(201);
+    expect(shop.runs).toBe(1);
+  });
+
+  test('is not read to its end when it has none', async () => {
+    let pulls = 0;
+    let isCancelled = false;
+    const endless = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          pulls += 1;
+          controller.enqueue(new Uint8Array(3));
+        },
+        cancel: () => void (isCancelled = true),
+      },
+      { highWaterMark: 0 },
+    );
+    const init = { method: 'POST', headers: { 'idempotency-key': '"a"' }, duplex: 'half' } as const;
+    const request = new Request('http://shop.example/', { ...init, body: endless });
+    expect(await problemOf(shopOf4Bytes().send(request))).toBe('413 body-too-large');
+    expect(pulls).toBe(2);
+    expect(isCancelled).toBe(true);
+  });
+
+  test('is not read at all when its length is told, and too long', async () => {
+    const headers = { 'content-length': '5' };
+    const request = post({ key: '"a"', body: 'fives', headers });
+    expect(await problemOf(shopOf4Bytes().send(request))).toBe('413 body-too-large');
+    expect(request.bodyUsed).toBe(false);
+  });
+
+  test('that breaks off is no order, and its key is free', async () => {
+    const shop = createShop(createMemory());
+    const broken = new ReadableStream({
+      pull: (controller) => controller.error(new TypeError('terminated')),
+    });
+    const headers = { 'idempotency-key': '"a"' };
+    const init = { method: 'POST', headers, body: broken, duplex: 'half' } as const;
+    await expect(shop.send(new Request('http://shop.example/', init))).rejects.toThrow(
+      'terminated',
+    );
+    expect((await shop.send(post({ key: '"a"' }))).status).toBe(201);
+  });
+
+  test('that somebody has read before is a mistake that is named', async () => {
+    const request = post({ key: '"a"' });
+    await request.text();
+    await expect(createShop(createMemory()).send(request)).rejects.toThrow(
+      'idempotent: the body of the request has been read already.',
+    );
+  });
+
+  test('is still read where a Request has no body of its own, as in Firefox', async () => {
+    const inFirefox = (request: Request) => Object.defineProperty(request, 'body', {});
+    const shop = shopOf4Bytes();
+    const send = (body: string) => shop.send(inFirefox(post({ key: '"a"', body })));
+    expect(await problemOf(send('fives'))).toBe('413 body-too-large');
+    expect(await told(send('four'))).toBe('201 four: order 1');
+    expect(await problemOf(send('five'))).toBe('422 payload-mismatch');
+  });
+
+  test('may be empty, and a GET may have none', async () => {
+    const shop = createShop(createMemory());
+    expect(await told(shop.send(post({ key: '"a"', body: '' })))).toBe('201 : order 1');
+    const get = () =>
+      new Request('http://shop.example/', { headers: { 'idempotency-key': '"b"' } });
+    expect(await told(shop.send(get()))).toBe('201 : order 2');
+    expect(await told(shop.send(get()))).toBe('201 : order 2');
+  });
+});
+
+describe('a store that is full', () => {
+  test('refuses new keys until old ones expire, and still knows those it has', async () => {
+    let nowMs = 0;
+    const send = idempotent(() => new Response('done'), {
+      store: memoryStore({ maxKeys: 2 }),
+      lifetimeMs: 60_000,
+      now: () => nowMs,
+    });
+    for (const key of ['"a"', '"b"']) await send(post({ key }));
+    const refused = await send(post({ key: '"c"' }));
+    expect(refused.headers.get('retry-after')).toBe('1');
+    expect(await problemOf(refused)).toBe('503 store-full');
+    expect(await told(send(post({ key: '"a"' })))).toBe('200 done');
+    nowMs = 60_000;
+    expect(await told(send(post({ key: '"c"' })))).toBe('200 done');
+  });
+});

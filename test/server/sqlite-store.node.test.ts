@@ -1,0 +1,187 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { type Claim, idempotent, type IdempotencyStore, sqliteStore } from 'steadfetch/server';
+import { expect, onTestFinished, test } from 'vitest';
+import { createLatch, openOrders, ordersIn, post, problemOf, told } from './rig.ts';
+
+const claimOf = (id: string, nowMs: number): Claim => ({
+  id,
+  fingerprint: 'f',
+  token: `${id} ${nowMs}`,
+  nowMs,
+  leaseUntilMs: nowMs + 10,
+  expiresAtMs: nowMs + 100,
+});
+const answer = { status: 200, headers: [['a', 'b']], body: Uint8Array.of(1, 2) } as const;
+const count = (db: DatabaseSync, table = 'idempotency_keys') =>
+  db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.['n'];
+
+/** A file, as two processes have it open. */
+function openTwice(): readonly [DatabaseSync, DatabaseSync] {
+  const folder = mkdtempSync(join(tmpdir(), 'steadfetch-sqlite-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, 'shop.db');
+  return [openOrders(path), openOrders(path)];
+}
+
+test('rows are dropped when they expire, and no more than 100 at once', async () => {
+  const db = openOrders();
+  const store = sqliteStore(db);
+  for (let index = 0; index < 250; index++) await store.claim(claimOf(`${index}`, 0));
+  expect(count(db)).toBe(250);
+  const sizes: unknown[] = [];
+  for (const id of ['x', 'y', 'z']) {
+    await store.claim(claimOf(id, 100));
+    sizes.push(count(db));
+  }
+  expect(sizes).toEqual([151, 52, 3]);
+});
+
+test('an expired key is free even while its row is there', async () => {
+  const [a, b] = openTwice();
+  a.exec('PRAGMA synchronous = OFF');
+  const first = sqliteStore(a);
+  for (let index = 0; index < 300; index++) {
+    const claim = claimOf(`${index}`, 0);
+    await first.claim(claim);
+    await first.run(claim, async () => answer);
+  }
+  const again = claimOf('299', 100);
+  expect(await sqliteStore(b).claim({ ...again, fingerprint: 'g' })).toEqual({ kind: 'claimed' });
+  expect(await sqliteStore(a).claim(again)).toEqual({ kind: 'running', fingerprint: 'g' });
+});
+
+test('a table may have another name, and is found again by another process', async () => {
+  const [a, b] = openTwice();
+  const claim = claimOf('a', 0);
+  const store = sqliteStore(a, { table: 'keys' });
+  await store.claim(claim);
+  expect(await store.run(claim, async () => answer)).toBe(true);
+  expect(await sqliteStore(b, { table: 'keys' }).claim(claimOf('a', 50))).toEqual({
+    kind: 'answered',
+    fingerprint: 'f',
+    answer: { ...answer, headers: [['a', 'b']] },
+  });
+  expect(count(b, 'keys')).toBe(1);
+});
+
+test('a lease that is over is taken by the same payload only', async () => {
+  const [a, b] = openTwice();
+  await sqliteStore(a).claim(claimOf('a', 0));
+  const other = sqliteStore(b);
+  expect(await other.claim(claimOf('a', 9))).toEqual({ kind: 'running', fingerprint: 'f' });
+  const edited = { ...claimOf('a', 10), fingerprint: 'g' };
+  expect(await other.claim(edited)).toEqual({ kind: 'running', fingerprint: 'f' });
+  expect(await other.claim(claimOf('a', 10))).toEqual({ kind: 'claimed' });
+});
+
+test('who was taken for dead and comes back cannot commit: its effect is undone', async () => {
+  const [a, b] = openTwice();
+  let nowMs = 0;
+  const arrived = createLatch();
+  const woken = createLatch();
+  const shopOf = (store: IdempotencyStore<DatabaseSync>, name: string) =>
+    idempotent(
+      (_request, { tx }) => {
+        tx.prepare('INSERT INTO orders (article) VALUES (?)').run(`by ${name}`);
+        return new Response(`by ${name}`);
+      },
+      { store, leaseMs: 1000, now: () => nowMs },
+    );
+  const sleepy = sqliteStore(a);
+  const one = shopOf(
+    {
+      claim: (claim) => sleepy.claim(claim),
+      async run(claim, work) {
+        arrived.open();
+        await woken.opened;
+        return sleepy.run(claim, work);
+      },
+    },
+    'one',
+  );
+  const two = shopOf(sqliteStore(b), 'two');
+  const first = one(post({ key: '"a"' }));
+  await arrived.opened;
+  expect(await problemOf(two(post({ key: '"a"' })))).toBe('409 in-progress');
+  nowMs = 1000;
+  expect(await told(two(post({ key: '"a"' })))).toBe('200 by two');
+  woken.open();
+  expect(await problemOf(first)).toBe('409 in-progress');
+  expect(ordersIn(a)).toEqual(['by two']);
+  expect(await told(one(post({ key: '"a"' })))).toBe('200 by two');
+  expect(ordersIn(a)).toEqual(['by two']);
+});
+
+test('a transaction that has been lost to another leaves that one its row', async () => {
+  const [a, b] = openTwice();
+  const [one, two] = [sqliteStore(a), sqliteStore(b)];
+  const [dead, alive] = [claimOf('a', 0), claimOf('a', 10)];
+  await one.claim(dead);
+  await two.claim(alive);
+  expect(await one.run(dead, async () => answer)).toBe(false);
+  await expect(one.run(dead, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  expect(await two.run(alive, async () => answer)).toBe(true);
+});
+
+test('handlers that await take the handle in turn, each with its own transaction', async () => {
+  const db = openOrders();
+  const log: string[] = [];
+  const send = idempotent(
+    async (request, { tx, key }) => {
+      log.push(`${key} begins`);
+      tx.prepare('INSERT INTO orders (article) VALUES (?)').run(key);
+      await new Promise((resolve) => void setImmediate(resolve));
+      log.push(`${key} ends`);
+      return new Response(null, { status: (await request.text()) === 'good' ? 200 : 500 });
+    },
+    { store: sqliteStore(db) },
+  );
+  const sent = ['good', 'bad', 'good'].map((body, index) =>
+    send(post({ key: `"${index}"`, body })),
+  );
+  const statuses = (await Promise.all(sent)).map(({ status }) => status);
+  expect(statuses).toEqual([200, 500, 200]);
+  expect(log.filter((_, index) => index % 2 === 0).map((line) => line.slice(1))).toEqual(
+    Array.from({ length: 3 }, () => ' begins'),
+  );
+  expect(ordersIn(db).toSorted()).toEqual(['0', '2']);
+});
+
+test('a file that is locked for too long is an error, and the key is free afterwards', async () => {
+  const [a, b] = openTwice();
+  a.exec('PRAGMA busy_timeout = 1');
+  const send = idempotent(() => new Response('fine'), { store: sqliteStore(a) });
+  b.exec('BEGIN IMMEDIATE');
+  await expect(send(post({ key: '"a"' }))).rejects.toThrow('database is locked');
+  b.exec('ROLLBACK');
+  expect(await told(send(post({ key: '"a"' })))).toBe('200 fine');
+});
+
+test('a transaction has the file to itself from its beginning: what it has read is still so when it writes', async () => {
+  const [a, b] = openTwice();
+  a.exec('PRAGMA journal_mode = WAL');
+  b.exec('PRAGMA busy_timeout = 1');
+  const { open, opened } = createLatch();
+  const { open: tellRead, opened: read } = createLatch();
+  const first = idempotent(
+    async (_request, { tx }) => {
+      const left = 1 - ordersIn(tx).length;
+      tellRead();
+      await opened;
+      tx.prepare('INSERT INTO orders (article) VALUES (?)').run(`of ${left}`);
+      return new Response('the last one');
+    },
+    { store: sqliteStore(a) },
+  );
+  const other = sqliteStore(b);
+  const answered = first(post({ key: '"a"' }));
+  await read;
+  await expect(other.claim(claimOf('b', 0))).rejects.toThrow('database is locked');
+  open();
+  expect(await told(answered)).toBe('200 the last one');
+  expect(await other.claim(claimOf('b', 0))).toEqual({ kind: 'claimed' });
+  expect(ordersIn(b)).toEqual(['of 1']);
+});
