@@ -10,7 +10,8 @@ const given = `
 import { QueryClient, useQuery } from '@tanstack/react-query';
 import { backoffDelay, createIdempotencyKey, createSteadfetch, decide, idempotencyProfiles, isSteadfetchError, parseRetryAfter, presets } from 'steadfetch';
 import type { Operation } from 'steadfetch';
-import { useConnectivity, useCountdown, useFallback, useOriginStatus, useRetryStatus, useSteadyMutation } from 'steadfetch/react';
+import { useConnectivity, useCountdown, useFallback, useOriginStatus, useRetryStatus, useSafeSubmit, useSteadyMutation } from 'steadfetch/react';
+import { useState } from 'react';
 import { parseHttpDate } from '${root}/src/policy/http-date.ts';
 import { failures } from '${root}/src/policy/outcome.ts';
 import { readRateLimit } from '${root}/src/policy/rate-limit.ts';

@@ -17,12 +17,13 @@ const folders: Readonly<Record<string, Place>> = {
   origin: { folders: ['policy'], packages: [] },
   connectivity: { folders: ['origin', 'policy'], packages: [] },
   fetch: { folders: ['connectivity', 'origin', 'policy'], packages: [] },
+  intent: { folders: ['fetch', 'policy'], packages: [] },
   query: {
-    folders: ['fetch', 'connectivity', 'origin', 'policy'],
+    folders: ['intent', 'fetch', 'connectivity', 'origin', 'policy'],
     packages: ['@tanstack/react-query'],
   },
   react: {
-    folders: ['query', 'fetch', 'connectivity', 'origin', 'policy'],
+    folders: ['query', 'intent', 'fetch', 'connectivity', 'origin', 'policy'],
     packages: ['@tanstack/react-query', 'react'],
   },
   server: { folders: ['policy'], packages: [] },
@@ -31,9 +32,12 @@ const folders: Readonly<Record<string, Place>> = {
 
 /** Entry files only re-export, each the part of the house that its users asked for by its name. */
 const entries: Readonly<Record<string, Place>> = {
-  'index.ts': { folders: ['query', 'fetch', 'connectivity', 'origin', 'policy'], packages: [] },
+  'index.ts': {
+    folders: ['query', 'intent', 'fetch', 'connectivity', 'origin', 'policy'],
+    packages: [],
+  },
   'react.ts': {
-    folders: ['react', 'query', 'fetch', 'connectivity', 'origin', 'policy'],
+    folders: ['react', 'query', 'intent', 'fetch', 'connectivity', 'origin', 'policy'],
     packages: [],
   },
   'server.ts': { folders: ['server', 'policy'], packages: [] },

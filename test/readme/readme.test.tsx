@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { QueryClientProvider } from '@tanstack/react-query';
-import { act, cleanup, render, screen } from '@testing-library/react';
+import { act, cleanup, fireEvent, render, screen } from '@testing-library/react';
 import { http, HttpResponse } from 'msw';
 import { setupServer } from 'msw/node';
 import { isHttpError, presets } from 'steadfetch';
 import { failTimes, virtualTime } from 'steadfetch/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { Checkout } from './checkout.tsx';
 import { explain } from './explain.ts';
 import { handlers, requestsSeen } from './handlers.ts';
 import { loader } from './loader.ts';
@@ -18,7 +19,15 @@ const readme = read('README.md');
 const samples = [...readme.matchAll(/```tsx?\n(?<code>.*?)```/gs)].map(
   ({ groups }) => groups?.['code'],
 );
-const files = ['steady.ts', 'products.tsx', 'loader.ts', 'order.ts', 'explain.ts', 'handlers.ts'];
+const files = [
+  'steady.ts',
+  'products.tsx',
+  'loader.ts',
+  'order.ts',
+  'checkout.tsx',
+  'explain.ts',
+  'handlers.ts',
+];
 
 describe('README.md', () => {
   test('has the samples that are compiled and run here, and no others', () => {
@@ -113,6 +122,30 @@ describe('the samples', () => {
     expect(await placed).toEqual({ id: 'o1' });
     expect(keys).toHaveLength(2);
     expect(new Set(keys).size).toBe(1);
+  });
+
+  test('keep the key of a form, and say that it may have been ordered', async () => {
+    const keys: (string | null)[] = [];
+    server.use(
+      http.post('/api/orders', ({ request }) => {
+        keys.push(request.headers.get('Idempotency-Key'));
+        return keys.length === 1 ? HttpResponse.error() : HttpResponse.json({ id: 'o1' });
+      }),
+    );
+    render(
+      <QueryClientProvider client={queryClient}>
+        <Checkout />
+      </QueryClientProvider>,
+    );
+    const press = async (): Promise<string | null> => {
+      fireEvent.click(screen.getByRole('button', { name: 'Order' }));
+      await time.advance(100);
+      return screen.getByRole('status').textContent;
+    };
+    expect(await press()).toMatch(/^It may have been ordered/);
+    expect(await press()).toBe('Ordered: o1.');
+    expect(keys).toEqual([keys[0], keys[0]]);
+    cleanup();
   });
 
   test('explain what is known of a failure', async () => {
