@@ -12,6 +12,7 @@ import { guardResponse } from './guarded-response.ts';
 import { hintAtCors } from './hint-at-cors.ts';
 import type { KeyedInit, Keys } from './keys.ts';
 import type { LiveOperation } from './live-operation.ts';
+import type { Outlive } from './outlive.ts';
 import { type Environment, type Operations, view } from './operations.ts';
 import type { Enter, SentFacts } from './passage.ts';
 import { isBodySpent, isSendable, readParts } from './request-parts.ts';
@@ -58,14 +59,14 @@ export interface FetchContext extends Environment {
   readonly operations: Operations;
   /** The way out, past the gate of the origin. */
   readonly enter: Enter;
-  /** While the page may be on its way out: resolves once it is known to stay. */
-  readonly fate?: (() => Promise<void> | undefined) | undefined;
+  /** Undefined where there is no page that could be left. */
+  readonly page?: Outlive | undefined;
   /** The operation that the signal or the stack belongs to; else one for this request alone. */
   readonly operationFor: (signal: AbortSignal | undefined, request: string) => LiveOperation;
 }
 
 export function createFetch(context: FetchContext): SteadyFetch {
-  const { clock, operations, transport, findApi, keys } = context;
+  const { clock, operations, transport, page, findApi, keys } = context;
   let lastRequest = 0;
 
   return async function steadyFetch(input, init = {}) {
@@ -179,15 +180,21 @@ export function createFetch(context: FetchContext): SteadyFetch {
     tell();
     const attempt = startAttempt(clock, limitMs, signal);
 
+    const wire = { ...sent, signal: attempt.signal };
     let response: Response;
     try {
-      response = await transport(input, { ...sent, signal: attempt.signal });
-    } catch (cause) {
-      const isStopped = attempt.signal.aborted;
-      attempt.settle();
-      const isUnsent =
-        !isStopped && (wasUsed || !isSendable(parts, sent) || (await isBlockedByCsp(url)));
-      throw isUnsent && !signal?.aborted ? note(cause, failures.invalid) : failed(cause);
+      response = await transport(input, wire);
+    } catch (rejection) {
+      const outcome = (await page?.outlive(input, wire, rejection)) ?? { cause: rejection };
+      if ('cause' in outcome) {
+        const { cause } = outcome;
+        const isStopped = attempt.signal.aborted;
+        attempt.settle();
+        const isUnsent =
+          !isStopped && (wasUsed || !isSendable(parts, sent) || (await isBlockedByCsp(url)));
+        throw isUnsent && !signal?.aborted ? note(cause, failures.invalid) : failed(cause);
+      }
+      response = outcome.response;
     }
     const { status, ok } = response;
     const isGone = method === 'DELETE' && [404, 410].includes(status) && live.unsure?.has(name);
@@ -210,7 +217,7 @@ export function createFetch(context: FetchContext): SteadyFetch {
         shared: { open: 1 },
         async failed(cause, step) {
           // What breaks off while the page is left may be the page's doing.
-          if (!step && !attempt.signal.aborted) await context.fate?.();
+          if (!step && !attempt.signal.aborted) await page?.fate();
           return failed(cause, response, answer, step);
         },
       });

@@ -4,9 +4,17 @@ import { isIdempotentMethod } from '../policy/operation.ts';
 import type { SteadyInit } from './create-fetch.ts';
 import { readParts } from './request-parts.ts';
 
-/** A transport that tells what the page has cut off from what the network has. */
-export interface PatientTransport {
-  readonly transport: Transport;
+/** What became of a request that was rejected: it was sent again, or that is what it comes to. */
+type Outcome = { readonly response: Response } | { readonly cause: unknown };
+
+/** Tells what the page has cut off from what the network has. */
+export interface Outlive extends Pick<PageLife, 'fate'> {
+  /** To be asked about every rejection of the transport. */
+  readonly outlive: (
+    input: RequestInfo | URL,
+    init: SteadyInit,
+    cause: unknown,
+  ) => Promise<Outcome>;
   /** Whether this rejection was the page's doing. */
   readonly isCutOff: (cause: unknown) => boolean;
 }
@@ -15,21 +23,23 @@ export interface PatientTransport {
  * What is rejected while the page may be on its way out stays open until its fate is known. Where it
  * stays, the request is sent again if that does no harm; otherwise nobody knows what came of it.
  */
-export function outlivePage(inner: Transport, life: PageLife | undefined): PatientTransport {
+export function outlivePage(transport: Transport, life: PageLife): Outlive {
   const cutOff = new WeakSet();
-  if (!life) return { transport: inner, isCutOff: () => false };
   return {
+    fate: life.fate,
     isCutOff: (cause) => cutOff.has(Object(cause) as object),
-    async transport(input, init = {}) {
-      try {
-        return await inner(input, init);
-      } catch (cause) {
-        const fate = init.signal?.aborted ? undefined : life.fate();
-        if (!fate) throw cause;
-        await fate;
-        if (!init.signal?.aborted && isRepeatable(input, init)) return inner(input, init);
+    async outlive(input, init, cause) {
+      const fate = init.signal?.aborted ? undefined : life.fate();
+      if (!fate) return { cause };
+      await fate;
+      if (init.signal?.aborted || !isRepeatable(input, init)) {
         cutOff.add(Object(cause) as object);
-        throw cause;
+        return { cause };
+      }
+      try {
+        return { response: await transport(input, init) };
+      } catch (error) {
+        return { cause: error };
       }
     },
   };

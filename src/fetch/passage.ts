@@ -12,6 +12,7 @@ import { readRateLimit } from '../policy/rate-limit.ts';
 import type { ApiFacts } from './api-profile.ts';
 import type { RequestFacts } from './failure-report.ts';
 import { holdAt } from './hold.ts';
+import type { Outlive } from './outlive.ts';
 import type { LiveOperation } from './live-operation.ts';
 import type { Operations } from './operations.ts';
 import { refuse } from './refuse.ts';
@@ -48,10 +49,8 @@ export interface PassageContext {
 /** What lies in front of all origins. */
 export interface Surroundings {
   readonly connectivity: Connectivity;
-  /** While the page may be on its way out: resolves once it is known to stay. */
-  readonly fate?: (() => Promise<void> | undefined) | undefined;
-  /** Whether the page, not the network, has rejected a request with this. */
-  readonly isCutOff: (cause: unknown) => boolean;
+  /** Undefined where there is no page. */
+  readonly page?: Outlive | undefined;
 }
 
 /** The way out of an instance, past the gates of the origins. */
@@ -77,7 +76,7 @@ export function createPassage(
   surroundings: Surroundings,
 ): Passage {
   const { clock, random } = context;
-  const { connectivity, isCutOff } = surroundings;
+  const { connectivity, page } = surroundings;
   checkOrigin('createSteadfetch: origin', options);
   const origins = createOrigins(clock, random, options, connectivity.network);
 
@@ -116,7 +115,7 @@ export function createPassage(
       if (kind !== 'network' && kind !== 'timeout') {
         if (response) connectivity.answered(sentAt, now);
         judge(true);
-      } else if (isCutOff(Object(error).cause)) judge(false);
+      } else if (page?.isCutOff(Object(error).cause)) judge(false);
       else connectivity.failed(sentAt, judge);
     };
   };

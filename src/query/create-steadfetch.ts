@@ -31,7 +31,6 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const { probe } = checkConnectivity('createSteadfetch: connectivity', config.connectivity);
   const hint = browserHint();
   const life = watchPageLife(clock, random);
-  const { transport, isCutOff } = outlivePage(sent, life);
   const connectivity = createConnectivity(
     clock,
     random,
@@ -41,9 +40,10 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const giveBack = hint && feedOnlineManager(connectivity);
   const emitter = createEmitter();
   const { context, ...core } = createCore(
-    { ...config, fetch: transport },
+    config,
     emitter,
-    (shared) => createPassage(shared, config.origin, { connectivity, isCutOff, fate: life?.fate }),
+    (shared) =>
+      createPassage(shared, config.origin, { connectivity, page: life && outlivePage(sent, life) }),
     (shared) => createKeys(shared, config.apis),
   );
   return {

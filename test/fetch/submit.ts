@@ -44,7 +44,6 @@ export function createSubmitter(
         { budget: false, circuit: false, ...config.origin },
         {
           connectivity: createConnectivity(shared.clock, shared.random, undefined, undefined),
-          isCutOff: () => false,
         },
       ),
     (shared) => createKeys(shared, apis),
