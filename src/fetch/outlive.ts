@@ -1,8 +1,12 @@
 import type { PageLife } from '../connectivity/page-life.ts';
 import type { Transport } from '../policy/clock.ts';
 import { isIdempotentMethod } from '../policy/operation.ts';
-import type { SteadyInit } from './create-fetch.ts';
 import { readParts } from './request-parts.ts';
+
+/** What a request was sent with. */
+interface Sent extends RequestInit {
+  readonly idempotent?: boolean | undefined;
+}
 
 /** What became of a request that was rejected: it was sent again, or that is what it comes to. */
 type Outcome = { readonly response: Response } | { readonly cause: unknown };
@@ -10,11 +14,7 @@ type Outcome = { readonly response: Response } | { readonly cause: unknown };
 /** Tells what the page has cut off from what the network has. */
 export interface Outlive extends Pick<PageLife, 'fate'> {
   /** To be asked about every rejection of the transport. */
-  readonly outlive: (
-    input: RequestInfo | URL,
-    init: SteadyInit,
-    cause: unknown,
-  ) => Promise<Outcome>;
+  readonly outlive: (input: RequestInfo | URL, init: Sent, cause: unknown) => Promise<Outcome>;
   /** Whether this rejection was the page's doing. */
   readonly isCutOff: (cause: unknown) => boolean;
 }
@@ -45,7 +45,7 @@ export function outlivePage(transport: Transport, life: PageLife): Outlive {
   };
 }
 
-function isRepeatable(input: RequestInfo | URL, init: SteadyInit): boolean {
+function isRepeatable(input: RequestInfo | URL, init: Sent): boolean {
   const { method, request } = readParts(input, init);
   const isSpent = !!request?.body || init.body instanceof ReadableStream;
   return !isSpent && (init.idempotent || isIdempotentMethod(method));
