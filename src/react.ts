@@ -7,3 +7,13 @@ export { useFallback } from './react/use-fallback.ts';
 export { useOriginStatus } from './react/use-origin-status.ts';
 export { useRetryStatus } from './react/use-retry-status.ts';
 export { type SteadyMutationResult, useSteadyMutation } from './react/use-steady-mutation.ts';
+export { useSafeSubmit } from './react/use-safe-submit.ts';
+export type {
+  Confirmation,
+  ResolveContext,
+  SafeSubmitOptions,
+  SafeSubmitResult,
+  SubmitResult,
+  UnknownSubmission,
+} from './query/submission.ts';
+export type { ConfirmationReason } from './intent/form-intent.ts';

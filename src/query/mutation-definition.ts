@@ -1,5 +1,7 @@
 import type { Mutation, MutationFunction, QueryClient } from '@tanstack/react-query';
+import type { SteadyFetch } from '../fetch/create-fetch.ts';
 import type { Intent } from '../fetch/intent.ts';
+import type { SteadyJson } from '../fetch/json.ts';
 import type { Operations } from '../fetch/operations.ts';
 import { warn } from '../fetch/warn.ts';
 import { reject } from '../policy/check-option.ts';
@@ -11,12 +13,17 @@ export interface MutationExtras {
   readonly intentOf?: ((variables: never) => Intent) | undefined;
   /** The hook whose mutations these are. */
   readonly target?: string | undefined;
+  /** What is known to have become of it already: then nothing is sent. */
+  readonly answer?: (() => { readonly data: unknown } | undefined) | undefined;
 }
 
 /** What stands behind a mutationFn of ours. */
 export interface MutationDefinition extends MutationExtras {
   readonly policy: Policy;
   readonly operations: Operations;
+  /** Those of its instance. */
+  readonly fetch: SteadyFetch;
+  readonly json: SteadyJson;
   /** The same mutationFn, made with more. */
   readonly extend: (extras: MutationExtras) => MutationFunction;
 }
@@ -44,9 +51,19 @@ export function extendMutation<F extends object>(
   mutationFn: F | undefined,
   extras: MutationExtras,
 ): F {
+  return requireDefinition(operation, mutationFn).extend(extras) as F;
+}
+
+/**
+ * What stands behind a mutationFn of ours.
+ *
+ * @throws TypeError when it is not ours.
+ */
+export function requireDefinition(operation: string, mutationFn: unknown): MutationDefinition {
   const definition = definitionBehind(mutationFn);
-  if (!definition) reject(operation, 'mutationFn', mutationFn, 'that of steady.mutationOptions');
-  return definition.extend(extras) as F;
+  return (
+    definition ?? reject(operation, 'mutationFn', mutationFn, 'that of steady.mutationOptions')
+  );
 }
 
 /**

@@ -99,13 +99,14 @@ export function createMutationOptions(context: LoopContext, fetch: SteadyFetch):
   > => {
     const policy = definePolicy('steady.mutationOptions', context.policy, own);
     const { operations } = context;
+    const shared = { policy, operations, fetch, json: createJson(fetch) };
     const make = (extras: MutationExtras): SteadyFn => {
       const extend: MutationDefinition['extend'] = (more) => make({ ...extras, ...more });
       // React Query calls it as a method of the mutation's options.
       const steadyMutation = function (this: unknown, variables: unknown, given: Given) {
         return run(context, fetch, { ...extras, policy: own, mutationFn }, this, variables, given);
       };
-      return define(steadyMutation, { ...extras, policy, operations, extend });
+      return define(steadyMutation, { ...extras, ...shared, extend });
     };
     const steadyFn = make({});
     return {
@@ -130,11 +131,13 @@ interface Submission extends MutationExtras {
 function run(
   context: LoopContext,
   fetch: SteadyFetch,
-  { mutationFn, policy, intentOf }: Submission,
+  { mutationFn, policy, intentOf, answer }: Submission,
   options: unknown,
   variables: unknown,
   given: Given,
 ): Promise<unknown> {
+  const known = answer?.();
+  if (known) return Promise.resolve(known.data);
   const { clock, operations, signals } = context;
   if (process.env.NODE_ENV !== 'production') watchSpread(given.client);
   const { intent, mutation } = executionOf(given, options, variables, () =>

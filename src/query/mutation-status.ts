@@ -55,6 +55,8 @@ function mayBeDone(
   { failure, method = 'POST' }: FailureReport,
   live: LiveOperation | undefined,
 ): boolean {
+  // It was sent before, and nothing here undoes that.
+  if (live?.intent?.wasSent) return true;
   const isUnsafe = (name = ''): boolean => !isSafeMethod(name.replace(/ .*/s, ''));
   const isUnsure = failure.processed !== 'no' && isUnsafe(method);
   return isUnsure || [...(live?.unsure ?? [])].some(isUnsafe);

@@ -16,9 +16,10 @@ const folders: Readonly<Record<string, Place>> = {
   policy: { folders: [], packages: [] },
   origin: { folders: ['policy'], packages: [] },
   fetch: { folders: ['origin', 'policy'], packages: [] },
-  query: { folders: ['fetch', 'origin', 'policy'], packages: ['@tanstack/react-query'] },
+  intent: { folders: ['fetch', 'policy'], packages: [] },
+  query: { folders: ['intent', 'fetch', 'origin', 'policy'], packages: ['@tanstack/react-query'] },
   react: {
-    folders: ['query', 'fetch', 'origin', 'policy'],
+    folders: ['query', 'intent', 'fetch', 'origin', 'policy'],
     packages: ['@tanstack/react-query', 'react'],
   },
   server: { folders: ['policy'], packages: [] },
@@ -27,8 +28,8 @@ const folders: Readonly<Record<string, Place>> = {
 
 /** Entry files only re-export, each the part of the house that its users asked for by its name. */
 const entries: Readonly<Record<string, Place>> = {
-  'index.ts': { folders: ['query', 'fetch', 'origin', 'policy'], packages: [] },
-  'react.ts': { folders: ['react', 'query', 'fetch', 'origin', 'policy'], packages: [] },
+  'index.ts': { folders: ['query', 'intent', 'fetch', 'origin', 'policy'], packages: [] },
+  'react.ts': { folders: ['react', 'query', 'intent', 'fetch', 'origin', 'policy'], packages: [] },
   'server.ts': { folders: ['server', 'policy'], packages: [] },
   'testing.ts': { folders: ['testing', 'policy'], packages: [] },
 };

@@ -1,0 +1,78 @@
+import {
+  MutationObserver,
+  type MutationObserverResult,
+  type QueryClient,
+  type UseMutationOptions,
+} from '@tanstack/react-query';
+import type { Intent } from '../fetch/intent.ts';
+import { extendMutation } from './mutation-definition.ts';
+
+/** The mutations of a form, one after the other, whoever shows it. */
+export interface FormObserver<TData, TError, TVariables, TOnMutateResult> {
+  readonly setOptions: (
+    options: UseMutationOptions<TData, TError, TVariables, TOnMutateResult>,
+  ) => void;
+  readonly getResult: () => MutationObserverResult<TData, TError, TVariables, TOnMutateResult>;
+  /** Sends it, under the key of this intent. */
+  readonly send: (variables: TVariables, intent: Intent) => Promise<TData>;
+  /** A mutation that succeeds with what is known already. */
+  readonly finish: (data: TData, variables: TVariables | undefined) => Promise<unknown>;
+  readonly reset: () => void;
+}
+
+/** No callback is called with variables that nobody knows. */
+const silent: object = {
+  onMutate: undefined,
+  onSuccess: undefined,
+  onError: undefined,
+  onSettled: undefined,
+};
+
+/** `target` names it for `useRetryStatus`; `listener` is told of each change. */
+export function createFormObserver<TData, TError, TVariables, TOnMutateResult>(
+  client: QueryClient,
+  target: string,
+  listener: () => void,
+): FormObserver<TData, TError, TVariables, TOnMutateResult> {
+  let options: UseMutationOptions<TData, TError, TVariables, TOnMutateResult> = {};
+  let intent: Intent | undefined;
+  let answer: { readonly data: TData; readonly isSilent: boolean } | undefined;
+
+  const observer = new MutationObserver<TData, TError, TVariables, TOnMutateResult>(client, {});
+  observer.subscribe(listener);
+  // Asked when the mutation runs, because its options may be others by then.
+  const extras = { target, intentOf: () => intent as Intent, answer: () => answer };
+  let from: typeof options.mutationFn;
+  let extended: typeof options.mutationFn;
+  const apply = (): void => {
+    // The mutationFn may come from setMutationDefaults.
+    const { mutationFn } = client.defaultMutationOptions(options);
+    if (from !== mutationFn) extended = extendMutation('useSafeSubmit', mutationFn, extras);
+    from = mutationFn;
+    const own = { ...options, ...(extended && { mutationFn: extended }) };
+    observer.setOptions(answer?.isSilent ? { ...own, ...silent } : own);
+  };
+  return {
+    setOptions(next) {
+      options = next;
+      apply();
+    },
+    getResult: () => observer.getCurrentResult(),
+    send(variables, given) {
+      intent = given;
+      return observer.mutate(variables);
+    },
+    async finish(data, variables) {
+      answer = { data, isSilent: variables === undefined };
+      apply();
+      try {
+        await observer.mutate(variables as TVariables);
+      } catch {
+        // Its callbacks threw, which React Query shows: it is done all the same.
+      }
+      answer = undefined;
+      apply();
+    },
+    reset: () => observer.reset(),
+  };
+}

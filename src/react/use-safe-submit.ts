@@ -1,0 +1,69 @@
+import {
+  type DefaultError,
+  shouldThrowError,
+  type UseMutationOptions,
+  useQueryClient,
+} from '@tanstack/react-query';
+import { useEffect, useMemo, useSyncExternalStore } from 'react';
+import { requireDefinition } from '../query/mutation-definition.ts';
+import { openForm } from '../query/open-form.ts';
+import type { SafeSubmitOptions, SafeSubmitResult } from '../query/submission.ts';
+
+/**
+ * A form that is submitted once, whatever happens to the line, the page or the person's patience: one
+ * intent has one idempotency key, over double clicks, mounted copies, retries, failures and reloads.
+ *
+ * Takes options of `steady.mutationOptions`. `status`, `data` and `error` are React Query's own; what
+ * may have been done is in `unknown`, and what must be asked first in `confirmation`. `target` is for
+ * `useRetryStatus`. While it is under way, the browser asks before the page is left.
+ *
+ * @throws TypeError when the mutationFn is not that of `steady.mutationOptions`, or the form has no name.
+ * @throws Error when the QueryClient carries no default options of Steadfetch.
+ *
+ * @example
+ * ```tsx
+ * const { submit, isPending, data, unknown, confirmation } = useSafeSubmit(placeOrder, {
+ *   form: 'checkout',
+ * });
+ * return (
+ *   <form action={async (form) => void (await submit({ sku: String(form.get('sku')) }))}>
+ *     <input name="sku" required />
+ *     <button disabled={isPending}>Order</button>
+ *     <p role="status">
+ *       {data && `Ordered: ${data.id}.`}
+ *       {unknown && 'It may have been ordered. Press again: you will not get two.'}
+ *     </p>
+ *     {confirmation && (
+ *       <div role="alertdialog" aria-label="Order this, too?">
+ *         <button type="button" onClick={confirmation.confirm}>Order this, too</button>
+ *         <button type="button" onClick={confirmation.cancel}>Back</button>
+ *       </div>
+ *     )}
+ *   </form>
+ * );
+ * ```
+ */
+export function useSafeSubmit<
+  TData = unknown,
+  TError = DefaultError,
+  TVariables = void,
+  TOnMutateResult = unknown,
+>(
+  mutationOptions: UseMutationOptions<TData, TError, TVariables, TOnMutateResult>,
+  options: SafeSubmitOptions<TData, TVariables>,
+): SafeSubmitResult<TData, TError, TVariables, TOnMutateResult> {
+  const client = useQueryClient();
+  const { form: name } = options;
+  const form = useMemo(
+    () => openForm<TData, TError, TVariables, TOnMutateResult>(client, name),
+    [client, name],
+  );
+  // The mutationFn may come from setMutationDefaults.
+  const { mutationFn, throwOnError } = client.defaultMutationOptions(mutationOptions);
+  requireDefinition('useSafeSubmit', mutationFn);
+  useEffect(() => form.setOptions({ ...options, mutation: mutationOptions }));
+  const result = useSyncExternalStore(form.subscribe, form.getState, form.getServerState);
+  const error: unknown = result.error;
+  if (result.error && shouldThrowError(throwOnError, [result.error])) throw error;
+  return result;
+}

@@ -1,0 +1,181 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import {
+  createFormIntents,
+  type FormIntent,
+  planSubmission,
+} from '../../src/intent/form-intent.ts';
+import { createTabStorage, type TabStoragePort } from '../../src/intent/tab-storage.ts';
+
+const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+beforeEach(() => {
+  sessionStorage.clear();
+  warn.mockClear();
+});
+
+const intent: FormIntent = { key: 'k1', createdAt: 5, fingerprint: 'a', outcome: 'unknown' };
+
+describe('an intent in the storage of the tab', () => {
+  const open = (form = 'checkout') => createFormIntents(createTabStorage(), form);
+
+  test('is known to the next page, by the name of its form', () => {
+    open().write(intent);
+    expect(open().read()).toEqual(intent);
+    expect(open('other').read()).toBe(undefined);
+    expect(sessionStorage.getItem('steadfetch.form.checkout')).toBe(JSON.stringify(intent));
+  });
+
+  test('is changed and forgotten only by its own key', () => {
+    open().write(intent);
+    open().update('k2', { outcome: 'failed' });
+    open().remove('k2');
+    expect(open().read()).toEqual(intent);
+    open().update('k1', { primary: 'POST /orders 1' });
+    expect(open().read()).toEqual({ ...intent, primary: 'POST /orders 1' });
+    open().remove('k1');
+    expect(open().read()).toBe(undefined);
+    open().update('k1', { outcome: 'failed' });
+    expect(open().read()).toBe(undefined);
+  });
+
+  test('is stored beside a secret of the tab, one for all forms', () => {
+    const secret = open().secret();
+    expect(secret).toMatch(/^[\da-f-]{72}$/);
+    expect(open('other').secret()).toBe(secret);
+    sessionStorage.clear();
+    expect(open().secret()).not.toBe(secret);
+  });
+
+  test.each([
+    '',
+    '{',
+    'null',
+    '[]',
+    '{"key":"k1"}',
+    JSON.stringify({ ...intent, key: '' }),
+    JSON.stringify({ ...intent, key: 7 }),
+    JSON.stringify({ ...intent, createdAt: null }),
+    JSON.stringify({ ...intent, fingerprint: 1 }),
+    JSON.stringify({ ...intent, outcome: 'done' }),
+  ])('that is not whole is none: %s', (text) => {
+    sessionStorage.setItem('steadfetch.form.checkout', text);
+    expect(open().read()).toBe(undefined);
+  });
+});
+
+describe('storage that does not work', () => {
+  const message = expect.stringContaining('cannot write to sessionStorage') as string;
+  const forbidden = (): never => {
+    throw new DOMException('The operation is insecure.', 'SecurityError');
+  };
+  const broken: Readonly<Record<string, () => TabStoragePort | undefined>> = {
+    missing: () => undefined,
+    forbidden,
+    'throwing at every use': () => ({
+      getItem: forbidden,
+      setItem: forbidden,
+      removeItem: forbidden,
+    }),
+  };
+
+  test.each(Object.entries(broken))('%s: this page still knows', (_, port) => {
+    const intents = createFormIntents(createTabStorage(port), 'checkout');
+    intents.write(intent);
+    expect(intents.read()).toEqual(intent);
+    expect(intents.secret()).toBe(intents.secret());
+    intents.remove('k1');
+    expect(intents.read()).toBe(undefined);
+  });
+
+  test('full: what was there before does not come back', () => {
+    const items = new Map([['steadfetch.form.checkout', JSON.stringify({ ...intent, key: 'k0' })]]);
+    const full: TabStoragePort = {
+      getItem: (name) => items.get(name) ?? null,
+      setItem: forbidden,
+      removeItem: (name) => void items.delete(name),
+    };
+    const intents = createFormIntents(
+      createTabStorage(() => full),
+      'checkout',
+    );
+    intents.write(intent);
+    expect(intents.read()).toEqual(intent);
+    intents.remove('k1');
+    expect(intents.read()).toBe(undefined);
+  });
+
+  test('is told of once, in development', async () => {
+    vi.resetModules();
+    const fresh = await import('../../src/intent/tab-storage.ts');
+    const storage = fresh.createTabStorage(() => undefined);
+    storage.write('a', '1');
+    storage.write('b', '1');
+    expect(warn.mock.calls).toEqual([[message]]);
+    vi.stubEnv('NODE_ENV', 'production');
+    vi.resetModules();
+    const quiet = await import('../../src/intent/tab-storage.ts');
+    quiet.createTabStorage(() => undefined).write('a', '1');
+    expect(warn).toHaveBeenCalledTimes(1);
+    vi.unstubAllEnvs();
+  });
+});
+
+describe('a press of Submit', () => {
+  const press = { fingerprint: 'a', nowMs: 100 };
+  const fresh = (fingerprint: string) => ({
+    kind: 'send',
+    intent: {
+      key: expect.stringMatching(/^[\da-f-]{36}$/) as string,
+      createdAt: 100,
+      fingerprint,
+      outcome: 'unknown',
+    },
+    wasSent: false,
+  });
+
+  test('that is the first has a new key', () => {
+    expect(planSubmission(undefined, press)).toEqual(fresh('a'));
+  });
+
+  test('after an unknown outcome goes under the same key, which keeps its age', () => {
+    expect(planSubmission(intent, press)).toEqual({ kind: 'send', intent, wasSent: true });
+  });
+
+  test('after a failure goes under the same key, whose life begins again', () => {
+    const failed: FormIntent = { ...intent, outcome: 'failed', primary: 'POST / 1' };
+    const again = { ...failed, outcome: 'unknown', createdAt: 100 };
+    expect(planSubmission(failed, press)).toEqual({ kind: 'send', intent: again, wasSent: false });
+  });
+
+  test('with another payload after a failure has a new key', () => {
+    expect(
+      planSubmission({ ...intent, outcome: 'failed' }, { ...press, fingerprint: 'b' }),
+    ).toEqual(fresh('b'));
+  });
+
+  test('with another payload after an unknown outcome asks first, and then has a new key', () => {
+    const edited = { ...press, fingerprint: 'b' };
+    const ask = { kind: 'ask', reason: 'edited-after-unknown', key: 'k1' };
+    expect(planSubmission(intent, edited)).toEqual(ask);
+    expect(planSubmission(intent, { ...edited, confirmedKey: 'k0' })).toEqual(ask);
+    expect(planSubmission(intent, { ...edited, confirmedKey: 'k1' })).toEqual(fresh('b'));
+  });
+
+  test('after its key has expired asks first, and then has a new key', () => {
+    const expired = { ...intent, isExpired: true };
+    const ask = { kind: 'ask', reason: 'key-expired', key: 'k1' };
+    expect(planSubmission(expired, press)).toEqual(ask);
+    expect(planSubmission(expired, { ...press, fingerprint: 'b' })).toEqual({
+      ...ask,
+      reason: 'edited-after-unknown',
+    });
+    expect(planSubmission(expired, { ...press, confirmedKey: 'k1' })).toEqual(fresh('a'));
+  });
+
+  test('that was confirmed keeps the key where that still helps', () => {
+    expect(planSubmission(intent, { ...press, confirmedKey: 'k1' })).toEqual({
+      kind: 'send',
+      intent,
+      wasSent: true,
+    });
+  });
+});

@@ -1,0 +1,78 @@
+import type { Transport } from '../../src/policy/clock.ts';
+
+/**
+ * What becomes of a request: it is done and answered; done, and the answer is lost; lost before it
+ * is done; done or refused when the test says so; refused with this status.
+ */
+type Fate = 'done' | 'lost answer' | 'lost request' | 'slow' | number;
+
+/** An order that was booked. */
+interface Order {
+  readonly id: number;
+  readonly key: string;
+  readonly body: string;
+}
+
+/** A server that books each idempotency key once, and keeps what it answered. */
+export interface OrderBook {
+  readonly fetch: Transport;
+  /** What becomes of the next requests, in order; after them all is done. */
+  readonly plan: (...fates: readonly Fate[]) => void;
+  /** Answers what is slow. */
+  readonly answer: () => void;
+  readonly orders: readonly Order[];
+  /** The keys of the requests, in the order in which they came. */
+  readonly keys: readonly string[];
+  readonly bodies: readonly string[];
+}
+
+export function createOrderBook(): OrderBook {
+  const fates: Fate[] = [];
+  const orders: Order[] = [];
+  const keys: string[] = [];
+  const bodies: string[] = [];
+  let waiting: (() => void)[] = [];
+
+  const book = (key: string, body: string): Order => {
+    const known = orders.find((order) => order.key === key);
+    if (known && known.body !== body)
+      throw new Error(`${key} has two payloads: ${known.body}, ${body}`);
+    const order = known ?? { id: orders.length + 1, key, body };
+    if (!known) orders.push(order);
+    return order;
+  };
+
+  return {
+    orders,
+    keys,
+    bodies,
+    plan: (...next) => void fates.push(...next),
+    answer() {
+      for (const go of waiting) go();
+      waiting = [];
+    },
+    async fetch(input, init) {
+      const key = (new Headers(init?.headers).get('idempotency-key') ?? '').replaceAll('"', '');
+      const given = init?.body ?? '';
+      const body = given instanceof Blob ? await given.text() : (given as string);
+      if (init?.method !== 'POST') {
+        const found = orders.filter((order) => String(input).endsWith(order.key));
+        return Response.json(found);
+      }
+      keys.push(key);
+      bodies.push(body);
+      const fate = fates.shift() ?? 'done';
+      if (fate === 'slow') {
+        await new Promise<void>((go, fail) => {
+          waiting.push(go);
+          init.signal?.addEventListener('abort', () => fail(init.signal?.reason as Error));
+        });
+      }
+      if (fate === 'lost request') throw new TypeError('Failed to fetch');
+      if (typeof fate === 'number') return new Response(null, { status: fate });
+      const order = book(key, body);
+      if (fate === 'lost answer') throw new TypeError('Failed to fetch');
+      return Response.json(order);
+    },
+  };
+}

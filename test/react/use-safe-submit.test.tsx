@@ -1,0 +1,610 @@
+import { act, cleanup } from '@testing-library/react';
+import { isNetworkError } from 'steadfetch';
+import { useRetryStatus, useSafeSubmit } from 'steadfetch/react';
+import { describe, expect, test, vi } from 'vitest';
+import { createHandle } from '../query/handle.ts';
+import { createRig } from '../query/rig.tsx';
+import { createFormRig, type FormRig, kite } from './form-rig.tsx';
+
+const edited = { sku: 'dragon' };
+
+/** The next page of the same tab. */
+function reload(rig: FormRig, lifetimeMs?: number): FormRig {
+  rig.end();
+  cleanup();
+  return createFormRig({ book: rig.book, isReload: true, ...(lifetimeMs && { lifetimeMs }) });
+}
+
+/** A form that is shown. */
+function open(rig: FormRig, ...options: Parameters<FormRig['createForm']>) {
+  const form = rig.createForm(...options);
+  rig.show(<form.Form />);
+  return form;
+}
+
+const isAsked = (): boolean => {
+  const event = new Event('beforeunload', { cancelable: true });
+  window.dispatchEvent(event);
+  return event.defaultPrevented;
+};
+
+describe('one intent is one submission', () => {
+  test('two presses at once are one, and both know what became of it', async () => {
+    const rig = createFormRig();
+    const form = open(rig);
+    const results = [form.press(), form.press({ ...kite })];
+    await rig.time.settle();
+    expect(await Promise.all(results)).toEqual([
+      { status: 'succeeded', data: expect.objectContaining({ id: 1 }) as object },
+      { status: 'succeeded', data: expect.objectContaining({ id: 1 }) as object },
+    ]);
+    expect(rig.book.keys).toHaveLength(1);
+  });
+
+  test('a press within a second of the success is the second half of a double click', async () => {
+    const rig = createFormRig();
+    const form = open(rig);
+    void form.press();
+    await rig.time.advance(999);
+    expect(await form.press()).toMatchObject({ status: 'succeeded', data: { id: 1 } });
+    await rig.time.advance(1);
+    void form.press();
+    await rig.time.settle();
+    expect(rig.book.orders.map(({ id }) => id)).toEqual([1, 2]);
+    expect(new Set(rig.book.keys).size).toBe(2);
+  });
+
+  test('a press of something else after a success is not', async () => {
+    const rig = createFormRig();
+    const form = open(rig);
+    void form.press();
+    await rig.time.settle();
+    void form.press(edited);
+    await rig.time.settle();
+    expect(rig.book.orders.map(({ body }) => body)).toEqual(['{"sku":"kite"}', '{"sku":"dragon"}']);
+  });
+
+  test('StrictMode and a second copy are one form: both show it, and either can be pressed', async () => {
+    const rig = createFormRig();
+    rig.book.plan('slow');
+    const [one, two] = [rig.createForm(), rig.createForm()];
+    rig.show(
+      <>
+        <one.Form />
+        <two.Form />
+      </>,
+      { strict: true },
+    );
+    void one.press();
+    await rig.time.settle();
+    expect([one.last().status, two.last().status]).toEqual(['pending', 'pending']);
+    const second = two.press();
+    await rig.time.settle();
+    rig.book.answer();
+    await rig.time.settle();
+    expect(await second).toMatchObject({ status: 'succeeded', data: { id: 1 } });
+    expect([one.last().data?.id, two.last().data?.id]).toEqual([1, 1]);
+    expect(rig.book.keys).toHaveLength(1);
+  });
+
+  test('forms of other names go their own way', async () => {
+    const rig = createFormRig();
+    const [one, two] = [rig.createForm(), rig.createForm({ form: 'newsletter' })];
+    rig.show(
+      <>
+        <one.Form />
+        <two.Form />
+      </>,
+    );
+    void one.press();
+    void two.press();
+    await rig.time.settle();
+    expect(new Set(rig.book.keys).size).toBe(2);
+  });
+
+  test('something else that is pressed meanwhile is not sent, and says so', async () => {
+    const rig = createFormRig();
+    rig.book.plan('slow');
+    const form = open(rig);
+    void form.press();
+    await rig.time.settle();
+    expect(await form.press(edited)).toEqual({ status: 'busy' });
+    rig.book.answer();
+    await rig.time.settle();
+    expect(rig.book.orders.map(({ body }) => body)).toEqual(['{"sku":"kite"}']);
+  });
+
+  test('a form that is left and shown again shows what is still under way', async () => {
+    const rig = createFormRig();
+    rig.book.plan('slow');
+    const form = rig.createForm();
+    const view = rig.show(<form.Form />);
+    void form.press();
+    await rig.time.settle();
+    view.rerender(rig.wrap(null));
+    view.rerender(rig.wrap(<form.Form />));
+    expect(form.last().status).toBe('pending');
+    void form.press();
+    await rig.time.settle();
+    rig.book.answer();
+    await rig.time.settle();
+    expect(form.last().data?.id).toBe(1);
+    expect(rig.book.keys).toHaveLength(1);
+    view.rerender(rig.wrap(null));
+    view.rerender(rig.wrap(<form.Form />));
+    expect(form.last().status).toBe('idle');
+  });
+
+  test('is pending from the press on, also while a file is being read', async () => {
+    const rig = createFormRig();
+    const form = open(rig);
+    const payload = new FormData();
+    payload.append('file', new File(['content'], 'a.txt'));
+    let read!: (content: ArrayBuffer) => void;
+    const content = new Promise<ArrayBuffer>((resolve) => (read = resolve));
+    vi.spyOn(Blob.prototype, 'slice').mockReturnValue({ arrayBuffer: () => content } as Blob);
+    const results = [form.press(payload), form.press(payload)];
+    await rig.time.settle();
+    expect(form.last()).toMatchObject({
+      status: 'pending',
+      isPending: true,
+      isIdle: false,
+      variables: payload,
+    });
+    expect(rig.book.keys).toEqual([]);
+    vi.restoreAllMocks();
+    read(new ArrayBuffer(7));
+    await rig.time.settle();
+    expect(await Promise.all(results)).toMatchObject([
+      { status: 'succeeded' },
+      { status: 'succeeded' },
+    ]);
+    expect(rig.book.keys).toHaveLength(1);
+    expect(rig.book.bodies[0]).toContain('filename="a.txt"');
+  });
+});
+
+describe('after a failure that was surely not done', () => {
+  test('the same goes under the same key, and something else under a new one', async () => {
+    const rig = createFormRig();
+    rig.book.plan(422, 422, 422);
+    const form = open(rig);
+    expect(form.last().unknown).toBe(undefined);
+    for (const payload of [kite, { ...kite }, edited]) {
+      const result = form.press(payload);
+      await rig.time.advance(100);
+      expect(await result).toMatchObject({ status: 'failed', error: { status: 422 } });
+      expect(form.last()).toMatchObject({
+        status: 'error',
+        unknown: undefined,
+        confirmation: undefined,
+      });
+    }
+    const [first, second, third] = rig.book.keys;
+    expect(second).toBe(first);
+    expect(third).not.toBe(first);
+  });
+
+  test('an action that React has queued behind it gets the same answer, and is not sent', async () => {
+    const rig = createFormRig();
+    rig.book.plan(422);
+    const form = open(rig);
+    void form.press();
+    await rig.time.advance(99);
+    expect(await form.press()).toMatchObject({ status: 'failed' });
+    expect(rig.book.keys).toHaveLength(1);
+  });
+
+  test('reset() makes the next press a new intent', async () => {
+    const rig = createFormRig();
+    rig.book.plan(422);
+    const form = open(rig);
+    void form.press();
+    await rig.time.settle();
+    act(() => form.last().reset());
+    await rig.time.settle();
+    expect(form.last()).toMatchObject({ status: 'idle', error: null });
+    void form.press();
+    await rig.time.settle();
+    expect(new Set(rig.book.keys).size).toBe(2);
+  });
+});
+
+describe('after an outcome that is unknown', () => {
+  async function lose(lifetimeMs?: number) {
+    const rig = createFormRig(lifetimeMs ? { lifetimeMs } : {});
+    rig.book.plan('lost answer');
+    const form = open(rig);
+    const result = form.press();
+    await rig.time.advance(100);
+    expect(await result).toMatchObject({ status: 'unknown' });
+    return { rig, form, key: rig.book.keys[0] };
+  }
+
+  test('it is told, and the same payload finds out under the same key', async () => {
+    const { rig, form, key } = await lose();
+    expect(form.last().status).toBe('error');
+    expect(form.last().unknown).toMatchObject({
+      idempotencyKey: key,
+      since: rig.time.now() - 100,
+      variables: kite,
+      isExpired: false,
+      isResolving: false,
+    });
+    expect(isNetworkError(form.last().unknown?.error)).toBe(true);
+    const result = form.press();
+    await rig.time.settle();
+    expect(await result).toMatchObject({ status: 'succeeded', data: { id: 1 } });
+    expect(rig.book.keys).toEqual([key, key]);
+    expect(rig.book.orders).toHaveLength(1);
+    expect(form.last()).toMatchObject({ status: 'success', unknown: undefined });
+    expect(sessionStorage.getItem('steadfetch.form.checkout')).toBe(null);
+  });
+
+  test('a refusal afterwards proves nothing about the first: it stays unknown', async () => {
+    const { rig, form } = await lose();
+    rig.book.plan(403);
+    const result = form.press();
+    await rig.time.advance(100);
+    expect(await result).toMatchObject({ status: 'unknown', error: { status: 403 } });
+    expect(form.last().unknown).toBeDefined();
+  });
+
+  test('something else asks first, and sends nothing until it is confirmed', async () => {
+    const { rig, form, key } = await lose();
+    const result = await form.press(edited);
+    await rig.time.settle();
+    expect(result).toMatchObject({
+      status: 'needs-confirmation',
+      reason: 'edited-after-unknown',
+      variables: edited,
+    });
+    expect(form.last().confirmation).toMatchObject({
+      reason: 'edited-after-unknown',
+      variables: edited,
+    });
+    expect(form.last().unknown?.idempotencyKey).toBe(key);
+    expect(rig.book.keys).toHaveLength(1);
+    const confirmed = form.last().confirmation?.confirm();
+    await rig.time.settle();
+    expect(await confirmed).toMatchObject({ status: 'succeeded', data: { id: 2 } });
+    expect(rig.book.keys[1]).not.toBe(key);
+    expect(form.last()).toMatchObject({
+      status: 'success',
+      confirmation: undefined,
+      unknown: undefined,
+    });
+  });
+
+  test('cancel() leaves all as it was, and the first payload still has its key', async () => {
+    const { rig, form, key } = await lose();
+    void form.press(edited);
+    await rig.time.settle();
+    act(() => form.last().confirmation?.cancel());
+    await rig.time.settle();
+    expect(form.last().confirmation).toBe(undefined);
+    void form.press();
+    await rig.time.settle();
+    expect(rig.book.keys).toEqual([key, key]);
+  });
+
+  test('the first payload again takes the question back', async () => {
+    const { rig, form } = await lose();
+    void form.press(edited);
+    await rig.time.settle();
+    void form.press();
+    await rig.time.settle();
+    expect(form.last()).toMatchObject({ status: 'success', confirmation: undefined });
+  });
+
+  test('what was confirmed for one unknown intent is not for another', async () => {
+    const { rig, form } = await lose();
+    void form.press(edited);
+    await rig.time.settle();
+    const stale = form.last().confirmation;
+    rig.book.plan('lost answer');
+    void form.press({ sku: 'third' });
+    await rig.time.settle();
+    void form.last().confirmation?.confirm();
+    await rig.time.advance(100);
+    const keys = [...rig.book.keys];
+    expect(await act(() => stale?.confirm())).toMatchObject({ status: 'needs-confirmation' });
+    expect(rig.book.keys).toEqual(keys);
+  });
+
+  test('reset() keeps its key, unless it is told to forget it', async () => {
+    const { rig, form, key } = await lose();
+    act(() => form.last().reset());
+    await rig.time.settle();
+    expect(form.last()).toMatchObject({ status: 'idle', unknown: { idempotencyKey: key } });
+    act(() => form.last().reset({ forgetUnknown: true }));
+    await rig.time.settle();
+    expect(form.last()).toMatchObject({ status: 'idle', unknown: undefined });
+    void form.press();
+    await rig.time.settle();
+    expect(rig.book.keys[1]).not.toBe(key);
+  });
+
+  test('a key that its API no longer knows is not sent; then the person is asked', async () => {
+    const { rig, form, key } = await lose(60_000);
+    await rig.time.advance(60_000);
+    const result = form.press();
+    await rig.time.advance(100);
+    expect(await result).toMatchObject({
+      status: 'unknown',
+      error: { outcome: { kind: 'expired' } },
+    });
+    expect(form.last().unknown).toMatchObject({ idempotencyKey: key, isExpired: true });
+    expect(await form.press()).toMatchObject({
+      status: 'needs-confirmation',
+      reason: 'key-expired',
+    });
+    expect(rig.book.keys).toEqual([key]);
+    await rig.time.settle();
+    void form.last().confirmation?.confirm();
+    await rig.time.settle();
+    expect(rig.book.keys).toHaveLength(2);
+    expect(rig.book.keys[1]).not.toBe(key);
+    expect(form.last().unknown).toBe(undefined);
+  });
+});
+
+describe('after a reload', () => {
+  test('before the answer: it is unknown, and the same payload goes under the same key, with the same bytes', async () => {
+    const rig = createFormRig();
+    rig.book.plan('lost answer');
+    const payload = (): FormData => {
+      const form = new FormData();
+      form.append('sku', 'kite');
+      form.append('file', new File(['content'], 'a.txt', { lastModified: 1 }));
+      return form;
+    };
+    void open(rig).press(payload());
+    await rig.time.settle();
+    const next = reload(rig);
+    const form = open(next);
+    expect(form.last()).toMatchObject({
+      status: 'idle',
+      isPending: false,
+      confirmation: undefined,
+    });
+    expect(form.last().unknown).toMatchObject({
+      idempotencyKey: rig.book.keys[0],
+      variables: undefined,
+      error: undefined,
+    });
+    expect(sessionStorage.getItem('steadfetch.form.checkout')).not.toContain('kite');
+    const result = form.press(payload());
+    await next.time.settle();
+    expect(await result).toMatchObject({ status: 'succeeded', data: { id: 1 } });
+    expect(rig.book.keys).toEqual([rig.book.keys[0], rig.book.keys[0]]);
+    expect(rig.book.bodies[1]).toBe(rig.book.bodies[0]);
+  });
+
+  test('while it is under way, nothing is lost: the key was stored before the request went', async () => {
+    const rig = createFormRig();
+    rig.book.plan('slow');
+    void open(rig).press();
+    await rig.time.settle();
+    const next = reload(rig);
+    const form = open(next);
+    expect(form.last().unknown?.idempotencyKey).toBe(rig.book.keys[0]);
+    void form.press();
+    await next.time.settle();
+    expect(new Set(rig.book.keys).size).toBe(1);
+    rig.book.answer();
+    await next.time.settle();
+  });
+
+  test('something else still asks first', async () => {
+    const rig = createFormRig();
+    rig.book.plan('lost answer');
+    void open(rig).press();
+    await rig.time.settle();
+    const next = reload(rig);
+    expect(await open(next).press(edited)).toMatchObject({ status: 'needs-confirmation' });
+  });
+
+  test('after a failure: the same goes under the same key, and nobody is asked', async () => {
+    const rig = createFormRig();
+    rig.book.plan(422);
+    void open(rig).press();
+    await rig.time.settle();
+    const next = reload(rig);
+    const form = open(next);
+    expect(form.last().unknown).toBe(undefined);
+    void form.press();
+    await next.time.settle();
+    expect(new Set(rig.book.keys).size).toBe(1);
+  });
+
+  test('after a success nothing is known', async () => {
+    const rig = createFormRig();
+    void open(rig).press();
+    await rig.time.settle();
+    const next = reload(rig);
+    expect(open(next).last().unknown).toBe(undefined);
+  });
+
+  test('with keepPayload, what was sent is known', async () => {
+    const rig = createFormRig();
+    rig.book.plan('lost answer');
+    void open(rig, { keepPayload: true }).press();
+    await rig.time.settle();
+    const next = reload(rig);
+    expect(open(next).last().unknown?.variables).toEqual(kite);
+  });
+
+  test('the page that the back button brings back as it was sees what the next one has done', async () => {
+    const rig = createFormRig();
+    rig.book.plan('lost answer');
+    const form = open(rig);
+    void form.press();
+    await rig.time.settle();
+    expect(form.last().unknown).toBeDefined();
+    sessionStorage.removeItem('steadfetch.form.checkout');
+    act(() => void window.dispatchEvent(new Event('pageshow')));
+    await rig.time.settle();
+    expect(form.last().unknown).toBe(undefined);
+  });
+});
+
+describe('leaving the page', () => {
+  test('asks while it is under way, and only then', async () => {
+    const rig = createFormRig();
+    rig.book.plan('slow', 'slow');
+    const form = open(rig);
+    expect(isAsked()).toBe(false);
+    void form.press();
+    expect(isAsked()).toBe(true);
+    await rig.time.settle();
+    expect(isAsked()).toBe(true);
+    rig.book.answer();
+    await rig.time.settle();
+    expect(isAsked()).toBe(false);
+  });
+
+  test('does not ask after a failure, or for a payload that was refused', async () => {
+    const rig = createFormRig();
+    rig.book.plan('lost answer');
+    const form = open(rig);
+    await expect(form.press({ sku: () => {} })).rejects.toThrow(TypeError);
+    expect(isAsked()).toBe(false);
+    void form.press();
+    await rig.time.settle();
+    expect(isAsked()).toBe(false);
+  });
+});
+
+describe('retries, the status and its controls', () => {
+  function watch(rig: FormRig, policy: object) {
+    const status = createHandle<ReturnType<typeof useRetryStatus>>();
+    const own = rig.steady.mutationOptions({
+      mutationFn: (payload: object, { json }) =>
+        json<{ id: number }>('/orders', { method: 'POST', json: payload }),
+      policy,
+    });
+    const form = createHandle<ReturnType<typeof useForm>>();
+    const useForm = () => useSafeSubmit(own, { form: 'checkout' });
+    function Form() {
+      const result = useForm();
+      form.set(result);
+      status.set(useRetryStatus(result.target));
+      return null;
+    }
+    rig.show(<Form />);
+    return { form: form.get, status: status.get };
+  }
+
+  test('its attempts have one key, and Retry now ends a wait', async () => {
+    const rig = createFormRig();
+    rig.book.plan('lost answer', 'lost request');
+    const { form, status } = watch(rig, { maxRetries: 3 });
+    expect(status().status).toBe('idle');
+    act(() => void form().submit(kite));
+    await rig.time.settle();
+    expect(status()).toMatchObject({ status: 'waiting', attempt: 1 });
+    act(() => status().retryNow?.());
+    await rig.time.settle();
+    expect(status()).toMatchObject({ status: 'waiting', attempt: 2 });
+    await rig.time.advance(1000);
+    expect(status().status).toBe('succeeded');
+    expect(new Set(rig.book.keys).size).toBe(1);
+    expect(rig.book.orders).toHaveLength(1);
+  });
+
+  test('Cancel of what was sent ends in unknown, for both', async () => {
+    const rig = createFormRig();
+    rig.book.plan('slow');
+    const { form, status } = watch(rig, {});
+    act(() => void form().submit(kite));
+    await rig.time.settle();
+    act(() => status().cancel?.());
+    await rig.time.settle();
+    expect(status().status).toBe('unknown');
+    expect(form().unknown).toBeDefined();
+  });
+
+  test('Cancel of what was not sent is surely not done, unless it was sent before', async () => {
+    const rig = createFormRig({ config: { origin: { slots: { maxInFlight: 1 } } } });
+    rig.book.plan('slow');
+    const { form, status } = watch(rig, {});
+    void rig.steady.fetch('/orders', { method: 'POST' }).catch(() => {});
+    console.log(rig.book.keys)
+    await rig.time.settle();
+    act(() => void form().submit(kite));
+    await rig.time.settle();
+    expect(status()).toMatchObject({ status: 'held', reason: 'queued' });
+    act(() => status().cancel?.());
+    await rig.time.advance(100);
+    console.log(status())
+    expect(status().status).toBe('failed');
+    expect(form().unknown).toBe(undefined);
+    rig.book.answer();
+    rig.book.plan('lost answer', 'slow');
+    act(() => void form().submit(kite));
+    await rig.time.advance(100_000);
+    expect(form().unknown).toBeDefined();
+  });
+});
+
+describe('what a developer can get wrong', () => {
+  const show = (use: () => unknown): unknown => {
+    const rig = createRig();
+    vi.spyOn(console, 'error').mockImplementation(() => {});
+    try {
+      function Form() {
+        use();
+        return null;
+      }
+      rig.show(<Form />);
+      return undefined;
+    } catch (error) {
+      return error;
+    } finally {
+      rig.end();
+    }
+  };
+
+  test('a mutationFn that is not ours, and a form without a name, are TypeErrors at once', () => {
+    const plain = { mutationFn: async () => 1 };
+    expect(show(() => useSafeSubmit(plain, { form: 'a' }))).toEqual(
+      new TypeError(
+        'useSafeSubmit: mutationFn is async () => 1, and must be that of steady.mutationOptions.',
+      ),
+    );
+    expect(show(() => useSafeSubmit(plain, { form: '' }))).toEqual(
+      new TypeError("useSafeSubmit: form is '', and must be a name."),
+    );
+  });
+
+  test('keepPayload with what is no JSON', async () => {
+    const rig = createFormRig();
+    const form = open(rig, { keepPayload: true });
+    await expect(form.press(new FormData())).rejects.toThrow('useSafeSubmit: keepPayload is true');
+    await rig.time.settle();
+    expect(form.last().status).toBe('idle');
+    expect(rig.book.keys).toEqual([]);
+  });
+
+  test('callbacks of the options run, and one that throws leaves the outcome unknown', async () => {
+    const rig = createFormRig();
+    const onSuccess = vi.fn(() => {
+      throw new Error('in the callback');
+    });
+    const form = open(rig, {}, { onSuccess });
+    const result = form.press();
+    await rig.time.settle();
+    expect(await result).toMatchObject({ status: 'unknown', error: new Error('in the callback') });
+    expect(onSuccess).toHaveBeenCalledTimes(1);
+  });
+
+  test('throwOnError throws in render, as in useMutation', async () => {
+    const rig = createFormRig();
+    rig.book.plan(422);
+    vi.spyOn(console, 'error').mockImplementation(() => {});
+    const form = open(rig, {}, { throwOnError: true });
+    void form.press();
+    await expect(rig.time.settle()).rejects.toMatchObject({ status: 422 });
+  });
+});
