@@ -44,7 +44,7 @@ export function CheckoutView({ checkout, trouble, recorder }: Props) {
             recorder.followMutations();
           }}
         />
-        <FlightRecorder recorder={recorder} />
+        <FlightRecorder recorder={recorder} of="Steadfetch" />
       </aside>
       <main className="shop">
         <h1>Press twice, get one kite.</h1>

@@ -16,7 +16,12 @@ export function EditedDialog({ confirmation, earlier, onTakeBack }: Props) {
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
   const { variables, reason, confirm, cancel } = confirmation;
-  useEffect(() => dialog.current?.showModal(), []);
+  const back = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    dialog.current?.showModal();
+    // What does no harm is what Enter does.
+    back.current?.focus();
+  }, []);
   return (
     <dialog
       ref={dialog}
@@ -45,6 +50,7 @@ export function EditedDialog({ confirmation, earlier, onTakeBack }: Props) {
           Order this, too
         </button>
         <button
+          ref={back}
           type="button"
           className="button"
           data-primary

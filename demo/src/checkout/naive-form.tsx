@@ -3,6 +3,7 @@ import { useState } from 'react';
 import type { Order, Receipt } from '../orders/order.ts';
 import type { Round } from '../orders/round.ts';
 import type { TabState } from '../orders/tab-state.ts';
+import type { Message } from '../status/message.ts';
 import { totalOf } from './describe-order.ts';
 import { naiveClient, placeNaiveOrder } from './naive-order.ts';
 import { OrderFields } from './order-fields.tsx';
@@ -16,8 +17,7 @@ export function NaiveForm({ round }: { readonly round: TabState<Round> }) {
     { mutationFn: (variables) => placeNaiveOrder(variables, number), retry: 3 },
     naiveClient,
   );
-  const title = isPending ? 'Sending …' : data ? 'Ordered' : isError ? 'Something went wrong' : '';
-  const detail = data ? `Order number ${data.number}.` : isError ? 'Please try again.' : '';
+  const { title, detail } = describe(data, isPending, isError);
   return (
     <form
       aria-label="Naive form"
@@ -39,4 +39,11 @@ export function NaiveForm({ round }: { readonly round: TabState<Round> }) {
       </div>
     </form>
   );
+}
+
+function describe(data: Receipt | undefined, isPending: boolean, isError: boolean): Message {
+  if (isPending) return { title: 'Sending …', detail: '' };
+  if (data) return { title: 'Ordered', detail: `Order number ${data.number}.` };
+  if (isError) return { title: 'Something went wrong', detail: 'Please try again.' };
+  return { title: '', detail: 'Nothing sent yet.' };
 }

@@ -36,7 +36,7 @@ function describe(
   const { attempt, maxAttempts, lastError } = status;
   switch (status.status) {
     case 'idle':
-      return unknown ? describeUnknown(unknown, true) : { title: '', detail: '' };
+      return unknown ? describeUnknown(unknown, true) : { title: '', detail: 'Nothing sent yet.' };
     case 'sending':
       return attempt <= 1
         ? { title: 'Sending your order', detail: 'The request is on its way.' }
@@ -84,6 +84,7 @@ function describeWait(error: unknown): string {
 /** What went wrong, in the words of the person in front of the screen. */
 function describeFailure(error: unknown): string {
   if (isHttpError(error)) {
+    if (error.status === 410) return 'It is sold out (410)';
     return error.status === 503
       ? 'The shop is overloaded (503)'
       : `The shop refused (${error.status})`;

@@ -1,6 +1,6 @@
 import { failTimes, type Fault, hang, networkError } from 'steadfetch/testing';
 
-export type TroubleId = 'fine' | 'lost' | 'silent' | '503' | 'down';
+export type TroubleId = 'lost' | 'silent' | '503' | 'down' | 'sold-out' | 'fine';
 
 /** One way for an order to go wrong. */
 export interface Trouble {
@@ -18,7 +18,7 @@ export interface Trouble {
 export const troubles: readonly [Trouble, ...Trouble[]] = [
   {
     id: 'lost',
-    label: 'The answer is lost',
+    label: 'Answer lost',
     explanation:
       'The order is booked, then the connection breaks. Press Order in both forms, reload the page while they wait, and press again.',
     strikes: 'after',
@@ -27,7 +27,7 @@ export const troubles: readonly [Trouble, ...Trouble[]] = [
   },
   {
     id: 'silent',
-    label: 'No answer comes',
+    label: 'No answer',
     explanation:
       'The order is booked, and then nothing. Steadfetch gives the request up after 4 seconds; the naive form waits for as long as you do. Reload, and press again.',
     strikes: 'after',
@@ -45,12 +45,21 @@ export const troubles: readonly [Trouble, ...Trouble[]] = [
   },
   {
     id: 'down',
-    label: 'The shop is down',
+    label: 'Shop down',
     explanation:
       'Every request is refused. The naive form gives up after 7 seconds. Steadfetch holds your order: choose “All is well” and watch it go out.',
     strikes: 'before',
     times: Infinity,
     fault: failTimes(Infinity, 503),
+  },
+  {
+    id: 'sold-out',
+    label: 'Sold out',
+    explanation:
+      'The shop refuses for good (410). The naive form asks four times. Steadfetch asks once, and says that nothing was ordered.',
+    strikes: 'before',
+    times: Infinity,
+    fault: failTimes(Infinity, 410),
   },
   {
     id: 'fine',

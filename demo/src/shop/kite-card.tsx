@@ -15,7 +15,7 @@ export function KiteCard({ kite, onOrder }: Props) {
     <li className="kite" style={{ '--kite-sky': sky } as React.CSSProperties}>
       <div className="kite-sky">
         <KiteArt kite={kite} />
-        <a className="button kite-order" href={formatCheckoutHash()} onClick={() => onOrder(kite)}>
+        <a className="kite-order" href={formatCheckoutHash()} onClick={() => onOrder(kite)}>
           Order<span className="visually-hidden"> {name}</span>
         </a>
       </div>
