@@ -5,7 +5,8 @@ import type { Sightings } from './watch-page.ts';
 
 /** A form of the checkout, with the ledger of its shop below. */
 export interface FormView {
-  readonly fill: (order?: Partial<OrderFields>) => Promise<void>;
+  /** Fills in the fields. */
+  readonly enter: (order?: Partial<OrderFields>) => Promise<void>;
   readonly press: (button: 'Order' | 'Retry now' | 'Cancel') => Promise<void>;
   /** Its shop has got as many requests as this; next to no time passes. */
   readonly arrives: (requests: number) => Promise<void>;
@@ -13,6 +14,8 @@ export interface FormView {
   readonly sees: (title: string) => Promise<void>;
   /** The shop gets this request and deals with it, and the status then has this title. */
   readonly answered: (request: number, title: string) => Promise<void>;
+  /** Its status says this beside its title; next to no time passes. */
+  readonly says: (detail: string) => Promise<void>;
   readonly detail: () => Promise<string | null>;
   readonly fields: () => Promise<OrderFields>;
   readonly sightings: () => Promise<Pick<Sightings, 'seen' | 'told'> | undefined>;
@@ -77,7 +80,7 @@ function createFormView(
   const sees = (title: string): Promise<void> => until(`${slip} .slip-title`, undefined, title);
 
   return {
-    async fill(order) {
+    async enter(order) {
       const { kite, quantity, name } = { ...robin, ...order };
       await form.getByLabel('Kite').selectOption(kite);
       await form.getByLabel('Quantity').selectOption(quantity);
@@ -91,6 +94,7 @@ function createFormView(
       await pass(latencyMs);
       await sees(title);
     },
+    says: (detail) => until(`${slip} .slip-detail`, undefined, detail),
     detail: () => form.locator('.slip-detail').textContent(),
     fields: async () => ({
       kite: await form.getByLabel('Kite').locator('option:checked').innerText(),
@@ -101,7 +105,7 @@ function createFormView(
     ledger: () =>
       page.locator(`${slip} .ledger-orders li`).evaluateAll((rows) =>
         rows.map((row) =>
-          ['time', '.ledger-what', '.ledger-mark']
+          ['.ledger-what', '.ledger-mark']
             .map((part) => row.querySelector(part)?.textContent)
             .filter(Boolean)
             .join(' '),

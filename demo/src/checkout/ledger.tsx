@@ -1,4 +1,4 @@
-import { useId, useSyncExternalStore } from 'react';
+import { useSyncExternalStore } from 'react';
 import type { BookedOrder } from '../orders/books.ts';
 import type { OrderDesk } from '../orders/order-desk.ts';
 import { describeOrder } from './describe-order.ts';
@@ -12,18 +12,15 @@ interface Props {
 
 /** The other side: what the shop has booked, and will send. */
 export function Ledger({ desk: { books }, of }: Props) {
-  const id = useId();
   const { orders, requestCount } = useSyncExternalStore(books.subscribe, books.getState);
   const hasDuplicates = orders.some(({ isDuplicate }) => isDuplicate);
   return (
     <section
       className="ledger"
-      aria-labelledby={id}
+      aria-label={`Booked by the shop, ${of}`}
       data-verdict={hasDuplicates ? 'bad' : orders.length > 0 ? 'ok' : undefined}
     >
-      <h3 id={id}>
-        Booked by the shop<span className="visually-hidden">, {of}</span>
-      </h3>
+      <h3>Booked by the shop</h3>
       <p className="ledger-count">
         <b>{orders.length}</b> {orders.length === 1 ? 'order' : 'orders'}
         <span data-arrived={requestCount}>

@@ -1,4 +1,4 @@
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, type UseMutationResult } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Order, Receipt } from '../orders/order.ts';
 import type { Round } from '../orders/round.ts';
@@ -13,11 +13,11 @@ import { useDraft } from './use-draft.ts';
 export function NaiveForm({ round }: { readonly round: TabState<Round> }) {
   const [order, setOrder] = useDraft(round, 'naive');
   const [number] = useState(() => round.getState().number);
-  const { mutate, data, isPending, isError } = useMutation<Receipt, Error, Order>(
+  const { mutate, data, isPending, isError, failureCount } = useMutation<Receipt, Error, Order>(
     { mutationFn: (variables) => placeNaiveOrder(variables, number), retry: 3 },
     naiveClient,
   );
-  const { title, detail } = describe(data, isPending, isError);
+  const { title, detail } = describe({ data, isPending, isError, failureCount });
   return (
     <form
       aria-label="Naive form"
@@ -41,8 +41,15 @@ export function NaiveForm({ round }: { readonly round: TabState<Round> }) {
   );
 }
 
-function describe(data: Receipt | undefined, isPending: boolean, isError: boolean): Message {
-  if (isPending) return { title: 'Sending …', detail: '' };
+type Result = Pick<
+  UseMutationResult<Receipt, Error, Order>,
+  'data' | 'isPending' | 'isError' | 'failureCount'
+>;
+
+function describe({ data, isPending, isError, failureCount }: Result): Message {
+  if (isPending) {
+    return { title: 'Sending …', detail: failureCount > 0 ? `Retry ${failureCount} of 3.` : '' };
+  }
   if (data) return { title: 'Ordered', detail: `Order number ${data.number}.` };
   if (isError) return { title: 'Something went wrong', detail: 'Please try again.' };
   return { title: '', detail: 'Nothing sent yet.' };

@@ -47,7 +47,7 @@ export const troubles: readonly [Trouble, ...Trouble[]] = [
     id: 'down',
     label: 'Shop down',
     explanation:
-      'Every request is refused. The naive form gives up after 7 seconds. Steadfetch holds your order: choose “All is well” and watch it go out.',
+      'Every request is refused. The naive form gives up after 7 seconds, Steadfetch after two minutes. Choose “All is well” meanwhile, and watch your order go out.',
     strikes: 'before',
     times: Infinity,
     fault: failTimes(Infinity, 503),
