@@ -24,7 +24,7 @@ export function App({ api, visits, recorder }: Props) {
         <Wordmark />
         <Navigation hash={hash} visit={visit} />
         <p className="head-note">
-          A demonstration of <b>Steadfetch</b>: the API of this shop fails on purpose.
+          A demonstration of <b>Steadfetch</b>: this shop’s API fails on purpose.
         </p>
       </header>
       {isCheckout(hash) ? (

@@ -20,7 +20,7 @@ export const troubles: readonly [Trouble, ...Trouble[]] = [
     id: 'lost',
     label: 'Answer lost',
     explanation:
-      'The order is booked, then the connection breaks. Press Order in both forms, reload the page while they wait, and press again.',
+      'The order is booked, then the connection breaks. Fill in both forms and press Order; reload the page meanwhile, and press again.',
     strikes: 'after',
     times: 1,
     fault: networkError(),
