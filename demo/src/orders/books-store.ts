@@ -13,11 +13,18 @@ export function booksStore(books: TabState<Books>): IdempotencyStore<OrderTransa
   const find = (id: string): KeyEntry | undefined => books.getState().keys[id];
   const keep = (id: string, entry: KeyEntry | undefined): void =>
     books.update((state) => ({ ...state, keys: withEntry(state, id, entry) }));
+  const dropExpired = (nowMs: number): void => {
+    const living = Object.entries(books.getState().keys).filter(
+      ([, { expiresAtMs }]) => expiresAtMs > nowMs,
+    );
+    books.update((state) => ({ ...state, keys: Object.fromEntries(living) }));
+  };
 
   return {
     claim({ id, fingerprint, token, nowMs, leaseUntilMs, expiresAtMs }) {
+      dropExpired(nowMs);
       const found = find(id);
-      if (!found || isFree(found, fingerprint, nowMs)) {
+      if (!found || isAbandoned(found, fingerprint, nowMs)) {
         keep(id, { fingerprint, token, leaseUntilMs, expiresAtMs });
         return { kind: 'claimed' };
       }
@@ -56,10 +63,9 @@ export function booksStore(books: TabState<Books>): IdempotencyStore<OrderTransa
   };
 }
 
-/** Expired, or left behind by a page that was closed in between. */
-function isFree(entry: KeyEntry, fingerprint: string, nowMs: number): boolean {
-  const isAbandoned = !entry.answer && entry.leaseUntilMs <= nowMs;
-  return entry.expiresAtMs <= nowMs || (isAbandoned && entry.fingerprint === fingerprint);
+/** Left behind by a page that was closed in between. */
+function isAbandoned(entry: KeyEntry, fingerprint: string, nowMs: number): boolean {
+  return !entry.answer && entry.leaseUntilMs <= nowMs && entry.fingerprint === fingerprint;
 }
 
 function withEntry({ keys }: Books, id: string, entry: KeyEntry | undefined): Books['keys'] {
