@@ -367,6 +367,8 @@ describe('another payload after an outcome that nobody knows', () => {
     expect((await steadfetch.fields()).quantity).toBe('2');
     expect(await focused(page)).toBe('Order');
     await pass(aMinute);
+    await steadfetch.press('Order');
+    await page.getByRole('alertdialog').waitFor();
     expect(keysOf(steadfetch)).toBe('1 in 1 requests');
   });
 
@@ -415,6 +417,9 @@ test('Start over empties forms and ledgers, and ends what is under way', async (
     expect(await form.ledger()).toEqual([]);
     expect((await form.fields()).name).toBe('');
   }
+  expect(keysOf(steadfetch)).toBe('1 in 1 requests');
+  expect(await customer.picture()).toEqual([]);
+  expect(await steadfetch.detail()).toBe('Nothing sent yet.');
   await submit(steadfetch);
   await steadfetch.answered(1, 'The connection broke');
   expect((await steadfetch.ledger()).length).toBe(1);
