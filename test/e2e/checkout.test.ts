@@ -224,7 +224,7 @@ describe('one order is one submission', () => {
   });
 
   test('changes that are pressed while it is under way are not sent, and the form says so', async () => {
-    const { page, steadfetch } = await enter('lost');
+    const { page, steadfetch, pass } = await enter('lost');
     await submit(steadfetch);
     await steadfetch.answered(1, 'The connection broke');
     await steadfetch.enter({ quantity: '3' });
@@ -237,6 +237,11 @@ describe('one order is one submission', () => {
     await steadfetch.press('Retry now');
     await steadfetch.answered(2, 'Ordered');
     expect(await steadfetch.ledger()).toEqual(['1 Heron for Robin']);
+
+    await pass(1000);
+    await steadfetch.press('Order');
+    await steadfetch.sees('Sending your order');
+    expect(await steadfetch.detail()).toBe('The request is on its way.');
   });
 
   test('it goes on while the catalogue is looked at', async () => {

@@ -26,6 +26,7 @@ export function SteadyForm({ round }: { readonly round: TabState<Round> }) {
   const orderButton = useRef<HTMLButtonElement>(null);
 
   const press = async (): Promise<void> => {
+    setIsBusy(false);
     const result = await submit(order);
     setIsBusy(result.status === 'busy');
   };

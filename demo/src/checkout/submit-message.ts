@@ -47,7 +47,9 @@ function describe(
     case 'waiting':
       return { title: describeFailure(lastError), detail: describeWait(lastError) };
     case 'held':
-      return { title: 'The shop is down', detail: 'Your order goes out once it is back.' };
+      return status.reason === 'server-down'
+        ? { title: 'The shop is down', detail: 'Your order goes out once it is back.' }
+        : { title: 'Waiting for its turn', detail: 'Your order goes out when it comes.' };
     case 'succeeded':
       return { title: 'Ordered', detail: data ? `Order number ${data.number}.` : '' };
     case 'failed':
