@@ -1,11 +1,18 @@
 import { QueryClient } from '@tanstack/react-query';
-import { createSteadfetch, type PolicyOptions } from 'steadfetch';
+import { createSteadfetch, idempotencyProfiles, type PolicyOptions } from 'steadfetch';
 
 /** Waits that one can watch: each between half a step and a whole one, of 2, 4 and 8 seconds. */
 export const demoPolicy = { backoff: 'equal', baseMs: 2000 } as const satisfies PolicyOptions;
 
 export const steady = createSteadfetch({
   policy: demoPolicy,
+  // The orders' API honours idempotency keys, and publishes how long it keeps one.
+  apis: [
+    {
+      match: /\/api\/steadfetch\/orders$/,
+      idempotency: { ...idempotencyProfiles.draft, lifetimeMs: 86_400_000 },
+    },
+  ],
   // Three failures in a row trip it, not two: so that two of them show plain retries.
   origin: { circuit: { maxChance: 0.001 } },
 });

@@ -31,7 +31,7 @@ export function auditContrast(page: Page): Promise<string[]> {
       return colour[3] === 1 ? colour : backgroundOf(element.parentElement);
     };
     const isExempt = (element: Element): boolean =>
-      element.closest('.visually-hidden, [aria-disabled=true], noscript, svg') !== null;
+      element.closest('.visually-hidden, [aria-disabled=true], :disabled, noscript, svg') !== null;
 
     const failures: string[] = [];
     for (const element of document.body.querySelectorAll('*')) {

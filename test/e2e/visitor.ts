@@ -1,6 +1,6 @@
 import type { Page } from 'playwright';
-import { expect } from 'vitest';
 import { readPicture } from './read-picture.ts';
+import { createUntil } from './until.ts';
 import type { Sightings } from './watch-page.ts';
 
 /** Somebody who looks at the demo. Their time passes only when a test says so. */
@@ -28,10 +28,8 @@ export interface Visitor {
 /** How long the demo's API takes for an answer. */
 const latencyMs = 400;
 
-/** How many looks at the page, at least some milliseconds each, before something will never come. */
-const patience = 2000;
-
 const isCatalogue = (url: string): boolean => url.endsWith('/api/catalogue');
+const isApi = (url: string): boolean => /\/api\/(catalogue|\w+\/orders)$/.test(url);
 
 /** Watches a page that has not been opened yet. */
 export function createVisitor(page: Page): Visitor {
@@ -43,24 +41,12 @@ export function createVisitor(page: Page): Visitor {
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
     // The browser itself reports every answer from 400 on.
-    const isAnswer = message.type() === 'error' && isCatalogue(message.location().url);
+    const isAnswer = message.type() === 'error' && isApi(message.location().url);
     if (/^(error|warning)$/.test(message.type()) && !isAnswer) complaints.push(message.text());
   });
 
   const pass = (ms: number): Promise<void> => page.clock.runFor(ms);
-  /** React Query tells its news in a timer, so a millisecond passes between two looks. */
-  const until = async (selector: string, attribute: string | undefined, wanted: string) => {
-    const look = (): Promise<string | null | undefined> =>
-      page.evaluate(
-        ([where, name]) => {
-          const element = document.querySelector(where);
-          return name === undefined ? element?.textContent : element?.getAttribute(name);
-        },
-        [selector, attribute] as const,
-      );
-    for (let looks = 0; looks < patience && (await look()) !== wanted; looks += 1) await pass(1);
-    expect(await look()).toBe(wanted);
-  };
+  const until = createUntil(page);
 
   const arrives = (requests: number): Promise<void> =>
     until('[data-arrived]', 'data-arrived', `${requests}`);

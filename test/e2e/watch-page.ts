@@ -4,6 +4,8 @@ export interface Sightings {
   readonly seen: string[];
   /** What the live regions said. */
   readonly told: string[];
+  /** The same for each form, by its name. */
+  readonly forms: Record<string, Pick<Sightings, 'seen' | 'told'>>;
   /** The live regions, as they were when the page was drawn for the first time. */
   regionsAtFirst: readonly string[];
 }
@@ -20,11 +22,11 @@ declare global {
  */
 export function watchPage(): void {
   Math.random = () => 0.5;
-  const sightings: Sightings = { seen: [], told: [], regionsAtFirst: [] };
+  const sightings: Sightings = { seen: [], told: [], forms: {}, regionsAtFirst: [] };
   window.sightings = sightings;
 
-  const textOf = (selector: string): string =>
-    document.querySelector(selector)?.textContent.trim() ?? '';
+  const textOf = (selector: string, within: ParentNode = document): string =>
+    within.querySelector(selector)?.textContent.trim() ?? '';
   const add = (list: string[], text: string): void => {
     if (text !== '' && text !== list.at(-1)) list.push(text);
   };
@@ -41,5 +43,10 @@ export function watchPage(): void {
     add(sightings.told, textOf('[role=status]'));
     const alert = textOf('[role=alert]');
     add(sightings.told, alert && `ALERT ${alert}`);
+    for (const form of document.forms) {
+      const { seen, told } = (sightings.forms[form.ariaLabel ?? ''] ??= { seen: [], told: [] });
+      add(seen, textOf('.slip-title', form));
+      add(told, textOf('[role=status]', form));
+    }
   }).observe(document, { subtree: true, childList: true, characterData: true });
 }

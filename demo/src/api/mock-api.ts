@@ -11,6 +11,7 @@ import {
   rateLimited,
   slow,
 } from 'steadfetch/testing';
+import { type Checkout, createCheckout } from '../orders/checkout.ts';
 import type { ScenarioId } from '../scenarios/scenarios.ts';
 import { kites } from './kites.ts';
 
@@ -21,6 +22,8 @@ export interface MockApi {
   /** How many requests have come in since then: the other side of what the flight recorder draws. */
   readonly getRequestCount: () => number;
   readonly subscribe: (listener: () => void) => () => void;
+  /** Where orders are taken. */
+  readonly checkout: Checkout;
 }
 
 /** Long enough that a request can be seen on its way. */
@@ -43,7 +46,9 @@ const faults: Readonly<Record<ScenarioId, Fault | undefined>> = {
 
 /** Starts the service worker that answers in the place of a server. */
 export async function startMockApi(): Promise<MockApi> {
-  const worker = setupWorker();
+  const checkout = createCheckout();
+  const { naive, steadfetch } = checkout.desks;
+  const worker = setupWorker(naive.handler, steadfetch.handler);
   await worker.start({
     quiet: true,
     onUnhandledFrame: 'bypass',
@@ -77,5 +82,6 @@ export async function startMockApi(): Promise<MockApi> {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
+    checkout,
   };
 }

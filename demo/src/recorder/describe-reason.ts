@@ -3,9 +3,9 @@ import type { HeldReason } from 'steadfetch/react';
 
 /** Why an attempt is made again: the end of "It asks again, because ...". */
 export const retryReasons: Readonly<Record<RetryReason, string>> = {
-  network: 'no answer came, and reading twice does no harm',
-  timeout: 'the attempt took longer than its limit, and reading twice does no harm',
-  body: 'only a part of the answer arrived, and reading twice does no harm',
+  network: 'no answer came, and asking twice does no harm',
+  timeout: 'the attempt took longer than its limit, and asking twice does no harm',
+  body: 'only a part of the answer arrived, and asking twice does no harm',
   'request-timeout': 'the server did not get the whole request in time',
   'too-early': 'the server does not want it this early, so it is tried once more',
   'rate-limited': 'the server said when, and nothing is sent before then',

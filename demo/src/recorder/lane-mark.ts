@@ -12,7 +12,8 @@ export function markOf({ requests, wait, stop, from, to }: Lane): LaneMark | und
   const at = Math.max(wait?.plannedTo ?? from, last?.to ?? from, to ?? from);
   if (stop) return { at, text: 'stopped' };
   if (wait) return { at, text: describeWait(wait) };
-  return last?.outcome?.kind === 'ok' ? { at, text: 'loaded' } : undefined;
+  if (last?.outcome?.kind !== 'ok') return undefined;
+  return { at, text: last.outcome.status === 201 ? 'booked' : 'loaded' };
 }
 
 function describeWait({ from, to, plannedTo }: WaitMark): string {

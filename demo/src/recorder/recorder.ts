@@ -7,6 +7,8 @@ import { empty, endWait, hold, isHeld, isOver, type Recording } from './recordin
 export interface Recorder {
   /** Begins a new recording, of another query. */
   readonly follow: (queryKey: QueryKey) => void;
+  /** Begins a new recording, of what is submitted from now on. */
+  readonly followMutations: () => void;
   readonly getState: () => Recording;
   readonly subscribe: (listener: () => void) => () => void;
 }
@@ -17,6 +19,7 @@ export interface Recorder {
  */
 export function createRecorder(steady: Steadfetch, queryClient: QueryClient): Recorder {
   const listeners = new Set<() => void>();
+  /** The hash of a query; undefined for mutations. */
   let followed: string | undefined;
   let recording = empty;
 
@@ -27,8 +30,12 @@ export function createRecorder(steady: Steadfetch, queryClient: QueryClient): Re
   };
 
   steady.subscribe((event) => {
-    const { queryKey } = event.operation;
-    if (queryKey && hashKey(queryKey) === followed) set(recordEvent(recording, event));
+    const { kind, queryKey } = event.operation;
+    const isFollowed =
+      followed === undefined
+        ? kind === 'mutation'
+        : queryKey !== undefined && hashKey(queryKey) === followed;
+    if (isFollowed) set(recordEvent(recording, event));
   });
 
   queryClient.getQueryCache().subscribe(({ type, query }) => {
@@ -44,6 +51,10 @@ export function createRecorder(steady: Steadfetch, queryClient: QueryClient): Re
   return {
     follow(queryKey) {
       followed = hashKey(queryKey);
+      set(empty);
+    },
+    followMutations() {
+      followed = undefined;
       set(empty);
     },
     getState: () => recording,

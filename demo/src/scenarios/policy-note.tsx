@@ -1,4 +1,5 @@
 import { demoPolicy, steady } from '../steady.ts';
+import { formatOptions } from './format-options.ts';
 import type { Scenario } from './scenarios.ts';
 
 /** The policy in use, as it was written and in words. */
@@ -26,12 +27,4 @@ export function PolicyNote({ scenario }: { readonly scenario: Scenario }) {
       </dl>
     </section>
   );
-}
-
-/** As one would write it in code. */
-function formatOptions(options: object): string {
-  const entries = Object.entries(options).map(([name, value]) =>
-    typeof value === 'string' ? `${name}: '${value}'` : `${name}: ${value}`,
-  );
-  return `{ ${entries.join(', ')} }`;
 }

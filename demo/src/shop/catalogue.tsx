@@ -9,10 +9,11 @@ import './shop.css';
 interface Props {
   readonly visit: Visit;
   readonly onReload: () => void;
+  readonly onOrder: (kite: Kite) => void;
 }
 
 /** The products, or what stands in their place. What is there stays there while it is fetched anew. */
-export function Catalogue({ visit, onReload }: Props) {
+export function Catalogue({ visit, onReload, onOrder }: Props) {
   const { queryKey } = visit.query;
   const { data, dataUpdatedAt } = useQuery(visit.query);
   return (
@@ -21,16 +22,20 @@ export function Catalogue({ visit, onReload }: Props) {
         Catalogue
       </h2>
       <StatusPanel queryKey={queryKey} loadedAt={dataUpdatedAt} onReload={onReload} />
-      {data ? <Shelf kites={data} /> : <EmptyShelf />}
+      {data ? <Shelf kites={data} onOrder={onOrder} /> : <EmptyShelf />}
     </section>
   );
 }
 
-function Shelf({ kites }: { readonly kites: readonly Kite[] }) {
+interface ShelfProps extends Pick<Props, 'onOrder'> {
+  readonly kites: readonly Kite[];
+}
+
+function Shelf({ kites, onOrder }: ShelfProps) {
   return (
     <ul className="shelf">
       {kites.map((kite) => (
-        <KiteCard key={kite.id} kite={kite} />
+        <KiteCard key={kite.id} kite={kite} onOrder={onOrder} />
       ))}
     </ul>
   );

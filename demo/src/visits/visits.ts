@@ -2,6 +2,7 @@ import { onlineManager } from '@tanstack/react-query';
 import { kites } from '../api/kites.ts';
 import type { MockApi } from '../api/mock-api.ts';
 import type { Recorder } from '../recorder/recorder.ts';
+import { isCheckout } from '../checkout/hash.ts';
 import { queryClient } from '../steady.ts';
 import { createVisit, formatHash, parseHash, type Visit, type VisitPlan } from './visit.ts';
 
@@ -39,7 +40,10 @@ export function createVisits(api: MockApi, recorder: Recorder): Visits {
     visit = begin(plan);
     for (const listener of listeners) listener();
   };
-  window.addEventListener('hashchange', () => replace(parseHash(location.hash)));
+  window.addEventListener('hashchange', () => {
+    if (isCheckout(location.hash)) onlineManager.setOnline(true);
+    else replace(parseHash(location.hash));
+  });
 
   return {
     getState: () => visit,

@@ -1,0 +1,79 @@
+import type { IdempotencyStore, StoredAnswer } from 'steadfetch/server';
+import { book, type BookedOrder, type Books, type KeyEntry } from './books.ts';
+import type { TabState } from './tab-state.ts';
+
+/** What the handler of an order gets: what it books is committed with its answer, or not at all. */
+export interface OrderTransaction {
+  /** Books an order, and gives its number. */
+  readonly book: (order: Omit<BookedOrder, 'number' | 'isAnswered' | 'isDuplicate'>) => number;
+}
+
+/** Keeps keys and answers in the books of a shop, where its orders are: one write for both. */
+export function booksStore(books: TabState<Books>): IdempotencyStore<OrderTransaction> {
+  const find = (id: string): KeyEntry | undefined => books.getState().keys[id];
+  const keep = (id: string, entry: KeyEntry | undefined): void =>
+    books.update((state) => ({ ...state, keys: withEntry(state, id, entry) }));
+  const dropExpired = (nowMs: number): void => {
+    const living = Object.entries(books.getState().keys).filter(
+      ([, { expiresAtMs }]) => expiresAtMs > nowMs,
+    );
+    books.update((state) => ({ ...state, keys: Object.fromEntries(living) }));
+  };
+
+  return {
+    claim({ id, fingerprint, token, nowMs, leaseUntilMs, expiresAtMs }) {
+      dropExpired(nowMs);
+      const found = find(id);
+      if (!found || isAbandoned(found, fingerprint, nowMs)) {
+        keep(id, { fingerprint, token, leaseUntilMs, expiresAtMs });
+        return { kind: 'claimed' };
+      }
+      return found.answer
+        ? { kind: 'answered', fingerprint: found.fingerprint, answer: revive(found.answer) }
+        : { kind: 'running', fingerprint: found.fingerprint };
+    },
+
+    async run({ id, token }, work) {
+      const orders: Parameters<typeof book>[1][] = [];
+      const isHeld = (): boolean => find(id)?.token === token;
+      let answer: StoredAnswer | undefined;
+      try {
+        answer = await work({
+          book(order) {
+            const number = books.getState().lastNumber + 1;
+            books.update((state) => ({ ...state, lastNumber: number }));
+            orders.push({ ...order, number });
+            return number;
+          },
+        });
+      } finally {
+        if (!answer && isHeld()) keep(id, undefined);
+      }
+      if (!answer) return true;
+      const entry = find(id);
+      if (!entry || entry.token !== token) return false;
+      const { status, headers, body } = answer;
+      const answered = { ...entry, answer: { status, headers, body: [...body] } };
+      books.update((state) => ({
+        ...orders.reduce(book, state),
+        keys: withEntry(state, id, answered),
+      }));
+      return true;
+    },
+  };
+}
+
+/** Left behind by a page that was closed in between. */
+function isAbandoned(entry: KeyEntry, fingerprint: string, nowMs: number): boolean {
+  return !entry.answer && entry.leaseUntilMs <= nowMs && entry.fingerprint === fingerprint;
+}
+
+function withEntry({ keys }: Books, id: string, entry: KeyEntry | undefined): Books['keys'] {
+  const { [id]: _, ...others } = keys;
+  return entry ? { ...others, [id]: entry } : others;
+}
+
+const revive = (answer: NonNullable<KeyEntry['answer']>): StoredAnswer => ({
+  ...answer,
+  body: Uint8Array.from(answer.body),
+});
