@@ -76,5 +76,9 @@ export function holdAt(
     if (!at.waiter) end('expired');
     // Dropped when it was told that it waits.
     else if (isOver) gate.leave(at.waiter);
+    else if (live.isUrged) {
+      live.isUrged = false;
+      gate.force(at.waiter);
+    }
   });
 }

@@ -54,6 +54,8 @@ export interface LiveOperation {
   isResumed?: boolean;
   /** It need not leave the device: React Query's `networkMode` says so. */
   mayBeOffline?: boolean;
+  /** A person has asked for its next request: it goes whatever is known of its origin. */
+  isUrged?: boolean | undefined;
   /** The attempt that the retry budget was last asked about. */
   paidFor: number;
   decision?: Decision;
@@ -80,7 +82,15 @@ export interface LiveOperation {
 export type OperationInit = Partial<
   Pick<
     LiveOperation,
-    'policy' | 'idempotent' | 'intent' | 'isSingle' | 'attempt' | 'request' | 'gate' | 'ask'
+    | 'policy'
+    | 'idempotent'
+    | 'intent'
+    | 'isSingle'
+    | 'attempt'
+    | 'request'
+    | 'gate'
+    | 'ask'
+    | 'isUrged'
   >
 >;
 

@@ -156,6 +156,7 @@ export function createPassage(
     live.paidFor = attempt;
     if (!gate.tryEnter(attempt === 1, live.isResumed, live.mayBeOffline))
       return wait(gate, ask, name, facts, api, signal);
+    if (live.isUrged) live.isUrged = false;
     const { budget } = gate;
     if (!isCharged || (facts.keyed ? budget.charge() : budget.spend())) {
       return settleAt(gate, name, api, false);

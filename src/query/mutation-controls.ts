@@ -14,7 +14,9 @@ export function retryMutationNow(mutation: Mutation): void {
   const live = runOf(mutation)?.live;
   if (!live) return;
   for (const { go } of live.holds) go();
-  if (live.phase === 'waiting') live.skip?.();
+  if (live.phase !== 'waiting') return;
+  live.isUrged = true;
+  live.skip?.();
 }
 
 /** Ends a mutation of ours, whatever it is at. */

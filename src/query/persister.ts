@@ -98,7 +98,14 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     const live = operations.begin(
       'query',
       // Where it went before, it will go again: so it can be held before its queryFn runs.
-      { policy, attempt, isSingle: policy?.maxRetries === 0, gate: known?.gate, ask: known?.ask },
+      {
+        policy,
+        attempt,
+        isSingle: policy?.maxRetries === 0,
+        gate: known?.gate,
+        ask: known?.ask,
+        isUrged: known?.isUrged,
+      },
       query.queryKey,
     );
     byQuery.set(query, live);

@@ -24,12 +24,15 @@ export interface RetryControls {
 
 export function retryNow(query: Query, instance: Instance): void {
   const { status } = queryStatus(query, instance);
-  const held = instance.byQuery.get(query)?.holds ?? [];
+  const live = instance.byQuery.get(query);
+  const held = live?.holds ?? [];
   for (const { go } of held) go();
   if (held.length > 0) return;
-  if (status === 'waiting' || status === 'failed') replaceFetch(query, undefined);
-  // One attempt whatever the browser thinks of the network; the next one is held again.
-  if (status === 'held') replaceFetch(query, { networkMode: 'offlineFirst' });
+  if (status !== 'waiting' && status !== 'failed' && status !== 'held') return;
+  // The operation that follows takes that over.
+  if (live) live.isUrged = true;
+  // One attempt whatever is known of the network; the next one is held again.
+  replaceFetch(query, status === 'held' ? { networkMode: 'offlineFirst' } : undefined);
 }
 
 export function cancel(query: Query, instance: Instance): void {

@@ -123,6 +123,33 @@ describe('Retry now', () => {
     expect(server.times()).toEqual([0]);
   });
 
+  test('in a wait while its origin is down, one press sends, and the next attempt is held', async () => {
+    const { server, time, order, retryNow, last } = showOrders(sendOrder, { origin: {} });
+    server.plan('/orders', 503, 503, 503, 503);
+    order();
+    await time.advance(600);
+    expect(last()).toMatchObject({ status: 'waiting', attempt: 2 });
+    retryNow();
+    await time.advance(10);
+    expect(server.times()).toEqual([0, 500, 600]);
+    // The backoff is U(0, 4 s).
+    await time.advance(2000);
+    expect(last()).toMatchObject({ status: 'held', reason: 'server-down' });
+    expect(server.times()).toHaveLength(3);
+  });
+
+  test('a press whose attempt goes at once does not send a later one past its origin', async () => {
+    const { server, time, order, retryNow, last } = showOrders(sendOrder, { origin: {} });
+    server.plan('/orders', 503, 503);
+    order();
+    await time.advance(100);
+    retryNow();
+    await time.advance(10);
+    expect(server.times()).toEqual([0, 100]);
+    await time.advance(1000);
+    expect(last()).toMatchObject({ status: 'held', reason: 'server-down' });
+  });
+
   test('lets go what its origin holds', async () => {
     const { server, time, order, retryNow, last } = showOrders(sendOrder, { origin: {} });
     server.plan('/orders', 503, 503, { afterMs: 10 });

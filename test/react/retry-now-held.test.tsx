@@ -36,6 +36,18 @@ describe('when held', () => {
     expect(rig.server.times()).toEqual([100, 10_100]);
   });
 
+  test('in a wait while its origin is down: one press sends', async () => {
+    const rig = createRig({ origin: {} });
+    rig.server.plan('/products', 503, 503, { body: 'Tea' });
+    const { press, last } = showProducts(rig);
+    await rig.time.advance(600);
+    expect(statusOf(last())).toMatchObject({ status: 'waiting', attempt: 2 });
+    press();
+    await rig.time.advance(10);
+    expect(rig.server.times()).toEqual([0, 500, 600]);
+    expect(screen.getByText('success idle Tea')).toBeDefined();
+  });
+
   test('offline though the network is there: the attempt succeeds', async () => {
     const rig = createRig();
     rig.server.plan('/products', { body: 'Tea', afterMs: 10 });
