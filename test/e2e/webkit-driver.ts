@@ -2,7 +2,8 @@ import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process'
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import type { Readable } from 'node:stream';
 
 /** One window of a browser of its own, spoken to in W3C WebDriver. */
 export interface WebKitPage {
@@ -31,6 +32,9 @@ const display = process.env['XVFB_PATH'] ?? '/usr/bin/Xvfb';
 /** What there must be to drive WebKitGTK, and is not on this machine. */
 export const missingForWebKit = [driver, display].filter((path) => !existsSync(path));
 
+/** Longer than the driver gives a script, and shorter than a test has. */
+const limitMs = 40_000;
+
 const soon = (): Promise<void> => new Promise((passed) => setTimeout(passed, 20));
 
 function start(path: string, args: readonly string[], options: SpawnOptions): ChildProcess {
@@ -46,13 +50,11 @@ async function startScreen(): Promise<readonly [ChildProcess, string]> {
   const screen = start(display, ['-displayfd', '3', '-nolisten', 'tcp'], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
   });
-  const told = screen.stdio[3] as Socket;
-  const ended = once(screen, 'exit').then(([code]) => {
-    throw new Error(`${display} ended with ${code}.`);
-  });
-  const [number] = (await Promise.race([once(told, 'data'), ended])) as [Buffer];
-  told.destroy();
-  return [screen, `:${String(number).trim()}`];
+  let number = '';
+  // To its end: it dies of a pipe that is closed between the number and the line's end.
+  for await (const told of screen.stdio[3] as Readable) number += String(told);
+  if (number === '') throw new Error(`${display} has not started.`);
+  return [screen, `:${number.trim()}`];
 }
 
 async function freePort(): Promise<number> {
@@ -67,6 +69,7 @@ async function freePort(): Promise<number> {
 async function send<Answer>(method: string, url: string, body?: unknown): Promise<Answer> {
   const response = await fetch(url, {
     method,
+    signal: AbortSignal.timeout(limitMs),
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   const { value } = (await response.json()) as { value: Answer & { message?: string } };
