@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { count } from './count-shown.ts';
 import { type OfflineServer, startOfflineServer } from './offline-server.ts';
 import { missingForWebKit, startWebKit, type WebKit, type WebKitPage } from './webkit-driver.ts';
@@ -27,14 +27,12 @@ async function visit(kind: Kind, act: (page: WebKitPage) => Promise<void>): Prom
   server.there.isUp = true;
   server.here.forgetSlow();
   const page = await browser.open();
-  try {
-    await page.goto(server.here.url);
-    await page.waitFor(() => 'lab' in window);
-    await page.evaluate((which) => window.lab.start(which), kind);
-    await act(page);
-  } finally {
-    await page.close();
-  }
+  // Also where the test runs out of time: the driver has one browser at once.
+  onTestFinished(page.close);
+  await page.goto(server.here.url);
+  await page.waitFor(() => 'lab' in window);
+  await page.evaluate((which) => window.lab.start(which), kind);
+  await act(page);
 }
 
 const ask = (page: WebKitPage, ...urls: readonly string[]): Promise<void> =>
