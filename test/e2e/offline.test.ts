@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Browser, CDPSession, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { count } from './count-shown.ts';
 import type { Lab } from './offline-page/main.ts';
 import { type OfflineServer, startOfflineServer } from './offline-server.ts';
 import { launch } from './open-tabs.ts';
@@ -40,15 +41,6 @@ afterAll(async () => {
   await browser.close();
   await server.close();
 });
-
-/** What the queries show: how many show the same. */
-function count(texts: readonly string[]): string {
-  const counts = new Map<string, number>();
-  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
-  return [...counts]
-    .map(([text, number]) => (texts.length > 1 ? `${number} ${text}` : text))
-    .join(', ');
-}
 
 async function visit(act: (visit: Visit) => Promise<void>, isTimed = true) {
   const context = await browser.newContext();
