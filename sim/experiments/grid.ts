@@ -6,8 +6,8 @@ import { type Cell, cell } from './experiment.ts';
  * are the same to Steadfetch: with the same seeds they have given the same figures to the last digit.
  */
 function seedsOf(kind: OutageKind, outageS: number): number {
-  if (outageS <= 30) return 5;
-  return kind === 'drop' ? 1 : 3;
+  if (kind === 'drop') return 1;
+  return outageS <= 30 ? 5 : 3;
 }
 
 /** Steadfetch in outages of every kind, length and load, the longest first. */
