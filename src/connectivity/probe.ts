@@ -65,17 +65,32 @@ export async function sendProbe(
   { url, method = 'HEAD', timeoutMs = 5000, expect }: ProbeOptions,
 ): Promise<ProbeResult> {
   const controller = new AbortController();
-  const timer = clock.setTimeout(() => controller.abort(), timeoutMs);
-  try {
+  let timer: unknown;
+  // Also where the transport, or `expect`, does not heed the signal.
+  const late = new Promise<ProbeResult>((resolve) => {
+    timer = clock.setTimeout(() => {
+      controller.abort();
+      resolve('failed');
+    }, timeoutMs);
+  });
+  const ask = async (): Promise<ProbeResult> => {
     const response = await transport(url, {
       method,
       cache: 'no-store',
       // Any answer of another origin will do, also one that the page may not read.
       mode: expect ? 'cors' : 'no-cors',
+      // Most portals send the browser to a page of another origin, where CORS would hide it.
+      redirect: expect ? 'manual' : 'follow',
       signal: controller.signal,
     });
+    if (response.type === 'opaqueredirect') return 'captive';
     if (!expect || (!response.ok && response.status !== 511)) return 'reached';
+    // A body that breaks off is the network's doing: it must be in before it is judged.
+    await response.clone().arrayBuffer();
     return (await isExpected(expect, response)) ? 'reached' : 'captive';
+  };
+  try {
+    return await Promise.race([ask(), late]);
   } catch {
     return 'failed';
   } finally {

@@ -251,50 +251,72 @@ describe('one origin down and another up', () => {
   });
 });
 
+/** So many in a row get no answer. */
+const inVain = Array.from({ length: 100 }, () => 'network' as const);
+
 describe('without a probe', () => {
-  test('offline and one failure hold; one goes at a time, and the first answer opens the way', async () => {
-    const rig = createRig({ origin: {} });
+  /** The browser says offline, and a request fails. */
+  async function loseNetwork(rig: Rig): Promise<void> {
+    rig.server.plan('/', ...inVain);
+    rig.server.plan('/lost', 'network');
     setBrowserOnline(false);
-    rig.server.plan('/a', 'network');
-    send(rig, `${api}/a`);
+    send(rig, `${api}/lost`);
     await rig.time.advance(0);
+  }
+  const sentTo = (rig: Rig) => rig.server.sent.map(({ at, request }) => `${at} ${request}`);
+
+  test('offline and one failure hold; a look at what failed goes ever later, and an answer opens the way', async () => {
+    const rig = createRig({ origin: {} });
+    await loseNetwork(rig);
     const calls = [`${api}/a`, `${api}/b`, `${other}/c`].map((url) => send(rig, url));
-    rig.server.plan('/a', 'network');
-    rig.server.plan('/b', 'network');
-    await rig.time.advance(1999);
-    expect(rig.server.times()).toEqual([0]);
+    const post = send(rig, `${api}/d`, { method: 'POST' });
+    await rig.time.advance(13_999);
+    expect(sentTo(rig)).toEqual(['0 GET /lost', '2000 HEAD /', '6000 HEAD /']);
+    expect([...calls, post].map(({ state }) => state)).toEqual(
+      inVain.slice(0, 4).map(() => 'pending'),
+    );
+    rig.server.unplan('/');
     await rig.time.advance(1);
-    // The newest first, of what does no harm.
-    expect(rig.server.sent.slice(1).map(({ request }) => request)).toEqual(['GET /b']);
-    // The next is another origin's.
-    await rig.time.advance(4000);
-    expect(rig.server.sent.slice(2).map(({ request }) => request)).toEqual(['GET /c']);
-    await rig.time.advance(1000);
-    expect(calls.map(({ state }) => state)).toEqual(['rejected', 'rejected', 'resolved']);
     expect(onlineManager.isOnline()).toBe(true);
+    await rig.time.advance(1000);
+    expect(sentTo(rig)[3]).toBe('14000 HEAD /');
+    expect([...calls, post].map(({ state }) => state)).toEqual(
+      inVain.slice(0, 4).map(() => 'resolved'),
+    );
   });
 
-  test('a POST that must not be sent twice does not go to find out', async () => {
+  test('queries and a plain mutation that React Query has paused stay so: none is sent into nothing', async () => {
     const rig = createRig({ origin: {} });
-    setBrowserOnline(false);
-    rig.server.plan('/a', 'network');
-    send(rig, `${api}/a`);
-    await rig.time.advance(0);
-    const post = send(rig, `${api}/b`, { method: 'POST' });
-    await rig.time.advance(59_000);
-    expect(rig.server.times('/b')).toEqual([]);
-    expect(post.state).toBe('pending');
-    setBrowserOnline(true);
-    await rig.time.advance(100);
-    expect(post.state).toBe('resolved');
+    rig.client.mount();
+    await loseNetwork(rig);
+    const queries = ['a', 'b', 'c'].map((path) =>
+      observe(
+        rig.client.fetchQuery({
+          queryKey: [path],
+          queryFn: () => rig.steady.json(`${api}/${path}`),
+        }),
+      ),
+    );
+    const mutation = observe(
+      rig.client
+        .getMutationCache()
+        .build(rig.client, { mutationFn: () => rig.steady.json(`${api}/m`, { method: 'POST' }) })
+        .execute(undefined),
+    );
+    await rig.time.advance(300_000);
+    expect(sentTo(rig).filter((line) => !line.endsWith('HEAD /'))).toEqual(['0 GET /lost']);
+    expect(onlineManager.isOnline()).toBe(false);
+    rig.server.unplan('/');
+    await rig.time.advance(60_000);
+    expect([...queries, mutation].map(({ state }) => state)).toEqual(
+      inVain.slice(0, 4).map(() => 'resolved'),
+    );
   });
 
-  test('queries that React Query holds are asked for, so that nothing waits for ever', async () => {
+  test('onLine is false and the network works: the look finds out, and queries that React Query holds go', async () => {
     const rig = createRig({ origin: {} });
-    setBrowserOnline(false);
-    rig.server.plan('/a', 'network');
-    send(rig, `${api}/a`);
-    await rig.time.advance(0);
+    await loseNetwork(rig);
+    rig.server.unplan('/');
     rig.client.mount();
     const query = observe(
       rig.client.fetchQuery({ queryKey: ['b'], queryFn: () => rig.steady.json(`${api}/b`) }),
