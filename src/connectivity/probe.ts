@@ -3,7 +3,10 @@ import { reject } from '../policy/check-option.ts';
 
 /** A small request that asks whether the network is there. */
 export interface ProbeOptions {
-  /** Best of the page's own origin, and something that is there whatever becomes of the API: a small static file. */
+  /**
+   * Best of the page's own origin, and something that is there whatever becomes of the API: a small
+   * static file. It must not redirect, nor be answered by a service worker.
+   */
   readonly url: string;
   /** @default 'HEAD' */
   readonly method?: 'HEAD' | 'GET' | undefined;
@@ -11,7 +14,7 @@ export interface ProbeOptions {
   readonly timeoutMs?: number | undefined;
   /**
    * Whether an answer is ours, and not that of a captive portal, which answers everything with a
-   * page of its own. Only asked about a good answer: one with an error is taken for a server's.
+   * page of its own or a redirect. Only asked about a good answer: one with an error is taken for a server's.
    * @default every answer is ours
    */
   readonly expect?: ((response: Response) => boolean | Promise<boolean>) | undefined;
@@ -23,7 +26,8 @@ export type ProbeResult = 'reached' | 'failed' | 'captive';
 /** How it is found out whether the network is there. */
 export interface ConnectivityOptions {
   /**
-   * A small request that asks. Without one, what other requests show has to do. Only in a page.
+   * A small request that asks. Without one, what other requests show has to do and, only while
+   * offline, a `HEAD /` to the origin that got no answer last. Only in a page.
    * @default false
    */
   readonly probe?: ProbeOptions | false | undefined;
