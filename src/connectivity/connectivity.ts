@@ -25,7 +25,7 @@ export interface Connectivity extends Readable<ConnectivityState> {
   /** Looks now: by the probe or, without one, while offline, by a request of its own. */
   readonly checkNow: () => void;
   /** An answer of any kind came, to a request that was sent then. */
-  readonly answered: (sentAt: number, now: number) => void;
+  readonly answered: (sentAt: number, now: number, url: string) => void;
   /** None came. Tells, now or when it is known, whether that is the origin's doing. */
   readonly failed: (sentAt: number, url: string, judge: (isItsDoing: boolean) => void) => void;
   /** What the gates of all origins hold by. */
@@ -155,9 +155,12 @@ export function createConnectivity(
     getState,
     subscribe,
     checkNow,
-    answered(sentAt, now) {
-      // A portal answers what it likes; and what was sent before the browser spoke may be older news.
-      if (isCaptive || sentAt < hintedAt) return;
+    answered(sentAt, now, url) {
+      // What was sent before the browser spoke may be older news.
+      if (sentAt < hintedAt) return;
+      // A portal answers what it likes, but not under the certificate of another.
+      if (isCaptive && !originOf(url).startsWith('https')) return;
+      isCaptive = false;
       provenAt = now;
       if (look || getState().status !== 'online') conclude('online');
     },

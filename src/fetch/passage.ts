@@ -114,7 +114,7 @@ export function createPassage(
           error,
         );
       if (kind !== 'network' && kind !== 'timeout') {
-        if (response && !live.isUnproven?.()) connectivity.answered(sentAt, now);
+        if (response && !live.isUnproven?.()) connectivity.answered(sentAt, now, url);
         judge(true);
       } else if (page?.isCutOff(Object(error).cause)) judge(false);
       else connectivity.failed(sentAt, url, judge);

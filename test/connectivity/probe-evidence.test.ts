@@ -208,7 +208,7 @@ describe('with a probe', () => {
     await one.end('captive');
     expect(one.state()).toEqual(['offline', 0, 2000]);
     // It answers everything with its own page.
-    one.answer();
+    one.answer(0, 'http://api.example/a');
     expect(one.state()[0]).toBe('offline');
     for (let times = 0; times < 6; times++) {
       one.clock.advance(60_000);
@@ -257,6 +257,17 @@ describe('with a probe', () => {
     }
     expect(one.looks).toEqual(looks);
     expect(one.state()[0]).toBe('offline');
+  });
+
+  test('an answer over https ends a portal, which has not the certificate for it', async () => {
+    const one = withProbe();
+    one.fail();
+    await one.end('captive');
+    one.clock.advance(100);
+    one.answer(100, 'https://api.example/a');
+    expect(one.state()).toEqual(['online', 100, undefined]);
+    one.clock.advance(60_000);
+    expect(one.probes).toEqual([0]);
   });
 
   test('a portal is not asked for any answer: it gives one', async () => {

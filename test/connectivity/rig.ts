@@ -23,7 +23,7 @@ export interface Evidence {
     sentAtMs?: number,
     url?: string,
   ) => { readonly isItsDoing: () => boolean | undefined };
-  readonly answer: (sentAtMs?: number) => void;
+  readonly answer: (sentAtMs?: number, url?: string) => void;
   readonly state: () => readonly [status: string, sinceMs: number, nextMs: number | undefined];
 }
 
@@ -87,7 +87,8 @@ export function gather(start: Start = {}): Evidence {
       connectivity.failed(epochMs + sentAtMs, url, (is) => (isItsDoing = is));
       return { isItsDoing: () => isItsDoing };
     },
-    answer: (sentAtMs = clock.elapsed()) => connectivity.answered(epochMs + sentAtMs, clock.now()),
+    answer: (sentAtMs = clock.elapsed(), url = 'https://api.example/a') =>
+      connectivity.answered(epochMs + sentAtMs, clock.now(), url),
     state() {
       const { status, since, nextProbeAt } = connectivity.getState();
       return [status, since - epochMs, nextProbeAt && nextProbeAt - epochMs];
