@@ -1,3 +1,4 @@
+import { QueryClient } from '@tanstack/react-query';
 import { createSteadfetch, type Steadfetch, type SteadfetchConfig } from 'steadfetch';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
@@ -92,6 +93,29 @@ describe('a request that is cut off while the page may be on its way out', () =>
     cut();
     await advance(1500);
     expect([call.state, server.timesMs]).toEqual(['resolved', [0, 1500]]);
+  });
+
+  test('a POST with a key of ours is sent again, with that key', async () => {
+    const { steady, server, cut } = rig(1, {
+      apis: [{ match: origin, idempotency: { header: 'Idempotency-Key' } }],
+    });
+    const client = new QueryClient();
+    const options = steady.mutationOptions({
+      mutationFn: (_: void, { fetch, idempotencyKey }) =>
+        fetch(`${origin}/a`, {
+          method: 'POST',
+          body: 'x',
+          headers: { 'idempotency-key': idempotencyKey },
+        }),
+    });
+    const mutation = observe(client.getMutationCache().build(client, options).execute(undefined));
+    await advance(0);
+    window.stop();
+    cut();
+    await advance(1500);
+    expect([mutation.state, server.timesMs]).toEqual(['resolved', [0, 1500]]);
+    const [first, second] = server.requests.map(({ headers }) => headers.get('idempotency-key'));
+    expect(second).toBe(first);
   });
 
   test('a clock that is set back does not prolong the page’s leaving', async () => {
