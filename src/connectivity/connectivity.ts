@@ -1,6 +1,7 @@
 import { createAlarm } from '../origin/alarm.ts';
 import { between } from '../origin/circuit.ts';
 import type { Network } from '../origin/network.ts';
+import { originOf } from '../origin/origins.ts';
 import { createStore, type Readable } from '../origin/store.ts';
 import type { Clock, Random } from '../policy/clock.ts';
 import type { Hint, HintEvent } from './hint.ts';
@@ -21,12 +22,12 @@ export interface ConnectivityState {
 
 /** Evidence of the network, from what requests show. */
 export interface Connectivity extends Readable<ConnectivityState> {
-  /** Looks now: by the probe or, without one, by letting one operation go. */
+  /** Looks now: by the probe or, without one, while offline, by a request of its own. */
   readonly checkNow: () => void;
   /** An answer of any kind came, to a request that was sent then. */
-  readonly answered: (sentAt: number, now: number) => void;
+  readonly answered: (sentAt: number, now: number, url: string) => void;
   /** None came. Tells, now or when it is known, whether that is the origin's doing. */
-  readonly failed: (sentAt: number, judge: (isItsDoing: boolean) => void) => void;
+  readonly failed: (sentAt: number, url: string, judge: (isItsDoing: boolean) => void) => void;
   /** What the gates of all origins hold by. */
   readonly network: Network;
   readonly dispose: () => void;
@@ -39,38 +40,42 @@ const mostGapMs = 30_000;
 /** After so many looks that found nothing, it may be the probe that is wrong. */
 const patience = 3;
 
-/** One that was let go to find out, and has not been heard of. */
-const trialMs = 10_000;
+/** What answers a device that is offline, too. */
+const loopback = /\/\/(localhost|127\.|\[::1\])|\.localhost(:|$)/;
 
 /**
  * A device is offline when the browser says so, and a look confirms it: the probe fails or, without
  * one, a request does. Neither is enough alone. `onLine` is false on machines that reach their
  * server all the same, so an answer proves it wrong until the browser speaks again; and a probe that
  * fails may be the fault of its own server. A captive portal is as good as no network.
+ *
+ * While offline, and without a probe that can be relied on, `lookAt` asks an origin for any answer:
+ * nobody's request is put at risk to find out.
  */
 export function createConnectivity(
   clock: Clock,
   random: Random,
   hint: Hint | undefined,
   probe: (() => Promise<ProbeResult>) | undefined,
+  lookAt: (origin: string) => Promise<ProbeResult>,
 ): Connectivity {
   const { getState, subscribe, set } = createStore<ConnectivityState>({
     status: 'online',
     since: clock.now(),
     nextProbeAt: undefined,
   });
-  const gates = createStore({});
-  let permits = Infinity;
+  let isOffline = false;
   let hintedAt = -Infinity;
   let provenAt = -Infinity;
   let backAt = -Infinity;
   let isCaptive = false;
   let failedLooks = 0;
+  /** The origin that got no answer last. */
+  let failedOrigin: string | undefined;
   /** The look that is under way. */
   let look: object | undefined;
   let undecided: ((isItsDoing: boolean) => void)[] = [];
 
-  const isOffline = (): boolean => getState().status === 'offline';
   const show = (status: ConnectivityState['status'], nextProbeAt?: number): void => {
     const before = getState();
     const since = before.status === status ? before.since : clock.now();
@@ -79,83 +84,69 @@ export function createConnectivity(
   };
   const conclude = (status: ConnectivityState['status']): void => {
     const now = clock.now();
-    const wasHolding = permits < Infinity;
+    const wasOffline = isOffline;
+    isOffline = status === 'offline';
     look = undefined;
     let nextAt: number | undefined;
-    if (status === 'offline') {
-      permits = 0;
+    if (isOffline) {
       const gapMs = Math.min(leastGapMs * 2 ** failedLooks++, mostGapMs);
       nextAt = now + between(random, 0.5, 1.5) * gapMs;
     } else {
-      permits = Infinity;
       failedLooks = 0;
-      if (wasHolding) backAt = now;
+      if (wasOffline) backAt = now;
     }
     setAlarm(nextAt ?? Infinity);
     const judged = undecided;
     undecided = [];
-    for (const judge of judged) judge(status !== 'offline');
+    for (const judge of judged) judge(!isOffline);
     show(status, nextAt);
-    if (wasHolding || permits < Infinity) gates.set({});
   };
   /** After a look that found nothing. */
   const despair = (): void => {
-    const isDenied = !!hint?.isOffline() && provenAt < hintedAt;
+    const isDenied = !!hint?.isOffline() && provenAt < hintedAt && !!(probe ?? failedOrigin);
     // The browser says that it is back, and may be early.
-    const isPatient = isOffline() && failedLooks < patience;
+    const isPatient = isOffline && failedLooks < patience;
     conclude(isDenied || isPatient ? 'offline' : 'suspect');
   };
-  const prove = (): void => {
-    isCaptive = false;
-    provenAt = clock.now();
-    conclude('online');
+  const send = async (): Promise<ProbeResult> => {
+    const result = probe ? await probe() : 'failed';
+    if (result !== 'failed' || !isOffline || isCaptive) return result;
+    // So that a probe which is wrong stops nobody for ever.
+    if (probe && failedLooks <= patience) return result;
+    const origin = failedOrigin ?? originOf('');
+    if (!origin.startsWith('http') || (!failedOrigin && loopback.test(origin))) return result;
+    return lookAt(origin);
   };
-  const start = (): void => {
+  const start = async (): Promise<void> => {
     const mine = {};
     look = mine;
     setAlarm(Infinity);
-    // One of those that are held goes to find out: so that a probe which is wrong stops nobody for ever.
-    if (isOffline() && !isCaptive && (!probe || failedLooks > patience)) {
-      permits = 1;
-      gates.set({});
-    }
-    if (!probe) {
-      // Nobody waits here, but perhaps behind React Query, and whoever comes first finds out.
-      if (permits > 0) show('suspect');
-      return;
-    }
-    show(isOffline() ? 'offline' : 'suspect');
-    void ask(probe, mine);
-  };
-  const ask = async (send: () => Promise<ProbeResult>, mine: object): Promise<void> => {
+    show(isOffline ? 'offline' : 'suspect');
     const result = await send();
     if (look !== mine) return;
     isCaptive = result === 'captive';
-    if (result === 'reached') prove();
-    else if (isCaptive) conclude('offline');
+    if (result === 'reached') {
+      provenAt = clock.now();
+      conclude('online');
+    } else if (isCaptive) conclude('offline');
     else despair();
   };
   const checkNow = (): void => {
-    if (look) return;
-    if (probe || isOffline()) start();
+    if (!look && (probe || isOffline)) void start();
   };
-  const setAlarm = createAlarm(clock, () => {
-    // One that was let go has not been heard of.
-    if (look && !probe) despair();
-    else checkNow();
-  });
+  const setAlarm = createAlarm(clock, checkNow);
 
   const onHint = (event: HintEvent): void => {
     if (event === 'visible') {
-      if (isOffline()) checkNow();
+      if (isOffline) checkNow();
       return;
     }
     hintedAt = clock.now();
     failedLooks = 0;
-    if (probe) start();
-    else if (event === 'online') {
-      if (permits < Infinity) conclude('suspect');
-    } else if (!isOffline()) show('suspect');
+    if (probe) void start();
+    else if (event === 'offline') {
+      if (!isOffline) show('suspect');
+    } else if (isOffline) conclude('suspect');
   };
   const unwatch = hint?.watch(onHint);
   if (hint?.isOffline()) onHint('offline');
@@ -164,30 +155,31 @@ export function createConnectivity(
     getState,
     subscribe,
     checkNow,
-    answered(sentAt, now) {
-      // A portal answers what it likes; and what was sent before the browser spoke may be older news.
-      if (isCaptive || sentAt < hintedAt) return;
+    answered(sentAt, now, url) {
+      // What was sent before the browser spoke may be older news.
+      if (sentAt < hintedAt) return;
+      // A portal answers what it likes, but not under the certificate of another.
+      if (isCaptive && !originOf(url).startsWith('https')) return;
+      isCaptive = false;
       provenAt = now;
       if (look || getState().status !== 'online') conclude('online');
     },
-    failed(sentAt, judge) {
+    failed(sentAt, url, judge) {
+      const origin = originOf(url);
+      if (origin.startsWith('http')) failedOrigin = origin;
       // It was cut off by what is over now; or it was told to go all the same.
-      if (sentAt < backAt || (isOffline() && !look)) return judge(false);
+      if (sentAt < backAt || (isOffline && !look)) return judge(false);
       // Something was answered in the meantime.
       if (provenAt > Math.max(sentAt, hintedAt)) return judge(true);
       undecided.push(judge);
-      if (!probe) despair();
-      else if (!look) start();
+      if (look) return;
+      if (probe) void start();
+      else despair();
     },
     network: {
-      permits: () => permits,
-      spend() {
-        if (permits === Infinity || permits <= 0) return;
-        permits--;
-        if (!probe) setAlarm(clock.now() + trialMs);
-      },
+      isOffline: () => isOffline,
       retryAt: () => getState().nextProbeAt,
-      subscribe: gates.subscribe,
+      subscribe,
     },
     dispose() {
       unwatch?.();

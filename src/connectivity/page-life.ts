@@ -37,7 +37,9 @@ export function watchPageLife(clock: Clock, random: Random): PageLife | undefine
 
   return {
     fate() {
-      if (!isAway && clock.now() - leftAt > leavingMs) return undefined;
+      const agoMs = clock.now() - leftAt;
+      // A clock that was set back would prolong it.
+      if (!isAway && (agoMs < 0 || agoMs > leavingMs)) return undefined;
       return new Promise((resolve) => {
         // Drawn, so that what was cut off together does not come back together.
         const wait = (): void => {

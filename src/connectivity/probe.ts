@@ -3,7 +3,10 @@ import { reject } from '../policy/check-option.ts';
 
 /** A small request that asks whether the network is there. */
 export interface ProbeOptions {
-  /** Best of the page's own origin, and something that is there whatever becomes of the API: a small static file. */
+  /**
+   * Best of the page's own origin, and something that is there whatever becomes of the API: a small
+   * static file. It must not redirect, nor be answered by a service worker.
+   */
   readonly url: string;
   /** @default 'HEAD' */
   readonly method?: 'HEAD' | 'GET' | undefined;
@@ -11,7 +14,7 @@ export interface ProbeOptions {
   readonly timeoutMs?: number | undefined;
   /**
    * Whether an answer is ours, and not that of a captive portal, which answers everything with a
-   * page of its own. Only asked about a good answer: one with an error is taken for a server's.
+   * page of its own or a redirect. Only asked about a good answer: one with an error is taken for a server's.
    * @default every answer is ours
    */
   readonly expect?: ((response: Response) => boolean | Promise<boolean>) | undefined;
@@ -23,7 +26,8 @@ export type ProbeResult = 'reached' | 'failed' | 'captive';
 /** How it is found out whether the network is there. */
 export interface ConnectivityOptions {
   /**
-   * A small request that asks. Without one, what other requests show has to do. Only in a page.
+   * A small request that asks. Without one, what other requests show has to do and, only while
+   * offline, a `HEAD /` to the origin that got no answer last. Only in a page.
    * @default false
    */
   readonly probe?: ProbeOptions | false | undefined;
@@ -65,17 +69,32 @@ export async function sendProbe(
   { url, method = 'HEAD', timeoutMs = 5000, expect }: ProbeOptions,
 ): Promise<ProbeResult> {
   const controller = new AbortController();
-  const timer = clock.setTimeout(() => controller.abort(), timeoutMs);
-  try {
+  let timer: unknown;
+  // Also where the transport, or `expect`, does not heed the signal.
+  const late = new Promise<ProbeResult>((resolve) => {
+    timer = clock.setTimeout(() => {
+      controller.abort();
+      resolve('failed');
+    }, timeoutMs);
+  });
+  const ask = async (): Promise<ProbeResult> => {
     const response = await transport(url, {
       method,
       cache: 'no-store',
       // Any answer of another origin will do, also one that the page may not read.
       mode: expect ? 'cors' : 'no-cors',
+      // Most portals send the browser to a page of another origin, where CORS would hide it.
+      redirect: expect ? 'manual' : 'follow',
       signal: controller.signal,
     });
+    if (response.type === 'opaqueredirect') return 'captive';
     if (!expect || (!response.ok && response.status !== 511)) return 'reached';
+    // A body that breaks off is the network's doing: it must be in before it is judged.
+    await response.clone().arrayBuffer();
     return (await isExpected(expect, response)) ? 'reached' : 'captive';
+  };
+  try {
+    return await Promise.race([ask(), late]);
   } catch {
     return 'failed';
   } finally {

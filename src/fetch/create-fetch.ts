@@ -1,5 +1,6 @@
 import { classifyAnswer } from '../policy/classify.ts';
 import type { Transport } from '../policy/clock.ts';
+import { isIdempotentMethod } from '../policy/operation.ts';
 import type { PolicyOptions, Timeout } from '../policy/options.ts';
 import { type Failure, failures, type Outcome } from '../policy/outcome.ts';
 import { definePolicy } from '../policy/validate.ts';
@@ -185,7 +186,10 @@ export function createFetch(context: FetchContext): SteadyFetch {
     try {
       response = await transport(input, wire);
     } catch (rejection) {
-      const outcome = (await page?.outlive(input, wire, rejection)) ?? { cause: rejection };
+      const isRepeatable = !!facts.keyed || !!idempotent || isIdempotentMethod(method);
+      const outcome = (await page?.outlive(input, wire, rejection, isRepeatable, (isOn) =>
+        attempt.limit(isOn ? limitMs : undefined),
+      )) ?? { cause: rejection };
       if ('cause' in outcome) {
         const { cause } = outcome;
         const isStopped = attempt.signal.aborted;

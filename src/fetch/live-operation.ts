@@ -54,6 +54,8 @@ export interface LiveOperation {
   isResumed?: boolean;
   /** It need not leave the device: React Query's `networkMode` says so. */
   mayBeOffline?: boolean;
+  /** Its answers may come from a service worker, and prove nothing of the network. */
+  isUnproven?: () => boolean;
   /** A person has asked for its next request: it goes whatever is known of its origin. */
   isUrged?: boolean | undefined;
   /** The attempt that the retry budget was last asked about. */
@@ -91,6 +93,7 @@ export type OperationInit = Partial<
     | 'gate'
     | 'ask'
     | 'isUrged'
+    | 'isResumed'
   >
 >;
 

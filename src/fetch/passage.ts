@@ -86,6 +86,7 @@ export function createPassage(
     name: string,
     api: ApiFacts | undefined,
     isCanary: boolean,
+    { live, url }: SentFacts,
   ): Settle => {
     const sentAt = clock.now();
     let isOver = false;
@@ -113,10 +114,10 @@ export function createPassage(
           error,
         );
       if (kind !== 'network' && kind !== 'timeout') {
-        if (response) connectivity.answered(sentAt, now);
+        if (response && !live.isUnproven?.()) connectivity.answered(sentAt, now, url);
         judge(true);
       } else if (page?.isCutOff(Object(error).cause)) judge(false);
-      else connectivity.failed(sentAt, judge);
+      else connectivity.failed(sentAt, url, judge);
     };
   };
   const wait = async (
@@ -129,7 +130,9 @@ export function createPassage(
   ): Promise<Settle | undefined> => {
     const release = await holdAt(gate, ask, facts.live, signal, context);
     if (release === 'expired') throw refuse(facts.live, facts, gate, false);
-    return release === 'dropped' ? undefined : settleAt(gate, name, api, release === 'canary');
+    return release === 'dropped'
+      ? undefined
+      : settleAt(gate, name, api, release === 'canary', facts);
   };
 
   const enter: Enter = (name, facts, policy, api, signal) => {
@@ -143,6 +146,7 @@ export function createPassage(
       isNew: attempt === 1,
       priority: policy.priority,
       isResumed: live.isResumed,
+      mayBeOffline: live.mayBeOffline,
       isFailFast: policy.whenDown === 'fail',
       holdMs: policy.holdMs,
     };
@@ -150,7 +154,7 @@ export function createPassage(
     live.ask = ask;
     if (pass?.gate === gate) {
       live.pass = undefined;
-      return settleAt(gate, name, api, pass.isCanary);
+      return settleAt(gate, name, api, pass.isCanary, facts);
     }
     const isCharged = attempt > 1 && live.paidFor !== attempt;
     live.paidFor = attempt;
@@ -159,7 +163,7 @@ export function createPassage(
     if (live.isUrged) live.isUrged = false;
     const { budget } = gate;
     if (!isCharged || (facts.keyed ? budget.charge() : budget.spend())) {
-      return settleAt(gate, name, api, false);
+      return settleAt(gate, name, api, false, facts);
     }
     gate.settle(name, false, nothing, 0);
     throw refuse(live, facts, gate, true);
@@ -172,8 +176,8 @@ export function createPassage(
     async holdBefore(live) {
       const { gate, ask } = live;
       if (!gate || !ask) return;
-      const { attempt, isResumed } = live;
-      const again = { ...ask, isNew: attempt === 1, isResumed };
+      const { attempt, isResumed, mayBeOffline } = live;
+      const again = { ...ask, isNew: attempt === 1, isResumed, mayBeOffline };
       const release = await holdAt(gate, again, live, undefined, context);
       if (release === 'expired') throw refuse(live, {}, gate, false);
       if (release !== 'dropped') live.pass = { gate, isCanary: release === 'canary' };

@@ -59,7 +59,11 @@ export function createRetry(context: LoopContext): SteadyRetry {
     caller?.throwIfAborted();
     if (process.env.NODE_ENV !== 'production')
       warnOfNesting(operations, caller && signals.get(caller));
-    const live = operations.begin('call', { policy: own, idempotent });
+    const live = operations.begin('call', {
+      policy: own,
+      idempotent,
+      isResumed: (operations.current() ?? (caller && signals.get(caller)))?.isResumed ?? false,
+    });
     // One of its own, so that loops with one caller are told apart; it outlives the loop, for a
     // body that is still to be read, and needs no listener that would have to be removed.
     const signal = caller ? AbortSignal.any([caller]) : new AbortController().signal;

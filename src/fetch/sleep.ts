@@ -1,8 +1,12 @@
 import type { Clock } from '../policy/clock.ts';
 
+/** How long after waking a wait that is over is noticed, at the most. */
+const stepMs = 2000;
+
 /**
  * Resolves after a delay, or as soon as it is skipped; rejects with the signal's own reason as soon
- * as it is aborted. `onStart` is handed what skips it.
+ * as it is aborted. `onStart` is handed what skips it. Timers stand still while a machine sleeps, and
+ * the wall clock does not: it is over by whichever is first.
  */
 export async function sleep(
   clock: Clock,
@@ -13,7 +17,18 @@ export async function sleep(
   signal.throwIfAborted();
   let stop = (): void => {};
   await new Promise<void>((resolve, reject) => {
-    const timer = clock.setTimeout(resolve, delayMs);
+    const dueAt = clock.now() + delayMs;
+    let leftMs = delayMs;
+    let timer: unknown;
+    const wait = (): void => {
+      const ms = Math.min(leftMs, stepMs);
+      timer = clock.setTimeout(() => {
+        leftMs = Math.min(leftMs - ms, dueAt - clock.now());
+        if (leftMs > 0) wait();
+        else resolve();
+      }, ms);
+    };
+    wait();
     stop = () => {
       clock.clearTimeout(timer);
       reject(signal.reason);

@@ -74,9 +74,6 @@ const freshMs = 2000;
 /** Whom the requests of a minute belong to: long enough for a tab with one in five seconds. */
 const demandMs = 60_000;
 
-/** May be sent in vain. */
-const isHarmless = ({ ask }: Waiter): boolean => ask.risk < 2;
-
 export function createGate(
   clock: Clock,
   random: Random,
@@ -101,10 +98,9 @@ export function createGate(
   let heldSince = 0;
   /** The origin has asked for a pause, and nothing has been released since. */
   let isPaused = false;
-  let wasOffline = network.permits() <= 0;
+  const { isOffline } = network;
+  let wasOffline = isOffline();
 
-  const isOffline = (): boolean => network.permits() <= 0;
-  const isTrial = (): boolean => network.permits() === 1;
   /** Nothing but a free place is waited for. */
   const isQueue = (): boolean => circuit.isClosed() && !limit.isHolding() && !isOffline();
   const isOpen: Gate['isOpen'] = (mayBeOffline = false) =>
@@ -153,7 +149,6 @@ export function createGate(
   const spend = (): void => {
     slots.take();
     limit.spend();
-    network.spend();
     // The last of what was left has gone.
     isPaused ||= limit.isHolding();
   };
@@ -197,13 +192,16 @@ export function createGate(
       go(waiter, mayGo ? 'go' : 'expired');
     }
   };
+  /** While the device is offline, those that need not leave it. */
+  const able = (): readonly Waiter[] =>
+    isOffline() ? waiters.filter(({ ask }) => ask.mayBeOffline) : waiters;
   /** Lets one go whose turn it is; else says when to look again. */
   const letGo = (now: number): number | undefined => {
     const { releaseAt } = limit.getState();
     if (!circuit.isClosed()) {
       const at = Math.max(following.turnAt(), releaseAt);
       if (at > now) return at;
-      const canary = canaryOf(waiters, failedProbes, now);
+      const canary = canaryOf(able(), failedProbes, now);
       if (canary) go(canary, 'canary');
       return circuit.timerAt() === Infinity ? Infinity : undefined;
     }
@@ -216,9 +214,7 @@ export function createGate(
     const isUnderWay = release.isUnderWay();
     if (isUnderWay && now < release.nextAt()) return release.nextAt();
     // In a queue for a place, first come, first served.
-    const next = isTrial()
-      ? canaryOf(waiters.filter(isHarmless), failedProbes, now)
-      : nextOf(waiters, isUnderWay ? now : Infinity);
+    const next = nextOf(able(), isUnderWay ? now : Infinity);
     if (!next) return Infinity;
     go(next, 'go');
     release.advance();
@@ -234,7 +230,7 @@ export function createGate(
       recover(upAt);
     }
     let due: number | undefined;
-    while (waiters.length > 0 && due === undefined && !isOffline()) due = letGo(now);
+    while (due === undefined && able().length > 0) due = letGo(now);
     if (waiters.length === 0) {
       release.stop();
       isPaused &&= isSpreading();
@@ -259,20 +255,15 @@ export function createGate(
 
   /** What was held while the device was offline comes back bit by bit. */
   const onNetwork = (): void => {
-    const isBack = wasOffline && !isOffline() && !isTrial();
-    wasOffline = !isBack && (wasOffline || isOffline());
+    const isBack = wasOffline && !isOffline();
+    wasOffline = isOffline();
     if (waiters.length === 0) return;
-    const wasTrial = isTrial();
     if (isBack && circuit.isClosed() && !isPaused) release.spread(between(random, 0, 1));
     else if (isOffline()) release.stop();
     pump();
     tellAll();
-    if (!wasTrial || isTrial()) return;
-    // The next one is for another origin to send.
-    unwatch();
-    unwatch = network.subscribe(onNetwork);
   };
-  let unwatch = network.subscribe(onNetwork);
+  network.subscribe(onNetwork);
 
   const line = join?.({
     hear(word) {

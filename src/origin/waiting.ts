@@ -12,6 +12,8 @@ export interface Ask {
   readonly priority: Priority;
   /** It goes on together with many others, which are not as good as new. */
   readonly isResumed?: boolean | undefined;
+  /** It need not leave the device. */
+  readonly mayBeOffline?: boolean | undefined;
   /** It waits for a place, but not for an origin that is down or rate-limited. */
   readonly isFailFast: boolean;
   /** The longest it waits, in milliseconds. */

@@ -50,6 +50,7 @@ export function createCore(
   const operations = createOperations(environment);
   const signals: Signals = new WeakMap();
   const ledger = createFailureLedger(clock, operations);
+  const isWaking = createWake(clock);
   const context = {
     ...environment,
     operations,
@@ -57,7 +58,7 @@ export function createCore(
     ledger,
     ...openPassage({ clock, random, operations }),
     keys: openKeys({ clock, operations }),
-    isWaking: createWake(clock),
+    isWaking,
     byQuery: new WeakMap<Query, LiveOperation>(),
     transport: config.fetch ?? systemTransport,
     findApi: defineApis(apis, policy),
@@ -65,7 +66,7 @@ export function createCore(
       (signal && signals.get(signal)) ??
       operations.current() ??
       ledger.resume({ request }) ??
-      operations.begin('call', { request, isSingle: true }),
+      operations.begin('call', { request, isSingle: true, isResumed: isWaking() }),
   };
 
   const retryPair = (

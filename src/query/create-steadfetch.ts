@@ -36,6 +36,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     random,
     hint,
     hint && probe ? () => sendProbe(clock, sent, probe) : undefined,
+    (origin) => sendProbe(clock, sent, { url: `${origin}/` }),
   );
   const giveBack = hint && feedOnlineManager(connectivity);
   const emitter = createEmitter();

@@ -1,8 +1,8 @@
 import { onlineManager } from '@tanstack/react-query';
 import type { Connectivity } from '../connectivity/connectivity.ts';
 
-/** Who feeds it: a newer instance takes over from an older one. */
-let feeder: Connectivity | undefined;
+/** Who feeds it: the newest instance that is not disposed of. */
+const feeders: Connectivity[] = [];
 
 /**
  * Tells React Query what is known of the network, in the place of the browser's events. It then also
@@ -11,7 +11,28 @@ let feeder: Connectivity | undefined;
  * @returns A function that gives it back, as React Query has it by itself.
  */
 export function feedOnlineManager(connectivity: Connectivity): () => void {
-  feeder = connectivity;
+  feeders.push(connectivity);
+  listenTo(connectivity);
+  return () => {
+    const at = feeders.indexOf(connectivity);
+    if (at < 0) return;
+    const wasNewest = at === feeders.length - 1;
+    feeders.splice(at, 1);
+    const next = feeders.at(-1);
+    if (!wasNewest) return;
+    if (next) return listenTo(next);
+    onlineManager.setEventListener((setOnline) => {
+      const stop = new AbortController();
+      const { signal } = stop;
+      addEventListener('online', () => setOnline(true), { signal });
+      addEventListener('offline', () => setOnline(false), { signal });
+      return () => stop.abort();
+    });
+    onlineManager.setOnline(true);
+  };
+}
+
+function listenTo(connectivity: Connectivity): void {
   onlineManager.setEventListener((setOnline) => {
     let told: boolean | undefined;
     // Only what has changed: who sets it by hand, as the devtools do, has it that way.
@@ -22,16 +43,4 @@ export function feedOnlineManager(connectivity: Connectivity): () => void {
     tell();
     return connectivity.subscribe(tell);
   });
-  return () => {
-    if (feeder !== connectivity) return;
-    feeder = undefined;
-    onlineManager.setEventListener((setOnline) => {
-      const stop = new AbortController();
-      const { signal } = stop;
-      addEventListener('online', () => setOnline(true), { signal });
-      addEventListener('offline', () => setOnline(false), { signal });
-      return () => stop.abort();
-    });
-    onlineManager.setOnline(true);
-  };
 }

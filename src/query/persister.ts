@@ -54,6 +54,8 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
       if (live.attempt > 1 && isAbandoned(query)) throw live.lastError;
       live.isResumed ||= shared.isWaking();
       live.mayBeOffline = (query.options.networkMode ?? 'online') !== 'online';
+      // Asked at its end: `retryNow` lends it another mode for its start.
+      live.isUnproven = () => (query.options.networkMode ?? 'online') !== 'online';
       live.onChange = () => showHold(context.client, query, live, shared);
       if (live.gate?.isOpen(live.mayBeOffline) === false) await shared.holdBefore(live);
       // Nobody asks about it any more.

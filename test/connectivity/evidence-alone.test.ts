@@ -6,7 +6,7 @@ describe('without a probe', () => {
     const one = gather();
     one.say('offline');
     expect(one.state()).toEqual(['suspect', 0, undefined]);
-    expect(one.connectivity.network.permits()).toBe(Infinity);
+    expect(one.connectivity.network.isOffline()).toBe(false);
     one.say('online');
     one.answer();
     expect(one.state()[0]).toBe('online');
@@ -16,7 +16,7 @@ describe('without a probe', () => {
     const one = gather();
     expect(one.fail().isItsDoing()).toBe(true);
     expect(one.state()[0]).toBe('suspect');
-    expect(one.connectivity.network.permits()).toBe(Infinity);
+    expect(one.connectivity.network.isOffline()).toBe(false);
     one.answer();
     expect(one.state()[0]).toBe('online');
   });
@@ -26,7 +26,7 @@ describe('without a probe', () => {
     one.say('offline');
     expect(one.fail().isItsDoing()).toBe(false);
     expect(one.state()).toEqual(['offline', 0, 2000]);
-    expect(one.connectivity.network.permits()).toBe(0);
+    expect(one.connectivity.network.isOffline()).toBe(true);
   });
 
   test('onLine is false and something has been answered since: it is not believed', () => {
@@ -43,50 +43,69 @@ describe('without a probe', () => {
     one.clock.advance(100);
     one.say('online');
     expect(one.state()).toEqual(['suspect', 100, undefined]);
-    expect(one.connectivity.network.permits()).toBe(Infinity);
+    expect(one.connectivity.network.isOffline()).toBe(false);
   });
 
-  test('while offline one goes to find out, ever later; where nobody waits it is only suspect', () => {
+  test('while offline it asks the origin that got no answer, ever later, and nobody is let go', async () => {
     const one = gather({ isOffline: true });
-    one.fail();
-    one.clock.advance(2000);
-    expect(one.state()).toEqual(['suspect', 2000, undefined]);
-    expect(one.connectivity.network.permits()).toBe(1);
-    // Whoever comes first finds out, and nobody else goes until it has.
-    one.connectivity.network.spend();
-    expect(one.connectivity.network.permits()).toBe(0);
-    expect(one.fail().isItsDoing()).toBe(false);
-    expect(one.state()).toEqual(['offline', 2000, 6000]);
+    one.fail(0, 'https://api.example/a?b');
+    expect(one.looks).toEqual([]);
+    one.clock.advance(1999);
+    expect(one.looks).toEqual([]);
+    for (let times = 0; times < 3; times++) {
+      one.clock.advance(60_000);
+      expect(one.state()[0]).toBe('offline');
+      expect(one.connectivity.network.isOffline()).toBe(true);
+      await one.end('failed');
+    }
+    expect(one.state()).toEqual(['offline', 0, 181_999 + 16_000]);
+    const where = 'https://api.example';
+    expect(one.looks).toEqual([`2000 ${where}`, `65999 ${where}`, `129999 ${where}`]);
   });
 
-  test('one that goes to find out and is answered opens the way', () => {
+  test('where it is answered, all go', async () => {
     const one = gather({ isOffline: true });
     one.fail();
-    one.clock.advance(2000);
-    one.connectivity.network.spend();
-    one.clock.advance(50);
-    one.answer();
+    one.clock.advance(2050);
+    await one.end('reached');
     expect(one.state()).toEqual(['online', 2050, undefined]);
-    expect(one.connectivity.network.permits()).toBe(Infinity);
+    expect(one.connectivity.network.isOffline()).toBe(false);
   });
 
-  test('one that is not heard of again within ten seconds has found nothing', () => {
+  test('a failure of what went all the same, while it asks, is nobody’s when nothing is found', async () => {
     const one = gather({ isOffline: true });
     one.fail();
     one.clock.advance(2000);
-    one.connectivity.network.spend();
-    one.clock.advance(9999);
-    expect(one.state()[0]).toBe('suspect');
-    one.clock.advance(1);
-    expect(one.state()).toEqual(['offline', 12_000, 16_000]);
+    const failure = one.fail();
+    expect(failure.isItsDoing()).toBeUndefined();
+    await one.end('failed');
+    expect(failure.isItsDoing()).toBe(false);
+    expect(one.looks).toEqual(['2000 https://api.example']);
   });
 
-  test('checkNow lets one go at once', () => {
+  test('it asks whoever failed last', () => {
     const one = gather({ isOffline: true });
+    one.fail();
+    one.fail(0, 'https://other.example/b');
+    one.clock.advance(2000);
+    expect(one.looks).toEqual(['2000 https://other.example']);
+  });
+
+  test('a failure of what is not on the network says nothing of it', () => {
+    const one = gather({ isOffline: true });
+    expect(one.fail(0, 'capacitor://localhost/a').isItsDoing()).toBe(true);
+    expect(one.state()[0]).toBe('suspect');
+  });
+
+  test('checkNow asks at once', () => {
+    const one = gather({ isOffline: true });
+    one.connectivity.checkNow();
+    expect(one.looks).toEqual([]);
     one.fail();
     one.clock.advance(100);
     one.connectivity.checkNow();
-    expect(one.connectivity.network.permits()).toBe(1);
+    one.connectivity.checkNow();
+    expect(one.looks).toEqual(['100 https://api.example']);
   });
 });
 
@@ -104,7 +123,7 @@ test('dispose lets go what is held, and hears nothing more of the browser', () =
   const one = gather({ isOffline: true });
   one.fail();
   one.connectivity.dispose();
-  expect(one.connectivity.network.permits()).toBe(Infinity);
+  expect(one.connectivity.network.isOffline()).toBe(false);
   expect(one.clock.pending()).toBe(0);
   one.say('offline');
   expect(one.state()[0]).toBe('online');

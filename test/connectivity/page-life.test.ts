@@ -1,3 +1,4 @@
+import { QueryClient } from '@tanstack/react-query';
 import { createSteadfetch, type Steadfetch, type SteadfetchConfig } from 'steadfetch';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
@@ -53,6 +54,79 @@ describe('a request that is cut off while the page may be on its way out', () =>
     expect([call.state, server.requests.length]).toEqual(['pending', 1]);
     await advance(1);
     expect([call.state, server.timesMs]).toEqual(['resolved', [0, 1500]]);
+  });
+
+  test('its time limit does not run meanwhile, and starts anew', async () => {
+    const { steady, server, cut } = rig(2, { policy: { timeout: 1000 } });
+    const call = observe(steady.fetch(`${origin}/a`));
+    await advance(500);
+    window.stop();
+    cut();
+    await advance(1500 + 999);
+    expect([call.state, server.timesMs]).toEqual(['pending', [0, 2000]]);
+    await advance(1);
+    expect(call.error).toMatchObject({ code: 'timeout' });
+  });
+
+  test('many with a short limit are no time-outs, and trip no circuit', async () => {
+    const { steady, server, cut } = rig(8, { policy: { timeout: 1000 } });
+    const calls = Array.from({ length: 8 }, () => observe(steady.fetch(`${origin}/a`)));
+    await advance(500);
+    window.stop();
+    cut();
+    await advance(5000);
+    const next = observe(steady.fetch(`${origin}/a`));
+    await advance(0);
+    expect([...calls, next].map(({ state }) => state)).toEqual(
+      Array.from({ length: 9 }, () => 'resolved'),
+    );
+    expect(server.timesMs).toEqual([...Array(8).fill(0), ...Array(8).fill(2000), 5500]);
+  });
+
+  test.each<[string, SteadfetchConfig, RequestInit]>([
+    ['of an API declared idempotent', { apis: [{ match: origin, idempotent: true }] }, {}],
+    ['that is declared idempotent itself', {}, { idempotent: true } as RequestInit],
+  ])('a POST %s is sent again', async (_name, config, init) => {
+    const { steady, server, cut } = rig(1, config);
+    const call = observe(steady.fetch(`${origin}/a`, { ...init, method: 'POST', body: 'x' }));
+    window.stop();
+    cut();
+    await advance(1500);
+    expect([call.state, server.timesMs]).toEqual(['resolved', [0, 1500]]);
+  });
+
+  test('a POST with a key of ours is sent again, with that key', async () => {
+    const { steady, server, cut } = rig(1, {
+      apis: [{ match: origin, idempotency: { header: 'Idempotency-Key' } }],
+    });
+    const client = new QueryClient();
+    const options = steady.mutationOptions({
+      mutationFn: (_: void, { fetch, idempotencyKey }) =>
+        fetch(`${origin}/a`, {
+          method: 'POST',
+          body: 'x',
+          headers: { 'idempotency-key': idempotencyKey },
+        }),
+    });
+    const mutation = observe(client.getMutationCache().build(client, options).execute(undefined));
+    await advance(0);
+    window.stop();
+    cut();
+    await advance(1500);
+    expect([mutation.state, server.timesMs]).toEqual(['resolved', [0, 1500]]);
+    const [first, second] = server.requests.map(({ headers }) => headers.get('idempotency-key'));
+    expect(second).toBe(first);
+  });
+
+  test('a clock that is set back does not prolong the page’s leaving', async () => {
+    const { steady, cut } = rig();
+    window.stop();
+    vi.setSystemTime(Date.now() - 3_600_000);
+    await advance(60_000);
+    const call = observe(steady.fetch(`${origin}/a`));
+    cut();
+    await advance(0);
+    expect(call.error).toMatchObject({ code: 'network' });
   });
 
   test('the page goes: nothing is heard of it', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { seededRandom } from '../../src/testing/seeded-random.ts';
 import { gather } from './rig.ts';
 
@@ -27,13 +27,13 @@ describe('with a probe', () => {
     expect(one.state()).toEqual(['suspect', 0, undefined]);
     await one.end('failed');
     expect(one.state()).toEqual(['offline', 0, 2000]);
-    expect(one.connectivity.network.permits()).toBe(0);
+    expect(one.connectivity.network.isOffline()).toBe(true);
   });
 
   test('the browser says offline, and the probe is answered: nothing was ever held', async () => {
     const one = withProbe();
     one.say('offline');
-    expect(one.connectivity.network.permits()).toBe(Infinity);
+    expect(one.connectivity.network.isOffline()).toBe(false);
     await one.end('reached');
     expect(one.story).toEqual(['0 suspect', '0 online']);
   });
@@ -72,7 +72,7 @@ describe('with a probe', () => {
     expect(one.probes).toEqual([0, 500]);
     await one.end('reached');
     expect(one.state()).toEqual(['online', 500, undefined]);
-    expect(one.connectivity.network.permits()).toBe(Infinity);
+    expect(one.connectivity.network.isOffline()).toBe(false);
   });
 
   test('seen again while online, it sends nothing', () => {
@@ -104,7 +104,7 @@ describe('with a probe', () => {
       one.clock.advance(10_000);
     }
     expect(story).toEqual(['1000 offline', '11000 offline', '21000 offline', '31000 suspect']);
-    expect(one.connectivity.network.permits()).toBe(Infinity);
+    expect(one.connectivity.network.isOffline()).toBe(false);
   });
 
   test('a probe that was sent before the browser spoke proves nothing', async () => {
@@ -208,11 +208,11 @@ describe('with a probe', () => {
     await one.end('captive');
     expect(one.state()).toEqual(['offline', 0, 2000]);
     // It answers everything with its own page.
-    one.answer();
+    one.answer(0, 'http://api.example/a');
     expect(one.state()[0]).toBe('offline');
     for (let times = 0; times < 6; times++) {
       one.clock.advance(60_000);
-      expect(one.connectivity.network.permits()).toBe(0);
+      expect(one.connectivity.network.isOffline()).toBe(true);
       await one.end('captive');
     }
     one.clock.advance(60_000);
@@ -220,18 +220,68 @@ describe('with a probe', () => {
     expect(one.state()[0]).toBe('online');
   });
 
-  test('after four looks in vain, one that is held goes with each: the probe may be wrong', async () => {
+  test('after four looks in vain it also asks an origin that got no answer: the probe may be wrong', async () => {
     const one = await goOffline();
-    const permits = [];
-    for (let times = 0; times < 5; times++) {
+    one.fail();
+    for (let times = 0; times < 3; times++) {
       one.clock.advance(60_000);
-      permits.push(one.connectivity.network.permits());
       await one.end('failed');
     }
-    expect(permits).toEqual([0, 0, 0, 1, 1]);
+    expect(one.looks).toEqual([]);
     one.clock.advance(60_000);
-    one.answer();
-    expect(one.state()[0]).toBe('online');
+    // First the probe, then the origin.
+    await one.end('failed');
+    expect(one.looks).toEqual(['240000 https://api.example']);
+    expect(one.state()[0]).toBe('offline');
+    await one.end('reached');
+    expect(one.state()).toEqual(['online', 240_000, undefined]);
+  });
+
+  test.each([
+    ['https://app.example/page', ['240000 https://app.example']],
+    // They answer a device that is offline, too.
+    ['http://localhost:3000/', []],
+    ['http://127.0.0.1/', []],
+    ['http://app.localhost:3000/', []],
+    ['http://[::1]:3000/', []],
+    // There is nobody to ask.
+    ['file:///index.html', []],
+    ['capacitor://localhost/', []],
+  ])('where nothing has failed, the origin of the page: %s', async (href, looks) => {
+    vi.stubGlobal('location', { href });
+    onTestFinished(() => void vi.unstubAllGlobals());
+    const one = await goOffline();
+    for (let times = 0; times < 4; times++) {
+      one.clock.advance(60_000);
+      await one.end('failed');
+    }
+    expect(one.looks).toEqual(looks);
+    expect(one.state()[0]).toBe('offline');
+  });
+
+  test('an answer over https ends a portal, which has not the certificate for it', async () => {
+    const one = withProbe();
+    one.fail();
+    await one.end('captive');
+    one.clock.advance(100);
+    one.answer(100, 'https://api.example/a');
+    expect(one.state()).toEqual(['online', 100, undefined]);
+    one.clock.advance(60_000);
+    expect(one.probes).toEqual([0]);
+  });
+
+  test('a portal is not asked for any answer: it gives one', async () => {
+    const one = await goOffline();
+    one.fail();
+    one.clock.advance(2000);
+    await one.end('captive');
+    for (let times = 0; times < 6; times++) {
+      one.clock.advance(60_000);
+      expect(one.looks).toEqual([]);
+      await one.end(times < 5 ? 'captive' : 'failed');
+    }
+    expect(one.state()[0]).toBe('offline');
+    expect(one.looks).toEqual([]);
   });
 
   test('a laptop that slept asks on waking, once', async () => {

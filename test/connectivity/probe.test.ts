@@ -47,6 +47,45 @@ describe('the probe', () => {
     expect(await send(handler, options)).toBe(result);
   });
 
+  test.each<[string, Transport, ProbeOptions['expect']]>([
+    ['expect never answers', async () => new Response(), () => new Promise(() => {})],
+    ['the transport does not heed its signal', () => new Promise(() => {}), undefined],
+    [
+      'the body never ends',
+      async () => new Response(new ReadableStream()),
+      async (response) => (await response.text()) === 'here',
+    ],
+  ])('it has failed after its limit, also where %s', async (_name, transport, expect_) => {
+    const sent = observe(sendProbe(systemClock, transport, { url, expect: expect_ }));
+    await vi.advanceTimersByTimeAsync(4999);
+    expect(sent.state).toBe('pending');
+    await vi.advanceTimersByTimeAsync(1);
+    expect(sent.value).toBe('failed');
+  });
+
+  test('a body that breaks off is the network’s doing, and no portal', async () => {
+    const body = new ReadableStream({
+      start: (controller) => controller.error(new TypeError('network error')),
+    });
+    const transport: Transport = async () => new Response(body);
+    const isHere: ProbeOptions['expect'] = async (response) => (await response.text()) === 'here';
+    expect(await sendProbe(systemClock, transport, { url, expect: isHere })).toBe('failed');
+  });
+
+  test('a redirect is a portal where an answer is expected, and else an answer', async () => {
+    const redirects: unknown[] = [];
+    const transport: Transport = async (_url, init) => {
+      redirects.push(init?.redirect);
+      const response = new Response();
+      if (init?.redirect === 'manual')
+        Object.defineProperty(response, 'type', { value: 'opaqueredirect' });
+      return response;
+    };
+    expect(await sendProbe(systemClock, transport, { url, expect: () => true })).toBe('captive');
+    expect(await sendProbe(systemClock, transport, { url })).toBe('reached');
+    expect(redirects).toEqual(['manual', 'follow']);
+  });
+
   test('one that hangs has failed after five seconds, or after its own limit', async () => {
     const usual = observe(send(hang));
     const short = observe(send(hang, { timeoutMs: 100 }));

@@ -12,13 +12,18 @@ export interface Evidence {
   readonly say: (event: HintEvent) => void;
   /** When the probe was sent. */
   readonly probes: readonly number[];
-  /** The probe that was sent last comes to this. */
+  /** When a look of its own was sent, and where. */
+  readonly looks: readonly string[];
+  /** The probe or look that was sent last comes to this. */
   readonly end: (result: ProbeResult) => Promise<void>;
   /** Status and time, at each change. */
   readonly story: readonly string[];
   /** A request fails that was sent then, now if it is left out: whose doing that is, once it is known. */
-  readonly fail: (sentAtMs?: number) => { readonly isItsDoing: () => boolean | undefined };
-  readonly answer: (sentAtMs?: number) => void;
+  readonly fail: (
+    sentAtMs?: number,
+    url?: string,
+  ) => { readonly isItsDoing: () => boolean | undefined };
+  readonly answer: (sentAtMs?: number, url?: string) => void;
   readonly state: () => readonly [status: string, sinceMs: number, nextMs: number | undefined];
 }
 
@@ -35,6 +40,7 @@ export function gather(start: Start = {}): Evidence {
   const clock = createVirtualClock();
   const listeners = new Set<(event: HintEvent) => void>();
   const probes: number[] = [];
+  const looks: string[] = [];
   let finish: (result: ProbeResult) => void = () => {};
   const hint = {
     isOffline: () => isOffline,
@@ -47,11 +53,16 @@ export function gather(start: Start = {}): Evidence {
     probes.push(clock.elapsed());
     return new Promise((resolve) => (finish = resolve));
   };
+  const lookAt = (origin: string): Promise<ProbeResult> => {
+    looks.push(`${clock.elapsed()} ${origin}`);
+    return new Promise((resolve) => (finish = resolve));
+  };
   const connectivity = createConnectivity(
     clock,
     random,
     hasPage ? hint : undefined,
     hasProbe ? probe : undefined,
+    lookAt,
   );
   const story: string[] = [];
   connectivity.subscribe(() => {
@@ -61,6 +72,7 @@ export function gather(start: Start = {}): Evidence {
     connectivity,
     clock,
     probes,
+    looks,
     story,
     say(event) {
       if (event !== 'visible') isOffline = event === 'offline';
@@ -68,14 +80,15 @@ export function gather(start: Start = {}): Evidence {
     },
     async end(result) {
       finish(result);
-      for (let turns = 0; turns < 3; turns++) await Promise.resolve();
+      for (let turns = 0; turns < 6; turns++) await Promise.resolve();
     },
-    fail(sentAtMs = clock.elapsed()) {
+    fail(sentAtMs = clock.elapsed(), url = 'https://api.example/a') {
       let isItsDoing: boolean | undefined;
-      connectivity.failed(epochMs + sentAtMs, (is) => (isItsDoing = is));
+      connectivity.failed(epochMs + sentAtMs, url, (is) => (isItsDoing = is));
       return { isItsDoing: () => isItsDoing };
     },
-    answer: (sentAtMs = clock.elapsed()) => connectivity.answered(epochMs + sentAtMs, clock.now()),
+    answer: (sentAtMs = clock.elapsed(), url = 'https://api.example/a') =>
+      connectivity.answered(epochMs + sentAtMs, clock.now(), url),
     state() {
       const { status, since, nextProbeAt } = connectivity.getState();
       return [status, since - epochMs, nextProbeAt && nextProbeAt - epochMs];

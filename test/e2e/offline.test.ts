@@ -210,7 +210,7 @@ const situations: readonly Situation[] = [
     },
   },
   {
-    name: 'Ten queries wait for a retry, hidden for 2 minutes; the moment they are seen; 5 s later',
+    name: 'Ten queries wait for a retry, hidden for 2 minutes; the moment they are seen; 15 s later',
     async run(one, kind) {
       await start(one, kind);
       server.here.isUp = false;
@@ -229,7 +229,7 @@ const situations: readonly Situation[] = [
       await show('visible');
       await one.settle();
       const seen = await one.look();
-      await one.pass(5000);
+      await one.pass(15_000);
       return `${hidden}; ${seen}; ${await one.look()}`;
     },
     expected: {

@@ -1,5 +1,7 @@
 import { createSteadfetch } from 'steadfetch';
 import { beforeEach, expect, test, vi } from 'vitest';
+import { sleep as wait } from '../../src/fetch/sleep.ts';
+import { systemClock } from '../../src/policy/clock.ts';
 import { answer, fakeServer, type Handler, hang, origin, streaming } from './fake-server.ts';
 import { fakeTime, observe, settled } from './observe.ts';
 
@@ -52,6 +54,28 @@ test('a timer of a hidden tab, up to a second late, is in time', async () => {
   sleep(1000);
   await advance(5000);
   expect(call.error).toMatchObject({ code: 'timeout' });
+});
+
+test('a wait that was over while the machine slept goes on within two seconds of waking', async () => {
+  const server = fakeServer(answer(503, '', { 'retry-after': '50' }), answer());
+  const steady = createSteadfetch({ fetch: server.fetch, random: () => 0.5 });
+  const call = observe(steady.retry(({ signal }) => steady.fetch(`${origin}/a`, { signal })));
+  await advance(1000);
+  sleep(3_600_000);
+  await advance(999);
+  expect(server.requests.length).toBe(1);
+  await advance(1);
+  expect(call.state).toBe('resolved');
+});
+
+test('a wall clock that is set back does not prolong a wait', async () => {
+  const waited = observe(wait(systemClock, 5000, new AbortController().signal));
+  await advance(1000);
+  sleep(-3_600_000);
+  await advance(3999);
+  expect(waited.state).toBe('pending');
+  await advance(1);
+  expect(waited.state).toBe('resolved');
 });
 
 test('a silence within a body is not one while the tab is frozen', async () => {

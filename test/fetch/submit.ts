@@ -43,7 +43,13 @@ export function createSubmitter(
         shared,
         { budget: false, circuit: false, ...config.origin },
         {
-          connectivity: createConnectivity(shared.clock, shared.random, undefined, undefined),
+          connectivity: createConnectivity(
+            shared.clock,
+            shared.random,
+            undefined,
+            undefined,
+            async () => 'failed',
+          ),
         },
       ),
     (shared) => createKeys(shared, apis),

@@ -193,7 +193,120 @@ describe('a device that is offline', () => {
   });
 });
 
+describe('what proves the network', () => {
+  test('not an answer to a query that need not leave the device: a service worker may have given it', async () => {
+    const rig = withProbe();
+    await goOffline(rig);
+    const held = send(rig, `${api}/b`);
+    await rig.time.advance(100);
+    const cached = observe(
+      rig.client.fetchQuery({
+        queryKey: ['c'],
+        queryFn: () => rig.steady.json(`${api}/cached`),
+        networkMode: 'offlineFirst',
+      }),
+    );
+    await rig.time.advance(1000);
+    expect([cached.state, held.state]).toEqual(['resolved', 'pending']);
+    expect(onlineManager.isOnline()).toBe(false);
+  });
+
+  test('a probe that is broken is found out by a look of our own at what has failed', async () => {
+    const rig = withProbe();
+    await goOffline(rig, '/a');
+    rig.client.mount();
+    rig.client
+      .fetchQuery({
+        queryKey: ['a'],
+        queryFn: () => rig.steady.json(`${api}/a`),
+        networkMode: 'always',
+        retry: false,
+      })
+      .catch(() => {});
+    const paused = observe(
+      rig.client.fetchQuery({ queryKey: ['b'], queryFn: () => rig.steady.json(`${api}/b`) }),
+    );
+    await rig.time.advance(29_999);
+    expect(rig.server.times('/here')).toEqual([0, 2000, 6000, 14_000]);
+    expect(rig.server.times('/')).toEqual([]);
+    await rig.time.advance(1);
+    expect([rig.server.times('/'), rig.server.times('/b')]).toEqual([[30_000], [30_000]]);
+    await rig.time.advance(0);
+    expect(paused.state).toBe('resolved');
+  });
+
+  test('two queries that need not leave the device wait for the one slot, and for nothing else', async () => {
+    const rig = createRig({ origin: { slots: { maxInFlight: 1 } }, connectivity: { probe } });
+    await goOffline(rig);
+    for (const path of ['/a', '/b']) {
+      rig.server.plan(path, { afterMs: 100 });
+      void rig.client.fetchQuery({
+        queryKey: [path],
+        queryFn: () => rig.steady.json(api + path),
+        networkMode: 'always',
+      });
+    }
+    await rig.time.advance(1000);
+    expect([rig.server.times('/a'), rig.server.times('/b')]).toEqual([[0], [100]]);
+  });
+});
+
 describe('coming back', () => {
+  const inTurn = (from: number) => Array.from({ length: 30 }, (_, i) => from + 100 * i);
+  /** Thirty queries with their retries inside. */
+  function manyInside(rig: Rig) {
+    return function Many() {
+      useQueries({
+        queries: Array.from({ length: 30 }, (_, index) => ({
+          queryKey: [index],
+          retry: false,
+          queryFn: () =>
+            rig.steady.retry(({ signal }) => rig.steady.json(`${api}/${index}`, { signal })),
+        })),
+      });
+      return null;
+    };
+  }
+
+  test('thirty plain mutations that React Query has paused leave in turn', async () => {
+    const rig = withProbe();
+    rig.client.mount();
+    await goOffline(rig);
+    for (let index = 0; index < 30; index++) {
+      const mutationFn = () => rig.steady.json(`${api}/${index}`, { method: 'POST' });
+      void rig.client.getMutationCache().build(rig.client, { mutationFn }).execute(undefined);
+    }
+    await rig.time.advance(1000);
+    goOnline(rig);
+    await rig.time.advance(20_000);
+    const sent = rig.server.sent.filter(({ request }) => request.startsWith('POST'));
+    expect(sent.map(({ at }) => at)).toEqual(inTurn(1000));
+  });
+
+  test('thirty queries with their retries inside leave in turn', async () => {
+    const rig = withProbe();
+    const Many = manyInside(rig);
+    await goOffline(rig);
+    rig.show(<Many />);
+    await rig.time.advance(1000);
+    goOnline(rig);
+    await rig.time.advance(20_000);
+    const sent = rig.server.sent.filter(({ request }) => request.startsWith('GET'));
+    expect(sent.map(({ at }) => at)).toEqual(inTurn(1000));
+  });
+
+  test('so do they when the tab is seen again', async () => {
+    const rig = withProbe();
+    const Many = manyInside(rig);
+    rig.show(<Many />);
+    await rig.time.advance(100);
+    act(() => focusManager.setFocused(false));
+    await rig.time.advance(119_900);
+    act(() => focusManager.setFocused(true));
+    await rig.time.advance(20_000);
+    expect(rig.server.times().slice(30)).toEqual(inTurn(120_000));
+  });
+
   test('thirty queries that wait leave in turn', async () => {
     const rig = withProbe();
     function Many() {
@@ -251,50 +364,72 @@ describe('one origin down and another up', () => {
   });
 });
 
+/** So many in a row get no answer. */
+const inVain = Array.from({ length: 100 }, () => 'network' as const);
+
 describe('without a probe', () => {
-  test('offline and one failure hold; one goes at a time, and the first answer opens the way', async () => {
-    const rig = createRig({ origin: {} });
+  /** The browser says offline, and a request fails. */
+  async function loseNetwork(rig: Rig): Promise<void> {
+    rig.server.plan('/', ...inVain);
+    rig.server.plan('/lost', 'network');
     setBrowserOnline(false);
-    rig.server.plan('/a', 'network');
-    send(rig, `${api}/a`);
+    send(rig, `${api}/lost`);
     await rig.time.advance(0);
+  }
+  const sentTo = (rig: Rig) => rig.server.sent.map(({ at, request }) => `${at} ${request}`);
+
+  test('offline and one failure hold; a look at what failed goes ever later, and an answer opens the way', async () => {
+    const rig = createRig({ origin: {} });
+    await loseNetwork(rig);
     const calls = [`${api}/a`, `${api}/b`, `${other}/c`].map((url) => send(rig, url));
-    rig.server.plan('/a', 'network');
-    rig.server.plan('/b', 'network');
-    await rig.time.advance(1999);
-    expect(rig.server.times()).toEqual([0]);
+    const post = send(rig, `${api}/d`, { method: 'POST' });
+    await rig.time.advance(13_999);
+    expect(sentTo(rig)).toEqual(['0 GET /lost', '2000 HEAD /', '6000 HEAD /']);
+    expect([...calls, post].map(({ state }) => state)).toEqual(
+      inVain.slice(0, 4).map(() => 'pending'),
+    );
+    rig.server.unplan('/');
     await rig.time.advance(1);
-    // The newest first, of what does no harm.
-    expect(rig.server.sent.slice(1).map(({ request }) => request)).toEqual(['GET /b']);
-    // The next is another origin's.
-    await rig.time.advance(4000);
-    expect(rig.server.sent.slice(2).map(({ request }) => request)).toEqual(['GET /c']);
-    await rig.time.advance(1000);
-    expect(calls.map(({ state }) => state)).toEqual(['rejected', 'rejected', 'resolved']);
     expect(onlineManager.isOnline()).toBe(true);
+    await rig.time.advance(1000);
+    expect(sentTo(rig)[3]).toBe('14000 HEAD /');
+    expect([...calls, post].map(({ state }) => state)).toEqual(
+      inVain.slice(0, 4).map(() => 'resolved'),
+    );
   });
 
-  test('a POST that must not be sent twice does not go to find out', async () => {
+  test('queries and a plain mutation that React Query has paused stay so: none is sent into nothing', async () => {
     const rig = createRig({ origin: {} });
-    setBrowserOnline(false);
-    rig.server.plan('/a', 'network');
-    send(rig, `${api}/a`);
-    await rig.time.advance(0);
-    const post = send(rig, `${api}/b`, { method: 'POST' });
-    await rig.time.advance(59_000);
-    expect(rig.server.times('/b')).toEqual([]);
-    expect(post.state).toBe('pending');
-    setBrowserOnline(true);
-    await rig.time.advance(100);
-    expect(post.state).toBe('resolved');
+    rig.client.mount();
+    await loseNetwork(rig);
+    const queries = ['a', 'b', 'c'].map((path) =>
+      observe(
+        rig.client.fetchQuery({
+          queryKey: [path],
+          queryFn: () => rig.steady.json(`${api}/${path}`),
+        }),
+      ),
+    );
+    const mutation = observe(
+      rig.client
+        .getMutationCache()
+        .build(rig.client, { mutationFn: () => rig.steady.json(`${api}/m`, { method: 'POST' }) })
+        .execute(undefined),
+    );
+    await rig.time.advance(300_000);
+    expect(sentTo(rig).filter((line) => !line.endsWith('HEAD /'))).toEqual(['0 GET /lost']);
+    expect(onlineManager.isOnline()).toBe(false);
+    rig.server.unplan('/');
+    await rig.time.advance(60_000);
+    expect([...queries, mutation].map(({ state }) => state)).toEqual(
+      inVain.slice(0, 4).map(() => 'resolved'),
+    );
   });
 
-  test('queries that React Query holds are asked for, so that nothing waits for ever', async () => {
+  test('onLine is false and the network works: the look finds out, and queries that React Query holds go', async () => {
     const rig = createRig({ origin: {} });
-    setBrowserOnline(false);
-    rig.server.plan('/a', 'network');
-    send(rig, `${api}/a`);
-    await rig.time.advance(0);
+    await loseNetwork(rig);
+    rig.server.unplan('/');
     rig.client.mount();
     const query = observe(
       rig.client.fetchQuery({ queryKey: ['b'], queryFn: () => rig.steady.json(`${api}/b`) }),
@@ -349,6 +484,21 @@ describe('the hand on React Query’s onlineManager', () => {
     setBrowserOnline(true);
     expect(onlineManager.isOnline()).toBe(true);
     client.unmount();
+  });
+
+  test('a newer instance that is disposed of gives it back to the older one', async () => {
+    const rig = withProbe();
+    const newer = createSteadfetch({ fetch: rig.server.fetch });
+    const newest = createSteadfetch({ fetch: rig.server.fetch });
+    newer.dispose();
+    newest.dispose();
+    newest.dispose();
+    rig.server.plan('/here', 'network');
+    setBrowserOnline(false);
+    // React Query by itself would take the browser's word.
+    expect(onlineManager.isOnline()).toBe(true);
+    await rig.time.advance(0);
+    expect(onlineManager.isOnline()).toBe(false);
   });
 
   test('an older instance that is disposed of takes nothing from a newer one', async () => {

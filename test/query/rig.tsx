@@ -58,6 +58,7 @@ export function createRig(config: SteadfetchConfig = {}, makeClient = defaultCli
   steady.subscribe((event) => void events.push(event));
   const end = (): void => {
     client.clear();
+    steady.dispose();
     onlineManager.setOnline(true);
     focusManager.setFocused(undefined);
     time.restore();
