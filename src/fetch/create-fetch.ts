@@ -1,5 +1,6 @@
 import { classifyAnswer } from '../policy/classify.ts';
 import type { Transport } from '../policy/clock.ts';
+import { isSafeMethod } from '../policy/operation.ts';
 import type { PolicyOptions, Timeout } from '../policy/options.ts';
 import { type Failure, failures, type Outcome } from '../policy/outcome.ts';
 import { definePolicy } from '../policy/validate.ts';
@@ -208,6 +209,7 @@ export function createFetch(context: FetchContext): SteadyFetch {
             !!keyed?.isInProgress(response),
           );
     if (answer && keyed) answer = await keyed.judge(response, answer, facts);
+    if (answer && live.intent) answer = doubt(answer, live);
     if (idleMs) attempt.limit();
     if (method === 'HEAD' || isEmpty(status)) attempt.settle();
     if (status !== 0) {
@@ -227,9 +229,20 @@ export function createFetch(context: FetchContext): SteadyFetch {
       throw fail(HttpError, `${status} ${response.statusText}`.trimEnd(), answer, { response });
     }
     keyed?.succeed();
+    // Whatever fails after it does not undo it.
+    if (!isSafeMethod(method) && !idempotent) (live.unsure ??= new Set()).add(name);
     tell({ kind: 'ok', status, processed: 'yes' }, undefined, response);
     return response;
   };
+}
+
+/** What one request was refused, another of the mutation may have done. */
+function doubt(failure: Failure, { intent, unsure = new Set() }: LiveOperation): Failure {
+  const mayBeDone =
+    intent?.wasSent || [...unsure].some((name) => !isSafeMethod(name.replace(/ .*/s, '')));
+  return failure.kind === 'http' && failure.processed === 'no' && mayBeDone
+    ? { ...failure, processed: 'unknown' }
+    : failure;
 }
 
 function abortedBy(live: LiveOperation, { reason }: { readonly reason: unknown }): unknown {

@@ -114,6 +114,10 @@ export function createKeys(
       const isAsked = !!own || idempotencyKey !== undefined;
       if (!isAsked && (idempotent || isIdempotentMethod(method))) return undefined;
       if (!profile) {
+        const headers = [...readHeaders(passed.parts.request, init).values()];
+        // Somebody may have written it there by hand.
+        if (live.intent && !headers.some((value) => value.includes(`${live.intent?.key}`)))
+          live.intent.isUnkeyed = true;
         if (process.env.NODE_ENV !== 'production') warnOfSilence(operations, facts);
         return undefined;
       }

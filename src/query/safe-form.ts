@@ -97,7 +97,9 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
     const { fingerprint: print } = pressed;
     if (current)
       return current.fingerprint === print ? current.promise : Promise.resolve({ status: 'busy' });
-    const ended = confirmedKey === undefined ? echo.find(print) : undefined;
+    // Of two presses of `confirm` only the first is one.
+    const isConfirmed = confirmedKey !== undefined && intents.read()?.key === confirmedKey;
+    const ended = isConfirmed ? undefined : echo.find(print);
     if (ended) return Promise.resolve(ended);
     const nowMs = clock.now();
     const plan = planSubmission(intents.read(), { fingerprint: print, nowMs, confirmedKey });
@@ -171,9 +173,11 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
     isResolving = true;
     changed();
     // Nobody knows better when it fails.
-    const answer = await (async () => ask({ idempotencyKey: key, variables, fetch, json }))().catch(
+    const said = await (async () => ask({ idempotencyKey: key, variables, fetch, json }))().catch(
       () => 'unknown' as const,
     );
+    const isAnswer = said === 'not-done' || (Object(said) === said && 'done' in (said as object));
+    const answer = isAnswer ? said : 'unknown';
     isResolving = false;
     // In the meantime it may have been sent again, which ends in the same.
     const isOpen = !current && intents.read()?.key === key;
