@@ -12,6 +12,7 @@ import { reportFailure } from './failure-report.ts';
 import { guardResponse } from './guarded-response.ts';
 import { hintAtCors } from './hint-at-cors.ts';
 import type { KeyedInit, Keys } from './keys.ts';
+import { isInDoubt } from './is-in-doubt.ts';
 import type { LiveOperation } from './live-operation.ts';
 import type { Outlive } from './outlive.ts';
 import { type Environment, type Operations, view } from './operations.ts';
@@ -208,7 +209,7 @@ export function createFetch(context: FetchContext): SteadyFetch {
             clock.now(),
             !!keyed?.isInProgress(response),
           );
-    if (answer && keyed) answer = await keyed.judge(response, answer, facts);
+    if (answer && keyed) answer = await keyed.judge(response, answer, facts, attempt.signal);
     if (answer && live.intent) answer = doubt(answer, live);
     if (idleMs) attempt.limit();
     if (method === 'HEAD' || isEmpty(status)) attempt.settle();
@@ -237,10 +238,8 @@ export function createFetch(context: FetchContext): SteadyFetch {
 }
 
 /** What one request was refused, another of the mutation may have done. */
-function doubt(failure: Failure, { intent, unsure = new Set() }: LiveOperation): Failure {
-  const mayBeDone =
-    intent?.wasSent || [...unsure].some((name) => !isSafeMethod(name.replace(/ .*/s, '')));
-  return failure.kind === 'http' && failure.processed === 'no' && mayBeDone
+function doubt(failure: Failure, live: LiveOperation): Failure {
+  return failure.kind === 'http' && failure.processed === 'no' && isInDoubt(live)
     ? { ...failure, processed: 'unknown' }
     : failure;
 }

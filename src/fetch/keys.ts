@@ -114,10 +114,11 @@ export function createKeys(
       const isAsked = !!own || idempotencyKey !== undefined;
       if (!isAsked && (idempotent || isIdempotentMethod(method))) return undefined;
       if (!profile) {
-        const headers = [...readHeaders(passed.parts.request, init).values()];
+        const { intent } = live;
         // Somebody may have written it there by hand.
-        if (live.intent && !headers.some((value) => value.includes(`${live.intent?.key}`)))
-          live.intent.isUnkeyed = true;
+        const written = [...readHeaders(passed.parts.request, init).values(), init.body];
+        if (intent && !written.some((value) => `${value as string}`.includes(intent.key)))
+          intent.isUnkeyed = true;
         if (process.env.NODE_ENV !== 'production') warnOfSilence(operations, facts);
         return undefined;
       }

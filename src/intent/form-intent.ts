@@ -111,5 +111,9 @@ export function planSubmission(
   }
   if (isSame && !isExpired && !isUnkeyed) return { kind: 'send', intent: known, wasSent: true };
   if (confirmedKey === key) return fresh();
-  return { kind: 'ask', reason: !isSame ? 'edited-after-unknown' : isUnkeyed ? 'no-key' : 'key-expired', key };
+  return {
+    kind: 'ask',
+    reason: !isSame ? 'edited-after-unknown' : isUnkeyed ? 'no-key' : 'key-expired',
+    key,
+  };
 }

@@ -72,11 +72,15 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
   /** What this page has sent last, and what it ended in. */
   let sent: { readonly key: string; readonly variables: TVariables; error?: TError } | undefined;
   let confirmation: Confirmation<TData, TError, TVariables> | undefined;
+  let confirmed: { readonly key: string; readonly promise: Promise<Ended> } | undefined;
+  /** A press whose payload could not be read, which is the latest. */
+  let unread: { readonly variables: TVariables; readonly error: TError } | undefined;
   let isResolving = false;
 
   const press = async (variables: TVariables, confirmedKey?: string): Promise<Result> => {
     const one = { variables };
     reading.add(one);
+    unread = undefined;
     changed();
     const stay = askBeforeLeaving();
     try {
@@ -86,6 +90,11 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
       // Begun before it counts as read, and not waited for.
       const promise = begin({ variables, payload, fingerprint: print }, confirmedKey);
       return promise;
+    } catch (error) {
+      // A payload without content is a mistake of the app; a file that is gone is nobody's.
+      if (error instanceof TypeError) throw error;
+      unread = { variables, error: error as TError };
+      return { status: 'failed', error: unread.error };
     } finally {
       stay();
       reading.delete(one);
@@ -97,9 +106,9 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
     const { fingerprint: print } = pressed;
     if (current)
       return current.fingerprint === print ? current.promise : Promise.resolve({ status: 'busy' });
-    // Of two presses of `confirm` only the first is one.
-    const isConfirmed = confirmedKey !== undefined && intents.read()?.key === confirmedKey;
-    const ended = isConfirmed ? undefined : echo.find(print);
+    // What was confirmed once is sent once, whoever still holds the question.
+    if (confirmedKey !== undefined && confirmed?.key === confirmedKey) return confirmed.promise;
+    const ended = confirmedKey === undefined ? echo.find(print) : undefined;
     if (ended) return Promise.resolve(ended);
     const nowMs = clock.now();
     const plan = planSubmission(intents.read(), { fingerprint: print, nowMs, confirmedKey });
@@ -119,6 +128,8 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
     }
     const promise = send(pressed, { ...plan.intent, payload: pressed.payload }, plan.wasSent);
     current = { fingerprint: print, promise };
+    if (confirmedKey !== undefined && plan.intent.key !== confirmedKey)
+      confirmed = { key: confirmedKey, promise };
     return promise;
   };
 
@@ -220,6 +231,7 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
   const submit = (variables: TVariables): Promise<Result> => press(variables);
   const clear = (): void => {
     confirmation = undefined;
+    unread = undefined;
     observer.reset();
     changed();
   };
@@ -236,7 +248,8 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
     const [one] = reading;
     // As it will be in a moment, once the payload is read.
     const early = one && !result.isPending && { ...result, ...pending, ...one };
-    const shown = { ...(early || result), submit, reset, unknown, confirmation };
+    const late = unread && !result.isPending && { ...result, ...failed, ...unread };
+    const shown = { ...(early || late || result), submit, reset, unknown, confirmation };
     return { ...shown, target: result.isIdle ? noTarget : target };
   };
   const serverState = show(undefined);
@@ -262,6 +275,14 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
   };
 }
 
+const failed = {
+  status: 'error',
+  isIdle: false,
+  isPending: false,
+  isSuccess: false,
+  isError: true,
+  data: undefined,
+} as const;
 const pending = {
   status: 'pending',
   isIdle: false,
