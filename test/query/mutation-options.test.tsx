@@ -226,6 +226,38 @@ describe('the key', () => {
   });
 });
 
+describe('what may have been done', () => {
+  const book: Send = async (_variables, { fetch }) => {
+    await fetch('/orders', { method: 'POST' });
+    return fetch('/mail', { method: 'POST' });
+  };
+
+  test.each([
+    ['booked', 200, 404],
+    ['lost', 'network', 400],
+  ] as const)('the error says so where an earlier request was %s', async (_, first, then) => {
+    const rig = createOrderRig({ policy: { maxRetries: 1 } });
+    rig.server.plan('/orders', first);
+    rig.server.plan('/mail', then);
+    const mutation = rig.submit(rig.steady.mutationOptions({ mutationFn: book }));
+    await rig.time.advance(10_000);
+    expect(mutation.state.error).toMatchObject({ status: then, outcome: { processed: 'unknown' } });
+  });
+
+  test('what only reads, or is declared idempotent, leaves no doubt', async () => {
+    const rig = createOrderRig();
+    rig.server.plan('/mail', 404);
+    const mutationFn: Send = async (_variables, { fetch }) => {
+      await fetch('/stock');
+      await fetch('/search', { method: 'POST', idempotent: true });
+      return fetch('/mail', { method: 'POST' });
+    };
+    const mutation = rig.submit(rig.steady.mutationOptions({ mutationFn }));
+    await rig.time.advance(10_000);
+    expect(mutation.state.error).toMatchObject({ outcome: { processed: 'no' } });
+  });
+});
+
 describe('is not broken by', () => {
   test('a re-render in flight, with options of that render: the loop goes on as it began', async () => {
     const rig = createOrderRig();
