@@ -117,7 +117,10 @@ export function createKeys(
         const { intent } = live;
         // Somebody may have written it there by hand.
         const written = [...readHeaders(passed.parts.request, init).values(), init.body];
-        if (intent && !written.some((value) => `${value as string}`.includes(intent.key)))
+        if (
+          intent &&
+          !written.some((value) => typeof value === 'string' && value.includes(intent.key))
+        )
           intent.isUnkeyed = true;
         if (process.env.NODE_ENV !== 'production') warnOfSilence(operations, facts);
         return undefined;

@@ -10,6 +10,7 @@ import { createEcho, type EndStatus } from './echo.ts';
 import { createFormObserver } from './form-observer.ts';
 import { definitionBehind } from './mutation-definition.ts';
 import { statusStoreOf } from './status-store.ts';
+import { failed, pending } from './shown-state.ts';
 import type {
   Confirmation,
   FormOptions,
@@ -72,7 +73,7 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
   /** What this page has sent last, and what it ended in. */
   let sent: { readonly key: string; readonly variables: TVariables; error?: TError } | undefined;
   let confirmation: Confirmation<TData, TError, TVariables> | undefined;
-  let confirmed: { readonly key: string; readonly promise: Promise<Ended> } | undefined;
+  let confirmed: { readonly id: string; readonly promise: Promise<Ended> } | undefined;
   /** A press whose payload could not be read, which is the latest. */
   let unread: { readonly variables: TVariables; readonly error: TError } | undefined;
   let isResolving = false;
@@ -107,7 +108,8 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
     if (current)
       return current.fingerprint === print ? current.promise : Promise.resolve({ status: 'busy' });
     // What was confirmed once is sent once, whoever still holds the question.
-    if (confirmedKey !== undefined && confirmed?.key === confirmedKey) return confirmed.promise;
+    if (confirmedKey !== undefined && confirmed?.id === confirmedKey + print)
+      return confirmed.promise;
     const ended = confirmedKey === undefined ? echo.find(print) : undefined;
     if (ended) return Promise.resolve(ended);
     const nowMs = clock.now();
@@ -129,7 +131,7 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
     const promise = send(pressed, { ...plan.intent, payload: pressed.payload }, plan.wasSent);
     current = { fingerprint: print, promise };
     if (confirmedKey !== undefined && plan.intent.key !== confirmedKey)
-      confirmed = { key: confirmedKey, promise };
+      confirmed = { id: confirmedKey + print, promise };
     return promise;
   };
 
@@ -274,21 +276,3 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
     clear,
   };
 }
-
-const failed = {
-  status: 'error',
-  isIdle: false,
-  isPending: false,
-  isSuccess: false,
-  isError: true,
-  data: undefined,
-} as const;
-const pending = {
-  status: 'pending',
-  isIdle: false,
-  isPending: true,
-  isSuccess: false,
-  isError: false,
-  data: undefined,
-  error: null,
-} as const;
