@@ -1,6 +1,7 @@
 import { classifyAnswer } from '../policy/classify.ts';
 import type { Transport } from '../policy/clock.ts';
-import { isIdempotentMethod } from '../policy/operation.ts';
+
+import { isIdempotentMethod, isSafeMethod } from '../policy/operation.ts';
 import type { PolicyOptions, Timeout } from '../policy/options.ts';
 import { type Failure, failures, type Outcome } from '../policy/outcome.ts';
 import { definePolicy } from '../policy/validate.ts';
@@ -12,6 +13,7 @@ import { reportFailure } from './failure-report.ts';
 import { guardResponse } from './guarded-response.ts';
 import { hintAtCors } from './hint-at-cors.ts';
 import type { KeyedInit, Keys } from './keys.ts';
+import { isInDoubt } from './is-in-doubt.ts';
 import type { LiveOperation } from './live-operation.ts';
 import type { Outlive } from './outlive.ts';
 import { type Environment, type Operations, view } from './operations.ts';
@@ -211,7 +213,8 @@ export function createFetch(context: FetchContext): SteadyFetch {
             clock.now(),
             !!keyed?.isInProgress(response),
           );
-    if (answer && keyed) answer = await keyed.judge(response, answer, facts);
+    if (answer && keyed) answer = await keyed.judge(response, answer, facts, attempt.signal);
+    if (answer && live.intent) answer = doubt(answer, live);
     if (idleMs) attempt.limit();
     if (method === 'HEAD' || isEmpty(status)) attempt.settle();
     if (status !== 0) {
@@ -231,9 +234,21 @@ export function createFetch(context: FetchContext): SteadyFetch {
       throw fail(HttpError, `${status} ${response.statusText}`.trimEnd(), answer, { response });
     }
     keyed?.succeed();
+    // Whatever fails after it does not undo it.
+    if (!isSafeMethod(method) && !idempotent) {
+      (live.unsure ??= new Set()).add(name);
+      if (!facts.keyed && !isIdempotentMethod(method)) live.isUnrepeatable = true;
+    }
     tell({ kind: 'ok', status, processed: 'yes' }, undefined, response);
     return response;
   };
+}
+
+/** What one request was refused, another of the mutation may have done. */
+function doubt(failure: Failure, live: LiveOperation): Failure {
+  return failure.kind === 'http' && failure.processed === 'no' && isInDoubt(live)
+    ? { ...failure, processed: 'unknown' }
+    : failure;
 }
 
 function abortedBy(live: LiveOperation, { reason }: { readonly reason: unknown }): unknown {

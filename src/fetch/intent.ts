@@ -6,7 +6,9 @@ export interface Intent {
   /** The request that carries the key itself, once it has gone: the others carry derived ones. */
   primary?: string | undefined;
   /** It may have been sent before this operation: the form was, or the page is a new one. @default whether `primary` is known */
-  readonly wasSent?: boolean | undefined;
+  wasSent?: boolean | undefined;
+  /** A request of it went without a key, because its API honours none: once more may be twice. */
+  isUnkeyed?: boolean | undefined;
 }
 
 /** A body that no longer changes. */

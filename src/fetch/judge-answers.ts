@@ -31,10 +31,12 @@ export function judgeAnswers(
     },
     isInProgress: (response) =>
       response.status === 409 && ask(() => profile.inProgress?.(response) ?? true) === true,
-    async judge(response, failure, facts) {
+    async judge(response, failure, facts, signal) {
       if (alreadyDone) {
         const copy = response.clone();
-        if (await (async () => alreadyDone(copy))().catch(() => false)) return undefined;
+        const said = (async () => alreadyDone(copy))().catch(() => false);
+        // It may never say: then what has come counts.
+        if (await Promise.race([said, whenAborted(signal)])) return undefined;
       }
       if (failure.kind !== 'http') return failure;
       const isStored = response.headers.get('idempotent-replayed') === 'true';
@@ -60,6 +62,12 @@ function expire(facts: SentFacts): NotSentError {
   reportFailure(error, { ...facts, failure: outcome });
   return error;
 }
+
+const whenAborted = (signal: AbortSignal): Promise<false> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve(false);
+    signal.addEventListener('abort', () => resolve(false), { once: true });
+  });
 
 /** Somebody else's mistake must not hide the answer. */
 function ask<T>(question: () => T): T | undefined {

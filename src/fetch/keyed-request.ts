@@ -15,6 +15,8 @@ export interface KeyedRequest {
     response: Response,
     failure: Failure,
     facts: SentFacts,
+    /** Of the attempt: it waits no longer than that for what the API's profile says. */
+    signal: AbortSignal,
   ) => Promise<Failure | undefined>;
   readonly succeed: () => void;
 }

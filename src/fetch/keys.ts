@@ -114,6 +114,14 @@ export function createKeys(
       const isAsked = !!own || idempotencyKey !== undefined;
       if (!isAsked && (idempotent || isIdempotentMethod(method))) return undefined;
       if (!profile) {
+        const { intent } = live;
+        // Somebody may have written it there by hand.
+        const written = [...readHeaders(passed.parts.request, init).values(), init.body];
+        if (
+          intent &&
+          !written.some((value) => typeof value === 'string' && value.includes(intent.key))
+        )
+          intent.isUnkeyed = true;
         if (process.env.NODE_ENV !== 'production') warnOfSilence(operations, facts);
         return undefined;
       }

@@ -34,6 +34,8 @@ export interface LiveOperation {
   readonly retriedFor: RetryReason[];
   /** Requests that failed and may have been done: a DELETE that finds nothing on a retry has been. */
   unsure?: Set<string>;
+  /** It has done something that has no key: run again, it would do it again. */
+  isUnrepeatable?: boolean;
   /** In development: the requests of this attempt that failed. One of them again is a second loop. */
   failedRequests?: Set<string> | undefined;
   previousBackoffMs?: number;

@@ -86,6 +86,8 @@ export function createOperations(environment: Environment): Operations {
       random,
       isOverBudget,
     });
+    if (decision.kind === 'retry' && live.intent && live.isUnrepeatable)
+      return { kind: 'stop', reason: 'not-idempotent', retryAt: undefined };
     const wasTold = failure.kind === 'http' && failure.retryAfterMs !== undefined;
     if (!gate || !wasTold || decision.kind === 'stop') return decision;
     // All that the origin has told to wait comes back spread. That is when it goes, so that is what

@@ -38,7 +38,23 @@ export async function takeStep(steps: Step[], ask: StepAsk): Promise<Step> {
     known.attempt = attempt;
     return known;
   }
-  if (intent && own === undefined) intent.primary ??= id;
+  const left = steps.find(
+    (step) =>
+      step.attempt !== attempt &&
+      !step.isDone &&
+      step.isNamed === (own !== undefined) &&
+      label === undefined &&
+      pathOf(step.target) === pathOf(target),
+  );
+  if (left) {
+    reject(
+      'steady.fetch',
+      'idempotencyKey',
+      own,
+      `what it was on the attempt before, which sent ${pathOf(target)} with another key or another query: made before the mutation, or a name for each request`,
+    );
+  }
+  if (intent && (own === undefined || bare(own) === intent.key)) intent.primary ??= id;
   const key = own ?? (intent?.primary === id ? intent.key : deriveKey(intent?.key ?? '', id));
   // Of an intent it is always the same, so that a form that is sent again after a reload is, too.
   // A key that somebody has thought up could be guessed, and with it the end of a file.
@@ -61,7 +77,8 @@ async function recognise(
   { attempt, body }: StepAsk,
 ): Promise<Step | undefined> {
   const free = alike.filter((step) => step.attempt !== attempt);
-  if (alike.length < 2 || free.length === 0) return free[0];
+  // One that is done may be what this attempt skips.
+  if (free.length === 0 || (alike.length < 2 && !free[0]?.isDone)) return free[0];
   const given = await body();
   const isSame = await Promise.all(free.map((step) => isSameBody(step.body, given)));
   const same = free.filter((_, index) => isSame[index]);
@@ -98,5 +115,8 @@ async function recall(
   }
   return step;
 }
+
+const pathOf = (target: string): string => target.replace(/\?.*/s, '');
+const bare = (key: string): string => key.replace(/^"(.*)"$/s, '$1');
 
 const shown = ([step]: readonly Step[]): string => `${step?.target}`.replace(/[?#].*/s, '');

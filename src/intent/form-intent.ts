@@ -10,6 +10,8 @@ export interface FormIntent extends Pick<Intent, 'key' | 'createdAt' | 'primary'
   readonly outcome: 'failed' | 'unknown';
   /** Its API no longer knows its key. */
   readonly isExpired?: boolean | undefined;
+  /** It went without a key: its API honours none. */
+  readonly isUnkeyed?: boolean | undefined;
   /** The payload, where the form is to keep it. */
   readonly payload?: unknown;
 }
@@ -28,10 +30,14 @@ export interface FormIntents {
 export function createFormIntents(storage: TabStorage, form: string): FormIntents {
   const name = `steadfetch.form.${form}`;
   const read = (): FormIntent | undefined => parse(storage.read(name));
-  const write = (intent: FormIntent): void => storage.write(name, JSON.stringify(intent));
+  const put = (intent: FormIntent): void => storage.write(name, JSON.stringify(intent));
   return {
     read,
-    write,
+    write(intent) {
+      // Where there is no room for this one, the one before must not come back.
+      storage.remove(name);
+      put(intent);
+    },
     secret() {
       let secret = storage.read('steadfetch.secret');
       if (!secret) {
@@ -42,7 +48,7 @@ export function createFormIntents(storage: TabStorage, form: string): FormIntent
     },
     update(key, change) {
       const known = read();
-      if (known?.key === key) write({ ...known, ...change });
+      if (known?.key === key) put({ ...known, ...change });
     },
     remove(key) {
       if (read()?.key === key) storage.remove(name);
@@ -68,7 +74,7 @@ function parse(text: string | null): FormIntent | undefined {
 }
 
 /** Why the person must be asked before anything is sent. */
-export type ConfirmationReason = 'edited-after-unknown' | 'key-expired';
+export type ConfirmationReason = 'edited-after-unknown' | 'key-expired' | 'no-key';
 
 /** What a press of Submit comes to. */
 export type SubmissionPlan =
@@ -96,14 +102,18 @@ export function planSubmission(
     wasSent: false,
   });
   if (!known) return fresh();
-  const { key, outcome, isExpired } = known;
+  const { key, outcome, isExpired, isUnkeyed } = known;
   const isSame = known.fingerprint === fingerprint;
   if (outcome === 'failed') {
     // Nothing was done under this key: its life begins again.
     const intent: FormIntent = { ...known, createdAt: nowMs, outcome: 'unknown' };
     return isSame ? { kind: 'send', intent, wasSent: false } : fresh();
   }
-  if (isSame && !isExpired) return { kind: 'send', intent: known, wasSent: true };
+  if (isSame && !isExpired && !isUnkeyed) return { kind: 'send', intent: known, wasSent: true };
   if (confirmedKey === key) return fresh();
-  return { kind: 'ask', reason: isSame ? 'key-expired' : 'edited-after-unknown', key };
+  return {
+    kind: 'ask',
+    reason: !isSame ? 'edited-after-unknown' : isUnkeyed ? 'no-key' : 'key-expired',
+    key,
+  };
 }

@@ -29,7 +29,7 @@ export function createTabStorage(
       }
     },
     write(name, text) {
-      storage.remove(name);
+      memory.delete(name);
       try {
         const real = port();
         if (real) return real.setItem(name, text);

@@ -15,6 +15,9 @@ export function trackIntent(
     get primary() {
       return primary;
     },
+    set isUnkeyed(isUnkeyed: true) {
+      intents.update(key, { isUnkeyed });
+    },
     set primary(id) {
       primary = id;
       intents.update(key, { primary: id });

@@ -51,7 +51,7 @@ export function executionOf(
     if (mutation && refusals.has(mutation)) throw refusals.get(mutation);
     execution = { intent: makeIntent(), mutation };
     executions.set(context, execution);
-  }
+  } else execution.intent.wasSent = true;
   return execution;
 }
 

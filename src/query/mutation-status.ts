@@ -1,5 +1,6 @@
 import type { Mutation } from '@tanstack/react-query';
 import { type FailureReport, reportOf } from '../fetch/failure-report.ts';
+import { isInDoubt } from '../fetch/is-in-doubt.ts';
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import { isSafeMethod } from '../policy/operation.ts';
 import { attemptsAllowed } from './attempts-allowed.ts';
@@ -55,11 +56,7 @@ function mayBeDone(
   { failure, method = 'POST' }: FailureReport,
   live: LiveOperation | undefined,
 ): boolean {
-  // It was sent before, and nothing here undoes that.
-  if (live?.intent?.wasSent) return true;
-  const isUnsafe = (name = ''): boolean => !isSafeMethod(name.replace(/ .*/s, ''));
-  const isUnsure = failure.processed !== 'no' && isUnsafe(method);
-  return isUnsure || [...(live?.unsure ?? [])].some(isUnsafe);
+  return (failure.processed !== 'no' && !isSafeMethod(method)) || (!!live && isInDoubt(live));
 }
 
 function attemptsOf(

@@ -10,6 +10,7 @@ import { createEcho, type EndStatus } from './echo.ts';
 import { createFormObserver } from './form-observer.ts';
 import { definitionBehind } from './mutation-definition.ts';
 import { statusStoreOf } from './status-store.ts';
+import { failed, pending } from './shown-state.ts';
 import type {
   Confirmation,
   FormOptions,
@@ -72,11 +73,15 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
   /** What this page has sent last, and what it ended in. */
   let sent: { readonly key: string; readonly variables: TVariables; error?: TError } | undefined;
   let confirmation: Confirmation<TData, TError, TVariables> | undefined;
+  let confirmed: { readonly id: string; readonly promise: Promise<Ended> } | undefined;
+  /** A press whose payload could not be read, which is the latest. */
+  let unread: { readonly variables: TVariables; readonly error: TError } | undefined;
   let isResolving = false;
 
   const press = async (variables: TVariables, confirmedKey?: string): Promise<Result> => {
     const one = { variables };
     reading.add(one);
+    unread = undefined;
     changed();
     const stay = askBeforeLeaving();
     try {
@@ -86,6 +91,11 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
       // Begun before it counts as read, and not waited for.
       const promise = begin({ variables, payload, fingerprint: print }, confirmedKey);
       return promise;
+    } catch (error) {
+      // A payload without content is a mistake of the app; a file that is gone is nobody's.
+      if (error instanceof TypeError) throw error;
+      unread = { variables, error: error as TError };
+      return { status: 'failed', error: unread.error };
     } finally {
       stay();
       reading.delete(one);
@@ -97,6 +107,9 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
     const { fingerprint: print } = pressed;
     if (current)
       return current.fingerprint === print ? current.promise : Promise.resolve({ status: 'busy' });
+    // What was confirmed once is sent once, whoever still holds the question.
+    if (confirmedKey !== undefined && confirmed?.id === confirmedKey + print)
+      return confirmed.promise;
     const ended = confirmedKey === undefined ? echo.find(print) : undefined;
     if (ended) return Promise.resolve(ended);
     const nowMs = clock.now();
@@ -117,6 +130,8 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
     }
     const promise = send(pressed, { ...plan.intent, payload: pressed.payload }, plan.wasSent);
     current = { fingerprint: print, promise };
+    if (confirmedKey !== undefined && plan.intent.key !== confirmedKey)
+      confirmed = { id: confirmedKey + print, promise };
     return promise;
   };
 
@@ -171,9 +186,11 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
     isResolving = true;
     changed();
     // Nobody knows better when it fails.
-    const answer = await (async () => ask({ idempotencyKey: key, variables, fetch, json }))().catch(
+    const said = await (async () => ask({ idempotencyKey: key, variables, fetch, json }))().catch(
       () => 'unknown' as const,
     );
+    const isAnswer = said === 'not-done' || (Object(said) === said && 'done' in (said as object));
+    const answer = isAnswer ? said : 'unknown';
     isResolving = false;
     // In the meantime it may have been sent again, which ends in the same.
     const isOpen = !current && intents.read()?.key === key;
@@ -216,6 +233,7 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
   const submit = (variables: TVariables): Promise<Result> => press(variables);
   const clear = (): void => {
     confirmation = undefined;
+    unread = undefined;
     observer.reset();
     changed();
   };
@@ -232,7 +250,8 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
     const [one] = reading;
     // As it will be in a moment, once the payload is read.
     const early = one && !result.isPending && { ...result, ...pending, ...one };
-    const shown = { ...(early || result), submit, reset, unknown, confirmation };
+    const late = unread && !result.isPending && { ...result, ...failed, ...unread };
+    const shown = { ...(early || late || result), submit, reset, unknown, confirmation };
     return { ...shown, target: result.isIdle ? noTarget : target };
   };
   const serverState = show(undefined);
@@ -257,13 +276,3 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
     clear,
   };
 }
-
-const pending = {
-  status: 'pending',
-  isIdle: false,
-  isPending: true,
-  isSuccess: false,
-  isError: false,
-  data: undefined,
-  error: null,
-} as const;

@@ -26,6 +26,7 @@ export interface Confirmation<TData = unknown, TError = DefaultError, TVariables
   /**
    * `edited-after-unknown`: what was sent before may have been done, and this is something else.
    * `key-expired`: it may have been done, and its API no longer knows the key that would tell.
+   * `no-key`: it may have been done, and its API is not declared to honour a key that would tell.
    */
   readonly reason: ConfirmationReason;
   /** What is sent once it is confirmed. */

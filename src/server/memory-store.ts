@@ -79,8 +79,9 @@ export function memoryStore({
       try {
         const answer = await work({ onCommit: (effect) => void effects.push(effect) });
         if (answer && entry) {
-          for (const effect of effects) effect();
+          // First: an effect that throws must not have those before it done again.
           entry.answer = answer;
+          for (const effect of effects) effect();
         }
       } finally {
         if (!entry?.answer) entries.delete(id);

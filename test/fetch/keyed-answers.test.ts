@@ -163,6 +163,18 @@ describe('already done', () => {
     expect(await (error as { response: Response }).response.text()).toBe('{}');
   });
 
+  test('one that never settles ends with the time limit: the answer is the failure that it is', async () => {
+    const never = { inProgress: () => false, alreadyDone: () => new Promise<boolean>(() => {}) };
+    const { submit } = open(never, answer(409));
+    const result = observe(
+      submit((fetch) => fetch(origin, { ...post, timeout: 700, policy: { maxRetries: 0 } })),
+    );
+    await vi.advanceTimersByTimeAsync(699);
+    expect(result.state).toBe('pending');
+    await vi.advanceTimersByTimeAsync(1);
+    expect(result.value).toMatchObject({ error: { code: 'http', status: 409 } });
+  });
+
   test('an answer that went well is not asked about', async () => {
     const ask = vi.fn<() => boolean>(() => true);
     await send({ alreadyDone: ask }, answer(201));

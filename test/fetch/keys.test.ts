@@ -229,6 +229,60 @@ describe('within an intent', () => {
     expect(keys()).toEqual(['mine', quoted(intentKey)]);
   });
 
+  test.each([
+    ['key', (attempt: number) => ['/orders', `"k${attempt}"`] as const],
+    ['query', (attempt: number) => [`/orders?t=${attempt}`, undefined] as const],
+  ])(
+    'another %s on the next attempt is refused, and what was sent stays unknown',
+    async (_, of) => {
+      const { submit, server } = open([draft], refuse, answer());
+      const { error, live } = await submit((fetch, attempt) => {
+        const [path, key] = of(attempt);
+        return fetch(origin + path, {
+          ...post('1'),
+          headers: key ? { 'idempotency-key': key } : {},
+        });
+      });
+      expect(error).toBeInstanceOf(TypeError);
+      expect(error).toHaveProperty(
+        'message',
+        expect.stringContaining(
+          `must be what it was on the attempt before, which sent POST ${origin}/orders with another key or another query: made before the mutation, or a name for each request`,
+        ),
+      );
+      expect(server.requests).toHaveLength(1);
+      expect(live.unsure?.size).toBe(1);
+    },
+  );
+
+  test('what was done and is skipped never lends its key to what comes next', async () => {
+    const { submit, sent } = open([draft], answer(), refuse, answer());
+    const { error } = await submit(async (fetch, attempt) => {
+      if (attempt === 1) await fetch(`${origin}/items`, post('a'));
+      await fetch(`${origin}/stock`);
+      await fetch(`${origin}/items`, post('b'));
+    });
+    expect(error).toBeInstanceOf(TypeError);
+    expect(error).toHaveProperty('message', expect.stringContaining('a name for each of'));
+    expect(await sent()).toEqual([
+      ['POST /items', quoted(intentKey), 'a'],
+      ['GET /stock', null, ''],
+      ['GET /stock', null, ''],
+    ]);
+  });
+
+  test.each([intentKey, quoted(intentKey)])(
+    'the key of the intent that is given by hand is the first one: %s',
+    async (key) => {
+      const { submit, keys } = open([draft], answer());
+      await submit(async (fetch) => {
+        await fetch(`${origin}/orders`, { ...post(), headers: { 'idempotency-key': key } });
+        await fetch(`${origin}/mail`, post());
+      });
+      expect(keys()).toEqual([key, derived(`POST ${origin}/mail 1`)]);
+    },
+  );
+
   test('other headers stay, in whatever form they are given', async () => {
     const { submit, server } = open([draft], answer());
     const headers = Object.freeze({ 'x-own': '1', 'content-type': 'application/json' });
@@ -344,6 +398,22 @@ describe('where no support is declared', () => {
       text(`${origin}/a`, origin),
       text('https://api.example/', 'https://api.example'),
     ]);
+  });
+
+  test('the intent knows that it went without a key, unless its key was written by hand', async () => {
+    const { submit } = open([], answer());
+    const key = intentKey;
+    const inits = [
+      post('{}'),
+      { ...post(), headers: { 'x-key': key } },
+      post(`{"key":"${key}"}`),
+      { method: 'PUT' },
+    ];
+    const unkeyed = inits.map(async (init) => {
+      const { live } = await submit((fetch) => fetch(origin, init));
+      return live.intent?.isUnkeyed;
+    });
+    expect(await Promise.all(unkeyed)).toEqual([true, undefined, undefined, undefined]);
   });
 
   test('a GET in an intent says nothing', async () => {

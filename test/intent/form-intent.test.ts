@@ -104,6 +104,26 @@ describe('storage that does not work', () => {
     expect(intents.read()).toBe(undefined);
   });
 
+  test('full at the second write: the next page still knows what the first has stored', () => {
+    let writes = 0;
+    const items = new Map<string, string>();
+    const port: TabStoragePort = {
+      getItem: (name) => items.get(name) ?? null,
+      setItem: (name, text) => (++writes > 1 ? forbidden() : void items.set(name, text)),
+      removeItem: (name) => void items.delete(name),
+    };
+    const open = () =>
+      createFormIntents(
+        createTabStorage(() => port),
+        'checkout',
+      );
+    const intents = open();
+    intents.write(intent);
+    intents.update('k1', { primary: 'POST / 1' });
+    expect(intents.read()).toEqual({ ...intent, primary: 'POST / 1' });
+    expect(open().read()).toEqual(intent);
+  });
+
   test('is told of once, in development', async () => {
     vi.resetModules();
     const fresh = await import('../../src/intent/tab-storage.ts');
@@ -170,6 +190,12 @@ describe('a press of Submit', () => {
       reason: 'edited-after-unknown',
     });
     expect(planSubmission(expired, { ...press, confirmedKey: 'k1' })).toEqual(fresh('a'));
+  });
+
+  test('after it went without a key asks first, and then has a new one', () => {
+    const unkeyed = { ...intent, isUnkeyed: true };
+    expect(planSubmission(unkeyed, press)).toEqual({ kind: 'ask', reason: 'no-key', key: 'k1' });
+    expect(planSubmission(unkeyed, { ...press, confirmedKey: 'k1' })).toEqual(fresh('a'));
   });
 
   test('that was confirmed keeps the key where that still helps', () => {

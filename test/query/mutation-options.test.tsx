@@ -34,6 +34,34 @@ describe('the loop', () => {
     });
   });
 
+  test.each([
+    [
+      'declared to honour keys',
+      undefined,
+      ['POST /orders', 'GET /stock', 'POST /orders', 'GET /stock'],
+      'success',
+    ],
+    ['not declared', [], ['POST /orders', 'GET /stock'], 'error'],
+  ] as const)(
+    'an order at an API that is %s, and then a read that fails: what was done without a key is not done again',
+    async (_, apis, sent, status) => {
+      const { steady, server, submit, time } = createOrderRig(apis ? { apis } : {});
+      server.plan('/stock', 503, 200);
+      const mutation = submit(
+        steady.mutationOptions({
+          mutationKey,
+          mutationFn: async (order: object, { fetch }) => {
+            await fetch('/orders', { method: 'POST', body: JSON.stringify(order) });
+            return fetch('/stock');
+          },
+        }),
+      );
+      await time.advance(10_000);
+      expect(server.sent.map(({ request }) => request)).toEqual(sent);
+      expect(mutation.state.status).toBe(status);
+    },
+  );
+
   test('a wrong option of the policy is a TypeError at once', () => {
     const steady = createSteadfetch();
     expect(() =>
@@ -223,6 +251,38 @@ describe('the key', () => {
     expect(() =>
       withIntent({ mutationFn: async () => 1 }, () => ({ key: 'k', createdAt: 0 })),
     ).toThrow(/^withIntent: mutationFn is .*, and must be that of steady\.mutationOptions\.$/s);
+  });
+});
+
+describe('what may have been done', () => {
+  const book: Send = async (_variables, { fetch }) => {
+    await fetch('/orders', { method: 'POST' });
+    return fetch('/mail', { method: 'POST' });
+  };
+
+  test.each([
+    ['booked', 200, 404],
+    ['lost', 'network', 400],
+  ] as const)('the error says so where an earlier request was %s', async (_, first, then) => {
+    const rig = createOrderRig({ policy: { maxRetries: 1 } });
+    rig.server.plan('/orders', first);
+    rig.server.plan('/mail', then);
+    const mutation = rig.submit(rig.steady.mutationOptions({ mutationFn: book }));
+    await rig.time.advance(10_000);
+    expect(mutation.state.error).toMatchObject({ status: then, outcome: { processed: 'unknown' } });
+  });
+
+  test('what only reads, or is declared idempotent, leaves no doubt', async () => {
+    const rig = createOrderRig();
+    rig.server.plan('/mail', 404);
+    const mutationFn: Send = async (_variables, { fetch }) => {
+      await fetch('/stock');
+      await fetch('/search', { method: 'POST', idempotent: true });
+      return fetch('/mail', { method: 'POST' });
+    };
+    const mutation = rig.submit(rig.steady.mutationOptions({ mutationFn }));
+    await rig.time.advance(10_000);
+    expect(mutation.state.error).toMatchObject({ outcome: { processed: 'no' } });
   });
 });
 

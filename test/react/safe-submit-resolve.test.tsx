@@ -107,6 +107,8 @@ test('a press right after it is no echo of the one before', async () => {
 
 test.each([
   ['does not know', async () => 'unknown' as const],
+  ['gives null', async () => null as never],
+  ['gives what is no answer', async () => ({}) as never],
   ['cannot be asked', () => Promise.reject(new Error('down'))],
 ])('it stays unknown where the API %s', async (_, resolve) => {
   const { rig, form } = await lose('lost answer', { resolve });

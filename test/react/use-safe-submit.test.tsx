@@ -735,3 +735,95 @@ describe('what a developer can get wrong', () => {
     await expect(rig.time.settle()).rejects.toMatchObject({ status: 422 });
   });
 });
+
+describe('what may have been booked is never called failed', () => {
+  test('a request after it that fails does not undo it', async () => {
+    const rig = createFormRig();
+    rig.book.plan('done', 400);
+    const placeOrder = rig.steady.mutationOptions({
+      mutationFn: async (json: object, context) => {
+        await context.json('/orders', { method: 'POST', json });
+        return context.json('/orders/mail', { method: 'POST', json });
+      },
+    });
+    const form = open(rig, {}, placeOrder);
+    const result = form.press();
+    await rig.time.settle();
+    expect(await result).toMatchObject({
+      status: 'unknown',
+      error: { status: 400, outcome: { processed: 'unknown' } },
+    });
+    expect(form.last().unknown).toBeDefined();
+  });
+
+  test("nor does a refusal to the app's own retry", async () => {
+    const rig = createFormRig();
+    rig.book.plan('lost answer', 403);
+    const form = open(rig, {}, { retry: 1, retryDelay: 10 });
+    const result = form.press();
+    await rig.time.advance(1000);
+    expect(rig.book.keys).toEqual([rig.book.keys[0], rig.book.keys[0]]);
+    expect(await result).toMatchObject({
+      status: 'unknown',
+      error: { status: 403, outcome: { processed: 'unknown' } },
+    });
+  });
+
+  test('where its API is not declared to honour keys, the same again asks first', async () => {
+    const rig = createFormRig({ config: { apis: [] } });
+    vi.spyOn(console, 'warn').mockReturnValue();
+    rig.book.plan('lost answer');
+    const form = open(rig);
+    const first = form.press();
+    await rig.time.advance(100);
+    expect(await first).toMatchObject({ status: 'unknown' });
+    const again = form.press();
+    await rig.time.settle();
+    expect(await again).toMatchObject({ status: 'needs-confirmation', reason: 'no-key' });
+    expect(rig.book.orders).toHaveLength(1);
+  });
+});
+
+test('two questions about one order, each confirmed twice, send one', async () => {
+  const rig = createFormRig();
+  rig.book.plan('lost answer');
+  const form = open(rig);
+  void form.press();
+  await rig.time.advance(100);
+  const questions = [form.press(edited), form.press(edited)];
+  await rig.time.settle();
+  for (const question of [...questions, ...questions]) {
+    const asked = await question;
+    if (asked.status !== 'needs-confirmation') throw new Error(asked.status);
+    const result = asked.confirm();
+    await rig.time.advance(2000);
+    expect(await result).toMatchObject({ status: 'succeeded', data: { id: 2 } });
+  }
+  expect(rig.book.keys).toHaveLength(2);
+});
+
+test('a file that cannot be read ends in failed, with its error shown, until the next press', async () => {
+  const rig = createFormRig();
+  const form = open(rig);
+  const gone = new DOMException('The file could not be read.', 'NotReadableError');
+  const file = new File(['x'], 'a.txt');
+  file.slice = () => {
+    throw gone;
+  };
+  const result = form.press({ file });
+  await rig.time.settle();
+  expect(await result).toEqual({ status: 'failed', error: gone });
+  expect(form.last()).toMatchObject({
+    status: 'error',
+    isError: true,
+    isPending: false,
+    error: gone,
+    variables: { file },
+    unknown: undefined,
+  });
+  expect(rig.book.keys).toEqual([]);
+  const again = form.press();
+  await rig.time.settle();
+  expect(await again).toMatchObject({ status: 'succeeded' });
+  expect(form.last()).toMatchObject({ status: 'success', error: null });
+});

@@ -50,3 +50,21 @@ test('the effects of a transaction are done when its answer is kept, in their or
   });
   expect(effects).toEqual(['one', 'two']);
 });
+
+test('an effect that throws has nothing done twice: the answer is kept before it', async () => {
+  const store = memoryStore();
+  const claim = claimOf('a', 0);
+  await store.claim(claim);
+  const effects: string[] = [];
+  const run = async () =>
+    store.run(claim, async (tx) => {
+      tx.onCommit(() => effects.push('one'));
+      tx.onCommit(() => {
+        throw new Error('disk');
+      });
+      return answer;
+    });
+  await expect(run()).rejects.toThrow('disk');
+  expect(await store.claim(claim)).toEqual({ kind: 'answered', fingerprint: 'f', answer });
+  expect(effects).toEqual(['one']);
+});
