@@ -6,8 +6,7 @@ import { type Cell, cell } from './experiment.ts';
  * are the same to Steadfetch: with the same seeds they have given the same figures to the last digit.
  */
 function seedsOf(kind: OutageKind, outageS: number): number {
-  if (kind === 'drop') return 1;
-  return outageS <= 30 ? 5 : 3;
+  return kind === 'drop' || outageS > 30 ? 1 : 5;
 }
 
 /** Steadfetch in outages of every kind, length and load, the longest first. */
