@@ -23,8 +23,9 @@ const beside = (
   title: string,
   scenario: Partial<Scenario>,
   others: readonly PolicyName[],
+  seeds = 3,
 ): Cell[] => [
-  cell('steadfetch', title, scenario, 3),
+  cell('steadfetch', title, scenario, seeds),
   ...others.map((policy) => cell(policy, title, scenario, 1)),
 ];
 
@@ -134,10 +135,10 @@ export const experiments: readonly Experiment[] = [
     name: 'brown-out',
     title: 'Brown-outs, a slow server, a short queue',
     cells: [
-      ...beside('half of the requests fail for 30 s', { kind: 'half-errors' }, ['full-jitter']),
-      ...beside('half of the capacity for 30 s', { kind: 'half-capacity' }, ['full-jitter']),
-      ...beside('everything 3 s late for 30 s', { kind: 'slow' }, ['full-jitter']),
-      ...beside('503 for 30 s, load 0.85, queue of 0.3 s', { load: 0.85, queueS: 0.3 }, []),
+      ...beside('half of the requests fail for 30 s', { kind: 'half-errors' }, ['full-jitter'], 1),
+      ...beside('half of the capacity for 30 s', { kind: 'half-capacity' }, ['full-jitter'], 1),
+      ...beside('everything 3 s late for 30 s', { kind: 'slow' }, ['full-jitter'], 1),
+      ...beside('503 for 30 s, load 0.85, queue of 0.3 s', { load: 0.85, queueS: 0.3 }, [], 1),
     ],
   },
 ];
