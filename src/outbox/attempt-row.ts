@@ -1,0 +1,152 @@
+import type { LiveOperation } from '../fetch/live-operation.ts';
+import { warn } from '../fetch/warn.ts';
+import { backoffDelay } from '../policy/backoff.ts';
+import type { Policy, PolicyOptions } from '../policy/options.ts';
+import type { Attempt, Running } from './delivery.ts';
+import { fateOf, shorten } from './fate.ts';
+import type { OutboxHandler } from './handler.ts';
+import { type DeadReason, type Fence, type Row, rowSchema } from './row.ts';
+import type { Seal } from './seal.ts';
+import { sendRow, type SenderContext } from './send-row.ts';
+import type { Change, Settled } from './store.ts';
+
+/** A handler with every value decided. */
+export interface HandlerDefinition extends Required<
+  Pick<OutboxHandler<unknown>, 'mutationFn' | 'onDead' | 'version' | 'maxAttempts' | 'maxAgeMs'>
+> {
+  readonly handler: OutboxHandler<unknown>;
+  readonly own: PolicyOptions;
+  readonly policy: Policy;
+}
+
+/** How a row has ended, or that it has not. */
+export type RowEnd =
+  | { readonly kind: 'done'; readonly data: unknown; readonly variables: unknown }
+  | { readonly kind: 'dead'; readonly reason: DeadReason; readonly error: unknown }
+  | { readonly kind: 'again'; readonly error: unknown };
+
+export interface AttemptContext {
+  readonly sender: SenderContext;
+  readonly handlers: ReadonlyMap<string, HandlerDefinition>;
+  readonly seal: Seal;
+  /** Which request of a row carries its key, before that goes. */
+  readonly note: (seq: number, fence: Fence, primary: string) => void;
+  /** Whether somebody in this tab waits for its result. */
+  readonly isAwaited: (row: Row) => boolean;
+  /** Its end, once it is written; `settled` is undefined where it was not ours to write any more. */
+  readonly onEnd: (row: Row, end: RowEnd, settled: Settled | undefined) => void;
+}
+
+/** Makes an attempt at a row, and says what is to be written of it. */
+export function createAttempt({
+  sender,
+  handlers,
+  seal,
+  note,
+  isAwaited,
+  onEnd,
+}: AttemptContext): (
+  running: Running,
+  fence: Fence,
+  isUrged: boolean,
+) => Promise<Attempt | undefined> {
+  const { clock, random, operations } = sender;
+  const refs = new Map<string, LiveOperation['ref']>();
+
+  const prepare = async (
+    row: Row,
+    definition: HandlerDefinition | undefined,
+  ): Promise<{ readonly variables: unknown } | { readonly reason: DeadReason; readonly error?: unknown }> => {
+    if (row.schema > rowSchema) return { reason: 'schema-too-new' };
+    if (!definition) return { reason: 'handler-missing' };
+    const { version, handler } = definition;
+    if (row.version > version) return { reason: 'schema-too-new' };
+    let variables: unknown;
+    try {
+      variables = await seal.open(row.variables);
+    } catch (error) {
+      return { reason: 'unreadable', error };
+    }
+    if (row.version === version) return { variables };
+    try {
+      if (handler.migrate) return { variables: handler.migrate(variables, row.version) };
+      return { reason: 'not-migrated' };
+    } catch (error) {
+      return { reason: 'not-migrated', error };
+    }
+  };
+
+  const keep = async (data: unknown): Promise<unknown> => {
+    try {
+      return await seal.close('outbox', data);
+    } catch {
+      if (process.env.NODE_ENV !== 'production') warnOfResult(operations);
+      return undefined;
+    }
+  };
+
+  return async (running, fence, isUrged) => {
+    const { row, controller } = running;
+    const definition = handlers.get(row.handler);
+    const isBlocking = definition?.onDead !== 'pass';
+    const bury = (reason: DeadReason, error: unknown, tried: Partial<Change>): Attempt => {
+      refs.delete(row.id);
+      const { isInDoubt } = row;
+      const short = error === undefined ? undefined : shorten(error);
+      const change = { kind: 'dead', reason, isBlocking, isInDoubt, error: short } as const;
+      return {
+        change: { attempts: row.attempts, ...change, ...tried } as Change,
+        report: (settled) => onEnd(row, { kind: 'dead', reason, error }, settled),
+      };
+    };
+
+    const ready = await prepare(row, definition);
+    // Nothing was tried.
+    if ('reason' in ready) return bury(ready.reason, ready.error, { attempts: row.attempts - 1 });
+    if (!definition) return undefined;
+    const { variables } = ready;
+    const made = await sendRow(sender, row, {
+      run: definition.mutationFn,
+      variables,
+      policy: definition.own,
+      idempotent: definition.handler.idempotent,
+      signal: controller.signal,
+      isUrged,
+      ref: refs.get(row.id),
+      onPrimary: (id) => note(row.seq, fence, id),
+      onLive(live) {
+        running.live = live;
+        refs.set(row.id, live.ref);
+      },
+    });
+    if (made.kind === 'dropped') return undefined;
+    if (made.kind === 'done') {
+      refs.delete(row.id);
+      const isKept = !isAwaited(row);
+      const result = isKept ? await keep(made.data) : undefined;
+      return {
+        change: { kind: 'done', result, isKept },
+        report: (settled) => onEnd(row, { ...made, variables }, settled),
+      };
+    }
+    const { error, isInDoubt, isUnkeyed } = made;
+    const fate = fateOf(made, row, definition, {
+      nowMs: clock.now(),
+      backoffMs: () => backoffDelay({ ...definition.policy, retry: row.attempts }, random),
+    });
+    if (fate.kind === 'dead') return bury(fate.reason, error, { isInDoubt, isUnkeyed });
+    return {
+      change: { ...fate, error: shorten(error), isInDoubt, isUnkeyed },
+      report: (settled) => onEnd(row, { kind: 'again', error }, settled),
+    };
+  };
+}
+
+function warnOfResult(key: object): void {
+  warn(
+    key,
+    'outbox result',
+    `An outbox handler has returned something that cannot be stored. Its entry is delivered, but a tab ` +
+      `that asks for its result later gets undefined. Return plain values: JSON, Date, Map, Blob.`,
+  );
+}

@@ -1,0 +1,65 @@
+import type { Backend, Transaction } from './backend.ts';
+import type { OwnerRecord, Row } from './row.ts';
+
+/** Rows of this page alone: what is left where there is no IndexedDB. */
+export function createMemoryBackend(): Backend {
+  let rows = new Map<number, Row>();
+  let owners = new Map<string, OwnerRecord>();
+  let lastSeq = 0;
+  let turn: Promise<unknown> = Promise.resolve();
+
+  const find = (test: (row: Row) => boolean): Row[] => [...rows.values()].filter(test);
+  const due = (owner: string, nowMs: number): number[] =>
+    find((row) => row.liveOwner === owner && (row.nextRetryAt ?? Infinity) <= nowMs).map(
+      ({ seq }) => seq,
+    );
+  const tx: Transaction = {
+    row: async (seq) => rows.get(seq),
+    rowById: async (id) => find((row) => row.id === id)[0],
+    async add(row) {
+      lastSeq += 1;
+      rows.set(lastSeq, { ...row, seq: lastSeq });
+      return lastSeq;
+    },
+    put: async (row) => rows.set(row.seq, row),
+    remove: async (seq) => rows.delete(seq),
+    headOf: async (scope) => find(({ blocks }) => blocks === scope)[0],
+    due: async (owner, nowMs) => due(owner, nowMs),
+    countDue: async (owner, nowMs) => due(owner, nowMs).length,
+    async nextDueAt(owner, nowMs) {
+      const times = find(({ liveOwner }) => liveOwner === owner)
+        .map(({ nextRetryAt = Infinity }) => nextRetryAt)
+        .filter((at) => at > nowMs && at < Infinity);
+      return times.length > 0 ? Math.min(...times) : undefined;
+    },
+    hasLive: async (owner) => find(({ liveOwner }) => liveOwner === owner).length > 0,
+    list: async (state, after, limit) =>
+      find((row) => row.seq > after && (state === undefined || row.state === state)).slice(
+        0,
+        limit,
+      ),
+    count: async (state) => find((row) => row.state === state).length,
+    dead: async (reason) => find(({ deadReason }) => deadReason === reason).map(({ seq }) => seq),
+    doneBefore: async (ms) => find(({ doneAt = ms }) => doneAt < ms).map(({ seq }) => seq),
+    owner: async (owner) => owners.get(owner),
+    owners: async () => [...owners.values()],
+    putOwner: async (record) => owners.set(record.owner, record),
+    removeOwner: async (owner) => owners.delete(owner),
+    async clear() {
+      rows = new Map();
+      owners = new Map();
+    },
+  };
+
+  const inTurn = <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => {
+    const result = turn.then(() => work(tx));
+    turn = result.catch(() => {});
+    return result;
+  };
+  return {
+    isDurable: false,
+    read: inTurn,
+    write: (_, work) => inTurn(work),
+    close: () => {},
+  };
+}

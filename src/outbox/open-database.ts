@@ -1,0 +1,89 @@
+import { openDB } from 'idb';
+import type { Clock } from '../policy/clock.ts';
+import { layOut, type OutboxDatabase, type OutboxSchema } from './idb-backend.ts';
+
+/** Of the database's layout. */
+const version = 1;
+
+/** A browser that says nothing for so long is not waited for. */
+const patienceMs = 5000;
+
+/** Why nothing is kept on the disk at the moment. */
+export type NotDurableReason =
+  /** There is no IndexedDB: a private window of some browsers, a sandboxed frame, a server. */
+  | 'unavailable'
+  /** The disk is full, or the site's share of it. */
+  | 'quota'
+  /** Another tab, with an earlier version open, does not let go; or the browser does not answer. */
+  | 'blocked'
+  /** A later version of the app has laid it out anew: this tab must be loaded again. */
+  | 'newer-version'
+  /** The database was deleted, or has closed by itself. */
+  | 'lost';
+
+/** A database is not there. */
+export class DatabaseError extends Error {
+  override readonly name = 'DatabaseError' as const;
+  readonly reason: NotDurableReason;
+  constructor(reason: NotDurableReason, cause?: unknown) {
+    super(`The outbox cannot use IndexedDB: ${reason}.`, { cause });
+    this.reason = reason;
+  }
+}
+
+/**
+ * Opens the database, or rejects soon. `onLost` is told once, when it is taken away later.
+ *
+ * @throws DatabaseError
+ */
+export async function openDatabase(
+  name: string,
+  clock: Clock,
+  onLost: (reason: NotDurableReason) => void,
+): Promise<OutboxDatabase> {
+  if (!(globalThis as Partial<typeof globalThis>).indexedDB) throw new DatabaseError('unavailable');
+  let isLate = false;
+  let timer: unknown;
+  let opened: OutboxDatabase | undefined;
+  const opening = openDB<OutboxSchema>(name, version, {
+    upgrade: (database) => layOut(database),
+    blocking(_, wanted, event) {
+      // A later version wants it, or somebody deletes it: holding on would hang them.
+      (event.target as IDBDatabase).close();
+      onLost(wanted === null ? 'lost' : 'newer-version');
+    },
+    terminated: () => onLost('lost'),
+  });
+  const late = new Promise<never>((_, reject) => {
+    timer = clock.setTimeout(() => {
+      isLate = true;
+      reject(new DatabaseError('blocked'));
+    }, patienceMs);
+    clock.unref?.(timer);
+  });
+  opening.then(
+    (database) => {
+      if (isLate) database.close();
+    },
+    () => {},
+  );
+  try {
+    opened = await Promise.race([opening, late]);
+    return opened;
+  } catch (error) {
+    if (error instanceof DatabaseError) throw error;
+    const isNewer = Object(error).name === 'VersionError';
+    throw new DatabaseError(isNewer ? 'newer-version' : 'unavailable', error);
+  } finally {
+    clock.clearTimeout(timer);
+  }
+}
+
+/** What a failed write says about the database; undefined when it says nothing. */
+export function reasonOf(error: unknown): NotDurableReason | undefined {
+  if (error instanceof DatabaseError) return error.reason;
+  const { name } = Object(error) as { readonly name?: unknown };
+  if (name === 'QuotaExceededError') return 'quota';
+  // A connection that was closed throws this at the next transaction.
+  return name === 'InvalidStateError' || name === 'NotFoundError' ? 'lost' : undefined;
+}
