@@ -3,7 +3,7 @@ import { warn } from '../fetch/warn.ts';
 import { backoffDelay } from '../policy/backoff.ts';
 import type { Policy, PolicyOptions } from '../policy/options.ts';
 import type { Attempt, Running } from './delivery.ts';
-import { fateOf, shorten } from './fate.ts';
+import { fateOf, type Limits, shorten } from './fate.ts';
 import type { OutboxHandler } from './handler.ts';
 import { type DeadReason, type Fence, type Row, rowSchema } from './row.ts';
 import type { Seal } from './seal.ts';
@@ -11,10 +11,10 @@ import { sendRow, type SenderContext } from './send-row.ts';
 import type { Change, Settled } from './store.ts';
 
 /** A handler with every value decided. */
-export interface HandlerDefinition extends Required<
-  Pick<OutboxHandler<unknown>, 'mutationFn' | 'onDead' | 'version' | 'maxAttempts' | 'maxAgeMs'>
-> {
+export interface HandlerDefinition extends Limits {
   readonly handler: OutboxHandler<unknown>;
+  readonly version: number;
+  /** What it lays over the policy of the instance. */
   readonly own: PolicyOptions;
   readonly policy: Policy;
 }
@@ -56,7 +56,9 @@ export function createAttempt({
   const prepare = async (
     row: Row,
     definition: HandlerDefinition | undefined,
-  ): Promise<{ readonly variables: unknown } | { readonly reason: DeadReason; readonly error?: unknown }> => {
+  ): Promise<
+    { readonly variables: unknown } | { readonly reason: DeadReason; readonly error?: unknown }
+  > => {
     if (row.schema > rowSchema) return { reason: 'schema-too-new' };
     if (!definition) return { reason: 'handler-missing' };
     const { version, handler } = definition;
@@ -88,7 +90,7 @@ export function createAttempt({
   return async (running, fence, isUrged) => {
     const { row, controller } = running;
     const definition = handlers.get(row.handler);
-    const isBlocking = definition?.onDead !== 'pass';
+    const isBlocking = definition?.handler.onDead !== 'pass';
     const bury = (reason: DeadReason, error: unknown, tried: Partial<Change>): Attempt => {
       refs.delete(row.id);
       const { isInDoubt } = row;
@@ -106,7 +108,7 @@ export function createAttempt({
     if (!definition) return undefined;
     const { variables } = ready;
     const made = await sendRow(sender, row, {
-      run: definition.mutationFn,
+      run: definition.handler.mutationFn,
       variables,
       policy: definition.own,
       idempotent: definition.handler.idempotent,

@@ -41,9 +41,6 @@ export interface Backend {
   readonly isDurable: boolean;
   readonly read: <T>(work: (tx: Transaction) => Promise<T>) => Promise<T>;
   /** Resolves once it is complete. */
-  readonly write: <T>(
-    durability: Durability,
-    work: (tx: Transaction) => Promise<T>,
-  ) => Promise<T>;
+  readonly write: <T>(durability: Durability, work: (tx: Transaction) => Promise<T>) => Promise<T>;
   readonly close: () => void;
 }

@@ -26,7 +26,11 @@ export interface DeliveryContext {
   /** So many attempts at once, at most. */
   readonly parallel: number;
   /** Makes one attempt; undefined when nobody wanted it any more. Never rejects. */
-  readonly attempt: (running: Running, fence: Fence, isUrged: boolean) => Promise<Attempt | undefined>;
+  readonly attempt: (
+    running: Running,
+    fence: Fence,
+    isUrged: boolean,
+  ) => Promise<Attempt | undefined>;
   /** An attempt begins. */
   readonly onStart: (row: Row) => void;
   /** Another tab has taken the rows of this owner over. */
@@ -37,14 +41,17 @@ export interface DeliveryContext {
   readonly onIdle: () => void;
 }
 
+/** What must be known of a row to send it when it is due. */
+export type DueRow = Pick<Row, 'seq' | 'liveOwner' | 'nextRetryAt'>;
+
 /** Sends the rows of the owners that this tab has, when they are due, the oldest first. */
 export interface Delivery {
-  /** The rows of this owner are to be sent. */
-  readonly drive: (fence: Fence) => void;
+  /** The rows of this owner are to be sent. @returns whether that is new. */
+  readonly drive: (fence: Fence) => boolean;
   /** They no longer are. What is under way goes on. */
   readonly drop: (owner: string) => void;
   /** A row of an owner of ours is due. `isUrged`: because a person wants it now. */
-  readonly add: (row: Row, isUrged?: boolean) => void;
+  readonly add: (row: DueRow, isUrged?: boolean) => void;
   /** Looks again what is due: time has passed, or another tab has changed something. */
   readonly look: () => void;
   readonly running: (id: string) => Running | undefined;
@@ -181,11 +188,7 @@ export function createDelivery({
   };
 
   /** What has happened has happened: it is written again when the store cannot. */
-  const write = async (
-    seq: number,
-    fence: Fence,
-    change: Change,
-  ): Promise<Settled | undefined> => {
+  const write = async (seq: number, fence: Fence, change: Change): Promise<Settled | undefined> => {
     for (let left = writes; ; left -= 1) {
       try {
         return await store.settle(seq, fence, change, clock.now());
@@ -204,7 +207,7 @@ export function createDelivery({
     onLost(fence);
   };
 
-  const noteDue = ({ seq, liveOwner = '', nextRetryAt = Infinity }: Row): void => {
+  const noteDue = ({ seq, liveOwner = '', nextRetryAt = Infinity }: DueRow): void => {
     const one = driven.get(liveOwner);
     if (!one) return;
     if (nextRetryAt > clock.now()) one.nextAt = Math.min(one.nextAt, nextRetryAt);
@@ -214,8 +217,10 @@ export function createDelivery({
   const unsubscribe = network.subscribe(() => void pump());
   return {
     drive(fence) {
+      if (driven.get(fence.owner)?.fence.token === fence.token) return false;
       driven.set(fence.owner, { fence, queue: [], isStale: true, nextAt: Infinity });
       void pump();
+      return true;
     },
     drop: (owner) => void driven.delete(owner),
     add(row, isUrged = false) {

@@ -20,7 +20,9 @@ export type Message =
       readonly data?: unknown;
     }
   /** A row needs a person, or a person has discarded it. */
-  | { readonly kind: 'dead' | 'discarded'; readonly id: string };
+  | { readonly kind: 'dead' | 'discarded'; readonly id: string }
+  /** All rows were discarded: the person has logged out. */
+  | { readonly kind: 'cleared' };
 
 /** Of the messages: a tab with another version of them is not understood, and does not understand. */
 const version = 1;
@@ -38,11 +40,14 @@ export function read(posted: unknown): Message | undefined {
   const isWhole =
     kind === 'owner' ||
     kind === 'changed' ||
+    kind === 'cleared' ||
     (kind === 'due' &&
       typeof owner === 'string' &&
       Number.isSafeInteger(seq) &&
       typeof isUrged === 'boolean') ||
     (typeof id === 'string' &&
-      ((kind === 'done' && typeof handler === 'string') || kind === 'dead' || kind === 'discarded'));
+      ((kind === 'done' && typeof handler === 'string') ||
+        kind === 'dead' ||
+        kind === 'discarded'));
   return isWhole ? (posted as Message) : undefined;
 }

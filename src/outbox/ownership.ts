@@ -19,15 +19,17 @@ export interface Ownership {
    * Writes rows of this tab's own; `leaseUntil` is until when it counts as alive where there are no
    * locks.
    */
-  readonly use: <T>(work: (fence: Fence, leaseUntil: number | undefined) => Promise<T>) => Promise<T>;
+  readonly use: <T>(
+    work: (fence: Fence, leaseUntil: number | undefined) => Promise<T>,
+  ) => Promise<T>;
   /** All that this tab owns. */
   readonly held: () => readonly Fence[];
   /** Another has taken this over: it is no longer of this tab. */
   readonly lose: (fence: Fence) => void;
   /** Looks who else has rows, to take over when they die. */
   readonly look: () => Promise<void>;
-  /** Gives up what has none. */
-  readonly tidy: () => Promise<void>;
+  /** Gives up what has none. @returns that. */
+  readonly tidy: () => Promise<readonly Fence[]>;
   /** Gives everything up: the page is put away. */
   readonly leave: () => void;
   readonly dispose: () => void;
@@ -96,11 +98,15 @@ export function createOwnership({
     onGain(fence);
   };
 
-  const tidy = async (): Promise<void> => {
+  const tidy = async (): Promise<readonly Fence[]> => {
+    const given: Fence[] = [];
+    const isUsed = (fence: Fence): boolean => fence === mine && uses > 0;
     for (const { fence } of [...held.values()]) {
-      const isUsed = fence === mine && uses > 0;
-      if (!isUsed && (await store.abandon(fence)) && !(fence === mine && uses > 0)) lose(fence);
+      if (isUsed(fence) || !(await store.abandon(fence)) || isUsed(fence)) continue;
+      lose(fence);
+      given.push(fence);
     }
+    return given;
   };
 
   const look = async (): Promise<void> => {
@@ -116,7 +122,8 @@ export function createOwnership({
     for (const { owner, token, leaseUntil: until = 0 } of records) {
       if (isOver || held.has(owner) || asked.has(owner)) continue;
       if (!lock) {
-        if (until + skewMs < now || until > now + leaseMs + skewMs) await take(owner, () => {}, token);
+        if (until + skewMs < now || until > now + leaseMs + skewMs)
+          await take(owner, () => {}, token);
         continue;
       }
       const release = lock(lockName(owner), () => void take(owner, release).catch(onError));

@@ -1,13 +1,5 @@
 import type { Backend, Transaction } from './backend.ts';
-import type {
-  DeadReason,
-  Fence,
-  NewRow,
-  OwnerRecord,
-  Row,
-  RowError,
-  RowState,
-} from './row.ts';
+import type { DeadReason, Fence, NewRow, OwnerRecord, Row, RowError, RowState } from './row.ts';
 
 /** What an attempt has come to. */
 export type Change =
@@ -105,7 +97,7 @@ export interface OutboxStore {
   readonly count: (nowMs: number) => Promise<Counts>;
   /**
    * A person says that a row is to be sent now: one that waits, or a dead one, which this tab then
-   * owns. `with` changes it.
+   * owns.
    *
    * @returns the row as it is now; undefined when it is neither.
    */
@@ -113,7 +105,7 @@ export interface OutboxStore {
     id: string,
     fence: Fence,
     nowMs: number,
-    change?: Partial<Row>,
+    change?: (row: Row) => Row,
   ) => Promise<Row | undefined>;
   /** The ids of the dead with this reason, or of all. */
   readonly dead: (reason?: DeadReason) => Promise<readonly string[]>;
@@ -204,10 +196,12 @@ export function createStore(backend: Backend): OutboxStore {
     count: (nowMs) => read((tx) => countAll(tx, nowMs)),
     revive: (id, fence, nowMs, change) =>
       write('strict', async (tx) => {
-        const row = await tx.rowById(id);
+        const found = await tx.rowById(id);
+        const row = found && change ? change(found) : found;
         if (row?.state === 'pending') {
-          if (row.nextRetryAt === undefined) return undefined;
-          const soon: Row = { ...row, ...change, nextRetryAt: Math.min(row.nextRetryAt, nowMs) };
+          const { nextRetryAt } = row;
+          const soon =
+            nextRetryAt === undefined ? row : { ...row, nextRetryAt: Math.min(nextRetryAt, nowMs) };
           await tx.put(soon);
           return soon;
         }
@@ -215,7 +209,7 @@ export function createStore(backend: Backend): OutboxStore {
         const record = await tx.owner(fence.owner);
         if (record && record.token !== fence.token) return undefined;
         if (!record) await tx.putOwner(fence);
-        return resurrect(tx, row, fence.owner, nowMs, change);
+        return resurrect(tx, row, fence.owner, nowMs);
       }),
     dead: (reason) =>
       read(async (tx) => {
@@ -284,18 +278,11 @@ function applyChange(row: Row, change: Change, nowMs: number): Row | undefined {
 }
 
 /** Its turn comes in the order of its place, also when those behind it have gone meanwhile. */
-async function resurrect(
-  tx: Transaction,
-  row: Row,
-  owner: string,
-  nowMs: number,
-  change: Partial<Row> | undefined,
-): Promise<Row> {
+async function resurrect(tx: Transaction, row: Row, owner: string, nowMs: number): Promise<Row> {
   const { deadReason: _, ...rest } = row;
   const { scope } = row;
   const live: Row = {
     ...rest,
-    ...change,
     state: 'pending',
     owner,
     liveOwner: owner,

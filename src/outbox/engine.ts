@@ -1,0 +1,90 @@
+import type { Network } from '../origin/network.ts';
+import { type AttemptContext, createAttempt } from './attempt-row.ts';
+import { createDelivery, type Delivery } from './delivery.ts';
+import { createOwnership, type Ownership } from './ownership.ts';
+import type { NewRow, Row } from './row.ts';
+import type { OutboxStore } from './store.ts';
+import type { TabPorts } from './tab-ports.ts';
+
+/** A store, and what sends its rows. */
+export interface Engine {
+  readonly store: OutboxStore;
+  readonly ownership: Ownership;
+  readonly delivery: Delivery;
+  /** Keeps a row of this tab's own, and sends it when it is due. @returns the row as it is kept. */
+  readonly add: (row: Omit<NewRow, 'owner' | 'liveOwner'>) => Promise<Row>;
+  readonly dispose: () => void;
+}
+
+export interface EngineContext extends Omit<AttemptContext, 'note'> {
+  readonly store: OutboxStore;
+  readonly network: Network;
+  readonly parallel: number;
+  readonly lock: TabPorts['lock'];
+  readonly name: string;
+  /** A row is being sent. */
+  readonly onStart: (row: Row) => void;
+  /** This tab has rows to send for the first time. */
+  readonly onOwn: () => void;
+  readonly onError: (error: unknown) => void;
+}
+
+export function createEngine(context: EngineContext): Engine {
+  const { store, sender, network, parallel, lock, name, onStart, onOwn, onError } = context;
+  const { clock } = sender;
+  const ownership = createOwnership({
+    clock,
+    store,
+    lock,
+    name,
+    onGain: (fence) => delivery.drive(fence),
+    onError,
+  });
+  const attempt = createAttempt({
+    ...context,
+    note: (seq, fence, primary) => void store.note(seq, fence, primary).catch(onError),
+  });
+  const delivery = createDelivery({
+    clock,
+    store,
+    network,
+    parallel,
+    attempt,
+    onStart,
+    onLost: ownership.lose,
+    onError,
+    onIdle() {
+      ownership
+        .tidy()
+        .then((given) => given.forEach(({ owner }) => delivery.drop(owner)))
+        .catch(onError);
+    },
+  });
+
+  const add = async (row: Omit<NewRow, 'owner' | 'liveOwner'>): Promise<Row> => {
+    for (;;) {
+      const added = await ownership.use(async (fence, leaseUntil) => {
+        const { owner } = fence;
+        const isNew = delivery.drive(fence);
+        const kept = await store.add({ ...row, owner, liveOwner: owner }, fence, leaseUntil);
+        if (!kept) ownership.lose(fence);
+        else if (isNew) onOwn();
+        return kept;
+      });
+      if (!added) continue;
+      delivery.add(added);
+      return added;
+    }
+  };
+
+  return {
+    store,
+    ownership,
+    delivery,
+    add,
+    dispose() {
+      delivery.dispose();
+      ownership.dispose();
+    },
+  };
+}
