@@ -1,6 +1,7 @@
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import { warn } from '../fetch/warn.ts';
 import { backoffDelay } from '../policy/backoff.ts';
+import type { Decision } from '../policy/decision.ts';
 import type { Policy, PolicyOptions } from '../policy/options.ts';
 import type { Attempt, Running } from './delivery.ts';
 import { fateOf, type Limits, shorten } from './fate.ts';
@@ -23,7 +24,7 @@ export interface HandlerDefinition extends Limits {
 export type RowEnd =
   | { readonly kind: 'done'; readonly data: unknown; readonly variables: unknown }
   | { readonly kind: 'dead'; readonly reason: DeadReason; readonly error: unknown }
-  | { readonly kind: 'again'; readonly error: unknown };
+  | { readonly kind: 'again'; readonly error: unknown; readonly decision: Decision };
 
 export interface AttemptContext {
   readonly sender: SenderContext;
@@ -33,6 +34,8 @@ export interface AttemptContext {
   readonly note: (seq: number, fence: Fence, primary: string) => void;
   /** Whether somebody in this tab waits for its result. */
   readonly isAwaited: (row: Row) => boolean;
+  /** An attempt has begun. */
+  readonly onLive: (row: Row, live: LiveOperation) => void;
   /** Its end, once it is written; `settled` is undefined where it was not ours to write any more. */
   readonly onEnd: (row: Row, end: RowEnd, settled: Settled | undefined) => void;
 }
@@ -44,6 +47,7 @@ export function createAttempt({
   seal,
   note,
   isAwaited,
+  onLive,
   onEnd,
 }: AttemptContext): (
   running: Running,
@@ -119,6 +123,7 @@ export function createAttempt({
       onLive(live) {
         running.live = live;
         refs.set(row.id, live.ref);
+        onLive(row, live);
       },
     });
     if (made.kind === 'dropped') return undefined;
@@ -131,7 +136,7 @@ export function createAttempt({
         report: (settled) => onEnd(row, { ...made, variables }, settled),
       };
     }
-    const { error, isInDoubt, isUnkeyed } = made;
+    const { error, decision, isInDoubt, isUnkeyed } = made;
     const fate = fateOf(made, row, definition, {
       nowMs: clock.now(),
       backoffMs: () => backoffDelay({ ...definition.policy, retry: row.attempts }, random),
@@ -139,7 +144,7 @@ export function createAttempt({
     if (fate.kind === 'dead') return bury(fate.reason, error, { isInDoubt, isUnkeyed });
     return {
       change: { ...fate, error: shorten(error), isInDoubt, isUnkeyed },
-      report: (settled) => onEnd(row, { kind: 'again', error }, settled),
+      report: (settled) => onEnd(row, { kind: 'again', error, decision }, settled),
     };
   };
 }

@@ -2,7 +2,7 @@ import type { Network } from '../origin/network.ts';
 import { type AttemptContext, createAttempt } from './attempt-row.ts';
 import { createDelivery, type Delivery } from './delivery.ts';
 import { createOwnership, type Ownership } from './ownership.ts';
-import type { NewRow, Row } from './row.ts';
+import type { Fence, Row, Unplaced } from './row.ts';
 import type { OutboxStore } from './store.ts';
 import type { TabPorts } from './tab-ports.ts';
 
@@ -12,7 +12,9 @@ export interface Engine {
   readonly ownership: Ownership;
   readonly delivery: Delivery;
   /** Keeps a row of this tab's own, and sends it when it is due. @returns the row as it is kept. */
-  readonly add: (row: Omit<NewRow, 'owner' | 'liveOwner'>) => Promise<Row>;
+  readonly add: (row: Unplaced) => Promise<Row>;
+  /** Sends the rows of an owner that is this tab's. */
+  readonly take: (owner: string) => void;
   readonly dispose: () => void;
 }
 
@@ -61,14 +63,16 @@ export function createEngine(context: EngineContext): Engine {
     },
   });
 
-  const add = async (row: Omit<NewRow, 'owner' | 'liveOwner'>): Promise<Row> => {
+  const drive = (fence: Fence): void => {
+    if (delivery.drive(fence)) onOwn();
+  };
+  const add = async (row: Unplaced): Promise<Row> => {
     for (;;) {
       const added = await ownership.use(async (fence, leaseUntil) => {
         const { owner } = fence;
-        const isNew = delivery.drive(fence);
         const kept = await store.add({ ...row, owner, liveOwner: owner }, fence, leaseUntil);
-        if (!kept) ownership.lose(fence);
-        else if (isNew) onOwn();
+        if (kept) drive(fence);
+        else ownership.lose(fence);
         return kept;
       });
       if (!added) continue;
@@ -82,6 +86,10 @@ export function createEngine(context: EngineContext): Engine {
     ownership,
     delivery,
     add,
+    take(owner) {
+      const fence = ownership.held().find((one) => one.owner === owner);
+      if (fence) drive(fence);
+    },
     dispose() {
       delivery.dispose();
       ownership.dispose();

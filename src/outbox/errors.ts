@@ -1,5 +1,5 @@
 import { isSteadfetchError, SteadfetchError } from '../fetch/errors.ts';
-import { reportOf } from '../fetch/failure-report.ts';
+import { reportFailure, reportOf } from '../fetch/failure-report.ts';
 import type { Operation } from '../policy/operation.ts';
 import type { Failure } from '../policy/outcome.ts';
 import type { DeadReason, RowError } from './row.ts';
@@ -39,6 +39,7 @@ export class DeadLetterError extends SteadfetchError {
     });
     this.reason = reason;
     this.idempotencyKey = id;
+    report(this);
   }
 }
 
@@ -50,7 +51,7 @@ export function isDeadLetterError(value: unknown): value is DeadLetterError {
 /** An entry was discarded before it was known to be delivered. */
 export function discarded(entry: EntryFacts): SteadfetchError {
   const { handler, isInDoubt } = entry;
-  return new SteadfetchError(
+  const error = new SteadfetchError(
     isInDoubt
       ? `This '${handler}' was discarded from the outbox. Whether it was done is not known.`
       : `This '${handler}' was discarded from the outbox before it was sent.`,
@@ -59,14 +60,26 @@ export function discarded(entry: EntryFacts): SteadfetchError {
       outcome: { kind: 'aborted', processed: isInDoubt ? 'unknown' : 'no' },
     },
   );
+  return report(error);
 }
 
 /** Nobody in this tab has heard what became of an entry that is no longer there. */
 export function gone(entry: EntryFacts): SteadfetchError {
-  return new SteadfetchError(
+  const error = new SteadfetchError(
     `This '${entry.handler}' is no longer in the outbox: another tab has delivered or discarded it, while this one slept.`,
     { operation: operationOf(entry), outcome: { kind: 'aborted', processed: 'unknown' } },
   );
+  return report(error);
+}
+
+/** So that everything that asks about an error finds what is known of it. */
+function report(error: SteadfetchError): SteadfetchError {
+  reportFailure(error, {
+    failure: error.outcome,
+    method: 'POST',
+    decision: { kind: 'stop', reason: 'not-retryable', retryAt: undefined },
+  });
+  return error;
 }
 
 function operationOf({ attempts, createdAt }: EntryFacts): Operation {

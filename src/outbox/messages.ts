@@ -19,8 +19,9 @@ export type Message =
       readonly variables?: unknown;
       readonly data?: unknown;
     }
-  /** A row needs a person, or a person has discarded it. */
-  | { readonly kind: 'dead' | 'discarded'; readonly id: string }
+  /** A row needs a person; a person has discarded it. */
+  | { readonly kind: 'dead'; readonly id: string }
+  | { readonly kind: 'discarded'; readonly id: string }
   /** All rows were discarded: the person has logged out. */
   | { readonly kind: 'cleared' };
 

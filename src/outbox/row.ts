@@ -98,3 +98,6 @@ export interface Fence {
   readonly owner: string;
   readonly token: string;
 }
+
+/** A row before it has an owner. */
+export type Unplaced = Omit<NewRow, 'owner' | 'liveOwner'>;

@@ -1,0 +1,200 @@
+import type { Clock } from '../policy/clock.ts';
+import { createIdempotencyKey } from '../policy/idempotency-key.ts';
+import type { HandlerDefinition } from './attempt-row.ts';
+import type { Engine } from './engine.ts';
+import { type OutboxEntry, toEntry } from './entry.ts';
+import { type DeadReason, type Row, rowSchema, type RowState } from './row.ts';
+import type { Seal } from './seal.ts';
+
+/** Which entries are asked for. */
+export interface OutboxFilter {
+  readonly state?: RowState | undefined;
+  readonly handler?: string | undefined;
+  readonly scope?: string | undefined;
+  /** @default 100 */
+  readonly limit?: number | undefined;
+}
+
+/** What a person sees of the entries, and does with them. */
+export interface Desk {
+  readonly list: (filter?: OutboxFilter) => Promise<readonly OutboxEntry[]>;
+  readonly find: (id: string) => Promise<OutboxEntry | undefined>;
+  /** @returns the key by which it goes now; undefined when there is nothing to retry. */
+  readonly retry: (id: string) => Promise<string | undefined>;
+  readonly retryAll: () => Promise<void>;
+  /** @returns the new key; undefined when there is no such entry, or it is being sent. */
+  readonly edit: (id: string, variables: unknown) => Promise<string | undefined>;
+  /** @returns whether there was something to discard. `error` is what its submission ends in. */
+  readonly discard: (id: string, error?: unknown) => Promise<boolean>;
+  readonly clear: () => Promise<void>;
+  /** What could not be delivered may be now, with the handlers that there are. */
+  readonly cure: (engine: Engine) => Promise<void>;
+}
+
+export interface DeskContext {
+  readonly clock: Clock;
+  readonly handlers: ReadonlyMap<string, HandlerDefinition>;
+  readonly seal: Seal;
+  readonly ready: () => Promise<unknown>;
+  readonly engines: () => readonly Engine[];
+  /** A row is due now; `isUrged`: because a person wants it. */
+  readonly onDue: (row: Row, isUrged: boolean) => void;
+  readonly onRename: (id: string, next: string) => void;
+  readonly onDiscard: (row: Row, error: unknown) => void;
+  readonly onClear: () => void;
+  readonly onChange: () => void;
+}
+
+const pageSize = 100;
+/** What another version of the app may be able to deliver. */
+const curable: readonly DeadReason[] = [
+  'handler-missing',
+  'schema-too-new',
+  'not-migrated',
+  'unreadable',
+];
+
+export function createDesk({
+  clock,
+  handlers,
+  seal,
+  ready,
+  engines,
+  onDue,
+  onRename,
+  onDiscard,
+  onClear,
+  onChange,
+}: DeskContext): Desk {
+  const show = ({ store, delivery }: Engine, row: Row): Promise<OutboxEntry> =>
+    toEntry(row, store.isDurable, seal, delivery.running(row.id));
+
+  const listOf = async (engine: Engine, filter: OutboxFilter): Promise<readonly OutboxEntry[]> => {
+    const { state, handler, scope, limit = pageSize } = filter;
+    const found: Row[] = [];
+    for (let after = 0; found.length < limit;) {
+      const page = await engine.store.list(state, after, pageSize);
+      for (const row of page) {
+        const isAsked =
+          (handler ?? row.handler) === row.handler && (scope ?? row.scope) === row.scope;
+        if (isAsked && found.length < limit) found.push(row);
+      }
+      if (page.length < pageSize) break;
+      after = page.at(-1)?.seq ?? 0;
+    }
+    return Promise.all(found.map((row) => show(engine, row)));
+  };
+
+  const revive = (
+    { store, ownership }: Engine,
+    id: string,
+    change?: (row: Row) => Row,
+  ): Promise<Row | undefined> =>
+    ownership.use((fence) => store.revive(id, fence, clock.now(), change));
+
+  const change = async (
+    id: string,
+    act: (engine: Engine, row: Row) => Promise<Row | undefined>,
+  ): Promise<string | undefined> => {
+    await ready();
+    for (const engine of engines()) {
+      const row = await engine.store.find(id);
+      const after = row && (await act(engine, row));
+      if (!after) continue;
+      if (after.liveOwner !== undefined && after.liveOwner !== row.liveOwner)
+        engine.take(after.liveOwner);
+      onDue(after, true);
+      onChange();
+      return after.id;
+    }
+    return undefined;
+  };
+
+  const retry: Desk['retry'] = (id) =>
+    change(id, (engine, row) => {
+      for (const { go } of engine.delivery.running(id)?.live?.holds ?? []) go();
+      if (row.state === 'sending') return Promise.resolve(row);
+      // Where nothing was done, the key may stand for the refusal.
+      const isNew = row.state === 'dead' && row.deadReason === 'refused' && !row.isInDoubt;
+      return revive(engine, id, isNew ? (known) => renew(known, clock) : undefined);
+    });
+
+  return {
+    async list(filter = {}) {
+      await ready();
+      const lists = await Promise.all(engines().map((engine) => listOf(engine, filter)));
+      return lists.flat().slice(0, filter.limit ?? pageSize);
+    },
+    async find(id) {
+      await ready();
+      for (const engine of engines()) {
+        const row = await engine.store.find(id);
+        if (row) return show(engine, row);
+      }
+      return undefined;
+    },
+    retry,
+    async retryAll() {
+      await ready();
+      for (const { store } of engines()) for (const id of await store.dead()) await retry(id);
+    },
+    async edit(id, variables) {
+      const sealed = await seal.close('outbox.edit', variables);
+      const next = await change(id, async (engine, row) => {
+        if (row.state === 'sending') return undefined;
+        return revive(engine, id, (known) => {
+          const { version = known.version } = handlers.get(known.handler) ?? {};
+          return { ...renew(known, clock), variables: sealed, version };
+        });
+      });
+      if (next !== undefined) onRename(id, next);
+      return next;
+    },
+    async discard(id, error) {
+      await ready();
+      for (const { store } of engines()) {
+        const found = await store.discard(id, clock.now());
+        if (!found) continue;
+        onDiscard(found.row, error);
+        if (found.next) onDue(found.next, false);
+        onChange();
+        return true;
+      }
+      return false;
+    },
+    async clear() {
+      await ready();
+      for (const { store } of engines()) await store.clear();
+      onClear();
+      onChange();
+    },
+    async cure(engine) {
+      const { store } = engine;
+      for (const reason of curable) {
+        for (const id of await store.dead(reason)) {
+          const row = await store.find(id);
+          if (!row || !isDeliverable(row, handlers.get(row.handler))) continue;
+          const cured = await revive(engine, id);
+          if (!cured) continue;
+          if (cured.liveOwner !== undefined) engine.take(cured.liveOwner);
+          onDue(cured, false);
+        }
+      }
+    },
+  };
+}
+
+/** The same, as something new: nothing has been tried under its key. */
+function renew(row: Row, clock: Clock): Row {
+  const { primary: _, lastError: __, lastAttemptAt: ___, isUnkeyed: ____, ...rest } = row;
+  const createdAt = clock.now();
+  return { ...rest, id: createIdempotencyKey(), createdAt, attempts: 0, isInDoubt: false };
+}
+
+function isDeliverable(
+  { schema, version }: Row,
+  definition: HandlerDefinition | undefined,
+): boolean {
+  if (!definition || schema > rowSchema || version > definition.version) return false;
+  return version === definition.version || !!definition.handler.migrate;
+}
