@@ -142,12 +142,15 @@ export function createKeys(
   };
 }
 
+const gone = { body: null, attempt: 0, isPast: true };
+
 function stepsOf(live: LiveOperation): Steps {
   const { intent } = live;
   const wasSent = intent?.wasSent ?? intent?.primary !== undefined;
   // From here on, whatever fails leaves the outcome unknown.
   if (wasSent) live.unsure ??= new Set();
-  return (live.steps ??= { known: [], turn: Promise.resolve(), wasSent });
+  const past = (intent?.past ?? []).map((step) => ({ ...step, ...gone }));
+  return (live.steps ??= { known: past, turn: Promise.resolve(), wasSent });
 }
 
 function withKey(
