@@ -9,13 +9,13 @@ export interface Intent {
   wasSent?: boolean | undefined;
   /** A request of it went without a key, because its API honours none: once more may be twice. */
   isUnkeyed?: boolean | undefined;
-  /** A request of it was refused, because it had other bytes than before. */
+  /** A request of it was refused: it is not what it was. */
   isChanged?: boolean | undefined;
   /** Its steps from before this operation, where somebody keeps them. */
   readonly past?: readonly PastStep[] | undefined;
   /** What a body is known by once its bytes are gone. */
   readonly digest?: ((body: FixedBody) => Promise<string>) | undefined;
-  /** Keeps a step that is known, sent or done. */
+  /** Keeps a step that is sent now, or done. */
   readonly keep?: ((step: Step) => void) | undefined;
 }
 

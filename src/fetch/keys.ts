@@ -93,7 +93,9 @@ export function createKeys(
     };
     // In the order in which they were made, so that each attempt counts alike.
     const turn = steps.turn.then(() => takeStep(steps.known, ask));
-    steps.turn = turn.catch(() => {});
+    steps.turn = turn.catch(() => {
+      if (intent) intent.isChanged = true;
+    });
     const step = await turn;
     if (process.env.NODE_ENV !== 'production' && step.sentAt !== undefined) {
       const isSame = async (): Promise<boolean> => isSameBody(step.body, await body());

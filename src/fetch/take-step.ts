@@ -60,7 +60,6 @@ export async function takeStep(steps: Step[], ask: StepAsk): Promise<Step> {
   const isNamed = name !== undefined;
   const step: Step = { id, target, key, attempt, isNamed, ...(await fix(id, ask)) };
   steps.push(step);
-  intent?.keep?.(step);
   return step;
 }
 
@@ -79,7 +78,7 @@ async function fix(
 async function bringBack(step: Step, ask: StepAsk): Promise<void> {
   const { body, digest } = await fix(step.id, ask);
   if (digest !== step.digest) refuseOther(step, ask);
-  Object.assign(step, { body, isPast: false, isDone: false });
+  Object.assign(step, { body, isPast: false });
 }
 
 async function isSame(step: Step, ask: StepAsk): Promise<boolean> {
@@ -121,8 +120,7 @@ async function recall(
   return step;
 }
 
-function refuseOther(step: Step | undefined, { intent, own, label }: StepAsk): never {
-  if (intent) intent.isChanged = true;
+function refuseOther(step: Step | undefined, { own, label }: StepAsk): never {
   if (step?.isNamed) refuseTwo(own ?? label);
   const what = `${step?.target}`.replace(/[?#].*/s, '');
   reject(

@@ -13,7 +13,7 @@ export function trackIntent(
 ): Intent {
   let primary = known;
   let steps = before;
-  const intent: Intent = {
+  return {
     key,
     createdAt,
     wasSent,
@@ -28,10 +28,7 @@ export function trackIntent(
       intents.update(key, { isUnkeyed });
     },
     get past() {
-      // What has surely failed is not open, and what was not even sent binds nobody.
-      return intent.wasSent
-        ? steps
-        : steps.filter(({ sentAt }) => sentAt).map((step) => ({ ...step, isDone: true }));
+      return steps;
     },
     digest: (body) => fingerprint(intents.secret(), body),
     keep(step) {
@@ -40,5 +37,4 @@ export function trackIntent(
       intents.update(key, { steps });
     },
   };
-  return intent;
 }

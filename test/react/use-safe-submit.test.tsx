@@ -510,19 +510,22 @@ describe('a mutation of several requests', () => {
     expect(form.last().status).toBe('success');
   });
 
-  type Body = string | FormData;
+  type Body = string | FormData | File;
   const parcel = (content: string): FormData => {
     const body = new FormData();
     body.append('file', new File([content], 'a.txt'));
     return body;
   };
 
+  const fileOf = (lastModified: number) => new File(['a'], 'a.txt', { lastModified });
+
   /** A form whose mutationFn sends these to one URL, named where they have a name. */
   function openMany(rig: FormRig, bodies: readonly Body[], names: readonly string[] = []) {
     const mutation = rig.steady.mutationOptions({
       mutationFn: async (_: object, { json }) => {
         for (const [index, body] of bodies.entries()) {
-          await json('/orders', { method: 'POST', body, idempotencyKey: names[index] });
+          const url = `/orders${typeof body === 'string' && body.startsWith('?') ? body : ''}`;
+          await json(url, { method: 'POST', body, idempotencyKey: names[index] });
         }
       },
       policy: { maxRetries: 0 },
@@ -541,6 +544,7 @@ describe('a mutation of several requests', () => {
     ['in another order', ['a', 'b', 'c'], ['c', 'b', 'a']],
     ['without one that is finished', ['a', 'b', 'c'], ['b', 'c']],
     ['without one that is finished, of equal ones', ['a', 'a'], ['a']],
+    ['made anew', [fileOf(1)], [fileOf(2)]],
     ['in another order, with files', ['a', 'b', 'c'].map(parcel), ['c', 'b', 'a'].map(parcel)],
   ])('sent after a reload %s, each has the key that it had', async (_, before, after) => {
     const rig = createFormRig();
@@ -590,17 +594,23 @@ describe('a mutation of several requests', () => {
     expect(new Set(rig.book.keys).size).toBe(2);
   });
 
-  test('other bytes after what surely failed are refused once, and then are a new intent', async () => {
-    const rig = createFormRig();
-    rig.book.plan(422);
-    await press(rig, ['a']);
-    const { form, result } = await press(rig, ['b']);
-    expect(result).toMatchObject({ status: 'failed', error: { name: 'TypeError' } });
-    expect(form.last().unknown).toBe(undefined);
-    expect((await press(rig, ['b'])).result.status).toBe('succeeded');
-    expect(rig.book.bodies).toEqual(['a', 'b']);
-    expect(new Set(rig.book.keys).size).toBe(2);
-  });
+  test.each([
+    ['bytes', ['a', 'b']],
+    ['query', ['?a', '?b']],
+  ] as const)(
+    'another %s after what surely failed is refused once, and then a new intent',
+    async (_, [one, other]) => {
+      const rig = createFormRig();
+      rig.book.plan(422);
+      await press(rig, [one]);
+      const { form, result } = await press(rig, [other]);
+      expect(result).toMatchObject({ status: 'failed', error: { name: 'TypeError' } });
+      expect(form.last().unknown).toBe(undefined);
+      expect((await press(rig, [other])).result.status).toBe('succeeded');
+      expect(rig.book.bodies).toEqual([one, other]);
+      expect(new Set(rig.book.keys).size).toBe(2);
+    },
+  );
 
   test('bytes that were never sent bind nobody', async () => {
     const rig = createFormRig({ config: { origin: { slots: { maxInFlight: 1 } } } });
