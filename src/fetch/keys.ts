@@ -24,7 +24,7 @@ export interface KeyedInit extends RequestInit {
    * The idempotency key of this request, sent as the profile of its API declares. It is yours: give
    * the same on every attempt, and another for what is meant anew. Within a mutation of Steadfetch,
    * which has a key already, it is the name of a step, whose key is derived from both: needed where a
-   * retry skips one of several requests to the same URL. A header of your own comes before it.
+   * retry leaves out one of several equal requests to the same URL. A header of your own comes before it.
    *
    * @default none; within a mutation of Steadfetch, a key by itself for each POST and PATCH
    */

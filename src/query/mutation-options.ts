@@ -20,7 +20,7 @@ import {
   noteFailure,
   watchSpread,
 } from './mutation-definition.ts';
-import { executionOf, showRun } from './mutation-run.ts';
+import { executionOf, showRun, throwIfRefused } from './mutation-run.ts';
 
 /** What a mutationFn of `steady.mutationOptions` is told, beside what React Query tells it. */
 export interface SteadyMutationContext extends MutationFunctionContext {
@@ -136,8 +136,6 @@ function run(
   variables: unknown,
   given: Given,
 ): Promise<unknown> {
-  const known = answer?.();
-  if (known) return Promise.resolve(known.data);
   const { clock, operations, signals } = context;
   if (process.env.NODE_ENV !== 'production') watchSpread(given.client);
   const { intent, mutation } = executionOf(given, options, variables, () =>
@@ -145,6 +143,9 @@ function run(
       ? intentOf(variables as never)
       : { key: createIdempotencyKey(), createdAt: clock.now() },
   );
+  const known = answer?.();
+  if (known) return Promise.resolve(known.data);
+  throwIfRefused(mutation);
   const live = operations.begin('mutation', { policy, intent });
   const controller = new AbortController();
   const { signal } = controller;

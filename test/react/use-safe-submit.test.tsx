@@ -753,6 +753,47 @@ describe('retries, the status and its controls', () => {
     expect(form().unknown).toBeDefined();
   });
 
+  const onMutateFails = {
+    onMutate() {
+      throw new Error('in onMutate');
+    },
+  };
+
+  test('an onMutate that throws has sent nothing: it is surely not done', async () => {
+    const rig = createFormRig();
+    const form = open(rig, {}, onMutateFails);
+    const result = form.press();
+    await rig.time.settle();
+    expect(await result).toEqual({ status: 'failed', error: new Error('in onMutate') });
+    expect(form.last().unknown).toBe(undefined);
+    expect(rig.book.keys).toEqual([]);
+  });
+
+  test('an onMutate that throws does not undo what was sent before', async () => {
+    const rig = createFormRig();
+    rig.book.plan('lost answer');
+    void open(rig).press();
+    await rig.time.advance(100);
+    const form = open(rig, {}, onMutateFails);
+    const result = form.press();
+    await rig.time.settle();
+    expect(await result).toMatchObject({ status: 'unknown', error: new Error('in onMutate') });
+  });
+
+  test('Cancel while onMutate runs is surely not done', async () => {
+    const rig = createFormRig();
+    let go!: () => void;
+    const form = open(rig, {}, { onMutate: () => new Promise<void>((done) => (go = done)) });
+    const result = form.press();
+    await rig.time.settle();
+    const statuses = statusStoreOf(rig.client, 'test');
+    act(() => controlsOf(statuses, statuses.idOf(form.last().target)).cancel());
+    go();
+    await rig.time.settle();
+    expect(await result).toMatchObject({ status: 'failed', error: { code: 'not-sent' } });
+    expect(rig.book.keys).toEqual([]);
+  });
+
   test('Cancel of what was not sent is surely not done, unless it was sent before', async () => {
     const rig = createFormRig({ config: { origin: { slots: { maxInFlight: 1 } } } });
     rig.book.plan('slow');

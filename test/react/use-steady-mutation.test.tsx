@@ -1,4 +1,9 @@
-import type { UseMutationResult } from '@tanstack/react-query';
+import {
+  dehydrate,
+  hydrate,
+  MutationObserver,
+  type UseMutationResult,
+} from '@tanstack/react-query';
 import { act } from '@testing-library/react';
 import type { SteadyMutationContext } from 'steadfetch';
 import {
@@ -7,11 +12,13 @@ import {
   useRetryStatus,
   useSteadyMutation,
 } from 'steadfetch/react';
-import { expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { mutationStatus } from '../../src/query/mutation-status.ts';
+import { statusStoreOf } from '../../src/query/status-store.ts';
 import { createHandle } from '../query/handle.ts';
 import { createOrderRig } from '../query/order-rig.tsx';
 import type { Rig } from '../query/rig.tsx';
-import { statusOf } from './watch.tsx';
+import { statusOf, watchMutation } from './watch.tsx';
 
 const mutationKey = ['order'];
 const send = (name: string, { fetch, idempotencyKey }: SteadyMutationContext): Promise<Response> =>
@@ -98,6 +105,72 @@ test('with the same variables at once, and another order of their first steps, e
   expect(rig.server.sent.map(({ abortedAt }) => abortedAt)).toEqual([150, undefined]);
   expect(quick.last().status).toBe('unknown');
   expect(slow.last().status).toBe('sending');
+});
+
+describe('an onMutate that throws', () => {
+  const broken = new Error('in onMutate');
+  const fails = () => {
+    throw broken;
+  };
+
+  test('has sent nothing: failed', async () => {
+    const rig = createOrderRig();
+    const form = createForm(rig, { onMutate: fails });
+    rig.show(<form.Form />);
+    form.press('a');
+    await rig.time.settle();
+    expect(form.last()).toMatchObject({ status: 'failed', lastError: broken });
+    expect(rig.server.times()).toEqual([]);
+  });
+
+  test('and has sent something by itself that may have been done: unknown', async () => {
+    const rig = createOrderRig();
+    rig.server.plan('/a', 'network');
+    const form = createForm(rig, {
+      onMutate: () => rig.steady.fetch('/a', { method: 'POST' }),
+    });
+    rig.show(<form.Form />);
+    form.press('b');
+    await rig.time.settle();
+    expect(form.last().status).toBe('unknown');
+    expect(rig.server.times('/b')).toEqual([]);
+  });
+
+  test('beside another of the same variables, so that it cannot be told whose was sent: unknown', async () => {
+    const rig = createOrderRig();
+    const steps = [
+      (): Promise<void> => new Promise((_, fail) => void setTimeout(() => fail(broken), 200)),
+      (): Promise<void> => new Promise((go) => void setTimeout(go, 100)),
+    ];
+    const options = { ...optionsOf(rig), onMutate: () => steps.shift()?.() };
+    const observer = new MutationObserver(rig.client, options);
+    for (const _ of ['first', 'second']) void observer.mutate('a').catch(() => {});
+    await rig.time.advance(300);
+    const statuses = statusStoreOf(rig.client, 'test');
+    const [first, second] = rig.client
+      .getMutationCache()
+      .getAll()
+      .map((one) => mutationStatus(one, statuses.instance, undefined).status);
+    expect([first, second]).toEqual(['unknown', 'succeeded']);
+    expect(rig.server.times()).toEqual([100]);
+  });
+});
+
+test('what comes failed from a storage may have been sent by its page', async () => {
+  const rig = createOrderRig();
+  rig.client.setMutationDefaults(mutationKey, optionsOf(rig));
+  const form = createForm(rig, { onMutate: () => Promise.reject(new Error('in onMutate')) });
+  rig.show(<form.Form />);
+  form.press('a');
+  await rig.time.settle();
+  const stored = JSON.stringify(dehydrate(rig.client, { shouldDehydrateMutation: () => true }));
+  rig.end();
+  const next = createOrderRig();
+  next.client.setMutationDefaults(mutationKey, optionsOf(next));
+  hydrate(next.client, JSON.parse(stored));
+  const { last, Watcher } = watchMutation(next, mutationKey);
+  next.show(<Watcher />);
+  expect(last().status).toBe('unknown');
 });
 
 test('its newest mutation counts, and after reset there is none', async () => {
