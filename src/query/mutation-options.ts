@@ -76,6 +76,18 @@ export interface KeyedMutationOptions<
  * `outcome.processed === 'unknown'`.
  *
  * A request is sent again with a key only where its API is declared to honour keys (`apis`).
+ *
+ * @throws TypeError when an option of the policy is not as it must be.
+ *
+ * @example
+ * ```ts
+ * const placeOrder = steady.mutationOptions({
+ *   mutationKey: ['order'],
+ *   mutationFn: (order: { sku: string }, { json }) =>
+ *     json<{ id: string }>('/api/orders', { json: order }),
+ *   policy: { preset: 'critical' },
+ * });
+ * ```
  */
 export interface DefineMutation {
   <TData = unknown, TError = DefaultError, TVariables = void, TOnMutateResult = unknown>(
