@@ -145,9 +145,10 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
     intents.write(formIntent);
     sent = { key, variables };
     const stay = askBeforeLeaving();
+    const intent = trackIntent(intents, formIntent, wasSent);
     let result: Ended;
     try {
-      const data = await observer.send(variables, trackIntent(intents, formIntent, wasSent));
+      const data = await observer.send(variables, intent);
       intents.remove(key);
       result = { status: 'succeeded', data };
     } catch (thrown) {
@@ -157,7 +158,9 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
       // Of what is not surely undone, nothing is forgotten.
       const outcome = !wasSent && status === 'failed' ? 'failed' : 'unknown';
       const isExpired = isNotSentError(error) && error.outcome.kind === 'expired';
-      intents.update(key, { outcome, isExpired });
+      // Sent with other bytes than before, and nothing was done: that is another intent.
+      if (outcome === 'failed' && intent.isChanged) intents.remove(key);
+      else intents.update(key, { outcome, isExpired });
       result = { status: outcome, error };
     }
     stay();
