@@ -290,6 +290,11 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
 
   return {
     ...desk,
+    async discard(id, error) {
+      // It may be on its way to the disk.
+      await turn;
+      return desk.discard(id, error);
+    },
     getState: display.getState,
     subscribe: display.subscribe,
     onChange: display.onChange,

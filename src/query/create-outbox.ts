@@ -1,16 +1,11 @@
-import type { MutationFunction, MutationFunctionContext, QueryClient } from '@tanstack/react-query';
 import { createJson } from '../fetch/json.ts';
 import { browserPorts } from '../outbox/browser-ports.ts';
 import { databaseName } from '../outbox/database-name.ts';
 import { defineHandlers } from '../outbox/define-handlers.ts';
 import { createIdbBackend } from '../outbox/idb-backend.ts';
 import { openDatabase } from '../outbox/open-database.ts';
-import { createOutboxCore, type Delivered, type OutboxCore } from '../outbox/outbox.ts';
-import type { Clock } from '../policy/clock.ts';
+import { createOutboxCore, type Delivered } from '../outbox/outbox.ts';
 import { reject } from '../policy/check-option.ts';
-import { createIdempotencyKey } from '../policy/idempotency-key.ts';
-import { define, type MutationDefinition, type MutationExtras } from './mutation-definition.ts';
-import { executionOf } from './mutation-run.ts';
 import type {
   AnyOutboxHandlers,
   DeliveredEntry,
@@ -18,22 +13,9 @@ import type {
   OutboxConfig,
   OutboxMutationOptions,
 } from './outbox.ts';
+import { createOutboxMutation } from './outbox-mutation.ts';
+import { registerOutbox } from './outbox-registry.ts';
 import { instanceBehind } from './registry.ts';
-
-const outboxes = new WeakMap<QueryClient, Outbox>();
-
-/**
- * The outbox of a QueryClient.
- *
- * @throws Error when it has none.
- */
-export function outboxOf(client: QueryClient, operation: string): Outbox {
-  const outbox = outboxes.get(client);
-  if (outbox) return outbox;
-  throw new Error(
-    `${operation}: this QueryClient has no outbox. Make one at start-up: createOutbox({ steady, queryClient, handlers }).`,
-  );
-}
 
 /**
  * Makes the outbox of an app: once, at start-up, with all its handlers, so that what an earlier page
@@ -72,6 +54,7 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
   const { clock } = instance;
   const { fetch } = steady;
   const database = databaseName(name, user);
+  const definitions = defineHandlers(handlers, instance.policy);
 
   const onDelivered = ({ handler, ...delivered }: Delivered): void => {
     const { invalidates = [], onDelivered: tell } = handlers[handler] ?? {};
@@ -84,7 +67,7 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
     network: instance.connectivity.network,
     ports,
     name: database,
-    handlers: defineHandlers(handlers, instance.policy),
+    handlers: definitions,
     cipher,
     parallel,
     open: async (onLost) => createIdbBackend(await openDatabase(database, clock, onLost)),
@@ -95,18 +78,18 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
     handler: string,
     options: OutboxMutationOptions<unknown, unknown, unknown> = {},
   ): object => {
-    if (!Object.hasOwn(handlers, handler))
+    const { own, policy } =
+      definitions.get(handler) ??
       reject(
         'outbox.mutationOptions',
         'handler',
         handler,
-        `one of ${Object.keys(handlers).join(', ')}`,
+        `one of ${[...definitions.keys()].join(', ')}`,
       );
-    const mutationFn = createMutationFn(core, clock, handler, {
-      policy: instance.policy,
-      operations: instance.operations,
-      fetch,
-      json: createJson(fetch),
+    const { operations } = instance;
+    const mutationFn = createOutboxMutation(core, clock, handler, {
+      own,
+      definition: { policy, operations, fetch, json: createJson(fetch) },
     });
     return { ...options, mutationFn, retry: false, networkMode: 'always' };
   };
@@ -117,34 +100,9 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
     submit: (handler: string, variables: unknown) => core.submit(handler, variables),
     dispose() {
       core.dispose();
-      if (client && outboxes.get(client) === outbox) outboxes.delete(client);
+      forget?.();
     },
   };
-  if (client) outboxes.set(client, outbox as Outbox);
+  const forget = client && registerOutbox(client, outbox as Outbox);
   return outbox as Outbox<H>;
-}
-
-type Basics = Omit<MutationDefinition, 'extend' | keyof MutationExtras>;
-
-function createMutationFn(
-  { submit }: OutboxCore,
-  clock: Clock,
-  handler: string,
-  basics: Basics,
-): MutationFunction {
-  const make = (extras: MutationExtras): MutationFunction => {
-    // React Query calls it as a method of the mutation's options.
-    const keep = function (this: unknown, variables: unknown, given: MutationFunctionContext) {
-      const known = extras.answer?.();
-      if (known) return Promise.resolve(known.data);
-      const { intent } = executionOf(given, this, variables, () =>
-        extras.intentOf
-          ? extras.intentOf(variables as never)
-          : { key: createIdempotencyKey(), createdAt: clock.now() },
-      );
-      return submit(handler, variables, intent).delivered;
-    };
-    return define(keep, { ...extras, ...basics, extend: (more) => make({ ...extras, ...more }) });
-  };
-  return make({});
 }

@@ -143,6 +143,8 @@ export interface Outbox<
   readonly discard: (idempotencyKey: string) => Promise<boolean>;
   /** Forgets all entries, in all tabs: for a log-out. */
   readonly clear: () => Promise<void>;
+  /** Calls the listener when entries may have changed, until the returned function is called. */
+  readonly onChange: (listener: () => void) => () => void;
   /** Stops this tab's part of it. What is kept stays, for other tabs or the next page. */
   readonly dispose: () => void;
 }
