@@ -1,4 +1,5 @@
 import { createJson } from '../fetch/json.ts';
+import { prepareSync } from '../outbox/background-sync.ts';
 import { browserPorts } from '../outbox/browser-ports.ts';
 import { databaseName } from '../outbox/database-name.ts';
 import { defineHandlers } from '../outbox/define-handlers.ts';
@@ -6,16 +7,24 @@ import { createIdbBackend } from '../outbox/idb-backend.ts';
 import { openDatabase } from '../outbox/open-database.ts';
 import { createOutboxCore, type Delivered } from '../outbox/outbox.ts';
 import { reject } from '../policy/check-option.ts';
-import type {
-  AnyOutboxHandlers,
-  DeliveredEntry,
-  Outbox,
-  OutboxConfig,
-  OutboxMutationOptions,
+import {
+  type AnyOutboxHandlers,
+  defaultName,
+  type DeliveredEntry,
+  type Outbox,
+  type OutboxConfig,
+  type OutboxMutationOptions,
 } from './outbox.ts';
 import { createOutboxMutation } from './outbox-mutation.ts';
 import { registerOutbox } from './outbox-registry.ts';
 import { instanceBehind } from './registry.ts';
+
+const drains = new WeakMap<object, () => Promise<boolean>>();
+
+/** Sends what nobody else sends. @returns whether something of it is left for later. */
+export function drainOutbox(outbox: object): Promise<boolean> {
+  return drains.get(outbox)?.() ?? Promise.resolve(false);
+}
 
 /**
  * Makes the outbox of an app: once, at start-up, with all its handlers, so that what an earlier page
@@ -43,7 +52,7 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
   config: OutboxConfig<H>,
 ): Outbox<H> {
   const { steady, queryClient: client, handlers, user, cipher } = config;
-  const { name = 'steadfetch-outbox', parallel = 4, ports = browserPorts() } = config;
+  const { name = defaultName, parallel = 4, ports = browserPorts(), backgroundSync } = config;
   const instance =
     instanceBehind((steady as Partial<typeof steady> | undefined)?.defaultOptions?.queries.retry) ??
     reject('createOutbox', 'steady', steady, 'what createSteadfetch returns');
@@ -71,6 +80,7 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
     cipher,
     parallel,
     open: async (onLost) => createIdbBackend(await openDatabase(database, clock, onLost)),
+    onLeft: backgroundSync ? prepareSync(database) : () => {},
     onDelivered,
   });
 
@@ -94,8 +104,9 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
     return { ...options, mutationFn, retry: false, networkMode: 'always' };
   };
 
+  const { drain, ...shown } = core;
   const outbox: object = {
-    ...core,
+    ...shown,
     mutationOptions,
     submit: (handler: string, variables: unknown) => core.submit(handler, variables),
     dispose() {
@@ -103,6 +114,7 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
       forget?.();
     },
   };
+  drains.set(outbox, drain);
   const forget = client && registerOutbox(client, outbox as Outbox);
   return outbox as Outbox<H>;
 }

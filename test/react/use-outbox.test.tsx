@@ -62,7 +62,9 @@ test('entries are listed with what is known of them, and an unchanged one is the
   function List() {
     const entries = useOutboxEntries({ handler: 'order' });
     seen.push(entries?.[0]);
-    return <p role="status">{entries?.map(({ state, variables }) => `${state} ${String(variables)}`)}</p>;
+    return (
+      <p role="status">{entries?.map(({ state, variables }) => `${state} ${String(variables)}`)}</p>
+    );
   }
   show(<List />);
   await pass(200);
@@ -109,7 +111,9 @@ function Order() {
   const { status: shown, attempt, retryNow, cancel } = useRetryStatus(target);
   return (
     <>
-      <p role="status">{[status, isSaved ? 'saved' : 'unsaved', shown, attempt, data?.id].join(' ')}</p>
+      <p role="status">
+        {[status, isSaved ? 'saved' : 'unsaved', shown, attempt, data?.id].join(' ')}
+      </p>
       <button onClick={() => mutate('lamp')}>Order</button>
       <button onClick={retryNow}>Now</button>
       <button onClick={cancel}>Cancel</button>
