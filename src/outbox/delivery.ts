@@ -55,6 +55,8 @@ export interface Delivery {
   /** Looks again what is due: time has passed, or another tab has changed something. */
   readonly look: () => void;
   readonly running: (id: string) => Running | undefined;
+  /** Resolves when nothing is due or under way. @returns when the next one is, or Infinity. */
+  readonly whenIdle: () => Promise<number>;
   readonly dispose: () => void;
 }
 
@@ -87,6 +89,7 @@ export function createDelivery({
   const driven = new Map<string, Driven>();
   const running = new Map<number, Running | undefined>();
   const urged = new Set<number>();
+  const idle: (() => void)[] = [];
   let timer: unknown;
   let pausedUntil = -Infinity;
   let isPumping = false;
@@ -139,9 +142,13 @@ export function createDelivery({
       isPumping = false;
     }
     plan();
-    const isIdle = running.size === 0 && [...driven.values()].every(({ queue }) => !queue.length);
-    if (isIdle && driven.size > 0 && !isOver) onIdle();
+    if (!isIdle()) return;
+    for (const tell of idle.splice(0)) tell();
+    if (driven.size > 0 && !isOver) onIdle();
   };
+  const isIdle = (): boolean =>
+    running.size === 0 &&
+    [...driven.values()].every(({ queue, isStale }) => queue.length === 0 && !isStale);
 
   const pause = (error: unknown): void => {
     pausedUntil = clock.now() + errorPauseMs;
@@ -231,6 +238,10 @@ export function createDelivery({
     look() {
       for (const one of driven.values()) one.isStale = true;
       void pump();
+    },
+    async whenIdle() {
+      if (!isIdle()) await new Promise<void>((resolve) => void idle.push(resolve));
+      return Math.min(Infinity, ...[...driven.values()].map(({ nextAt }) => nextAt));
     },
     running: (id) => [...running.values()].find((one) => one?.row.id === id),
     dispose() {

@@ -64,6 +64,11 @@ export interface OutboxCore
     intent?: GivenIntent,
     onProgress?: (progress: Progress) => void,
   ) => Submission;
+  /**
+   * Sends what nobody else sends, as far as that can be done now. @returns whether something of it is
+   * left for later.
+   */
+  readonly drain: () => Promise<boolean>;
   /** Nothing more is sent from here; what is kept stays. */
   readonly dispose: () => void;
 }
@@ -76,11 +81,18 @@ export interface OutboxCoreContext extends Pick<StorageContext, 'open'> {
   readonly handlers: ReadonlyMap<string, HandlerDefinition>;
   readonly cipher: OutboxCipher | undefined;
   readonly parallel: number;
+  /** Something is to be sent, and this page may not be there to do it. */
+  readonly onLeft: () => void;
   readonly onDelivered: (delivered: Delivered) => void;
 }
 
 /** A result waits so long for the tab that submitted. */
 const keepResultMs = 600_000;
+
+/** A lock that nobody holds is granted long before. */
+const grantMs = 500;
+/** What is due so soon is waited for. */
+const drainMs = 30_000;
 
 /** A submission of this page that has not ended. */
 interface Own {
@@ -89,7 +101,7 @@ interface Own {
 }
 
 export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
-  const { sender, ports, handlers, onDelivered } = context;
+  const { sender, network, ports, handlers, onLeft, onDelivered } = context;
   const { clock } = sender;
   const tab = createIdempotencyKey();
   const seal = createSeal(context.cipher);
@@ -265,6 +277,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     const engine = storage.durable();
     if (!engine) return;
     const { ownership, delivery } = engine;
+    if (now !== 'here' && ownership.held().length > 0) onLeft();
     if (isAway) {
       for (const { owner } of ownership.held()) delivery.drop(owner);
       return ownership.leave();
@@ -279,7 +292,10 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     const { id } = row;
     own.set(id, { row, onProgress });
     const { row: added, isDurable } = await storage.add(row);
-    if (isDurable) unsaved.delete(id);
+    if (isDurable) {
+      unsaved.delete(id);
+      if (network.isOffline()) onLeft();
+    }
     guard();
     // It was there already: another press under the same key.
     if (added.state === 'done') await settleFromStore(id);
@@ -290,6 +306,11 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
 
   return {
     ...desk,
+    async discard(id, error) {
+      // It may be on its way to the disk.
+      await turn;
+      return desk.discard(id, error);
+    },
     getState: display.getState,
     subscribe: display.subscribe,
     onChange: display.onChange,
@@ -333,6 +354,20 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       });
       turn = saved.catch(() => {});
       return { idempotencyKey: key, saved, delivered };
+    },
+    async drain() {
+      await storage.ready();
+      const engine = storage.durable();
+      if (!engine) return false;
+      const pass = (ms: number): Promise<void> =>
+        new Promise((over) => void clock.setTimeout(over, ms));
+      await engine.ownership.look();
+      await pass(grantMs);
+      for (;;) {
+        const waitMs = (await engine.delivery.whenIdle()) - clock.now();
+        if (waitMs > drainMs) return waitMs < Infinity;
+        await pass(Math.max(grantMs, waitMs));
+      }
     },
     dispose() {
       isOver = true;

@@ -103,7 +103,7 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
     let isDead = false;
     let isFrozen = false;
     let missed: (() => void)[] = [];
-    let tell: (state: 'here' | 'away') => void = () => {};
+    let tell: (state: 'here' | 'hidden' | 'away') => void = () => {};
     /** A page that sleeps does nothing of what it is told. */
     const awake = (act: () => void): void => {
       if (isDead) return;
