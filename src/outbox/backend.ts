@@ -1,7 +1,7 @@
 import type { DeadReason, NewRow, OwnerRecord, Row, RowState } from './row.ts';
 
 /** How sure a write must be before it counts. */
-export type Durability = 'strict' | 'relaxed';
+type Durability = 'strict' | 'relaxed';
 
 /** One transaction: nothing else is awaited in it, and nobody sees half of it. */
 export interface Transaction {

@@ -42,7 +42,7 @@ export interface DeliveryContext {
 }
 
 /** What must be known of a row to send it when it is due. */
-export type DueRow = Pick<Row, 'seq' | 'liveOwner' | 'nextRetryAt'>;
+type DueRow = Pick<Row, 'seq' | 'liveOwner' | 'nextRetryAt'>;
 
 /** Sends the rows of the owners that this tab has, when they are due, the oldest first. */
 export interface Delivery {
@@ -128,8 +128,7 @@ export function createDelivery({
         isAskedAgain = false;
         if (isOver || clock.now() < pausedUntil) break;
         const nowMs = clock.now();
-        for (const one of [...driven.values()])
-          if (one.isStale || one.nextAt <= nowMs) await load(one);
+        for (const one of driven.values()) if (one.isStale || one.nextAt <= nowMs) await load(one);
         while (running.size < parallel && !isOver && !network.isOffline()) {
           const next = takeOldest();
           if (!next) break;

@@ -22,7 +22,7 @@ export type NotDurableReason =
   | 'lost';
 
 /** A database is not there. */
-export class DatabaseError extends Error {
+class DatabaseError extends Error {
   override readonly name = 'DatabaseError' as const;
   readonly reason: NotDurableReason;
   constructor(reason: NotDurableReason, cause?: unknown) {
@@ -34,7 +34,7 @@ export class DatabaseError extends Error {
 /**
  * Opens the database, or rejects soon. `onLost` is told once, when it is taken away later.
  *
- * @throws DatabaseError
+ * @throws an error whose reason `reasonOf` knows.
  */
 export async function openDatabase(
   name: string,
@@ -61,12 +61,11 @@ export async function openDatabase(
     }, patienceMs);
     clock.unref?.(timer);
   });
-  opening.then(
-    (database) => {
-      if (isLate) database.close();
-    },
-    () => {},
-  );
+  const closeIfLate = async (): Promise<void> => {
+    const database = await opening;
+    if (isLate) database.close();
+  };
+  closeIfLate().catch(() => {});
   try {
     opened = await Promise.race([opening, late]);
     return opened;

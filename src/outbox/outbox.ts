@@ -21,7 +21,7 @@ import type { TabPorts } from './tab-ports.ts';
 import { createWaiters } from './waiters.ts';
 
 /** What is known of an intent that somebody else keeps: a form. */
-export interface GivenIntent {
+interface GivenIntent {
   readonly key: string;
   readonly createdAt: number;
   readonly wasSent?: boolean | undefined;
@@ -40,7 +40,7 @@ export interface Progress {
 }
 
 /** A submission of this tab. */
-export interface Submission {
+interface Submission {
   readonly idempotencyKey: string;
   /** Resolves once it is kept; `isDurable` says whether on the disk. */
   readonly saved: Promise<{ readonly isDurable: boolean }>;

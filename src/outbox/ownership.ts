@@ -101,7 +101,7 @@ export function createOwnership({
   const tidy = async (): Promise<readonly Fence[]> => {
     const given: Fence[] = [];
     const isUsed = (fence: Fence): boolean => fence === mine && uses > 0;
-    for (const { fence } of [...held.values()]) {
+    for (const { fence } of held.values()) {
       if (isUsed(fence) || !(await store.abandon(fence)) || isUsed(fence)) continue;
       lose(fence);
       given.push(fence);
@@ -141,7 +141,7 @@ export function createOwnership({
     }, renewMs);
   }
   const renew = async (): Promise<void> => {
-    for (const { fence } of [...held.values()])
+    for (const { fence } of held.values())
       if (!(await store.renew(fence, clock.now() + leaseMs))) lose(fence);
     await look();
   };

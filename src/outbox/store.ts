@@ -15,7 +15,7 @@ export type Change =
     });
 
 /** What is known after an attempt that was not good. */
-export interface Tried {
+interface Tried {
   readonly error: RowError | undefined;
   /** Those that were really made. */
   readonly attempts: number;

@@ -1,5 +1,5 @@
 /** `hidden`: it may be gone soon. `away`: frozen, or left and kept for the way back; it can hold nothing. */
-export type PageState = 'here' | 'hidden' | 'away';
+type PageState = 'here' | 'hidden' | 'away';
 
 /** What joins the tabs of one browser: BroadcastChannel, Web Locks and the page's life, or a test's own. */
 export interface TabPorts {

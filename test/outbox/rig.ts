@@ -7,7 +7,7 @@ import { seededRandom } from '../../src/testing/seeded-random.ts';
 import { createVirtualClock, type VirtualClock } from '../origin/virtual-clock.ts';
 
 /** A request as the server gets it. */
-export interface Arrival {
+interface Arrival {
   readonly tab: number;
   readonly key: string | null;
   readonly body: string;
@@ -17,7 +17,7 @@ export interface Arrival {
 }
 
 /** A server that a test answers for, by hand or by rule. */
-export interface TestServer {
+interface TestServer {
   readonly arrivals: readonly Arrival[];
   /** What answers by itself. @default nobody */
   rule: ((arrival: Arrival, count: number) => void) | undefined;
@@ -69,7 +69,7 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
 
   const post = (message: unknown, own?: object): void => {
     const copy: unknown = structuredClone(message);
-    for (const ear of [...ears.keys()])
+    for (const ear of ears.keys())
       if (ear !== own) setImmediate(() => ears.get(ear)?.(structuredClone(copy)));
   };
   const requestLock = (

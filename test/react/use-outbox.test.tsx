@@ -1,7 +1,6 @@
 import { QueryClientProvider, useMutation } from '@tanstack/react-query';
 import { act, render, screen } from '@testing-library/react';
 import { StrictMode, type ReactNode } from 'react';
-import type { Outbox } from 'steadfetch/outbox';
 import {
   useOutbox,
   useOutboxEntries,
@@ -106,7 +105,7 @@ test('an entry is found by its key after a reload, with its reason, and sent aga
 
 function Order() {
   const { mutate, data, isSaved, target, status } = useOutboxMutation(
-    (tab.outbox as Outbox<typeof shop>).mutationOptions('order', { mutationKey: ['order'] }),
+    tab.outbox.mutationOptions('order', { mutationKey: ['order'] }),
   );
   const { status: shown, attempt, retryNow, cancel } = useRetryStatus(target);
   return (
@@ -157,7 +156,7 @@ test('a dead letter ends the mutation as failed, with its reason', async () => {
 });
 
 test('delivery makes queries stale in every open tab, and tells the handler there', async () => {
-  const onDelivered = vi.fn();
+  const onDelivered = vi.fn<(delivered: object) => void>();
   const handlers = { order: { ...shop.order, invalidates: [['orders']], onDelivered } };
   const other = browser.openTab({ handlers });
   tab.crash();
