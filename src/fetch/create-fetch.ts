@@ -179,6 +179,15 @@ export function createFetch(context: FetchContext): SteadyFetch {
       settle(expired.outcome);
       throw expired;
     }
+    if (live.intent?.kept) {
+      try {
+        await live.intent.kept();
+        signal?.throwIfAborted();
+      } catch (error) {
+        settle(failures.aborted);
+        throw signal?.aborted ? abortedBy(live, signal) : error;
+      }
+    }
     const wasUsed = isBodySpent(parts, sent);
     tell();
     const attempt = startAttempt(clock, limitMs, signal);

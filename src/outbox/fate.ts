@@ -9,6 +9,8 @@ export interface FailedAttempt {
   readonly error: unknown;
   /** It, or one before it, may have been done. */
   readonly isInDoubt: boolean;
+  /** A request of it went out. */
+  readonly wasSent: boolean;
 }
 
 /** The app's own limits; by default there are none. */
@@ -37,7 +39,7 @@ const finals: Partial<Record<StopReason, DeadReason>> = {
  * wait where nobody has said one.
  */
 export function fateOf(
-  { failure, decision }: FailedAttempt,
+  { failure, decision, wasSent }: Pick<FailedAttempt, 'failure' | 'decision' | 'wasSent'>,
   { attempts, createdAt }: Pick<Row, 'attempts' | 'createdAt'>,
   { maxAttempts, maxAgeMs }: Limits,
   { nowMs, backoffMs }: { readonly nowMs: number; readonly backoffMs: () => number },
@@ -47,8 +49,8 @@ export function fateOf(
     // A request that could not be sent will not be a better one; what is held was none.
     if (reason) return { kind: 'dead', reason };
   }
-  const wasSent = failure.kind !== 'held-too-long' && failure.kind !== 'over-budget';
-  const made = wasSent ? attempts : attempts - 1;
+  const isHeld = failure.kind === 'held-too-long' || failure.kind === 'over-budget';
+  const made = isHeld && !wasSent ? attempts - 1 : attempts;
   if (made >= maxAttempts) return { kind: 'dead', reason: 'max-attempts' };
   const nextRetryAt = Math.max(
     decision.retryAt ?? 0,

@@ -73,10 +73,12 @@ export interface Row {
   readonly lastError?: RowError;
   /** It may have been done. */
   readonly isInDoubt: boolean;
-  /** It went without a key, because its API honours none. */
+  /** The attempt that was begun last has sent it without a key, because its API honours none. */
   readonly isUnkeyed?: boolean;
   /** The request that carries the key itself. */
   readonly primary?: Step['id'];
+  /** Its requests without their bytes, as the seal keeps them. */
+  readonly steps?: unknown;
   readonly deadReason?: DeadReason;
   readonly doneAt?: number;
   readonly result?: unknown;
