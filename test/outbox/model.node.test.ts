@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type Fate, type Handlers, World } from './model.ts';
 import { type Fault, settle } from './rig.ts';
 
-const seed = 61_106;
+const seed = Number(process.env['SEED'] ?? 61_106);
 
 beforeEach(() => void vi.spyOn(console, 'warn').mockReturnValue());
 afterEach(() => void vi.restoreAllMocks());
