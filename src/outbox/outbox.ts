@@ -381,6 +381,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
         submitter: tab,
         state: 'pending',
         nextRetryAt: nowMs,
+        plannedAt: nowMs,
         attempts: 0,
         isInDoubt: wasSent ?? false,
         ...(scope !== undefined && { scope, blocks: scope }),

@@ -68,6 +68,8 @@ export interface Row {
   readonly blocks?: string;
   /** Absent while it waits behind its scope, and once it is not to be sent. */
   readonly nextRetryAt?: number;
+  /** When that was decided: of a time from before the clock was set back, the wait counts. */
+  readonly plannedAt?: number;
   readonly attempts: number;
   readonly lastAttemptAt?: number;
   readonly lastError?: RowError;

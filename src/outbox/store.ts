@@ -195,7 +195,7 @@ export function createStore(backend: Backend): OutboxStore {
     due: (owner, nowMs) => read((tx) => tx.due(owner, nowMs)),
     async nextDueAt(fence, nowMs) {
       const next = await read((tx) => tx.nextDue(fence.owner, nowMs));
-      if (!next || writtenAt(next) <= nowMs) return next?.nextRetryAt;
+      if (!next || !isPlannedLater(next, nowMs)) return next?.nextRetryAt;
       return write('relaxed', async (tx) =>
         (await owns(tx, fence)) ? beginWaitsAnew(tx, fence.owner, nowMs) : undefined,
       );
@@ -231,7 +231,7 @@ export function createStore(backend: Backend): OutboxStore {
         if (row?.state === 'pending') {
           const { nextRetryAt } = row;
           const soon =
-            nextRetryAt === undefined ? row : { ...row, nextRetryAt: Math.min(nextRetryAt, nowMs) };
+            nextRetryAt === undefined ? row : plan(row, Math.min(nextRetryAt, nowMs), nowMs);
           await tx.put(soon);
           return soon;
         }
@@ -303,7 +303,15 @@ async function isScopeBusy(tx: Transaction, { seq, blocks }: Row): Promise<boole
   return sending.some((other) => other.blocks === blocks && other.seq !== seq);
 }
 
-const writtenAt = ({ lastAttemptAt, createdAt }: Row): number => lastAttemptAt ?? createdAt;
+/** To be sent at that time. */
+const plan = (row: Row, nextRetryAt: number, nowMs: number): Row => ({
+  ...row,
+  nextRetryAt,
+  plannedAt: nowMs,
+});
+
+/** The clock was set back since. */
+const isPlannedLater = ({ plannedAt = 0 }: Row, nowMs: number): boolean => plannedAt > nowMs;
 
 /** @returns when the next one of this owner is due. */
 async function beginWaitsAnew(
@@ -313,16 +321,12 @@ async function beginWaitsAnew(
 ): Promise<number | undefined> {
   for (;;) {
     const row = await tx.nextDue(owner, nowMs);
-    if (!row || writtenAt(row) <= nowMs) {
+    if (!row || !isPlannedLater(row, nowMs)) {
       const [due] = await tx.due(owner, nowMs);
       return due === undefined ? row?.nextRetryAt : nowMs;
     }
-    const { nextRetryAt = nowMs, lastAttemptAt } = row;
-    await tx.put(
-      lastAttemptAt === undefined
-        ? { ...row, nextRetryAt: nowMs }
-        : { ...row, nextRetryAt: nowMs + nextRetryAt - lastAttemptAt, lastAttemptAt: nowMs },
-    );
+    const { nextRetryAt = 0, plannedAt = 0 } = row;
+    await tx.put(plan(row, nowMs + nextRetryAt - plannedAt, nowMs));
   }
 }
 
@@ -357,7 +361,7 @@ function applyChange(row: Row, change: Change, nowMs: number): Row | undefined {
     ...(steps !== undefined && { steps }),
   };
   if (change.kind === 'again')
-    return { ...tried, state: 'pending', nextRetryAt: change.nextRetryAt };
+    return plan({ ...tried, state: 'pending' }, change.nextRetryAt, nowMs);
   const { liveOwner: __, blocks, nextRetryAt: ___, ...rest } = tried;
   const { isBlocking, reason } = change;
   const held = isBlocking && blocks !== undefined ? { blocks } : {};
@@ -378,7 +382,7 @@ async function resurrect(tx: Transaction, row: Row, owner: string, nowMs: number
   await tx.put(live);
   const head = scope === undefined ? live : await tx.headOf(scope);
   if (head?.seq !== row.seq) return live;
-  const due: Row = { ...live, nextRetryAt: nowMs };
+  const due = plan(live, nowMs, nowMs);
   await tx.put(due);
   return due;
 }
@@ -392,7 +396,7 @@ async function unblock(
   const head = scope === undefined ? undefined : await tx.headOf(scope);
   if (head?.state !== 'pending') return undefined;
   if (head.nextRetryAt !== undefined) return head;
-  const due: Row = { ...head, nextRetryAt: nowMs };
+  const due = plan(head, nowMs, nowMs);
   await tx.put(due);
   return due;
 }

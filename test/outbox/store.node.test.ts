@@ -168,6 +168,7 @@ describe.each([
         attempts: 1,
         lastAttemptAt: 1000,
         nextRetryAt: 5000,
+        plannedAt: 1000,
         isInDoubt: true,
         lastError: { name: 'NetworkError', message: 'no answer' },
       },
@@ -343,13 +344,12 @@ describe.each([
 
   test('where the clock was set back, a wait begins anew', async () => {
     const store = await start();
-    const future = { createdAt: 900_000, nextRetryAt: 900_000 };
-    await store.add(row('1', future), tabA);
-    await store.add(row('2', { ...future, lastAttemptAt: 900_000, nextRetryAt: 960_000 }), tabA);
-    // The first was never tried: it goes now. The second waits its minute from now on.
+    await store.add(row('1', { nextRetryAt: 900_000, plannedAt: 900_000 }), tabA);
+    await store.add(row('2', { nextRetryAt: 960_000, plannedAt: 900_000 }), tabA);
+    // The first was due when the clock was set. The second waits its minute from now on.
     expect(await store.nextDueAt(tabA, 1000)).toBe(1000);
     expect(await store.due('a', 1000)).toEqual([1]);
-    expect(await store.find('2')).toMatchObject({ nextRetryAt: 61_000, lastAttemptAt: 1000 });
+    expect(await store.find('2')).toMatchObject({ nextRetryAt: 61_000, plannedAt: 1000 });
     expect(await store.nextDueAt(tabA, 1001)).toBe(61_000);
     expect(await store.nextDueAt(tabB, 1001)).toBeUndefined();
   });
