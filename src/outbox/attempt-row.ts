@@ -157,13 +157,14 @@ export function createAttempt({
     }
     const { error, decision, isInDoubt } = made;
     const kept = await keepSteps(made.past);
+    const nowMs = clock.now();
     const fate = fateOf(made, row, definition, {
-      nowMs: clock.now(),
+      nowMs,
       backoffMs: () => backoffDelay({ ...definition.policy, retry: row.attempts }, random),
     });
     if (fate.kind === 'dead') return bury(fate.reason, error, { isInDoubt, ...kept });
     return {
-      change: { ...fate, ...kept, error: shorten(error), isInDoubt },
+      change: { ...fate, plannedAt: nowMs, ...kept, error: shorten(error), isInDoubt },
       report(settled) {
         if (settled?.row) sent.set(row.id, made.sent);
         onEnd(row, { kind: 'again', error, decision }, settled);

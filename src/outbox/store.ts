@@ -4,7 +4,7 @@ import type { DeadReason, Fence, NewRow, OwnerRecord, Row, RowError, RowState } 
 /** What an attempt has come to. */
 export type Change =
   /** Once more, at that time. */
-  | (Tried & { readonly kind: 'again'; readonly nextRetryAt: number })
+  | (Tried & { readonly kind: 'again' } & Required<Pick<Row, 'nextRetryAt' | 'plannedAt'>>)
   /** Delivered. Nothing is kept where whoever submitted it knows already. */
   | { readonly kind: 'done'; readonly result: unknown; readonly isKept: boolean }
   | (Tried & {
@@ -361,7 +361,7 @@ function applyChange(row: Row, change: Change, nowMs: number): Row | undefined {
     ...(steps !== undefined && { steps }),
   };
   if (change.kind === 'again')
-    return plan({ ...tried, state: 'pending' }, change.nextRetryAt, nowMs);
+    return plan({ ...tried, state: 'pending' }, change.nextRetryAt, change.plannedAt);
   const { liveOwner: __, blocks, nextRetryAt: ___, ...rest } = tried;
   const { isBlocking, reason } = change;
   const held = isBlocking && blocks !== undefined ? { blocks } : {};

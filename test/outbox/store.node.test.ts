@@ -40,6 +40,7 @@ const scoped = (id: string, more: Partial<NewRow> = {}): NewRow =>
 const again = (nextRetryAt: number, attempts = 1): Change => ({
   kind: 'again',
   nextRetryAt,
+  plannedAt: 1000,
   attempts,
   isInDoubt: true,
   error: { name: 'NetworkError', message: 'no answer' },
