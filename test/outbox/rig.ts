@@ -3,6 +3,10 @@ import { QueryClient } from '@tanstack/react-query';
 import { createSteadfetch, idempotencyProfiles } from 'steadfetch';
 import { createOutbox, type TabPorts } from 'steadfetch/outbox';
 import type { AnyOutboxHandlers, Outbox, OutboxConfig } from 'steadfetch/outbox';
+import { createIdbBackend } from '../../src/outbox/idb-backend.ts';
+import { openDatabase } from '../../src/outbox/open-database.ts';
+import type { Row } from '../../src/outbox/row.ts';
+import { createStore } from '../../src/outbox/store.ts';
 import { seededRandom } from '../../src/testing/seeded-random.ts';
 import { createVirtualClock, type VirtualClock } from '../origin/virtual-clock.ts';
 
@@ -54,6 +58,8 @@ export interface TestBrowser {
   readonly openTab: <const H extends AnyOutboxHandlers>(options: TabOptions<H>) => TestTab<H>;
   /** Posts to every tab, as another version or a broken page might. */
   readonly post: (message: unknown) => void;
+  /** What is on its disk. */
+  readonly rows: () => Promise<readonly Row[]>;
   /** Lets time pass, and all that follows from it. */
   readonly pass: (ms: number) => Promise<void>;
 }
@@ -211,6 +217,12 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
     server,
     openTab,
     post: (message) => post(message),
+    async rows() {
+      const backend = createIdbBackend(await openDatabase(name, clock, () => {}));
+      const rows = await createStore(backend).list(undefined, 0, 1_000_000);
+      backend.close();
+      return rows;
+    },
     async pass(ms) {
       await settle();
       // In small steps, so that what follows from one timer is there before the next.
