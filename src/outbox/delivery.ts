@@ -97,6 +97,8 @@ export function createDelivery({
   const idle: (() => void)[] = [];
   let timer: unknown;
   let pausedUntil = -Infinity;
+  /** The clock, when it was looked at last. */
+  let seenMs = -Infinity;
   let isPumping = false;
   let isAskedAgain = false;
   let isOver = false;
@@ -132,8 +134,8 @@ export function createDelivery({
       do {
         isAskedAgain = false;
         const nowMs = clock.now();
-        // The clock was set back meanwhile.
-        if (pausedUntil > nowMs + errorPauseMs) pausedUntil = nowMs;
+        if (nowMs < seenMs) noteSetBack(nowMs);
+        seenMs = nowMs;
         if (isOver || nowMs < pausedUntil) break;
         for (const one of driven.values()) if (one.isStale || one.nextAt <= nowMs) await load(one);
         while (running.size < parallel && !isOver && !network.isOffline()) {
@@ -155,6 +157,12 @@ export function createDelivery({
   const isIdle = (): boolean =>
     running.size === 0 &&
     [...driven.values()].every(({ queue, isStale }) => queue.length === 0 && !isStale);
+
+  /** The clock was set back: whatever was planned by it is too far off. */
+  const noteSetBack = (nowMs: number): void => {
+    pausedUntil = Math.min(pausedUntil, nowMs);
+    for (const one of driven.values()) one.isStale = true;
+  };
 
   const pause = (error: unknown): void => {
     pausedUntil = clock.now() + errorPauseMs;

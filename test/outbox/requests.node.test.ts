@@ -189,18 +189,19 @@ describe('where the API knows no keys', () => {
 
 test('no request goes where it cannot be noted before, and it goes when it can', async () => {
   const { openTab, server, pass } = createBrowser();
-  let tab: ReturnType<typeof openTab> | undefined;
+  let breakDisk = (): void => {};
   const handlers = {
     order: {
       async mutationFn(order: string, context: OutboxContext) {
         // From here on the disk is broken.
-        if (context.attempt === 1) tab?.fail('write');
+        if (context.attempt === 1) breakDisk();
         // A program that takes every error for an answer.
         return post(context, '/orders', order).catch(() => 'answered');
       },
     },
   };
-  tab = openTab({ handlers });
+  const tab = openTab({ handlers });
+  breakDisk = () => tab.fail('write');
   const { delivered } = tab.outbox.submit('order', 'lamp');
   await pass(3000);
   expect(server.arrivals).toEqual([]);

@@ -247,7 +247,8 @@ function spyOnDatabase(
   watch: (mode: IDBTransactionMode | undefined) => void,
   isAborting: () => boolean,
 ): () => void {
-  const { indexedDB } = globalThis;
+  const { indexedDB } = globalThis as Partial<typeof globalThis>;
+  if (!indexedDB) return () => {};
   const open: typeof indexedDB.open = (name, version) => {
     const request = indexedDB.open(name, version);
     request.addEventListener('success', () => {
