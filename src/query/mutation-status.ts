@@ -26,8 +26,9 @@ export function mutationStatus(
   const maxAttempts = attemptsOf(mutation, own, lastError, instance);
   const common = { ...idle, maxAttempts, lastError };
   if (status === 'success') {
-    // React Query forgets its failures with the success.
-    return { ...common, status: 'succeeded', attempt: own?.attempt ?? before?.attempt ?? 1 };
+    // The failures are forgotten with the success; React Query forgets how many there were, too.
+    const attempt = own?.attempt ?? before?.attempt ?? 1;
+    return { ...common, status: 'succeeded', attempt, lastError: undefined };
   }
   // Of ours, React Query sees only the end.
   const failed = own?.attempt ?? failureCount;
