@@ -56,3 +56,38 @@ test('every example in the documentation of src compiles', () => {
   }));
   expect(compile(modules)).toBe('');
 });
+
+const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => readFileSync(join(root, 'src', file), 'utf8'));
+
+/** What can be called from outside: functions of the package, except type guards, and of an instance. */
+function findPublicCalls(): readonly string[] {
+  const entries = ['index', 'react', 'server', 'testing'].map((entry) =>
+    readFileSync(join(root, `src/${entry}.ts`), 'utf8'),
+  );
+  const names = entries.flatMap((entry) =>
+    [...entry.matchAll(/export \{([^}]*)\}/g)].flatMap(([, list = '']) => list.match(/\w+/g) ?? []),
+  );
+  const isFunction = (name: string): boolean =>
+    sources.some((source) => new RegExp(`export function ${name}\\b(?!.*value is)`).test(source));
+  const instance = sources.find((source) => source.includes('export interface Steadfetch {')) ?? '';
+  const members = instance.split('export interface Steadfetch {')[1] ?? '';
+  const ofInstance = [...members.matchAll(/: ((?:Steady|Define)\w+);/g)].map(
+    ([, type = '']) => type,
+  );
+  return [...names.filter(isFunction), ...ofInstance];
+}
+
+test('whatever can be called from outside has an example', () => {
+  const calls = findPublicCalls();
+  expect(calls).toEqual(expect.arrayContaining(['useSafeSubmit', 'SteadyFetch', 'DefineMutation']));
+  const hasExample = (name: string): boolean =>
+    sources.some((source) =>
+      new RegExp(
+        `@example(?:(?!\\*/).)*\\*/\\nexport (?:function|type|interface) ${name}\\b`,
+        's',
+      ).test(source),
+    );
+  expect(calls.filter((name) => !hasExample(name))).toEqual([]);
+});
