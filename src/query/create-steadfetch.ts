@@ -13,6 +13,7 @@ import { createCore } from './create-core.ts';
 import { createMutationOptions } from './mutation-options.ts';
 import { feedOnlineManager } from './feed-online.ts';
 import type { Steadfetch, SteadfetchConfig } from './steadfetch.ts';
+import { createWake } from './wake.ts';
 
 /**
  * Makes a Steadfetch instance.
@@ -39,6 +40,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     (origin) => sendProbe(clock, sent, { url: `${origin}/` }),
   );
   const giveBack = hint && feedOnlineManager(connectivity);
+  const wake = createWake(clock);
   const emitter = createEmitter();
   const { context, ...core } = createCore(
     config,
@@ -46,6 +48,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     (shared) =>
       createPassage(shared, config.origin, { connectivity, page: life && outlivePage(sent, life) }),
     (shared) => createKeys(shared, config.apis),
+    wake,
   );
   return {
     ...core,
@@ -53,6 +56,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
       giveBack?.();
       life?.dispose();
       connectivity.dispose();
+      wake.dispose();
     },
     json: createJson(core.fetch),
     retry: createRetry(context),

@@ -53,6 +53,7 @@ export function createSubmitter(
         },
       ),
     (shared) => createKeys(shared, apis),
+    { isWaking: () => false, meet() {}, dispose() {} },
   );
   const { operations, signals, clock } = core.context;
   return {
