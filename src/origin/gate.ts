@@ -29,6 +29,14 @@ export interface OriginState {
   readonly waiting: number;
 }
 
+type Judge = (
+  endpoint: string,
+  isCanary: boolean,
+  sign: Sign,
+  latencyMs: number,
+  error?: unknown,
+) => void;
+
 /** What every attempt to an origin passes. */
 export interface Gate extends Readable<OriginState> {
   readonly budget: Budget;
@@ -48,14 +56,11 @@ export interface Gate extends Readable<OriginState> {
   readonly force: (waiter: Waiter) => void;
   /** Asked for again: its wait starts anew. */
   readonly renew: (waiter: Waiter) => void;
-  /** An attempt that has gone is over, at its headers. */
-  readonly settle: (
-    endpoint: string,
-    isCanary: boolean,
-    sign: Sign,
-    latencyMs: number,
-    error?: unknown,
-  ) => void;
+  /** An attempt that has gone is over, at its headers: its place is free, and this is what it shows. */
+  readonly settle: Judge;
+  /** Its place is free, and what it shows is said later, by `judge`. */
+  readonly free: () => void;
+  readonly judge: Judge;
   /** Why something new would wait now, and until when as far as is known. */
   readonly whyHeld: () => { readonly reason: HoldReason; readonly retryAt: number | undefined };
   /** The error of the last attempt that showed an outage. */
@@ -282,6 +287,17 @@ export function createGate(
   });
   const following = createFollowing(clock, random, circuit, line);
 
+  const judge: Judge = (endpoint, isCanary, sign, latencyMs, error) => {
+    const wasClosed = circuit.isClosed();
+    const shown = evidence.see({ endpoint, isCanary, sign, latencyMs, error });
+    if (shown === 'recovery') {
+      following.sayUp();
+      recover(clock.now());
+    }
+    if (!circuit.isClosed() && (isCanary || wasClosed)) following.sayDown();
+    if (shown === 'outage' || waiters.length > 0 || store.getState().status !== 'up') pump();
+  };
+
   const extend = (waiter: Waiter, now: number, ms: number): void => {
     waiter.askedAt = now;
     waiter.expiresAt = now + ms;
@@ -341,17 +357,15 @@ export function createGate(
       extend(waiter, clock.now(), waiter.ask.holdMs);
       pump();
     },
-    settle(endpoint, isCanary, sign, latencyMs, error) {
+    settle(...shown) {
       slots.free();
-      const wasClosed = circuit.isClosed();
-      const shown = evidence.see({ endpoint, isCanary, sign, latencyMs, error });
-      if (shown === 'recovery') {
-        following.sayUp();
-        recover(clock.now());
-      }
-      if (!circuit.isClosed() && (isCanary || wasClosed)) following.sayDown();
-      if (shown === 'outage' || waiters.length > 0 || store.getState().status !== 'up') pump();
+      judge(...shown);
     },
+    free() {
+      slots.free();
+      if (waiters.length > 0) pump();
+    },
+    judge,
     pause(retryAfterMs) {
       limit.pause(retryAfterMs);
       isPaused = true;

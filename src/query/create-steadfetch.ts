@@ -5,7 +5,6 @@ import { checkConnectivity, sendProbe } from '../connectivity/probe.ts';
 import { createEmitter } from '../fetch/events.ts';
 import { createJson } from '../fetch/json.ts';
 import { createKeys } from '../fetch/keys.ts';
-import { outlivePage } from '../fetch/outlive.ts';
 import { createPassage } from '../fetch/passage.ts';
 import { createRetry } from '../fetch/retry.ts';
 import { systemClock, systemRandom, systemTransport } from '../policy/clock.ts';
@@ -45,8 +44,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const { context, ...core } = createCore(
     config,
     emitter,
-    (shared) =>
-      createPassage(shared, config.origin, { connectivity, page: life && outlivePage(sent, life) }),
+    (shared) => createPassage(shared, config.origin, { connectivity, page: life }),
     (shared) => createKeys(shared, config.apis),
     wake,
   );

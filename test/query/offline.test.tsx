@@ -181,6 +181,17 @@ describe('a device that is offline', () => {
     expect(story.at(-1)).toBe('550 online, origins up');
   });
 
+  test('a request without an answer keeps no place while the probe is out', async () => {
+    const rig = createRig({ origin: { slots: { maxInFlight: 1 } }, connectivity: { probe } });
+    rig.server.plan('/a', 'network');
+    rig.server.plan('/here', 'hang');
+    const first = send(rig, `${api}/a`);
+    const next = send(rig, `${api}/b`);
+    await rig.time.advance(0);
+    expect([first.state, next.state]).toEqual(['rejected', 'resolved']);
+    expect([rig.server.times('/here'), rig.server.times('/b')]).toEqual([[0], [0]]);
+  });
+
   test('checkNow looks at once', async () => {
     const rig = withProbe();
     const { Network, checkNow } = watchNetwork(rig);
