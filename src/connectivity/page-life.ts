@@ -9,6 +9,8 @@ export interface PageLife {
    * speaks against it.
    */
   readonly fate: () => Promise<void> | undefined;
+  /** Whether a timer that was set then, and is late, was late because the page was asleep. */
+  readonly wasAsleep: (sinceMs: number) => boolean;
   readonly dispose: () => void;
 }
 
@@ -29,10 +31,12 @@ export function watchPageLife(clock: Clock, random: Random): PageLife | undefine
   if (!document) return undefined;
   let isAway = false;
   let leftAt = -Infinity;
+  let thawedAt = -Infinity;
   const unwatch = onPageEvent((event) => {
     if (event === 'leave') leftAt = clock.now();
     else if (event === 'hide') isAway = true;
     else if (event === 'show') isAway = false;
+    else if (event === 'thaw') thawedAt = clock.now();
   });
 
   return {
@@ -48,6 +52,8 @@ export function watchPageLife(clock: Clock, random: Random): PageLife | undefine
         wait();
       });
     },
+    // Awake, the timers of a tab that is seen are in time.
+    wasAsleep: (sinceMs) => thawedAt >= sinceMs || document.visibilityState !== 'hidden',
     dispose() {
       unwatch();
       isAway = false;

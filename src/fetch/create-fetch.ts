@@ -9,6 +9,7 @@ import { definePolicy } from '../policy/validate.ts';
 import type { FindApi } from './api-profile.ts';
 import { startAttempt } from './attempt.ts';
 import { isBlockedByCsp } from './blocked-by-csp.ts';
+import { countHeld } from './count-held.ts';
 import { HttpError, NetworkError, TimeoutError } from './errors.ts';
 import { reportFailure } from './failure-report.ts';
 import { guardResponse } from './guarded-response.ts';
@@ -182,12 +183,14 @@ export function createFetch(context: FetchContext): SteadyFetch {
     }
     const wasUsed = isBodySpent(parts, sent);
     tell();
-    const attempt = startAttempt(clock, limitMs, signal);
+    const hold = (sinceMs: number): void => countHeld(live, sinceMs, clock.now());
+    const attempt = startAttempt(context, limitMs, signal, hold);
 
     const wire = { ...sent, signal: attempt.signal };
     const isRepeatable = !!facts.keyed || !!idempotent || isIdempotentMethod(method);
-    const outlive = (isWhole: boolean): Promise<Response | undefined> =>
-      outlivePage(page, {
+    const outlive = (isWhole: boolean): Promise<Response | undefined> => {
+      const cutOffAt = clock.now();
+      return outlivePage(page, {
         input,
         init: wire,
         isRepeatable: isRepeatable && isWhole,
@@ -196,6 +199,7 @@ export function createFetch(context: FetchContext): SteadyFetch {
           // It shows nothing, and leaves its place to others.
           settle(failures.aborted);
         },
+        release: () => hold(cutOffAt),
         async again() {
           const turn = await context.enter(name, facts, policy, api, signal);
           if (!turn) throw abortedBy(live, attempt.signal);
@@ -204,6 +208,7 @@ export function createFetch(context: FetchContext): SteadyFetch {
           return transport(input, wire);
         },
       });
+    };
     let response: Response;
     try {
       response = await transport(input, wire);

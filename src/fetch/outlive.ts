@@ -8,6 +8,8 @@ interface CutOff {
   readonly isRepeatable: boolean;
   /** It waits for what becomes of the page. */
   readonly hold: () => void;
+  /** It is known. */
+  readonly release: () => void;
   /** Sends it again. */
   readonly again: () => Promise<Response>;
 }
@@ -19,12 +21,13 @@ interface CutOff {
  */
 export async function outlivePage(
   page: PageLife | undefined,
-  { input, init, isRepeatable, hold, again }: CutOff,
+  { input, init, isRepeatable, hold, release, again }: CutOff,
 ): Promise<Response | undefined> {
   const fate = init.signal?.aborted ? undefined : page?.fate();
   if (!fate) return undefined;
   hold();
   await fate;
+  release();
   const isOver = init.signal?.aborted || !isRepeatable || isSpent(input, init);
   return isOver ? undefined : again();
 }
