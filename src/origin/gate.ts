@@ -7,6 +7,7 @@ import { between, type Circuit, createCircuit } from './circuit.ts';
 import { createDemand } from './demand.ts';
 import { createEvidence } from './evidence.ts';
 import { createFollowing } from './following.ts';
+import { type Heart, noHeart } from './heart.ts';
 import { createLimit, type Limit } from './limit.ts';
 import { createLimitLook } from './limit-look.ts';
 import { type Network, openNetwork } from './network.ts';
@@ -85,6 +86,7 @@ export function createGate(
   { budget: budgetOptions, circuit: ruleOptions, slots: slotOptions = {} }: OriginOptions,
   join?: (ear: Ear) => Line,
   network: Network = openNetwork,
+  heart: Heart = noHeart,
 ): Gate {
   const { maxQueued = Infinity, queueTimeoutMs = Infinity } = slotOptions;
   const slots = createSlots(slotOptions);
@@ -101,6 +103,8 @@ export function createGate(
 
   let waiters: readonly Waiter[] = [];
   let heldSince = 0;
+  /** Of that time, what the machine was asleep. */
+  let asleepForMs = 0;
   /** The origin has asked for a pause, and nothing has been released since. */
   let isPaused = false;
   const { isOffline } = network;
@@ -173,7 +177,12 @@ export function createGate(
   };
   const startRelease = (usualFailureRate: number, firstGap: number): void => {
     isPaused = false;
-    release.recover(waiters.length, clock.now() - heldSince, usualFailureRate, firstGap);
+    release.recover(
+      waiters.length,
+      clock.now() - heldSince - asleepForMs,
+      usualFailureRate,
+      firstGap,
+    );
   };
   const recover = (upAt: number): void => {
     startRelease(isPaused ? 0 : rule.usualRate(), between(random, 0, 1));
@@ -227,6 +236,7 @@ export function createGate(
   };
   /** Lets go whose turn it is, and sets the one timer for what comes next. */
   const pump = (): void => {
+    heart.look();
     const now = clock.now();
     expire(now);
     const upAt = following.foundUpAt();
@@ -246,9 +256,16 @@ export function createGate(
     let next = Math.min(due ?? Infinity, limitAt, electAt);
     for (const { expiresAt } of waiters) next = Math.min(next, expiresAt);
     setAlarm(next);
+    beat(waiters.length > 0);
     tell();
   };
   const setAlarm = createAlarm(clock, pump);
+  // Nobody waits in their sleep.
+  const beat = heart.join((asleepMs) => {
+    asleepForMs += asleepMs;
+    for (const waiter of waiters) waiter.expiresAt += asleepMs;
+    pump();
+  });
 
   const restrict = (remaining: number, resetAt: number): void => {
     limit.allow(remaining - slots.getState(), resetAt);
@@ -331,7 +348,7 @@ export function createGate(
       if (limit.getState().until > now + ask.holdMs) return undefined;
       const ms = isQueued ? Math.min(ask.holdMs, queueTimeoutMs) : ask.holdMs;
       const waiter: Waiter = { ask, askedAt: now, expiresAt: now + ms, take };
-      if (waiters.length === 0) heldSince = now;
+      if (waiters.length === 0) [heldSince, asleepForMs] = [now, 0];
       waiters = [...waiters, waiter];
       if (!circuit.isClosed() && (ask.isNew || ask.priority === 'user-blocking')) {
         following.ask();

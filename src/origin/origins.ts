@@ -1,6 +1,7 @@
 import type { Clock, Random } from '../policy/clock.ts';
 import { browserPorts } from './browser-ports.ts';
 import { createGate, type Gate, type OriginState } from './gate.ts';
+import { createHeart } from './heart.ts';
 import type { Network } from './network.ts';
 import type { OriginOptions } from './options.ts';
 import { createShare, type Join } from './share.ts';
@@ -37,6 +38,7 @@ export function createOrigins(
   const keys = new Map<string, string>();
   const gates = new Map<string, Gate>();
   const changes = createStore<object>({});
+  const heart = createHeart(clock);
 
   const keyOf = (url: string, partition: string): string => {
     // All of the authority, and whatever else: it is a name for what it resolves to.
@@ -86,6 +88,7 @@ export function createOrigins(
           { ...defaults, ...options },
           join && ((ear) => join(key, ear)),
           network,
+          heart,
         );
         gates.set(key, gate);
         gate.subscribe(() => changes.set({}));

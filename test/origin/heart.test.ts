@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest';
+import { createHeart } from '../../src/origin/heart.ts';
+import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
+
+/** Two that may wait, and what they were told: who, how long it was, and when. */
+function rig() {
+  const clock: VirtualClock = createVirtualClock();
+  const heart = createHeart(clock);
+  const told: string[] = [];
+  const join = (name: string) =>
+    heart.join((asleepMs) => void told.push(`${name} ${asleepMs} at ${clock.elapsed()}`));
+  return { clock, heart, told, a: join('a'), b: join('b') };
+}
+
+test('while nothing waits there is no timer', () => {
+  const { clock, a, b } = rig();
+  expect(clock.pending()).toBe(0);
+  a(true);
+  b(true);
+  a(false);
+  expect(clock.pending()).toBe(1);
+  b(false);
+  expect(clock.pending()).toBe(0);
+});
+
+test('one timer serves all, and tells nobody while the machine is awake', () => {
+  const { clock, a, b, told } = rig();
+  a(true);
+  b(true);
+  a(true);
+  expect(clock.pending()).toBe(1);
+  clock.advance(3_600_000);
+  expect(clock.fired()).toBe(1800);
+  expect(told).toEqual([]);
+});
+
+test('within two seconds of waking it tells those that wait how long that was', () => {
+  const { clock, a, b, told } = rig();
+  a(true);
+  b(true);
+  b(false);
+  clock.advance(500);
+  clock.sleep(3_600_000);
+  expect(told).toEqual([]);
+  clock.advance(1500);
+  expect(told).toEqual(['a 3600000 at 3602000']);
+  clock.advance(60_000);
+  expect(told.length).toBe(1);
+});
+
+test('asked, it tells at once, and once', () => {
+  const { clock, heart, a, told } = rig();
+  a(true);
+  clock.advance(500);
+  clock.sleep(3_600_000);
+  heart.look();
+  heart.look();
+  clock.advance(60_000);
+  expect(told).toEqual(['a 3598500 at 3600500']);
+});
+
+test('a beat up to a second late is in time', () => {
+  const { clock, a, told } = rig();
+  a(true);
+  clock.jump(1000);
+  clock.advance(2000);
+  expect(told).toEqual([]);
+});
+
+test('a beat as late as those of a hidden tab is a look, but no sleep', () => {
+  const { clock, a, told } = rig();
+  a(true);
+  clock.jump(61_000);
+  clock.advance(2000);
+  expect(told).toEqual(['a 0 at 63000']);
+});
+
+test('what was not waited through is no sleep', () => {
+  const { clock, a, told } = rig();
+  a(true);
+  a(false);
+  clock.sleep(3_600_000);
+  a(true);
+  clock.advance(10_000);
+  expect(told).toEqual([]);
+});
+
+test('a clock that is set back is no sleep', () => {
+  const { clock, a, told } = rig();
+  a(true);
+  clock.jump(-3_600_000);
+  clock.advance(10_000);
+  expect(told).toEqual([]);
+});
