@@ -1,5 +1,6 @@
 import { createAlarm } from '../origin/alarm.ts';
 import { between } from '../origin/circuit.ts';
+import { createHeart } from '../origin/heart.ts';
 import type { Network } from '../origin/network.ts';
 import { originOf } from '../origin/origins.ts';
 import { createStore, type Readable } from '../origin/store.ts';
@@ -96,6 +97,7 @@ export function createConnectivity(
       if (wasOffline) backAt = now;
     }
     setAlarm(nextAt ?? Infinity);
+    beat(isOffline);
     const judged = undecided;
     undecided = [];
     for (const judge of judged) judge(!isOffline);
@@ -135,6 +137,9 @@ export function createConnectivity(
     if (!look && (probe || isOffline)) void start();
   };
   const setAlarm = createAlarm(clock, checkNow);
+  const heart = createHeart(clock);
+  // Timers stood still in the machine's sleep, and so did the looks.
+  const beat = heart.join(checkNow);
 
   const onHint = (event: HintEvent): void => {
     if (event === 'visible') {
@@ -180,6 +185,7 @@ export function createConnectivity(
       isOffline: () => isOffline,
       retryAt: () => getState().nextProbeAt,
       subscribe,
+      heart,
     },
     dispose() {
       unwatch?.();

@@ -7,7 +7,6 @@ import { between, type Circuit, createCircuit } from './circuit.ts';
 import { createDemand } from './demand.ts';
 import { createEvidence } from './evidence.ts';
 import { createFollowing } from './following.ts';
-import { type Heart, noHeart } from './heart.ts';
 import { createLimit, type Limit } from './limit.ts';
 import { createLimitLook } from './limit-look.ts';
 import { type Network, openNetwork } from './network.ts';
@@ -86,7 +85,6 @@ export function createGate(
   { budget: budgetOptions, circuit: ruleOptions, slots: slotOptions = {} }: OriginOptions,
   join?: (ear: Ear) => Line,
   network: Network = openNetwork,
-  heart: Heart = noHeart,
 ): Gate {
   const { maxQueued = Infinity, queueTimeoutMs = Infinity } = slotOptions;
   const slots = createSlots(slotOptions);
@@ -107,7 +105,7 @@ export function createGate(
   let asleepForMs = 0;
   /** The origin has asked for a pause, and nothing has been released since. */
   let isPaused = false;
-  const { isOffline } = network;
+  const { isOffline, heart } = network;
   let wasOffline = isOffline();
 
   /** Nothing but a free place is waited for. */

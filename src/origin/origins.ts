@@ -1,7 +1,6 @@
 import type { Clock, Random } from '../policy/clock.ts';
 import { browserPorts } from './browser-ports.ts';
 import { createGate, type Gate, type OriginState } from './gate.ts';
-import { createHeart } from './heart.ts';
 import type { Network } from './network.ts';
 import type { OriginOptions } from './options.ts';
 import { createShare, type Join } from './share.ts';
@@ -38,7 +37,6 @@ export function createOrigins(
   const keys = new Map<string, string>();
   const gates = new Map<string, Gate>();
   const changes = createStore<object>({});
-  const heart = createHeart(clock);
 
   const keyOf = (url: string, partition: string): string => {
     // All of the authority, and whatever else: it is a name for what it resolves to.
@@ -88,7 +86,6 @@ export function createOrigins(
           { ...defaults, ...options },
           join && ((ear) => join(key, ear)),
           network,
-          heart,
         );
         gates.set(key, gate);
         gate.subscribe(() => changes.set({}));
