@@ -62,20 +62,23 @@ export function checkConnectivity(
   return options;
 }
 
-/** Sends the probe once. Never rejects. */
+/** Sends the probe once, until it is called off. Never rejects. */
 export async function sendProbe(
   clock: Clock,
   transport: Transport,
   { url, method = 'HEAD', timeoutMs = 5000, expect }: ProbeOptions,
+  signal?: AbortSignal,
 ): Promise<ProbeResult> {
   const controller = new AbortController();
   let timer: unknown;
   // Also where the transport, or `expect`, does not heed the signal.
   const late = new Promise<ProbeResult>((resolve) => {
-    timer = clock.setTimeout(() => {
+    const stop = (): void => {
       controller.abort();
       resolve('failed');
-    }, timeoutMs);
+    };
+    timer = clock.setTimeout(stop, timeoutMs);
+    signal?.addEventListener('abort', stop);
   });
   const ask = async (): Promise<ProbeResult> => {
     const response = await transport(url, {

@@ -10,6 +10,8 @@ import { createStore, type Readable } from './store.ts';
 export interface Origins {
   /** The gate of a URL, as it was passed to fetch, and of a declared partition of its origin. */
   readonly gateOf: (url: string, partition?: string, options?: OriginOptions) => Gate;
+  /** The origins that requests have gone to. */
+  readonly known: () => readonly string[];
   /** The state of one origin, its partitions included; of all of them, the worst, without an origin. */
   readonly stateOf: (origin?: string) => Readable<OriginState>;
 }
@@ -92,6 +94,7 @@ export function createOrigins(
       }
       return gate;
     },
+    known: () => [...gates.keys()].map((key) => key.replace(/ .*/, '')),
     stateOf(origin) {
       const wanted = origin && originOf(origin);
       if (wanted === '')

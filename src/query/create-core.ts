@@ -29,7 +29,7 @@ export type Core = Omit<
   'json' | 'retry' | 'subscribe' | 'mutationOptions' | 'dispose'
 > & {
   /** What the rest of the instance stands on. */
-  readonly context: LoopContext;
+  readonly context: LoopContext & Pick<Passage, 'origins'>;
 };
 
 /**

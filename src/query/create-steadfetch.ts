@@ -35,8 +35,9 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     clock,
     random,
     hint,
-    hint && probe ? () => sendProbe(clock, sent, probe) : undefined,
-    (origin) => sendProbe(clock, sent, { url: `${origin}/` }),
+    hint && probe ? (signal) => sendProbe(clock, sent, probe, signal) : undefined,
+    (origin, signal) => sendProbe(clock, sent, { url: `${origin}/` }, signal),
+    () => context.origins.known(),
   );
   const giveBack = hint && feedOnlineManager(connectivity);
   const wake = createWake(clock);

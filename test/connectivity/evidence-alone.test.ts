@@ -105,6 +105,19 @@ describe('without a probe', () => {
     expect(one.looks).toEqual(['2000 https://other.example']);
   });
 
+  test('then it asks the others that requests have gone to, in turn, but none that the device itself answers', async () => {
+    const [api, cdn, dev] = ['https://api.example', 'https://cdn.example', 'http://localhost:80'];
+    const known = [cdn, api, dev, 'capacitor://localhost', 'https://c.example'];
+    const one = gather({ isOffline: true, known });
+    one.fail(0, `${api}/a`);
+    for (let times = 0; times < 4; times++) {
+      one.clock.advance(60_000);
+      await one.end('failed');
+    }
+    const asked = one.looks.map((look) => look.split(' ')[1]);
+    expect(asked).toEqual([api, cdn, 'https://c.example', api]);
+  });
+
   test('a failure of what is not on the network says nothing of it', () => {
     const one = gather({ isOffline: true });
     expect(one.fail(0, 'capacitor://localhost/a').isItsDoing()).toBe(true);

@@ -49,6 +49,7 @@ export function createSubmitter(
             undefined,
             undefined,
             async () => 'failed',
+            () => [],
           ),
         },
       ),
