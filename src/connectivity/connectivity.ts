@@ -127,7 +127,9 @@ export function createConnectivity(
     // So that a probe which is wrong stops nobody for ever.
     if (probe && failedLooks <= patience) return result;
     const known = [originOf(''), ...knownOrigins()].filter((one) => !loopback.test(one));
-    const origins = [...new Set([failedOrigin ?? '', ...known])].filter((one) => /^http/.test(one));
+    const origins = [...new Set([failedOrigin ?? '', ...known])].filter((one) =>
+      one.startsWith('http'),
+    );
     const origin = origins[looks++ % origins.length];
     return origin ? lookAt(origin, signal) : result;
   };

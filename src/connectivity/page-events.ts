@@ -55,7 +55,7 @@ function install(): () => void {
     tell('leave');
     native.call(window);
   };
-  window.stop = stopLoading;
+  if (typeof native === 'function') window.stop = stopLoading;
   return () => {
     stop.abort();
     if (window.stop === stopLoading) window.stop = native;

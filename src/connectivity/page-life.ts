@@ -1,4 +1,5 @@
 import { between } from '../origin/circuit.ts';
+import { hasPage } from '../origin/has-page.ts';
 import type { Clock, Random } from '../policy/clock.ts';
 import { onPageEvent } from './page-events.ts';
 
@@ -27,8 +28,7 @@ const leavingMs = 30_000;
  * page.
  */
 export function watchPageLife(clock: Clock, random: Random): PageLife | undefined {
-  const { document } = globalThis as Partial<typeof globalThis>;
-  if (!document) return undefined;
+  if (!hasPage()) return undefined;
   let isAway = false;
   let leftAt = -Infinity;
   let thawedAt = -Infinity;

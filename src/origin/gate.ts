@@ -69,6 +69,8 @@ export interface Gate extends Readable<OriginState> {
   readonly pause: (retryAfterMs: number) => void;
   /** What RateLimit said in an answer; undefined when it said nothing. */
   readonly allow: (limit: RateLimitState | undefined) => void;
+  /** Who waits goes on as before; what is only shown is not kept up to date any more. */
+  readonly dispose: () => void;
   /** Whether to look for RateLimit: in every answer of an origin that sends it, else now and then. */
   readonly isLimitExpected: () => boolean;
 }
@@ -103,6 +105,7 @@ export function createGate(
   let heldSince = 0;
   /** Of that time, what the machine was asleep. */
   let asleepForMs = 0;
+  let isDisposed = false;
   /** The origin has asked for a pause, and nothing has been released since. */
   let isPaused = false;
   const { isOffline, heart } = network;
@@ -253,7 +256,7 @@ export function createGate(
     const electAt = following.elect(waiters.length);
     let next = Math.min(due ?? Infinity, limitAt, electAt);
     for (const { expiresAt } of waiters) next = Math.min(next, expiresAt);
-    setAlarm(next);
+    setAlarm(isDisposed && waiters.length === 0 ? Infinity : next);
     beat(waiters.length > 0);
     tell();
   };
@@ -385,6 +388,10 @@ export function createGate(
       limit.pause(retryAfterMs);
       isPaused = true;
       following.sayLimit(limit.getState().until, 0);
+      pump();
+    },
+    dispose() {
+      isDisposed = true;
       pump();
     },
     isLimitExpected: limitLook.isDue,

@@ -55,6 +55,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
       giveBack?.();
       life?.dispose();
       connectivity.dispose();
+      context.origins.dispose();
       wake.dispose();
     },
     json: createJson(core.fetch),
