@@ -108,7 +108,7 @@ export function createConnectivity(
       if (wasOffline) backAt = now;
     }
     setAlarm(nextAt ?? Infinity);
-    beat(isOffline);
+    beat(isOffline ? Infinity : 0);
     const judged = undecided;
     undecided = [];
     for (const judge of judged) judge(!isOffline);

@@ -257,7 +257,7 @@ export function createGate(
     let next = Math.min(due ?? Infinity, limitAt, electAt);
     for (const { expiresAt } of waiters) next = Math.min(next, expiresAt);
     setAlarm(isDisposed && waiters.length === 0 ? Infinity : next);
-    beat(waiters.length > 0);
+    beat(waiters.length > 0 ? Infinity : 0);
     tell();
   };
   const setAlarm = createAlarm(clock, pump);

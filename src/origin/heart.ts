@@ -4,8 +4,11 @@ import type { Clock } from '../policy/clock.ts';
 export interface Heart {
   /** Looks at once: whoever wakes first must not take the time asleep for a wait. */
   readonly look: () => void;
-  /** `onWake` is told how long it was, as long as something waits, as the returned function is told. */
-  readonly join: (onWake: (asleepMs: number) => void) => (isWaiting: boolean) => void;
+  /**
+   * `onWake` is told how long it was, where something waited. The returned function is told until when
+   * something does, in epoch milliseconds: `Infinity` where that is not known, 0 where nothing does.
+   */
+  readonly join: (onWake: (asleepMs: number) => void) => (until: number) => void;
 }
 
 /** How long after waking it is noticed, at the most. */
@@ -25,7 +28,7 @@ export const noHeart: Heart = { look() {}, join: () => () => {} };
  * that waits.
  */
 export function createHeart(clock: Clock): Heart {
-  const waiting = new Set<(asleepMs: number) => void>();
+  const waiting = new Map<(asleepMs: number) => void, number>();
   let beatAt = 0;
   let timer: unknown;
 
@@ -34,12 +37,13 @@ export function createHeart(clock: Clock): Heart {
     const lateMs = now - beatAt - beatMs;
     if (lateMs <= latestMs) return;
     beatAt = now;
-    for (const wake of waiting) wake(lateMs > throttledMs ? lateMs : 0);
+    for (const wake of waiting.keys()) wake(lateMs > throttledMs ? lateMs : 0);
   };
   const beat = (): void => {
     beatAt = clock.now();
     timer = clock.setTimeout(() => {
       look();
+      for (const [wake, until] of waiting) if (until < clock.now()) waiting.delete(wake);
       if (waiting.size > 0) beat();
     }, beatMs);
     clock.unref?.(timer);
@@ -47,9 +51,9 @@ export function createHeart(clock: Clock): Heart {
 
   return {
     look,
-    join: (onWake) => (isWaiting) => {
+    join: (onWake) => (until) => {
       const hadAny = waiting.size > 0;
-      if (isWaiting) waiting.add(onWake);
+      if (until > 0) waiting.set(onWake, until);
       else waiting.delete(onWake);
       if (waiting.size === 0) clock.clearTimeout(timer);
       else if (!hadAny) beat();

@@ -29,12 +29,12 @@ export type Core = Omit<
   'json' | 'retry' | 'subscribe' | 'mutationOptions' | 'dispose'
 > & {
   /** What the rest of the instance stands on. */
-  readonly context: LoopContext & Pick<Passage, 'origins'>;
+  readonly context: LoopContext & Pick<Passage, 'origins'> & { readonly wake: Wake };
 };
 
 /**
  * `openPassage` makes the way out, past the gates of the origins, and `openKeys` what gives requests
- * their idempotency keys. `wake` knows when React Query lets go what it has held.
+ * their idempotency keys. `openWake` makes what knows when React Query lets go what it has held.
  *
  * @throws TypeError when an option is not as it must be.
  */
@@ -43,7 +43,7 @@ export function createCore(
   emitter: Emitter,
   openPassage: (context: PassageContext) => Passage,
   openKeys: (context: KeysContext) => Keys,
-  wake: Wake,
+  openWake: (byQuery: WeakMap<Query, LiveOperation>) => Wake,
 ): Core {
   const { clock = systemClock, random = systemRandom, apis = [] } = config;
   const policy = definePolicy('createSteadfetch', presets.interactive, config.policy);
@@ -51,6 +51,8 @@ export function createCore(
   const operations = createOperations(environment);
   const signals: Signals = new WeakMap();
   const ledger = createFailureLedger(clock, operations);
+  const byQuery = new WeakMap<Query, LiveOperation>();
+  const wake = openWake(byQuery);
   const context = {
     ...environment,
     operations,
@@ -59,7 +61,7 @@ export function createCore(
     ...openPassage({ clock, random, operations }),
     keys: openKeys({ clock, operations }),
     wake,
-    byQuery: new WeakMap<Query, LiveOperation>(),
+    byQuery,
     transport: config.fetch ?? systemTransport,
     findApi: defineApis(apis, policy),
     operationFor: (signal: AbortSignal | undefined, request: string): LiveOperation =>

@@ -40,14 +40,13 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     () => context.origins.known(),
   );
   const giveBack = hint && feedOnlineManager(connectivity);
-  const wake = createWake(clock);
   const emitter = createEmitter();
   const { context, ...core } = createCore(
     config,
     emitter,
     (shared) => createPassage(shared, config.origin, { connectivity, page: life }),
     (shared) => createKeys(shared, config.apis),
-    wake,
+    (byQuery) => createWake(clock, connectivity.network.heart, (query) => byQuery.get(query)),
   );
   return {
     ...core,
@@ -56,7 +55,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
       life?.dispose();
       connectivity.dispose();
       context.origins.dispose();
-      wake.dispose();
+      context.wake.dispose();
     },
     json: createJson(core.fetch),
     retry: createRetry(context),

@@ -48,7 +48,7 @@ export interface PersisterContext {
 export function createPersister(shared: PersisterContext, inner?: AnyPersister): SteadyPersister {
   const { operations, signals, ledger, byQuery, wake } = shared;
   const persister: AnyPersister = async (queryFn, context, query) => {
-    wake.meet(context.client, (one) => byQuery.has(one));
+    wake.meet(context.client);
     const live = nextAttempt(query);
     try {
       // React Query goes on with a retry that it would have given up without a persister.

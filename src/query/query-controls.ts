@@ -70,9 +70,9 @@ function cancelledError(live: LiveOperation): SteadfetchError {
  * Puts a new fetch in the place of the one under way, in the same turn: whoever awaits the old one
  * gets the result of the new one, and nobody sees the query idle in between.
  */
-function replaceFetch(
+export function replaceFetch(
   query: Query,
-  overrides: Partial<Query['options']> | undefined,
+  overrides?: Partial<Query['options']>,
   initialPromise?: Promise<never>,
 ): void {
   const { options } = query;

@@ -5,7 +5,14 @@ import {
   type Query,
   type QueryClient,
 } from '@tanstack/react-query';
+import type { LiveOperation } from '../fetch/live-operation.ts';
+import type { Heart } from '../origin/heart.ts';
 import type { Clock } from '../policy/clock.ts';
+import { isAbandoned } from './keep-unread.ts';
+import { replaceFetch } from './query-controls.ts';
+
+/** After a sleep, timers that are overdue have rung by then. */
+const settleMs = 1000;
 
 /** What React Query lets go within this time of the event, it lets go because of it. */
 const wakeMs = 100;
@@ -15,7 +22,9 @@ export interface Wake {
   /** The network is back, or the tab is seen again: just now or, for this query, still. */
   readonly isWaking: (query?: Query) => boolean;
   /** A query of this client fetches. `hasBegun` tells which others have. */
-  readonly meet: (client: QueryClient, hasBegun: (query: Query) => boolean) => void;
+  readonly meet: (client: QueryClient) => void;
+  /** A query waits until then for its retry, by a timer of React Query's. */
+  readonly expectRetry: (retryAt: number) => void;
   readonly dispose: () => void;
 }
 
@@ -23,7 +32,11 @@ export interface Wake {
  * React Query resumes its paused mutations first, and turns to its queries when all of them have an
  * answer. So what was there at the event is let go because of it for as long.
  */
-export function createWake(clock: Clock): Wake {
+export function createWake(
+  clock: Clock,
+  heart: Heart,
+  operationOf: (query: Query) => LiveOperation | undefined,
+): Wake {
   const clients = new Set<WeakRef<QueryClient>>();
   const met = new WeakSet<QueryClient>();
   /** The queries that wait for mutations, and what forgets them. */
@@ -48,20 +61,45 @@ export function createWake(clock: Clock): Wake {
     };
     waiting.set(late, forget);
   };
+  const known = (): QueryClient[] => [...clients].flatMap((reference) => reference.deref() ?? []);
   const note = (isAwake: boolean): void => {
     if (!isAwake) return;
     wokenAt = clock.now();
-    for (const reference of clients) {
-      const client = reference.deref();
-      if (!client) clients.delete(reference);
-      else {
-        const paused = client
-          .getMutationCache()
-          .findAll({ predicate: ({ state }) => state.isPaused });
-        awaitMutations(client, paused, client.getQueryCache().getAll());
+    if (isOwed) retrySoon();
+    for (const client of known()) {
+      const predicate = ({ state }: Mutation): boolean => state.isPaused;
+      const paused = client.getMutationCache().findAll({ predicate });
+      awaitMutations(client, paused, client.getQueryCache().getAll());
+    }
+  };
+
+  /** On some systems timers stand still while the machine sleeps, and React Query's are not ours. */
+  const retryOverdue = (): void => {
+    const now = clock.now();
+    // A query waits for its tab, too.
+    isOwed = !focusManager.isFocused();
+    if (isOwed) return;
+    const isOverdue = (query: Query): boolean => {
+      const { phase, decision } = operationOf(query) ?? {};
+      return phase === 'waiting' && (decision?.retryAt ?? now) < now && !isAbandoned(query);
+    };
+    for (const client of known()) {
+      const filter = { fetchStatus: 'fetching', predicate: isOverdue } as const;
+      for (const query of client.getQueryCache().findAll(filter)) {
+        wokenAt = now;
+        replaceFetch(query);
       }
     }
   };
+  let retryUntil = 0;
+  let isOwed = false;
+  let timer: unknown;
+  const retrySoon = (): void => {
+    clock.clearTimeout(timer);
+    timer = clock.setTimeout(retryOverdue, settleMs);
+  };
+  const beat = heart.join(retrySoon);
+
   // On a server nobody wakes.
   const stops =
     typeof window === 'undefined'
@@ -73,7 +111,7 @@ export function createWake(clock: Clock): Wake {
       if (clock.now() - wokenAt < wakeMs) return true;
       return !!query && [...waiting.keys()].some((late) => late.has(query));
     },
-    meet(client, hasBegun) {
+    meet(client) {
       if (stops.length === 0 || met.has(client)) return;
       met.add(client);
       clients.add(new WeakRef(client));
@@ -81,7 +119,7 @@ export function createWake(clock: Clock): Wake {
       const queries = client.getQueryCache();
       const begun = queries.findAll({
         fetchStatus: 'fetching',
-        predicate: (one) => !hasBegun(one),
+        predicate: (one) => !operationOf(one),
       });
       if (begun.length > 1) wokenAt = clock.now();
       awaitMutations(
@@ -90,7 +128,13 @@ export function createWake(clock: Clock): Wake {
         queries.findAll({ fetchStatus: 'paused' }),
       );
     },
+    expectRetry(retryAt) {
+      beat((retryUntil = Math.max(retryUntil, retryAt)));
+    },
     dispose() {
+      beat(0);
+      clock.clearTimeout(timer);
+      clients.clear();
       for (const stop of [...stops.splice(0), ...waiting.values()]) stop();
     },
   };

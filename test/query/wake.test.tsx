@@ -1,6 +1,6 @@
 import { useQueries } from '@tanstack/react-query';
 import { act } from '@testing-library/react';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { observe } from '../fetch/observe.ts';
 import { createRig, type Rig, setOnline, setVisible } from './rig.tsx';
 
@@ -81,6 +81,52 @@ test('thirty that are stale when the network is back do not come back in one mom
   setOnline(true);
   await rig.time.advance(20_000);
   expect(rig.server.times().slice(count)).toEqual(inTurn(5000));
+});
+
+describe('queries that wait for a retry while the machine sleeps for an hour', () => {
+  async function sleepWhileWaiting(rig: Rig): Promise<void> {
+    for (let index = 0; index < count; index++)
+      rig.server.plan(`/${index}`, { status: 503, headers: { 'retry-after': '25' } });
+    showMany(rig);
+    await rig.time.advance(1000);
+    // The wall clock goes on without the timers.
+    vi.setSystemTime(rig.time.now() + 3_600_000);
+  }
+
+  test('go in turn within three seconds of waking, though their timers have 24 s to go', async () => {
+    const rig = createRig();
+    await sleepWhileWaiting(rig);
+    await rig.time.advance(30_000);
+    const again = rig.server.times().slice(count);
+    expect(again[0]).toBe(3_603_000);
+    expect(again.length).toBe(count);
+    expect(new Set(again).size).toBe(count);
+  });
+
+  test('do not, where nobody waits for them any more', async () => {
+    const rig = createRig();
+    const Many = createMany(rig);
+    for (let index = 0; index < count; index++) rig.server.plan(`/${index}`, 503);
+    const { unmount } = rig.show(<Many />);
+    await rig.time.advance(100);
+    unmount();
+    vi.setSystemTime(rig.time.now() + 3_600_000);
+    await rig.time.advance(30_000);
+    expect(rig.server.sent.length).toBe(count);
+  });
+
+  test('wait for the tab, where it is hidden, and go when it is seen', async () => {
+    const rig = createRig();
+    await sleepWhileWaiting(rig);
+    setVisible(false);
+    await rig.time.advance(10_000);
+    expect(rig.server.sent.length).toBe(count);
+    setVisible(true);
+    await rig.time.advance(10_000);
+    const again = rig.server.times().slice(count);
+    expect([again[0], again.length]).toEqual([3_612_000, count]);
+    expect(new Set(again).size).toBe(count);
+  });
 });
 
 describe('behind a plain mutation, which React Query resumes first and waits for', () => {
