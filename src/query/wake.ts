@@ -8,8 +8,7 @@ import {
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { Heart } from '../origin/heart.ts';
 import type { Clock } from '../policy/clock.ts';
-import { isAbandoned } from './keep-unread.ts';
-import { replaceFetch } from './query-controls.ts';
+import { replaceFetch } from './replace-fetch.ts';
 
 /** After a sleep, timers that are overdue have rung by then. */
 const settleMs = 1000;
@@ -81,11 +80,13 @@ export function createWake(
     if (isOwed) return;
     const isOverdue = (query: Query): boolean => {
       const { phase, decision } = operationOf(query) ?? {};
-      return phase === 'waiting' && (decision?.retryAt ?? now) < now && !isAbandoned(query);
+      return phase === 'waiting' && (decision?.retryAt ?? now) < now;
     };
     for (const client of known()) {
       const filter = { fetchStatus: 'fetching', predicate: isOverdue } as const;
       for (const query of client.getQueryCache().findAll(filter)) {
+        // What nobody sees is React Query's to give up.
+        if (query.getObserversCount() === 0) continue;
         wokenAt = now;
         replaceFetch(query);
       }

@@ -53,6 +53,8 @@ function stubTabs(): { readonly channels: Set<object>; readonly locks: Set<strin
   }
   vi.stubGlobal('BroadcastChannel', Channel);
   const request = async (name: string, _options: unknown, run: () => Promise<void>) => {
+    // A lock is given later, never at once.
+    await Promise.resolve();
     locks.add(name);
     await run();
     locks.delete(name);
