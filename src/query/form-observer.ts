@@ -43,7 +43,12 @@ export function createFormObserver<TData, TError, TVariables, TOnMutateResult>(
   const observer = new MutationObserver<TData, TError, TVariables, TOnMutateResult>(client, {});
   observer.subscribe(listener);
   // Asked when the mutation runs, because its options may be others by then.
-  const extras = { target, intentOf: () => intent as Intent, answer: () => answer };
+  const extras = {
+    target,
+    intentOf: () => intent as Intent,
+    wasSent: () => !!intent?.wasSent,
+    answer: () => answer,
+  };
   let from: typeof options.mutationFn;
   let extended: typeof options.mutationFn;
   const apply = (): void => {

@@ -57,7 +57,7 @@ export function createFormSend<TData, TError, TVariables, TOnMutateResult>({
         sent.error = error;
         const { status } = statuses.getState(statuses.idOf(target));
         // Of what is not surely undone, nothing is forgotten.
-        const outcome = !wasSent && status === 'failed' ? 'failed' : 'unknown';
+        const outcome = status === 'failed' ? 'failed' : 'unknown';
         const isExpired = isNotSentError(error) && error.outcome.kind === 'expired';
         // It is not what it was, and nothing was done: the next press is another intent.
         if (outcome === 'failed' && intent.isChanged) intents.remove(key);

@@ -11,6 +11,8 @@ import type { Policy } from '../policy/options.ts';
 export interface MutationExtras {
   /** The intent of a submission. @default a new one for each `mutate` */
   readonly intentOf?: ((variables: never) => Intent) | undefined;
+  /** Whether that may have been sent before. @default never */
+  readonly wasSent?: (() => boolean) | undefined;
   /** The hook whose mutations these are. */
   readonly target?: string | undefined;
   /** What is known to have become of it already: then nothing is sent. */

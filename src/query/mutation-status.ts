@@ -34,7 +34,9 @@ export function mutationStatus(
   const failed = own?.attempt ?? failureCount;
   const next = own?.attempt ?? failureCount + 1;
   if (status === 'error') {
-    const ended = !isUnbegun(mutation, report) && mayBeDone(report, live) ? 'unknown' : 'failed';
+    const isInDoubtBefore = !!definitionBehind(mutation.options.mutationFn)?.wasSent?.();
+    const isUnsure = !isUnbegun(mutation, report) && mayBeDone(report, live);
+    const ended = isInDoubtBefore || isUnsure ? 'unknown' : 'failed';
     return { ...common, status: ended, attempt: failed, reason, retryAt };
   }
   const hold = live?.holds[0];

@@ -778,6 +778,8 @@ describe('retries, the status and its controls', () => {
     const result = form.press();
     await rig.time.settle();
     expect(await result).toMatchObject({ status: 'unknown', error: new Error('in onMutate') });
+    const statuses = statusStoreOf(rig.client, 'test');
+    expect(statuses.getState(statuses.idOf(form.last().target)).status).toBe('unknown');
   });
 
   test('Cancel while onMutate runs is surely not done', async () => {
@@ -818,6 +820,7 @@ describe('retries, the status and its controls', () => {
     await rig.time.advance(100);
     expect(form().unknown).toBeDefined();
     expect(await cancelHeld()).toBe('unknown');
+    expect(form().error).toMatchObject({ outcome: { processed: 'unknown' } });
     expect(form().unknown).toBeDefined();
   });
 
@@ -839,8 +842,9 @@ describe('retries, the status and its controls', () => {
     await rig.time.advance(100);
     expect(await result).toMatchObject({
       status: 'unknown',
-      error: { outcome: { processed: 'no' } },
+      error: { outcome: { processed: 'unknown' } },
     });
+    expect(statuses.getState(statuses.idOf(form.last().target)).status).toBe('unknown');
     expect(form.last().unknown).toBeDefined();
     rig.book.answer();
     await rig.time.settle();
