@@ -16,8 +16,8 @@ export interface Transaction {
   /** The places of the rows of an owner that are due. */
   readonly due: (owner: string, nowMs: number) => Promise<readonly number[]>;
   readonly countDue: (owner: string, nowMs: number) => Promise<number>;
-  /** When the next one of an owner is due that is not yet. */
-  readonly nextDueAt: (owner: string, nowMs: number) => Promise<number | undefined>;
+  /** The next one of an owner that is due later. */
+  readonly nextDue: (owner: string, nowMs: number) => Promise<Row | undefined>;
   readonly hasLive: (owner: string) => Promise<boolean>;
   /** In the order of their places, after one of them. */
   readonly list: (

@@ -22,12 +22,19 @@ export type NotDurableReason =
   | 'lost';
 
 /** A database is not there. */
-class DatabaseError extends Error {
+export class DatabaseError extends Error {
   override readonly name = 'DatabaseError' as const;
   readonly reason: NotDurableReason;
-  constructor(reason: NotDurableReason, cause?: unknown) {
+  /** It will not be otherwise in this page. */
+  readonly isForGood: boolean;
+  constructor(
+    reason: NotDurableReason,
+    cause?: unknown,
+    isFinal: boolean = reason === 'newer-version',
+  ) {
     super(`The outbox cannot use IndexedDB: ${reason}.`, { cause });
     this.reason = reason;
+    this.isForGood = isFinal;
   }
 }
 
@@ -41,7 +48,8 @@ export async function openDatabase(
   clock: Clock,
   onLost: (reason: NotDurableReason) => void,
 ): Promise<OutboxDatabase> {
-  if (!(globalThis as Partial<typeof globalThis>).indexedDB) throw new DatabaseError('unavailable');
+  if (!(globalThis as Partial<typeof globalThis>).indexedDB)
+    throw new DatabaseError('unavailable', undefined, true);
   let isLate = false;
   let timer: unknown;
   let opened: OutboxDatabase | undefined;
@@ -76,6 +84,11 @@ export async function openDatabase(
   } finally {
     clock.clearTimeout(timer);
   }
+}
+
+/** Whether it is of no use to open it once more in this page. */
+export function isForGood(error: unknown): boolean {
+  return error instanceof DatabaseError && error.isForGood;
 }
 
 /** What a failed write says about the database; undefined when it says nothing. */

@@ -7,14 +7,19 @@ import { seededRandom } from '../../src/testing/seeded-random.ts';
 import { createVirtualClock, type VirtualClock } from '../origin/virtual-clock.ts';
 
 /** A request as the server gets it. */
-interface Arrival {
+export interface Arrival {
   readonly tab: number;
   readonly key: string | null;
   readonly body: string;
   readonly answer: (status: number, body?: unknown, headers?: Record<string, string>) => void;
   /** No answer comes: the connection is cut. */
   readonly cut: () => void;
+  /** Nobody waits for its answer any more. */
+  readonly isAborted: () => boolean;
 }
+
+/** What becomes of what a tab asks of its database; 'abort' only once it is under way. */
+export type Fault = 'none' | 'write' | 'all' | 'quota' | 'abort';
 
 /** A server that a test answers for, by hand or by rule. */
 interface TestServer {
@@ -33,6 +38,8 @@ export interface TestTab<H extends AnyOutboxHandlers> {
   readonly thaw: () => void;
   /** How many locks it holds or asks for. */
   readonly locks: () => number;
+  /** From now on its database fails so. */
+  readonly fail: (fault: Fault) => void;
 }
 
 type TabOptions<H extends AnyOutboxHandlers> = Partial<
@@ -40,6 +47,8 @@ type TabOptions<H extends AnyOutboxHandlers> = Partial<
 > & { readonly handlers: H; readonly hasLocks?: boolean };
 
 export interface TestBrowser {
+  /** Of its database. */
+  readonly name: string;
   readonly clock: VirtualClock;
   readonly server: TestServer;
   readonly openTab: <const H extends AnyOutboxHandlers>(options: TabOptions<H>) => TestTab<H>;
@@ -125,6 +134,13 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
         return () => (tell = () => {});
       },
     };
+    let fault: Fault = 'none';
+    const watchDatabase = (mode: IDBTransactionMode | undefined): void => {
+      if (isDead) throw new DOMException('The page is gone.', 'InvalidStateError');
+      const isHit = mode === 'readwrite' ? fault !== 'none' : fault === 'all';
+      if (isHit && fault === 'quota') throw new DOMException('full', 'QuotaExceededError');
+      if (isHit && fault !== 'abort') throw new DOMException('The disk is broken.', 'UnknownError');
+    };
     const tabClock = {
       ...clock,
       setTimeout: (callback: () => void, delayMs: number) =>
@@ -142,6 +158,7 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
           answer: (status, answer = {}, headers = {}) =>
             awake(() => resolve(Response.json(answer, { status, headers }))),
           cut: () => awake(() => reject(new TypeError('cut'))),
+          isAborted: () => request.signal.aborted,
         };
         arrivals.push(arrival);
         server.rule?.(arrival, arrivals.length);
@@ -154,7 +171,9 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
       apis: [{ match: api, idempotency: { ...idempotencyProfiles.draft, format: 'raw' } }],
     });
     const client = new QueryClient({ defaultOptions: steady.defaultOptions });
+    const restore = spyOnDatabase(watchDatabase, () => fault === 'abort');
     const outbox = createOutbox({ name, ports, ...options, steady, queryClient: client, handlers });
+    restore();
     const leave = (): void => {
       for (const giveUp of given) giveUp();
       given.clear();
@@ -163,6 +182,9 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
       outbox,
       client,
       locks: () => given.size,
+      fail(next) {
+        fault = next;
+      },
       crash() {
         isDead = true;
         ears.delete(self);
@@ -184,6 +206,7 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
   };
 
   return {
+    name,
     clock,
     server,
     openTab,
@@ -197,6 +220,42 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
       }
     },
   };
+}
+
+function abort(native: IDBTransaction): void {
+  try {
+    native.abort();
+  } catch {
+    // It was complete already.
+  }
+}
+
+/** Watches the transactions of the database that is opened next, until the returned function is called. */
+function spyOnDatabase(
+  watch: (mode: IDBTransactionMode | undefined) => void,
+  isAborting: () => boolean,
+): () => void {
+  const { indexedDB } = globalThis;
+  const open: typeof indexedDB.open = (name, version) => {
+    const request = indexedDB.open(name, version);
+    request.addEventListener('success', () => {
+      const database = request.result;
+      const transaction = database.transaction.bind(database);
+      database.transaction = (stores, mode, options) => {
+        watch(mode);
+        const native = transaction(stores, mode, options);
+        if (mode === 'readwrite' && isAborting()) setImmediate(() => abort(native));
+        return native;
+      };
+    });
+    return request;
+  };
+  const spied = new Proxy(indexedDB, {
+    get: (target, key) => (key === 'open' ? open : Reflect.get(target, key, target)),
+  });
+  Object.defineProperty(globalThis, 'indexedDB', { value: spied, configurable: true });
+  return () =>
+    void Object.defineProperty(globalThis, 'indexedDB', { value: indexedDB, configurable: true });
 }
 
 /** Handlers of a shop, whose requests the test sees. */
