@@ -99,7 +99,7 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
     const { operations } = instance;
     const mutationFn = createOutboxMutation(core, clock, handler, {
       own,
-      definition: { policy, operations, fetch, json: createJson(fetch) },
+      definition: { policy, operations, fetch, json: createJson(fetch), isKept: true },
     });
     return { ...options, mutationFn, retry: false, networkMode: 'always' };
   };

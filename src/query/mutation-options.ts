@@ -72,8 +72,8 @@ export interface KeyedMutationOptions<
  * idempotency key for each `mutate`. It runs its own loop: so it goes on in a hidden tab, its wait
  * can be ended (`useRetryStatus`), and no refetch waits for it.
  *
- * Rejects with the last error as it was thrown. Where its outcome is not known, that error says
- * `outcome.processed === 'unknown'`.
+ * Rejects with the last error as it was thrown. Where it may have been done, an error of
+ * ours says so: `outcome.processed` is not `'no'`.
  *
  * A request is sent again with a key only where its API is declared to honour keys (`apis`).
  *

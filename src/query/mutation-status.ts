@@ -26,14 +26,17 @@ export function mutationStatus(
   const maxAttempts = attemptsOf(mutation, own, lastError, instance);
   const common = { ...idle, maxAttempts, lastError };
   if (status === 'success') {
-    // React Query forgets its failures with the success.
-    return { ...common, status: 'succeeded', attempt: own?.attempt ?? before?.attempt ?? 1 };
+    // The failures are forgotten with the success; React Query forgets how many there were, too.
+    const attempt = own?.attempt ?? before?.attempt ?? 1;
+    return { ...common, status: 'succeeded', attempt, lastError: undefined };
   }
   // Of ours, React Query sees only the end.
   const failed = own?.attempt ?? failureCount;
   const next = own?.attempt ?? failureCount + 1;
   if (status === 'error') {
-    const ended = !isUnbegun(mutation, report) && mayBeDone(report, live) ? 'unknown' : 'failed';
+    const isInDoubtBefore = !!definitionBehind(mutation.options.mutationFn)?.wasSent?.();
+    const isUnsure = !isUnbegun(mutation, report) && mayBeDone(report, live);
+    const ended = isInDoubtBefore || isUnsure ? 'unknown' : 'failed';
     return { ...common, status: ended, attempt: failed, reason, retryAt };
   }
   const hold = live?.holds[0];

@@ -61,7 +61,7 @@ export const defaultName = 'steadfetch-outbox';
 export interface OutboxConfig<H extends AnyOutboxHandlers> {
   /** What sends: its policy, its gates and its network hold for the outbox, too. */
   readonly steady: Steadfetch;
-  /** Whose caches are told, and whose hooks find the outbox. Left out in a service worker. */
+  /** Whose caches are told, and whose hooks find the outbox. @default none */
   readonly queryClient?: QueryClient | undefined;
   /**
    * Who sends what. An entry is kept under the name of its handler, so that any tab can deliver it

@@ -180,6 +180,16 @@ test('delivery makes queries stale in every open tab, and tells the handler ther
   other.crash();
 });
 
+const isAskedBeforeLeaving = (): boolean =>
+  !dispatchEvent(new Event('beforeunload', { cancelable: true }));
+
+test('the browser asks before the page is left only until the submission is on the disk', async () => {
+  const { saved } = tab.outbox.submit('order', 'lamp');
+  expect(isAskedBeforeLeaving()).toBe(true);
+  await saved;
+  expect(isAskedBeforeLeaving()).toBe(false);
+});
+
 test('a form over the outbox sends once, under the key that the form knows over a reload', async () => {
   function Checkout() {
     const { submit, status, unknown } = useSafeSubmit(tab.outbox.mutationOptions('order'), {
@@ -198,6 +208,8 @@ test('a form over the outbox sends once, under the key that the form knows over 
   await pass(200);
   expect(text()).toBe('pending ');
   expect(await tab.outbox.list()).toHaveLength(1);
+  // It is on the disk: nobody need stay.
+  expect(isAskedBeforeLeaving()).toBe(false);
   browser.server.arrivals[0]?.answer(201, { id: 1 });
   await pass(200);
   expect(text()).toBe('success ');
