@@ -1,0 +1,93 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { seededRandom } from '../../src/testing/seeded-random.ts';
+import {
+  type Account,
+  type CartOrder,
+  type DeadOrder,
+  settleAccount,
+  type Told,
+} from '../proof/account.ts';
+import { forkLossyServer } from '../proof/fork-lossy-server.ts';
+import { refusedArticle } from '../proof/lossy-server.ts';
+import { buildPage } from './build-page.ts';
+
+/** The page of outbox-page, the lossy server that it orders from, and what was told and done. */
+export interface OutboxShop {
+  /** Of the page. */
+  readonly url: string;
+  /** What the pages have told, in the order in which it was heard. */
+  readonly told: Told[];
+  /** So many new orders: some of a cart, some of none, a few to be refused. */
+  readonly draw: (count: number) => readonly CartOrder[];
+  /** How many orders are known to be kept. */
+  readonly countSaved: () => number;
+  /** Kills the server of the orders, and starts it again with the same ledger. */
+  readonly restart: () => Promise<void>;
+  readonly settle: (dead: readonly DeadOrder[]) => Promise<Account>;
+  readonly close: () => Promise<void>;
+}
+
+const carts = ['red', 'green', 'blue', 'white', 'black', undefined, undefined, undefined];
+
+export async function openShop({
+  seed,
+  speed,
+}: {
+  readonly seed: number;
+  readonly speed: number;
+}): Promise<OutboxShop> {
+  const random = seededRandom(seed);
+  const folder = mkdtempSync(join(tmpdir(), 'steadfetch-shop-'));
+  const page = buildPage('outbox-page');
+  const told: Told[] = [];
+  const orders: CartOrder[] = [];
+  let lossy = await forkLossyServer({ seed, speed, folder });
+  const { port: lossyPort } = new URL(lossy.url);
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+    if (pathname !== '/told') return page.serve(pathname, response);
+    void text(request).then((body) => {
+      told.push(JSON.parse(body) as Told);
+      response.writeHead(204).end();
+    });
+  });
+  await new Promise<void>((listening) => void server.listen(0, '127.0.0.1', listening));
+  const { port } = server.address() as AddressInfo;
+  const asked = new URLSearchParams({ orders: lossy.url, speed: `${speed}` });
+  return {
+    url: `http://127.0.0.1:${port}/?${asked}`,
+    told,
+    draw: (count) =>
+      Array.from({ length: count }, () => {
+        const cart = carts[Math.floor(random() * carts.length)];
+        const article = random() < 0.02 ? refusedArticle : 'a lamp';
+        const order = { no: orders.length + 1, article, ...(cart !== undefined && { cart }) };
+        orders.push(order);
+        return order;
+      }),
+    countSaved: () =>
+      new Set(
+        told.flatMap((one) => (one.kind === 'saved' && one.isDurable ? one.nos : [])),
+      ).size,
+    async restart() {
+      await lossy.kill();
+      lossy = await forkLossyServer({ seed, speed, folder, port: Number(lossyPort) });
+    },
+    async settle(dead) {
+      const isRefused = ({ article }: CartOrder): boolean => article === refusedArticle;
+      return settleAccount(orders, told, await lossy.report(), dead, isRefused);
+    },
+    async close() {
+      await lossy.close();
+      page.remove();
+      server.closeAllConnections();
+      server.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
