@@ -2,7 +2,7 @@ import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { Network } from '../origin/network.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { Fence, Row } from './row.ts';
-import type { Change, OutboxStore, Settled } from './store.ts';
+import { type Change, type OutboxStore, pageSize, type Settled } from './store.ts';
 
 /** What one attempt at a row has come to, and what is to be written of it. */
 export interface Attempt {
@@ -67,8 +67,10 @@ const writes = 5;
 
 interface Driven {
   readonly fence: Fence;
-  /** The places of what is due, the oldest first. */
+  /** The places of what is due, or of a page of it, the oldest first. */
   queue: number[];
+  /** There is more that is due than is in the queue: it is read when that is through. */
+  hasMore: boolean;
   isStale: boolean;
   nextAt: number;
 }
@@ -97,7 +99,10 @@ export function createDelivery({
     const { owner } = one.fence;
     const nowMs = clock.now();
     one.isStale = false;
-    const due = await store.due(owner, nowMs);
+    // What is being sent is among the due.
+    const limit = pageSize + running.size;
+    const due = await store.due(owner, nowMs, limit);
+    one.hasMore = due.length === limit;
     one.nextAt = (await store.nextDueAt(owner, nowMs)) ?? Infinity;
     const known = new Set(one.queue);
     for (const seq of due) if (!running.has(seq)) known.add(seq);
@@ -126,8 +131,10 @@ export function createDelivery({
         if (isOver || clock.now() < pausedUntil) break;
         const nowMs = clock.now();
         for (const one of [...driven.values()])
-          if (one.isStale || one.nextAt <= nowMs) await load(one);
+          if (one.isStale || (!one.hasMore && one.nextAt <= nowMs)) await load(one);
         while (running.size < parallel && !isOver && !network.isOffline()) {
+          for (const one of [...driven.values()])
+            if (one.hasMore && one.queue.length === 0) await load(one);
           const next = takeOldest();
           if (!next) break;
           if (!running.has(next.seq)) void run(next.seq, next.fence);
@@ -139,7 +146,8 @@ export function createDelivery({
       isPumping = false;
     }
     plan();
-    const isIdle = running.size === 0 && [...driven.values()].every(({ queue }) => !queue.length);
+    const isThrough = ({ queue, hasMore }: Driven): boolean => queue.length === 0 && !hasMore;
+    const isIdle = running.size === 0 && [...driven.values()].every(isThrough);
     if (isIdle && driven.size > 0 && !isOver) onIdle();
   };
 
@@ -207,25 +215,31 @@ export function createDelivery({
     onLost(fence);
   };
 
-  const noteDue = ({ seq, liveOwner = '', nextRetryAt = Infinity }: DueRow): void => {
+  const noteDue = (
+    { seq, liveOwner = '', nextRetryAt = Infinity }: DueRow,
+    isUrged = false,
+  ): void => {
     const one = driven.get(liveOwner);
     if (!one) return;
+    // Its turn comes when those before it are read.
+    const isBeyond = one.hasMore && !isUrged && seq > (one.queue.at(-1) ?? 0);
     if (nextRetryAt > clock.now()) one.nextAt = Math.min(one.nextAt, nextRetryAt);
-    else insertSorted(one.queue, seq);
+    else if (!isBeyond) insertSorted(one.queue, seq);
   };
 
   const unsubscribe = network.subscribe(() => void pump());
   return {
     drive(fence) {
       if (driven.get(fence.owner)?.fence.token === fence.token) return false;
-      driven.set(fence.owner, { fence, queue: [], isStale: true, nextAt: Infinity });
+      const fresh = { queue: [], isStale: true, hasMore: false, nextAt: Infinity };
+      driven.set(fence.owner, { fence, ...fresh });
       void pump();
       return true;
     },
     drop: (owner) => void driven.delete(owner),
     add(row, isUrged = false) {
       if (isUrged) urged.add(row.seq);
-      noteDue(row);
+      noteDue(row, isUrged);
       void pump();
     },
     look() {

@@ -5,6 +5,7 @@ import type { Engine } from './engine.ts';
 import { type OutboxEntry, toEntry } from './entry.ts';
 import { type DeadReason, type Row, rowSchema, type RowState } from './row.ts';
 import type { Seal } from './seal.ts';
+import { pageSize } from './store.ts';
 
 /** Which entries are asked for. */
 export interface OutboxFilter {
@@ -45,7 +46,6 @@ export interface DeskContext {
   readonly onChange: () => void;
 }
 
-const pageSize = 100;
 /** What another version of the app may be able to deliver. */
 const curable: readonly DeadReason[] = [
   'handler-missing',
@@ -72,15 +72,12 @@ export function createDesk({
   const listOf = async (engine: Engine, filter: OutboxFilter): Promise<readonly OutboxEntry[]> => {
     const { state, handler, scope, limit = pageSize } = filter;
     const found: Row[] = [];
-    for (let after = 0; found.length < limit;) {
-      const page = await engine.store.list(state, after, pageSize);
-      for (const row of page) {
-        const isAsked =
-          (handler ?? row.handler) === row.handler && (scope ?? row.scope) === row.scope;
-        if (isAsked && found.length < limit) found.push(row);
-      }
-      if (page.length < pageSize) break;
-      after = page.at(-1)?.seq ?? 0;
+    const pages = pagesOf((after) => engine.store.list(state, after, pageSize));
+    for await (const row of pages) {
+      if (found.length >= limit) break;
+      const isAsked =
+        (handler ?? row.handler) === row.handler && (scope ?? row.scope) === row.scope;
+      if (isAsked) found.push(row);
     }
     return Promise.all(found.map((row) => show(engine, row)));
   };
@@ -136,7 +133,10 @@ export function createDesk({
     retry,
     async retryAll() {
       await ready();
-      for (const { store } of engines()) for (const id of await store.dead()) await retry(id);
+      for (const { store } of engines()) {
+        const dead = pagesOf((after) => store.list('dead', after, pageSize));
+        for await (const { id } of dead) await retry(id);
+      }
     },
     async edit(id, variables) {
       const sealed = await seal.close('outbox.edit', variables);
@@ -171,10 +171,9 @@ export function createDesk({
     async cure(engine) {
       const { store } = engine;
       for (const reason of curable) {
-        for (const id of await store.dead(reason)) {
-          const row = await store.find(id);
-          if (!row || !isDeliverable(row, handlers.get(row.handler))) continue;
-          const cured = await revive(engine, id);
+        for await (const row of pagesOf((after) => store.dead(reason, after, pageSize))) {
+          if (!isDeliverable(row, handlers.get(row.handler))) continue;
+          const cured = await revive(engine, row.id);
           if (!cured) continue;
           if (cured.liveOwner !== undefined) engine.take(cured.liveOwner);
           onDue(cured, false);
@@ -182,6 +181,17 @@ export function createDesk({
       }
     },
   };
+}
+
+/** Rows, a page of them at a time. */
+async function* pagesOf(load: (after: number) => Promise<readonly Row[]>): AsyncGenerator<Row> {
+  for (let after = 0; ;) {
+    const page = await load(after);
+    yield* page;
+    const last = page.at(-1);
+    if (!last || page.length < pageSize) return;
+    after = last.seq;
+  }
 }
 
 /** The same, as something new: nothing has been tried under its key. */

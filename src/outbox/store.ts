@@ -43,6 +43,9 @@ export interface Counts {
   readonly oldestAt: number | undefined;
 }
 
+/** So many rows are read or removed at once: more would hold up the page, and the other tabs. */
+export const pageSize = 100;
+
 /** What can be done with the rows: each is one transaction. */
 export interface OutboxStore {
   readonly isDurable: boolean;
@@ -71,7 +74,8 @@ export interface OutboxStore {
     change: Change,
     nowMs: number,
   ) => Promise<Settled | undefined>;
-  readonly due: (owner: string, nowMs: number) => Promise<readonly number[]>;
+  /** The places of the rows of an owner that are due: so many at most, the first due first. */
+  readonly due: (owner: string, nowMs: number, limit: number) => Promise<readonly number[]>;
   readonly nextDueAt: (owner: string, nowMs: number) => Promise<number | undefined>;
   readonly owners: () => Promise<readonly OwnerRecord[]>;
   /**
@@ -107,8 +111,8 @@ export interface OutboxStore {
     nowMs: number,
     change?: (row: Row) => Row,
   ) => Promise<Row | undefined>;
-  /** The ids of the dead with this reason, or of all. */
-  readonly dead: (reason?: DeadReason) => Promise<readonly string[]>;
+  /** Those that are dead with this reason, in the order of their places, after one of them. */
+  readonly dead: (reason: DeadReason, after: number, limit: number) => Promise<readonly Row[]>;
   /** Forgets a row, whatever it is at. @returns what it was; undefined when there is none. */
   readonly discard: (id: string, nowMs: number) => Promise<(Settled & { row: Row }) | undefined>;
   /** Who submitted it knows its result. */
@@ -138,8 +142,12 @@ export function createStore(backend: Backend): OutboxStore {
         if (!(await owns(tx, fence))) return 'lost';
         const row = await ownRow(tx, seq, fence);
         if (!row || (row.nextRetryAt ?? Infinity) > nowMs) return undefined;
-        if (row.blocks !== undefined && (await tx.headOf(row.blocks))?.seq !== seq)
+        if (row.blocks !== undefined && (await tx.headOf(row.blocks))?.seq !== seq) {
+          // An older one is before it again. It is not asked for until its turn has come.
+          const { nextRetryAt: _, ...behind } = row;
+          await tx.put(behind);
           return undefined;
+        }
         const isInDoubt = row.isInDoubt || row.state === 'sending';
         const { attempts } = row;
         const claimed: Row = {
@@ -168,7 +176,7 @@ export function createStore(backend: Backend): OutboxStore {
         const isFree = after?.blocks === undefined;
         return { row: after, next: isFree ? await unblock(tx, row.blocks, nowMs) : undefined };
       }),
-    due: (owner, nowMs) => read((tx) => tx.due(owner, nowMs)),
+    due: (owner, nowMs, limit) => read((tx) => tx.due(owner, nowMs, limit)),
     nextDueAt: (owner, nowMs) => read((tx) => tx.nextDueAt(owner, nowMs)),
     owners: () => read((tx) => tx.owners()),
     adopt: (fence, { leaseUntil, from }) =>
@@ -211,12 +219,7 @@ export function createStore(backend: Backend): OutboxStore {
         if (!record) await tx.putOwner(fence);
         return resurrect(tx, row, fence.owner, nowMs);
       }),
-    dead: (reason) =>
-      read(async (tx) => {
-        if (!reason) return (await tx.list('dead', 0, Infinity)).map(({ id }) => id);
-        const rows = await Promise.all((await tx.dead(reason)).map((seq) => tx.row(seq)));
-        return rows.flatMap((row) => (row ? [row.id] : []));
-      }),
+    dead: (reason, after, limit) => read((tx) => tx.dead(reason, after, limit)),
     discard: (id, nowMs) =>
       write('strict', async (tx) => {
         const row = await tx.rowById(id);
@@ -229,10 +232,14 @@ export function createStore(backend: Backend): OutboxStore {
         const row = await tx.rowById(id);
         if (row?.state === 'done') await tx.remove(row.seq);
       }),
-    sweep: (beforeMs) =>
-      write('relaxed', async (tx) => {
-        for (const seq of await tx.doneBefore(beforeMs)) await tx.remove(seq);
-      }),
+    async sweep(beforeMs) {
+      const sweepPage = async (tx: Transaction): Promise<number> => {
+        const done = await tx.doneBefore(beforeMs, pageSize);
+        for (const seq of done) await tx.remove(seq);
+        return done.length;
+      };
+      while ((await write('relaxed', sweepPage)) === pageSize);
+    },
     clear: () => write('strict', (tx) => tx.clear()),
   };
 }

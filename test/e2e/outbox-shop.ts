@@ -71,9 +71,7 @@ export async function openShop({
         return order;
       }),
     countSaved: () =>
-      new Set(
-        told.flatMap((one) => (one.kind === 'saved' && one.isDurable ? one.nos : [])),
-      ).size,
+      new Set(told.flatMap((one) => (one.kind === 'saved' && one.isDurable ? one.nos : []))).size,
     async restart() {
       await lossy.kill();
       lossy = await forkLossyServer({ seed, speed, folder, port: Number(lossyPort) });
