@@ -26,7 +26,7 @@ export interface EngineContext extends Omit<AttemptContext, 'note'> {
   readonly name: string;
   /** A row is being sent. */
   readonly onStart: (row: Row) => void;
-  /** This tab has rows to send for the first time. */
+  /** This tab has rows to send for the first time, or those of another that has died. */
   readonly onOwn: () => void;
   readonly onError: (error: unknown) => void;
 }
@@ -39,7 +39,12 @@ export function createEngine(context: EngineContext): Engine {
     store,
     lock,
     name,
-    onGain: (fence) => delivery.drive(fence),
+    onGain(fence) {
+      delivery.drive(fence);
+      // Whoever had it may have died between an end and telling whose turn had come.
+      delivery.look();
+      onOwn();
+    },
     onError,
   });
   const attempt = createAttempt({

@@ -119,16 +119,20 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
 
   const line = createLine(ports, context.name, {
     changed: () => display.refresh(),
-    owner: () => void storage.durable()?.ownership.look().catch(storage.noteTrouble),
+    owner() {
+      const engine = storage.durable();
+      engine?.ownership.look().catch(storage.noteTrouble);
+      engine?.delivery.look();
+    },
     due({ owner, seq, isUrged }) {
       const due = { seq, liveOwner: owner, nextRetryAt: 0 };
       storage.durable()?.delivery.add(due, isUrged);
     },
     done({ id, handler, variables, data }) {
       onDelivered({ idempotencyKey: id, handler, variables, data });
-      void settleFromStore(id);
+      settleFromStore(id).catch(storage.noteTrouble);
     },
-    dead: ({ id }) => void settleFromStore(id),
+    dead: ({ id }) => void settleFromStore(id).catch(storage.noteTrouble),
     discarded: ({ id }) => forget(id),
     cleared: () => waiters.ids().forEach((id) => forget(id)),
   });
@@ -159,6 +163,10 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       if (known) waiters.reject(id, gone(known.row));
       end(id);
     }
+  };
+  /** One after the other: there may be thousands. */
+  const settleAll = async (): Promise<void> => {
+    for (const id of waiters.ids()) await settleFromStore(id);
   };
   /** A person has discarded it. */
   const forget = (id: string, row?: Row, error?: unknown): void => {
@@ -271,7 +279,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     }
     ownership.look().catch(storage.noteTrouble);
     for (const one of storage.engines()) one.delivery.look();
-    if (wasAway) for (const id of waiters.ids()) void settleFromStore(id);
+    if (wasAway) settleAll().catch(storage.noteTrouble);
     display.refresh();
   });
 

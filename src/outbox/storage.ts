@@ -27,7 +27,7 @@ export interface StorageContext {
   readonly show: (storage: 'durable' | NotDurableReason) => void;
 }
 
-/** A database that was lost is opened anew after so long. */
+/** A database that was lost, or did not open, is opened anew after so long. */
 const reopenMs = 1000;
 
 export function createStorage({
@@ -49,7 +49,11 @@ export function createStorage({
       durable = startEngine(backend);
       show('durable');
     } catch (error) {
-      return show(reasonOf(error) ?? 'unavailable');
+      const reason = reasonOf(error) ?? 'unavailable';
+      show(reason);
+      // Nobody waits for that: it may be blocked for as long as a tab is open.
+      if (reason === 'blocked' && !isOver) timer = clock.setTimeout(() => void open(), reopenMs);
+      return;
     }
     // Nobody who submits waits for it.
     void Promise.resolve(durable).then(onOpen).catch(noteTrouble);

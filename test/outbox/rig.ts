@@ -28,6 +28,8 @@ export interface TestTab<H extends AnyOutboxHandlers> {
   readonly client: QueryClient;
   /** Closed, or crashed: nothing of it goes on. */
   readonly crash: () => void;
+  /** What it says to the other tabs does not reach them any more: it died before. */
+  readonly mute: () => void;
   /** Put away: frozen, or in the back-forward cache. */
   readonly freeze: () => void;
   readonly thaw: () => void;
@@ -102,6 +104,7 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
     const self = {};
     let isDead = false;
     let isFrozen = false;
+    let isMute = false;
     let missed: (() => void)[] = [];
     let tell: (state: 'here' | 'away') => void = () => {};
     /** A page that sleeps does nothing of what it is told. */
@@ -115,7 +118,10 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
         ears.set(self, (message) => {
           if (!isDead && !isFrozen) receive(message);
         });
-        return { post: (message) => post(message, self), close: () => void ears.delete(self) };
+        return {
+          post: (message) => isMute || post(message, self),
+          close: () => void ears.delete(self),
+        };
       },
       lock: hasLocks
         ? (lockName, granted) => requestLock(lockName, () => awake(granted), given)
@@ -163,6 +169,7 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
       outbox,
       client,
       locks: () => given.size,
+      mute: () => (isMute = true),
       crash() {
         isDead = true;
         ears.delete(self);
