@@ -130,17 +130,16 @@ export function createStore(backend: Backend): OutboxStore {
     close,
     add: (row, fence, leaseUntil) =>
       write('strict', async (tx) => {
-        const known = await tx.rowById(row.id);
+        const [known, record] = await Promise.all([tx.rowById(row.id), tx.owner(fence.owner)]);
         if (known) return known;
-        const record = await tx.owner(fence.owner);
         if (record && record.token !== fence.token) return undefined;
         if (!record) await tx.putOwner({ ...fence, ...(leaseUntil && { leaseUntil }) });
         return insert(tx, row);
       }),
     claim: (seq, fence, nowMs) =>
       write('relaxed', async (tx) => {
-        if (!(await owns(tx, fence))) return 'lost';
-        const row = await ownRow(tx, seq, fence);
+        const [isOwn, row] = await Promise.all([owns(tx, fence), ownRow(tx, seq, fence)]);
+        if (!isOwn) return 'lost';
         if (!row || (row.nextRetryAt ?? Infinity) > nowMs) return undefined;
         if (row.blocks !== undefined && (await tx.headOf(row.blocks))?.seq !== seq) {
           // An older one is before it again. It is not asked for until its turn has come.
@@ -171,10 +170,12 @@ export function createStore(backend: Backend): OutboxStore {
         const row = await ownRow(tx, seq, fence);
         if (row?.state !== 'sending') return undefined;
         const after = applyChange(row, change, nowMs);
-        if (after) await tx.put(after);
-        else await tx.remove(seq);
         const isFree = after?.blocks === undefined;
-        return { row: after, next: isFree ? await unblock(tx, row.blocks, nowMs) : undefined };
+        const [, next] = await Promise.all([
+          after ? tx.put(after) : tx.remove(seq),
+          isFree ? unblock(tx, row.blocks, nowMs) : undefined,
+        ]);
+        return { row: after, next };
       }),
     due: (owner, nowMs, limit) => read((tx) => tx.due(owner, nowMs, limit)),
     nextDueAt: (owner, nowMs) => read((tx) => tx.nextDueAt(owner, nowMs)),
@@ -249,9 +250,9 @@ async function owns(tx: Transaction, { owner, token }: Fence): Promise<boolean> 
 }
 
 async function ownRow(tx: Transaction, seq: number, fence: Fence): Promise<Row | undefined> {
-  if (!(await owns(tx, fence))) return undefined;
-  const row = await tx.row(seq);
-  return row?.liveOwner === fence.owner ? row : undefined;
+  // At once: while one waits for the other, all tabs wait for this transaction.
+  const [isOwn, row] = await Promise.all([owns(tx, fence), tx.row(seq)]);
+  return isOwn && row?.liveOwner === fence.owner ? row : undefined;
 }
 
 async function insert(tx: Transaction, row: NewRow): Promise<Row> {

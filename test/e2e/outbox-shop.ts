@@ -32,7 +32,8 @@ export interface OutboxShop {
   readonly close: () => Promise<void>;
 }
 
-const carts = ['red', 'green', 'blue', 'white', 'black', undefined, undefined, undefined];
+/** Half of the orders are of one of these carts. */
+const carts = ['red', 'green', 'blue', 'white', 'black', 'grey', 'pink', 'gold'];
 
 export async function openShop({
   seed,
@@ -64,7 +65,7 @@ export async function openShop({
     told,
     draw: (count) =>
       Array.from({ length: count }, () => {
-        const cart = carts[Math.floor(random() * carts.length)];
+        const cart = carts[Math.floor(random() * 2 * carts.length)];
         const article = random() < 0.02 ? refusedArticle : 'a lamp';
         const order = { no: orders.length + 1, article, ...(cart !== undefined && { cart }) };
         orders.push(order);

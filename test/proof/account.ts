@@ -89,7 +89,7 @@ export function settleAccount(
     wronglyDead: dead
       .filter(
         ({ no, reason, processed }) =>
-          reason !== 'refused' || processed !== 'no' || counts[no] || !refused.has(no),
+          reason !== 'refused' || processed === 'yes' || counts[no] || !refused.has(no),
       )
       .map(({ no }) => no),
   };

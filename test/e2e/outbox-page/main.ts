@@ -54,12 +54,14 @@ function open() {
 const shown = (outbox = open());
 
 let turn: Promise<void> = Promise.resolve();
+let saving: Promise<unknown> = Promise.resolve();
 const submitNow = async (page: string, all: readonly CartOrder[]): Promise<void> => {
   await tell({ kind: 'begun', page, nos: all.map(({ no }) => no) });
   for (const order of all) {
     const { no } = order;
     const { saved, delivered } = shown.submit('order', order);
-    void saved.then(({ isDurable }) => tell({ kind: 'saved', nos: [no], isDurable }));
+    const heard = saved.then(({ isDurable }) => tell({ kind: 'saved', nos: [no], isDurable }));
+    saving = Promise.all([saving, heard]);
     delivered.then(
       () => void tell({ kind: 'delivered', nos: [no] }),
       () => {},
@@ -71,6 +73,11 @@ const shop = {
   /** Submits them all at once, in this order, and tells what becomes of each. */
   submit: (page: string, all: readonly CartOrder[]) =>
     (turn = turn.then(() => submitNow(page, all))),
+  /** Resolves once it was told of all of them that they are kept. */
+  async allSaved() {
+    await turn;
+    await saving;
+  },
   state: shown.getState,
   /** What needs a person, and why. */
   async dead() {
