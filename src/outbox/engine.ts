@@ -32,8 +32,13 @@ export interface EngineContext extends Omit<AttemptContext, 'note'> {
 }
 
 export function createEngine(context: EngineContext): Engine {
-  const { store, sender, network, parallel, lock, name, onStart, onOwn, onError } = context;
+  const { store, sender, network, parallel, lock, name, onStart, onOwn } = context;
   const { clock } = sender;
+  let isOver = false;
+  /** What fails once its store is given up says nothing of the next one. */
+  const onError = (error: unknown): void => {
+    if (!isOver) context.onError(error);
+  };
   const ownership = createOwnership({
     clock,
     store,
@@ -96,6 +101,7 @@ export function createEngine(context: EngineContext): Engine {
       if (fence) drive(fence);
     },
     dispose() {
+      isOver = true;
       delivery.dispose();
       ownership.dispose();
     },

@@ -27,8 +27,10 @@ export interface StorageContext {
   readonly show: (storage: 'durable' | NotDurableReason) => void;
 }
 
-/** A database that was lost, or did not open, is opened anew after so long. */
+/** A database that was lost is opened anew after so long. */
 const reopenMs = 1000;
+/** One that could not be opened, but may be one day, is tried again after so long. */
+const retryOpenMs = 5000;
 
 export function createStorage({
   clock,
@@ -51,8 +53,9 @@ export function createStorage({
     } catch (error) {
       const reason = reasonOf(error) ?? 'unavailable';
       show(reason);
-      // Nobody waits for that: it may be blocked for as long as a tab is open.
-      if (reason === 'blocked' && !isOver) timer = clock.setTimeout(() => void open(), reopenMs);
+      const isPassing = reason === 'blocked' || reason === 'quota';
+      // Nobody waits for that: it may take as long as a tab is open.
+      if (isPassing && !isOver) timer = clock.setTimeout(() => void open(), retryOpenMs);
       return;
     }
     // Nobody who submits waits for it.

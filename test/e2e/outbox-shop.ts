@@ -1,9 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { seededRandom } from '../../src/testing/seeded-random.ts';
 import {
   type Account,
@@ -14,7 +11,7 @@ import {
 } from '../proof/account.ts';
 import { forkLossyServer } from '../proof/fork-lossy-server.ts';
 import { refusedArticle } from '../proof/lossy-server.ts';
-import { buildPage } from './build-page.ts';
+import { startOutboxServer } from './outbox-server.ts';
 
 /** The page of outbox-page, the lossy server that it orders from, and what was told and done. */
 export interface OutboxShop {
@@ -28,7 +25,7 @@ export interface OutboxShop {
   readonly countSaved: () => number;
   /** Kills the server of the orders, and starts it again with the same ledger. */
   readonly restart: () => Promise<void>;
-  readonly settle: (dead: readonly DeadOrder[]) => Promise<Account>;
+  readonly settle: (dead: readonly DeadOrder[], left: readonly number[]) => Promise<Account>;
   readonly close: () => Promise<void>;
 }
 
@@ -44,24 +41,14 @@ export async function openShop({
 }): Promise<OutboxShop> {
   const random = seededRandom(seed);
   const folder = mkdtempSync(join(tmpdir(), 'steadfetch-shop-'));
-  const page = buildPage('outbox-page');
-  const told: Told[] = [];
+  const page = await startOutboxServer();
+  const { told } = page;
   const orders: CartOrder[] = [];
   let lossy = await forkLossyServer({ seed, speed, folder });
   const { port: lossyPort } = new URL(lossy.url);
-  const server = createServer((request, response) => {
-    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
-    if (pathname !== '/told') return page.serve(pathname, response);
-    void text(request).then((body) => {
-      told.push(JSON.parse(body) as Told);
-      response.writeHead(204).end();
-    });
-  });
-  await new Promise<void>((listening) => void server.listen(0, '127.0.0.1', listening));
-  const { port } = server.address() as AddressInfo;
   const asked = new URLSearchParams({ orders: lossy.url, speed: `${speed}` });
   return {
-    url: `http://127.0.0.1:${port}/?${asked}`,
+    url: `${page.url}?${asked}`,
     told,
     draw: (count) =>
       Array.from({ length: count }, () => {
@@ -77,15 +64,13 @@ export async function openShop({
       await lossy.kill();
       lossy = await forkLossyServer({ seed, speed, folder, port: Number(lossyPort) });
     },
-    async settle(dead) {
+    async settle(dead, left) {
       const isRefused = ({ article }: CartOrder): boolean => article === refusedArticle;
-      return settleAccount(orders, told, await lossy.report(), dead, isRefused);
+      return settleAccount(orders, told, await lossy.report(), { dead, left }, isRefused);
     },
     async close() {
       await lossy.close();
-      page.remove();
-      server.closeAllConnections();
-      server.close();
+      page.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };

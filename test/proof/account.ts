@@ -24,7 +24,7 @@ export interface DeadOrder {
 
 /** What was promised, and not kept: the numbers of the orders. */
 export interface Account {
-  /** Told as kept on the disk or as arrived, and neither in the ledger nor among the dead. */
+  /** Told as kept on the disk or as arrived, and neither in the ledger nor in the outbox. */
   readonly lost: readonly number[];
   /** In the ledger more than once. */
   readonly twice: readonly number[];
@@ -46,7 +46,7 @@ export function settleAccount(
   orders: readonly CartOrder[],
   told: readonly Told[],
   { orders: counts, sequence }: Pick<Ledger, 'orders' | 'sequence'>,
-  dead: readonly DeadOrder[],
+  { dead, left }: { readonly dead: readonly DeadOrder[]; readonly left: readonly number[] },
   isRefused: (order: CartOrder) => boolean,
 ): Account {
   const times = new Map<number, Times>();
@@ -64,7 +64,7 @@ export function settleAccount(
       }
     }
   }
-  const deadNos = new Set(dead.map(({ no }) => no));
+  const kept = new Set([...dead.map(({ no }) => no), ...left]);
   const cartOf = new Map(orders.map(({ no, cart }) => [no, cart]));
   const refused = new Set(orders.filter(isRefused).map(({ no }) => no));
   const isBefore = (one: Times, other: Times): boolean =>
@@ -83,7 +83,7 @@ export function settleAccount(
     if (isEarly) early.add(no);
   }
   return {
-    lost: [...promised].filter((no) => !counts[no] && !deadNos.has(no)),
+    lost: [...promised].filter((no) => !counts[no] && !kept.has(no)),
     twice: [...new Set(sequence)].filter((no) => (counts[no] ?? 0) > 1),
     early: [...early],
     wronglyDead: dead

@@ -9,6 +9,7 @@ declare global {
   interface Window {
     /** Where the test has one: it also works while the page is offline. */
     readonly tell?: (told: Told) => Promise<void>;
+    readonly shop: Shop;
   }
 }
 
@@ -79,6 +80,14 @@ const shop = {
     await saving;
   },
   state: shown.getState,
+  count: async () => (await shown.list({ limit: 1000 })).length,
+  /** What is to be sent: so many of each kind at most. */
+  async left(limit: number) {
+    const entries = await Promise.all(
+      (['pending', 'sending'] as const).map((state) => shown.list({ state, limit })),
+    );
+    return entries.flat().map(({ variables }) => (variables as CartOrder).no);
+  },
   /** What needs a person, and why. */
   async dead() {
     const entries = await shown.list({ state: 'dead', limit: 1000 });
