@@ -45,9 +45,9 @@ export function createEngine(context: EngineContext): Engine {
     lock,
     name,
     onGain(fence) {
-      delivery.drive(fence);
       // Whoever had it may have died between an end and telling whose turn had come.
       delivery.look();
+      delivery.drive(fence);
       onOwn();
     },
     onError,

@@ -138,9 +138,10 @@ export function createStore(backend: Backend): OutboxStore {
       }),
     claim: (seq, fence, nowMs) =>
       write('relaxed', async (tx) => {
-        const [isOwn, row] = await Promise.all([owns(tx, fence), ownRow(tx, seq, fence)]);
+        const [isOwn, row] = await Promise.all([owns(tx, fence), tx.row(seq)]);
         if (!isOwn) return 'lost';
-        if (!row || (row.nextRetryAt ?? Infinity) > nowMs) return undefined;
+        if (row?.liveOwner !== fence.owner) return undefined;
+        if ((row.nextRetryAt ?? Infinity) > nowMs) return undefined;
         if (row.blocks !== undefined && (await tx.headOf(row.blocks))?.seq !== seq) {
           // An older one is before it again. It is not asked for until its turn has come.
           const { nextRetryAt: _, ...behind } = row;
