@@ -1,4 +1,5 @@
 export { createOutbox } from './query/create-outbox.ts';
+export { deliverOnSync, type WorkerOutboxConfig } from './query/deliver-on-sync.ts';
 export type {
   AnyOutboxHandlers,
   DataOf,

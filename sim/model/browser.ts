@@ -35,6 +35,9 @@ export function createBrowser(clock: Clock): () => SharePorts {
         if (wasFirst) queue[0]?.();
       };
     },
-    watch: (listener) => listener('visible'),
+    watch(listener) {
+      listener('visible');
+      return () => {};
+    },
   });
 }

@@ -1,5 +1,6 @@
 import { createAlarm } from '../origin/alarm.ts';
 import { between } from '../origin/circuit.ts';
+import { createHeart } from '../origin/heart.ts';
 import type { Network } from '../origin/network.ts';
 import { originOf } from '../origin/origins.ts';
 import { createStore, type Readable } from '../origin/store.ts';
@@ -37,6 +38,9 @@ export interface Connectivity extends Readable<ConnectivityState> {
 const leastGapMs = 2000;
 const mostGapMs = 30_000;
 
+/** So many looks the browser's events may cause at once, and then one for each `leastGapMs`. */
+const mostLooks = 3;
+
 /** After so many looks that found nothing, it may be the probe that is wrong. */
 const patience = 3;
 
@@ -50,14 +54,16 @@ const loopback = /\/\/(localhost|127\.|\[::1\])|\.localhost(:|$)/;
  * fails may be the fault of its own server. A captive portal is as good as no network.
  *
  * While offline, and without a probe that can be relied on, `lookAt` asks an origin for any answer:
- * nobody's request is put at risk to find out.
+ * nobody's request is put at risk to find out. It asks the one that failed last, and then the others
+ * that requests have gone to, in turn: that one may be down.
  */
 export function createConnectivity(
   clock: Clock,
   random: Random,
   hint: Hint | undefined,
-  probe: (() => Promise<ProbeResult>) | undefined,
-  lookAt: (origin: string) => Promise<ProbeResult>,
+  probe: ((signal: AbortSignal) => Promise<ProbeResult>) | undefined,
+  lookAt: (origin: string, signal: AbortSignal) => Promise<ProbeResult>,
+  knownOrigins: () => readonly string[],
 ): Connectivity {
   const { getState, subscribe, set } = createStore<ConnectivityState>({
     status: 'online',
@@ -72,8 +78,13 @@ export function createConnectivity(
   let failedLooks = 0;
   /** The origin that got no answer last. */
   let failedOrigin: string | undefined;
-  /** The look that is under way. */
-  let look: object | undefined;
+  /** The looks at origins since it is offline. */
+  let looks = 0;
+  /** What calls off the look that is under way. */
+  let look: AbortController | undefined;
+  /** What the browser's events may cause. */
+  let looksLeft = mostLooks;
+  let countedAt = -Infinity;
   let undecided: ((isItsDoing: boolean) => void)[] = [];
 
   const show = (status: ConnectivityState['status'], nextProbeAt?: number): void => {
@@ -86,16 +97,18 @@ export function createConnectivity(
     const now = clock.now();
     const wasOffline = isOffline;
     isOffline = status === 'offline';
+    look?.abort();
     look = undefined;
     let nextAt: number | undefined;
     if (isOffline) {
       const gapMs = Math.min(leastGapMs * 2 ** failedLooks++, mostGapMs);
       nextAt = now + between(random, 0.5, 1.5) * gapMs;
     } else {
-      failedLooks = 0;
+      failedLooks = looks = 0;
       if (wasOffline) backAt = now;
     }
     setAlarm(nextAt ?? Infinity);
+    beat(isOffline ? Infinity : 0);
     const judged = undecided;
     undecided = [];
     for (const judge of judged) judge(!isOffline);
@@ -108,21 +121,24 @@ export function createConnectivity(
     const isPatient = isOffline && failedLooks < patience;
     conclude(isDenied || isPatient ? 'offline' : 'suspect');
   };
-  const send = async (): Promise<ProbeResult> => {
-    const result = probe ? await probe() : 'failed';
-    if (result !== 'failed' || !isOffline || isCaptive) return result;
+  const send = async (signal: AbortSignal): Promise<ProbeResult> => {
+    const result = probe ? await probe(signal) : 'failed';
+    if (result !== 'failed' || !isOffline || isCaptive || signal.aborted) return result;
     // So that a probe which is wrong stops nobody for ever.
     if (probe && failedLooks <= patience) return result;
-    const origin = failedOrigin ?? originOf('');
-    if (!origin.startsWith('http') || (!failedOrigin && loopback.test(origin))) return result;
-    return lookAt(origin);
+    const known = [originOf(''), ...knownOrigins()].filter((one) => !loopback.test(one));
+    const origins = [...new Set([failedOrigin ?? '', ...known])].filter((one) =>
+      one.startsWith('http'),
+    );
+    const origin = origins[looks++ % origins.length];
+    return origin ? lookAt(origin, signal) : result;
   };
   const start = async (): Promise<void> => {
-    const mine = {};
-    look = mine;
+    look?.abort();
+    const mine = (look = new AbortController());
     setAlarm(Infinity);
     show(isOffline ? 'offline' : 'suspect');
-    const result = await send();
+    const result = await send(mine.signal);
     if (look !== mine) return;
     isCaptive = result === 'captive';
     if (result === 'reached') {
@@ -134,16 +150,36 @@ export function createConnectivity(
   const checkNow = (): void => {
     if (!look && (probe || isOffline)) void start();
   };
-  const setAlarm = createAlarm(clock, checkNow);
+  /** The same, but not as often as the browser changes its mind. */
+  const checkSoon = (): void => {
+    const now = clock.now();
+    const refill = Math.max(0, now - countedAt) / leastGapMs;
+    looksLeft = Math.min(mostLooks, looksLeft + refill);
+    countedAt = now;
+    if (looksLeft >= 1) {
+      looksLeft--;
+      return void start();
+    }
+    // What is under way is older news.
+    look?.abort();
+    look = undefined;
+    const at = now + Math.ceil((1 - looksLeft) * leastGapMs);
+    setAlarm(at);
+    show(isOffline ? 'offline' : 'suspect', at);
+  };
+  const setAlarm = createAlarm(clock, checkSoon);
+  const heart = createHeart(clock);
+  // Timers stood still in the machine's sleep, and so did the looks.
+  const beat = heart.join(checkNow);
 
   const onHint = (event: HintEvent): void => {
     if (event === 'visible') {
-      if (isOffline) checkNow();
+      if (isOffline && !look) checkSoon();
       return;
     }
     hintedAt = clock.now();
     failedLooks = 0;
-    if (probe) void start();
+    if (probe) checkSoon();
     else if (event === 'offline') {
       if (!isOffline) show('suspect');
     } else if (isOffline) conclude('suspect');
@@ -180,6 +216,7 @@ export function createConnectivity(
       isOffline: () => isOffline,
       retryAt: () => getState().nextProbeAt,
       subscribe,
+      heart,
     },
     dispose() {
       unwatch?.();

@@ -1,3 +1,4 @@
+import { hasPage } from '../origin/has-page.ts';
 import { onPageEvent } from './page-events.ts';
 
 /** A reason to look for the network: the browser has changed its mind, or somebody looks at the page. */
@@ -13,8 +14,8 @@ export interface Hint {
 
 /** Undefined where there is no page: on a server, in a worker, in React Native. */
 export function browserHint(): Hint | undefined {
-  const { document, navigator } = globalThis as Partial<typeof globalThis>;
-  if (!document) return undefined;
+  const { navigator } = globalThis as Partial<typeof globalThis>;
+  if (!hasPage()) return undefined;
   return {
     isOffline: () => navigator?.onLine === false,
     watch: (listener) =>

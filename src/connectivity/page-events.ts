@@ -1,8 +1,9 @@
 /**
  * What has happened to the page: the browser has changed its mind about the network; somebody looks
- * at it (again); it may be on its way out (also `window.stop()`); it is put away, and shown again.
+ * at it (again); it may be on its way out (also `window.stop()`); it is put away, and shown again; it
+ * was frozen.
  */
-type PageEvent = 'online' | 'offline' | 'visible' | 'leave' | 'hide' | 'show';
+type PageEvent = 'online' | 'offline' | 'visible' | 'leave' | 'hide' | 'show' | 'thaw';
 
 type Listener = (event: PageEvent) => void;
 
@@ -37,8 +38,10 @@ function install(): () => void {
   on(window, 'online', () => tell('online'));
   on(window, 'offline', () => tell('offline'));
   on(document, 'visibilitychange', look);
-  // Back from being frozen.
-  on(document, 'resume', look);
+  on(document, 'resume', () => {
+    tell('thaw');
+    look();
+  });
   on(window, 'beforeunload', () => tell('leave'));
   on(window, 'pagehide', () => tell('hide'));
   // Also back from the back-forward cache.
@@ -52,7 +55,7 @@ function install(): () => void {
     tell('leave');
     native.call(window);
   };
-  window.stop = stopLoading;
+  if (typeof native === 'function') window.stop = stopLoading;
   return () => {
     stop.abort();
     if (window.stop === stopLoading) window.stop = native;

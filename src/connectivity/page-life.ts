@@ -1,4 +1,5 @@
 import { between } from '../origin/circuit.ts';
+import { hasPage } from '../origin/has-page.ts';
 import type { Clock, Random } from '../policy/clock.ts';
 import { onPageEvent } from './page-events.ts';
 
@@ -9,6 +10,8 @@ export interface PageLife {
    * speaks against it.
    */
   readonly fate: () => Promise<void> | undefined;
+  /** Whether a timer that was set then, and is late, was late because the page was asleep. */
+  readonly wasAsleep: (sinceMs: number) => boolean;
   readonly dispose: () => void;
 }
 
@@ -25,14 +28,15 @@ const leavingMs = 30_000;
  * page.
  */
 export function watchPageLife(clock: Clock, random: Random): PageLife | undefined {
-  const { document } = globalThis as Partial<typeof globalThis>;
-  if (!document) return undefined;
+  if (!hasPage()) return undefined;
   let isAway = false;
   let leftAt = -Infinity;
+  let thawedAt = -Infinity;
   const unwatch = onPageEvent((event) => {
     if (event === 'leave') leftAt = clock.now();
     else if (event === 'hide') isAway = true;
     else if (event === 'show') isAway = false;
+    else if (event === 'thaw') thawedAt = clock.now();
   });
 
   return {
@@ -48,6 +52,8 @@ export function watchPageLife(clock: Clock, random: Random): PageLife | undefine
         wait();
       });
     },
+    // Awake, the timers of a tab that is seen are in time.
+    wasAsleep: (sinceMs) => thawedAt >= sinceMs || document.visibilityState !== 'hidden',
     dispose() {
       unwatch();
       isAway = false;

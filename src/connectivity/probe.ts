@@ -1,11 +1,13 @@
 import type { Clock, Transport } from '../policy/clock.ts';
+import { originOf } from '../origin/origins.ts';
 import { reject } from '../policy/check-option.ts';
 
 /** A small request that asks whether the network is there. */
 export interface ProbeOptions {
   /**
-   * Best of the page's own origin, and something that is there whatever becomes of the API: a small
-   * static file. It must not redirect, nor be answered by a service worker.
+   * Something that is there whatever becomes of the API: a small static file. A path is one of the
+   * page's own origin; another origin must be written out. It must not redirect, nor be answered by a
+   * service worker.
    */
   readonly url: string;
   /** @default 'HEAD' */
@@ -27,16 +29,19 @@ export type ProbeResult = 'reached' | 'failed' | 'captive';
 export interface ConnectivityOptions {
   /**
    * A small request that asks. Without one, what other requests show has to do and, only while
-   * offline, a `HEAD /` to the origin that got no answer last. Only in a page.
+   * offline, a `HEAD /` to the origins known, in turn. Only in a page.
    * @default false
    */
   readonly probe?: ProbeOptions | false | undefined;
 }
 
+/** Where there is no page, there is no probe either. */
+const isUrl = (text: string): boolean => !globalThis.location || originOf(text) !== '';
+
 type Rule = readonly [isRight: (value: unknown) => boolean, allowed: string];
 
 const rules: Readonly<Record<string, Rule>> = {
-  'probe.url': [(value) => typeof value === 'string' && value !== '', 'a URL'],
+  'probe.url': [(value) => typeof value === 'string' && value !== '' && isUrl(value), 'a URL'],
   'probe.method': [(value) => [undefined, 'HEAD', 'GET'].includes(value as string), 'HEAD or GET'],
   'probe.timeoutMs': [
     (value = 1) => typeof value === 'number' && value >= 1 && value <= 60_000,
@@ -62,23 +67,27 @@ export function checkConnectivity(
   return options;
 }
 
-/** Sends the probe once. Never rejects. */
+/** Sends the probe once, until it is called off. Never rejects. */
 export async function sendProbe(
   clock: Clock,
   transport: Transport,
   { url, method = 'HEAD', timeoutMs = 5000, expect }: ProbeOptions,
+  signal?: AbortSignal,
 ): Promise<ProbeResult> {
   const controller = new AbortController();
   let timer: unknown;
   // Also where the transport, or `expect`, does not heed the signal.
   const late = new Promise<ProbeResult>((resolve) => {
-    timer = clock.setTimeout(() => {
+    const stop = (): void => {
       controller.abort();
       resolve('failed');
-    }, timeoutMs);
+    };
+    timer = clock.setTimeout(stop, timeoutMs);
+    signal?.addEventListener('abort', stop);
   });
   const ask = async (): Promise<ProbeResult> => {
-    const response = await transport(url, {
+    // Of the page, not of a `<base>` in it.
+    const response = await transport(new URL(url, globalThis.location?.href).href, {
       method,
       cache: 'no-store',
       // Any answer of another origin will do, also one that the page may not read.

@@ -1,3 +1,4 @@
+import type { PageLife } from '../connectivity/page-life.ts';
 import { type Clock, maxTimerMs } from '../policy/clock.ts';
 
 /** Puts a new time limit in the place of the old one; none lifts it. */
@@ -16,25 +17,44 @@ export interface Attempt {
   readonly settle: () => void;
 }
 
+/** What an attempt stands on. */
+export interface AttemptContext {
+  readonly clock: Clock;
+  /** Undefined where there is no page. */
+  readonly page?: PageLife | undefined;
+}
+
 /** A timer that is later than this was asleep with its tab, and an answer may have come meanwhile. */
 const latestMs = 1000;
 
-/** Starts an attempt: one timer at most, and one listener on the caller's signal. */
+/** Those of a hidden tab that is awake are no later: they fire once a minute. */
+const throttledMs = 61_000;
+
+/**
+ * Starts an attempt: one timer at most, and one listener on the caller's signal. `onAsleep` is told
+ * from when on it took longer than its limit allows, because the tab or the machine was asleep.
+ */
 export function startAttempt(
-  clock: Clock,
+  { clock, page }: AttemptContext,
   limitMs: number,
   caller: AbortSignal | undefined,
+  onAsleep: (sinceMs: number) => void,
 ): Attempt {
   const controller = new AbortController();
   let late = false;
 
   const createLimit = (): Limit => {
     let timer: unknown;
+    let dueAt = Infinity;
     const set = (ms: number, wasAsleep = false): void => {
-      const dueAt = clock.now() + ms;
+      const setAt = clock.now();
+      dueAt = setAt + ms;
       timer = clock.setTimeout(() => {
-        // Time that the tab was frozen does not count; a hidden tab's timers are late each time.
-        if (!wasAsleep && clock.now() - dueAt > latestMs) return set(ms, true);
+        const lateMs = account();
+        // Time that the tab was frozen does not count. Where it may only be hidden, with timers that
+        // are late each time, that is believed once.
+        const isAsleep = !wasAsleep || lateMs > throttledMs || page?.wasAsleep(setAt);
+        if (lateMs > latestMs && isAsleep) return set(ms, true);
         late = true;
         settle();
         controller.abort();
@@ -42,8 +62,15 @@ export function startAttempt(
       // An answer whose body nobody reads must not keep a Node process alive.
       clock.unref?.(timer);
     };
+    const account = (): number => {
+      const lateMs = clock.now() - dueAt;
+      if (lateMs > latestMs) onAsleep(dueAt + latestMs);
+      dueAt = Infinity;
+      return lateMs;
+    };
     return (nextMs = Infinity) => {
       clock.clearTimeout(timer);
+      account();
       // No timer holds a longer limit: it would fire at once.
       if (nextMs <= maxTimerMs) set(nextMs);
     };

@@ -1,3 +1,4 @@
+import type { PageLife } from '../connectivity/page-life.ts';
 import { classifyAnswer } from '../policy/classify.ts';
 import type { Transport } from '../policy/clock.ts';
 
@@ -8,6 +9,7 @@ import { definePolicy } from '../policy/validate.ts';
 import type { FindApi } from './api-profile.ts';
 import { startAttempt } from './attempt.ts';
 import { isBlockedByCsp } from './blocked-by-csp.ts';
+import { countHeld } from './count-held.ts';
 import { HttpError, NetworkError, TimeoutError } from './errors.ts';
 import { reportFailure } from './failure-report.ts';
 import { guardResponse } from './guarded-response.ts';
@@ -15,7 +17,7 @@ import { hintAtCors } from './hint-at-cors.ts';
 import type { KeyedInit, Keys } from './keys.ts';
 import { isInDoubt } from './is-in-doubt.ts';
 import type { LiveOperation } from './live-operation.ts';
-import type { Outlive } from './outlive.ts';
+import { outlivePage } from './outlive.ts';
 import { type Environment, type Operations, view } from './operations.ts';
 import type { Enter, SentFacts } from './passage.ts';
 import { isBodySpent, isSendable, readParts } from './request-parts.ts';
@@ -63,7 +65,7 @@ export interface FetchContext extends Environment {
   /** The way out, past the gate of the origin. */
   readonly enter: Enter;
   /** Undefined where there is no page that could be left. */
-  readonly page?: Outlive | undefined;
+  readonly page?: PageLife | undefined;
   /** The operation that the signal or the stack belongs to; else one for this request alone. */
   readonly operationFor: (signal: AbortSignal | undefined, request: string) => LiveOperation;
 }
@@ -168,7 +170,7 @@ export function createFetch(context: FetchContext): SteadyFetch {
     const passage = typeof entered === 'function' ? entered : await entered;
     // Dropped while it was held.
     if (!passage) throw abortedBy(live, signal?.aborted ? signal : AbortSignal.abort());
-    const settle = passage;
+    let settle = passage;
     // In between, whoever was told of its turn may have aborted it.
     if (signal?.aborted) {
       settle(failures.aborted);
@@ -179,40 +181,79 @@ export function createFetch(context: FetchContext): SteadyFetch {
       settle(expired.outcome);
       throw expired;
     }
+    if (live.intent?.kept) {
+      try {
+        await live.intent.kept();
+        signal?.throwIfAborted();
+      } catch (error) {
+        settle(failures.aborted);
+        throw signal?.aborted ? abortedBy(live, signal) : error;
+      }
+    }
     const wasUsed = isBodySpent(parts, sent);
     tell();
-    const attempt = startAttempt(clock, limitMs, signal);
+    const hold = (sinceMs: number): void => countHeld(live, sinceMs, clock.now());
+    const attempt = startAttempt(context, limitMs, signal, hold);
 
     const wire = { ...sent, signal: attempt.signal };
+    const isRepeatable = !!facts.keyed || !!idempotent || isIdempotentMethod(method);
+    const outlive = (isWhole: boolean): Promise<Response | undefined> => {
+      const cutOffAt = clock.now();
+      return outlivePage(page, {
+        input,
+        init: wire,
+        isRepeatable: isRepeatable && isWhole,
+        hold() {
+          attempt.limit();
+          // It shows nothing, and leaves its place to others.
+          settle(failures.aborted);
+        },
+        release: () => hold(cutOffAt),
+        async again() {
+          const turn = await context.enter(name, facts, policy, api, signal);
+          if (!turn) throw abortedBy(live, attempt.signal);
+          settle = turn;
+          attempt.limit(limitMs);
+          return transport(input, wire);
+        },
+      });
+    };
     let response: Response;
     try {
       response = await transport(input, wire);
     } catch (rejection) {
-      const isRepeatable = !!facts.keyed || !!idempotent || isIdempotentMethod(method);
-      const outcome = (await page?.outlive(input, wire, rejection, isRepeatable, (isOn) =>
-        attempt.limit(isOn ? limitMs : undefined),
-      )) ?? { cause: rejection };
-      if ('cause' in outcome) {
-        const { cause } = outcome;
+      let cause: unknown = rejection;
+      let again: Response | undefined;
+      try {
+        again = await outlive(true);
+      } catch (error) {
+        cause = error;
+      }
+      if (!again) {
         const isStopped = attempt.signal.aborted;
         attempt.settle();
         const isUnsent =
           !isStopped && (wasUsed || !isSendable(parts, sent) || (await isBlockedByCsp(url)));
         throw isUnsent && !signal?.aborted ? note(cause, failures.invalid) : failed(cause);
       }
-      response = outcome.response;
+      response = again;
     }
-    const { status, ok } = response;
-    const isGone = method === 'DELETE' && [404, 410].includes(status) && live.unsure?.has(name);
-    // An opaque answer has status 0, and nothing that could be read.
-    let answer =
-      ok || status === 0 || isGone
+    /** Undefined when it is good news. */
+    const classify = (given: Response): Failure | undefined => {
+      const { status: code } = given;
+      const isGone = method === 'DELETE' && [404, 410].includes(code) && live.unsure?.has(name);
+      // An opaque answer has status 0, and nothing that could be read.
+      return given.ok || code === 0 || isGone
         ? undefined
         : classifyAnswer(
-            { status, header: (field) => response.headers.get(field) },
+            { status: code, header: (field) => given.headers.get(field) },
             clock.now(),
-            !!keyed?.isInProgress(response),
+            !!keyed?.isInProgress(given),
           );
+    };
+    const { status } = response;
+    const success: Outcome = { kind: 'ok', status, processed: 'yes' };
+    let answer = classify(response);
     if (answer && keyed) answer = await keyed.judge(response, answer, facts, attempt.signal);
     if (answer && live.intent) answer = doubt(answer, live);
     if (idleMs) attempt.limit();
@@ -222,10 +263,16 @@ export function createFetch(context: FetchContext): SteadyFetch {
         attempt,
         idleMs,
         shared: { open: 1 },
-        async failed(cause, step) {
-          // What breaks off while the page is left may be the page's doing.
-          if (!step && !attempt.signal.aborted) await page?.fate();
-          return failed(cause, response, answer, step);
+        failed: (cause, step) => failed(cause, response, answer, step),
+        async again(isWhole) {
+          try {
+            const next = await outlive(isWhole && !answer);
+            if (next) settle(classify(next) ?? success, undefined, next);
+            return next?.status === status ? next : undefined;
+          } catch (error) {
+            settle(attempt.signal.aborted ? failures.aborted : failures.network, error);
+            return undefined;
+          }
         },
       });
     }
@@ -239,7 +286,7 @@ export function createFetch(context: FetchContext): SteadyFetch {
       (live.unsure ??= new Set()).add(name);
       if (!facts.keyed && !isIdempotentMethod(method)) live.isUnrepeatable = true;
     }
-    tell({ kind: 'ok', status, processed: 'yes' }, undefined, response);
+    tell(success, undefined, response);
     return response;
   };
 }

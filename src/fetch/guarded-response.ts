@@ -6,7 +6,12 @@ export interface Guard {
   /** The longest silence within the body, where silences are limited. */
   readonly idleMs: number | undefined;
   /** Makes our error from what reading the body threw; what parsing it threw stays itself. */
-  readonly failed: (cause: unknown, step?: 'parse') => Promise<unknown>;
+  readonly failed: (cause: unknown, step?: 'parse') => unknown;
+  /**
+   * To be asked when it breaks off: waits for what becomes of a page that is left. Where all of it is
+   * wanted, and it does no harm, it is asked for again, and this is the answer.
+   */
+  readonly again: (isWhole: boolean) => Promise<Response | undefined>;
   /** The bodies that share this attempt: a clone adds one. */
   readonly shared: { open: number };
   /** The guarded stream, once somebody has asked for it. */
@@ -48,7 +53,7 @@ function createPrototype(native: Response): object {
     parse?: (value: never) => unknown,
   ): Promise<unknown> {
     const guard = guardOf(response);
-    const { attempt, idleMs, failed, body } = guard;
+    const { attempt, idleMs, failed, again, body } = guard;
     const readNative = native[name] as (this: Response) => Promise<unknown>;
     if (body?.locked) throw locked(name);
     // Already read: the native error is about the caller, not about the network.
@@ -60,14 +65,19 @@ function createPrototype(native: Response): object {
       value = await readNative.call(idleMs ? new Response(response.body, { headers }) : response);
     } catch (cause) {
       // Chromium puts a TypeError of its own in the place of what that stream broke with.
-      throw guard.broken ? guard.broken.error : idleMs ? cause : await failed(cause);
+      if (guard.broken || idleMs) throw guard.broken ? guard.broken.error : cause;
+      const next = await again(true);
+      if (!next) throw failed(cause);
+      value = await readNative.call(next).catch((error: unknown) => {
+        throw failed(error);
+      });
     }
     if (!idleMs) attempt.settle();
     // In two steps, so that what cannot be parsed is told from what did not arrive.
     try {
       return parse ? parse(value as never) : value;
     } catch (error) {
-      throw await failed(error, 'parse');
+      throw failed(error, 'parse');
     }
   }
 
@@ -104,7 +114,7 @@ function createPrototype(native: Response): object {
 
 /** The same bytes, one read ahead of nothing: the native stream is locked by the first read only. */
 function guardBody(source: () => Body, guard: Guard): Body {
-  const { attempt, idleMs, failed, shared } = guard;
+  const { attempt, idleMs, failed, again, shared } = guard;
   let reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined;
   const limit = attempt.createLimit();
   return new ReadableStream(
@@ -120,7 +130,9 @@ function guardBody(source: () => Body, guard: Guard): Body {
           attempt.settle();
           controller.close();
         } catch (cause) {
-          guard.broken = { error: await failed(cause) };
+          limit();
+          await again(false);
+          guard.broken = { error: failed(cause) };
           controller.error(guard.broken.error);
         } finally {
           limit();

@@ -2,6 +2,7 @@ import type { Ask, Turn, Waiter } from '../origin/waiting.ts';
 import type { Gate } from '../origin/gate.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { HoldReason } from '../policy/outcome.ts';
+import { countHeld } from './count-held.ts';
 import type { Hold, LiveOperation } from './live-operation.ts';
 import type { Operations } from './operations.ts';
 
@@ -49,7 +50,8 @@ export function holdAt(
       if (live.holds.includes(hold)) {
         live.holds = live.holds.filter((other) => other !== hold);
         if (live.holds.length === 0) {
-          live.heldMs += Math.max(0, clock.now() - (live.heldSince ?? 0));
+          const now = clock.now();
+          countHeld(live, live.heldSince ?? now, now);
           if (live.phase === 'held') live.phase = 'sending';
         }
         operations.emit(live, { type: 'release', release });
@@ -72,7 +74,9 @@ export function holdAt(
     // Whoever aborts while others are told is not asked to wait.
     if (signal?.aborted) return end('dropped');
     signal?.addEventListener('abort', drop);
-    at.waiter = gate.wait({ ...ask, onHold }, end);
+    // Where it would wait in vain there is no place for it; what a person wants now does not wait.
+    const holdMs = live.isUrged ? Infinity : ask.holdMs;
+    at.waiter = gate.wait({ ...ask, holdMs, onHold }, end);
     if (!at.waiter) end('expired');
     // Dropped when it was told that it waits.
     else if (isOver) gate.leave(at.waiter);

@@ -9,6 +9,16 @@ export interface Intent {
   wasSent?: boolean | undefined;
   /** A request of it went without a key, because its API honours none: once more may be twice. */
   isUnkeyed?: boolean | undefined;
+  /** A request of it was refused: it is not what it was. */
+  isChanged?: boolean | undefined;
+  /** Its steps from before this operation, where somebody keeps them. */
+  readonly past?: readonly PastStep[] | undefined;
+  /** What a body is known by once its bytes are gone. */
+  readonly digest?: ((body: FixedBody) => Promise<string>) | undefined;
+  /** Keeps a step that is sent now, or done. */
+  readonly keep?: ((step: Step) => void) | undefined;
+  /** Resolves once what was said of it is kept: no request of it goes before. Rejects where none may. */
+  readonly kept?: (() => Promise<void>) | undefined;
 }
 
 /** A body that no longer changes. */
@@ -24,7 +34,11 @@ export interface Step {
   readonly isNamed: boolean;
   readonly key: string;
   /** One key never has two payloads: what was passed first is what is sent. */
-  readonly body: FixedBody;
+  body: FixedBody;
+  /** What its body is known by. */
+  readonly digest?: string | undefined;
+  /** It is from before this operation: of its body the digest alone is known, until it is passed again. */
+  isPast?: boolean;
   /** The latest attempt that it was part of. */
   attempt: number;
   /** When it was first sent, in epoch milliseconds. */
@@ -32,6 +46,9 @@ export interface Step {
   /** It was answered, and well. */
   isDone?: boolean;
 }
+
+/** What is kept of a step when its operation is over. */
+export type PastStep = Omit<Step, 'body' | 'attempt' | 'isPast'>;
 
 /** The keyed requests of an operation, each of which waits its turn to be told which step it is. */
 export interface Steps {

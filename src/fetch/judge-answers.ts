@@ -27,6 +27,7 @@ export function judgeAnswers(
       const bornAt = live.intent?.createdAt ?? step.sentAt ?? now;
       if (now - bornAt > lifetimeMs && mayBeDone(facts)) return expire(facts);
       step.sentAt ??= now;
+      live.intent?.keep?.(step);
       return undefined;
     },
     isInProgress: (response) =>
@@ -47,6 +48,7 @@ export function judgeAnswers(
     },
     succeed() {
       step.isDone = true;
+      live.intent?.keep?.(step);
     },
   };
 }

@@ -24,7 +24,7 @@ export interface KeyedInit extends RequestInit {
    * The idempotency key of this request, sent as the profile of its API declares. It is yours: give
    * the same on every attempt, and another for what is meant anew. Within a mutation of Steadfetch,
    * which has a key already, it is the name of a step, whose key is derived from both: needed where a
-   * retry skips one of several requests to the same URL. A header of your own comes before it.
+   * retry leaves out one of several equal requests to the same URL. A header of your own comes before it.
    *
    * @default none; within a mutation of Steadfetch, a key by itself for each POST and PATCH
    */
@@ -93,7 +93,9 @@ export function createKeys(
     };
     // In the order in which they were made, so that each attempt counts alike.
     const turn = steps.turn.then(() => takeStep(steps.known, ask));
-    steps.turn = turn.catch(() => {});
+    steps.turn = turn.catch(() => {
+      if (intent) intent.isChanged = true;
+    });
     const step = await turn;
     if (process.env.NODE_ENV !== 'production' && step.sentAt !== undefined) {
       const isSame = async (): Promise<boolean> => isSameBody(step.body, await body());
@@ -142,12 +144,15 @@ export function createKeys(
   };
 }
 
+const gone = { body: null, attempt: 0, isPast: true };
+
 function stepsOf(live: LiveOperation): Steps {
   const { intent } = live;
   const wasSent = intent?.wasSent ?? intent?.primary !== undefined;
   // From here on, whatever fails leaves the outcome unknown.
   if (wasSent) live.unsure ??= new Set();
-  return (live.steps ??= { known: [], turn: Promise.resolve(), wasSent });
+  const past = (intent?.past ?? []).map((step) => ({ ...step, ...gone }));
+  return (live.steps ??= { known: past, turn: Promise.resolve(), wasSent });
 }
 
 function withKey(

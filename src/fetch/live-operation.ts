@@ -39,7 +39,10 @@ export interface LiveOperation {
   /** In development: the requests of this attempt that failed. One of them again is a second loop. */
   failedRequests?: Set<string> | undefined;
   previousBackoffMs?: number;
+  /** What does not count against its deadline: it was held, or asleep with its page or machine. */
   heldMs: number;
+  /** Until when that is counted. */
+  heldTo?: number;
   /** Its requests that wait at the gate of an origin, and since when. */
   holds: readonly Hold[];
   heldSince?: number;

@@ -4,6 +4,7 @@ import type { Decision } from '../policy/decision.ts';
 import { isIdempotentMethod, type Operation } from '../policy/operation.ts';
 import { layer, type Policy } from '../policy/options.ts';
 import { type Failure, failures } from '../policy/outcome.ts';
+import { countHeld } from './count-held.ts';
 import type { Emitter, EventDetail, OperationResult } from './events.ts';
 import {
   type FailureReport,
@@ -128,10 +129,10 @@ export function createOperations(environment: Environment): Operations {
       live.phase = 'sending';
       if (process.env.NODE_ENV !== 'production') live.failedRequests = undefined;
       const now = clock.now();
-      const lateMs = Math.max(0, now - (live.decision?.retryAt ?? now));
-      live.heldMs += lateMs;
+      const dueAt = live.decision?.retryAt ?? now;
+      countHeld(live, dueAt, now);
       // What is so late was asleep, as was everything else here: it goes in turn.
-      live.isResumed = lateMs > latestMs;
+      live.isResumed = now - dueAt > latestMs;
     },
     async attempt(live, run) {
       if (live.attempt === 1) emit(live, { type: 'operation:start' });

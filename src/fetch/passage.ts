@@ -1,4 +1,5 @@
 import type { Connectivity } from '../connectivity/connectivity.ts';
+import type { PageLife } from '../connectivity/page-life.ts';
 import type { Gate } from '../origin/gate.ts';
 import { checkOrigin, type OriginOptions } from '../origin/options.ts';
 import { createOrigins, type Origins } from '../origin/origins.ts';
@@ -12,7 +13,6 @@ import { readRateLimit } from '../policy/rate-limit.ts';
 import type { ApiFacts } from './api-profile.ts';
 import type { RequestFacts } from './failure-report.ts';
 import { holdAt } from './hold.ts';
-import type { Outlive } from './outlive.ts';
 import type { LiveOperation } from './live-operation.ts';
 import type { Operations } from './operations.ts';
 import { refuse } from './refuse.ts';
@@ -50,7 +50,7 @@ export interface PassageContext {
 export interface Surroundings {
   readonly connectivity: Connectivity;
   /** Undefined where there is no page. */
-  readonly page?: Outlive | undefined;
+  readonly page?: PageLife | undefined;
 }
 
 /** The way out of an instance, past the gates of the origins. */
@@ -76,7 +76,7 @@ export function createPassage(
   surroundings: Surroundings,
 ): Passage {
   const { clock, random } = context;
-  const { connectivity, page } = surroundings;
+  const { connectivity } = surroundings;
   checkOrigin('createSteadfetch: origin', options);
   const origins = createOrigins(clock, random, options, connectivity.network);
 
@@ -105,19 +105,22 @@ export function createPassage(
         gate.allow(limit);
       }
       const { kind } = outcome;
-      const judge = (isItsDoing: boolean): void =>
-        gate.settle(
-          name,
-          isCanary,
-          isItsDoing ? signOf(outcome) : nothing,
-          clock.now() - sentAt,
-          error,
-        );
       if (kind !== 'network' && kind !== 'timeout') {
         if (response && !live.isUnproven?.()) connectivity.answered(sentAt, now, url);
-        judge(true);
-      } else if (page?.isCutOff(Object(error).cause)) judge(false);
-      else connectivity.failed(sentAt, url, judge);
+        gate.settle(name, isCanary, signOf(outcome), now - sentAt, error);
+        return;
+      }
+      let isJudged = false;
+      let isFree = false;
+      connectivity.failed(sentAt, url, (isItsDoing) => {
+        isJudged = true;
+        const sign = isItsDoing ? signOf(outcome) : nothing;
+        (isFree ? gate.judge : gate.settle)(name, isCanary, sign, clock.now() - sentAt, error);
+      });
+      if (isJudged) return;
+      // Only the verdict waits for the probe.
+      isFree = true;
+      gate.free();
     };
   };
   const wait = async (

@@ -1,7 +1,7 @@
 import { reject } from '../policy/check-option.ts';
 import { createIdempotencyKey, deriveKey } from '../policy/idempotency-key.ts';
 import { fixBody, isSameBody } from './fixed-body.ts';
-import type { Intent, Step } from './intent.ts';
+import type { FixedBody, Intent, Step } from './intent.ts';
 
 /** A request that asks which step of its operation it is. */
 export interface StepAsk {
@@ -23,18 +23,19 @@ export interface StepAsk {
  *
  * A step without a name is known by method, URL and occurrence. Where several have the same method
  * and URL, the bytes tell which of them are sent again, so that a retry may skip one; of equal ones,
- * one that is not done comes first.
+ * one that is not done comes first. Of a step from before a reload, the digest tells.
  *
  * @throws TypeError when it cannot be told which step it is, or its body cannot be sent twice.
  */
 export async function takeStep(steps: Step[], ask: StepAsk): Promise<Step> {
-  const { target, own, label, attempt, intent, body } = ask;
+  const { target, own, label, attempt, intent } = ask;
   const alike = steps.filter((step) => step.target === target && !step.isNamed);
   const name =
     own === undefined ? (label === undefined ? undefined : `#${label}`) : `=${own} ${target}`;
-  const id = name ?? `${target} ${alike.length + 1}`;
+  const id = name ?? nextId(alike, target);
   const known = name === undefined ? await recognise(alike, ask) : await recall(steps, name, ask);
   if (known) {
+    if (known.isPast) await bringBack(known, ask);
     known.attempt = attempt;
     return known;
   }
@@ -56,42 +57,52 @@ export async function takeStep(steps: Step[], ask: StepAsk): Promise<Step> {
   }
   if (intent && (own === undefined || bare(own) === intent.key)) intent.primary ??= id;
   const key = own ?? (intent?.primary === id ? intent.key : deriveKey(intent?.key ?? '', id));
-  // Of an intent it is always the same, so that a form that is sent again after a reload is, too.
-  // A key that somebody has thought up could be guessed, and with it the end of a file.
-  const boundary = (): string =>
-    intent ? deriveKey(intent.key, `boundary ${id}`) : createIdempotencyKey();
-  const step: Step = {
-    id,
-    target,
-    key,
-    attempt,
-    isNamed: name !== undefined,
-    body: fixBody(await body(), boundary),
-  };
+  const isNamed = name !== undefined;
+  const step: Step = { id, target, key, attempt, isNamed, ...(await fix(id, ask)) };
   steps.push(step);
   return step;
 }
 
-async function recognise(
-  alike: readonly Step[],
-  { attempt, body }: StepAsk,
-): Promise<Step | undefined> {
+async function fix(
+  id: string,
+  { intent, body }: StepAsk,
+): Promise<{ readonly body: FixedBody; readonly digest: string | undefined }> {
+  // Of an intent it is always the same, so that a form that is sent again after a reload is, too.
+  // A key that somebody has thought up could be guessed, and with it the end of a file.
+  const fixed = fixBody(await body(), () =>
+    intent ? deriveKey(intent.key, `boundary ${id}`) : createIdempotencyKey(),
+  );
+  return { body: fixed, digest: await intent?.digest?.(fixed) };
+}
+
+async function bringBack(step: Step, ask: StepAsk): Promise<void> {
+  const { body, digest } = await fix(step.id, ask);
+  if (digest !== step.digest) refuseOther(step, ask);
+  Object.assign(step, { body, isPast: false });
+}
+
+async function isSame(step: Step, ask: StepAsk): Promise<boolean> {
+  return step.isPast
+    ? (await fix(step.id, ask)).digest === step.digest
+    : isSameBody(step.body, await ask.body());
+}
+
+/** One that is not sent leaves a gap. */
+function nextId(alike: readonly Step[], target: string): string {
+  for (let count = alike.length + 1; ; count++) {
+    const id = `${target} ${count}`;
+    if (!alike.some((step) => step.id === id)) return id;
+  }
+}
+
+async function recognise(alike: readonly Step[], ask: StepAsk): Promise<Step | undefined> {
+  const { attempt } = ask;
   const free = alike.filter((step) => step.attempt !== attempt);
   // One that is done may be what this attempt skips.
   if (free.length === 0 || (alike.length < 2 && !free[0]?.isDone)) return free[0];
-  const given = await body();
-  const isSame = await Promise.all(free.map((step) => isSameBody(step.body, given)));
-  const same = free.filter((_, index) => isSame[index]);
-  return (
-    same.find(({ isDone }) => !isDone) ??
-    same[0] ??
-    reject(
-      'steady.fetch',
-      'idempotencyKey',
-      undefined,
-      `a name for each of the requests of this mutation to ${shown(alike)}: this attempt sends other bytes, and so it cannot be told which of them it is`,
-    )
-  );
+  const isSameAs = await Promise.all(free.map((step) => isSame(step, ask)));
+  const same = free.filter((_, index) => isSameAs[index]);
+  return same.find(({ isDone }) => !isDone) ?? same[0] ?? refuseOther(free[0], ask);
 }
 
 async function recall(
@@ -105,18 +116,29 @@ async function recall(
     (step.target !== target ||
       // In one attempt nothing has become of the first that could be the reason.
       (step.attempt === attempt && !(await isSameBody(step.body, await body()))));
-  if (isAnother) {
-    reject(
-      'steady.fetch',
-      'idempotencyKey',
-      own ?? label,
-      'the key of one request, and here are two with different content',
-    );
-  }
+  if (isAnother) refuseTwo(own ?? label);
   return step;
+}
+
+function refuseOther(step: Step | undefined, { own, label }: StepAsk): never {
+  if (step?.isNamed) refuseTwo(own ?? label);
+  const what = `${step?.target}`.replace(/[?#].*/s, '');
+  reject(
+    'steady.fetch',
+    'idempotencyKey',
+    undefined,
+    `a name for each of the requests of this mutation to ${what}: this attempt sends other bytes, and so it cannot be told which of them it is`,
+  );
+}
+
+function refuseTwo(name: string | undefined): never {
+  reject(
+    'steady.fetch',
+    'idempotencyKey',
+    name,
+    'the key of one request, and here are two with different content',
+  );
 }
 
 const pathOf = (target: string): string => target.replace(/\?.*/s, '');
 const bare = (key: string): string => key.replace(/^"(.*)"$/s, '$1');
-
-const shown = ([step]: readonly Step[]): string => `${step?.target}`.replace(/[?#].*/s, '');

@@ -1,4 +1,4 @@
-import type { Intent } from '../fetch/intent.ts';
+import type { Intent, PastStep } from '../fetch/intent.ts';
 import { createIdempotencyKey } from '../policy/idempotency-key.ts';
 import type { TabStorage } from './tab-storage.ts';
 
@@ -12,6 +12,8 @@ export interface FormIntent extends Pick<Intent, 'key' | 'createdAt' | 'primary'
   readonly isExpired?: boolean | undefined;
   /** It went without a key: its API honours none. */
   readonly isUnkeyed?: boolean | undefined;
+  /** Its requests, without their bytes. */
+  readonly steps?: readonly PastStep[] | undefined;
   /** The payload, where the form is to keep it. */
   readonly payload?: unknown;
 }
@@ -60,18 +62,21 @@ export function createFormIntents(storage: TabStorage, form: string): FormIntent
 function parse(text: string | null): FormIntent | undefined {
   try {
     const intent = JSON.parse(text ?? '') as FormIntent;
-    const { key, createdAt, fingerprint, outcome } = intent;
+    const { key, createdAt, fingerprint, outcome, steps = [] } = intent;
     const isWhole =
       !!key &&
       typeof key === 'string' &&
       Number.isFinite(createdAt) &&
       typeof fingerprint === 'string' &&
-      ['failed', 'unknown'].includes(outcome);
+      ['failed', 'unknown'].includes(outcome) &&
+      steps.every(({ id, target, key: own }) => [id, target, own].every(isText));
     return isWhole ? intent : undefined;
   } catch {
     return undefined;
   }
 }
+
+const isText = (value: unknown): boolean => typeof value === 'string';
 
 /** Why the person must be asked before anything is sent. */
 export type ConfirmationReason = 'edited-after-unknown' | 'key-expired' | 'no-key';

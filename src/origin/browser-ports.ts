@@ -1,3 +1,4 @@
+import { hasPage } from './has-page.ts';
 import type { SharePorts } from './share-ports.ts';
 import { requestLock } from './web-lock.ts';
 
@@ -6,9 +7,9 @@ import { requestLock } from './web-lock.ts';
  * no BroadcastChannel or no page (a server, a worker): there a tab works alone.
  */
 export function browserPorts(): SharePorts | undefined {
-  const { document, BroadcastChannel, navigator } = globalThis as Partial<typeof globalThis>;
+  const { BroadcastChannel, navigator } = globalThis as Partial<typeof globalThis>;
   const locks = navigator?.locks;
-  if (!document || !BroadcastChannel || !locks) return undefined;
+  if (!hasPage() || !BroadcastChannel || !locks) return undefined;
 
   return {
     open(receive) {
@@ -22,13 +23,16 @@ export function browserPorts(): SharePorts | undefined {
     lock: (name, granted) => requestLock(locks, name, granted),
     watch(listener) {
       let isAway = false;
+      const stop = new AbortController();
+      const { signal } = stop;
       const look = ({ type }: { readonly type: string }): void => {
         isAway = /pagehide|freeze/.test(type) || (isAway && type === 'visibilitychange');
         listener(isAway ? 'away' : document.visibilityState);
       };
       for (const type of ['visibilitychange', 'freeze', 'resume', 'pagehide', 'pageshow'])
-        addEventListener(type, look, true);
+        addEventListener(type, look, { capture: true, signal });
       look({ type: '' });
+      return () => stop.abort();
     },
   };
 }

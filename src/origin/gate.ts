@@ -29,6 +29,14 @@ export interface OriginState {
   readonly waiting: number;
 }
 
+type Judge = (
+  endpoint: string,
+  isCanary: boolean,
+  sign: Sign,
+  latencyMs: number,
+  error?: unknown,
+) => void;
+
 /** What every attempt to an origin passes. */
 export interface Gate extends Readable<OriginState> {
   readonly budget: Budget;
@@ -48,14 +56,11 @@ export interface Gate extends Readable<OriginState> {
   readonly force: (waiter: Waiter) => void;
   /** Asked for again: its wait starts anew. */
   readonly renew: (waiter: Waiter) => void;
-  /** An attempt that has gone is over, at its headers. */
-  readonly settle: (
-    endpoint: string,
-    isCanary: boolean,
-    sign: Sign,
-    latencyMs: number,
-    error?: unknown,
-  ) => void;
+  /** An attempt that has gone is over, at its headers: its place is free, and this is what it shows. */
+  readonly settle: Judge;
+  /** Its place is free, and what it shows is said later, by `judge`. */
+  readonly free: () => void;
+  readonly judge: Judge;
   /** Why something new would wait now, and until when as far as is known. */
   readonly whyHeld: () => { readonly reason: HoldReason; readonly retryAt: number | undefined };
   /** The error of the last attempt that showed an outage. */
@@ -64,6 +69,8 @@ export interface Gate extends Readable<OriginState> {
   readonly pause: (retryAfterMs: number) => void;
   /** What RateLimit said in an answer; undefined when it said nothing. */
   readonly allow: (limit: RateLimitState | undefined) => void;
+  /** Who waits goes on as before; what is only shown is not kept up to date any more. */
+  readonly dispose: () => void;
   /** Whether to look for RateLimit: in every answer of an origin that sends it, else now and then. */
   readonly isLimitExpected: () => boolean;
 }
@@ -96,9 +103,12 @@ export function createGate(
 
   let waiters: readonly Waiter[] = [];
   let heldSince = 0;
+  /** Of that time, what the machine was asleep. */
+  let asleepForMs = 0;
+  let isDisposed = false;
   /** The origin has asked for a pause, and nothing has been released since. */
   let isPaused = false;
-  const { isOffline } = network;
+  const { isOffline, heart } = network;
   let wasOffline = isOffline();
 
   /** Nothing but a free place is waited for. */
@@ -168,7 +178,12 @@ export function createGate(
   };
   const startRelease = (usualFailureRate: number, firstGap: number): void => {
     isPaused = false;
-    release.recover(waiters.length, clock.now() - heldSince, usualFailureRate, firstGap);
+    release.recover(
+      waiters.length,
+      clock.now() - heldSince - asleepForMs,
+      usualFailureRate,
+      firstGap,
+    );
   };
   const recover = (upAt: number): void => {
     startRelease(isPaused ? 0 : rule.usualRate(), between(random, 0, 1));
@@ -222,6 +237,7 @@ export function createGate(
   };
   /** Lets go whose turn it is, and sets the one timer for what comes next. */
   const pump = (): void => {
+    heart.look();
     const now = clock.now();
     expire(now);
     const upAt = following.foundUpAt();
@@ -240,10 +256,17 @@ export function createGate(
     const electAt = following.elect(waiters.length);
     let next = Math.min(due ?? Infinity, limitAt, electAt);
     for (const { expiresAt } of waiters) next = Math.min(next, expiresAt);
-    setAlarm(next);
+    setAlarm(isDisposed && waiters.length === 0 ? Infinity : next);
+    beat(waiters.length > 0 ? Infinity : 0);
     tell();
   };
   const setAlarm = createAlarm(clock, pump);
+  // Nobody waits in their sleep.
+  const beat = heart.join((asleepMs) => {
+    asleepForMs += asleepMs;
+    for (const waiter of waiters) waiter.expiresAt += asleepMs;
+    pump();
+  });
 
   const restrict = (remaining: number, resetAt: number): void => {
     limit.allow(remaining - slots.getState(), resetAt);
@@ -282,6 +305,17 @@ export function createGate(
   });
   const following = createFollowing(clock, random, circuit, line);
 
+  const judge: Judge = (endpoint, isCanary, sign, latencyMs, error) => {
+    const wasClosed = circuit.isClosed();
+    const shown = evidence.see({ endpoint, isCanary, sign, latencyMs, error });
+    if (shown === 'recovery') {
+      following.sayUp();
+      recover(clock.now());
+    }
+    if (!circuit.isClosed() && (isCanary || wasClosed)) following.sayDown();
+    if (shown === 'outage' || waiters.length > 0 || store.getState().status !== 'up') pump();
+  };
+
   const extend = (waiter: Waiter, now: number, ms: number): void => {
     waiter.askedAt = now;
     waiter.expiresAt = now + ms;
@@ -315,7 +349,7 @@ export function createGate(
       if (limit.getState().until > now + ask.holdMs) return undefined;
       const ms = isQueued ? Math.min(ask.holdMs, queueTimeoutMs) : ask.holdMs;
       const waiter: Waiter = { ask, askedAt: now, expiresAt: now + ms, take };
-      if (waiters.length === 0) heldSince = now;
+      if (waiters.length === 0) [heldSince, asleepForMs] = [now, 0];
       waiters = [...waiters, waiter];
       if (!circuit.isClosed() && (ask.isNew || ask.priority === 'user-blocking')) {
         following.ask();
@@ -341,21 +375,23 @@ export function createGate(
       extend(waiter, clock.now(), waiter.ask.holdMs);
       pump();
     },
-    settle(endpoint, isCanary, sign, latencyMs, error) {
+    settle(...shown) {
       slots.free();
-      const wasClosed = circuit.isClosed();
-      const shown = evidence.see({ endpoint, isCanary, sign, latencyMs, error });
-      if (shown === 'recovery') {
-        following.sayUp();
-        recover(clock.now());
-      }
-      if (!circuit.isClosed() && (isCanary || wasClosed)) following.sayDown();
-      if (shown === 'outage' || waiters.length > 0 || store.getState().status !== 'up') pump();
+      judge(...shown);
     },
+    free() {
+      slots.free();
+      if (waiters.length > 0) pump();
+    },
+    judge,
     pause(retryAfterMs) {
       limit.pause(retryAfterMs);
       isPaused = true;
       following.sayLimit(limit.getState().until, 0);
+      pump();
+    },
+    dispose() {
+      isDisposed = true;
       pump();
     },
     isLimitExpected: limitLook.isDue,

@@ -1,3 +1,5 @@
+import { type Heart, noHeart } from './heart.ts';
+
 /** The device's way to all origins, as a gate sees it. */
 export interface Network {
   /** Nothing may go out that must leave the device. */
@@ -6,6 +8,7 @@ export interface Network {
   readonly retryAt: () => number | undefined;
   /** Calls the listener when any of this has changed, until the returned function is called. */
   readonly subscribe: (listener: () => void) => () => void;
+  readonly heart: Heart;
 }
 
 /** Nobody knows anything against it. */
@@ -13,4 +16,5 @@ export const openNetwork: Network = {
   isOffline: () => false,
   retryAt: () => undefined,
   subscribe: () => () => {},
+  heart: noHeart,
 };

@@ -3,15 +3,19 @@ import { browserPorts } from './browser-ports.ts';
 import { createGate, type Gate, type OriginState } from './gate.ts';
 import type { Network } from './network.ts';
 import type { OriginOptions } from './options.ts';
-import { createShare, type Join } from './share.ts';
+import { createShare, type Share } from './share.ts';
 import { createStore, type Readable } from './store.ts';
 
 /** The gates of all origins that requests have gone to. */
 export interface Origins {
   /** The gate of a URL, as it was passed to fetch, and of a declared partition of its origin. */
   readonly gateOf: (url: string, partition?: string, options?: OriginOptions) => Gate;
+  /** The origins that requests have gone to. */
+  readonly known: () => readonly string[];
   /** The state of one origin, its partitions included; of all of them, the worst, without an origin. */
   readonly stateOf: (origin?: string) => Readable<OriginState>;
+  /** This tab works alone from now on, and what does not wait has no timer. */
+  readonly dispose: () => void;
 }
 
 const up: OriginState = Object.freeze({ status: 'up', retryAt: undefined, waiting: 0 });
@@ -51,15 +55,15 @@ export function createOrigins(
     return key;
   };
 
-  let opened: { readonly join: Join | undefined } | undefined;
+  let opened: { readonly share: Share | undefined } | undefined;
   /** With the first request, not before: nothing starts at import, or on a server. */
-  const openLine = (): Join | undefined => {
+  const openShare = (): Share | undefined => {
     if (!opened) {
       const { share = true } = defaults;
       const ports = share === true ? browserPorts() : share || undefined;
-      opened = { join: ports && createShare(clock, ports) };
+      opened = { share: ports && createShare(clock, ports) };
     }
-    return opened.join;
+    return opened.share;
   };
 
   const worst = (origin: string | undefined): OriginState => {
@@ -79,12 +83,12 @@ export function createOrigins(
       const key = keyOf(url, partition);
       let gate = gates.get(key);
       if (!gate) {
-        const join = openLine();
+        const share = openShare();
         gate = createGate(
           clock,
           random,
           { ...defaults, ...options },
-          join && ((ear) => join(key, ear)),
+          share && ((ear) => share.join(key, ear)),
           network,
         );
         gates.set(key, gate);
@@ -92,6 +96,7 @@ export function createOrigins(
       }
       return gate;
     },
+    known: () => [...gates.keys()].map((key) => key.replace(/ .*/, '')),
     stateOf(origin) {
       const wanted = origin && originOf(origin);
       if (wanted === '')
@@ -107,6 +112,11 @@ export function createOrigins(
         },
         subscribe: changes.subscribe,
       };
+    },
+    dispose() {
+      opened?.share?.dispose();
+      opened = { share: undefined };
+      for (const gate of gates.values()) gate.dispose();
     },
   };
 }

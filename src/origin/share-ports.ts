@@ -16,6 +16,6 @@ export interface SharePorts {
    * before this has returned. The function that it returns gives the lock back, or stops asking.
    */
   readonly lock: (name: string, granted: () => void) => () => void;
-  /** Calls the listener at once, and whenever it changes. */
-  readonly watch: (listener: (life: TabLife) => void) => void;
+  /** Calls the listener at once, and whenever it changes, until the returned function is called. */
+  readonly watch: (listener: (life: TabLife) => void) => () => void;
 }

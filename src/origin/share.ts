@@ -26,8 +26,13 @@ export interface Line {
   readonly say: (word: Word) => void;
 }
 
-/** Joins the gate of a key with those of the same key in other tabs. */
-export type Join = (key: string, ear: Ear) => Line;
+/** The lines between the tabs of one browser. */
+export interface Share {
+  /** Joins the gate of a key with those of the same key in other tabs. */
+  readonly join: (key: string, ear: Ear) => Line;
+  /** From now on this tab works alone. */
+  readonly dispose: () => void;
+}
 
 interface Member {
   readonly receive: (message: Readonly<Record<string, unknown>>) => void;
@@ -50,15 +55,16 @@ const isBetween = (value: unknown, least: number, most: number): value is number
  * that a tab asks for only while it is seen and holds something, so that a tab that sleeps stops
  * nobody. A message carries the origin's key and times, nothing else.
  */
-export function createShare(clock: Clock, ports: SharePorts): Join {
+export function createShare(clock: Clock, ports: SharePorts): Share {
   const members = new Map<unknown, Member>();
   let channel: ShareChannel | undefined;
   let isVisible = false;
+  let isAlone = false;
 
   /** Whoever has said something that still holds says it again. */
   const greet = (key: unknown): void => channel?.post({ version, key, kind: 'hello' });
 
-  ports.watch((life) => {
+  const unwatch = ports.watch((life) => {
     isVisible = life === 'visible';
     if (life === 'away') {
       // What is received in the back-forward cache would cost the page its place there.
@@ -74,7 +80,7 @@ export function createShare(clock: Clock, ports: SharePorts): Join {
     for (const member of members.values()) member.check();
   });
 
-  return (key, ear) => {
+  const join: Share['join'] = (key, ear) => {
     let knownAt = 0;
     let saidState: object | undefined;
     let saidLimit: object | undefined;
@@ -83,7 +89,7 @@ export function createShare(clock: Clock, ports: SharePorts): Join {
     let giveUp: (() => void) | undefined;
 
     const check = (): void => {
-      const isCandidate = isWanted && isVisible;
+      const isCandidate = isWanted && isVisible && !isAlone;
       if (isCandidate === !!giveUp) return;
       isLeader = false;
       giveUp?.();
@@ -118,7 +124,7 @@ export function createShare(clock: Clock, ports: SharePorts): Join {
     greet(key);
 
     return {
-      leads: () => isLeader,
+      leads: () => isLeader || isAlone,
       want(wants) {
         isWanted = wants;
         check();
@@ -135,5 +141,16 @@ export function createShare(clock: Clock, ports: SharePorts): Join {
         channel?.post(message);
       },
     };
+  };
+
+  return {
+    join,
+    dispose() {
+      isAlone = true;
+      unwatch();
+      channel?.close();
+      channel = undefined;
+      for (const { check } of members.values()) check();
+    },
   };
 }

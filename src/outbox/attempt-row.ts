@@ -1,3 +1,4 @@
+import type { PastStep } from '../fetch/intent.ts';
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import { warn } from '../fetch/warn.ts';
 import { backoffDelay } from '../policy/backoff.ts';
@@ -8,8 +9,8 @@ import { fateOf, type Limits, shorten } from './fate.ts';
 import type { OutboxHandler } from './handler.ts';
 import { type DeadReason, type Fence, type Row, rowSchema } from './row.ts';
 import type { Seal } from './seal.ts';
-import { sendRow, type SenderContext } from './send-row.ts';
-import type { Change, Settled } from './store.ts';
+import { sendRow, type SenderContext, type Sent } from './send-row.ts';
+import type { Change, OutboxStore, Settled } from './store.ts';
 
 /** A handler with every value decided. */
 export interface HandlerDefinition extends Limits {
@@ -18,6 +19,12 @@ export interface HandlerDefinition extends Limits {
   /** What it lays over the policy of the instance. */
   readonly own: PolicyOptions;
   readonly policy: Policy;
+}
+
+/** A row that can be sent. */
+interface Ready {
+  readonly variables: unknown;
+  readonly past: readonly PastStep[];
 }
 
 /** How a row has ended, or that it has not. */
@@ -30,8 +37,7 @@ export interface AttemptContext {
   readonly sender: SenderContext;
   readonly handlers: ReadonlyMap<string, HandlerDefinition>;
   readonly seal: Seal;
-  /** Which request of a row carries its key, before that goes. */
-  readonly note: (seq: number, fence: Fence, primary: string) => void;
+  readonly note: OutboxStore['note'];
   /** Whether somebody in this tab waits for its result. */
   readonly isAwaited: (row: Row) => boolean;
   /** An attempt has begun. */
@@ -55,27 +61,30 @@ export function createAttempt({
   isUrged: boolean,
 ) => Promise<Attempt | undefined> {
   const { clock, random, operations } = sender;
-  const refs = new Map<string, LiveOperation['ref']>();
+  /** Of those that wait here for their next attempt. */
+  const sent = new Map<string, Sent>();
 
   const prepare = async (
     row: Row,
     definition: HandlerDefinition | undefined,
-  ): Promise<
-    { readonly variables: unknown } | { readonly reason: DeadReason; readonly error?: unknown }
-  > => {
+  ): Promise<Ready | { readonly reason: DeadReason; readonly error?: unknown }> => {
     if (row.schema > rowSchema) return { reason: 'schema-too-new' };
     if (!definition) return { reason: 'handler-missing' };
     const { version, handler } = definition;
     if (row.version > version) return { reason: 'schema-too-new' };
+    // Its tab died while it was under way, and nobody knows its key.
+    if (row.isUnkeyed) return { reason: 'not-repeatable' };
     let variables: unknown;
+    let past: readonly PastStep[];
     try {
       variables = await seal.open(row.variables);
+      past = row.steps === undefined ? [] : ((await seal.open(row.steps)) as readonly PastStep[]);
     } catch (error) {
       return { reason: 'unreadable', error };
     }
-    if (row.version === version) return { variables };
+    if (row.version === version) return { variables, past };
     try {
-      if (handler.migrate) return { variables: handler.migrate(variables, row.version) };
+      if (handler.migrate) return { variables: handler.migrate(variables, row.version), past };
       return { reason: 'not-migrated' };
     } catch (error) {
       return { reason: 'not-migrated', error };
@@ -93,10 +102,11 @@ export function createAttempt({
 
   return async (running, fence, isUrged) => {
     const { row, controller } = running;
+    const before = sent.get(row.id);
+    sent.delete(row.id);
     const definition = handlers.get(row.handler);
     const isBlocking = definition?.handler.onDead !== 'pass';
     const bury = (reason: DeadReason, error: unknown, tried: Partial<Change>): Attempt => {
-      refs.delete(row.id);
       const { isInDoubt } = row;
       const short = error === undefined ? undefined : shorten(error);
       const change = { kind: 'dead', reason, isBlocking, isInDoubt, error: short } as const;
@@ -110,7 +120,9 @@ export function createAttempt({
     // Nothing was tried.
     if ('reason' in ready) return bury(ready.reason, ready.error, { attempts: row.attempts - 1 });
     if (!definition) return undefined;
-    const { variables } = ready;
+    const { variables, past } = ready;
+    const keepSteps = async (steps: readonly PastStep[]): Promise<Pick<Row, 'steps'>> =>
+      steps.length > 0 ? { steps: await seal.close('outbox', steps) } : {};
     const made = await sendRow(sender, row, {
       run: definition.handler.mutationFn,
       variables,
@@ -118,17 +130,24 @@ export function createAttempt({
       idempotent: definition.handler.idempotent,
       signal: controller.signal,
       isUrged,
-      ref: refs.get(row.id),
-      onPrimary: (id) => note(row.seq, fence, id),
+      sent: before,
+      past,
+      async note({ primary, isUnkeyed, steps }) {
+        const kept = await keepSteps(steps);
+        return note(row, fence, {
+          ...kept,
+          ...(primary !== undefined && { primary }),
+          ...(isUnkeyed && { isUnkeyed }),
+        });
+      },
       onLive(live) {
         running.live = live;
-        refs.set(row.id, live.ref);
         onLive(row, live);
       },
     });
     if (made.kind === 'dropped') return undefined;
+    if (made.kind === 'unsent') throw made.error;
     if (made.kind === 'done') {
-      refs.delete(row.id);
       const isKept = !isAwaited(row);
       const result = isKept ? await keep(made.data) : undefined;
       return {
@@ -136,15 +155,20 @@ export function createAttempt({
         report: (settled) => onEnd(row, { ...made, variables }, settled),
       };
     }
-    const { error, decision, isInDoubt, isUnkeyed } = made;
+    const { error, decision, isInDoubt } = made;
+    const kept = await keepSteps(made.past);
+    const nowMs = clock.now();
     const fate = fateOf(made, row, definition, {
-      nowMs: clock.now(),
+      nowMs,
       backoffMs: () => backoffDelay({ ...definition.policy, retry: row.attempts }, random),
     });
-    if (fate.kind === 'dead') return bury(fate.reason, error, { isInDoubt, isUnkeyed });
+    if (fate.kind === 'dead') return bury(fate.reason, error, { isInDoubt, ...kept });
     return {
-      change: { ...fate, error: shorten(error), isInDoubt, isUnkeyed },
-      report: (settled) => onEnd(row, { kind: 'again', error, decision }, settled),
+      change: { ...fate, plannedAt: nowMs, ...kept, error: shorten(error), isInDoubt },
+      report(settled) {
+        if (settled?.row) sent.set(row.id, made.sent);
+        onEnd(row, { kind: 'again', error, decision }, settled);
+      },
     };
   };
 }

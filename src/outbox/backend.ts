@@ -1,7 +1,7 @@
 import type { DeadReason, NewRow, OwnerRecord, Row, RowState } from './row.ts';
 
 /** How sure a write must be before it counts. */
-export type Durability = 'strict' | 'relaxed';
+type Durability = 'strict' | 'relaxed';
 
 /** One transaction: nothing else is awaited in it, and nobody sees half of it. */
 export interface Transaction {
@@ -16,8 +16,8 @@ export interface Transaction {
   /** The places of the rows of an owner that are due: so many at most, the first due first. */
   readonly due: (owner: string, nowMs: number, limit: number) => Promise<readonly number[]>;
   readonly countDue: (owner: string, nowMs: number) => Promise<number>;
-  /** When the next one of an owner is due that is not yet. */
-  readonly nextDueAt: (owner: string, nowMs: number) => Promise<number | undefined>;
+  /** The next one of an owner that is due later. */
+  readonly nextDue: (owner: string, nowMs: number) => Promise<Row | undefined>;
   readonly hasLive: (owner: string) => Promise<boolean>;
   /** In the order of their places, after one of them. */
   readonly list: (

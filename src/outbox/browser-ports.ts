@@ -23,7 +23,7 @@ export function browserPorts(): TabPorts {
       let isAway = false;
       const look = ({ type }: Event): void => {
         isAway = /pagehide|freeze/.test(type) || (isAway && type === 'visibilitychange');
-        listener(isAway ? 'away' : 'here');
+        listener(isAway ? 'away' : document.visibilityState === 'hidden' ? 'hidden' : 'here');
       };
       for (const type of looks) addEventListener(type, look, true);
       return () => {

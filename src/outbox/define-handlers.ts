@@ -14,8 +14,6 @@ const patient = {
   priority: 'user-visible',
 } as const satisfies PolicyOptions;
 
-const endless = { maxRetries: Infinity, deadlineMs: Infinity } as const;
-
 /** @throws TypeError when a handler is not as it must be. */
 export function defineHandlers(
   handlers: OutboxHandlers,
@@ -52,7 +50,7 @@ function define(name: string, given: object, base: Policy): HandlerDefinition {
         'left out: an entry is sent until it arrives, or until maxAttempts or maxAgeMs of its handler',
       );
   }
-  const own = { ...patient, ...policy, ...endless };
+  const own = { ...patient, ...policy, maxRetries: maxAttempts - 1, deadlineMs: Infinity };
   return {
     handler,
     version,

@@ -33,6 +33,8 @@ export interface DeliveryContext {
   ) => Promise<Attempt | undefined>;
   /** An attempt begins. */
   readonly onStart: (row: Row) => void;
+  /** Its turn has come, whoever sends it. */
+  readonly onTurn: (row: Row) => void;
   /** Another tab has taken the rows of this owner over. */
   readonly onLost: (fence: Fence) => void;
   /** The store does not work. */
@@ -42,7 +44,7 @@ export interface DeliveryContext {
 }
 
 /** What must be known of a row to send it when it is due. */
-export type DueRow = Pick<Row, 'seq' | 'liveOwner' | 'nextRetryAt'>;
+type DueRow = Pick<Row, 'seq' | 'liveOwner' | 'nextRetryAt'>;
 
 /** Sends the rows of the owners that this tab has, when they are due, the oldest first. */
 export interface Delivery {
@@ -55,6 +57,10 @@ export interface Delivery {
   /** Looks again what is due: time has passed, or another tab has changed something. */
   readonly look: () => void;
   readonly running: (id: string) => Running | undefined;
+  /** Breaks off all that is under way. */
+  readonly stop: () => void;
+  /** Resolves when nothing is due or under way. @returns when the next one is, or Infinity. */
+  readonly whenIdle: () => Promise<number>;
   readonly dispose: () => void;
 }
 
@@ -82,6 +88,7 @@ export function createDelivery({
   parallel,
   attempt,
   onStart,
+  onTurn,
   onLost,
   onError,
   onIdle,
@@ -89,6 +96,7 @@ export function createDelivery({
   const driven = new Map<string, Driven>();
   const running = new Map<number, Running | undefined>();
   const urged = new Set<number>();
+  const idle: (() => void)[] = [];
   let timer: unknown;
   let pausedUntil = -Infinity;
   let isPumping = false;
@@ -103,7 +111,7 @@ export function createDelivery({
     const limit = pageSize + running.size;
     const due = await store.due(owner, nowMs, limit);
     one.hasMore = due.length === limit;
-    one.nextAt = (await store.nextDueAt(owner, nowMs)) ?? Infinity;
+    one.nextAt = (await store.nextDueAt(one.fence, nowMs)) ?? Infinity;
     const known = new Set(one.queue);
     for (const seq of due) if (!running.has(seq)) known.add(seq);
     one.queue = [...known].toSorted((a, b) => a - b);
@@ -128,12 +136,14 @@ export function createDelivery({
     try {
       do {
         isAskedAgain = false;
-        if (isOver || clock.now() < pausedUntil) break;
         const nowMs = clock.now();
-        for (const one of [...driven.values()])
+        // The clock was set back meanwhile.
+        if (pausedUntil > nowMs + errorPauseMs) pausedUntil = nowMs;
+        if (isOver || nowMs < pausedUntil) break;
+        for (const one of driven.values())
           if (one.isStale || (!one.hasMore && one.nextAt <= nowMs)) await load(one);
         while (running.size < parallel && !isOver && !network.isOffline()) {
-          for (const one of [...driven.values()])
+          for (const one of driven.values())
             if (one.hasMore && one.queue.length === 0) await load(one);
           const next = takeOldest();
           if (!next) break;
@@ -146,10 +156,15 @@ export function createDelivery({
       isPumping = false;
     }
     plan();
-    const isThrough = ({ queue, hasMore }: Driven): boolean => queue.length === 0 && !hasMore;
-    const isIdle = running.size === 0 && [...driven.values()].every(isThrough);
-    if (isIdle && driven.size > 0 && !isOver) onIdle();
+    if (!isIdle()) return;
+    for (const tell of idle.splice(0)) tell();
+    if (driven.size > 0 && !isOver) onIdle();
   };
+  const isIdle = (): boolean =>
+    running.size === 0 &&
+    [...driven.values()].every(
+      ({ queue, hasMore, isStale }) => queue.length === 0 && !hasMore && !isStale,
+    );
 
   const pause = (error: unknown): void => {
     pausedUntil = clock.now() + errorPauseMs;
@@ -174,17 +189,20 @@ export function createDelivery({
     const isUrged = urged.delete(seq);
     let settled: Settled | undefined;
     try {
-      const row = await store.claim(seq, fence, clock.now());
-      if (row === 'lost') lose(fence);
-      else if (row && !isOver) {
+      const claim = await store.claim(seq, fence, clock.now());
+      if (claim === 'lost') lose(fence);
+      else if (claim.next) onTurn(claim.next);
+      else if (claim.row && !isOver) {
+        const { row } = claim;
         const one: Running = { row, live: undefined, controller: new AbortController() };
         running.set(seq, one);
         onStart(row);
         const made = await attempt(one, fence, isUrged);
-        if (made) {
-          settled = await write(seq, fence, made.change);
-          made.report(settled);
-        }
+        if (made) settled = await write(row, fence, made.change);
+        // It may be there still, and then nobody else looks: this tab has slept, and is back.
+        const driver = driven.get(fence.owner);
+        if (!settled && driver) driver.isStale = true;
+        made?.report(settled);
       }
     } catch (error) {
       pause(error);
@@ -196,12 +214,16 @@ export function createDelivery({
   };
 
   /** What has happened has happened: it is written again when the store cannot. */
-  const write = async (seq: number, fence: Fence, change: Change): Promise<Settled | undefined> => {
+  const write = async (row: Row, fence: Fence, change: Change): Promise<Settled | undefined> => {
     for (let left = writes; ; left -= 1) {
+      // This tab may have slept, and taken over from itself since.
+      const { fence: latest } = driven.get(fence.owner) ?? { fence };
       try {
-        return await store.settle(seq, fence, change, clock.now());
+        return await store.settle(row, latest, change, clock.now());
       } catch (error) {
-        if (left === 1 || isOver) throw error;
+        // The database is gone: what has become of the row is all the same known.
+        if (isOver) return undefined;
+        if (left === 1) throw error;
         onError(error);
         await new Promise<void>((over) => {
           clock.setTimeout(over, 1000 * 2 ** (writes - left));
@@ -238,13 +260,23 @@ export function createDelivery({
     },
     drop: (owner) => void driven.delete(owner),
     add(row, isUrged = false) {
-      if (isUrged) urged.add(row.seq);
+      if (!driven.has(row.liveOwner ?? '')) return;
+      const known = running.get(row.seq);
+      if (isUrged && known) for (const { go } of known.live?.holds ?? []) go();
+      else if (isUrged) urged.add(row.seq);
       noteDue(row, isUrged);
       void pump();
     },
     look() {
       for (const one of driven.values()) one.isStale = true;
       void pump();
+    },
+    async whenIdle() {
+      if (!isIdle()) await new Promise<void>((resolve) => void idle.push(resolve));
+      return Math.min(Infinity, ...[...driven.values()].map(({ nextAt }) => nextAt));
+    },
+    stop() {
+      for (const one of running.values()) one?.controller.abort();
     },
     running: (id) => [...running.values()].find((one) => one?.row.id === id),
     dispose() {

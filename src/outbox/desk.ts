@@ -27,9 +27,10 @@ export interface Desk {
   readonly edit: (id: string, variables: unknown) => Promise<string | undefined>;
   /** @returns whether there was something to discard. `error` is what its submission ends in. */
   readonly discard: (id: string, error?: unknown) => Promise<boolean>;
-  readonly clear: () => Promise<void>;
   /** What could not be delivered may be now, with the handlers that there are. */
   readonly cure: (engine: Engine) => Promise<void>;
+  /** The same for one. @returns whether it is cured. */
+  readonly cureOne: (engine: Engine, id: string) => Promise<boolean>;
 }
 
 export interface DeskContext {
@@ -40,9 +41,9 @@ export interface DeskContext {
   readonly engines: () => readonly Engine[];
   /** A row is due now; `isUrged`: because a person wants it. */
   readonly onDue: (row: Row, isUrged: boolean) => void;
-  readonly onRename: (id: string, next: string) => void;
+  /** A row has another id from now on. */
+  readonly onRename: (id: string, row: Row) => void;
   readonly onDiscard: (row: Row, error: unknown) => void;
-  readonly onClear: () => void;
   readonly onChange: () => void;
 }
 
@@ -63,7 +64,6 @@ export function createDesk({
   onDue,
   onRename,
   onDiscard,
-  onClear,
   onChange,
 }: DeskContext): Desk {
   const show = ({ store, delivery }: Engine, row: Row): Promise<OutboxEntry> =>
@@ -82,13 +82,6 @@ export function createDesk({
     return Promise.all(found.map((row) => show(engine, row)));
   };
 
-  const revive = (
-    { store, ownership }: Engine,
-    id: string,
-    change?: (row: Row) => Row,
-  ): Promise<Row | undefined> =>
-    ownership.use((fence) => store.revive(id, fence, clock.now(), change));
-
   const change = async (
     id: string,
     act: (engine: Engine, row: Row) => Promise<Row | undefined>,
@@ -98,8 +91,7 @@ export function createDesk({
       const row = await engine.store.find(id);
       const after = row && (await act(engine, row));
       if (!after) continue;
-      if (after.liveOwner !== undefined && after.liveOwner !== row.liveOwner)
-        engine.take(after.liveOwner);
+      if (after.id !== id) onRename(id, after);
       onDue(after, true);
       onChange();
       return after.id;
@@ -108,13 +100,24 @@ export function createDesk({
   };
 
   const retry: Desk['retry'] = (id) =>
-    change(id, (engine, row) => {
-      for (const { go } of engine.delivery.running(id)?.live?.holds ?? []) go();
-      if (row.state === 'sending') return Promise.resolve(row);
-      // Where nothing was done, the key may stand for the refusal.
-      const isNew = row.state === 'dead' && row.deadReason === 'refused' && !row.isInDoubt;
-      return revive(engine, id, isNew ? (known) => renew(known, clock) : undefined);
-    });
+    change(id, async (engine, row) =>
+      row.state === 'sending'
+        ? row
+        : engine.revive(id, (known) => {
+            // Where nothing was done, the key may stand for the refusal.
+            const isRefused = known.deadReason === 'refused' && !known.isInDoubt;
+            return isRefused ? renew(known, clock) : known;
+          }),
+    );
+
+  const cureOne: Desk['cureOne'] = async (engine, id) => {
+    const row = await engine.store.find(id);
+    if (!row?.deadReason || !curable.includes(row.deadReason)) return false;
+    if (!isDeliverable(row, handlers.get(row.handler))) return false;
+    const cured = await engine.revive(id);
+    if (cured) onDue(cured, false);
+    return !!cured;
+  };
 
   return {
     async list(filter = {}) {
@@ -140,15 +143,12 @@ export function createDesk({
     },
     async edit(id, variables) {
       const sealed = await seal.close('outbox.edit', variables);
-      const next = await change(id, async (engine, row) => {
-        if (row.state === 'sending') return undefined;
-        return revive(engine, id, (known) => {
+      return change(id, (engine) =>
+        engine.revive(id, (known) => {
           const { version = known.version } = handlers.get(known.handler) ?? {};
           return { ...renew(known, clock), variables: sealed, version };
-        });
-      });
-      if (next !== undefined) onRename(id, next);
-      return next;
+        }),
+      );
     },
     async discard(id, error) {
       await ready();
@@ -162,24 +162,14 @@ export function createDesk({
       }
       return false;
     },
-    async clear() {
-      await ready();
-      for (const { store } of engines()) await store.clear();
-      onClear();
-      onChange();
-    },
     async cure(engine) {
-      const { store } = engine;
       for (const reason of curable) {
-        for await (const row of pagesOf((after) => store.dead(reason, after, pageSize))) {
-          if (!isDeliverable(row, handlers.get(row.handler))) continue;
-          const cured = await revive(engine, row.id);
-          if (!cured) continue;
-          if (cured.liveOwner !== undefined) engine.take(cured.liveOwner);
-          onDue(cured, false);
-        }
+        const dead = pagesOf((after) => engine.store.dead(reason, after, pageSize));
+        for await (const row of dead)
+          if (isDeliverable(row, handlers.get(row.handler))) await cureOne(engine, row.id);
       }
     },
+    cureOne,
   };
 }
 
@@ -196,7 +186,14 @@ async function* pagesOf(load: (after: number) => Promise<readonly Row[]>): Async
 
 /** The same, as something new: nothing has been tried under its key. */
 function renew(row: Row, clock: Clock): Row {
-  const { primary: _, lastError: __, lastAttemptAt: ___, isUnkeyed: ____, ...rest } = row;
+  const {
+    primary: _,
+    steps: __,
+    lastError: ___,
+    lastAttemptAt: ____,
+    isUnkeyed: _____,
+    ...rest
+  } = row;
   const createdAt = clock.now();
   return { ...rest, id: createIdempotencyKey(), createdAt, attempts: 0, isInDoubt: false };
 }

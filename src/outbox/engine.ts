@@ -13,8 +13,15 @@ export interface Engine {
   readonly delivery: Delivery;
   /** Keeps a row of this tab's own, and sends it when it is due. @returns the row as it is kept. */
   readonly add: (row: Unplaced) => Promise<Row>;
-  /** Sends the rows of an owner that is this tab's. */
-  readonly take: (owner: string) => void;
+  /**
+   * A person wants a row to be sent now, or again; `change` makes another of it.
+   *
+   * @returns the row as it is now; undefined when that cannot be.
+   */
+  readonly revive: (id: string, change?: (row: Row) => Row) => Promise<Row | undefined>;
+  /** All rows were discarded. */
+  readonly forget: () => void;
+  readonly onError: (error: unknown) => void;
   readonly dispose: () => void;
 }
 
@@ -26,19 +33,17 @@ export interface EngineContext extends Omit<AttemptContext, 'note'> {
   readonly name: string;
   /** A row is being sent. */
   readonly onStart: (row: Row) => void;
-  /** This tab has rows to send for the first time, or those of another that has died. */
+  /** Its turn has come, whoever sends it. */
+  readonly onTurn: (row: Row) => void;
+  /** There are rows of an owner that the other tabs do not know yet, or whose owner has died. */
   readonly onOwn: () => void;
   readonly onError: (error: unknown) => void;
 }
 
 export function createEngine(context: EngineContext): Engine {
-  const { store, sender, network, parallel, lock, name, onStart, onOwn } = context;
+  const { store, sender, network, parallel, lock, name } = context;
+  const { onStart, onTurn, onOwn, onError } = context;
   const { clock } = sender;
-  let isOver = false;
-  /** What fails once its store is given up says nothing of the next one. */
-  const onError = (error: unknown): void => {
-    if (!isOver) context.onError(error);
-  };
   const ownership = createOwnership({
     clock,
     store,
@@ -54,7 +59,7 @@ export function createEngine(context: EngineContext): Engine {
   });
   const attempt = createAttempt({
     ...context,
-    note: (seq, fence, primary) => void store.note(seq, fence, primary).catch(onError),
+    note: store.note,
   });
   const delivery = createDelivery({
     clock,
@@ -63,6 +68,7 @@ export function createEngine(context: EngineContext): Engine {
     parallel,
     attempt,
     onStart,
+    onTurn,
     onLost: ownership.lose,
     onError,
     onIdle() {
@@ -73,16 +79,22 @@ export function createEngine(context: EngineContext): Engine {
     },
   });
 
-  const drive = (fence: Fence): void => {
-    if (delivery.drive(fence)) onOwn();
+  const driveOrTell = (fence: Fence): void => {
+    if (ownership.has(fence)) {
+      if (delivery.drive(fence)) onOwn();
+      return;
+    }
+    // It was given up while the row was written: to whoever looks first.
+    onOwn();
+    void ownership.look();
   };
   const add = async (row: Unplaced): Promise<Row> => {
     for (;;) {
       const added = await ownership.use(async (fence, leaseUntil) => {
         const { owner } = fence;
         const kept = await store.add({ ...row, owner, liveOwner: owner }, fence, leaseUntil);
-        if (kept) drive(fence);
-        else ownership.lose(fence);
+        if (kept?.liveOwner === owner) driveOrTell(fence);
+        else if (!kept) ownership.lose(fence);
         return kept;
       });
       if (!added) continue;
@@ -96,12 +108,19 @@ export function createEngine(context: EngineContext): Engine {
     ownership,
     delivery,
     add,
-    take(owner) {
-      const fence = ownership.held().find((one) => one.owner === owner);
-      if (fence) drive(fence);
+    revive: (id, change) =>
+      ownership.use(async (fence, leaseUntil) => {
+        const row = await store.revive(id, fence, clock.now(), change, leaseUntil);
+        if (row?.liveOwner === fence.owner) driveOrTell(fence);
+        return row;
+      }),
+    forget() {
+      for (const { owner } of ownership.held()) delivery.drop(owner);
+      delivery.stop();
+      ownership.release();
     },
+    onError,
     dispose() {
-      isOver = true;
       delivery.dispose();
       ownership.dispose();
     },

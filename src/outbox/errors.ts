@@ -63,10 +63,29 @@ export function discarded(entry: EntryFacts): SteadfetchError {
   return report(error);
 }
 
+/** The outbox was disposed of while somebody waited for an entry. */
+export function leftBehind(entry: EntryFacts, isDurable: boolean): SteadfetchError {
+  const { handler } = entry;
+  const error = new SteadfetchError(
+    isDurable
+      ? `The outbox was disposed of before this '${handler}' was known to be delivered. It is kept, and sent by another tab or the next page.`
+      : `The outbox was disposed of before this '${handler}' was known to be delivered. It was in this page alone, and is sent no more.`,
+    { operation: operationOf(entry), outcome: { kind: 'aborted', processed: 'unknown' } },
+  );
+  return report(error);
+}
+
+/** Nothing can be done with an outbox any more. */
+export function disposedOf(operation: string): Error {
+  return new Error(
+    `${operation}: the outbox was disposed of. Make another: createOutbox({ steady, queryClient, handlers }).`,
+  );
+}
+
 /** Nobody in this tab has heard what became of an entry that is no longer there. */
 export function gone(entry: EntryFacts): SteadfetchError {
   const error = new SteadfetchError(
-    `This '${entry.handler}' is no longer in the outbox: another tab has delivered or discarded it, while this one slept.`,
+    `This '${entry.handler}' is no longer in the outbox: another tab has delivered, edited or discarded it, while this one slept.`,
     { operation: operationOf(entry), outcome: { kind: 'aborted', processed: 'unknown' } },
   );
   return report(error);

@@ -9,6 +9,8 @@ export interface FailedAttempt {
   readonly error: unknown;
   /** It, or one before it, may have been done. */
   readonly isInDoubt: boolean;
+  /** A request of it went out. */
+  readonly wasSent: boolean;
 }
 
 /** The app's own limits; by default there are none. */
@@ -37,7 +39,7 @@ const finals: Partial<Record<StopReason, DeadReason>> = {
  * wait where nobody has said one.
  */
 export function fateOf(
-  { failure, decision }: FailedAttempt,
+  { failure, decision, wasSent }: Pick<FailedAttempt, 'failure' | 'decision' | 'wasSent'>,
   { attempts, createdAt }: Pick<Row, 'attempts' | 'createdAt'>,
   { maxAttempts, maxAgeMs }: Limits,
   { nowMs, backoffMs }: { readonly nowMs: number; readonly backoffMs: () => number },
@@ -47,8 +49,8 @@ export function fateOf(
     // A request that could not be sent will not be a better one; what is held was none.
     if (reason) return { kind: 'dead', reason };
   }
-  const wasSent = failure.kind !== 'held-too-long' && failure.kind !== 'over-budget';
-  const made = wasSent ? attempts : attempts - 1;
+  const isHeld = failure.kind === 'held-too-long' || failure.kind === 'over-budget';
+  const made = isHeld && !wasSent ? attempts - 1 : attempts;
   if (made >= maxAttempts) return { kind: 'dead', reason: 'max-attempts' };
   const nextRetryAt = Math.max(
     decision.retryAt ?? 0,
@@ -60,13 +62,17 @@ export function fateOf(
 
 const longestMessage = 200;
 
-/** An error as it is kept: its name, its status, and a line. */
+/** An error as it is kept: its name, its status, and a line. Whatever was thrown, this does not throw. */
 export function shorten(error: unknown): RowError {
-  const { name, message, status } = Object(error) as Record<string, unknown>;
-  const text = typeof message === 'string' ? message : String(error);
-  return {
-    name: typeof name === 'string' ? name : 'Error',
-    message: text.length > longestMessage ? `${text.slice(0, longestMessage - 1)}…` : text,
-    ...(typeof status === 'number' && { status }),
-  };
+  try {
+    const { name, message, status } = Object(error) as Record<string, unknown>;
+    const text = typeof message === 'string' ? message : String(error);
+    return {
+      name: typeof name === 'string' ? name : 'Error',
+      message: text.length > longestMessage ? `${text.slice(0, longestMessage - 1)}…` : text,
+      ...(typeof status === 'number' && { status }),
+    };
+  } catch {
+    return { name: 'Error', message: 'Something was thrown that cannot be read.' };
+  }
 }

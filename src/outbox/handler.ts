@@ -27,8 +27,8 @@ export interface OutboxHandler<TVariables = never, TData = unknown> {
    */
   readonly mutationFn: (variables: TVariables, context: OutboxContext) => Promise<TData>;
   /**
-   * How its failures are answered, laid over the policy of the outbox: no end of retries and no
-   * deadline (see `maxAttempts` and `maxAgeMs`), 10 s for an attempt, full jitter from 1 s to 5 minutes.
+   * How its failures are answered. There is no end of retries and no deadline: see `maxAttempts` and
+   * `maxAgeMs`. @default 10 s for an attempt, full jitter from 1 s to 5 minutes
    */
   readonly policy?: OutboxPolicy | undefined;
   /** Whatever it sends may be done twice: it is sent again without a key, too. @default false */

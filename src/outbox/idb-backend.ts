@@ -58,7 +58,8 @@ export function createIdbBackend(database: OutboxDatabase): Backend {
         result = await work(wrap(native));
       } catch (error) {
         abort(native);
-        throw error;
+        // What has aborted it says more than the request that was aborted.
+        throw native.error ?? error;
       }
       // Only now it is there.
       await native.done;
@@ -110,11 +111,8 @@ function wrap(native: Native<'readonly'> | Native<'readwrite'>): Transaction {
     headOf: (scope) => rows.index('blocks').get(scope),
     due: (owner, nowMs, limit) => rows.index('due').getAllKeys(until(owner, nowMs), limit),
     countDue: (owner, nowMs) => rows.index('due').count(until(owner, nowMs)),
-    async nextDueAt(owner, nowMs) {
-      const later = IDBKeyRange.bound([owner, nowMs], [owner, []], true);
-      const next = await rows.index('due').openKeyCursor(later);
-      return next?.key[1];
-    },
+    nextDue: (owner, nowMs) =>
+      rows.index('due').get(IDBKeyRange.bound([owner, nowMs], [owner, []], true)),
     hasLive: async (owner) => (await rows.index('liveOwner').getKey(owner)) !== undefined,
     async list(state, after, limit) {
       const beyond = IDBKeyRange.lowerBound(after, true);

@@ -8,21 +8,23 @@ export function createMemoryBackend(): Backend {
   let lastSeq = 0;
   let turn: Promise<unknown> = Promise.resolve();
 
-  const find = (test: (row: Row) => boolean): Row[] => [...rows.values()].filter(test);
+  // As on the disk: nobody can change what is kept by changing what he was given.
+  const find = (test: (row: Row) => boolean): Row[] =>
+    [...rows.values()].filter(test).map((row) => structuredClone(row));
   const due = (owner: string, nowMs: number): number[] =>
     find((row) => row.liveOwner === owner && (row.nextRetryAt ?? Infinity) <= nowMs).map(
       ({ seq }) => seq,
     );
   const dueAt = (seq: number): number => rows.get(seq)?.nextRetryAt ?? Infinity;
   const tx: Transaction = {
-    row: async (seq) => rows.get(seq),
+    row: async (seq) => structuredClone(rows.get(seq)),
     rowById: async (id) => find((row) => row.id === id)[0],
     async add(row) {
       lastSeq += 1;
-      rows.set(lastSeq, { ...row, seq: lastSeq });
+      rows.set(lastSeq, structuredClone({ ...row, seq: lastSeq }));
       return lastSeq;
     },
-    put: async (row) => rows.set(row.seq, row),
+    put: async (row) => rows.set(row.seq, structuredClone(row)),
     remove: async (seq) => rows.delete(seq),
     headOf: async (scope) => find(({ blocks }) => blocks === scope)[0],
     due: async (owner, nowMs, limit) =>
@@ -30,11 +32,12 @@ export function createMemoryBackend(): Backend {
         .toSorted((one, other) => dueAt(one) - dueAt(other))
         .slice(0, limit),
     countDue: async (owner, nowMs) => due(owner, nowMs).length,
-    async nextDueAt(owner, nowMs) {
-      const times = find(({ liveOwner }) => liveOwner === owner)
-        .map(({ nextRetryAt = Infinity }) => nextRetryAt)
-        .filter((at) => at > nowMs && at < Infinity);
-      return times.length > 0 ? Math.min(...times) : undefined;
+    async nextDue(owner, nowMs) {
+      const isLater = ({ liveOwner, nextRetryAt = 0 }: Row): boolean =>
+        liveOwner === owner && nextRetryAt > nowMs;
+      return find(isLater).toSorted(
+        ({ nextRetryAt: one = 0 }, { nextRetryAt: other = 0 }) => one - other,
+      )[0];
     },
     hasLive: async (owner) => find(({ liveOwner }) => liveOwner === owner).length > 0,
     list: async (state, after, limit) =>

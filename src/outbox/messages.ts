@@ -24,7 +24,9 @@ export type Message =
     }
   /** A row needs a person; a person has discarded it. */
   | { readonly kind: 'dead'; readonly id: string }
-  | { readonly kind: 'discarded'; readonly id: string }
+  | { readonly kind: 'discarded'; readonly id: string; readonly isInDoubt: boolean }
+  /** A person has edited a row: it has another id, and is a new one. */
+  | { readonly kind: 'renamed'; readonly id: string; readonly next: string }
   /** All rows were discarded: the person has logged out. */
   | { readonly kind: 'cleared' };
 
@@ -39,7 +41,7 @@ export function write(message: Message): object {
 /** What a tab of another version, or anybody else, has posted is no message. */
 export function read(posted: unknown): Message | undefined {
   const message = Object(posted) as Readonly<Record<string, unknown>>;
-  const { kind, id, owner, seq, isUrged, handler } = message;
+  const { kind, id, owner, seq, isUrged, handler, isInDoubt, next } = message;
   if (message['version'] !== version) return undefined;
   const isWhole =
     kind === 'owner' ||
@@ -51,7 +53,8 @@ export function read(posted: unknown): Message | undefined {
       typeof isUrged === 'boolean') ||
     (typeof id === 'string' &&
       ((kind === 'done' && typeof handler === 'string') ||
-        kind === 'dead' ||
-        kind === 'discarded'));
+        (kind === 'discarded' && typeof isInDoubt === 'boolean') ||
+        (kind === 'renamed' && typeof next === 'string') ||
+        kind === 'dead'));
   return isWhole ? (posted as Message) : undefined;
 }

@@ -25,23 +25,31 @@ export type NotDurableReason =
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError' as const;
   readonly reason: NotDurableReason;
-  constructor(reason: NotDurableReason, cause?: unknown) {
+  /** It will not be otherwise in this page. */
+  readonly isForGood: boolean;
+  constructor(
+    reason: NotDurableReason,
+    cause?: unknown,
+    isFinal: boolean = reason === 'newer-version',
+  ) {
     super(`The outbox cannot use IndexedDB: ${reason}.`, { cause });
     this.reason = reason;
+    this.isForGood = isFinal;
   }
 }
 
 /**
  * Opens the database, or rejects soon. `onLost` is told once, when it is taken away later.
  *
- * @throws DatabaseError
+ * @throws an error whose reason `reasonOf` knows.
  */
 export async function openDatabase(
   name: string,
   clock: Clock,
   onLost: (reason: NotDurableReason) => void,
 ): Promise<OutboxDatabase> {
-  if (!(globalThis as Partial<typeof globalThis>).indexedDB) throw new DatabaseError('unavailable');
+  if (!(globalThis as Partial<typeof globalThis>).indexedDB)
+    throw new DatabaseError('unavailable', undefined, true);
   let isLate = false;
   let timer: unknown;
   let opened: OutboxDatabase | undefined;
@@ -61,12 +69,11 @@ export async function openDatabase(
     }, patienceMs);
     clock.unref?.(timer);
   });
-  opening.then(
-    (database) => {
-      if (isLate) database.close();
-    },
-    () => {},
-  );
+  const closeIfLate = async (): Promise<void> => {
+    const database = await opening;
+    if (isLate) database.close();
+  };
+  closeIfLate().catch(() => {});
   try {
     opened = await Promise.race([opening, late]);
     return opened;
@@ -78,6 +85,11 @@ export async function openDatabase(
   } finally {
     clock.clearTimeout(timer);
   }
+}
+
+/** Whether it is of no use to open it once more in this page. */
+export function isForGood(error: unknown): boolean {
+  return error instanceof DatabaseError && error.isForGood;
 }
 
 /** What a failed write says about the database; undefined when it says nothing. */

@@ -1,15 +1,13 @@
 import type { LiveOperation } from '../fetch/live-operation.ts';
-import { askBeforeLeaving } from '../intent/ask-before-leaving.ts';
 import type { Network } from '../origin/network.ts';
 import type { Readable } from '../origin/store.ts';
 import { reject } from '../policy/check-option.ts';
-import type { Decision } from '../policy/decision.ts';
 import { createIdempotencyKey } from '../policy/idempotency-key.ts';
 import type { HandlerDefinition, RowEnd } from './attempt-row.ts';
 import { createDesk, type Desk } from './desk.ts';
 import { createEngine, type Engine } from './engine.ts';
 import { toDeadLetter } from './entry.ts';
-import { discarded, gone } from './errors.ts';
+import { discarded, disposedOf, type EntryFacts, gone, leftBehind } from './errors.ts';
 import { createLine } from './line.ts';
 import { createDisplay, type Display, type OutboxState } from './outbox-state.ts';
 import { type Row, rowSchema, type Unplaced } from './row.ts';
@@ -17,30 +15,19 @@ import { createSeal, type OutboxCipher } from './seal.ts';
 import type { SenderContext } from './send-row.ts';
 import { createStorage, type StorageContext } from './storage.ts';
 import { createStore, type Settled } from './store.ts';
+import { createSubmissions, type Progress } from './submissions.ts';
 import type { TabPorts } from './tab-ports.ts';
-import { createWaiters } from './waiters.ts';
 
 /** What is known of an intent that somebody else keeps: a form. */
-export interface GivenIntent {
+interface GivenIntent {
   readonly key: string;
   readonly createdAt: number;
   readonly wasSent?: boolean | undefined;
   readonly primary?: string | undefined;
 }
 
-/** What this tab does with a submission of its own. */
-export interface Progress {
-  readonly attempt: number;
-  /** The attempt that is under way, or was last. */
-  readonly live: LiveOperation | undefined;
-  /** When it is sent next; undefined while it is being sent. */
-  readonly retryAt: number | undefined;
-  readonly decision: Decision | undefined;
-  readonly error: unknown;
-}
-
-/** A submission of this tab. */
-export interface Submission {
+/** What `submit` returns. */
+interface Submitted {
   readonly idempotencyKey: string;
   /** Resolves once it is kept; `isDurable` says whether on the disk. */
   readonly saved: Promise<{ readonly isDurable: boolean }>;
@@ -57,13 +44,20 @@ export interface Delivered {
 }
 
 export interface OutboxCore
-  extends Readable<OutboxState>, Pick<Display, 'onChange'>, Omit<Desk, 'cure'> {
+  extends Readable<OutboxState>, Pick<Display, 'onChange'>, Omit<Desk, 'cure' | 'cureOne'> {
+  /** Forgets all entries, in all tabs. */
+  readonly clear: () => Promise<void>;
   readonly submit: (
     handler: string,
     variables: unknown,
     intent?: GivenIntent,
     onProgress?: (progress: Progress) => void,
-  ) => Submission;
+  ) => Submitted;
+  /**
+   * Sends what nobody else sends, as far as that can be done now. @returns whether something of it is
+   * left for later.
+   */
+  readonly drain: () => Promise<boolean>;
   /** Nothing more is sent from here; what is kept stays. */
   readonly dispose: () => void;
 }
@@ -76,52 +70,45 @@ export interface OutboxCoreContext extends Pick<StorageContext, 'open'> {
   readonly handlers: ReadonlyMap<string, HandlerDefinition>;
   readonly cipher: OutboxCipher | undefined;
   readonly parallel: number;
+  /** Something is to be sent, and this page may not be there to do it. */
+  readonly onLeft: () => void;
   readonly onDelivered: (delivered: Delivered) => void;
 }
 
 /** A result waits so long for the tab that submitted. */
 const keepResultMs = 600_000;
 
-/** A submission of this page that has not ended. */
-interface Own {
-  readonly row: Unplaced;
-  readonly onProgress: ((progress: Progress) => void) | undefined;
-}
+/** A lock that nobody holds is granted long before. */
+const grantMs = 500;
+/** What is due so soon is waited for. */
+const drainMs = 30_000;
 
 export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
-  const { sender, ports, handlers, onDelivered } = context;
+  const { sender, network, ports, handlers, onLeft, onDelivered } = context;
   const { clock } = sender;
   const tab = createIdempotencyKey();
   const seal = createSeal(context.cipher);
-  const waiters = createWaiters();
-  const own = new Map<string, Own>();
-  /** Those that are not, or not yet, on the disk. */
-  const unsaved = new Set<string>();
-  let stay: (() => void) | undefined;
+  const submissions = createSubmissions();
   let isAway = false;
   let isOver = false;
   let sweepTimer: unknown;
+  let isSweepAsked = false;
   let turn: Promise<unknown> = Promise.resolve();
 
-  const guard = (): void => {
-    if (unsaved.size > 0) stay ??= askBeforeLeaving();
-    else {
-      stay?.();
-      stay = undefined;
+  const tellDelivered = (delivered: Delivered): void => {
+    try {
+      onDelivered(delivered);
+    } catch (error) {
+      // Surfaces as an unhandled rejection: the app's mistake must not cost anybody their turn.
+      void Promise.reject(error);
     }
-  };
-  /** Nothing of it is left to be done here. */
-  const end = (id: string): void => {
-    own.delete(id);
-    unsaved.delete(id);
-    guard();
   };
 
   const line = createLine(ports, context.name, {
     changed: () => display.refresh(),
     owner() {
       const engine = storage.durable();
-      engine?.ownership.look().catch(storage.noteTrouble);
+      void engine?.ownership.look();
       engine?.delivery.look();
     },
     due({ owner, seq, isUrged }) {
@@ -129,12 +116,17 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       storage.durable()?.delivery.add(due, isUrged);
     },
     done({ id, handler, variables, data }) {
-      onDelivered({ idempotencyKey: id, handler, variables, data });
-      settleFromStore(id).catch(storage.noteTrouble);
+      tellDelivered({ idempotencyKey: id, handler, variables, data });
+      void settleFromStore(id, { data });
+      planSweep();
     },
-    dead: ({ id }) => void settleFromStore(id).catch(storage.noteTrouble),
-    discarded: ({ id }) => forget(id),
-    cleared: () => waiters.ids().forEach((id) => forget(id)),
+    dead: ({ id }) => void cureOrSettle(id),
+    renamed: ({ id, next }) => submissions.rename(id, next),
+    discarded({ id, isInDoubt }) {
+      const known = submissions.get(id);
+      forget(id, known && { ...known.facts, isInDoubt });
+    },
+    cleared: () => void hearCleared(),
   });
   const changed = (): void => {
     display.refresh();
@@ -146,38 +138,70 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     if (liveOwner !== undefined) line.post({ kind: 'due', owner: liveOwner, seq, isUrged });
   };
 
-  /** Another tab may have ended what this one waits for. */
-  const settleFromStore = async (id: string): Promise<void> => {
-    const store = storage.durable()?.store;
-    if (!store || !waiters.has(id) || unsaved.has(id)) return;
-    const row = await store.find(id);
-    if (row?.state === 'done') {
-      waiters.resolve(id, await seal.open(row.result).catch(() => undefined));
-      end(id);
-      await store.acknowledge(id);
-    } else if (row?.state === 'dead') {
-      waiters.reject(id, toDeadLetter(row));
-      end(id);
-    } else if (!row) {
-      const known = own.get(id);
-      if (known) waiters.reject(id, gone(known.row));
-      end(id);
+  /** Another tab may have ended what this one waits for; `delivered` is what it has said of it. */
+  const settleFromStore = async (
+    id: string,
+    delivered?: { readonly data: unknown },
+  ): Promise<void> => {
+    const engine = storage.durable();
+    const known = submissions.get(id);
+    if (!engine || !known?.isSaved) return;
+    try {
+      const row = await engine.store.find(id);
+      if (submissions.get(id) !== known) return;
+      if (row?.state === 'done') {
+        submissions.resolve(id, await seal.open(row.result).catch(() => undefined));
+        await engine.store.acknowledge(id);
+      } else if (row?.state === 'dead') submissions.reject(id, toDeadLetter(row));
+      else if (!row && delivered) submissions.resolve(id, delivered.data);
+      else if (!row) submissions.reject(id, gone(known.facts));
+    } catch (error) {
+      engine.onError(error);
     }
   };
   /** One after the other: there may be thousands. */
   const settleAll = async (): Promise<void> => {
-    for (const id of waiters.ids()) await settleFromStore(id);
+    for (const [id] of submissions.all()) await settleFromStore(id);
+  };
+  /** What another tab cannot deliver, this one perhaps can: it is of another version of the app. */
+  const cureOrSettle = async (id: string): Promise<void> => {
+    const engine = storage.durable();
+    const isCured = engine && (await cureOne(engine, id).catch(engine.onError));
+    if (!isCured) await settleFromStore(id);
   };
   /** A person has discarded it. */
-  const forget = (id: string, row?: Row, error?: unknown): void => {
+  const forget = (id: string, facts: EntryFacts | undefined, error?: unknown): void => {
     for (const { delivery } of storage.engines()) delivery.running(id)?.controller.abort();
-    const known = row ?? own.get(id)?.row;
-    if (known) waiters.reject(id, error ?? discarded(known));
-    end(id);
+    if (facts) submissions.reject(id, error ?? discarded(facts));
+  };
+  /** What of those that were all discarded is not on its way any more. */
+  const forgetAll = (ids: readonly string[]): void => {
+    for (const id of ids) {
+      const known = submissions.get(id);
+      forget(id, known && { ...known.facts, isInDoubt: !!known.row });
+    }
+  };
+  const unsaved = (): string[] =>
+    submissions.all().flatMap(([id, { isSaved }]) => (isSaved ? [] : [id]));
+  /** Another tab has discarded all rows: what it has not seen is of this page alone. */
+  const hearCleared = async (): Promise<void> => {
+    forgetAll(unsaved());
+    for (const engine of storage.engines()) {
+      if (!engine.store.isDurable) await engine.store.clear();
+      engine.forget();
+    }
+    for (const [id, known] of submissions.all()) {
+      const row = await storage
+        .durable()
+        ?.store.find(id)
+        .catch(() => undefined);
+      if (!row && known.isSaved) forgetAll([id]);
+    }
+    await storage.durable()?.ownership.look();
   };
 
   const tell = (row: Row, progress: Omit<Progress, 'attempt'>): void =>
-    own.get(row.id)?.onProgress?.({ ...progress, attempt: row.attempts });
+    submissions.get(row.id)?.onProgress?.({ ...progress, attempt: row.attempts });
   const onLive = (row: Row, live: LiveOperation): void => {
     const error = undefined;
     live.onChange = () => {
@@ -189,18 +213,19 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   };
   const onEnd = (row: Row, ended: RowEnd, settled: Settled | undefined): void => {
     const { id, handler } = row;
-    if (ended.kind === 'done') {
+    if (!settled) {
+      // Another tab has it now, and says what becomes of it; or nobody has it any more.
+      void settleFromStore(id, ended.kind === 'done' ? ended : undefined);
+    } else if (ended.kind === 'done') {
       const { data, variables } = ended;
-      waiters.resolve(id, data);
-      end(id);
-      onDelivered({ idempotencyKey: id, handler, variables, data });
+      submissions.resolve(id, data);
+      tellDelivered({ idempotencyKey: id, handler, variables, data });
       line.post({ kind: 'done', id, handler, variables, data });
-      if (settled?.row) planSweep();
-    } else if (ended.kind === 'dead' && settled?.row) {
-      waiters.reject(id, toDeadLetter(settled.row, ended.error));
-      end(id);
+      if (settled.row) planSweep();
+    } else if (ended.kind === 'dead' && settled.row) {
+      submissions.reject(id, toDeadLetter(settled.row, ended.error));
       line.post({ kind: 'dead', id });
-    } else if (ended.kind === 'again' && settled?.row) {
+    } else if (ended.kind === 'again' && settled.row) {
       const { error, decision } = ended;
       tell(row, { live: undefined, retryAt: settled.row.nextRetryAt, decision, error });
     }
@@ -212,37 +237,38 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   const storage = createStorage({
     clock,
     open: context.open,
-    startEngine: (backend) =>
+    startEngine: (backend, onError) =>
       createEngine({
         ...context,
         store: createStore(backend),
         lock: backend.isDurable ? ports.lock : undefined,
         seal,
-        isAwaited: ({ id }) => waiters.has(id),
+        isAwaited: ({ id }) => !!submissions.get(id),
         onLive,
         onEnd,
         onStart: changed,
+        onTurn: tellDue,
         onOwn: () => line.post({ kind: 'owner' }),
-        onError: (error) => storage.noteTrouble(error),
+        onError,
       }),
     onOpen: (engine) => resume(engine),
     show: (reason) => display.showStorage(reason),
   });
-  const { cure, ...desk } = createDesk({
+  const { cure, cureOne, ...desk } = createDesk({
     clock,
     handlers,
     seal,
     ready: storage.ready,
     engines: storage.engines,
     onDue: tellDue,
-    onRename: waiters.rename,
-    onDiscard(row, error) {
-      forget(row.id, row, error);
-      line.post({ kind: 'discarded', id: row.id });
+    onRename(id, row) {
+      submissions.rename(id, row.id, row);
+      line.post({ kind: 'renamed', id, next: row.id });
     },
-    onClear() {
-      waiters.ids().forEach((id) => forget(id));
-      line.post({ kind: 'cleared' });
+    onDiscard(row, error) {
+      const isInDoubt = row.isInDoubt || row.state === 'sending' || row.state === 'done';
+      forget(row.id, { ...row, isInDoubt }, error);
+      line.post({ kind: 'discarded', id: row.id, isInDoubt });
     },
     onChange: changed,
   });
@@ -250,20 +276,25 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   const resume = async (engine: Engine): Promise<void> => {
     const { store, ownership } = engine;
     // What this page has submitted, and is not there: somebody has deleted the database.
-    for (const [id, { row }] of own)
-      if (!unsaved.has(id) && !(await store.find(id)))
-        await engine.add({ ...row, isInDoubt: true });
+    for (const [id, { row, isSaved }] of submissions.all())
+      if (row && isSaved && !(await store.find(id))) await engine.add({ ...row, isInDoubt: true });
     await ownership.look();
     await cure(engine);
     await store.sweep(clock.now() - keepResultMs);
+    // Whoever has delivered what is not old enough yet may be gone before it is.
+    planSweep();
     display.refresh();
   };
   const planSweep = (): void => {
+    isSweepAsked = true;
     if (sweepTimer !== undefined || isOver) return;
+    isSweepAsked = false;
     sweepTimer = clock.setTimeout(() => {
       sweepTimer = undefined;
-      const store = storage.durable()?.store;
-      store?.sweep(clock.now() - keepResultMs).catch(storage.noteTrouble);
+      const engine = storage.durable();
+      engine?.store.sweep(clock.now() - keepResultMs).catch(engine.onError);
+      // Something was done since.
+      if (isSweepAsked) planSweep();
     }, keepResultMs + 1000);
     clock.unref?.(sweepTimer);
   };
@@ -273,22 +304,33 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     const engine = storage.durable();
     if (!engine) return;
     const { ownership, delivery } = engine;
+    if (now !== 'here' && ownership.held().length > 0) onLeft();
     if (isAway) {
       for (const { owner } of ownership.held()) delivery.drop(owner);
       return ownership.leave();
     }
-    ownership.look().catch(storage.noteTrouble);
+    void ownership.comeBack();
     for (const one of storage.engines()) one.delivery.look();
-    if (wasAway) settleAll().catch(storage.noteTrouble);
+    if (wasAway) void settleAll();
     display.refresh();
   });
 
-  const keep = async (row: Unplaced, onProgress: Own['onProgress']): Promise<boolean> => {
+  /** @returns whether it is on the disk. */
+  const keep = async (row: Unplaced): Promise<boolean> => {
     const { id } = row;
-    own.set(id, { row, onProgress });
+    const known = submissions.get(id);
+    if (!known || isOver) throw discarded(row);
+    known.row = row;
     const { row: added, isDurable } = await storage.add(row);
-    if (isDurable) unsaved.delete(id);
-    guard();
+    if (submissions.get(id) !== known) {
+      // A person has discarded it meanwhile.
+      if (!isOver) await desk.discard(id);
+      throw discarded(row);
+    }
+    if (isDurable) {
+      submissions.save(id);
+      if (network.isOffline()) onLeft();
+    }
     // It was there already: another press under the same key.
     if (added.state === 'done') await settleFromStore(id);
     else if (added.attempts > 0 || added.state === 'dead') await desk.retry(id);
@@ -298,17 +340,45 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
 
   return {
     ...desk,
+    async discard(id, error) {
+      // It may be on its way to the disk.
+      await turn;
+      return desk.discard(id, error);
+    },
+    clear() {
+      const ids = submissions.all().map(([id]) => id);
+      forgetAll(unsaved());
+      const clearing = (async () => {
+        await storage.ready();
+        for (const engine of storage.engines()) {
+          await engine.store.clear();
+          engine.forget();
+        }
+        forgetAll(ids);
+        line.post({ kind: 'cleared' });
+        changed();
+      })();
+      // What is submitted from here on is kept.
+      turn = Promise.allSettled([turn, clearing]);
+      return clearing;
+    },
     getState: display.getState,
     subscribe: display.subscribe,
     onChange: display.onChange,
     submit(name, variables, intent, onProgress) {
+      const operation = `outbox '${name}'`;
+      if (isOver) throw disposedOf(operation);
       const definition =
         handlers.get(name) ??
         reject('outbox', 'handler', name, `one of ${[...handlers.keys()].join(', ')}`);
       const { handler, version } = definition;
       const nowMs = clock.now();
       const scope = typeof handler.scope === 'function' ? handler.scope(variables) : handler.scope;
-      const closing = seal.close(`outbox '${name}'`, variables);
+      if (scope !== undefined && typeof scope !== 'string')
+        reject(operation, 'scope', scope, 'a text, or undefined');
+      const closing = seal.close(operation, variables);
+      // It is looked at in its turn.
+      closing.catch(() => {});
       const { key = createIdempotencyKey(), createdAt = nowMs, wasSent, primary } = intent ?? {};
       const row = {
         id: key,
@@ -319,38 +389,50 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
         submitter: tab,
         state: 'pending',
         nextRetryAt: nowMs,
+        plannedAt: nowMs,
         attempts: 0,
         isInDoubt: wasSent ?? false,
         ...(scope !== undefined && { scope, blocks: scope }),
         ...(primary !== undefined && { primary }),
       } as const;
-      const delivered = waiters.wait(key);
-      // Whoever does not look at it finds its end among the entries.
-      delivered.catch(() => {});
-      unsaved.add(key);
-      guard();
+      const delivered = submissions.begin(row, onProgress);
       // In the order in which they were submitted.
       const saved = turn.then(async () => {
         try {
-          return { isDurable: await keep({ ...row, variables: await closing }, onProgress) };
+          return { isDurable: await keep({ ...row, variables: await closing }) };
         } catch (error) {
-          waiters.reject(key, error);
-          end(key);
+          submissions.reject(key, error);
           throw error;
         }
       });
       turn = saved.catch(() => {});
       return { idempotencyKey: key, saved, delivered };
     },
+    async drain() {
+      await storage.ready();
+      const engine = storage.durable();
+      if (!engine) return false;
+      const pass = (ms: number): Promise<void> =>
+        new Promise((over) => void clock.setTimeout(over, ms));
+      await engine.ownership.look();
+      await pass(grantMs);
+      for (;;) {
+        const waitMs = (await engine.delivery.whenIdle()) - clock.now();
+        if (waitMs > drainMs) return waitMs < Infinity;
+        await pass(Math.max(grantMs, waitMs));
+      }
+    },
     dispose() {
+      if (isOver) return;
       isOver = true;
       unwatch();
       display.dispose();
       clock.clearTimeout(sweepTimer);
+      for (const { delivery } of storage.engines()) delivery.stop();
       storage.dispose();
       line.close();
-      unsaved.clear();
-      guard();
+      for (const [id, { facts, isSaved }] of submissions.all())
+        submissions.reject(id, leftBehind(facts, isSaved));
     },
   };
 }

@@ -68,15 +68,19 @@ export interface Row {
   readonly blocks?: string;
   /** Absent while it waits behind its scope, and once it is not to be sent. */
   readonly nextRetryAt?: number;
+  /** When that was decided: of a time from before the clock was set back, the wait counts. */
+  readonly plannedAt?: number;
   readonly attempts: number;
   readonly lastAttemptAt?: number;
   readonly lastError?: RowError;
   /** It may have been done. */
   readonly isInDoubt: boolean;
-  /** It went without a key, because its API honours none. */
+  /** The attempt that was begun last has sent it without a key, because its API honours none. */
   readonly isUnkeyed?: boolean;
   /** The request that carries the key itself. */
   readonly primary?: Step['id'];
+  /** Its requests without their bytes, as the seal keeps them. */
+  readonly steps?: unknown;
   readonly deadReason?: DeadReason;
   readonly doneAt?: number;
   readonly result?: unknown;

@@ -1,36 +1,35 @@
 import type { Clock } from '../policy/clock.ts';
 import type { Backend } from './backend.ts';
 import type { Engine } from './engine.ts';
+import { disposedOf } from './errors.ts';
 import { createMemoryBackend } from './memory-backend.ts';
-import { type NotDurableReason, reasonOf } from './open-database.ts';
+import { isForGood, type NotDurableReason, reasonOf } from './open-database.ts';
 import type { Row, Unplaced } from './row.ts';
 
 /** Where the rows of this page are: on the disk, or only here. */
 export interface Storage {
-  /** Resolves once it is known whether there is a disk. */
+  /** Resolves once it is known whether there is a disk; rejects once it is disposed of. */
   readonly ready: () => Promise<unknown>;
   readonly durable: () => Engine | undefined;
   readonly engines: () => readonly Engine[];
   /** Keeps a row, on the disk if that is possible. */
   readonly add: (row: Unplaced) => Promise<{ readonly row: Row; readonly isDurable: boolean }>;
-  /** Something has failed, which may say that the disk is gone. */
-  readonly noteTrouble: (error: unknown) => void;
   readonly dispose: () => void;
 }
 
 export interface StorageContext {
   readonly clock: Clock;
   readonly open: (onLost: (reason: NotDurableReason) => void) => Promise<Backend>;
-  readonly startEngine: (backend: Backend) => Engine;
+  /** `onError`: something has failed, which may say that the disk is gone. */
+  readonly startEngine: (backend: Backend, onError: (error: unknown) => void) => Engine;
   /** A database was opened: now what an earlier page has left can be sent. */
   readonly onOpen: (engine: Engine) => Promise<void>;
   readonly show: (storage: 'durable' | NotDurableReason) => void;
 }
 
-/** A database that was lost is opened anew after so long. */
+/** A database that is not there is opened anew after so long, and then after twice as long each time. */
 const reopenMs = 1000;
-/** One that could not be opened, but may be one day, is tried again after so long. */
-const retryOpenMs = 5000;
+const longestReopenMs = 60_000;
 
 export function createStorage({
   clock,
@@ -41,63 +40,78 @@ export function createStorage({
 }: StorageContext): Storage {
   let durable: Engine | undefined;
   let memory: Engine | undefined;
+  let waitMs = reopenMs;
   let timer: unknown;
   let isOver = false;
 
   const open = async (): Promise<void> => {
+    let engine: Engine | undefined;
     try {
-      const backend = await openBackend(lose);
+      const backend = await openBackend((reason) => {
+        if (engine) lose(engine, reason);
+      });
       if (isOver) return backend.close();
-      durable = startEngine(backend);
-      show('durable');
+      engine = startEngine(backend, (error) => noteTrouble(error, engine));
     } catch (error) {
-      const reason = reasonOf(error) ?? 'unavailable';
-      show(reason);
-      const isPassing = reason === 'blocked' || reason === 'quota';
-      // Nobody waits for that: it may take as long as a tab is open.
-      if (isPassing && !isOver) timer = clock.setTimeout(() => void open(), retryOpenMs);
+      if (isOver) return;
+      show(reasonOf(error) ?? 'unavailable');
+      if (!isForGood(error)) openLater();
       return;
     }
+    durable = engine;
+    waitMs = reopenMs;
+    show('durable');
     // Nobody who submits waits for it.
-    void Promise.resolve(durable).then(onOpen).catch(noteTrouble);
+    onOpen(engine).catch(engine.onError);
   };
-  function lose(reason: NotDurableReason): void {
-    if (isOver || !durable) return;
-    durable.dispose();
+  const openLater = (): void => {
+    timer = clock.setTimeout(() => void open(), waitMs);
+    clock.unref?.(timer);
+    waitMs = Math.min(2 * waitMs, longestReopenMs);
+  };
+  /** What was said of one that is no longer used says nothing. */
+  const lose = (engine: Engine, reason: NotDurableReason): void => {
+    if (isOver || engine !== durable) return;
     durable = undefined;
+    engine.dispose();
+    engine.store.close();
     show(reason);
-    if (reason !== 'lost') return;
-    timer = clock.setTimeout(() => {
-      ready = open();
-    }, reopenMs);
-  }
-  const noteTrouble = (error: unknown): void => {
-    const reason = reasonOf(error);
-    if (reason === 'lost') lose(reason);
-    else if (reason) show(reason);
+    if (reason === 'lost') openLater();
   };
-  let ready = open();
+  const noteTrouble = (error: unknown, engine: Engine | undefined): void => {
+    const reason = reasonOf(error);
+    if (isOver || !reason || !engine || engine !== durable) return;
+    if (reason === 'lost') lose(engine, reason);
+    else show(reason);
+  };
+  const isOpen = open();
 
   return {
-    ready: () => ready,
+    async ready() {
+      if (isOver) throw disposedOf('outbox');
+      await isOpen;
+    },
     durable: () => durable,
     engines: () => [durable, memory].filter((engine) => engine !== undefined),
     async add(row) {
-      await ready;
-      if (durable) {
+      await isOpen;
+      if (isOver) throw disposedOf('outbox');
+      const engine = durable;
+      if (engine) {
         try {
-          const added = await durable.add(row);
+          const added = await engine.add(row);
           show('durable');
           return { row: added, isDurable: true };
         } catch (error) {
-          noteTrouble(error);
-          if (!reasonOf(error)) throw error;
+          // What cannot be stored there cannot be kept here, either.
+          if (Object(error).name === 'DataCloneError') throw error;
+          if (engine === durable) show(reasonOf(error) ?? 'unavailable');
+          noteTrouble(error, engine);
         }
       }
-      memory ??= startEngine(createMemoryBackend());
+      memory ??= startEngine(createMemoryBackend(), () => {});
       return { row: await memory.add(row), isDurable: false };
     },
-    noteTrouble,
     dispose() {
       isOver = true;
       clock.clearTimeout(timer);

@@ -4,7 +4,7 @@ import type { DeadReason, Fence, NewRow, OwnerRecord, Row, RowError, RowState } 
 /** What an attempt has come to. */
 export type Change =
   /** Once more, at that time. */
-  | (Tried & { readonly kind: 'again'; readonly nextRetryAt: number })
+  | (Tried & { readonly kind: 'again' } & Required<Pick<Row, 'nextRetryAt' | 'plannedAt'>>)
   /** Delivered. Nothing is kept where whoever submitted it knows already. */
   | { readonly kind: 'done'; readonly result: unknown; readonly isKept: boolean }
   | (Tried & {
@@ -15,13 +15,23 @@ export type Change =
     });
 
 /** What is known after an attempt that was not good. */
-export interface Tried {
+interface Tried {
   readonly error: RowError | undefined;
   /** Those that were really made. */
   readonly attempts: number;
   readonly isInDoubt: boolean;
-  readonly isUnkeyed?: boolean | undefined;
+  readonly steps?: unknown;
 }
+
+/** A row that is sent now, or which other one of its scope comes first. */
+export interface Claim {
+  readonly row: Row | undefined;
+  /** Its turn has come instead. */
+  readonly next: Row | undefined;
+}
+
+/** What must be known of a row before a request of it goes. */
+export type SentNote = Pick<Row, 'primary' | 'steps' | 'isUnkeyed'>;
 
 /** What has become of the rows. */
 export interface Settled {
@@ -58,25 +68,33 @@ export interface OutboxStore {
   /**
    * Takes a row that is due, to send it now.
    *
-   * @returns `lost` when the owner is no longer of this tab, undefined when it is not the row's turn.
+   * @returns `lost` when the owner is no longer of this tab; no row when it is not its turn.
    */
-  readonly claim: (seq: number, fence: Fence, nowMs: number) => Promise<Row | 'lost' | undefined>;
-  /** Notes which request of a row carries its key. */
-  readonly note: (seq: number, fence: Fence, primary: string) => Promise<boolean>;
+  readonly claim: (seq: number, fence: Fence, nowMs: number) => Promise<Claim | 'lost'>;
+  /**
+   * Notes of a row that was claimed what a request of it is, before that goes.
+   *
+   * @returns false when it may not go: the row is no longer of this tab.
+   */
+  readonly note: (claimed: Row, fence: Fence, note: SentNote) => Promise<boolean>;
   /**
    * Enters what has become of a row that was claimed.
    *
-   * @returns undefined when the owner is no longer of this tab, or a person has discarded it.
+   * @returns undefined when it is no longer of this tab, or a person has discarded it.
    */
   readonly settle: (
-    seq: number,
+    claimed: Row,
     fence: Fence,
     change: Change,
     nowMs: number,
   ) => Promise<Settled | undefined>;
   /** The places of the rows of an owner that are due: so many at most, the first due first. */
   readonly due: (owner: string, nowMs: number, limit: number) => Promise<readonly number[]>;
-  readonly nextDueAt: (owner: string, nowMs: number) => Promise<number | undefined>;
+  /**
+   * When the next one is due. Of a row that was written in what is now the future, because the clock
+   * was set back meanwhile, the wait begins anew.
+   */
+  readonly nextDueAt: (fence: Fence, nowMs: number) => Promise<number | undefined>;
   readonly owners: () => Promise<readonly OwnerRecord[]>;
   /**
    * Takes the rows of an owner that is dead. `from` is the token that it has, where that could change
@@ -110,6 +128,7 @@ export interface OutboxStore {
     fence: Fence,
     nowMs: number,
     change?: (row: Row) => Row,
+    leaseUntil?: number,
   ) => Promise<Row | undefined>;
   /** Those that are dead with this reason, in the order of their places, after one of them. */
   readonly dead: (reason: DeadReason, after: number, limit: number) => Promise<readonly Row[]>;
@@ -130,56 +149,63 @@ export function createStore(backend: Backend): OutboxStore {
     close,
     add: (row, fence, leaseUntil) =>
       write('strict', async (tx) => {
-        const [known, record] = await Promise.all([tx.rowById(row.id), tx.owner(fence.owner)]);
+        const known = await tx.rowById(row.id);
         if (known) return known;
-        if (record && record.token !== fence.token) return undefined;
-        if (!record) await tx.putOwner({ ...fence, ...(leaseUntil && { leaseUntil }) });
-        return insert(tx, row);
+        return (await isOurs(tx, fence, leaseUntil)) ? insert(tx, row) : undefined;
       }),
     claim: (seq, fence, nowMs) =>
       write('relaxed', async (tx) => {
         const [isOwn, row] = await Promise.all([owns(tx, fence), tx.row(seq)]);
         if (!isOwn) return 'lost';
-        if (row?.liveOwner !== fence.owner) return undefined;
-        if ((row.nextRetryAt ?? Infinity) > nowMs) return undefined;
+        if (row?.liveOwner !== fence.owner || (row.nextRetryAt ?? Infinity) > nowMs)
+          return { row: undefined, next: undefined };
+        const isStranded = row.state === 'sending';
+        const isInDoubt = row.isInDoubt || isStranded;
         if (row.blocks !== undefined && (await tx.headOf(row.blocks))?.seq !== seq) {
-          // An older one is before it again. It is not asked for until its turn has come.
+          // An older one has come back: this one waits behind it, and holds it up no longer.
           const { nextRetryAt: _, ...behind } = row;
-          await tx.put(behind);
-          return undefined;
+          await tx.put({ ...behind, state: 'pending', isInDoubt });
+          return { row: undefined, next: await unblock(tx, row.blocks, nowMs) };
         }
-        const isInDoubt = row.isInDoubt || row.state === 'sending';
-        const { attempts } = row;
+        // A younger one that went while this one was dead ends first, and tells.
+        if (await isScopeBusy(tx, row)) return { row: undefined, next: undefined };
         const claimed: Row = {
           ...row,
           state: 'sending',
-          attempts: attempts + 1,
+          attempts: row.attempts + 1,
           lastAttemptAt: nowMs,
           isInDoubt,
         };
         await tx.put(claimed);
-        return claimed;
+        return { row: claimed, next: undefined };
       }),
-    note: (seq, fence, primary) =>
-      write('relaxed', async (tx) => {
-        const row = await ownRow(tx, seq, fence);
-        if (row) await tx.put({ ...row, primary });
+    note: (claimed, fence, note) =>
+      // Where nobody knows its key, this note alone keeps it from being sent twice.
+      write(note.isUnkeyed ? 'strict' : 'relaxed', async (tx) => {
+        const row = await claimedRow(tx, claimed, fence);
+        if (row) await tx.put({ ...row, ...note });
         return !!row;
       }),
-    settle: (seq, fence, change, nowMs) =>
+    settle: (claimed, fence, change, nowMs) =>
       write('strict', async (tx) => {
-        const row = await ownRow(tx, seq, fence);
-        if (row?.state !== 'sending') return undefined;
+        const row = await claimedRow(tx, claimed, fence);
+        if (!row) return undefined;
+        const { seq } = row;
         const after = applyChange(row, change, nowMs);
-        const isFree = after?.blocks === undefined;
-        const [, next] = await Promise.all([
+        const [, head] = await Promise.all([
           after ? tx.put(after) : tx.remove(seq),
-          isFree ? unblock(tx, row.blocks, nowMs) : undefined,
+          unblock(tx, row.blocks, nowMs),
         ]);
-        return { row: after, next };
+        return { row: after, next: head?.seq === seq ? undefined : head };
       }),
     due: (owner, nowMs, limit) => read((tx) => tx.due(owner, nowMs, limit)),
-    nextDueAt: (owner, nowMs) => read((tx) => tx.nextDueAt(owner, nowMs)),
+    async nextDueAt(fence, nowMs) {
+      const next = await read((tx) => tx.nextDue(fence.owner, nowMs));
+      if (!next || !isPlannedLater(next, nowMs)) return next?.nextRetryAt;
+      return write('relaxed', async (tx) =>
+        (await owns(tx, fence)) ? beginWaitsAnew(tx, fence.owner, nowMs) : undefined,
+      );
+    },
     owners: () => read((tx) => tx.owners()),
     adopt: (fence, { leaseUntil, from }) =>
       write('relaxed', async (tx) => {
@@ -204,21 +230,19 @@ export function createStore(backend: Backend): OutboxStore {
     find: (id) => read((tx) => tx.rowById(id)),
     list: (state, after, limit) => read((tx) => tx.list(state, after, limit)),
     count: (nowMs) => read((tx) => countAll(tx, nowMs)),
-    revive: (id, fence, nowMs, change) =>
+    revive: (id, fence, nowMs, change, leaseUntil) =>
       write('strict', async (tx) => {
         const found = await tx.rowById(id);
         const row = found && change ? change(found) : found;
         if (row?.state === 'pending') {
           const { nextRetryAt } = row;
           const soon =
-            nextRetryAt === undefined ? row : { ...row, nextRetryAt: Math.min(nextRetryAt, nowMs) };
+            nextRetryAt === undefined ? row : plan(row, Math.min(nextRetryAt, nowMs), nowMs);
           await tx.put(soon);
           return soon;
         }
         if (row?.state !== 'dead') return undefined;
-        const record = await tx.owner(fence.owner);
-        if (record && record.token !== fence.token) return undefined;
-        if (!record) await tx.putOwner(fence);
+        if (!(await isOurs(tx, fence, leaseUntil))) return undefined;
         return resurrect(tx, row, fence.owner, nowMs);
       }),
     dead: (reason, after, limit) => read((tx) => tx.dead(reason, after, limit)),
@@ -256,6 +280,61 @@ async function ownRow(tx: Transaction, seq: number, fence: Fence): Promise<Row |
   return isOwn && row?.liveOwner === fence.owner ? row : undefined;
 }
 
+/** A row as this tab has claimed it: nobody has claimed it since. */
+async function claimedRow(
+  tx: Transaction,
+  { seq, attempts }: Row,
+  fence: Fence,
+): Promise<Row | undefined> {
+  const row = await ownRow(tx, seq, fence);
+  return row?.state === 'sending' && row.attempts === attempts ? row : undefined;
+}
+
+/** Whether the owner is of this tab; one that is new becomes so. */
+async function isOurs(
+  tx: Transaction,
+  fence: Fence,
+  leaseUntil: number | undefined,
+): Promise<boolean> {
+  const record = await tx.owner(fence.owner);
+  if (!record) await tx.putOwner({ ...fence, ...(leaseUntil && { leaseUntil }) });
+  return !record || record.token === fence.token;
+}
+
+/** Whether another row of its scope is being sent, or was when its tab died. */
+async function isScopeBusy(tx: Transaction, { seq, blocks }: Row): Promise<boolean> {
+  if (blocks === undefined) return false;
+  const sending = await tx.list('sending', 0, Infinity);
+  return sending.some((other) => other.blocks === blocks && other.seq !== seq);
+}
+
+/** To be sent at that time. */
+const plan = (row: Row, nextRetryAt: number, nowMs: number): Row => ({
+  ...row,
+  nextRetryAt,
+  plannedAt: nowMs,
+});
+
+/** The clock was set back since. */
+const isPlannedLater = ({ plannedAt = 0 }: Row, nowMs: number): boolean => plannedAt > nowMs;
+
+/** @returns when the next one of this owner is due. */
+async function beginWaitsAnew(
+  tx: Transaction,
+  owner: string,
+  nowMs: number,
+): Promise<number | undefined> {
+  for (;;) {
+    const row = await tx.nextDue(owner, nowMs);
+    if (!row || !isPlannedLater(row, nowMs)) {
+      const [due] = await tx.due(owner, nowMs, 1);
+      return due === undefined ? row?.nextRetryAt : nowMs;
+    }
+    const { nextRetryAt = 0, plannedAt = 0 } = row;
+    await tx.put(plan(row, nowMs + nextRetryAt - plannedAt, nowMs));
+  }
+}
+
 async function insert(tx: Transaction, row: NewRow): Promise<Row> {
   const { nextRetryAt: _, ...behind } = row;
   const isBehind = row.blocks !== undefined && !!(await tx.headOf(row.blocks));
@@ -267,20 +346,28 @@ async function insert(tx: Transaction, row: NewRow): Promise<Row> {
 function applyChange(row: Row, change: Change, nowMs: number): Row | undefined {
   if (change.kind === 'done') {
     if (!change.isKept) return undefined;
-    const { liveOwner: _, blocks: __, nextRetryAt: ___, lastError: ____, ...rest } = row;
+    const {
+      liveOwner: _,
+      blocks: __,
+      nextRetryAt: ___,
+      lastError: ____,
+      steps: _____,
+      ...rest
+    } = row;
     return { ...rest, state: 'done', doneAt: nowMs, result: change.result, isInDoubt: false };
   }
-  const { error, attempts, isInDoubt, isUnkeyed } = change;
+  const { error, attempts, isInDoubt, steps = row.steps } = change;
+  const { isUnkeyed: _, ...known } = row;
   const tried: Row = {
-    ...row,
+    ...known,
     attempts,
     isInDoubt,
     ...(error && { lastError: error }),
-    ...(isUnkeyed && { isUnkeyed }),
+    ...(steps !== undefined && { steps }),
   };
   if (change.kind === 'again')
-    return { ...tried, state: 'pending', nextRetryAt: change.nextRetryAt };
-  const { liveOwner: _, blocks, nextRetryAt: __, ...rest } = tried;
+    return plan({ ...tried, state: 'pending' }, change.nextRetryAt, change.plannedAt);
+  const { liveOwner: __, blocks, nextRetryAt: ___, ...rest } = tried;
   const { isBlocking, reason } = change;
   const held = isBlocking && blocks !== undefined ? { blocks } : {};
   return { ...rest, ...held, state: 'dead', deadReason: reason };
@@ -300,7 +387,7 @@ async function resurrect(tx: Transaction, row: Row, owner: string, nowMs: number
   await tx.put(live);
   const head = scope === undefined ? live : await tx.headOf(scope);
   if (head?.seq !== row.seq) return live;
-  const due: Row = { ...live, nextRetryAt: nowMs };
+  const due = plan(live, nowMs, nowMs);
   await tx.put(due);
   return due;
 }
@@ -314,7 +401,7 @@ async function unblock(
   const head = scope === undefined ? undefined : await tx.headOf(scope);
   if (head?.state !== 'pending') return undefined;
   if (head.nextRetryAt !== undefined) return head;
-  const due: Row = { ...head, nextRetryAt: nowMs };
+  const due = plan(head, nowMs, nowMs);
   await tx.put(due);
   return due;
 }

@@ -1,5 +1,5 @@
-/** Whether this page can hold anything. `away`: frozen, or left and kept for the way back. */
-export type PageState = 'here' | 'away';
+/** `hidden`: it may be gone soon. `away`: frozen, or left and kept for the way back; it can hold nothing. */
+type PageState = 'here' | 'hidden' | 'away';
 
 /** What joins the tabs of one browser: BroadcastChannel, Web Locks and the page's life, or a test's own. */
 export interface TabPorts {

@@ -52,7 +52,7 @@ export type Failure =
   | { readonly kind: 'body'; readonly status: number; readonly processed: 'yes' }
   | {
       readonly kind: 'aborted';
-      /** `no` where it was cancelled before it was sent. */
+      /** `no` where it was cancelled before it was sent, also by an earlier press of its form. */
       readonly processed: 'no' | 'unknown';
     }
   | { readonly kind: 'invalid'; readonly processed: 'no' }

@@ -14,7 +14,7 @@ import { createFailureLedger } from './failure-ledger.ts';
 import { createPersister } from './persister.ts';
 import { register } from './registry.ts';
 import { createRetryPair, type RetryPair } from './retry-pair.ts';
-import { createWake } from './wake.ts';
+import type { Wake } from './wake.ts';
 import type {
   MutationPolicyOptions,
   QueryBasics,
@@ -29,12 +29,12 @@ export type Core = Omit<
   'json' | 'retry' | 'subscribe' | 'mutationOptions' | 'dispose'
 > & {
   /** What the rest of the instance stands on. */
-  readonly context: LoopContext;
+  readonly context: LoopContext & Pick<Passage, 'origins'> & { readonly wake: Wake };
 };
 
 /**
  * `openPassage` makes the way out, past the gates of the origins, and `openKeys` what gives requests
- * their idempotency keys.
+ * their idempotency keys. `openWake` makes what knows when React Query lets go what it has held.
  *
  * @throws TypeError when an option is not as it must be.
  */
@@ -43,6 +43,7 @@ export function createCore(
   emitter: Emitter,
   openPassage: (context: PassageContext) => Passage,
   openKeys: (context: KeysContext) => Keys,
+  openWake: (byQuery: WeakMap<Query, LiveOperation>) => Wake,
 ): Core {
   const { clock = systemClock, random = systemRandom, apis = [] } = config;
   const policy = definePolicy('createSteadfetch', presets.interactive, config.policy);
@@ -50,7 +51,8 @@ export function createCore(
   const operations = createOperations(environment);
   const signals: Signals = new WeakMap();
   const ledger = createFailureLedger(clock, operations);
-  const isWaking = createWake(clock);
+  const byQuery = new WeakMap<Query, LiveOperation>();
+  const wake = openWake(byQuery);
   const context = {
     ...environment,
     operations,
@@ -58,15 +60,15 @@ export function createCore(
     ledger,
     ...openPassage({ clock, random, operations }),
     keys: openKeys({ clock, operations }),
-    isWaking,
-    byQuery: new WeakMap<Query, LiveOperation>(),
+    wake,
+    byQuery,
     transport: config.fetch ?? systemTransport,
     findApi: defineApis(apis, policy),
     operationFor: (signal: AbortSignal | undefined, request: string): LiveOperation =>
       (signal && signals.get(signal)) ??
       operations.current() ??
       ledger.resume({ request }) ??
-      operations.begin('call', { request, isSingle: true, isResumed: isWaking() }),
+      operations.begin('call', { request, isSingle: true, isResumed: wake.isWaking() }),
   };
 
   const retryPair = (

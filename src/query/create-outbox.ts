@@ -1,38 +1,29 @@
-import type { MutationFunction, MutationFunctionContext, QueryClient } from '@tanstack/react-query';
 import { createJson } from '../fetch/json.ts';
+import { prepareSync } from '../outbox/background-sync.ts';
 import { browserPorts } from '../outbox/browser-ports.ts';
 import { databaseName } from '../outbox/database-name.ts';
 import { defineHandlers } from '../outbox/define-handlers.ts';
 import { createIdbBackend } from '../outbox/idb-backend.ts';
 import { openDatabase } from '../outbox/open-database.ts';
-import { createOutboxCore, type Delivered, type OutboxCore } from '../outbox/outbox.ts';
-import type { Clock } from '../policy/clock.ts';
+import { createOutboxCore, type Delivered } from '../outbox/outbox.ts';
 import { reject } from '../policy/check-option.ts';
-import { createIdempotencyKey } from '../policy/idempotency-key.ts';
-import { define, type MutationDefinition, type MutationExtras } from './mutation-definition.ts';
-import { executionOf } from './mutation-run.ts';
-import type {
-  AnyOutboxHandlers,
-  DeliveredEntry,
-  Outbox,
-  OutboxConfig,
-  OutboxMutationOptions,
+import {
+  type AnyOutboxHandlers,
+  defaultName,
+  type DeliveredEntry,
+  type Outbox,
+  type OutboxConfig,
+  type OutboxMutationOptions,
 } from './outbox.ts';
+import { createOutboxMutation } from './outbox-mutation.ts';
+import { registerOutbox } from './outbox-registry.ts';
 import { instanceBehind } from './registry.ts';
 
-const outboxes = new WeakMap<QueryClient, Outbox>();
+const drains = new WeakMap<object, () => Promise<boolean>>();
 
-/**
- * The outbox of a QueryClient.
- *
- * @throws Error when it has none.
- */
-export function outboxOf(client: QueryClient, operation: string): Outbox {
-  const outbox = outboxes.get(client);
-  if (outbox) return outbox;
-  throw new Error(
-    `${operation}: this QueryClient has no outbox. Make one at start-up: createOutbox({ steady, queryClient, handlers }).`,
-  );
+/** Sends what nobody else sends. @returns whether something of it is left for later. */
+export function drainOutbox(outbox: object): Promise<boolean> {
+  return drains.get(outbox)?.() ?? Promise.resolve(false);
 }
 
 /**
@@ -61,7 +52,7 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
   config: OutboxConfig<H>,
 ): Outbox<H> {
   const { steady, queryClient: client, handlers, user, cipher } = config;
-  const { name = 'steadfetch-outbox', parallel = 4, ports = browserPorts() } = config;
+  const { name = defaultName, parallel = 4, ports = browserPorts(), backgroundSync } = config;
   const instance =
     instanceBehind((steady as Partial<typeof steady> | undefined)?.defaultOptions?.queries.retry) ??
     reject('createOutbox', 'steady', steady, 'what createSteadfetch returns');
@@ -72,6 +63,7 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
   const { clock } = instance;
   const { fetch } = steady;
   const database = databaseName(name, user);
+  const definitions = defineHandlers(handlers, instance.policy);
 
   const onDelivered = ({ handler, ...delivered }: Delivered): void => {
     const { invalidates = [], onDelivered: tell } = handlers[handler] ?? {};
@@ -84,10 +76,11 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
     network: instance.connectivity.network,
     ports,
     name: database,
-    handlers: defineHandlers(handlers, instance.policy),
+    handlers: definitions,
     cipher,
     parallel,
     open: async (onLost) => createIdbBackend(await openDatabase(database, clock, onLost)),
+    onLeft: backgroundSync ? prepareSync(database) : () => {},
     onDelivered,
   });
 
@@ -95,56 +88,33 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
     handler: string,
     options: OutboxMutationOptions<unknown, unknown, unknown> = {},
   ): object => {
-    if (!Object.hasOwn(handlers, handler))
+    const { own, policy } =
+      definitions.get(handler) ??
       reject(
         'outbox.mutationOptions',
         'handler',
         handler,
-        `one of ${Object.keys(handlers).join(', ')}`,
+        `one of ${[...definitions.keys()].join(', ')}`,
       );
-    const mutationFn = createMutationFn(core, clock, handler, {
-      policy: instance.policy,
-      operations: instance.operations,
-      fetch,
-      json: createJson(fetch),
+    const { operations } = instance;
+    const mutationFn = createOutboxMutation(core, clock, handler, {
+      own,
+      definition: { policy, operations, fetch, json: createJson(fetch), isKept: true },
     });
     return { ...options, mutationFn, retry: false, networkMode: 'always' };
   };
 
+  const { drain, ...shown } = core;
   const outbox: object = {
-    ...core,
+    ...shown,
     mutationOptions,
     submit: (handler: string, variables: unknown) => core.submit(handler, variables),
     dispose() {
       core.dispose();
-      if (client && outboxes.get(client) === outbox) outboxes.delete(client);
+      forget?.();
     },
   };
-  if (client) outboxes.set(client, outbox as Outbox);
+  drains.set(outbox, drain);
+  const forget = client && registerOutbox(client, outbox as Outbox);
   return outbox as Outbox<H>;
-}
-
-type Basics = Omit<MutationDefinition, 'extend' | keyof MutationExtras>;
-
-function createMutationFn(
-  { submit }: OutboxCore,
-  clock: Clock,
-  handler: string,
-  basics: Basics,
-): MutationFunction {
-  const make = (extras: MutationExtras): MutationFunction => {
-    // React Query calls it as a method of the mutation's options.
-    const keep = function (this: unknown, variables: unknown, given: MutationFunctionContext) {
-      const known = extras.answer?.();
-      if (known) return Promise.resolve(known.data);
-      const { intent } = executionOf(given, this, variables, () =>
-        extras.intentOf
-          ? extras.intentOf(variables as never)
-          : { key: createIdempotencyKey(), createdAt: clock.now() },
-      );
-      return submit(handler, variables, intent).delivered;
-    };
-    return define(keep, { ...extras, ...basics, extend: (more) => make({ ...extras, ...more }) });
-  };
-  return make({});
 }

@@ -5,7 +5,6 @@ import { checkConnectivity, sendProbe } from '../connectivity/probe.ts';
 import { createEmitter } from '../fetch/events.ts';
 import { createJson } from '../fetch/json.ts';
 import { createKeys } from '../fetch/keys.ts';
-import { outlivePage } from '../fetch/outlive.ts';
 import { createPassage } from '../fetch/passage.ts';
 import { createRetry } from '../fetch/retry.ts';
 import { systemClock, systemRandom, systemTransport } from '../policy/clock.ts';
@@ -13,6 +12,7 @@ import { createCore } from './create-core.ts';
 import { createMutationOptions } from './mutation-options.ts';
 import { feedOnlineManager } from './feed-online.ts';
 import type { Steadfetch, SteadfetchConfig } from './steadfetch.ts';
+import { createWake } from './wake.ts';
 
 /**
  * Makes a Steadfetch instance.
@@ -35,17 +35,18 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     clock,
     random,
     hint,
-    hint && probe ? () => sendProbe(clock, sent, probe) : undefined,
-    (origin) => sendProbe(clock, sent, { url: `${origin}/` }),
+    hint && probe ? (signal) => sendProbe(clock, sent, probe, signal) : undefined,
+    (origin, signal) => sendProbe(clock, sent, { url: `${origin}/` }, signal),
+    () => context.origins.known(),
   );
   const giveBack = hint && feedOnlineManager(connectivity);
   const emitter = createEmitter();
   const { context, ...core } = createCore(
     config,
     emitter,
-    (shared) =>
-      createPassage(shared, config.origin, { connectivity, page: life && outlivePage(sent, life) }),
+    (shared) => createPassage(shared, config.origin, { connectivity, page: life }),
     (shared) => createKeys(shared, config.apis),
+    (byQuery) => createWake(clock, connectivity.network.heart, (query) => byQuery.get(query)),
   );
   return {
     ...core,
@@ -53,6 +54,8 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
       giveBack?.();
       life?.dispose();
       connectivity.dispose();
+      context.origins.dispose();
+      context.wake.dispose();
     },
     json: createJson(core.fetch),
     retry: createRetry(context),

@@ -21,12 +21,13 @@ export function retryMutationNow(mutation: Mutation): void {
 
 /** Ends a mutation of ours, whatever it is at. */
 export function cancelMutation(mutation: Mutation, { clock }: Instance): void {
-  const operations = definitionBehind(mutation.options.mutationFn)?.operations;
-  if (!operations || mutation.state.status !== 'pending') return;
+  const definition = definitionBehind(mutation.options.mutationFn);
+  if (!definition || mutation.state.status !== 'pending') return;
+  const { operations, wasSent = () => false } = definition;
   const run = runOf(mutation);
   const live = run?.live ?? operations.begin('mutation', { attempt: 0 });
   if (live.phase === 'ended') return;
-  const own = whyCancelled(live, run);
+  const own = whyCancelled(live, run, wasSent());
   const error: unknown = own ?? live.lastError;
   const report = own
     ? { failure: own.outcome, method: own.operation.method }
@@ -40,16 +41,17 @@ export function cancelMutation(mutation: Mutation, { clock }: Instance): void {
 function whyCancelled(
   live: LiveOperation,
   run: MutationRun | undefined,
+  wasSent: boolean,
 ): SteadfetchError | undefined {
   if (run?.isOut()) return cutOff(run);
-  return !run || (live.attempt === 1 && live.phase === 'held') ? notSent(live) : undefined;
+  return !run || (live.attempt === 1 && live.phase === 'held') ? notSent(live, wasSent) : undefined;
 }
 
-const unsent: Failure = { kind: 'aborted', processed: 'no' };
-
-function notSent(live: LiveOperation): NotSentError {
+/** What was sent before is not undone by that. */
+function notSent(live: LiveOperation, wasSent: boolean): NotSentError {
   const message = 'The mutation was cancelled before anything was sent.';
-  return new NotSentError(message, { operation: view(live, {}), outcome: unsent });
+  const outcome: Failure = { kind: 'aborted', processed: wasSent ? 'unknown' : 'no' };
+  return new NotSentError(message, { operation: view(live, {}), outcome });
 }
 
 function cutOff({ live, isReading }: MutationRun): SteadfetchError {

@@ -11,6 +11,8 @@ import type { Policy } from '../policy/options.ts';
 export interface MutationExtras {
   /** The intent of a submission. @default a new one for each `mutate` */
   readonly intentOf?: ((variables: never) => Intent) | undefined;
+  /** Whether that may have been sent before. @default never */
+  readonly wasSent?: (() => boolean) | undefined;
   /** The hook whose mutations these are. */
   readonly target?: string | undefined;
   /** What is known to have become of it already: then nothing is sent. */
@@ -24,6 +26,8 @@ export interface MutationDefinition extends MutationExtras {
   /** Those of its instance. */
   readonly fetch: SteadyFetch;
   readonly json: SteadyJson;
+  /** Its variables are kept before anything is sent: the page may be left meanwhile. @default false */
+  readonly isKept?: boolean | undefined;
   /** The same mutationFn, made with more. */
   readonly extend: (extras: MutationExtras) => MutationFunction;
 }

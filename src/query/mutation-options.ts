@@ -20,7 +20,7 @@ import {
   noteFailure,
   watchSpread,
 } from './mutation-definition.ts';
-import { executionOf, showRun } from './mutation-run.ts';
+import { executionOf, showRun, throwIfRefused } from './mutation-run.ts';
 
 /** What a mutationFn of `steady.mutationOptions` is told, beside what React Query tells it. */
 export interface SteadyMutationContext extends MutationFunctionContext {
@@ -72,10 +72,22 @@ export interface KeyedMutationOptions<
  * idempotency key for each `mutate`. It runs its own loop: so it goes on in a hidden tab, its wait
  * can be ended (`useRetryStatus`), and no refetch waits for it.
  *
- * Rejects with the last error as it was thrown. Where its outcome is not known, that error says
- * `outcome.processed === 'unknown'`.
+ * Rejects with the last error as it was thrown. Where it may have been done, an error of
+ * ours says so: `outcome.processed` is not `'no'`.
  *
  * A request is sent again with a key only where its API is declared to honour keys (`apis`).
+ *
+ * @throws TypeError when an option of the policy is not as it must be.
+ *
+ * @example
+ * ```ts
+ * const placeOrder = steady.mutationOptions({
+ *   mutationKey: ['order'],
+ *   mutationFn: (order: { sku: string }, { json }) =>
+ *     json<{ id: string }>('/api/orders', { json: order }),
+ *   policy: { preset: 'critical' },
+ * });
+ * ```
  */
 export interface DefineMutation {
   <TData = unknown, TError = DefaultError, TVariables = void, TOnMutateResult = unknown>(
@@ -136,8 +148,6 @@ function run(
   variables: unknown,
   given: Given,
 ): Promise<unknown> {
-  const known = answer?.();
-  if (known) return Promise.resolve(known.data);
   const { clock, operations, signals } = context;
   if (process.env.NODE_ENV !== 'production') watchSpread(given.client);
   const { intent, mutation } = executionOf(given, options, variables, () =>
@@ -145,6 +155,9 @@ function run(
       ? intentOf(variables as never)
       : { key: createIdempotencyKey(), createdAt: clock.now() },
   );
+  const known = answer?.();
+  if (known) return Promise.resolve(known.data);
+  throwIfRefused(mutation);
   const live = operations.begin('mutation', { policy, intent });
   const controller = new AbortController();
   const { signal } = controller;

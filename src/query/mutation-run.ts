@@ -19,6 +19,8 @@ interface Execution {
 
 const executions = new WeakMap<MutationFunctionContext, Execution>();
 const runs = new WeakMap<Mutation, MutationRun>();
+/** Whose mutationFn was called, as far as can be told. */
+const begun = new WeakMap<Mutation, 'surely' | 'perhaps'>();
 const refusals = new WeakMap<Mutation, unknown>();
 const listeners = new Set<(mutation: Mutation) => void>();
 
@@ -29,8 +31,6 @@ const listeners = new Set<(mutation: Mutation) => void>();
  * React Query does not say which mutation it calls the function for; but it calls it as a method of
  * that mutation's options, which one observer shares among its mutations. Of those with the same
  * variables, the oldest begins first.
- *
- * @throws the error of a mutation that was cancelled before its turn.
  */
 export function executionOf(
   context: MutationFunctionContext,
@@ -40,15 +40,19 @@ export function executionOf(
 ): Execution {
   let execution = executions.get(context);
   if (!execution) {
-    const mutations = context.client.getMutationCache().getAll();
-    const mutation = mutations.find(
-      (one) =>
-        one.options === options &&
-        one.state.status === 'pending' &&
-        Object.is(one.state.variables, variables) &&
-        !runs.has(one),
-    );
-    if (mutation && refusals.has(mutation)) throw refusals.get(mutation);
+    const alike = context.client
+      .getMutationCache()
+      .getAll()
+      .filter(
+        (one) =>
+          one.options === options &&
+          one.state.status === 'pending' &&
+          Object.is(one.state.variables, variables) &&
+          begun.get(one) !== 'surely',
+      );
+    const [mutation] = alike;
+    if (alike.length > 1) for (const one of alike) begun.set(one, 'perhaps');
+    if (mutation) begun.set(mutation, 'surely');
     execution = { intent: makeIntent(), mutation };
     executions.set(context, execution);
   } else execution.intent.wasSent = true;
@@ -68,10 +72,20 @@ export function runOf(mutation: Mutation): MutationRun | undefined {
   return runs.get(mutation);
 }
 
+/** Whether the mutationFn of a mutation of ours may have been called, in this page. */
+export function mayHaveBegun(mutation: Mutation): boolean {
+  return begun.has(mutation);
+}
+
 /** A mutation that was cancelled before its turn has come ends with this error when it comes. */
 export function refuseRun(mutation: Mutation, error: unknown): void {
   if (process.env.NODE_ENV !== 'production') noteFailure(error);
   refusals.set(mutation, error);
+}
+
+/** @throws the error of a mutation that was cancelled before its turn. */
+export function throwIfRefused(mutation: Mutation | undefined): void {
+  if (mutation && refusals.has(mutation)) throw refusals.get(mutation);
 }
 
 /** Tells of every change of a mutation of ours, until the returned function is called. */

@@ -5,7 +5,7 @@ import type { LiveOperation } from '../fetch/live-operation.ts';
 import { isSafeMethod } from '../policy/operation.ts';
 import { attemptsAllowed } from './attempts-allowed.ts';
 import { definitionBehind } from './mutation-definition.ts';
-import { runOf } from './mutation-run.ts';
+import { mayHaveBegun, runOf } from './mutation-run.ts';
 import type { Instance } from './registry.ts';
 import { holdReason, idle, type RetryStatus } from './retry-status.ts';
 
@@ -26,14 +26,17 @@ export function mutationStatus(
   const maxAttempts = attemptsOf(mutation, own, lastError, instance);
   const common = { ...idle, maxAttempts, lastError };
   if (status === 'success') {
-    // React Query forgets its failures with the success.
-    return { ...common, status: 'succeeded', attempt: own?.attempt ?? before?.attempt ?? 1 };
+    // The failures are forgotten with the success; React Query forgets how many there were, too.
+    const attempt = own?.attempt ?? before?.attempt ?? 1;
+    return { ...common, status: 'succeeded', attempt, lastError: undefined };
   }
   // Of ours, React Query sees only the end.
   const failed = own?.attempt ?? failureCount;
   const next = own?.attempt ?? failureCount + 1;
   if (status === 'error') {
-    const ended = mayBeDone(report, live) ? 'unknown' : 'failed';
+    const isInDoubtBefore = !!definitionBehind(mutation.options.mutationFn)?.wasSent?.();
+    const isUnsure = !isUnbegun(mutation, report) && mayBeDone(report, live);
+    const ended = isInDoubtBefore || isUnsure ? 'unknown' : 'failed';
     return { ...common, status: ended, attempt: failed, reason, retryAt };
   }
   const hold = live?.holds[0];
@@ -49,6 +52,21 @@ export function mutationStatus(
   return isWaiting
     ? { ...common, status: 'waiting', attempt: failed, reason, retryAt }
     : { ...common, status: 'sending', attempt: next };
+}
+
+/**
+ * Its onMutate threw something that is of no request: its mutationFn was never called. What comes
+ * from a storage, where its page had called it, has an error that is none any more.
+ */
+function isUnbegun(mutation: Mutation, { failure, method }: FailureReport): boolean {
+  const { options, state } = mutation;
+  return (
+    !!definitionBehind(options.mutationFn) &&
+    !mayHaveBegun(mutation) &&
+    failure.kind === 'error' &&
+    method === undefined &&
+    state.error instanceof Error
+  );
 }
 
 /** One attempt that may have been done is enough, whatever came after it. */

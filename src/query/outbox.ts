@@ -54,11 +54,14 @@ export type DataOf<H> = H extends {
   ? D
   : never;
 
+/** Of the database, unless the app has another. */
+export const defaultName = 'steadfetch-outbox';
+
 /** What an outbox is made of. */
 export interface OutboxConfig<H extends AnyOutboxHandlers> {
   /** What sends: its policy, its gates and its network hold for the outbox, too. */
   readonly steady: Steadfetch;
-  /** Whose caches are told, and whose hooks find the outbox. Left out in a service worker. */
+  /** Whose caches are told, and whose hooks find the outbox. @default none */
   readonly queryClient?: QueryClient | undefined;
   /**
    * Who sends what. An entry is kept under the name of its handler, so that any tab can deliver it
@@ -76,6 +79,11 @@ export interface OutboxConfig<H extends AnyOutboxHandlers> {
   readonly parallel?: number | undefined;
   /** Makes variables and results unreadable on the disk. @default none */
   readonly cipher?: OutboxCipher | undefined;
+  /**
+   * Asks the browser to wake the app's service worker once the network is there, when this page may be
+   * gone (Chromium only). The worker delivers with `deliverOnSync`. @default false
+   */
+  readonly backgroundSync?: boolean | undefined;
   /** What joins the tabs. @default BroadcastChannel, Web Locks and the page's life */
   readonly ports?: TabPorts | undefined;
 }
@@ -143,6 +151,8 @@ export interface Outbox<
   readonly discard: (idempotencyKey: string) => Promise<boolean>;
   /** Forgets all entries, in all tabs: for a log-out. */
   readonly clear: () => Promise<void>;
+  /** Calls the listener when entries may have changed, until the returned function is called. */
+  readonly onChange: (listener: () => void) => () => void;
   /** Stops this tab's part of it. What is kept stays, for other tabs or the next page. */
   readonly dispose: () => void;
 }

@@ -8,6 +8,7 @@ import { fallBack } from './fallback.ts';
 import { forgetAbandoned, isAbandoned, keepUnread } from './keep-unread.ts';
 import { showHold } from './show-hold.ts';
 import { ownFallback, ownPolicy } from './registry.ts';
+import type { Wake } from './wake.ts';
 
 /**
  * React Query's `persister`, which wraps every attempt of every query, whatever its queryFn does.
@@ -37,8 +38,7 @@ export interface PersisterContext {
   readonly byQuery: WeakMap<Query, LiveOperation>;
   readonly holdBefore: Passage['holdBefore'];
   readonly giveBack: Passage['giveBack'];
-  /** Whether React Query is letting go everything that it has held. */
-  readonly isWaking: () => boolean;
+  readonly wake: Wake;
 }
 
 /**
@@ -46,13 +46,14 @@ export interface PersisterContext {
  * by the error that it ends in.
  */
 export function createPersister(shared: PersisterContext, inner?: AnyPersister): SteadyPersister {
-  const { operations, signals, ledger, byQuery } = shared;
+  const { operations, signals, ledger, byQuery, wake } = shared;
   const persister: AnyPersister = async (queryFn, context, query) => {
+    wake.meet(context.client);
     const live = nextAttempt(query);
     try {
       // React Query goes on with a retry that it would have given up without a persister.
       if (live.attempt > 1 && isAbandoned(query)) throw live.lastError;
-      live.isResumed ||= shared.isWaking();
+      live.isResumed ||= wake.isWaking(query);
       live.mayBeOffline = (query.options.networkMode ?? 'online') !== 'online';
       // Asked at its end: `retryNow` lends it another mode for its start.
       live.isUnproven = () => (query.options.networkMode ?? 'online') !== 'online';

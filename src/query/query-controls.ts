@@ -7,6 +7,7 @@ import { failures } from '../policy/outcome.ts';
 import { endCancelled } from './end-cancelled.ts';
 import { queryStatus } from './query-status.ts';
 import type { Instance } from './registry.ts';
+import { replaceFetch } from './replace-fetch.ts';
 
 /** What a person can do about a query, or about a mutation of `steady.mutationOptions`. */
 export interface RetryControls {
@@ -64,27 +65,4 @@ function cancelledError(live: LiveOperation): SteadfetchError {
     operation: view(live, {}),
     outcome: failures.aborted,
   });
-}
-
-/**
- * Puts a new fetch in the place of the one under way, in the same turn: whoever awaits the old one
- * gets the result of the new one, and nobody sees the query idle in between.
- */
-function replaceFetch(
-  query: Query,
-  overrides: Partial<Query['options']> | undefined,
-  initialPromise?: Promise<never>,
-): void {
-  const { options } = query;
-  const { fetchMeta } = query.state;
-  void query.cancel({ silent: true });
-  query
-    .fetch(overrides && { ...options, ...overrides }, {
-      // Without the meta a fetchNextPage becomes a fetch of page 0. Copied, because React Query
-      // takes the same object for the same fetch, and would go on counting its failures.
-      ...(fetchMeta && { meta: { ...fetchMeta } }),
-      ...(initialPromise && { initialPromise }),
-    })
-    .catch(() => {});
-  if (overrides) query.setOptions(options);
 }

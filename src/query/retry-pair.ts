@@ -5,6 +5,7 @@ import { warn } from '../fetch/warn.ts';
 import { type Clock, maxTimerMs } from '../policy/clock.ts';
 import type { PolicyOptions } from '../policy/options.ts';
 import type { FailureLedger } from './failure-ledger.ts';
+import type { Wake } from './wake.ts';
 
 /** React Query's two questions about a failure. */
 export interface RetryPair {
@@ -26,6 +27,7 @@ export interface RetryPairContext {
   readonly clock: Clock;
   readonly operations: Operations;
   readonly ledger: FailureLedger;
+  readonly wake: Wake;
 }
 
 /**
@@ -40,6 +42,7 @@ export function createRetryPair(
   kind: 'query' | 'mutation',
   policy: PolicyOptions | undefined,
 ): RetryPair {
+  const { wake } = context;
   const begin = kind === 'query' ? beginQuery : beginMutation;
   const ask = (failureCount: number, error: unknown, isAgain: boolean) =>
     context.ledger.ask(failureCount, error, isAgain, () =>
@@ -48,6 +51,7 @@ export function createRetryPair(
   return {
     retryDelay(failureCount, error) {
       const decision = ask(failureCount, error, false);
+      if (kind === 'query' && decision.kind === 'retry') wake.expectRetry(decision.retryAt);
       // Where we would stop, but the app's own `retry` goes on, it goes on at React Query's pace.
       const delayMs = decision.kind === 'retry' ? decision.delayMs : 1000 * 2 ** failureCount;
       return Math.min(delayMs, maxTimerMs);

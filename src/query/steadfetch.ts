@@ -114,8 +114,9 @@ export interface Steadfetch {
   /** The policy that everything starts from. */
   readonly policy: Policy;
   /**
-   * Takes back what was put into the page: its listeners, and the hand on React Query's
-   * `onlineManager`. What is held because the device is offline goes.
+   * Takes back what was put into the page: its listeners and timers, the line to other tabs and its
+   * lock, and the hand on React Query's `onlineManager`. What is held because the device is offline
+   * goes; what else is under way goes on, and ends as it would have.
    */
   readonly dispose: () => void;
 }

@@ -72,6 +72,20 @@ describe('without a probe', () => {
     expect(one.connectivity.network.isOffline()).toBe(false);
   });
 
+  test('a machine that has slept looks within two seconds of waking', async () => {
+    const one = gather({ isOffline: true });
+    one.fail();
+    for (let times = 0; times < 3; times++) {
+      one.clock.advance(60_000);
+      await one.end('failed');
+    }
+    const [, , nextMs = 0] = one.state();
+    one.clock.sleep(3_600_000);
+    one.clock.advance(2000);
+    expect(one.looks.at(-1)).toBe(`${3_600_000 + 180_000 + 2000} https://api.example`);
+    expect(nextMs).toBeGreaterThan(180_000 + 2000);
+  });
+
   test('a failure of what went all the same, while it asks, is nobody’s when nothing is found', async () => {
     const one = gather({ isOffline: true });
     one.fail();
@@ -89,6 +103,19 @@ describe('without a probe', () => {
     one.fail(0, 'https://other.example/b');
     one.clock.advance(2000);
     expect(one.looks).toEqual(['2000 https://other.example']);
+  });
+
+  test('then it asks the others that requests have gone to, in turn, but none that the device itself answers', async () => {
+    const [api, cdn, dev] = ['https://api.example', 'https://cdn.example', 'http://localhost:80'];
+    const known = [cdn, api, dev, 'capacitor://localhost', 'https://c.example'];
+    const one = gather({ isOffline: true, known });
+    one.fail(0, `${api}/a`);
+    for (let times = 0; times < 4; times++) {
+      one.clock.advance(60_000);
+      await one.end('failed');
+    }
+    const asked = one.looks.map((look) => look.split(' ')[1]);
+    expect(asked).toEqual([api, cdn, 'https://c.example', api]);
   });
 
   test('a failure of what is not on the network says nothing of it', () => {

@@ -1,11 +1,18 @@
 import { QueryClient } from '@tanstack/react-query';
-import { createSteadfetch, type Steadfetch, type SteadfetchConfig } from 'steadfetch';
+import {
+  createSteadfetch,
+  type HttpError,
+  type Steadfetch,
+  type SteadfetchConfig,
+} from 'steadfetch';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { instanceOf } from '../../src/query/registry.ts';
 import {
   answer,
   type FakeServer,
   fakeServer,
   type Handler,
+  hang,
   origin,
   refuse,
   streaming,
@@ -235,19 +242,149 @@ describe('a request that is cut off while the page may be on its way out', () =>
     expect([call.state, server.requests.length]).toEqual(['rejected', 1]);
   });
 
-  test('a body that it cuts off waits, too, for what becomes of the page', async () => {
-    const { handler, wire } = streaming();
-    const server = fakeServer(handler);
-    const steady = createSteadfetch({ fetch: server.fetch, random: () => 0.5 });
-    const response = await steady.fetch(`${origin}/a`);
-    const body = observe(response.text());
-    happen('beforeunload');
-    wire.cut(new TypeError('network error'));
-    await advance(1499);
-    expect(body.state).toBe('pending');
-    await advance(1);
-    expect(body.error).toMatchObject({ code: 'network', outcome: { kind: 'body' } });
-    steady.dispose();
+  describe('in its body', () => {
+    type Wire = ReturnType<typeof streaming>['wire'];
+    interface Download {
+      readonly steady: Steadfetch;
+      readonly server: FakeServer;
+      readonly wire: Wire;
+      /** The page cuts it off. */
+      readonly cut: () => void;
+    }
+
+    /** The first body is under way; the requests after it are answered by `next`. */
+    function download(next: Handler = answer(200, 'new'), status = 200): Download {
+      const { handler, wire } = streaming({ status });
+      const server = fakeServer(handler, next);
+      const steady = createSteadfetch({ fetch: server.fetch, random: () => 0.5 });
+      onTestFinished(() => steady.dispose());
+      const cut = (): void => {
+        happen('beforeunload');
+        wire.cut(new TypeError('network error'));
+      };
+      return { steady, server, wire, cut };
+    }
+
+    test.each(['text', 'json', 'arrayBuffer', 'bytes'] as const)(
+      'the page stays: a GET is sent again, and %s() reads that',
+      async (reader) => {
+        const { steady, server, cut, wire } = download(answer(200, '"new"'));
+        const response = await steady.fetch(`${origin}/a`);
+        const body = observe(response[reader]());
+        wire.push('"old');
+        cut();
+        await advance(1499);
+        expect([body.state, server.requests.length]).toEqual(['pending', 1]);
+        await advance(1);
+        expect([body.state, server.timesMs]).toEqual(['resolved', [0, 1500]]);
+        const text =
+          reader === 'json' ? '"new"' : await new Response(body.value as BodyInit).text();
+        expect(text).toBe('"new"');
+      },
+    );
+
+    test('its time limit does not run meanwhile, and starts anew', async () => {
+      const { steady, server, cut } = download(hang);
+      const response = await steady.fetch(`${origin}/a`, { timeout: 1000 });
+      const body = observe(response.text());
+      await advance(500);
+      cut();
+      await advance(1500 + 999);
+      expect([body.state, server.timesMs]).toEqual(['pending', [0, 2000]]);
+      await advance(1);
+      expect(body.error).toMatchObject({ code: 'timeout' });
+    });
+
+    test.each<[string, RequestInit, Handler, number]>([
+      ['a POST that must not be sent twice', { method: 'POST' }, answer(), 1],
+      ['one that is not sent through', {}, refuse, 2],
+      ['one that is answered otherwise now', {}, answer(206, 'new'), 2],
+    ])('%s has no body, once the page stays', async (_name, init, next, count) => {
+      const { steady, server, cut } = download(next);
+      const response = await steady.fetch(`${origin}/a`, init);
+      const body = observe(response.text());
+      cut();
+      await advance(1499);
+      expect(body.state).toBe('pending');
+      await advance(1);
+      expect(body.error).toMatchObject({ code: 'network', outcome: { kind: 'body', status: 200 } });
+      expect(server.requests.length).toBe(count);
+    });
+
+    test('one that is not sent through now speaks against the network', async () => {
+      const { steady, cut } = download(refuse);
+      const client = new QueryClient({ defaultOptions: steady.defaultOptions });
+      const { connectivity } = instanceOf(client, 'test');
+      const body = observe((await steady.fetch(`${origin}/a`)).text());
+      cut();
+      await advance(1499);
+      expect(connectivity.getState().status).toBe('online');
+      await advance(1);
+      expect(connectivity.getState().status).toBe('suspect');
+      expect(body.state).toBe('rejected');
+    });
+
+    test('nor has that of an error', async () => {
+      const { steady, server, cut } = download(answer(), 500);
+      const call = observe(steady.fetch(`${origin}/a`));
+      await settled();
+      const body = observe((call.error as HttpError).response.text());
+      cut();
+      await advance(1500);
+      expect([body.state, server.requests.length]).toEqual(['rejected', 1]);
+    });
+
+    test('nor one that is read piece by piece, of which some may be used already', async () => {
+      const { steady, server, cut, wire } = download();
+      const reader = (await steady.fetch(`${origin}/a`)).body?.getReader();
+      wire.push('old');
+      await reader?.read();
+      const next = observe(reader?.read() ?? Promise.resolve());
+      cut();
+      await advance(1499);
+      expect(next.state).toBe('pending');
+      await advance(1);
+      expect(next.error).toMatchObject({ code: 'network', outcome: { kind: 'body' } });
+      expect(server.requests.length).toBe(1);
+    });
+  });
+
+  describe('and the places of its origin', () => {
+    const onePlace = { origin: { slots: { maxInFlight: 1 } } };
+
+    test.each<[string, Handler]>([
+      ['answered', answer()],
+      ['refused', answer(503)],
+      ['cut off', refuse],
+    ])('a body that is asked for again keeps none, once it is %s', async (_name, next) => {
+      const { handler, wire } = streaming();
+      const server = fakeServer(handler, next, answer());
+      const steady = createSteadfetch({ fetch: server.fetch, random: () => 0.5, ...onePlace });
+      const body = observe((await steady.fetch(`${origin}/a`)).text());
+      happen('beforeunload');
+      wire.cut(new TypeError('network error'));
+      await advance(1500);
+      expect([body.state === 'pending', server.requests.length]).toEqual([false, 2]);
+      const other = observe(steady.fetch(`${origin}/b`));
+      await settled();
+      expect(other.state).toBe('resolved');
+      steady.dispose();
+    });
+
+    test('it keeps none while it waits, and takes one when it is sent again', async () => {
+      const { steady, server, cut } = rig(2, onePlace);
+      const call = observe(steady.fetch(`${origin}/a`));
+      const next = observe(steady.fetch(`${origin}/b`));
+      happen('beforeunload');
+      cut();
+      await advance(0);
+      expect(server.requests.map(({ url }) => url)).toEqual([`${origin}/a`, `${origin}/b`]);
+      await advance(5000);
+      expect([call.state, server.requests.length]).toEqual(['pending', 2]);
+      cut();
+      await advance(1500);
+      expect([call.state, next.state]).toEqual(['resolved', 'resolved']);
+    });
   });
 });
 

@@ -291,3 +291,56 @@ describe('with a probe', () => {
     expect(one.probes).toEqual([0, 3_602_000]);
   });
 });
+
+describe('a browser that changes its mind all the time', () => {
+  test('a hundred events at once send three probes, and one is under way', () => {
+    const one = gather({ hasProbe: true });
+    for (let index = 0; index < 50; index++) {
+      one.say('offline');
+      one.say('online');
+    }
+    expect([one.probes, one.underWay()]).toEqual([[0, 0, 0], 0]);
+    expect(one.state()).toEqual(['suspect', 0, 2000]);
+    one.clock.advance(2000);
+    expect([one.probes, one.underWay()]).toEqual([[0, 0, 0, 2000], 1]);
+  });
+
+  test('ten in a second for ten seconds are a probe in two seconds, after the first three', () => {
+    const one = gather({ hasProbe: true });
+    for (let index = 0; index < 100; index++) {
+      one.say(index % 2 === 0 ? 'offline' : 'online');
+      one.clock.advance(100);
+    }
+    expect(one.probes).toEqual([0, 100, 200, 2000, 4000, 6000, 8000, 10_000]);
+  });
+
+  test('an answer that comes to the last one tells', async () => {
+    const one = gather({ hasProbe: true });
+    for (let index = 0; index < 50; index++) {
+      one.say('offline');
+      one.say('online');
+    }
+    one.clock.advance(2000);
+    await one.end('reached');
+    expect(one.state()).toEqual(['online', 2000, undefined]);
+    one.clock.advance(60_000);
+    expect(one.probes.length).toBe(4);
+  });
+
+  test('nor does a tab that is hidden and shown while offline', async () => {
+    const one = gather({ hasProbe: true, isOffline: true });
+    await one.end('failed');
+    for (let index = 0; index < 50; index++) {
+      one.say('visible');
+      await one.end('failed');
+    }
+    expect(one.probes).toEqual([0, 0, 0]);
+  });
+});
+
+test('dispose calls off the probe that is under way', () => {
+  const one = gather({ hasProbe: true, isOffline: true });
+  expect(one.underWay()).toBe(1);
+  one.connectivity.dispose();
+  expect(one.underWay()).toBe(0);
+});

@@ -23,6 +23,20 @@ describe('the probe', () => {
     ]);
   });
 
+  test.each([
+    ['/here', 'http://localhost:3000/here'],
+    ['here.txt', 'http://localhost:3000/here.txt'],
+    ['https://cdn.example/here', 'https://cdn.example/here'],
+  ])('%s is a URL of the page, whatever its <base> says', async (given, sent) => {
+    const base = document.createElement('base');
+    base.href = 'https://elsewhere.example/';
+    document.head.append(base);
+    const transport = vi.fn<Transport>(async () => new Response());
+    await sendProbe(systemClock, transport, { url: given });
+    base.remove();
+    expect(transport.mock.calls[0]?.[0]).toBe(sent);
+  });
+
   test.each<[string, Handler, Omit<ProbeOptions, 'url'>, string]>([
     ['any answer reaches', answer(200), {}, 'reached'],
     ['also one with an error', answer(503), {}, 'reached'],
@@ -104,6 +118,7 @@ describe('an option that is not as it must be', () => {
     [{ probe: true }, 'probe.url is undefined, and must be a URL'],
     [{ probe: {} }, 'probe.url is undefined, and must be a URL'],
     [{ probe: { url: '' } }, "probe.url is '', and must be a URL"],
+    [{ probe: { url: 'https://[' } }, "probe.url is 'https://[', and must be a URL"],
     [{ probe: { url, method: 'POST' } }, "probe.method is 'POST', and must be HEAD or GET"],
     [
       { probe: { url, timeoutMs: 0 } },

@@ -14,6 +14,8 @@ export interface Evidence {
   readonly probes: readonly number[];
   /** When a look of its own was sent, and where. */
   readonly looks: readonly string[];
+  /** How many of them are under way, and not called off. */
+  readonly underWay: () => number;
   /** The probe or look that was sent last comes to this. */
   readonly end: (result: ProbeResult) => Promise<void>;
   /** Status and time, at each change. */
@@ -32,10 +34,12 @@ interface Start {
   readonly hasProbe?: boolean;
   readonly hasPage?: boolean;
   readonly random?: Random;
+  /** The origins that requests have gone to. */
+  readonly known?: readonly string[];
 }
 
 export function gather(start: Start = {}): Evidence {
-  const { hasProbe = false, hasPage = true, random = () => 0.5 } = start;
+  const { hasProbe = false, hasPage = true, random = () => 0.5, known = [] } = start;
   let { isOffline = false } = start;
   const clock = createVirtualClock();
   const listeners = new Set<(event: HintEvent) => void>();
@@ -49,13 +53,25 @@ export function gather(start: Start = {}): Evidence {
       return () => void listeners.delete(listener);
     },
   };
-  const probe = (): Promise<ProbeResult> => {
-    probes.push(clock.elapsed());
-    return new Promise((resolve) => (finish = resolve));
+  const sent = new Set<object>();
+  const send = (signal: AbortSignal): Promise<ProbeResult> => {
+    const one = {};
+    sent.add(one);
+    signal.addEventListener('abort', () => sent.delete(one));
+    return new Promise((resolve) => {
+      finish = (result) => {
+        sent.delete(one);
+        resolve(result);
+      };
+    });
   };
-  const lookAt = (origin: string): Promise<ProbeResult> => {
+  const probe = (signal: AbortSignal): Promise<ProbeResult> => {
+    probes.push(clock.elapsed());
+    return send(signal);
+  };
+  const lookAt = (origin: string, signal: AbortSignal): Promise<ProbeResult> => {
     looks.push(`${clock.elapsed()} ${origin}`);
-    return new Promise((resolve) => (finish = resolve));
+    return send(signal);
   };
   const connectivity = createConnectivity(
     clock,
@@ -63,6 +79,7 @@ export function gather(start: Start = {}): Evidence {
     hasPage ? hint : undefined,
     hasProbe ? probe : undefined,
     lookAt,
+    () => known,
   );
   const story: string[] = [];
   connectivity.subscribe(() => {
@@ -73,6 +90,7 @@ export function gather(start: Start = {}): Evidence {
     clock,
     probes,
     looks,
+    underWay: () => sent.size,
     story,
     say(event) {
       if (event !== 'visible') isOffline = event === 'offline';

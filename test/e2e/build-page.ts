@@ -24,7 +24,8 @@ export function buildPage(name: string): BuiltPage {
   const { NODE_ENV: _, ...env } = process.env;
   const vite = resolve(root, 'node_modules/vite/bin/vite.js');
   const page = resolve(import.meta.dirname, name);
-  const options = ['--outDir', outDir, '--emptyOutDir', '--logLevel', 'warn'];
+  const config = resolve(import.meta.dirname, 'pages.vite.config.ts');
+  const options = ['--config', config, '--outDir', outDir, '--emptyOutDir', '--logLevel', 'warn'];
   execFileSync(process.execPath, [vite, 'build', page, ...options], { cwd: page, env });
   return {
     serve(pathname, response) {

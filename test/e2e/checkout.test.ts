@@ -27,6 +27,18 @@ const naiveWaitsMs = [1000, 2000, 4000] as const;
 const keysOf = (form: FormView): string =>
   `${new Set(form.keys()).size} in ${form.keys().length} requests`;
 
+/** One order was booked, under one key, whatever it took. */
+const expectOnce = async (form: FormView, requests: number): Promise<void> => {
+  expect(await form.ledger()).toEqual(['1 Heron for Robin']);
+  expect(keysOf(form)).toBe(`1 in ${requests} requests`);
+};
+
+/** What was meant once is booked twice. */
+const expectTwice = async (form: FormView): Promise<void> => {
+  expect(await form.ledger()).toEqual(['1 Heron for Robin', '1 Heron for Robin Duplicate']);
+  expect(keysOf(form)).toBe('2 in 2 requests');
+};
+
 /** The text of what has the keyboard. */
 const focused = (page: Page): Promise<string | null | undefined> =>
   page.evaluate(() => document.activeElement?.textContent);
@@ -65,9 +77,8 @@ test('the answer is lost, the page reloaded, Order pressed again: one order, and
   await steadfetch.answered(2, 'Ordered');
   await naive.sees('Ordered');
   expect(await steadfetch.detail()).toBe('Order number 1.');
-  expect(await steadfetch.ledger()).toEqual(['1 Heron for Robin']);
-  expect(await naive.ledger()).toEqual(['1 Heron for Robin', '1 Heron for Robin Duplicate']);
-  expect([keysOf(naive), keysOf(steadfetch)]).toEqual(['2 in 2 requests', '1 in 2 requests']);
+  await expectOnce(steadfetch, 2);
+  await expectTwice(naive);
 });
 
 describe('what one sees and hears, in order, and what is booked', () => {
@@ -87,8 +98,7 @@ describe('what one sees and hears, in order, and what is booked', () => {
       ],
     });
     expect(await picture()).toEqual(['1: no answer, waited 3000 of 3000 ms', '2: 201, booked']);
-    expect((await steadfetch.ledger()).length).toBe(1);
-    expect(keysOf(steadfetch)).toBe('1 in 2 requests');
+    await expectOnce(steadfetch, 2);
 
     await submit(naive);
     await naive.arrives(1);
@@ -96,8 +106,7 @@ describe('what one sees and hears, in order, and what is booked', () => {
     await naive.says('Retry 1 of 3.');
     await pass(naiveWaitsMs[0]);
     await naive.answered(2, 'Ordered');
-    expect(await naive.ledger()).toEqual(['1 Heron for Robin', '1 Heron for Robin Duplicate']);
-    expect(keysOf(naive)).toBe('2 in 2 requests');
+    await expectTwice(naive);
   });
 
   test('no answer comes: it is given up after 4 seconds, and the naive form waits for ever', async () => {
@@ -110,8 +119,7 @@ describe('what one sees and hears, in order, and what is booked', () => {
     await steadfetch.sees('No answer in time');
     await pass(waitsMs[0]);
     await steadfetch.answered(2, 'Ordered');
-    expect((await steadfetch.ledger()).length).toBe(1);
-    expect(keysOf(steadfetch)).toBe('1 in 2 requests');
+    await expectOnce(steadfetch, 2);
 
     await pass(aMinute);
     await naive.sees('Sending …');
@@ -120,7 +128,7 @@ describe('what one sees and hears, in order, and what is booked', () => {
     await naive.arrives(2);
     await pass(400);
     await naive.sees('Ordered');
-    expect(await naive.ledger()).toEqual(['1 Heron for Robin', '1 Heron for Robin Duplicate']);
+    await expectTwice(naive);
   });
 
   test('503 twice, before it is booked: two waits, and one order in both ledgers', async () => {
@@ -131,8 +139,7 @@ describe('what one sees and hears, in order, and what is booked', () => {
     await steadfetch.answered(2, 'The shop is overloaded (503)');
     await pass(waitsMs[1]);
     await steadfetch.answered(3, 'Ordered');
-    expect((await steadfetch.ledger()).length).toBe(1);
-    expect(keysOf(steadfetch)).toBe('1 in 3 requests');
+    await expectOnce(steadfetch, 3);
 
     await submit(naive);
     for (const [index, waitMs] of naiveWaitsMs.slice(0, 2).entries()) {
@@ -157,8 +164,7 @@ describe('what one sees and hears, in order, and what is booked', () => {
     await customer.choose('All is well');
     await pass(waitsMs[2]);
     await steadfetch.answered(4, 'Ordered');
-    expect((await steadfetch.ledger()).length).toBe(1);
-    expect(keysOf(steadfetch)).toBe('1 in 4 requests');
+    await expectOnce(steadfetch, 4);
   });
 
   test('the shop is down: the naive form gives up after four requests', async () => {
@@ -197,8 +203,7 @@ describe('what one sees and hears, in order, and what is booked', () => {
       await submit(form);
       await form.answered(1, 'Ordered');
       await pass(aMinute);
-      expect((await form.ledger()).length).toBe(1);
-      expect(keysOf(form)).toBe('1 in 1 requests');
+      await expectOnce(form, 1);
     }
   });
 });
@@ -293,8 +298,7 @@ describe('Retry now and Cancel', () => {
     expect(keysOf(steadfetch)).toBe('1 in 1 requests');
     await page.keyboard.press('Enter');
     await steadfetch.answered(2, 'Ordered');
-    expect((await steadfetch.ledger()).length).toBe(1);
-    expect(keysOf(steadfetch)).toBe('1 in 2 requests');
+    await expectOnce(steadfetch, 2);
   });
 
   test('Cancel of an order that is held before it was sent: surely nothing was booked', async () => {
@@ -361,8 +365,7 @@ describe('another payload after an outcome that nobody knows', () => {
     expect(await steadfetch.fields()).toEqual({ kite: 'Heron', quantity: '1', name: 'Robin' });
     await steadfetch.press('Order');
     await steadfetch.answered(2, 'Ordered');
-    expect(await steadfetch.ledger()).toEqual(['1 Heron for Robin']);
-    expect(keysOf(steadfetch)).toBe('1 in 2 requests');
+    await expectOnce(steadfetch, 2);
   });
 
   test('Escape sends nothing, and leaves what was typed', async () => {

@@ -38,6 +38,8 @@ const order = async (sku: string, on = page): Promise<void> => {
 };
 const reads = (text: string, on = page): Promise<void> =>
   on.getByRole('status').filter({ hasText: text }).waitFor();
+/** A new renderer takes its time to come up. */
+const patience = { timeout: 30_000 };
 const bodies = (): string[] =>
   [...server.orders.values()].map((body) => /name="sku"\s+(\w+)/.exec(body)?.[1] ?? '');
 
@@ -55,6 +57,30 @@ test('the answer is lost, the page is reloaded, the person presses again: one or
   await page.reload();
   expect(await page.getByRole('status').textContent()).toBe('');
 });
+
+test.each(['lost', 'withheld'] as const)(
+  'the answer is %s, the page crashes, is loaded again, and the person presses again: one order, one key',
+  async (fate) => {
+    server.fate = fate;
+    await order('dragon');
+    await expect.poll(() => server.keys).toHaveLength(1);
+    const tab = await context.newCDPSession(page);
+    const crashed = page.waitForEvent('crash');
+    void tab.send('Page.crash').catch(() => {});
+    await crashed;
+    // Playwright gives up a page that has crashed; the tab goes on.
+    await tab.send('Page.reload');
+    const run = async (expression: string): Promise<unknown> =>
+      (await tab.send('Runtime.evaluate', { expression })).result.value;
+    const shown = () => run(`document.querySelector('[role=status]')?.textContent`);
+    await expect.poll(shown, patience).toBe('It may have been ordered');
+    await run(`document.querySelector('input').value = 'dragon'`);
+    await run(`document.querySelector('button').click()`);
+    await expect.poll(shown, patience).toBe('Ordered: 1');
+    expect(server.keys).toEqual([server.keys[0], server.keys[0]]);
+    expect(bodies()).toEqual(['dragon']);
+  },
+);
 
 test('something else after a lost answer is asked about, and ordered only when it is confirmed', async () => {
   server.fate = 'lost';

@@ -13,7 +13,10 @@ interface OneOrigin {
   readonly url: string;
   /** Its API breaks every connection while it is not. */
   isUp: boolean;
-  /** Resolves when so many requests for `/api/slow…` have come, which are then answered. */
+  /**
+   * Resolves when so many requests for `/api/slow…` have come, which are then answered. Those for
+   * `/api/slow/body` have the headers of their answers at once, and a part of their bodies.
+   */
   readonly slow: (count: number) => Promise<void>;
   readonly forgetSlow: () => void;
   readonly answerSlow: () => void;
@@ -37,7 +40,13 @@ async function startOrigin(outDir: string): Promise<OneOrigin> {
     look();
   };
   const answer = (response: ServerResponse): void => {
-    response.writeHead(200, { ...cors, 'content-type': 'application/json' }).end('"tea"');
+    begin(response);
+    response.end('tea"');
+  };
+  const begin = (response: ServerResponse): void => {
+    if (response.headersSent) return;
+    response.writeHead(200, { ...cors, 'content-type': 'application/json' });
+    response.write('"');
   };
   const server: Server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
@@ -48,8 +57,10 @@ async function startOrigin(outDir: string): Promise<OneOrigin> {
       response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html>');
     } else if (pathname.startsWith('/api/')) {
       if (!origin.isUp) request.socket.destroy();
-      else if (pathname.startsWith('/api/slow')) wait(response);
-      else answer(response);
+      else if (pathname.startsWith('/api/slow')) {
+        if (pathname.endsWith('/body')) begin(response);
+        wait(response);
+      } else answer(response);
     } else {
       if (pathname === '/favicon.ico') return void response.writeHead(404).end();
       const file = pathname === '/' ? '/index.html' : pathname;

@@ -139,6 +139,29 @@ const situations: readonly Situation[] = [
     },
   },
   {
+    name: 'Ten queries and a slow plain mutation, asked for offline; the moment the mutation is answered; 5 s later',
+    async run(one, kind) {
+      await start(one, kind);
+      await setOffline(one, true);
+      await one.settle();
+      await one.ask(...ten);
+      await one.page.evaluate(() => window.lab.change('/api/slow'));
+      await one.pass(5000);
+      await setOffline(one, false);
+      await server.here.slow(1);
+      await one.page.clock.runFor(500);
+      server.here.answerSlow();
+      await one.settle();
+      const answered = await one.look();
+      await one.pass(5000);
+      return `${answered}; ${await one.look()}`;
+    },
+    expected: {
+      'react-query': '11 sent, 10 success; 11 sent, 10 success',
+      steadfetch: '2 sent, 1 success, 9 paused; 11 sent, 10 success',
+    },
+  },
+  {
     name: '`onLine` turns false while the network works; after 10 s',
     async run(one, kind) {
       await start(one, kind);
@@ -207,6 +230,28 @@ const situations: readonly Situation[] = [
     expected: {
       'react-query': '5 sent, 5 fetching after 1; 10 sent, 5 success',
       steadfetch: '5 sent, 5 fetching; 10 sent, 5 success',
+    },
+  },
+  {
+    name: '`window.stop()` with the body of an answer under way; it is sent again, and answered',
+    async run(one, kind) {
+      await start(one, kind);
+      await one.ask('/api/slow/body');
+      await server.here.slow(1);
+      await one.settle();
+      await one.page.evaluate(() => window.stop());
+      await one.settle();
+      const stopped = await one.look();
+      await one.page.clock.runFor(1500);
+      await server.here.slow(2);
+      server.here.answerSlow();
+      await one.settle();
+      await one.page.waitForFunction(() => window.lab.show()[0] === 'success');
+      return `${stopped}; ${await one.look()}`;
+    },
+    expected: {
+      'react-query': '1 sent, fetching after 1; 2 sent, success',
+      steadfetch: '1 sent, fetching; 2 sent, success',
     },
   },
   {

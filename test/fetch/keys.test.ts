@@ -220,6 +220,27 @@ describe('within an intent', () => {
     expect(keys()).toEqual([quoted(intentKey), derived(`POST ${origin}/pay 1`), quoted(intentKey)]);
   });
 
+  test('after a reload it is known which one a gap was left by: none has the key of another', async () => {
+    const { submit, sent } = open([draft], answer());
+    const target = `POST ${origin}/items`;
+    const digest = async (body: unknown) => body as string;
+    const past = [
+      { id: `${target} 2`, target, isNamed: false, key: 'two', digest: 'b', sentAt: 1 },
+    ];
+    await submit(
+      async (fetch) => {
+        await fetch(`${origin}/items`, post('b'));
+        await fetch(`${origin}/items`, post('a'));
+      },
+      { past, digest, primary: `${target} 1` },
+    );
+    const third = derived(`${target} 3`);
+    expect(await sent()).toEqual([
+      ['POST /items', quoted('two'), 'b'],
+      ['POST /items', third, 'a'],
+    ]);
+  });
+
   test('a header of its own stays as it is, and takes no key from the intent', async () => {
     const { submit, keys } = open([draft], answer());
     await submit(async (fetch) => {

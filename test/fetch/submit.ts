@@ -49,10 +49,12 @@ export function createSubmitter(
             undefined,
             undefined,
             async () => 'failed',
+            () => [],
           ),
         },
       ),
     (shared) => createKeys(shared, apis),
+    () => ({ isWaking: () => false, meet() {}, expectRetry() {}, dispose() {} }),
   );
   const { operations, signals, clock } = core.context;
   return {

@@ -7,10 +7,11 @@ const root = resolve(import.meta.dirname, '../..');
 
 /** What an example may take as given: it shows one thing, not the whole module around it. */
 const given = `
-import { QueryClient, useQuery } from '@tanstack/react-query';
+import { QueryClient, useMutation, useQuery } from '@tanstack/react-query';
 import { backoffDelay, createIdempotencyKey, createSteadfetch, decide, idempotencyProfiles, isSteadfetchError, parseRetryAfter, presets } from 'steadfetch';
 import type { Operation } from 'steadfetch';
-import { useConnectivity, useCountdown, useFallback, useOriginStatus, useRetryStatus, useSafeSubmit, useSteadyMutation } from 'steadfetch/react';
+import { useConnectivity, useCountdown, useFallback, useOriginStatus, useOutbox, useOutboxEntries, useOutboxEntry, useOutboxMutation, useRetryStatus, useSafeSubmit, useSteadyMutation } from 'steadfetch/react';
+import { createOutbox, deliverOnSync, isDeadLetterError } from 'steadfetch/outbox';
 import { useState } from 'react';
 import { parseHttpDate } from '${root}/src/policy/http-date.ts';
 import { failures } from '${root}/src/policy/outcome.ts';
@@ -18,6 +19,10 @@ import { readRateLimit } from '${root}/src/policy/rate-limit.ts';
 import { readListItems, readStringItem } from '${root}/src/policy/structured-field.ts';
 const steady = createSteadfetch();
 const placeOrder = steady.mutationOptions({ mutationFn: async (order: { sku: string }) => order.sku });
+const queryClient = new QueryClient({ defaultOptions: steady.defaultOptions });
+const handlers = { placeOrder: { mutationFn: async (order: { sku: string }) => order.sku } };
+const outbox = createOutbox({ steady, queryClient, handlers });
+declare const orderKey: string;
 declare const error: unknown;
 declare const operation: Operation;
 declare const retryAt: number | undefined;
@@ -55,4 +60,39 @@ test('every example in the documentation of src compiles', () => {
       : `${given}\nexport async function example() {\n${code}\n}\n`,
   }));
   expect(compile(modules)).toBe('');
+});
+
+const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => readFileSync(join(root, 'src', file), 'utf8'));
+
+/** What can be called from outside: functions of the package, except type guards, and of an instance. */
+function findPublicCalls(): readonly string[] {
+  const entries = ['index', 'react', 'server', 'testing'].map((entry) =>
+    readFileSync(join(root, `src/${entry}.ts`), 'utf8'),
+  );
+  const names = entries.flatMap((entry) =>
+    [...entry.matchAll(/export \{([^}]*)\}/g)].flatMap(([, list = '']) => list.match(/\w+/g) ?? []),
+  );
+  const isFunction = (name: string): boolean =>
+    sources.some((source) => new RegExp(`export function ${name}\\b(?!.*value is)`).test(source));
+  const instance = sources.find((source) => source.includes('export interface Steadfetch {')) ?? '';
+  const members = instance.split('export interface Steadfetch {')[1] ?? '';
+  const ofInstance = [...members.matchAll(/: ((?:Steady|Define)\w+);/g)].map(
+    ([, type = '']) => type,
+  );
+  return [...names.filter(isFunction), ...ofInstance];
+}
+
+test('whatever can be called from outside has an example', () => {
+  const calls = findPublicCalls();
+  expect(calls).toEqual(expect.arrayContaining(['useSafeSubmit', 'SteadyFetch', 'DefineMutation']));
+  const hasExample = (name: string): boolean =>
+    sources.some((source) =>
+      new RegExp(
+        `@example(?:(?!\\*/).)*\\*/\\nexport (?:function|type|interface) ${name}\\b`,
+        's',
+      ).test(source),
+    );
+  expect(calls.filter((name) => !hasExample(name))).toEqual([]);
 });

@@ -78,6 +78,7 @@ export function createBrowser(clock: Clock): TestBrowser {
         watch(listener) {
           tell = listener;
           listener(life);
+          return () => (tell = () => {});
         },
         become(next) {
           life = next;

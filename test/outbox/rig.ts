@@ -14,10 +14,15 @@ export interface Arrival {
   readonly answer: (status: number, body?: unknown, headers?: Record<string, string>) => void;
   /** No answer comes: the connection is cut. */
   readonly cut: () => void;
+  /** Nobody waits for its answer any more. */
+  readonly isAborted: () => boolean;
 }
 
+/** What becomes of what a tab asks of its database; 'abort' only once it is under way. */
+export type Fault = 'none' | 'write' | 'all' | 'quota' | 'abort';
+
 /** A server that a test answers for, by hand or by rule. */
-export interface TestServer {
+interface TestServer {
   readonly arrivals: readonly Arrival[];
   /** What answers by itself. @default nobody */
   rule: ((arrival: Arrival, count: number) => void) | undefined;
@@ -35,6 +40,8 @@ export interface TestTab<H extends AnyOutboxHandlers> {
   readonly thaw: () => void;
   /** How many locks it holds or asks for. */
   readonly locks: () => number;
+  /** From now on its database fails so. */
+  readonly fail: (fault: Fault) => void;
 }
 
 type TabOptions<H extends AnyOutboxHandlers> = Partial<
@@ -42,6 +49,8 @@ type TabOptions<H extends AnyOutboxHandlers> = Partial<
 > & { readonly handlers: H; readonly hasLocks?: boolean };
 
 export interface TestBrowser {
+  /** Of its database. */
+  readonly name: string;
   readonly clock: VirtualClock;
   readonly server: TestServer;
   readonly openTab: <const H extends AnyOutboxHandlers>(options: TabOptions<H>) => TestTab<H>;
@@ -71,7 +80,7 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
 
   const post = (message: unknown, own?: object): void => {
     const copy: unknown = structuredClone(message);
-    for (const ear of [...ears.keys()])
+    for (const ear of ears.keys())
       if (ear !== own) setImmediate(() => ears.get(ear)?.(structuredClone(copy)));
   };
   const requestLock = (
@@ -106,7 +115,7 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
     let isFrozen = false;
     let isMute = false;
     let missed: (() => void)[] = [];
-    let tell: (state: 'here' | 'away') => void = () => {};
+    let tell: (state: 'here' | 'hidden' | 'away') => void = () => {};
     /** A page that sleeps does nothing of what it is told. */
     const awake = (act: () => void): void => {
       if (isDead) return;
@@ -131,6 +140,13 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
         return () => (tell = () => {});
       },
     };
+    let fault: Fault = 'none';
+    const watchDatabase = (mode: IDBTransactionMode | undefined): void => {
+      if (isDead) throw new DOMException('The page is gone.', 'InvalidStateError');
+      const isHit = mode === 'readwrite' ? fault !== 'none' : fault === 'all';
+      if (isHit && fault === 'quota') throw new DOMException('full', 'QuotaExceededError');
+      if (isHit && fault !== 'abort') throw new DOMException('The disk is broken.', 'UnknownError');
+    };
     const tabClock = {
       ...clock,
       setTimeout: (callback: () => void, delayMs: number) =>
@@ -148,6 +164,7 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
           answer: (status, answer = {}, headers = {}) =>
             awake(() => resolve(Response.json(answer, { status, headers }))),
           cut: () => awake(() => reject(new TypeError('cut'))),
+          isAborted: () => request.signal.aborted,
         };
         arrivals.push(arrival);
         server.rule?.(arrival, arrivals.length);
@@ -160,7 +177,9 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
       apis: [{ match: api, idempotency: { ...idempotencyProfiles.draft, format: 'raw' } }],
     });
     const client = new QueryClient({ defaultOptions: steady.defaultOptions });
+    const restore = spyOnDatabase(watchDatabase, () => fault === 'abort');
     const outbox = createOutbox({ name, ports, ...options, steady, queryClient: client, handlers });
+    restore();
     const leave = (): void => {
       for (const giveUp of given) giveUp();
       given.clear();
@@ -170,6 +189,9 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
       client,
       locks: () => given.size,
       mute: () => (isMute = true),
+      fail(next) {
+        fault = next;
+      },
       crash() {
         isDead = true;
         ears.delete(self);
@@ -191,6 +213,7 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
   };
 
   return {
+    name,
     clock,
     server,
     openTab,
@@ -204,6 +227,42 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
       }
     },
   };
+}
+
+function abort(native: IDBTransaction): void {
+  try {
+    native.abort();
+  } catch {
+    // It was complete already.
+  }
+}
+
+/** Watches the transactions of the database that is opened next, until the returned function is called. */
+function spyOnDatabase(
+  watch: (mode: IDBTransactionMode | undefined) => void,
+  isAborting: () => boolean,
+): () => void {
+  const { indexedDB } = globalThis;
+  const open: typeof indexedDB.open = (name, version) => {
+    const request = indexedDB.open(name, version);
+    request.addEventListener('success', () => {
+      const database = request.result;
+      const transaction = database.transaction.bind(database);
+      database.transaction = (stores, mode, options) => {
+        watch(mode);
+        const native = transaction(stores, mode, options);
+        if (mode === 'readwrite' && isAborting()) setImmediate(() => abort(native));
+        return native;
+      };
+    });
+    return request;
+  };
+  const spied = new Proxy(indexedDB, {
+    get: (target, key) => (key === 'open' ? open : Reflect.get(target, key, target)),
+  });
+  Object.defineProperty(globalThis, 'indexedDB', { value: spied, configurable: true });
+  return () =>
+    void Object.defineProperty(globalThis, 'indexedDB', { value: indexedDB, configurable: true });
 }
 
 /** Handlers of a shop, whose requests the test sees. */

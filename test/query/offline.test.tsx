@@ -181,6 +181,17 @@ describe('a device that is offline', () => {
     expect(story.at(-1)).toBe('550 online, origins up');
   });
 
+  test('a request without an answer keeps no place while the probe is out', async () => {
+    const rig = createRig({ origin: { slots: { maxInFlight: 1 } }, connectivity: { probe } });
+    rig.server.plan('/a', 'network');
+    rig.server.plan('/here', 'hang');
+    const first = send(rig, `${api}/a`);
+    const next = send(rig, `${api}/b`);
+    await rig.time.advance(0);
+    expect([first.state, next.state]).toEqual(['rejected', 'resolved']);
+    expect([rig.server.times('/here'), rig.server.times('/b')]).toEqual([[0], [0]]);
+  });
+
   test('checkNow looks at once', async () => {
     const rig = withProbe();
     const { Network, checkNow } = watchNetwork(rig);
@@ -341,6 +352,47 @@ describe('coming back', () => {
     const again = rig.server.times().slice(30);
     const [first = 0] = again;
     expect(again.map((at) => at - first)).toEqual(Array.from({ length: 30 }, (_, i) => 100 * i));
+  });
+
+  describe('thirty that wait while the machine sleeps for an hour go in turn on waking', () => {
+    /** They are asked for, and then the wall clock goes on without the timers. */
+    async function askAndSleep(rig: Rig): Promise<Observed[]> {
+      const calls = Array.from({ length: 30 }, (_, index) => send(rig, `${api}/${index}`));
+      await rig.time.advance(1000);
+      expect(calls.every(({ state }) => state === 'pending')).toBe(true);
+      vi.setSystemTime(rig.time.now() + 3_600_000);
+      await rig.time.advance(60_000);
+      return calls;
+    }
+    const asked = (rig: Rig) =>
+      rig.server.sent.filter(({ request }) => /[/][0-9]/.test(request)).map(({ at }) => at);
+
+    test('though their server’s pause was to end only in 50 s, and that they may wait', async () => {
+      const rig = createRig({ origin: { share: false } });
+      rig.server.plan('/first', { status: 429, headers: { 'retry-after': '50' } });
+      send(rig, `${api}/first`);
+      await rig.time.advance(0);
+      const calls = await askAndSleep(rig);
+      expect(calls.every(({ state }) => state === 'resolved')).toBe(true);
+      const times = asked(rig);
+      // The next beat is 1 s after waking, and half a gap later it begins.
+      expect(times[0]).toBe(3_602_112);
+      expect(new Set(times).size).toBe(30);
+    });
+
+    test('though their server was down, and nobody has looked since', async () => {
+      const rig = createRig({ origin: { share: false } });
+      rig.server.plan('/first', 'network', 'network');
+      for (let times = 0; times < 2; times++) {
+        send(rig, `${api}/first`);
+        await rig.time.advance(0);
+      }
+      const calls = await askAndSleep(rig);
+      expect(calls.every(({ state }) => state === 'resolved')).toBe(true);
+      const times = asked(rig);
+      expect(times[0]).toBe(3_602_000);
+      expect(new Set(times).size).toBe(30);
+    });
   });
 });
 

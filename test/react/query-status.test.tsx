@@ -2,21 +2,20 @@ import { useQuery } from '@tanstack/react-query';
 import { act } from '@testing-library/react';
 import { expect, test } from 'vitest';
 import { createRig } from '../query/rig.tsx';
-import { createProducts, statusOf, watchQuery } from './watch.tsx';
+import {
+  createProducts,
+  failingTwice,
+  none,
+  statusesOfFailingTwice,
+  statusOf,
+  watchQuery,
+} from './watch.tsx';
 
 const queryKey = ['products'];
 
 test('every transition of a query that fails twice and then succeeds, exactly', async () => {
   const rig = createRig();
-  rig.server.plan(
-    '/products',
-    { status: 503, afterMs: 10 },
-    { status: 503, afterMs: 10 },
-    {
-      body: 'Tea',
-      afterMs: 10,
-    },
-  );
+  rig.server.plan('/products', ...failingTwice);
   const startedAt = rig.time.now();
   const { Products } = createProducts(rig);
   const watched = watchQuery(rig, queryKey);
@@ -40,31 +39,7 @@ test('every transition of a query that fails twice and then succeeds, exactly', 
     '1520 sending 3',
     '1530 succeeded 3',
   ]);
-  const none = { retryAt: undefined, reason: undefined, lastError: undefined };
-  const failed = expect.objectContaining({ status: 503 });
-  expect(watched.renders.slice(1).map(statusOf)).toEqual([
-    { status: 'idle', attempt: 0, maxAttempts: 0, ...none },
-    { status: 'sending', attempt: 1, maxAttempts: 4, ...none },
-    {
-      status: 'waiting',
-      attempt: 1,
-      maxAttempts: 4,
-      retryAt: startedAt + 510,
-      reason: 'unavailable',
-      lastError: failed,
-    },
-    { status: 'sending', attempt: 2, maxAttempts: 4, ...none, lastError: failed },
-    {
-      status: 'waiting',
-      attempt: 2,
-      maxAttempts: 4,
-      retryAt: startedAt + 1520,
-      reason: 'unavailable',
-      lastError: failed,
-    },
-    { status: 'sending', attempt: 3, maxAttempts: 4, ...none, lastError: failed },
-    { status: 'succeeded', attempt: 3, maxAttempts: 4, ...none },
-  ]);
+  expect(watched.renders.slice(1).map(statusOf)).toEqual(statusesOfFailingTwice(startedAt));
 });
 
 test('a query that fails for good ends as failed, with its last error and the reason', async () => {
@@ -193,14 +168,7 @@ test('a query that is reset, or removed, is idle again', async () => {
   expect(watched.last().status).toBe('waiting');
   act(() => rig.client.removeQueries({ queryKey }));
   await rig.time.settle();
-  expect(statusOf(watched.last())).toEqual({
-    status: 'idle',
-    attempt: 0,
-    maxAttempts: 0,
-    retryAt: undefined,
-    reason: undefined,
-    lastError: undefined,
-  });
+  expect(statusOf(watched.last())).toEqual({ status: 'idle', attempt: 0, maxAttempts: 0, ...none });
   await rig.time.advance(10_000);
   expect(rig.server.times()).toEqual([0]);
 });

@@ -509,6 +509,144 @@ describe('a mutation of several requests', () => {
     expect(rig.book.orders).toHaveLength(2);
     expect(form.last().status).toBe('success');
   });
+
+  type Body = string | FormData | File;
+  const parcel = (content: string): FormData => {
+    const body = new FormData();
+    body.append('file', new File([content], 'a.txt'));
+    return body;
+  };
+
+  const fileOf = (lastModified: number) => new File(['a'], 'a.txt', { lastModified });
+
+  /** A form whose mutationFn sends these to one URL, named where they have a name. */
+  function openMany(rig: FormRig, bodies: readonly Body[], names: readonly string[] = []) {
+    const mutation = rig.steady.mutationOptions({
+      mutationFn: async (_: object, { json }) => {
+        for (const [index, body] of bodies.entries()) {
+          const url = `/orders${typeof body === 'string' && body.startsWith('?') ? body : ''}`;
+          await json(url, { method: 'POST', body, idempotencyKey: names[index] });
+        }
+      },
+      policy: { maxRetries: 0 },
+    });
+    return open(rig, {}, mutation);
+  }
+  async function press(rig: FormRig, ...sent: readonly [readonly Body[], (readonly string[])?]) {
+    const form = openMany(rig, ...sent);
+    const result = form.press();
+    await rig.time.advance(100);
+    return { form, result: await result };
+  }
+  const ordered = ({ book }: FormRig) => book.orders.map(({ body }) => body);
+
+  test.each<[string, readonly Body[], readonly Body[]]>([
+    ['in another order', ['a', 'b', 'c'], ['c', 'b', 'a']],
+    ['without one that is finished', ['a', 'b', 'c'], ['b', 'c']],
+    ['without one that is finished, of equal ones', ['a', 'a'], ['a']],
+    ['made anew', [fileOf(1)], [fileOf(2)]],
+    ['in another order, with files', ['a', 'b', 'c'].map(parcel), ['c', 'b', 'a'].map(parcel)],
+  ])('sent after a reload %s, each has the key that it had', async (_, before, after) => {
+    const rig = createFormRig();
+    rig.book.plan(...before.slice(1).map(() => 'done' as const), 'lost request');
+    expect((await press(rig, before)).result.status).toBe('unknown');
+    const keyOf = new Map(rig.book.bodies.map((body, index) => [body, rig.book.keys[index]]));
+    const next = reload(rig);
+    expect((await press(next, after)).result.status).toBe('succeeded');
+    const again = rig.book.bodies.slice(before.length);
+    expect(again).toHaveLength(after.length);
+    expect(rig.book.keys.slice(before.length)).toEqual(again.map((body) => keyOf.get(body)));
+    expect(ordered(rig).toSorted()).toEqual(rig.book.bodies.slice(0, before.length).toSorted());
+  });
+
+  test.each([
+    ['', [], 'undefined, and must be a name for each of the requests of this mutation to POST'],
+    [' under its name', ['pay'], "'pay', and must be the key of one request"],
+  ])(
+    'other bytes%s after a reload are refused, and what was sent stays unknown',
+    async (_, names, message) => {
+      const rig = createFormRig();
+      rig.book.plan('lost answer');
+      await press(rig, ['a'], names);
+      const next = reload(rig);
+      const { form, result } = await press(next, ['b'], names);
+      expect(result).toMatchObject({
+        status: 'unknown',
+        error: expect.objectContaining({
+          name: 'TypeError',
+          message: expect.stringContaining(`steady.fetch: idempotencyKey is ${message}`) as string,
+        }) as Error,
+      });
+      expect(form.last().unknown?.idempotencyKey).toBe(rig.book.keys[0]);
+      expect(rig.book.bodies).toEqual(['a']);
+      expect((await press(reload(next), ['a'], names)).result.status).toBe('succeeded');
+      expect(ordered(rig)).toEqual(['a']);
+    },
+  );
+
+  test('one that was left out when the page went has a key of its own', async () => {
+    const rig = createFormRig();
+    rig.book.plan('lost answer');
+    await press(rig, ['a', 'b']);
+    const next = reload(rig);
+    expect((await press(next, ['a', 'b'])).result.status).toBe('succeeded');
+    expect(ordered(rig)).toEqual(['a', 'b']);
+    expect(new Set(rig.book.keys).size).toBe(2);
+  });
+
+  test.each([
+    ['bytes', ['a', 'b']],
+    ['query', ['?a', '?b']],
+  ] as const)(
+    'another %s after what surely failed is refused once, and then a new intent',
+    async (_, [one, other]) => {
+      const rig = createFormRig();
+      rig.book.plan(422);
+      await press(rig, [one]);
+      const { form, result } = await press(rig, [other]);
+      expect(result).toMatchObject({ status: 'failed', error: { name: 'TypeError' } });
+      expect(form.last().unknown).toBe(undefined);
+      expect((await press(rig, [other])).result.status).toBe('succeeded');
+      expect(rig.book.bodies).toEqual([one, other]);
+      expect(new Set(rig.book.keys).size).toBe(2);
+    },
+  );
+
+  test('bytes that were never sent bind nobody', async () => {
+    const rig = createFormRig({ config: { origin: { slots: { maxInFlight: 1 } } } });
+    rig.book.plan('slow');
+    void rig.steady.fetch('/orders', { method: 'POST' }).catch(() => {});
+    await rig.time.settle();
+    const form = openMany(rig, ['a']);
+    const held = form.press();
+    await rig.time.settle();
+    const statuses = statusStoreOf(rig.client, 'test');
+    act(() => controlsOf(statuses, statuses.idOf(form.last().target)).cancel());
+    rig.book.answer();
+    await rig.time.advance(100);
+    expect((await held).status).toBe('failed');
+    expect((await press(rig, ['b'])).result.status).toBe('succeeded');
+    expect(rig.book.bodies).toEqual(['', 'b']);
+  });
+
+  test('what is kept of them tells nothing of what was in them', async () => {
+    const rig = createFormRig();
+    rig.book.plan('lost answer');
+    await press(rig, ['a secret']);
+    const stored = sessionStorage.getItem('steadfetch.form.checkout') ?? '';
+    expect(stored).not.toContain('secret');
+    const { steps } = JSON.parse(stored) as { steps: unknown };
+    expect(steps).toEqual([
+      {
+        id: 'POST http://localhost:3000/orders 1',
+        target: 'POST http://localhost:3000/orders',
+        isNamed: false,
+        key: rig.book.keys[0],
+        digest: expect.stringMatching(/^[\da-f]{64}$/) as string,
+        sentAt: rig.time.now() - 100,
+      },
+    ]);
+  });
 });
 
 describe('a page that a server has rendered', () => {
@@ -615,37 +753,75 @@ describe('retries, the status and its controls', () => {
     expect(form().unknown).toBeDefined();
   });
 
+  const onMutateFails = {
+    onMutate() {
+      throw new Error('in onMutate');
+    },
+  };
+
+  test('an onMutate that throws has sent nothing: it is surely not done', async () => {
+    const rig = createFormRig();
+    const form = open(rig, {}, onMutateFails);
+    const result = form.press();
+    await rig.time.settle();
+    expect(await result).toEqual({ status: 'failed', error: new Error('in onMutate') });
+    expect(form.last().unknown).toBe(undefined);
+    expect(rig.book.keys).toEqual([]);
+  });
+
+  test('an onMutate that throws does not undo what was sent before', async () => {
+    const rig = createFormRig();
+    rig.book.plan('lost answer');
+    void open(rig).press();
+    await rig.time.advance(100);
+    const form = open(rig, {}, onMutateFails);
+    const result = form.press();
+    await rig.time.settle();
+    expect(await result).toMatchObject({ status: 'unknown', error: new Error('in onMutate') });
+    const statuses = statusStoreOf(rig.client, 'test');
+    expect(statuses.getState(statuses.idOf(form.last().target)).status).toBe('unknown');
+  });
+
+  test('Cancel while onMutate runs is surely not done', async () => {
+    const rig = createFormRig();
+    let go!: () => void;
+    const form = open(rig, {}, { onMutate: () => new Promise<void>((done) => (go = done)) });
+    const result = form.press();
+    await rig.time.settle();
+    const statuses = statusStoreOf(rig.client, 'test');
+    act(() => controlsOf(statuses, statuses.idOf(form.last().target)).cancel());
+    go();
+    await rig.time.settle();
+    expect(await result).toMatchObject({ status: 'failed', error: { code: 'not-sent' } });
+    expect(rig.book.keys).toEqual([]);
+  });
+
   test('Cancel of what was not sent is surely not done, unless it was sent before', async () => {
     const rig = createFormRig({ config: { origin: { slots: { maxInFlight: 1 } } } });
-    rig.book.plan('slow');
     const { form, status } = watch(rig, { maxRetries: 0 });
-    void rig.steady.fetch('/orders', { method: 'POST' }).catch(() => {});
-    await rig.time.settle();
-    act(() => void form().submit(kite));
-    await rig.time.settle();
-    expect(status()).toMatchObject({ status: 'held', reason: 'queued' });
-    act(() => status().cancel?.());
-    await rig.time.advance(100);
-    expect(status().status).toBe('failed');
+    /** Cancels what waits behind something slow, and says what became of it. */
+    const cancelHeld = async (): Promise<string> => {
+      rig.book.plan('slow');
+      void rig.steady.fetch('/orders', { method: 'POST' }).catch(() => {});
+      await rig.time.settle();
+      act(() => void form().submit(kite));
+      await rig.time.settle();
+      expect(status()).toMatchObject({ status: 'held', reason: 'queued' });
+      act(() => status().cancel?.());
+      await rig.time.advance(100);
+      rig.book.answer();
+      await rig.time.settle();
+      return status().status;
+    };
+    expect(await cancelHeld()).toBe('failed');
     expect(form().unknown).toBe(undefined);
-    // The same, but it was sent before.
-    rig.book.answer();
-    await rig.time.settle();
-    rig.book.plan('lost answer', 'slow');
+    rig.book.plan('lost answer');
     act(() => void form().submit(kite));
     await rig.time.advance(100);
     expect(form().unknown).toBeDefined();
-    void rig.steady.fetch('/orders', { method: 'POST' }).catch(() => {});
-    await rig.time.settle();
-    act(() => void form().submit(kite));
-    await rig.time.settle();
-    expect(status()).toMatchObject({ status: 'held', reason: 'queued' });
-    act(() => status().cancel?.());
-    await rig.time.advance(100);
-    expect(status().status).toBe('unknown');
+    expect(await cancelHeld()).toBe('unknown');
+    expect(form().error).toMatchObject({ outcome: { processed: 'unknown' } });
     expect(form().unknown).toBeDefined();
-    rig.book.answer();
-    await rig.time.settle();
   });
 
   test('Cancel in the row of a scope does not undo what was sent before', async () => {
@@ -666,8 +842,9 @@ describe('retries, the status and its controls', () => {
     await rig.time.advance(100);
     expect(await result).toMatchObject({
       status: 'unknown',
-      error: { outcome: { processed: 'no' } },
+      error: { outcome: { processed: 'unknown' } },
     });
+    expect(statuses.getState(statuses.idOf(form.last().target)).status).toBe('unknown');
     expect(form.last().unknown).toBeDefined();
     rig.book.answer();
     await rig.time.settle();

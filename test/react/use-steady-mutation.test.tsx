@@ -1,4 +1,9 @@
-import type { UseMutationResult } from '@tanstack/react-query';
+import {
+  dehydrate,
+  hydrate,
+  MutationObserver,
+  type UseMutationResult,
+} from '@tanstack/react-query';
 import { act } from '@testing-library/react';
 import type { SteadyMutationContext } from 'steadfetch';
 import {
@@ -7,11 +12,13 @@ import {
   useRetryStatus,
   useSteadyMutation,
 } from 'steadfetch/react';
-import { expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { mutationStatus } from '../../src/query/mutation-status.ts';
+import { statusStoreOf } from '../../src/query/status-store.ts';
 import { createHandle } from '../query/handle.ts';
 import { createOrderRig } from '../query/order-rig.tsx';
 import type { Rig } from '../query/rig.tsx';
-import { statusOf } from './watch.tsx';
+import { statusOf, watchMutation } from './watch.tsx';
 
 const mutationKey = ['order'];
 const send = (name: string, { fetch, idempotencyKey }: SteadyMutationContext): Promise<Response> =>
@@ -98,6 +105,79 @@ test('with the same variables at once, and another order of their first steps, e
   expect(rig.server.sent.map(({ abortedAt }) => abortedAt)).toEqual([150, undefined]);
   expect(quick.last().status).toBe('unknown');
   expect(slow.last().status).toBe('sending');
+});
+
+describe('an onMutate that throws', () => {
+  const broken = new Error('in onMutate');
+  const fails = () => {
+    throw broken;
+  };
+
+  test('has sent nothing: failed', async () => {
+    const rig = createOrderRig();
+    const form = createForm(rig, { onMutate: fails });
+    rig.show(<form.Form />);
+    form.press('a');
+    await rig.time.settle();
+    expect(form.last()).toMatchObject({ status: 'failed', lastError: broken });
+    expect(rig.server.times()).toEqual([]);
+  });
+
+  const ofAnother = (facts: object) => (): never => {
+    throw Object.assign(new Error('of another client'), facts);
+  };
+  test.each<[string, (rig: Rig) => unknown]>([
+    ['fetch', ({ steady }) => steady.fetch('/a', { method: 'POST' })],
+    ['axios', ofAnother({ config: { method: 'post' } })],
+    ['ofetch', ofAnother({ response: new Response(null, { status: 502 }) })],
+  ])('of what it has sent by itself with %s: unknown', async (_, onMutate) => {
+    const rig = createOrderRig();
+    rig.server.plan('/a', 'network');
+    const form = createForm(rig, { onMutate: () => onMutate(rig) });
+    rig.show(<form.Form />);
+    form.press('b');
+    await rig.time.settle();
+    expect(form.last().status).toBe('unknown');
+    expect(rig.server.times('/b')).toEqual([]);
+  });
+
+  test('beside another of the same variables, so that it cannot be told whose was sent: unknown', async () => {
+    const rig = createOrderRig();
+    const steps = [
+      (): Promise<void> => new Promise((_, fail) => void setTimeout(() => fail(broken), 200)),
+      (): Promise<void> => new Promise((go) => void setTimeout(go, 100)),
+    ];
+    const mutationFn = vi.fn<() => Promise<void>>().mockRejectedValue(new Error('of axios'));
+    const shared = rig.steady.mutationOptions({ mutationKey, mutationFn });
+    const options = { ...shared, onMutate: () => steps.shift()?.() };
+    const observer = new MutationObserver(rig.client, options);
+    for (const _ of ['first', 'second']) void observer.mutate(undefined).catch(() => {});
+    await rig.time.advance(300);
+    const statuses = statusStoreOf(rig.client, 'test');
+    const both = rig.client.getMutationCache().getAll();
+    expect(both.map((one) => mutationStatus(one, statuses.instance, undefined).status)).toEqual([
+      'unknown',
+      'unknown',
+    ]);
+    expect(mutationFn).toHaveBeenCalledTimes(1);
+  });
+});
+
+test('what comes failed from a storage may have been sent by its page', async () => {
+  const rig = createOrderRig();
+  rig.client.setMutationDefaults(mutationKey, optionsOf(rig));
+  const form = createForm(rig, { onMutate: () => Promise.reject(new Error('in onMutate')) });
+  rig.show(<form.Form />);
+  form.press('a');
+  await rig.time.settle();
+  const stored = JSON.stringify(dehydrate(rig.client, { shouldDehydrateMutation: () => true }));
+  rig.end();
+  const next = createOrderRig();
+  next.client.setMutationDefaults(mutationKey, optionsOf(next));
+  hydrate(next.client, JSON.parse(stored));
+  const { last, Watcher } = watchMutation(next, mutationKey);
+  next.show(<Watcher />);
+  expect(last().status).toBe('unknown');
 });
 
 test('its newest mutation counts, and after reset there is none', async () => {

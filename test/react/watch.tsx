@@ -1,5 +1,6 @@
 import { type QueryKey, useQuery } from '@tanstack/react-query';
 import { type RetryControls, type RetryStatus, useRetryStatus } from 'steadfetch/react';
+import { expect } from 'vitest';
 import type { Rig } from '../query/rig.tsx';
 
 /** Every render of a component that shows a status, and the last of them. */
@@ -38,6 +39,33 @@ function watch<S extends RetryStatus>(rig: Rig, useStatus: () => S): Watched<S> 
       return null;
     },
   };
+}
+
+/** What is said of something that neither waits nor has failed. */
+export const none = { retryAt: undefined, reason: undefined, lastError: undefined };
+
+/** Answers, 10 ms each, to something that fails twice and then succeeds. */
+export const failingTwice = [
+  { status: 503, afterMs: 10 },
+  { status: 503, afterMs: 10 },
+  { afterMs: 10 },
+] as const;
+
+/** What is said of it, from before it has begun. */
+export function statusesOfFailingTwice(startedAt: number) {
+  const idle = { status: 'idle', attempt: 0, maxAttempts: 0, ...none };
+  const sending = { status: 'sending', attempt: 1, maxAttempts: 4, ...none };
+  const lastError: unknown = expect.objectContaining({ status: 503 });
+  const waiting = { ...sending, status: 'waiting', reason: 'unavailable', lastError };
+  return [
+    idle,
+    sending,
+    { ...waiting, retryAt: startedAt + 510 },
+    { ...sending, attempt: 2, lastError },
+    { ...waiting, attempt: 2, retryAt: startedAt + 1520 },
+    { ...sending, attempt: 3, lastError },
+    { ...sending, attempt: 3, status: 'succeeded' },
+  ];
 }
 
 /** The status alone, without what can be done about it. */

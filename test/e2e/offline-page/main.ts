@@ -62,6 +62,12 @@ const lab = {
     observer.subscribe(() => {});
     observers.push(observer);
   },
+  /** A plain mutation, which is React Query's to pause and resume. */
+  change(url: string) {
+    const mutationFn = (): Promise<unknown> =>
+      steady ? steady.json(url, { method: 'POST' }) : plainFetch(url, new AbortController().signal);
+    void client.getMutationCache().build(client, { mutationFn }).execute(undefined);
+  },
   /** What each query shows, and how often it has failed. */
   show: () =>
     observers.map((observer) => {

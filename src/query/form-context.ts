@@ -1,0 +1,17 @@
+import type { FormIntents } from '../intent/form-intent.ts';
+import type { FormObserver } from './form-observer.ts';
+import type { MutationTarget, StatusStore } from './status-store.ts';
+import type { FormOptions } from './submission.ts';
+
+/** What the parts of one form stand on. */
+export interface FormContext<TData, TError, TVariables, TOnMutateResult> {
+  readonly statuses: StatusStore;
+  readonly intents: FormIntents;
+  readonly observer: FormObserver<TData, TError, TVariables, TOnMutateResult>;
+  /** Its newest submission. */
+  readonly target: MutationTarget;
+  /** What it is made with at present. */
+  readonly options: () => FormOptions<TData, TError, TVariables, TOnMutateResult> | undefined;
+  /** Something of it is to be shown. */
+  readonly changed: () => void;
+}

@@ -1,0 +1,176 @@
+import { onlineManager, QueryClient } from '@tanstack/react-query';
+import { createSteadfetch } from 'steadfetch';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { answer, fakeServer, hang, origin, refuse } from '../fetch/fake-server.ts';
+import { fakeTime, observe, settled } from '../fetch/observe.ts';
+import { setBrowserOnline } from './network.ts';
+
+beforeEach(fakeTime);
+
+/** Counts what listens to the page: on window and document. */
+function countListeners(): () => number {
+  const left = new Set<string>();
+  for (const target of [window, document]) {
+    const name = target === window ? 'window' : 'document';
+    const ids = new Map<unknown, number>();
+    const idOf = (type: string, listener: unknown): string => {
+      if (!ids.has(listener)) ids.set(listener, ids.size);
+      return `${name} ${type} ${ids.get(listener)}`;
+    };
+    const { addEventListener: add, removeEventListener: remove } = target;
+    target.addEventListener = (...args: Parameters<typeof add>) => {
+      const [type, listener, options] = args;
+      const id = idOf(type, listener);
+      left.add(id);
+      const { signal } = Object(options) as AddEventListenerOptions;
+      signal?.addEventListener('abort', () => left.delete(id));
+      add.apply(target, args);
+    };
+    target.removeEventListener = (...args: Parameters<typeof remove>) => {
+      left.delete(idOf(args[0], args[1]));
+      remove.apply(target, args);
+    };
+    onTestFinished(() => {
+      Object.assign(target, { addEventListener: add, removeEventListener: remove });
+    });
+  }
+  return () => left.size;
+}
+
+/** The lines and locks of this browser. */
+function stubTabs(): { readonly channels: Set<object>; readonly locks: Set<string> } {
+  const channels = new Set<object>();
+  const locks = new Set<string>();
+  class Channel extends EventTarget {
+    constructor() {
+      super();
+      channels.add(this);
+    }
+    postMessage(): void {}
+    close(): void {
+      channels.delete(this);
+    }
+  }
+  vi.stubGlobal('BroadcastChannel', Channel);
+  const request = async (name: string, _options: unknown, run: () => Promise<void>) => {
+    // A lock is given later, never at once.
+    await Promise.resolve();
+    locks.add(name);
+    await run();
+    locks.delete(name);
+  };
+  Object.defineProperty(navigator, 'locks', { value: { request }, configurable: true });
+  onTestFinished(() => {
+    vi.unstubAllGlobals();
+    Reflect.deleteProperty(navigator, 'locks');
+  });
+  return { channels, locks };
+}
+
+describe('after dispose', () => {
+  test('nothing listens to the page, no line is open, no lock is held, and no timer is left', async () => {
+    const listeners = countListeners();
+    const { channels, locks } = stubTabs();
+    const stop = window.stop;
+    const before = vi.getTimerCount();
+    const server = fakeServer((request) =>
+      request.url.endsWith('/here') ? hang(request) : refuse(request),
+    );
+    const probe = { url: `${origin}/here` };
+    const steady = createSteadfetch({ fetch: server.fetch, connectivity: { probe } });
+    for (let times = 0; times < 2; times++) {
+      const call = observe(steady.fetch(`${origin}/a`));
+      await vi.advanceTimersByTimeAsync(6000);
+      expect(call.state).toBe('rejected');
+    }
+    const caller = new AbortController();
+    const held = observe(steady.fetch(`${origin}/a`, { signal: caller.signal }));
+    await settled();
+    window.dispatchEvent(new Event('offline'));
+    await settled();
+    expect(server.requests.at(-1)?.url).toBe(`${origin}/here`);
+    expect(server.requests.at(-1)?.signal.aborted).toBe(false);
+    expect([held.state, channels.size, locks.size]).toEqual(['pending', 1, 1]);
+    expect(listeners()).toBeGreaterThan(0);
+    steady.dispose();
+    expect(server.requests.at(-1)?.signal.aborted).toBe(true);
+    caller.abort();
+    await settled();
+    expect(listeners()).toBe(0);
+    expect([channels.size, locks.size]).toEqual([0, 0]);
+    expect(vi.getTimerCount()).toBe(before);
+    expect(window.stop).toBe(stop);
+  });
+
+  test('no timer is left for a pause that its server has asked for', async () => {
+    const server = fakeServer(answer(429, null, { 'retry-after': '3000' }));
+    const steady = createSteadfetch({ fetch: server.fetch, origin: { share: false } });
+    observe(steady.fetch(`${origin}/a`));
+    // Until then, the time limit of the answer's body has one.
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(vi.getTimerCount()).toBe(1);
+    steady.dispose();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('a client that was there before has React Query’s own onlineManager', () => {
+    const client = new QueryClient();
+    client.mount();
+    const steady = createSteadfetch();
+    const listeners = countListeners();
+    steady.dispose();
+    expect(listeners()).toBe(2);
+    client.unmount();
+    expect(listeners()).toBe(0);
+  });
+
+  test('the network’s and the tab’s return are nothing to it', async () => {
+    const client = new QueryClient();
+    const server = fakeServer(answer());
+    const steady = createSteadfetch({ fetch: server.fetch, random: () => 0.5 });
+    steady.dispose();
+    onlineManager.setOnline(false);
+    onlineManager.setOnline(true);
+    const calls = Array.from({ length: 30 }, () => steady.fetch(`${origin}/a`));
+    await Promise.all(calls);
+    expect(new Set(server.timesMs)).toEqual(new Set([0]));
+    client.clear();
+  });
+
+  test('what waits for a canary that another tab was to send sends its own', async () => {
+    stubTabs();
+    // Another tab has the lock, and keeps it.
+    Object.assign(navigator.locks, { request: () => new Promise(() => {}) });
+    const server = fakeServer(refuse, refuse, answer());
+    const steady = createSteadfetch({ fetch: server.fetch, random: () => 0.5 });
+    for (let times = 0; times < 2; times++) {
+      observe(steady.fetch(`${origin}/a`));
+      await settled();
+    }
+    const held = observe(steady.fetch(`${origin}/a`));
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(held.state).toBe('pending');
+    steady.dispose();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(held.state).toBe('resolved');
+  });
+});
+
+test.each([
+  ['a document', 'document'],
+  ['a window', 'window'],
+])('where there is %s without events, everything is safe', async (_name, global) => {
+  setBrowserOnline(false, false);
+  const before = vi.getTimerCount();
+  vi.stubGlobal(global, {});
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const server = fakeServer(answer());
+  const probe = { url: '/here' };
+  const steady = createSteadfetch({ fetch: server.fetch, connectivity: { probe } });
+  const response = await steady.fetch(`${origin}/a`);
+  expect(response.status).toBe(200);
+  await response.text();
+  expect(server.requests.map(({ url }) => url)).toEqual([`${origin}/a`]);
+  steady.dispose();
+  expect(vi.getTimerCount()).toBe(before);
+});
