@@ -13,8 +13,8 @@ export interface Transaction {
   readonly remove: (seq: number) => Promise<unknown>;
   /** The oldest row that holds up a scope. */
   readonly headOf: (scope: string) => Promise<Row | undefined>;
-  /** The places of the rows of an owner that are due. */
-  readonly due: (owner: string, nowMs: number) => Promise<readonly number[]>;
+  /** The places of the rows of an owner that are due: so many at most, the first due first. */
+  readonly due: (owner: string, nowMs: number, limit: number) => Promise<readonly number[]>;
   readonly countDue: (owner: string, nowMs: number) => Promise<number>;
   /** The next one of an owner that is due later. */
   readonly nextDue: (owner: string, nowMs: number) => Promise<Row | undefined>;
@@ -26,8 +26,9 @@ export interface Transaction {
     limit: number,
   ) => Promise<readonly Row[]>;
   readonly count: (state: RowState) => Promise<number>;
-  readonly dead: (reason: DeadReason) => Promise<readonly number[]>;
-  readonly doneBefore: (ms: number) => Promise<readonly number[]>;
+  /** Those that are dead with this reason, in the order of their places, after one of them. */
+  readonly dead: (reason: DeadReason, after: number, limit: number) => Promise<readonly Row[]>;
+  readonly doneBefore: (ms: number, limit: number) => Promise<readonly number[]>;
   readonly owner: (owner: string) => Promise<OwnerRecord | undefined>;
   readonly owners: () => Promise<readonly OwnerRecord[]>;
   readonly putOwner: (record: OwnerRecord) => Promise<unknown>;

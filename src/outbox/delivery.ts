@@ -2,7 +2,7 @@ import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { Network } from '../origin/network.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { Fence, Row } from './row.ts';
-import type { Change, OutboxStore, Settled } from './store.ts';
+import { type Change, type OutboxStore, pageSize, type Settled } from './store.ts';
 
 /** What one attempt at a row has come to, and what is to be written of it. */
 export interface Attempt {
@@ -73,8 +73,10 @@ const writes = 5;
 
 interface Driven {
   readonly fence: Fence;
-  /** The places of what is due, the oldest first. */
+  /** The places of what is due, or of a page of it, the oldest first. */
   queue: number[];
+  /** There is more that is due than is in the queue: it is read when that is through. */
+  hasMore: boolean;
   isStale: boolean;
   nextAt: number;
 }
@@ -107,7 +109,10 @@ export function createDelivery({
     const { owner } = one.fence;
     const nowMs = clock.now();
     one.isStale = false;
-    const due = await store.due(owner, nowMs);
+    // What is being sent is among the due.
+    const limit = pageSize + running.size;
+    const due = await store.due(owner, nowMs, limit);
+    one.hasMore = due.length === limit;
     one.nextAt = (await store.nextDueAt(one.fence, nowMs)) ?? Infinity;
     const known = new Set(one.queue);
     for (const seq of due) if (!running.has(seq)) known.add(seq);
@@ -137,8 +142,11 @@ export function createDelivery({
         if (nowMs < seenMs) noteSetBack(nowMs);
         seenMs = nowMs;
         if (isOver || nowMs < pausedUntil) break;
-        for (const one of driven.values()) if (one.isStale || one.nextAt <= nowMs) await load(one);
+        for (const one of driven.values())
+          if (one.isStale || (!one.hasMore && one.nextAt <= nowMs)) await load(one);
         while (running.size < parallel && !isOver && !network.isOffline()) {
+          for (const one of driven.values())
+            if (one.hasMore && one.queue.length === 0) await load(one);
           const next = takeOldest();
           if (!next) break;
           if (!running.has(next.seq)) void run(next.seq, next.fence);
@@ -156,7 +164,9 @@ export function createDelivery({
   };
   const isIdle = (): boolean =>
     running.size === 0 &&
-    [...driven.values()].every(({ queue, isStale }) => queue.length === 0 && !isStale);
+    [...driven.values()].every(
+      ({ queue, hasMore, isStale }) => queue.length === 0 && !hasMore && !isStale,
+    );
 
   /** The clock was set back: whatever was planned by it is too far off. */
   const noteSetBack = (nowMs: number): void => {
@@ -235,18 +245,24 @@ export function createDelivery({
     onLost(fence);
   };
 
-  const noteDue = ({ seq, liveOwner = '', nextRetryAt = Infinity }: DueRow): void => {
+  const noteDue = (
+    { seq, liveOwner = '', nextRetryAt = Infinity }: DueRow,
+    isUrged = false,
+  ): void => {
     const one = driven.get(liveOwner);
     if (!one) return;
+    // Its turn comes when those before it are read.
+    const isBeyond = one.hasMore && !isUrged && seq > (one.queue.at(-1) ?? 0);
     if (nextRetryAt > clock.now()) one.nextAt = Math.min(one.nextAt, nextRetryAt);
-    else insertSorted(one.queue, seq);
+    else if (!isBeyond) insertSorted(one.queue, seq);
   };
 
   const unsubscribe = network.subscribe(() => void pump());
   return {
     drive(fence) {
       if (driven.get(fence.owner)?.fence.token === fence.token) return false;
-      driven.set(fence.owner, { fence, queue: [], isStale: true, nextAt: Infinity });
+      const fresh = { queue: [], isStale: true, hasMore: false, nextAt: Infinity };
+      driven.set(fence.owner, { fence, ...fresh });
       void pump();
       return true;
     },
@@ -256,7 +272,7 @@ export function createDelivery({
       const known = running.get(row.seq);
       if (isUrged && known) for (const { go } of known.live?.holds ?? []) go();
       else if (isUrged) urged.add(row.seq);
-      noteDue(row);
+      noteDue(row, isUrged);
       void pump();
     },
     look() {

@@ -5,6 +5,7 @@ import type { Engine } from './engine.ts';
 import { type OutboxEntry, toEntry } from './entry.ts';
 import { type DeadReason, type Row, rowSchema, type RowState } from './row.ts';
 import type { Seal } from './seal.ts';
+import { pageSize } from './store.ts';
 
 /** Which entries are asked for. */
 export interface OutboxFilter {
@@ -46,7 +47,6 @@ export interface DeskContext {
   readonly onChange: () => void;
 }
 
-const pageSize = 100;
 /** What another version of the app may be able to deliver. */
 const curable: readonly DeadReason[] = [
   'handler-missing',
@@ -72,15 +72,12 @@ export function createDesk({
   const listOf = async (engine: Engine, filter: OutboxFilter): Promise<readonly OutboxEntry[]> => {
     const { state, handler, scope, limit = pageSize } = filter;
     const found: Row[] = [];
-    for (let after = 0; found.length < limit;) {
-      const page = await engine.store.list(state, after, pageSize);
-      for (const row of page) {
-        const isAsked =
-          (handler ?? row.handler) === row.handler && (scope ?? row.scope) === row.scope;
-        if (isAsked && found.length < limit) found.push(row);
-      }
-      if (page.length < pageSize) break;
-      after = page.at(-1)?.seq ?? 0;
+    const pages = pagesOf((after) => engine.store.list(state, after, pageSize));
+    for await (const row of pages) {
+      if (found.length >= limit) break;
+      const isAsked =
+        (handler ?? row.handler) === row.handler && (scope ?? row.scope) === row.scope;
+      if (isAsked) found.push(row);
     }
     return Promise.all(found.map((row) => show(engine, row)));
   };
@@ -139,7 +136,10 @@ export function createDesk({
     retry,
     async retryAll() {
       await ready();
-      for (const { store } of engines()) for (const id of await store.dead()) await retry(id);
+      for (const { store } of engines()) {
+        const dead = pagesOf((after) => store.list('dead', after, pageSize));
+        for await (const { id } of dead) await retry(id);
+      }
     },
     async edit(id, variables) {
       const sealed = await seal.close('outbox.edit', variables);
@@ -163,11 +163,25 @@ export function createDesk({
       return false;
     },
     async cure(engine) {
-      for (const reason of curable)
-        for (const id of await engine.store.dead(reason)) await cureOne(engine, id);
+      for (const reason of curable) {
+        const dead = pagesOf((after) => engine.store.dead(reason, after, pageSize));
+        for await (const row of dead)
+          if (isDeliverable(row, handlers.get(row.handler))) await cureOne(engine, row.id);
+      }
     },
     cureOne,
   };
+}
+
+/** Rows, a page of them at a time. */
+async function* pagesOf(load: (after: number) => Promise<readonly Row[]>): AsyncGenerator<Row> {
+  for (let after = 0; ;) {
+    const page = await load(after);
+    yield* page;
+    const last = page.at(-1);
+    if (!last || page.length < pageSize) return;
+    after = last.seq;
+  }
 }
 
 /** The same, as something new: nothing has been tried under its key. */

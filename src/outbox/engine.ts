@@ -35,7 +35,7 @@ export interface EngineContext extends Omit<AttemptContext, 'note'> {
   readonly onStart: (row: Row) => void;
   /** Its turn has come, whoever sends it. */
   readonly onTurn: (row: Row) => void;
-  /** There are rows of an owner that the other tabs do not know yet. */
+  /** There are rows of an owner that the other tabs do not know yet, or whose owner has died. */
   readonly onOwn: () => void;
   readonly onError: (error: unknown) => void;
 }
@@ -49,7 +49,12 @@ export function createEngine(context: EngineContext): Engine {
     store,
     lock,
     name,
-    onGain: (fence) => delivery.drive(fence),
+    onGain(fence) {
+      // Whoever had it may have died between an end and telling whose turn had come.
+      delivery.look();
+      delivery.drive(fence);
+      onOwn();
+    },
     onError,
   });
   const attempt = createAttempt({

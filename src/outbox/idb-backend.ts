@@ -84,6 +84,24 @@ function wrap(native: Native<'readonly'> | Native<'readwrite'>): Transaction {
   const owners = writable.objectStore('owners');
   const until = (owner: string, nowMs: number): IDBKeyRange =>
     IDBKeyRange.bound([owner], [owner, nowMs]);
+  /** An index can say where to go on only to a cursor. */
+  const page = async (
+    index: 'state' | 'deadReason',
+    value: string,
+    after: number,
+    limit: number,
+  ): Promise<readonly Row[]> => {
+    const found: Row[] = [];
+    let cursor = await rows.index(index).openCursor(value);
+    if (cursor && cursor.primaryKey <= after)
+      cursor = await cursor.continuePrimaryKey(value, after + 1);
+    while (cursor) {
+      found.push(cursor.value);
+      if (found.length >= limit) break;
+      cursor = await cursor.continue();
+    }
+    return found;
+  };
   return {
     row: (seq) => rows.get(seq),
     rowById: (id) => rows.index('id').get(id),
@@ -91,7 +109,7 @@ function wrap(native: Native<'readonly'> | Native<'readwrite'>): Transaction {
     put: (row) => rows.put(row),
     remove: (seq) => rows.delete(seq),
     headOf: (scope) => rows.index('blocks').get(scope),
-    due: (owner, nowMs) => rows.index('due').getAllKeys(until(owner, nowMs)),
+    due: (owner, nowMs, limit) => rows.index('due').getAllKeys(until(owner, nowMs), limit),
     countDue: (owner, nowMs) => rows.index('due').count(until(owner, nowMs)),
     nextDue: (owner, nowMs) =>
       rows.index('due').get(IDBKeyRange.bound([owner, nowMs], [owner, []], true)),
@@ -99,17 +117,12 @@ function wrap(native: Native<'readonly'> | Native<'readwrite'>): Transaction {
     async list(state, after, limit) {
       const beyond = IDBKeyRange.lowerBound(after, true);
       if (state === undefined) return rows.getAll(beyond, limit);
-      const found: Row[] = [];
-      let cursor = await rows.index('state').openCursor(state);
-      if (cursor && cursor.primaryKey <= after)
-        cursor = await cursor.continuePrimaryKey(state, after + 1);
-      for (; cursor && found.length < limit; cursor = await cursor.continue())
-        found.push(cursor.value);
-      return found;
+      return page('state', state, after, limit);
     },
     count: (state) => rows.index('state').count(state),
-    dead: (reason) => rows.index('deadReason').getAllKeys(reason),
-    doneBefore: (ms) => rows.index('doneAt').getAllKeys(IDBKeyRange.upperBound(ms, true)),
+    dead: (reason, after, limit) => page('deadReason', reason, after, limit),
+    doneBefore: (ms, limit) =>
+      rows.index('doneAt').getAllKeys(IDBKeyRange.upperBound(ms, true), limit),
     owner: (owner) => owners.get(owner),
     owners: () => owners.getAll(),
     putOwner: (record) => owners.put(record),

@@ -15,6 +15,7 @@ export function createMemoryBackend(): Backend {
     find((row) => row.liveOwner === owner && (row.nextRetryAt ?? Infinity) <= nowMs).map(
       ({ seq }) => seq,
     );
+  const dueAt = (seq: number): number => rows.get(seq)?.nextRetryAt ?? Infinity;
   const tx: Transaction = {
     row: async (seq) => structuredClone(rows.get(seq)),
     rowById: async (id) => find((row) => row.id === id)[0],
@@ -26,7 +27,10 @@ export function createMemoryBackend(): Backend {
     put: async (row) => rows.set(row.seq, structuredClone(row)),
     remove: async (seq) => rows.delete(seq),
     headOf: async (scope) => find(({ blocks }) => blocks === scope)[0],
-    due: async (owner, nowMs) => due(owner, nowMs),
+    due: async (owner, nowMs, limit) =>
+      due(owner, nowMs)
+        .toSorted((one, other) => dueAt(one) - dueAt(other))
+        .slice(0, limit),
     countDue: async (owner, nowMs) => due(owner, nowMs).length,
     async nextDue(owner, nowMs) {
       const isLater = ({ liveOwner, nextRetryAt = 0 }: Row): boolean =>
@@ -42,8 +46,12 @@ export function createMemoryBackend(): Backend {
         limit,
       ),
     count: async (state) => find((row) => row.state === state).length,
-    dead: async (reason) => find(({ deadReason }) => deadReason === reason).map(({ seq }) => seq),
-    doneBefore: async (ms) => find(({ doneAt = ms }) => doneAt < ms).map(({ seq }) => seq),
+    dead: async (reason, after, limit) =>
+      find(({ seq, deadReason }) => seq > after && deadReason === reason).slice(0, limit),
+    doneBefore: async (ms, limit) =>
+      find(({ doneAt = ms }) => doneAt < ms)
+        .slice(0, limit)
+        .map(({ seq }) => seq),
     owner: async (owner) => owners.get(owner),
     owners: async () => [...owners.values()],
     putOwner: async (record) => owners.set(record.owner, record),

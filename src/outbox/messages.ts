@@ -1,6 +1,9 @@
 /** What the tabs of one outbox tell each other. */
 export type Message =
-  /** A tab has its first row: whoever sees this may have to take over one day. */
+  /**
+   * A tab has its first row, or those of another that has died: whoever sees this may have to take over
+   * one day, and may not have been told of its turn.
+   */
   | { readonly kind: 'owner' }
   /** The rows have changed. */
   | { readonly kind: 'changed' }

@@ -79,8 +79,9 @@ export async function openDatabase(
     return opened;
   } catch (error) {
     if (error instanceof DatabaseError) throw error;
-    const isNewer = Object(error).name === 'VersionError';
-    throw new DatabaseError(isNewer ? 'newer-version' : 'unavailable', error);
+    const { name: kind } = Object(error) as { readonly name?: unknown };
+    if (kind === 'VersionError') throw new DatabaseError('newer-version', error);
+    throw new DatabaseError(kind === 'QuotaExceededError' ? 'quota' : 'unavailable', error);
   } finally {
     clock.clearTimeout(timer);
   }

@@ -106,7 +106,11 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
 
   const line = createLine(ports, context.name, {
     changed: () => display.refresh(),
-    owner: () => void storage.durable()?.ownership.look(),
+    owner() {
+      const engine = storage.durable();
+      void engine?.ownership.look();
+      engine?.delivery.look();
+    },
     due({ owner, seq, isUrged }) {
       const due = { seq, liveOwner: owner, nextRetryAt: 0 };
       storage.durable()?.delivery.add(due, isUrged);
@@ -154,6 +158,10 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     } catch (error) {
       engine.onError(error);
     }
+  };
+  /** One after the other: there may be thousands. */
+  const settleAll = async (): Promise<void> => {
+    for (const [id] of submissions.all()) await settleFromStore(id);
   };
   /** What another tab cannot deliver, this one perhaps can: it is of another version of the app. */
   const cureOrSettle = async (id: string): Promise<void> => {
@@ -303,7 +311,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     }
     void ownership.comeBack();
     for (const one of storage.engines()) one.delivery.look();
-    if (wasAway) for (const [id] of submissions.all()) void settleFromStore(id);
+    if (wasAway) void settleAll();
     display.refresh();
   });
 

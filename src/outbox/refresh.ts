@@ -1,7 +1,9 @@
 import type { Clock } from '../policy/clock.ts';
 
-/** What is shown is at most so old. */
+/** So long is nothing loaded again, at least. */
 const gapMs = 100;
+/** And so many times as long as loading took: that counts the rows, and may be thousands. */
+const restRatio = 10;
 
 /** Calls `load` soon after it is asked, and not again before it is through and a moment has passed. */
 export function createRefresh(
@@ -15,12 +17,14 @@ export function createRefresh(
   const run = async (): Promise<void> => {
     isBusy = true;
     isAsked = false;
+    const startedAt = clock.now();
     await load();
     if (isOver) return;
+    const restMs = Math.max(gapMs, restRatio * (clock.now() - startedAt));
     timer = clock.setTimeout(() => {
       isBusy = false;
       if (isAsked) void run();
-    }, gapMs);
+    }, restMs);
   };
   return {
     ask() {

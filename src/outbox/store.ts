@@ -53,6 +53,9 @@ export interface Counts {
   readonly oldestAt: number | undefined;
 }
 
+/** So many rows are read or removed at once: more would hold up the page, and the other tabs. */
+export const pageSize = 100;
+
 /** What can be done with the rows: each is one transaction. */
 export interface OutboxStore {
   readonly isDurable: boolean;
@@ -85,7 +88,8 @@ export interface OutboxStore {
     change: Change,
     nowMs: number,
   ) => Promise<Settled | undefined>;
-  readonly due: (owner: string, nowMs: number) => Promise<readonly number[]>;
+  /** The places of the rows of an owner that are due: so many at most, the first due first. */
+  readonly due: (owner: string, nowMs: number, limit: number) => Promise<readonly number[]>;
   /**
    * When the next one is due. Of a row that was written in what is now the future, because the clock
    * was set back meanwhile, the wait begins anew.
@@ -126,8 +130,8 @@ export interface OutboxStore {
     change?: (row: Row) => Row,
     leaseUntil?: number,
   ) => Promise<Row | undefined>;
-  /** The ids of the dead with this reason, or of all. */
-  readonly dead: (reason?: DeadReason) => Promise<readonly string[]>;
+  /** Those that are dead with this reason, in the order of their places, after one of them. */
+  readonly dead: (reason: DeadReason, after: number, limit: number) => Promise<readonly Row[]>;
   /** Forgets a row, whatever it is at. @returns what it was; undefined when there is none. */
   readonly discard: (id: string, nowMs: number) => Promise<(Settled & { row: Row }) | undefined>;
   /** Who submitted it knows its result. */
@@ -151,15 +155,16 @@ export function createStore(backend: Backend): OutboxStore {
       }),
     claim: (seq, fence, nowMs) =>
       write('relaxed', async (tx) => {
-        if (!(await owns(tx, fence))) return 'lost';
-        const row = await ownRow(tx, seq, fence);
-        if (!row || (row.nextRetryAt ?? Infinity) > nowMs)
+        const [isOwn, row] = await Promise.all([owns(tx, fence), tx.row(seq)]);
+        if (!isOwn) return 'lost';
+        if (row?.liveOwner !== fence.owner || (row.nextRetryAt ?? Infinity) > nowMs)
           return { row: undefined, next: undefined };
         const isStranded = row.state === 'sending';
         const isInDoubt = row.isInDoubt || isStranded;
         if (row.blocks !== undefined && (await tx.headOf(row.blocks))?.seq !== seq) {
           // An older one has come back: this one waits behind it, and holds it up no longer.
-          if (isStranded) await tx.put({ ...row, state: 'pending', isInDoubt });
+          const { nextRetryAt: _, ...behind } = row;
+          await tx.put({ ...behind, state: 'pending', isInDoubt });
           return { row: undefined, next: await unblock(tx, row.blocks, nowMs) };
         }
         // A younger one that went while this one was dead ends first, and tells.
@@ -187,12 +192,13 @@ export function createStore(backend: Backend): OutboxStore {
         if (!row) return undefined;
         const { seq } = row;
         const after = applyChange(row, change, nowMs);
-        if (after) await tx.put(after);
-        else await tx.remove(seq);
-        const head = await unblock(tx, row.blocks, nowMs);
+        const [, head] = await Promise.all([
+          after ? tx.put(after) : tx.remove(seq),
+          unblock(tx, row.blocks, nowMs),
+        ]);
         return { row: after, next: head?.seq === seq ? undefined : head };
       }),
-    due: (owner, nowMs) => read((tx) => tx.due(owner, nowMs)),
+    due: (owner, nowMs, limit) => read((tx) => tx.due(owner, nowMs, limit)),
     async nextDueAt(fence, nowMs) {
       const next = await read((tx) => tx.nextDue(fence.owner, nowMs));
       if (!next || !isPlannedLater(next, nowMs)) return next?.nextRetryAt;
@@ -239,12 +245,7 @@ export function createStore(backend: Backend): OutboxStore {
         if (!(await isOurs(tx, fence, leaseUntil))) return undefined;
         return resurrect(tx, row, fence.owner, nowMs);
       }),
-    dead: (reason) =>
-      read(async (tx) => {
-        if (!reason) return (await tx.list('dead', 0, Infinity)).map(({ id }) => id);
-        const rows = await Promise.all((await tx.dead(reason)).map((seq) => tx.row(seq)));
-        return rows.flatMap((row) => (row ? [row.id] : []));
-      }),
+    dead: (reason, after, limit) => read((tx) => tx.dead(reason, after, limit)),
     discard: (id, nowMs) =>
       write('strict', async (tx) => {
         const row = await tx.rowById(id);
@@ -257,10 +258,14 @@ export function createStore(backend: Backend): OutboxStore {
         const row = await tx.rowById(id);
         if (row?.state === 'done') await tx.remove(row.seq);
       }),
-    sweep: (beforeMs) =>
-      write('relaxed', async (tx) => {
-        for (const seq of await tx.doneBefore(beforeMs)) await tx.remove(seq);
-      }),
+    async sweep(beforeMs) {
+      const sweepPage = async (tx: Transaction): Promise<number> => {
+        const done = await tx.doneBefore(beforeMs, pageSize);
+        for (const seq of done) await tx.remove(seq);
+        return done.length;
+      };
+      while ((await write('relaxed', sweepPage)) === pageSize);
+    },
     clear: () => write('strict', (tx) => tx.clear()),
   };
 }
@@ -270,9 +275,9 @@ async function owns(tx: Transaction, { owner, token }: Fence): Promise<boolean> 
 }
 
 async function ownRow(tx: Transaction, seq: number, fence: Fence): Promise<Row | undefined> {
-  if (!(await owns(tx, fence))) return undefined;
-  const row = await tx.row(seq);
-  return row?.liveOwner === fence.owner ? row : undefined;
+  // At once: while one waits for the other, all tabs wait for this transaction.
+  const [isOwn, row] = await Promise.all([owns(tx, fence), tx.row(seq)]);
+  return isOwn && row?.liveOwner === fence.owner ? row : undefined;
 }
 
 /** A row as this tab has claimed it: nobody has claimed it since. */
@@ -322,7 +327,7 @@ async function beginWaitsAnew(
   for (;;) {
     const row = await tx.nextDue(owner, nowMs);
     if (!row || !isPlannedLater(row, nowMs)) {
-      const [due] = await tx.due(owner, nowMs);
+      const [due] = await tx.due(owner, nowMs, 1);
       return due === undefined ? row?.nextRetryAt : nowMs;
     }
     const { nextRetryAt = 0, plannedAt = 0 } = row;

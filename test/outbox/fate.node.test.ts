@@ -14,7 +14,11 @@ const held: Failure = {
   processed: 'no',
 };
 
-const stop = (reason: StopReason, retryAt?: number): Decision => ({ kind: 'stop', reason, retryAt });
+const stop = (reason: StopReason, retryAt?: number): Decision => ({
+  kind: 'stop',
+  reason,
+  retryAt,
+});
 const retry: Decision = {
   kind: 'retry',
   reason: 'network',

@@ -25,7 +25,14 @@ function command(text: string, act: (world: World) => void | Promise<void>): Com
 }
 
 const index = fc.nat({ max: 11 });
-const anyFate = fc.constantFrom<Fate[]>('done', 'done-then-cut', 'done-then-503', 'cut', '503', '422');
+const anyFate = fc.constantFrom<Fate[]>(
+  'done',
+  'done-then-cut',
+  'done-then-503',
+  'cut',
+  '503',
+  '422',
+);
 const anyFault = fc.constantFrom<Fault[]>('write', 'all', 'quota', 'abort');
 const anyScope = fc.constantFrom('a', 'b', undefined);
 const anyTime = fc.constantFrom(100, 1000, 5000, 20_000, 60_000, 600_000);

@@ -44,7 +44,10 @@ export class World {
   #open: Arrival[] = [];
   readonly #hasLocks: boolean;
   /** Which order a key was first seen with, and whether it was booked. */
-  readonly #keys = new Map<string, { readonly body: string; isBooked: boolean; isRefused: boolean }>();
+  readonly #keys = new Map<
+    string,
+    { readonly body: string; isBooked: boolean; isRefused: boolean }
+  >();
   /** The orders in which there were effects, as they came. */
   readonly #effects: { readonly n: number; readonly scope: string | undefined }[] = [];
   /** What somebody was told that is not so. */
@@ -74,7 +77,10 @@ export class World {
   }
 
   awake(index: number): { readonly outbox: Tab['outbox']; readonly tab: Tab } | undefined {
-    return pick(this.tabs.filter(({ state }) => state === 'awake'), index);
+    return pick(
+      this.tabs.filter(({ state }) => state === 'awake'),
+      index,
+    );
   }
 
   submit(index: number, scope: string | undefined, isNote: boolean): void {
@@ -150,14 +156,20 @@ export class World {
   }
 
   freeze(index: number): void {
-    const one = pick(this.tabs.filter(({ state }) => state === 'awake'), index);
+    const one = pick(
+      this.tabs.filter(({ state }) => state === 'awake'),
+      index,
+    );
     if (!one) return;
     one.state = 'frozen';
     one.tab.freeze();
   }
 
   thaw(index: number): void {
-    const one = pick(this.tabs.filter(({ state }) => state === 'frozen'), index);
+    const one = pick(
+      this.tabs.filter(({ state }) => state === 'frozen'),
+      index,
+    );
     if (!one) return;
     one.state = 'awake';
     one.tab.thaw();
@@ -301,7 +313,11 @@ export class World {
       const [head, ...behind] = live;
       const sending = live.filter(({ state }) => state === 'sending');
       expect(sending.length, `of scope ${scope}, one at a time is sent`).toBeLessThan(2);
-      if (head) expect(behind.map(({ state }) => state), `of scope ${scope}`).not.toContain('sending');
+      if (head)
+        expect(
+          behind.map(({ state }) => state),
+          `of scope ${scope}`,
+        ).not.toContain('sending');
       const volatile = new Set(
         this.entries.filter(({ state }) => state !== 'durable').map(({ order }) => order.n),
       );

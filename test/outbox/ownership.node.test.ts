@@ -275,7 +275,9 @@ test('without locks, both may look at once, and one has it', async () => {
   await settle();
   await Promise.all([b.look(), c.look()]);
   expect(gained).toHaveLength(1);
-  expect([...b.held(), ...c.held()]).toEqual((await store.owners()).map(({ owner, token }) => ({ owner, token })));
+  expect([...b.held(), ...c.held()]).toEqual(
+    (await store.owners()).map(({ owner, token }) => ({ owner, token })),
+  );
 });
 
 test('without locks, a hidden tab whose timers ring once a minute keeps its rows', async () => {

@@ -37,6 +37,8 @@ export interface TestTab<H extends AnyOutboxHandlers> {
   readonly client: QueryClient;
   /** Closed, or crashed: nothing of it goes on. */
   readonly crash: () => void;
+  /** What it says to the other tabs does not reach them any more: it died before. */
+  readonly mute: () => void;
   /** Put away: frozen, or in the back-forward cache. */
   readonly freeze: () => void;
   readonly thaw: () => void;
@@ -117,6 +119,7 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
     const self = {};
     let isDead = false;
     let isFrozen = false;
+    let isMute = false;
     let missed: (() => void)[] = [];
     let tell: (state: 'here' | 'hidden' | 'away') => void = () => {};
     /** A page that sleeps does nothing of what it is told. */
@@ -130,7 +133,10 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
         ears.set(self, (message) => {
           if (!isDead && !isFrozen) receive(message);
         });
-        return { post: (message) => post(message, self), close: () => void ears.delete(self) };
+        return {
+          post: (message) => isMute || post(message, self),
+          close: () => void ears.delete(self),
+        };
       },
       lock: hasLocks
         ? (lockName, granted) => requestLock(lockName, () => awake(granted), given)
@@ -188,6 +194,7 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
       outbox,
       client,
       locks: () => given.size,
+      mute: () => (isMute = true),
       fail(next) {
         fault = next;
       },

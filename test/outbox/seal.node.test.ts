@@ -75,11 +75,14 @@ test.each([
   [new Request('https://api.example'), "variables is 'Request'"],
   [{ body: new ReadableStream() }, "variables.body is 'ReadableStream'"],
   [Symbol('s'), "variables is 'Symbol'"],
-])('what cannot be stored is refused at once, by its place and without its content', (value, what) => {
-  const close = (): unknown => plain.close(`outbox 'order'`, value);
-  expect(close).toThrow(TypeError);
-  expect(close).toThrow(`outbox 'order': ${what}, and must be something that can be stored: `);
-});
+])(
+  'what cannot be stored is refused at once, by its place and without its content',
+  (value, what) => {
+    const close = (): unknown => plain.close(`outbox 'order'`, value);
+    expect(close).toThrow(TypeError);
+    expect(close).toThrow(`outbox 'order': ${what}, and must be something that can be stored: `);
+  },
+);
 
 describe('with a cipher', () => {
   const cipher: OutboxCipher = {

@@ -154,7 +154,8 @@ describe.each([
     const { row: after } = (await store.settle(claimed, tabA, again(2000), 1000)) ?? {};
     expect(after).toMatchObject({ primary: 'POST /orders 1', steps: [1] });
     expect(after).not.toHaveProperty('isUnkeyed');
-    const { row: end } = (await store.settle(await claim(store, 1, tabA, 2000), tabA, done, 1)) ?? {};
+    const { row: end } =
+      (await store.settle(await claim(store, 1, tabA, 2000), tabA, done, 1)) ?? {};
     expect(end).not.toHaveProperty('steps');
   });
 
@@ -175,9 +176,9 @@ describe.each([
       },
       next: undefined,
     });
-    expect(await store.due('a', 4999)).toEqual([]);
+    expect(await store.due('a', 4999, 100)).toEqual([]);
     expect(await store.nextDueAt(tabA, 4999)).toBe(5000);
-    expect(await store.due('a', 5000)).toEqual([1]);
+    expect(await store.due('a', 5000, 100)).toEqual([1]);
     expect(await store.nextDueAt(tabA, 5000)).toBeUndefined();
   });
 
@@ -193,7 +194,8 @@ describe.each([
   test('a result stays until it is acknowledged, or old', async () => {
     const store = await start();
     for (const id of ['1', '2', '3']) await store.add(row(id), tabA);
-    for (const seq of [1, 2, 3]) await store.settle(await claim(store, seq), tabA, done, seq * 1000);
+    for (const seq of [1, 2, 3])
+      await store.settle(await claim(store, seq), tabA, done, seq * 1000);
     await store.acknowledge('1');
     expect((await store.list('done', 0, 10)).map(({ id }) => id)).toEqual(['2', '3']);
     await store.sweep(2000);
@@ -349,7 +351,7 @@ describe.each([
     await store.add(row('2', { nextRetryAt: 960_000, plannedAt: 900_000 }), tabA);
     // The first was due when the clock was set. The second waits its minute from now on.
     expect(await store.nextDueAt(tabA, 1000)).toBe(1000);
-    expect(await store.due('a', 1000)).toEqual([1]);
+    expect(await store.due('a', 1000, 100)).toEqual([1]);
     expect(await store.find('2')).toMatchObject({ nextRetryAt: 61_000, plannedAt: 1000 });
     expect(await store.nextDueAt(tabA, 1001)).toBe(61_000);
     expect(await store.nextDueAt(tabB, 1001)).toBeUndefined();
