@@ -185,7 +185,10 @@ export function createDelivery({
     timer = undefined;
     if (isOver) return;
     const nextAt = Math.min(
-      ...[...driven.values()].map(({ nextAt: at, isStale }) => (isStale ? pausedUntil : at)),
+      // Where a page of them is under way, the end of each looks what comes next.
+      ...[...driven.values()].map(({ nextAt: at, isStale, hasMore }) =>
+        isStale ? pausedUntil : hasMore ? Infinity : at,
+      ),
     );
     if (nextAt === Infinity) return;
     const delayMs = Math.min(Math.max(nextAt, pausedUntil) - clock.now(), longestTimerMs);

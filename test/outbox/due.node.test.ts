@@ -3,6 +3,7 @@ import { createDelivery, type Delivery, type Running } from '../../src/outbox/de
 import { createMemoryBackend } from '../../src/outbox/memory-backend.ts';
 import { type Fence, type NewRow, type Row, rowSchema } from '../../src/outbox/row.ts';
 import { type Change, createStore, type OutboxStore } from '../../src/outbox/store.ts';
+import { openNetwork } from '../../src/origin/network.ts';
 import { createVirtualClock, epochMs, type VirtualClock } from '../origin/virtual-clock.ts';
 import { settle } from './rig.ts';
 
@@ -58,8 +59,8 @@ function rig(change: (store: OutboxStore) => OutboxStore = (store) => store, par
     clock,
     store,
     network: {
+      ...openNetwork,
       isOffline: () => network.isOffline,
-      retryAt: () => undefined,
       subscribe(listener) {
         listeners.add(listener);
         return () => void listeners.delete(listener);
@@ -306,6 +307,26 @@ test('what is urged for an owner that is another’s leaves no trace', async () 
   await self.pass(1000);
   expect(self.log).toEqual([]);
   expect(self.clock.pending()).toBe(0);
+});
+
+test('what becomes due while a page of others is under way is read after them, and no timer spins', async () => {
+  const self = rig();
+  for (let id = 1; id <= 150; id += 1) await self.add(`${id}`);
+  await self.add('late', { nextRetryAt: epochMs + 1000, plannedAt: epochMs });
+  self.delivery.drive(fence);
+  await settle();
+  expect(self.log).toHaveLength(2);
+  const before = self.clock.fired();
+  await self.pass(5000);
+  expect(self.clock.fired() - before).toBeLessThan(3);
+  self.answer = () => done;
+  await self.end('1', done);
+  await self.end('2', done);
+  await self.pass(5000);
+  expect(self.log.map(([id]) => id)).toEqual([
+    ...Array.from({ length: 150 }, (_, index) => `${index + 1}`),
+    'late',
+  ]);
 });
 
 test('after its end it sends nothing, and leaves no timer', async () => {
