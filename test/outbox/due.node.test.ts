@@ -262,8 +262,7 @@ test('an end that cannot be written at all is not made up: it goes again, as wha
   let isBroken = true;
   const self = rig((store) => ({
     ...store,
-    settle: (...args) =>
-      isBroken ? Promise.reject(new Error('settle')) : store.settle(...args),
+    settle: (...args) => (isBroken ? Promise.reject(new Error('settle')) : store.settle(...args)),
   }));
   const seen: boolean[] = [];
   self.answer = ({ isInDoubt }) => {

@@ -25,7 +25,11 @@ describe('the requests of an entry', () => {
     const { outbox } = openTab({ handlers: two(() => false) });
     const { idempotencyKey: key } = outbox.submit('order', 'lamp');
     await settle();
-    const draft = { id: `POST ${api}/drafts 1`, key, digest: expect.stringMatching(/^[0-9a-f]{64}$/) };
+    const draft = {
+      id: `POST ${api}/drafts 1`,
+      key,
+      digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+    };
     expect(server.arrivals).toMatchObject([{ key, body: '"draft of lamp"' }]);
     expect(await rows()).toMatchObject([{ primary: draft.id, steps: [draft] }]);
     server.arrivals[0]?.answer(201);
@@ -231,7 +235,9 @@ test('a tab that has slept while its request was held does not send what is anot
   expect(byTab).toHaveLength(1);
   first.thaw();
   await pass(60_000);
-  expect(server.arrivals.filter(({ tab }) => tab === 1).map(({ body }) => body)).toEqual(['"lamp"']);
+  expect(server.arrivals.filter(({ tab }) => tab === 1).map(({ body }) => body)).toEqual([
+    '"lamp"',
+  ]);
   expect(await second.outbox.list()).toHaveLength(2);
 });
 
@@ -245,7 +251,7 @@ test('a handler that throws at once is no other failure', async () => {
     },
   };
   const { outbox } = openTab({ handlers });
-  const { delivered } = outbox.submit('order', undefined as never);
+  const { delivered } = outbox.submit('order', undefined);
   await expect(delivered).rejects.toMatchObject({
     reason: 'not-repeatable',
     cause: new RangeError('a mistake'),
