@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { withIntent } from '../../src/query/mutation-definition.ts';
 import { createBrowser, settle, shop } from './rig.ts';
 
 const { order } = shop;
@@ -34,17 +35,20 @@ describe('a result', () => {
 
   test('of the same key reaches both tabs that have submitted it', async () => {
     const { openTab, server } = createBrowser();
-    const tabs = [openTab({ handlers: shop }), openTab({ handlers: shop })] as const;
-    const given = { key: 'the-same-key', createdAt: 0 };
-    const [one, other] = tabs.map(({ outbox }) =>
-      (outbox.submit as (...args: unknown[]) => { delivered: Promise<unknown> })('order', 1, given),
+    const [one, other] = [openTab({ handlers: shop }), openTab({ handlers: shop })].map(
+      ({ outbox, client }) => {
+        const options = withIntent(outbox.mutationOptions('order'), () => ({
+          key: 'the-same-key',
+          createdAt: 0,
+        }));
+        return client.getMutationCache().build(client, options).execute(1);
+      },
     );
-    expect([one, other]).not.toContain(undefined);
     await settle();
-    for (const arrival of server.arrivals) arrival.answer(201, { id: 3 });
-    await settle();
-    expect(await one?.delivered).toEqual({ id: 3 });
-    expect(await other?.delivered).toEqual({ id: 3 });
+    expect(server.arrivals).toMatchObject([{ key: 'the-same-key' }]);
+    server.arrivals[0]?.answer(201, { id: 3 });
+    expect(await one).toEqual({ id: 3 });
+    expect(await other).toEqual({ id: 3 });
   });
 
   test('reaches a frozen tab that has missed the message, once it is back', async () => {

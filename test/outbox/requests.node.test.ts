@@ -241,6 +241,27 @@ test('a tab that has slept while its request was held does not send what is anot
   expect(await second.outbox.list()).toHaveLength(2);
 });
 
+test('a tab that has slept while its request was held, and has its rows again, sends it', async () => {
+  const { openTab, server, pass } = createBrowser();
+  server.rule = (arrival, nth) => {
+    if (nth === 1) arrival.answer(503, {}, { 'retry-after': '20' });
+    else arrival.answer(201);
+  };
+  // The first is over with its first answer, so that nothing but the second is left to look after.
+  const order = { ...two(() => true).order, maxAttempts: 1 };
+  const { outbox, freeze, thaw } = openTab({ handlers: { order } });
+  outbox.submit('order', 'lamp');
+  await settle();
+  const { delivered } = outbox.submit('order', 'chair');
+  await settle();
+  freeze();
+  await settle();
+  thaw();
+  await pass(120_000);
+  expect(await delivered).toEqual({ id: 1 });
+  expect(await outbox.list()).toMatchObject([{ variables: 'lamp', reason: 'max-attempts' }]);
+});
+
 test('a handler that throws at once is no other failure', async () => {
   const { openTab } = createBrowser();
   const handlers = {
