@@ -41,7 +41,7 @@ async function prove(shop: OutboxShop, tabs: readonly Tab[], orders: number): Pr
     await submit(first, missing);
     await first.allSaved();
   }
-  const patience = AbortSignal.timeout(90_000);
+  const patience = AbortSignal.timeout(150_000);
   while ((await first.left(1)).length > 0 && !patience.aborted) await pause(100);
   const left = await first.left(1000);
   return { ...(await shop.settle(await first.dead(), left)), left };
@@ -79,7 +79,7 @@ describe.runIf(existsSync(executablePath))('in Firefox', () => {
     };
     const tabs = [await open(), await open(), await open()];
     expect(await prove(shop, tabs, 150)).toEqual(inOrder);
-  }, 180_000);
+  }, 240_000);
 });
 
 describe.runIf(missingForWebKit.length === 0)('in WebKitGTK', () => {
@@ -104,5 +104,5 @@ describe.runIf(missingForWebKit.length === 0)('in WebKitGTK', () => {
       dead: () => page.evaluate(() => window.shop.dead()),
     };
     expect(await prove(shop, [tab], 80)).toEqual(inOrder);
-  }, 180_000);
+  }, 240_000);
 });
