@@ -73,7 +73,7 @@ export function createAttempt({
     const { version, handler } = definition;
     if (row.version > version) return { reason: 'schema-too-new' };
     // Its tab died while it was under way, and nobody knows its key.
-    if (row.isUnkeyed) return { reason: 'not-repeatable' };
+    if (row.isUnkeyed && !handler.idempotent) return { reason: 'not-repeatable' };
     let variables: unknown;
     let past: readonly PastStep[];
     try {

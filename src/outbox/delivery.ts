@@ -99,6 +99,8 @@ export function createDelivery({
   const idle: (() => void)[] = [];
   let timer: unknown;
   let pausedUntil = -Infinity;
+  /** The clock, when it was looked at last. */
+  let seenMs = -Infinity;
   let isPumping = false;
   let isAskedAgain = false;
   let isOver = false;
@@ -137,8 +139,8 @@ export function createDelivery({
       do {
         isAskedAgain = false;
         const nowMs = clock.now();
-        // The clock was set back meanwhile.
-        if (pausedUntil > nowMs + errorPauseMs) pausedUntil = nowMs;
+        if (nowMs < seenMs) noteSetBack(nowMs);
+        seenMs = nowMs;
         if (isOver || nowMs < pausedUntil) break;
         for (const one of driven.values())
           if (one.isStale || (!one.hasMore && one.nextAt <= nowMs)) await load(one);
@@ -166,6 +168,12 @@ export function createDelivery({
       ({ queue, hasMore, isStale }) => queue.length === 0 && !hasMore && !isStale,
     );
 
+  /** The clock was set back: whatever was planned by it is too far off. */
+  const noteSetBack = (nowMs: number): void => {
+    pausedUntil = Math.min(pausedUntil, nowMs);
+    for (const one of driven.values()) one.isStale = true;
+  };
+
   const pause = (error: unknown): void => {
     pausedUntil = clock.now() + errorPauseMs;
     for (const one of driven.values()) one.isStale = true;
@@ -177,7 +185,10 @@ export function createDelivery({
     timer = undefined;
     if (isOver) return;
     const nextAt = Math.min(
-      ...[...driven.values()].map(({ nextAt: at, isStale }) => (isStale ? pausedUntil : at)),
+      // Where a page of them is under way, the end of each looks what comes next.
+      ...[...driven.values()].map(({ nextAt: at, isStale, hasMore }) =>
+        isStale ? pausedUntil : hasMore ? Infinity : at,
+      ),
     );
     if (nextAt === Infinity) return;
     const delayMs = Math.min(Math.max(nextAt, pausedUntil) - clock.now(), longestTimerMs);

@@ -178,7 +178,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   const forgetAll = (ids: readonly string[]): void => {
     for (const id of ids) {
       const known = submissions.get(id);
-      forget(id, known && { ...known.facts, isInDoubt: !!known.row });
+      forget(id, known && { ...known.facts, isInDoubt: known.isSaved || !!known.row });
     }
   };
   const unsaved = (): string[] =>

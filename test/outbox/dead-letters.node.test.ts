@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import type { AnyOutboxHandlers } from 'steadfetch/outbox';
+import type { AnyOutboxHandlers, DeadLetterError } from 'steadfetch/outbox';
 import { createBrowser, settle, shop } from './rig.ts';
 
 const { order } = shop;
@@ -8,12 +8,10 @@ const scoped = { order: { ...order, scope: 'cart' } };
 const endOf = (delivered: Promise<unknown>): Promise<unknown> =>
   delivered.then(
     (data) => ({ data }),
-    ({ name, reason, message, outcome }: Record<string, unknown>) => ({
-      name,
-      reason,
-      message,
-      processed: (outcome as { processed?: string } | undefined)?.processed,
-    }),
+    (error: unknown) => {
+      const { name, reason, message, outcome } = error as DeadLetterError;
+      return { name, reason, message, processed: outcome.processed };
+    },
   );
 
 test('what was surely refused is retried under a new key', async () => {
@@ -244,7 +242,10 @@ describe('what another version of the app has submitted', () => {
   test('is migrated, and sent as it then is', async () => {
     const browser = createBrowser();
     const key = await leave(browser);
-    const migrate = vi.fn((old: unknown) => ({ ...(old as object), count: 1 }));
+    const migrate = vi.fn<(old: unknown, version: number) => unknown>((old) => ({
+      ...(old as object),
+      count: 1,
+    }));
     browser.openTab({ handlers: { order: { ...order, version: 2, migrate } } });
     await settle();
     expect(migrate).toHaveBeenCalledWith({ sku: 'lamp' }, 1);

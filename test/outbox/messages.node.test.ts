@@ -79,7 +79,7 @@ test('what is done is told without its data where those cannot be posted', () =>
 });
 
 test('a line that is broken or closed disturbs nobody', () => {
-  let receive = (_: unknown): void => {};
+  let receive: (message: unknown) => void = () => {};
   const ports = {
     open(_: string, listener: (message: unknown) => void) {
       receive = listener;

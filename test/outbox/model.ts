@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { deepEqual, equal, fail, notEqual, ok } from 'node:assert/strict';
 import { createIdbBackend } from '../../src/outbox/idb-backend.ts';
 import { openDatabase } from '../../src/outbox/open-database.ts';
 import type { Row } from '../../src/outbox/row.ts';
@@ -92,32 +92,40 @@ export class World {
     const { idempotencyKey: key, saved, delivered } = page.outbox.submit(handler, order);
     const entry: Entry = { order, key, state: 'unsaved', tab: page.tab, told: 'nothing' };
     this.entries.push(entry);
-    saved.then(
-      ({ isDurable }) => {
-        if (entry.state === 'unsaved') entry.state = isDurable ? 'durable' : 'volatile';
-      },
-      () => (entry.state = 'discarded'),
-    );
-    delivered.then(
-      (data) => {
-        if ((data as Order).n !== n || !this.#isBooked(entry))
-          this.#lies.push(`submission ${n} was told of ${JSON.stringify(data)}`);
-        entry.told = 'delivered';
-      },
-      ({ name, message, outcome }: SteadfetchError) => {
-        entry.told = name === 'DeadLetterError' ? 'dead' : 'other';
-        if (outcome?.processed === 'no' && this.#isBooked(entry))
-          this.#lies.push(`submission ${n} was told that it was not done, and it was: ${message}`);
-      },
-    );
+    void this.#watchSaved(entry, saved);
+    void this.#watchEnd(entry, delivered);
+  }
+
+  async #watchSaved(entry: Entry, saved: Promise<{ isDurable: boolean }>): Promise<void> {
+    try {
+      const { isDurable } = await saved;
+      if (entry.state === 'unsaved') entry.state = isDurable ? 'durable' : 'volatile';
+    } catch {
+      entry.state = 'discarded';
+    }
+  }
+
+  async #watchEnd(entry: Entry, delivered: Promise<{ n: number }>): Promise<void> {
+    const { n } = entry.order;
+    try {
+      const data = await delivered;
+      entry.told = 'delivered';
+      if (data.n !== n || !this.#isBooked(entry))
+        this.#lies.push(`submission ${n} was told of ${JSON.stringify(data)}`);
+    } catch (error) {
+      const { name, message, outcome } = error as SteadfetchError;
+      entry.told = name === 'DeadLetterError' ? 'dead' : 'other';
+      if (outcome?.processed === 'no' && this.#isBooked(entry))
+        this.#lies.push(`submission ${n} was told that it was not done, and it was: ${message}`);
+    }
   }
 
   #arrive(arrival: Arrival): void {
     const { key, body } = arrival;
-    expect(key, `a request without a key: ${body}`).not.toBeNull();
+    ok(key, `a request without a key: ${body}`);
     if (key === null) return;
     const known = this.#keys.get(key) ?? { body, isBooked: false, isRefused: false };
-    expect(body, `one key has one payload: ${key}`).toBe(known.body);
+    equal(body, known.body, `one key has one payload: ${key}`);
     this.#keys.set(key, known);
     this.#open.push(arrival);
     if (this.#isHealthy) this.answer(this.#open.length - 1, 'done');
@@ -248,9 +256,9 @@ export class World {
     const living = new Set(this.tabs.filter(({ state }) => state !== 'gone').map(({ tab }) => tab));
     for (const { order, told, tab, state } of this.entries) {
       if (!living.has(tab) || waiting.has(order.n)) continue;
-      expect(state, `submission ${order.n} is kept`).not.toBe('unsaved');
+      notEqual(state, 'unsaved', `submission ${order.n} is kept`);
       // One in this page alone may wait behind a dead one.
-      if (state !== 'volatile') expect(told, `submission ${order.n} was told`).not.toBe('nothing');
+      if (state !== 'volatile') notEqual(told, 'nothing', `submission ${order.n} was told`);
     }
   }
 
@@ -267,43 +275,42 @@ export class World {
     const rows = await this.rows();
     const owners = new Set((await this.#store?.owners())?.map(({ owner }) => owner));
     const byNumber = new Map(rows.map((row) => [(row.variables as Order).n, row]));
-    expect(byNumber.size, 'one row for each submission').toBe(rows.length);
+    equal(byNumber.size, rows.length, 'one row for each submission');
     for (const entry of this.entries) {
       const { state, order } = entry;
       const row = byNumber.get(order.n);
       const what = `submission ${order.n}`;
-      if (state === 'discarded') expect(row, `${what} was discarded`).toBeUndefined();
+      if (state === 'discarded') equal(row, undefined, `${what} was discarded`);
       if (state !== 'durable') continue;
-      if (!row) expect(this.#isBooked(entry), `${what} is gone, so it was done`).toBe(true);
-      else if (row.state === 'done') expect(this.#isBooked(entry), `${what} is done`).toBe(true);
+      if (!row) ok(this.#isBooked(entry), `${what} is gone, so it was done`);
+      else if (row.state === 'done') ok(this.#isBooked(entry), `${what} is done`);
       else if (row.state === 'dead') this.#checkDead(entry, row);
       else {
-        expect(row.liveOwner, `${what} is of its owner`).toBe(row.owner);
-        expect(owners, `${what} has an owner that is known`).toContain(row.owner);
+        equal(row.liveOwner, row.owner, `${what} is of its owner`);
+        ok(owners.has(row.owner), `${what} has an owner that is known`);
       }
-      if (row) expect(row.variables, `${what} is what was submitted`).toEqual(order);
+      if (row) deepEqual(row.variables, order, `${what} is what was submitted`);
     }
-    expect(this.#lies, 'what was not true').toEqual([]);
+    deepEqual(this.#lies, []);
     this.#checkKeys();
     this.#checkScopes(rows);
   }
 
   #checkDead(entry: Entry, { deadReason, isInDoubt, handler }: Row): void {
     const what = `submission ${entry.order.n}`;
-    if (deadReason === 'refused')
-      expect(this.#keysOf(entry).at(-1)?.isRefused, `${what} was refused`).toBe(true);
+    if (deadReason === 'refused') ok(this.#keysOf(entry).at(-1)?.isRefused, `${what} was refused`);
     else {
-      expect(deadReason, `why ${what} is dead`).toBe('handler-missing');
-      expect([handler, this.#wereNotesMissing]).toEqual(['note', true]);
+      equal(deadReason, 'handler-missing', `why ${what} is dead`);
+      ok(handler === 'note' && this.#wereNotesMissing, `${what} has no handler`);
     }
-    if (this.#isBooked(entry)) expect(isInDoubt, `${what} may have been done`).toBe(true);
+    if (this.#isBooked(entry)) ok(isInDoubt, `${what} may have been done`);
   }
 
   /** Whatever was refused was not done under another key, too. */
   #checkKeys(): void {
     for (const entry of this.entries) {
       const booked = this.#keysOf(entry).filter(({ isBooked }) => isBooked);
-      expect(booked.length, `submission ${entry.order.n} takes effect once`).toBeLessThan(2);
+      ok(booked.length < 2, `submission ${entry.order.n} takes effect once`);
     }
   }
 
@@ -312,23 +319,26 @@ export class World {
       const live = rows.filter((row) => row.blocks === scope);
       const [head, ...behind] = live;
       const sending = live.filter(({ state }) => state === 'sending');
-      expect(sending.length, `of scope ${scope}, one at a time is sent`).toBeLessThan(2);
+      ok(sending.length < 2, `of scope ${scope}, one at a time is sent`);
       if (head)
-        expect(
-          behind.map(({ state }) => state),
-          `of scope ${scope}`,
-        ).not.toContain('sending');
+        ok(!behind.some(({ state }) => state === 'sending'), `the head of scope ${scope} is sent`);
       const volatile = new Set(
         this.entries.filter(({ state }) => state !== 'durable').map(({ order }) => order.n),
       );
       const done = this.#effects.filter((one) => one.scope === scope && !volatile.has(one.n));
       const first = [...new Set(done.map(({ n }) => n))];
-      expect(first, `the order within scope ${scope}`).toEqual(first.toSorted((a, b) => a - b));
+      deepEqual(
+        first,
+        first.toSorted((a, b) => a - b),
+      );
     }
   }
 
-  /** The server is well, and one tab lives: in the end all is delivered, or waits for a person. */
-  async end(): Promise<void> {
+  /**
+   * The server is well, and one tab lives: in the end all is delivered, or waits for a person, who
+   * retries it. @returns what is left on the disk.
+   */
+  async end(): Promise<readonly Row[]> {
     while (this.tabs.some(({ state }) => state === 'frozen')) this.thaw(0);
     for (const { tab } of this.tabs) tab.fail('none');
     this.#isHealthy = true;
@@ -344,14 +354,14 @@ export class World {
       const head = (await this.rows()).find(({ blocks }) => blocks === row.scope);
       const isBlocked = row.state === 'pending' && head?.state === 'dead';
       if (row.state !== 'dead' && row.state !== 'done' && !isBlocked)
-        expect(row, 'delivered, or dead, or behind a dead one').toBeUndefined();
+        fail(`delivered, or dead, or behind a dead one: ${JSON.stringify(row)}`);
     }
     await outbox.retryAll();
     for (let left = 60; left > 0; left -= 1) await this.pass(30_000);
     await this.check();
-    expect(await this.rows(), 'all is delivered in the end').toEqual([]);
-    expect(await this.#store?.owners(), 'nobody owns anything').toEqual([]);
-    expect(this.tabs.at(-1)?.tab.locks(), 'and no lock is held').toBe(0);
+    deepEqual(await this.#store?.owners(), [], 'nobody owns anything');
+    equal(this.tabs.at(-1)?.tab.locks(), 0, 'and no lock is held');
+    return this.rows();
   }
 }
 

@@ -3,6 +3,10 @@ import { QueryClient } from '@tanstack/react-query';
 import { createSteadfetch, idempotencyProfiles } from 'steadfetch';
 import { createOutbox, type TabPorts } from 'steadfetch/outbox';
 import type { AnyOutboxHandlers, Outbox, OutboxConfig } from 'steadfetch/outbox';
+import { createIdbBackend } from '../../src/outbox/idb-backend.ts';
+import { openDatabase } from '../../src/outbox/open-database.ts';
+import type { Row } from '../../src/outbox/row.ts';
+import { createStore } from '../../src/outbox/store.ts';
 import { seededRandom } from '../../src/testing/seeded-random.ts';
 import { createVirtualClock, type VirtualClock } from '../origin/virtual-clock.ts';
 
@@ -56,6 +60,8 @@ export interface TestBrowser {
   readonly openTab: <const H extends AnyOutboxHandlers>(options: TabOptions<H>) => TestTab<H>;
   /** Posts to every tab, as another version or a broken page might. */
   readonly post: (message: unknown) => void;
+  /** What is on its disk. */
+  readonly rows: () => Promise<readonly Row[]>;
   /** Lets time pass, and all that follows from it. */
   readonly pass: (ms: number) => Promise<void>;
 }
@@ -218,6 +224,12 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
     server,
     openTab,
     post: (message) => post(message),
+    async rows() {
+      const backend = createIdbBackend(await openDatabase(name, clock, () => {}));
+      const rows = await createStore(backend).list(undefined, 0, 1_000_000);
+      backend.close();
+      return rows;
+    },
     async pass(ms) {
       await settle();
       // In small steps, so that what follows from one timer is there before the next.
@@ -242,7 +254,8 @@ function spyOnDatabase(
   watch: (mode: IDBTransactionMode | undefined) => void,
   isAborting: () => boolean,
 ): () => void {
-  const { indexedDB } = globalThis;
+  const { indexedDB } = globalThis as Partial<typeof globalThis>;
+  if (!indexedDB) return () => {};
   const open: typeof indexedDB.open = (name, version) => {
     const request = indexedDB.open(name, version);
     request.addEventListener('success', () => {
