@@ -317,14 +317,7 @@ export function createGate(
       // It would wait in vain.
       if (limit.getState().until > now + ask.holdMs) return undefined;
       const ms = isQueued ? Math.min(ask.holdMs, queueTimeoutMs) : ask.holdMs;
-      const waiter: Waiter = {
-        ask,
-        askedAt: now,
-        expiresAt: now + ms,
-        told: undefined,
-        isGone: false,
-        take,
-      };
+      const waiter: Waiter = { ask, askedAt: now, expiresAt: now + ms, take };
       if (waiters.length === 0) heldSince = now;
       waiters = [...waiters, waiter];
       if (!circuit.isClosed() && (ask.isNew || ask.priority === 'user-blocking')) {

@@ -76,15 +76,10 @@ export function canaryOf(
   now: number,
 ): Waiter | undefined {
   const cost = ({ ask }: Waiter): number => ask.risk * 1e6 + (failedProbes.get(ask.endpoint) ?? 0);
-  let least = Infinity;
-  let cheapest: Waiter[] = [];
-  for (const waiter of waiters) {
-    const own = cost(waiter);
-    if (own < least) {
-      least = own;
-      cheapest = [];
-    }
-    if (own === least) cheapest.push(waiter);
-  }
-  return nextOf(cheapest, now);
+  const costs = waiters.map(cost);
+  const least = Math.min(...costs);
+  return nextOf(
+    waiters.filter((_, index) => costs[index] === least),
+    now,
+  );
 }
