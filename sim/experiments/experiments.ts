@@ -31,7 +31,7 @@ const beside = (
 
 const leaving = { queries: 5, leaveS: 20, afterS: 80 } as const;
 
-/** Everything that `npm run storms` runs, the longest first. */
+/** Everything that `npm run storms` runs. */
 export const experiments: readonly Experiment[] = [
   { name: 'grid', title: 'Steadfetch: outages', cells: createGrid() },
   {

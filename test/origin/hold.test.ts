@@ -61,7 +61,9 @@ test('an operation that waits shows why, and until when', () => {
   const { live, hold } = rig();
   hold();
   expect(live.phase).toBe('held');
-  expect([...live.holds]).toMatchObject([{ held: { reason: 'server-down', retryAt: epochMs + firstMs } }]);
+  expect([...live.holds]).toMatchObject([
+    { held: { reason: 'server-down', retryAt: epochMs + firstMs } },
+  ]);
 });
 
 test('its turn ends the wait, which is counted and told', async () => {
