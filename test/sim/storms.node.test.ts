@@ -51,7 +51,7 @@ test.each([
 ])(
   'connections that break are the same storm as fast 503, to the last digit (load %s)',
   async (load, seed) => {
-    const scenario = { ...defaultScenario, load, seed, tabs: 200, afterS: 70 };
+    const scenario = { ...defaultScenario, load, seed, tabs: 100, afterS: 70 };
     const run = (kind: OutageKind) => runCell({ ...scenario, kind }, policies.steadfetch);
     expect(await run('drop')).toEqual(await run('503'));
   },
