@@ -1,12 +1,24 @@
+import { classifyAnswer } from '../policy/classify.ts';
+import type { Transport } from '../policy/clock.ts';
+
+import { isIdempotentMethod, isSafeMethod } from '../policy/operation.ts';
 import type { PolicyOptions, Timeout } from '../policy/options.ts';
-import { failures } from '../policy/outcome.ts';
+import { type Failure, failures, type Outcome } from '../policy/outcome.ts';
 import { definePolicy } from '../policy/validate.ts';
 import type { FindApi } from './api-profile.ts';
+import { startAttempt } from './attempt.ts';
+import { isBlockedByCsp } from './blocked-by-csp.ts';
+import { HttpError, NetworkError, TimeoutError } from './errors.ts';
+import { reportFailure } from './failure-report.ts';
+import { guardResponse } from './guarded-response.ts';
+import { hintAtCors } from './hint-at-cors.ts';
 import type { KeyedInit, Keys } from './keys.ts';
+import { isInDoubt } from './is-in-doubt.ts';
 import type { LiveOperation } from './live-operation.ts';
+import type { Outlive } from './outlive.ts';
+import { type Environment, type Operations, view } from './operations.ts';
 import type { Enter, SentFacts } from './passage.ts';
-import { readParts } from './request-parts.ts';
-import { abortedBy, createSend, type SendContext, shown } from './send.ts';
+import { isBodySpent, isSendable, readParts } from './request-parts.ts';
 import { warn } from './warn.ts';
 
 /** What `steady.fetch` takes besides fetch's own init. */
@@ -43,18 +55,22 @@ export interface SteadyInit extends KeyedInit {
 export type SteadyFetch = (input: RequestInfo | URL, init?: SteadyInit) => Promise<Response>;
 
 /** What the fetch wrapper stands on. */
-export interface FetchContext extends SendContext {
+export interface FetchContext extends Environment {
+  readonly transport: Transport;
   readonly findApi: FindApi;
   readonly keys: Keys;
+  readonly operations: Operations;
   /** The way out, past the gate of the origin. */
   readonly enter: Enter;
+  /** Undefined where there is no page that could be left. */
+  readonly page?: Outlive | undefined;
   /** The operation that the signal or the stack belongs to; else one for this request alone. */
   readonly operationFor: (signal: AbortSignal | undefined, request: string) => LiveOperation;
 }
 
 export function createFetch(context: FetchContext): SteadyFetch {
-  const { operations, findApi, keys } = context;
-  const send = createSend(context);
+  const { clock, operations, transport, page, findApi, keys } = context;
+  let lastRequest = 0;
 
   return async function steadyFetch(input, init = {}) {
     const parts = readParts(input, init);
@@ -72,8 +88,72 @@ export function createFetch(context: FetchContext): SteadyFetch {
       key || live.intent || init.idempotencyKey !== undefined
         ? await keys.add(request, { parts, init, own: key })
         : undefined;
+    const sent = keyed?.init ?? init;
     const facts: SentFacts = keyed ? { ...request, keyed: true } : request;
     const policy = operations.policyOf(live, facts);
+    const { timeout } = policy;
+    const isStream = typeof timeout === 'object';
+    const limitMs = isStream ? timeout.headersMs : timeout;
+    const idleMs = isStream ? timeout.bodyIdleMs : undefined;
+
+    const number = ++lastRequest;
+    const tell = (outcome?: Outcome, error?: unknown, answer?: Response): void => {
+      if (outcome) settle(outcome, error, answer);
+      if (!operations.isHeard()) return;
+      const event = { request: number, method, url };
+      operations.emit(
+        live,
+        outcome ? { type: 'request:end', ...event, outcome } : { type: 'request:start', ...event },
+      );
+    };
+    const note = <E>(error: E, failure: Failure, answer?: Response): E => {
+      reportFailure(error, { ...facts, failure });
+      tell(failure, error, answer);
+      return error;
+    };
+    const fail = (
+      Type: typeof HttpError | typeof NetworkError | typeof TimeoutError,
+      what: string,
+      outcome: Failure,
+      details: { readonly response?: Response | undefined; readonly cause?: unknown },
+    ): Error => {
+      if (process.env.NODE_ENV !== 'production') (live.failedRequests ??= new Set()).add(name);
+      if (outcome.processed !== 'no') (live.unsure ??= new Set()).add(name);
+      const operation = view(live, facts);
+      return note(
+        new Type(`${shown(name)}: ${what}.`, { operation, outcome, ...details }),
+        outcome,
+        details.response,
+      );
+    };
+    /**
+     * What a rejection means, before the headers or in the body, told by whose signal fired, never
+     * by the error; or a body that cannot be parsed.
+     */
+    const failed = (
+      cause: unknown,
+      response?: Response,
+      answer?: Failure,
+      step?: 'parse',
+    ): unknown => {
+      const status = response?.status ?? 0;
+      const broken: Failure = answer ?? { kind: 'body', status, processed: 'yes' };
+      if (step) return note(cause, broken);
+      attempt.settle();
+      if (signal?.aborted) return note(abortedBy(live, signal), failures.aborted);
+      if (attempt.isLate()) {
+        const phase = response ? 'body' : 'headers';
+        const processed = response ? 'yes' : 'unknown';
+        const what = `no ${phase} within ${(response && idleMs) ?? limitMs} ms`;
+        return fail(TimeoutError, what, answer ?? { kind: 'timeout', phase, processed }, {
+          response,
+        });
+      }
+      if (response) return fail(NetworkError, 'body broke off', broken, { response, cause });
+      if (process.env.NODE_ENV !== 'production') hintAtCors(operations, url);
+      return fail(NetworkError, 'no answer', failures.network, { cause });
+    };
+
     // Never sent: it neither starts nor ends.
     if (signal?.aborted) throw abortedBy(live, signal);
     if (process.env.NODE_ENV !== 'production' && !live.isSingle && live.failedRequests?.has(name)) {
@@ -85,9 +165,10 @@ export function createFetch(context: FetchContext): SteadyFetch {
       );
     }
     const entered = context.enter(name, facts, policy, api, signal);
-    const settle = typeof entered === 'function' ? entered : await entered;
+    const passage = typeof entered === 'function' ? entered : await entered;
     // Dropped while it was held.
-    if (!settle) throw abortedBy(live, signal?.aborted ? signal : AbortSignal.abort());
+    if (!passage) throw abortedBy(live, signal?.aborted ? signal : AbortSignal.abort());
+    const settle = passage;
     // In between, whoever was told of its turn may have aborted it.
     if (signal?.aborted) {
       settle(failures.aborted);
@@ -98,7 +179,86 @@ export function createFetch(context: FetchContext): SteadyFetch {
       settle(expired.outcome);
       throw expired;
     }
-    const { timeout } = policy;
-    return send({ input, init: keyed?.init ?? init, parts, facts, keyed, timeout, settle });
+    const wasUsed = isBodySpent(parts, sent);
+    tell();
+    const attempt = startAttempt(clock, limitMs, signal);
+
+    const wire = { ...sent, signal: attempt.signal };
+    let response: Response;
+    try {
+      response = await transport(input, wire);
+    } catch (rejection) {
+      const isRepeatable = !!facts.keyed || !!idempotent || isIdempotentMethod(method);
+      const outcome = (await page?.outlive(input, wire, rejection, isRepeatable, (isOn) =>
+        attempt.limit(isOn ? limitMs : undefined),
+      )) ?? { cause: rejection };
+      if ('cause' in outcome) {
+        const { cause } = outcome;
+        const isStopped = attempt.signal.aborted;
+        attempt.settle();
+        const isUnsent =
+          !isStopped && (wasUsed || !isSendable(parts, sent) || (await isBlockedByCsp(url)));
+        throw isUnsent && !signal?.aborted ? note(cause, failures.invalid) : failed(cause);
+      }
+      response = outcome.response;
+    }
+    const { status, ok } = response;
+    const isGone = method === 'DELETE' && [404, 410].includes(status) && live.unsure?.has(name);
+    // An opaque answer has status 0, and nothing that could be read.
+    let answer =
+      ok || status === 0 || isGone
+        ? undefined
+        : classifyAnswer(
+            { status, header: (field) => response.headers.get(field) },
+            clock.now(),
+            !!keyed?.isInProgress(response),
+          );
+    if (answer && keyed) answer = await keyed.judge(response, answer, facts, attempt.signal);
+    if (answer && live.intent) answer = doubt(answer, live);
+    if (idleMs) attempt.limit();
+    // Nothing more comes. `body` is asked for of failures only, for it costs the making of a stream.
+    if (method === 'HEAD' || (answer ? response.body === null : [0, 204, 205].includes(status)))
+      attempt.settle();
+    if (status !== 0) {
+      guardResponse(response, {
+        attempt,
+        idleMs,
+        shared: { open: 1 },
+        async failed(cause, step) {
+          // What breaks off while the page is left may be the page's doing.
+          if (!step && !attempt.signal.aborted) await page?.fate();
+          return failed(cause, response, answer, step);
+        },
+      });
+    }
+    if (answer) {
+      if (process.env.NODE_ENV !== 'production') hintAtCors(operations, url, response);
+      throw fail(HttpError, `${status} ${response.statusText}`.trimEnd(), answer, { response });
+    }
+    keyed?.succeed();
+    // Whatever fails after it does not undo it.
+    if (!isSafeMethod(method) && !idempotent) {
+      (live.unsure ??= new Set()).add(name);
+      if (!facts.keyed && !isIdempotentMethod(method)) live.isUnrepeatable = true;
+    }
+    tell({ kind: 'ok', status, processed: 'yes' }, undefined, response);
+    return response;
   };
+}
+
+/** What one request was refused, another of the mutation may have done. */
+function doubt(failure: Failure, live: LiveOperation): Failure {
+  return failure.kind === 'http' && failure.processed === 'no' && isInDoubt(live)
+    ? { ...failure, processed: 'unknown' }
+    : failure;
+}
+
+function abortedBy(live: LiveOperation, { reason }: { readonly reason: unknown }): unknown {
+  live.abort = { reason };
+  return reason;
+}
+
+/** Without the query string: it carries tokens, and messages travel to logs. */
+function shown(name: string): string {
+  return name.replace(/[?#].*/s, '');
 }

@@ -18,7 +18,7 @@ import type { Operations } from './operations.ts';
 import { refuse } from './refuse.ts';
 
 /** Tells the origin how an attempt ended, at its headers; only the first word counts. */
-export type Settle = (outcome: Outcome, error?: unknown, response?: Response) => void;
+type Settle = (outcome: Outcome, error?: unknown, response?: Response) => void;
 
 /**
  * The way out: at once when all is well, and otherwise when the origin lets it go; undefined when
