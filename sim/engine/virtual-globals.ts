@@ -1,17 +1,20 @@
 import type { Clock, Random } from '../../src/index.ts';
+import { lightAbort } from './light-abort.ts';
 
 /**
  * Gives code that takes its time and chance from the globals the simulation's, and code that looks
  * for a window one, until the returned function is called. Node's own timers, which run the
  * simulation, are not affected.
  */
-export function installGlobals(clock: Clock, random: Random): () => void {
+export function installGlobals(clock: Clock, random: Random, makesRequests = false): () => void {
   const real = {
     setTimeout: globalThis.setTimeout,
     clearTimeout: globalThis.clearTimeout,
     now: Date.now,
     random: Math.random,
     window: (globalThis as { window?: unknown }).window,
+    AbortController: globalThis.AbortController,
+    AbortSignal: globalThis.AbortSignal,
   };
   const virtualSetTimeout = (
     callback: (...args: unknown[]) => void,
@@ -22,12 +25,13 @@ export function installGlobals(clock: Clock, random: Random): () => void {
     setTimeout: virtualSetTimeout,
     clearTimeout: (handle: unknown) => clock.clearTimeout(handle),
     window: globalThis,
+    ...(!makesRequests && lightAbort),
   });
   Date.now = () => clock.now();
   Math.random = random;
   return () => {
-    const { setTimeout, clearTimeout, window, now, random: realRandom } = real;
-    Object.assign(globalThis, { setTimeout, clearTimeout, window });
+    const { now, random: realRandom, ...globals } = real;
+    Object.assign(globalThis, globals);
     Date.now = now;
     Math.random = realRandom;
   };

@@ -1,7 +1,7 @@
 import type { Figures } from '../figures/figures.ts';
 import { medianFigures } from '../figures/median.ts';
 import type { TabContext } from '../policies/policy.ts';
-import type { Job, JobResult } from '../run/job.ts';
+import { costOf, type Job, type JobResult } from '../run/job.ts';
 import { runJobs } from '../run/run-jobs.ts';
 import type { Cell, Experiment } from './experiment.ts';
 
@@ -45,7 +45,8 @@ export async function runExperiments(
       return key;
     }),
   );
-  const list = [...jobs];
+  // The longest first, so that all workers end together.
+  const list = [...jobs].toSorted(([, a], [, b]) => costOf(b) - costOf(a));
   const results = await runJobs(
     list.map(([, job]) => job),
     (done) => onProgress?.(done, list.length),

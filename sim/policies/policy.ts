@@ -29,4 +29,6 @@ export interface OpenTab {
   (context: TabContext): Ask;
   /** It lets asks for one query share a fetch; else the simulation does. */
   readonly sharesQueries?: boolean;
+  /** It makes Requests, which take no signal but a real one. */
+  readonly makesRequests?: boolean;
 }

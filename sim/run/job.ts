@@ -12,6 +12,14 @@ export interface Job {
   readonly wantsSeries?: boolean;
 }
 
+/**
+ * How long it takes, beside others: every tab costs, and so does every operation that waits while
+ * the server is out.
+ */
+export function costOf({ scenario: { tabs, rate, outageS } }: Job): number {
+  return tabs * (1 + rate * outageS);
+}
+
 /** What a worker answers. */
 export interface JobResult {
   readonly figures: Figures;

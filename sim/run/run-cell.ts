@@ -60,7 +60,7 @@ export async function runCell(
   if (scenario.pushAtS !== undefined) {
     simulation.at(recoveryMs + scenario.pushAtS * 1000, () => tabs.forEach((_, tab) => ask(tab)));
   }
-  const restoreGlobals = installGlobals(context.clock, context.random);
+  const restoreGlobals = installGlobals(context.clock, context.random, openTab.makesRequests);
   try {
     await simulation.run(endMs);
     const lateMs = endMs + longestAfterEndMs;

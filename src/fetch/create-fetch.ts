@@ -257,7 +257,9 @@ export function createFetch(context: FetchContext): SteadyFetch {
     if (answer && keyed) answer = await keyed.judge(response, answer, facts, attempt.signal);
     if (answer && live.intent) answer = doubt(answer, live);
     if (idleMs) attempt.limit();
-    if (method === 'HEAD' || isEmpty(status)) attempt.settle();
+    // Nothing more comes. `body` is asked for of failures only, for it costs the making of a stream.
+    if (method === 'HEAD' || (answer ? response.body === null : [0, 204, 205].includes(status)))
+      attempt.settle();
     if (status !== 0) {
       guardResponse(response, {
         attempt,
@@ -306,9 +308,4 @@ function abortedBy(live: LiveOperation, { reason }: { readonly reason: unknown }
 /** Without the query string: it carries tokens, and messages travel to logs. */
 function shown(name: string): string {
   return name.replace(/[?#].*/s, '');
-}
-
-/** Answers without a body, or with one that cannot be read: opaque ones have status 0. */
-function isEmpty(status: number): boolean {
-  return [0, 204, 205, 304].includes(status);
 }

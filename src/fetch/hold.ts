@@ -1,15 +1,12 @@
-import type { Ask, Turn, Waiter } from '../origin/waiting.ts';
+import type { Ask, Held, Turn, Waiter } from '../origin/waiting.ts';
 import type { Gate } from '../origin/gate.ts';
 import type { Clock } from '../policy/clock.ts';
-import type { HoldReason } from '../policy/outcome.ts';
 import { countHeld } from './count-held.ts';
 import type { Hold, LiveOperation } from './live-operation.ts';
 import type { Operations } from './operations.ts';
 
 /** How a wait ended: also by being dropped. */
 export type Release = Turn | 'dropped';
-
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 interface HoldContext {
   readonly clock: Clock;
@@ -35,19 +32,12 @@ export function holdAt(
       if (at.waiter) gate.leave(at.waiter);
       end('dropped');
     };
-    // One object for the whole wait, told anew in place: an origin that is down tells all who wait.
-    const hold: Mutable<Hold> = {
-      reason: 'queued',
-      retryAt: undefined,
-      go: withWaiter(gate.force),
-      drop,
-      renew: withWaiter(gate.renew),
-    };
+    let hold: Hold | undefined;
     const end = (release: Release): void => {
       if (isOver) return;
       isOver = true;
       signal?.removeEventListener('abort', drop);
-      if (live.holds.includes(hold)) {
+      if (hold) {
         live.holds = live.holds.filter((other) => other !== hold);
         if (live.holds.length === 0) {
           const now = clock.now();
@@ -59,16 +49,17 @@ export function holdAt(
       }
       resolve(release);
     };
-    const onHold = (reason: HoldReason, retryAt: number | undefined): void => {
+    const onHold = (held: Held): void => {
       if (isOver) return;
-      hold.reason = reason;
-      hold.retryAt = retryAt;
-      if (!live.holds.includes(hold)) {
+      if (hold) hold.held = held;
+      else {
+        hold = { held, go: withWaiter(gate.force), drop, renew: withWaiter(gate.renew) };
         if (live.holds.length === 0) live.heldSince = clock.now();
         live.holds = [...live.holds, hold];
         live.phase = 'held';
       }
-      operations.emit(live, { type: 'hold', reason, retryAt });
+      // An origin that is down tells all who wait, again and again.
+      if (operations.isHeard()) operations.emit(live, { type: 'hold', ...held });
       live.onChange?.();
     };
     // Whoever aborts while others are told is not asked to wait.

@@ -1,16 +1,14 @@
 import type { Gate } from '../origin/gate.ts';
-import type { Ask } from '../origin/waiting.ts';
+import type { Ask, Held } from '../origin/waiting.ts';
 import type { Decision, RetryReason } from '../policy/decision.ts';
 import type { OperationRef } from '../policy/operation.ts';
 import type { PolicyOptions } from '../policy/options.ts';
-import type { HoldReason } from '../policy/outcome.ts';
 import type { Intent, Steps } from './intent.ts';
 
 /** An attempt that waits at a gate, before it is sent. */
 export interface Hold {
-  readonly reason: HoldReason;
-  /** In epoch milliseconds; undefined when that is not known. */
-  readonly retryAt: number | undefined;
+  /** Why, and until when: told anew in place, for an origin that is down tells all who wait. */
+  held: Held;
   /** Lets it go now, whatever is known of the origin. */
   readonly go: () => void;
   /** It is no longer wanted. */

@@ -18,7 +18,7 @@ import type { Sign } from './sign.ts';
 import { createSlots, type Slots } from './slots.ts';
 import { createStore, type Readable } from './store.ts';
 import { ruleOf } from './trip-rule.ts';
-import { type Ask, canaryOf, nextOf, type Turn, type Waiter } from './waiting.ts';
+import { type Ask, canaryOf, type Held, nextOf, type Turn, type Waiter } from './waiting.ts';
 
 /** How an origin is. */
 export interface OriginState {
@@ -62,7 +62,7 @@ export interface Gate extends Readable<OriginState> {
   readonly free: () => void;
   readonly judge: Judge;
   /** Why something new would wait now, and until when as far as is known. */
-  readonly whyHeld: () => { readonly reason: HoldReason; readonly retryAt: number | undefined };
+  readonly whyHeld: () => Held;
   /** The error of the last attempt that showed an outage. */
   readonly lastFailure: () => unknown;
   /** A rate limit was told. */
@@ -137,22 +137,24 @@ export function createGate(
   /** The same for what waits: the origin itself is not to blame for a device that is offline. */
   const heldUntil = (): number | undefined => (isOffline() ? network.retryAt() : retryAt());
 
-  const tellHeld = (waiter: Waiter, why: HoldReason, at: number | undefined): void => {
-    const told = `${why} ${at}`;
-    if (waiter.told === told) return;
-    waiter.told = told;
-    waiter.ask.onHold(why, at);
+  const whyHeld = (): Held => ({ reason: reason(), retryAt: heldUntil() });
+  const tellHeld = (waiter: Waiter, held: Held): void => {
+    const { told, ask } = waiter;
+    // It may have left while others were told.
+    if (waiter.isGone || (told?.reason === held.reason && told.retryAt === held.retryAt)) return;
+    waiter.told = held;
+    ask.onHold(held);
   };
   const tellAll = (): void => {
-    const [why, at] = [reason(), heldUntil()];
-    for (const waiter of waiters) if (waiters.includes(waiter)) tellHeld(waiter, why, at);
+    const held = whyHeld();
+    for (const waiter of waiters) tellHeld(waiter, held);
   };
   const tell = (): void => {
     const before = store.getState();
-    const now = { status: status(), retryAt: retryAt(), waiting: waiters.length };
-    const isSame = before.status === now.status && before.retryAt === now.retryAt;
-    if (isSame && before.waiting === now.waiting) return;
-    store.set(now);
+    const [now, at, waiting] = [status(), retryAt(), waiters.length];
+    const isSame = before.status === now && before.retryAt === at;
+    if (isSame && before.waiting === waiting) return;
+    store.set({ status: now, retryAt: at, waiting });
     if (!isSame) tellAll();
   };
 
@@ -163,11 +165,12 @@ export function createGate(
     isPaused ||= limit.isHolding();
   };
   const remove = (waiter: Waiter): void => {
+    waiter.isGone = true;
     waiters = waiters.filter((other) => other !== waiter);
   };
   const go = (waiter: Waiter, turn: Turn): void => {
     // It may have left while others were told.
-    if (!waiters.includes(waiter)) return;
+    if (waiter.isGone) return;
     remove(waiter);
     if (turn !== 'expired') spend();
     if (turn === 'canary') {
@@ -330,7 +333,7 @@ export function createGate(
     pace: release.pace,
     slots,
     isOpen,
-    whyHeld: () => ({ reason: reason(), retryAt: heldUntil() }),
+    whyHeld,
     lastFailure: evidence.lastFailure,
     tryEnter(isNew, isResumed, mayBeOffline) {
       if (isNew) demand.add(clock.now());
@@ -360,7 +363,7 @@ export function createGate(
         }
       }
       pump();
-      if (waiters.includes(waiter)) tellHeld(waiter, reason(), heldUntil());
+      tellHeld(waiter, whyHeld());
       return waiter;
     },
     leave(waiter) {

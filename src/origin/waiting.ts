@@ -1,6 +1,13 @@
 import type { Priority } from '../policy/options.ts';
 import type { HoldReason } from '../policy/outcome.ts';
 
+/** Why an attempt waits. */
+export interface Held {
+  readonly reason: HoldReason;
+  /** In epoch milliseconds; undefined when that is not known. */
+  readonly retryAt: number | undefined;
+}
+
 /** An attempt that wants to be sent. */
 export interface Ask {
   /** What a canary stands for: one broken endpoint must not keep its origin down. */
@@ -19,7 +26,7 @@ export interface Ask {
   /** The longest it waits, in milliseconds. */
   readonly holdMs: number;
   /** It waits, why, and until when as far as is known; told again when that changes. */
-  readonly onHold: (reason: HoldReason, retryAt: number | undefined) => void;
+  readonly onHold: (held: Held) => void;
 }
 
 /** How a wait ends: it goes, as the canary or not; or its time is up. */
@@ -32,7 +39,9 @@ export interface Waiter {
   askedAt: number;
   expiresAt: number;
   /** What whoever waits was told last. */
-  told?: string;
+  told?: Held | undefined;
+  /** It has gone, or has left. */
+  isGone?: boolean;
   readonly take: (turn: Turn) => void;
 }
 
@@ -67,9 +76,10 @@ export function canaryOf(
   now: number,
 ): Waiter | undefined {
   const cost = ({ ask }: Waiter): number => ask.risk * 1e6 + (failedProbes.get(ask.endpoint) ?? 0);
-  const least = Math.min(...waiters.map(cost));
+  const costs = waiters.map(cost);
+  const least = Math.min(...costs);
   return nextOf(
-    waiters.filter((waiter) => cost(waiter) === least),
+    waiters.filter((_, index) => costs[index] === least),
     now,
   );
 }

@@ -61,7 +61,7 @@ export async function toEntry(
           ? 'unknown'
           : 'no',
     reason: deadReason,
-    hold: hold && { reason: hold.reason, retryAt: hold.retryAt },
+    hold: hold?.held,
     data: state === 'done' ? await open(row.result) : undefined,
     isDurable,
   };

@@ -34,12 +34,14 @@ export interface OperationRef {
   readonly queryKey?: readonly unknown[] | undefined;
 }
 
+const safeMethods = ['GET', 'HEAD', 'OPTIONS', 'TRACE', 'QUERY'];
+
 /** Whether a method, in upper case, only reads (RFC 9110 §9.2.1; QUERY is safe by its draft). */
 export function isSafeMethod(method: string): boolean {
-  return /^(GET|HEAD|OPTIONS|TRACE|QUERY)$/.test(method);
+  return safeMethods.includes(method);
 }
 
 /** Whether doing it twice has the effect of doing it once (RFC 9110 §9.2.2): the safe methods, PUT and DELETE. */
 export function isIdempotentMethod(method: string): boolean {
-  return /^(GET|HEAD|OPTIONS|TRACE|QUERY|PUT|DELETE)$/.test(method);
+  return isSafeMethod(method) || method === 'PUT' || method === 'DELETE';
 }

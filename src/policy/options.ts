@@ -135,9 +135,12 @@ export function layer(base: Policy, ...layers: readonly (PolicyOptions | undefin
   let policy = base;
   for (const options of layers) {
     if (!options) continue;
-    const { preset, ...own } = options;
-    const set = Object.entries(own).filter(([, value]) => value !== undefined);
-    policy = { ...policy, ...(preset && presets[preset]), ...Object.fromEntries(set) };
+    const set = Object.entries(options).filter(([, value]) => value !== undefined);
+    // Most calls say nothing of it.
+    if (set.length === 0) continue;
+    const { preset, ...own }: Partial<Policy> & Pick<PolicyOptions, 'preset'> =
+      Object.fromEntries(set);
+    policy = { ...policy, ...(preset && presets[preset]), ...own };
   }
   return policy;
 }

@@ -40,10 +40,7 @@ export function mutationStatus(
     return { ...common, status: ended, attempt: failed, reason, retryAt };
   }
   const hold = live?.holds[0];
-  if (hold) {
-    const { reason: why, retryAt: at } = hold;
-    return { ...common, status: 'held', attempt: next, reason: why, retryAt: at };
-  }
+  if (hold) return { ...common, status: 'held', attempt: next, ...hold.held };
   if (isPaused && !own) return { ...common, status: 'held', attempt: failed, reason: holdReason() };
   // Nothing tells when React Query's wait is over: its end is known beforehand.
   const isWaiting = own

@@ -37,7 +37,7 @@ export function queryStatus(
     lastError: lastFailure,
   };
   const hold = isUnderWay ? live.holds[0] : undefined;
-  if (hold) return { ...active, status: 'held', reason: hold.reason, retryAt: hold.retryAt };
+  if (hold) return { ...active, status: 'held', ...hold.held };
   if (fetchStatus === 'paused') {
     const reason = holdReason();
     // Nothing queues a query: it is about to go on.

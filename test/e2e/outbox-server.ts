@@ -1,4 +1,4 @@
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { CartOrder, Told } from '../proof/account.ts';
@@ -28,6 +28,8 @@ export async function startOutboxServer(): Promise<OutboxServer> {
   let held: ServerResponse[] = [];
   const reply = (response: ServerResponse): void =>
     void response.writeHead(201, types).end('{"id":1}');
+  const read = async (request: IncomingMessage, take: (body: string) => void): Promise<void> =>
+    take(await text(request));
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
     // A frame without an origin asks for its scripts from elsewhere.
@@ -36,12 +38,12 @@ export async function startOutboxServer(): Promise<OutboxServer> {
       const asked = request.headers['access-control-request-headers'];
       response.writeHead(204, { ...types, 'access-control-allow-headers': asked }).end();
     } else if (pathname === '/told') {
-      void text(request).then((body) => {
+      void read(request, (body) => {
         book.told.push(JSON.parse(body) as Told);
         response.writeHead(204).end();
       });
     } else if (pathname === '/orders') {
-      void text(request).then((body) => {
+      void read(request, (body) => {
         book.arrivals.push((JSON.parse(body) as CartOrder).no);
         if (book.isHeld) held.push(response);
         else reply(response);

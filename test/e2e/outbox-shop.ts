@@ -30,7 +30,7 @@ export interface OutboxShop {
 }
 
 /** Half of the orders are of one of these carts. */
-const carts = ['red', 'green', 'blue', 'white', 'black', 'grey', 'pink', 'gold'];
+const carts = Array.from({ length: 12 }, (_, index) => `cart ${index}`);
 
 export async function openShop({
   seed,

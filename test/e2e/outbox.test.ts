@@ -10,7 +10,7 @@ import { openShop, type OutboxShop } from './outbox-shop.ts';
 
 const seed = 1;
 /** Only bounds a hang. */
-const patienceMs = 90_000;
+const patienceMs = 150_000;
 
 /** What happens beside the submissions, and how often. */
 const mishaps = { reload: 12, close: 6, crash: 3, offline: 3, kill: 3, restart: 2, none: 31 };
@@ -156,4 +156,4 @@ test('of 1,000 submissions none is lost, none is done twice, and each cart keeps
     wronglyDead: [],
     left: [],
   });
-}, 240_000);
+}, 300_000);

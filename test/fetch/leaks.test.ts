@@ -79,6 +79,7 @@ test.each<[string, Handler, SteadyInit]>([
   ['a HEAD', answer(200), { method: 'HEAD' }],
   ['a HEAD answered 503', answer(503), { method: 'HEAD' }],
   ['a 304', answer(304), {}],
+  ['a 503 without a body', answer(503), {}],
   ['a network failure', refuse, {}],
   ['a mistake', hang, { body: 'a GET has none' }],
 ])('%s has no body to wait for: timer and listener are gone at once', async (_, handler, init) => {

@@ -61,7 +61,9 @@ test('an operation that waits shows why, and until when', () => {
   const { live, hold } = rig();
   hold();
   expect(live.phase).toBe('held');
-  expect([...live.holds]).toMatchObject([{ reason: 'server-down', retryAt: epochMs + firstMs }]);
+  expect([...live.holds]).toMatchObject([
+    { held: { reason: 'server-down', retryAt: epochMs + firstMs } },
+  ]);
 });
 
 test('its turn ends the wait, which is counted and told', async () => {
@@ -83,9 +85,9 @@ test('news of a wait replaces what was known of it, and adds no second one', () 
   ask('canary');
   clock.advance(firstMs);
   expect([...live.holds].length).toBe(1);
-  expect([...live.holds]).toMatchObject([{ retryAt: undefined }]);
+  expect([...live.holds]).toMatchObject([{ held: { retryAt: undefined } }]);
   gate.pause(10_000);
-  expect([...live.holds]).toMatchObject([{ reason: 'rate-limited' }]);
+  expect([...live.holds]).toMatchObject([{ held: { reason: 'rate-limited' } }]);
 });
 
 test('two requests of an operation that wait at once are one wait of it', async () => {

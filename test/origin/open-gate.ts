@@ -78,7 +78,7 @@ export function openGate(options: OriginOptions = {}, random: Random = () => 0.5
         priority: 'user-visible',
         isFailFast: false,
         holdMs: 60_000,
-        onHold: (reason, retryAt) => void holds.push([reason, retryAt && retryAt - epochMs]),
+        onHold: ({ reason, retryAt }) => void holds.push([reason, retryAt && retryAt - epochMs]),
         ...asked,
       };
       const waiter = gate.wait(ask, (turn) => {

@@ -23,13 +23,13 @@ export function rowsOfTheDead(count: number, nowMs: number): NewRow[] {
 export function putRows(rows: readonly NewRow[]): Promise<void> {
   return new Promise((done, fail) => {
     const opening = indexedDB.open('steadfetch-outbox');
-    opening.addEventListener('error', () => fail(opening.error));
+    opening.addEventListener('error', () => fail(new Error('not opened')));
     opening.addEventListener('success', () => {
       const transaction = opening.result.transaction(['rows', 'owners'], 'readwrite');
       transaction.objectStore('owners').put({ owner: 'the dead', token: 'of the dead' });
       const store = transaction.objectStore('rows');
       for (const row of rows) store.add(row);
-      transaction.addEventListener('abort', () => fail(transaction.error));
+      transaction.addEventListener('abort', () => fail(new Error('not written')));
       transaction.addEventListener('complete', () => {
         opening.result.close();
         done();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Figures, readFigures } from '../../sim/figures/figures.ts';
-import { defaultScenario, type Scenario } from '../../sim/model/scenario.ts';
+import { defaultScenario, type OutageKind, type Scenario } from '../../sim/model/scenario.ts';
 import { policies, type PolicyName } from '../../sim/policies/by-name.ts';
 import { runCell } from '../../sim/run/run-cell.ts';
 
@@ -43,6 +43,19 @@ test.each(['503', 'hang'] as const)(
 test('Steadfetch fails nothing in a blip of 2 s', async () => {
   expect(await storm('steadfetch', { outageS: 2 })).toMatchObject({ failed: 0 });
 });
+
+test.each([
+  [0.5, 1],
+  [0.7, 2],
+  [0.85, 3],
+])(
+  'connections that break are the same storm as fast 503, to the last digit (load %s)',
+  async (load, seed) => {
+    const scenario = { ...defaultScenario, load, seed, tabs: 100, afterS: 70 };
+    const run = (kind: OutageKind) => runCell({ ...scenario, kind }, policies.steadfetch);
+    expect(await run('drop')).toEqual(await run('503'));
+  },
+);
 
 test('the same seed gives the same storm, and another seed another one', async () => {
   const small = { tabs: 50, outageS: 5, afterS: 10 };
