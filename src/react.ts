@@ -20,3 +20,10 @@ export type {
   UnknownSubmission,
 } from './query/submission.ts';
 export type { ConfirmationReason } from './intent/form-intent.ts';
+export { type OutboxControls, useOutbox } from './react/use-outbox.ts';
+export {
+  type OutboxEntryControls,
+  useOutboxEntries,
+  useOutboxEntry,
+} from './react/use-outbox-entries.ts';
+export { type OutboxMutationResult, useOutboxMutation } from './react/use-outbox-mutation.ts';

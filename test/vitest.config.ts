@@ -17,6 +17,7 @@ const pinned = (name: string): string => pins[name]?.split('@').at(-1) ?? '';
 /** Tests import the package as users do, and get its source. */
 const packageAlias = [
   { find: /^steadfetch$/, replacement: resolve(root, 'src/index.ts') },
+  { find: /^steadfetch\/outbox$/, replacement: resolve(root, 'src/outbox.ts') },
   { find: /^steadfetch\/react$/, replacement: resolve(root, 'src/react.ts') },
   { find: /^steadfetch\/server$/, replacement: resolve(root, 'src/server.ts') },
   { find: /^steadfetch\/testing$/, replacement: resolve(root, 'src/testing.ts') },

@@ -181,6 +181,15 @@ export function createFetch(context: FetchContext): SteadyFetch {
       settle(expired.outcome);
       throw expired;
     }
+    if (live.intent?.kept) {
+      try {
+        await live.intent.kept();
+        signal?.throwIfAborted();
+      } catch (error) {
+        settle(failures.aborted);
+        throw signal?.aborted ? abortedBy(live, signal) : error;
+      }
+    }
     const wasUsed = isBodySpent(parts, sent);
     tell();
     const hold = (sinceMs: number): void => countHeld(live, sinceMs, clock.now());

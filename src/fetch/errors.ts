@@ -4,7 +4,13 @@ import type { Failure } from '../policy/outcome.ts';
 import { reportOf } from './failure-report.ts';
 
 /** The stable codes of {@link SteadfetchError}. */
-export type SteadfetchErrorCode = 'http' | 'network' | 'timeout' | 'not-sent' | 'cancelled';
+export type SteadfetchErrorCode =
+  | 'http'
+  | 'network'
+  | 'timeout'
+  | 'not-sent'
+  | 'cancelled'
+  | 'dead-letter';
 
 /** What an error is made from. */
 export interface SteadfetchErrorInit {

@@ -65,7 +65,9 @@ export function holdAt(
     // Whoever aborts while others are told is not asked to wait.
     if (signal?.aborted) return end('dropped');
     signal?.addEventListener('abort', drop);
-    at.waiter = gate.wait({ ...ask, onHold }, end);
+    // Where it would wait in vain there is no place for it; what a person wants now does not wait.
+    const holdMs = live.isUrged ? Infinity : ask.holdMs;
+    at.waiter = gate.wait({ ...ask, holdMs, onHold }, end);
     if (!at.waiter) end('expired');
     // Dropped when it was told that it waits.
     else if (isOver) gate.leave(at.waiter);

@@ -17,6 +17,8 @@ export interface Intent {
   readonly digest?: ((body: FixedBody) => Promise<string>) | undefined;
   /** Keeps a step that is sent now, or done. */
   readonly keep?: ((step: Step) => void) | undefined;
+  /** Resolves once what was said of it is kept: no request of it goes before. Rejects where none may. */
+  readonly kept?: (() => Promise<void>) | undefined;
 }
 
 /** A body that no longer changes. */

@@ -1,5 +1,6 @@
 import { hasPage } from './has-page.ts';
 import type { SharePorts } from './share-ports.ts';
+import { requestLock } from './web-lock.ts';
 
 /**
  * What joins the tabs of this browser; undefined where it has no Web Locks (an insecure context),
@@ -19,29 +20,7 @@ export function browserPorts(): SharePorts | undefined {
         close: channel.close.bind(channel),
       };
     },
-    lock(name, granted) {
-      const asking = new AbortController();
-      let release: (() => void) | undefined;
-      let isOver = false;
-      const hold = (): Promise<void> | undefined => {
-        if (isOver) return undefined;
-        granted();
-        return new Promise((resolve) => {
-          if (isOver) resolve();
-          release = resolve;
-        });
-      };
-      locks.request(name, { signal: asking.signal }, hold).catch(() => {
-        // Where locks are forbidden (a sandboxed frame), the tab works alone.
-        if (!isOver) granted();
-      });
-      return () => {
-        isOver = true;
-        // A signal no longer works on a lock that is granted.
-        asking.abort();
-        release?.();
-      };
-    },
+    lock: (name, granted) => requestLock(locks, name, granted),
     watch(listener) {
       let isAway = false;
       const stop = new AbortController();

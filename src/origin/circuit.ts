@@ -118,7 +118,9 @@ export function createCircuit(
     const quick = allowance[spent];
     spent += weight;
     const hasIt = quick && (weight === 1 || random() <= 0.5);
-    return hasIt ? within(quick) : between(random, 4, 8) / demand.rate(now);
+    if (hasIt) return within(quick);
+    // Of a tab that has asked for nothing in an hour it would be ages.
+    return Math.min(frugalMs, between(random, 4, 8) / demand.rate(now));
   };
   /** When the next canary goes out by itself. Someone may be waiting: soon at first, then ever later. */
   const timerFrom = (now: number, weight: number): number =>

@@ -5,7 +5,7 @@ import {
   type UseMutationOptions,
 } from '@tanstack/react-query';
 import type { Intent } from '../fetch/intent.ts';
-import { extendMutation } from './mutation-definition.ts';
+import { definitionBehind, extendMutation } from './mutation-definition.ts';
 
 /** The mutations of a form, one after the other, whoever shows it. */
 export interface FormObserver<TData, TError, TVariables, TOnMutateResult> {
@@ -17,6 +17,8 @@ export interface FormObserver<TData, TError, TVariables, TOnMutateResult> {
   readonly send: (variables: TVariables, intent: Intent) => Promise<TData>;
   /** A mutation that succeeds with what is known already. */
   readonly finish: (data: TData, variables: TVariables | undefined) => Promise<unknown>;
+  /** Whether somebody keeps what it sends: the page may be left meanwhile. */
+  readonly isKept: () => boolean;
   readonly reset: () => void;
 }
 
@@ -78,6 +80,7 @@ export function createFormObserver<TData, TError, TVariables, TOnMutateResult>(
       answer = undefined;
       apply();
     },
+    isKept: () => definitionBehind(extended)?.isKept ?? false,
     reset: () => observer.reset(),
   };
 }

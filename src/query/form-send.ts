@@ -45,7 +45,8 @@ export function createFormSend<TData, TError, TVariables, TOnMutateResult>({
       // Before anything goes out: whatever becomes of this page, the next one knows the key.
       intents.write(formIntent);
       sent = { key, variables };
-      const stay = askBeforeLeaving();
+      // An outbox asks by itself, until it is on the disk.
+      const stay = observer.isKept() ? undefined : askBeforeLeaving();
       const intent = trackIntent(intents, formIntent, wasSent);
       try {
         const data = await observer.send(variables, intent);
@@ -63,7 +64,7 @@ export function createFormSend<TData, TError, TVariables, TOnMutateResult>({
         else intents.update(key, { outcome, isExpired });
         return { status: outcome, error };
       } finally {
-        stay();
+        stay?.();
       }
     },
   };

@@ -26,6 +26,8 @@ export interface MutationDefinition extends MutationExtras {
   /** Those of its instance. */
   readonly fetch: SteadyFetch;
   readonly json: SteadyJson;
+  /** Its variables are kept before anything is sent: the page may be left meanwhile. @default false */
+  readonly isKept?: boolean | undefined;
   /** The same mutationFn, made with more. */
   readonly extend: (extras: MutationExtras) => MutationFunction;
 }

@@ -1,24 +1,18 @@
 import type { Query, QueryClient } from '@tanstack/react-query';
 import type { Connectivity } from '../connectivity/connectivity.ts';
-import type { Emitter } from '../fetch/events.ts';
 import type { LiveOperation } from '../fetch/live-operation.ts';
-import type { Operations } from '../fetch/operations.ts';
+import type { LoopContext } from '../fetch/loop.ts';
 import type { Origins } from '../origin/origins.ts';
-import type { Clock } from '../policy/clock.ts';
-import type { Policy, PolicyOptions } from '../policy/options.ts';
+import type { PolicyOptions } from '../policy/options.ts';
 import type { RetryPair } from './retry-pair.ts';
 
 /** What the hooks need of the Steadfetch instance behind a QueryClient. */
-export interface Instance {
-  readonly clock: Clock;
-  readonly operations: Operations;
+export interface Instance extends LoopContext {
   /** The newest operation of each query. */
   readonly byQuery: WeakMap<Query, LiveOperation>;
-  readonly emitter: Emitter;
   readonly origins: Origins;
   readonly connectivity: Connectivity;
-  /** The policy of these options, and the part of it that is their own. */
-  readonly policy: Policy;
+  /** The part of the policy that is these options' own. */
   readonly own: PolicyOptions | undefined;
   /** What a query of these options shows when it fails for good. */
   readonly fallback?: unknown;

@@ -13,10 +13,12 @@ const pages = filesIn('docs', /\.md$/);
 
 test('every sample in docs compiles', () => {
   const samples = pages.flatMap((page): Sample[] =>
-    [...read(page).matchAll(/```(?<kind>tsx?)\n(?<code>.*?)```/gs)].map(({ groups }, index) => ({
-      name: `${page.replaceAll('/', '-')}-${index}.${groups?.['kind']}`,
-      code: groups?.['code'] ?? '',
-    })),
+    [...read(page).matchAll(/```(?<kind>tsx?)\n(?<code>.*?)```/gs)].map(({ groups }, index) => {
+      const { kind = '', code = '' } = groups ?? {};
+      // One that others import says its name in its first line.
+      const own = /^\/\/ (?<name>[\w-]+\.tsx?)\n/.exec(code)?.groups?.['name'];
+      return { name: own ?? `${page.replaceAll('/', '-')}-${index}.${kind}`, code };
+    }),
   );
   expect(samples.length).toBeGreaterThanOrEqual(8);
   // Samples import the instance of the README from beside them.

@@ -7,10 +7,11 @@ const root = resolve(import.meta.dirname, '../..');
 
 /** What an example may take as given: it shows one thing, not the whole module around it. */
 const given = `
-import { QueryClient, useQuery } from '@tanstack/react-query';
+import { QueryClient, useMutation, useQuery } from '@tanstack/react-query';
 import { backoffDelay, createIdempotencyKey, createSteadfetch, decide, idempotencyProfiles, isSteadfetchError, parseRetryAfter, presets } from 'steadfetch';
 import type { Operation } from 'steadfetch';
-import { useConnectivity, useCountdown, useFallback, useOriginStatus, useRetryStatus, useSafeSubmit, useSteadyMutation } from 'steadfetch/react';
+import { useConnectivity, useCountdown, useFallback, useOriginStatus, useOutbox, useOutboxEntries, useOutboxEntry, useOutboxMutation, useRetryStatus, useSafeSubmit, useSteadyMutation } from 'steadfetch/react';
+import { createOutbox, deliverOnSync, isDeadLetterError } from 'steadfetch/outbox';
 import { useState } from 'react';
 import { parseHttpDate } from '${root}/src/policy/http-date.ts';
 import { failures } from '${root}/src/policy/outcome.ts';
@@ -18,6 +19,10 @@ import { readRateLimit } from '${root}/src/policy/rate-limit.ts';
 import { readListItems, readStringItem } from '${root}/src/policy/structured-field.ts';
 const steady = createSteadfetch();
 const placeOrder = steady.mutationOptions({ mutationFn: async (order: { sku: string }) => order.sku });
+const queryClient = new QueryClient({ defaultOptions: steady.defaultOptions });
+const handlers = { placeOrder: { mutationFn: async (order: { sku: string }) => order.sku } };
+const outbox = createOutbox({ steady, queryClient, handlers });
+declare const orderKey: string;
 declare const error: unknown;
 declare const operation: Operation;
 declare const retryAt: number | undefined;

@@ -18,12 +18,16 @@ const folders: Readonly<Record<string, Place>> = {
   connectivity: { folders: ['origin', 'policy'], packages: [] },
   fetch: { folders: ['connectivity', 'origin', 'policy'], packages: [] },
   intent: { folders: ['fetch', 'policy'], packages: [] },
-  query: {
+  outbox: {
     folders: ['intent', 'fetch', 'connectivity', 'origin', 'policy'],
+    packages: ['idb'],
+  },
+  query: {
+    folders: ['outbox', 'intent', 'fetch', 'connectivity', 'origin', 'policy'],
     packages: ['@tanstack/react-query'],
   },
   react: {
-    folders: ['query', 'intent', 'fetch', 'connectivity', 'origin', 'policy'],
+    folders: ['query', 'outbox', 'intent', 'fetch', 'connectivity', 'origin', 'policy'],
     packages: ['@tanstack/react-query', 'react'],
   },
   server: { folders: ['policy'], packages: [] },
@@ -40,6 +44,7 @@ const entries: Readonly<Record<string, Place>> = {
     folders: ['react', 'query', 'intent', 'fetch', 'connectivity', 'origin', 'policy'],
     packages: [],
   },
+  'outbox.ts': { folders: ['query', 'outbox', 'policy'], packages: [] },
   'server.ts': { folders: ['server', 'policy'], packages: [] },
   'testing.ts': { folders: ['testing', 'policy'], packages: [] },
 };

@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import * as main from 'steadfetch';
+import * as outbox from 'steadfetch/outbox';
 import * as react from 'steadfetch/react';
 import * as server from 'steadfetch/server';
 import * as testing from 'steadfetch/testing';
@@ -20,6 +21,7 @@ import buildIfStale from '../setup/dist.ts';
 const root = resolve(import.meta.dirname, '../..');
 const entries = {
   steadfetch: Object.keys(main).toSorted(),
+  'steadfetch/outbox': Object.keys(outbox).toSorted(),
   'steadfetch/react': Object.keys(react).toSorted(),
   'steadfetch/server': Object.keys(server).toSorted(),
   'steadfetch/testing': Object.keys(testing).toSorted(),
@@ -56,15 +58,16 @@ beforeAll(() => {
   mkdirSync(installed, { recursive: true });
   execFileSync('tar', ['-xzf', join(app, tarball), '--strip-components=1', '-C', installed]);
   writeFileSync(join(app, 'package.json'), '{ "type": "module", "private": true }');
-  link('react', '@tanstack/react-query', '@types/react', 'csstype');
+  link('idb', 'react', '@tanstack/react-query', '@types/react', 'csstype');
 });
 
 afterAll(() => rmSync(app, { recursive: true, force: true }));
 
 describe('an app that installs the packed package', () => {
-  test('imports the main entry, the hooks and the server without msw', () => {
+  test('imports the main entry, the outbox, the hooks and the server without msw', () => {
     rmSync(join(app, 'node_modules/msw'), { force: true });
     expect(exportedBy('steadfetch')).toEqual(entries.steadfetch);
+    expect(exportedBy('steadfetch/outbox')).toEqual(entries['steadfetch/outbox']);
     expect(exportedBy('steadfetch/react')).toEqual(entries['steadfetch/react']);
     expect(exportedBy('steadfetch/server')).toEqual(entries['steadfetch/server']);
   });

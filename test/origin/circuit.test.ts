@@ -381,3 +381,13 @@ test('a laptop that has slept for hours may probe at once', () => {
   expect(one.look()[0]).toBe('half-open');
   expect(one.circuit.mayProbe()).toBe(true);
 });
+
+test('a tab that has asked for nothing for hours tries its origin within twenty minutes all the same', () => {
+  const one = rig(1);
+  one.clock.advance(7_200_000);
+  trip(one);
+  probeAndFail(one);
+  probeAndFail(one);
+  const [, timerMs] = one.look();
+  expect(timerMs - one.clock.elapsed()).toBe(1_200_000);
+});

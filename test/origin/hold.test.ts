@@ -191,3 +191,15 @@ test('a full gate ends the wait before it began', async () => {
   expect(events).toEqual([]);
   expect(ok.kind).toBe('alive');
 });
+
+test('what a person wants now goes also where it would wait in vain', async () => {
+  const { gate, live, hold } = rig();
+  gate.pause(600_000);
+  const held = hold();
+  await turn();
+  expect(held.value).toBe('expired');
+  live.isUrged = true;
+  const urged = hold();
+  await turn();
+  expect(urged.value).toBe('canary');
+});

@@ -24,7 +24,10 @@ export interface Figures {
 }
 
 /** Holds what people were told against the ledger. */
-export function compare(told: ReadonlyMap<number, Told>, ledger: Ledger): Figures {
+export function compare(
+  told: ReadonlyMap<number, Told>,
+  ledger: Pick<Ledger, 'orders' | 'arrivals'>,
+): Figures {
   const count = (test: (told: Told, times: number) => boolean): number =>
     [...told].filter(([no, end]) => test(end, ledger.orders[no] ?? 0)).length;
   const arrivals = Object.values(ledger.arrivals).reduce((sum, more) => sum + more, 0);

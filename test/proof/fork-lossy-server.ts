@@ -3,8 +3,14 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Ledger, LossyOptions, LossyServer } from './lossy-server.ts';
 
+/** One whose process can be killed. */
+export interface ForkedLossyServer extends LossyServer {
+  /** With SIGKILL: it has no time to finish anything. */
+  readonly kill: () => Promise<void>;
+}
+
 /** The same server, in a process of its own. */
-export async function forkLossyServer(options: LossyOptions): Promise<LossyServer> {
+export async function forkLossyServer(options: LossyOptions): Promise<ForkedLossyServer> {
   const script = join(import.meta.dirname, 'lossy-process.ts');
   // No options of this process: a test runner's are not for it.
   const child = fork(script, [JSON.stringify(options)], { execArgv: [] });
@@ -28,6 +34,11 @@ export async function forkLossyServer(options: LossyOptions): Promise<LossyServe
     async close() {
       child.send('close');
       await once(child, 'exit');
+    },
+    async kill() {
+      const gone = once(child, 'exit');
+      child.kill('SIGKILL');
+      await gone;
     },
   };
 }

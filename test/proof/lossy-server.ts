@@ -13,12 +13,21 @@ export interface LossyOptions {
   readonly seed: number;
   /** How many times faster than life. */
   readonly speed: number;
+  /** Where the ledger is, which then outlives the server. @default a folder that goes with it */
+  readonly folder?: string | undefined;
+  /** @default any that is free */
+  readonly port?: number | undefined;
 }
+
+/** An order of this is refused: 422. */
+export const refusedArticle = 'a unicorn';
 
 /** What the server knows in the end. */
 export interface Ledger {
   /** How often each order has been committed, by its number. */
   readonly orders: Readonly<Record<number, number>>;
+  /** The numbers of the orders, as they were committed one after the other. */
+  readonly sequence: readonly number[];
   /** How many requests came, browser resends among them, by what happened to them. */
   readonly arrivals: Readonly<Partial<Record<DisturbanceKind, number>>>;
 }
@@ -30,6 +39,9 @@ export interface LossyServer {
   readonly close: () => Promise<void>;
 }
 
+/** How long a request is taken to be under way, in life. */
+const leaseMs = 40_000;
+
 const cors = {
   'access-control-allow-origin': '*',
   'access-control-allow-headers': 'content-type, idempotency-key',
@@ -40,22 +52,29 @@ const cors = {
 function openLedger(folder: string): DatabaseSync {
   const db = new DatabaseSync(join(folder, 'shop.db'));
   db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
-    CREATE TABLE orders (id INTEGER PRIMARY KEY, no INTEGER NOT NULL, article TEXT NOT NULL)`);
+    CREATE TABLE IF NOT EXISTS orders (id INTEGER PRIMARY KEY, no INTEGER NOT NULL, article TEXT NOT NULL)`);
   return db;
 }
 
 /** A shop with a real ledger that takes each key once, at the end of a line that loses answers. */
-export async function startLossyServer({ seed, speed }: LossyOptions): Promise<LossyServer> {
-  const folder = mkdtempSync(join(tmpdir(), 'steadfetch-lossy-'));
+export async function startLossyServer({
+  seed,
+  speed,
+  folder: kept,
+  port: wanted = 0,
+}: LossyOptions): Promise<LossyServer> {
+  const folder = kept ?? mkdtempSync(join(tmpdir(), 'steadfetch-lossy-'));
   const db = openLedger(folder);
   const insert = db.prepare('INSERT INTO orders (no, article) VALUES (?, ?)');
   const placeOrder = idempotent(
     async (request) => {
       const { no, article } = (await request.json()) as Order;
+      if (article === refusedArticle) return new Response(null, { status: 422 });
       const { lastInsertRowid } = insert.run(no, article);
       return Response.json({ id: Number(lastInsertRowid) }, { status: 201 });
     },
-    { store: sqliteStore(db) },
+    // What a server that was killed has left does not hold its key for long.
+    { store: sqliteStore(db), leaseMs: Math.ceil(leaseMs / speed) },
   );
 
   const arrivalsOf = new Map<number, number>();
@@ -105,22 +124,24 @@ export async function startLossyServer({ seed, speed }: LossyOptions): Promise<L
     // Nobody is left to be told of a body that broke off.
     converse(incoming, outgoing).then(settle, settle);
   });
-  await new Promise<void>((listening) => void server.listen(0, '127.0.0.1', listening));
+  await new Promise<void>((listening) => void server.listen(wanted, '127.0.0.1', listening));
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/orders`,
     async report() {
       if (underWay > 0) await new Promise<void>((idle) => (tellIdle = idle));
-      const rows = db.prepare('SELECT no, count(*) AS n FROM orders GROUP BY no').all();
-      const orders = Object.fromEntries(rows.map(({ no, n }) => [Number(no), Number(n)]));
-      return { orders, arrivals };
+      const rows = db.prepare('SELECT no FROM orders ORDER BY id').all();
+      const sequence = rows.map(({ no }) => Number(no));
+      const orders: Record<number, number> = {};
+      for (const no of sequence) orders[no] = (orders[no] ?? 0) + 1;
+      return { orders, sequence, arrivals };
     },
     async close() {
       const closed = new Promise((done) => void server.close(done));
       server.closeAllConnections();
       await closed;
       db.close();
-      rmSync(folder, { recursive: true, force: true });
+      if (kept === undefined) rmSync(folder, { recursive: true, force: true });
     },
   };
 }

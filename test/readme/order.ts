@@ -1,7 +1,7 @@
 import { QueryClient } from '@tanstack/react-query';
 import { createSteadfetch, idempotencyProfiles } from 'steadfetch';
 
-const steady = createSteadfetch({
+export const steady = createSteadfetch({
   // Only an API that is declared to honour keys is sent any, and only then is a POST sent again.
   apis: [{ match: '/api', idempotency: idempotencyProfiles.draft }],
 });

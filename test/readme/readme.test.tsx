@@ -25,6 +25,7 @@ const files = [
   'loader.ts',
   'order.ts',
   'checkout.tsx',
+  'outbox.ts',
   'explain.ts',
   'handlers.ts',
 ];

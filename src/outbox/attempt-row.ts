@@ -1,0 +1,183 @@
+import type { PastStep } from '../fetch/intent.ts';
+import type { LiveOperation } from '../fetch/live-operation.ts';
+import { warn } from '../fetch/warn.ts';
+import { backoffDelay } from '../policy/backoff.ts';
+import type { Decision } from '../policy/decision.ts';
+import type { Policy, PolicyOptions } from '../policy/options.ts';
+import type { Attempt, Running } from './delivery.ts';
+import { fateOf, type Limits, shorten } from './fate.ts';
+import type { OutboxHandler } from './handler.ts';
+import { type DeadReason, type Fence, type Row, rowSchema } from './row.ts';
+import type { Seal } from './seal.ts';
+import { sendRow, type SenderContext, type Sent } from './send-row.ts';
+import type { Change, OutboxStore, Settled } from './store.ts';
+
+/** A handler with every value decided. */
+export interface HandlerDefinition extends Limits {
+  readonly handler: OutboxHandler<unknown>;
+  readonly version: number;
+  /** What it lays over the policy of the instance. */
+  readonly own: PolicyOptions;
+  readonly policy: Policy;
+}
+
+/** A row that can be sent. */
+interface Ready {
+  readonly variables: unknown;
+  readonly past: readonly PastStep[];
+}
+
+/** How a row has ended, or that it has not. */
+export type RowEnd =
+  | { readonly kind: 'done'; readonly data: unknown; readonly variables: unknown }
+  | { readonly kind: 'dead'; readonly reason: DeadReason; readonly error: unknown }
+  | { readonly kind: 'again'; readonly error: unknown; readonly decision: Decision };
+
+export interface AttemptContext {
+  readonly sender: SenderContext;
+  readonly handlers: ReadonlyMap<string, HandlerDefinition>;
+  readonly seal: Seal;
+  readonly note: OutboxStore['note'];
+  /** Whether somebody in this tab waits for its result. */
+  readonly isAwaited: (row: Row) => boolean;
+  /** An attempt has begun. */
+  readonly onLive: (row: Row, live: LiveOperation) => void;
+  /** Its end, once it is written; `settled` is undefined where it was not ours to write any more. */
+  readonly onEnd: (row: Row, end: RowEnd, settled: Settled | undefined) => void;
+}
+
+/** Makes an attempt at a row, and says what is to be written of it. */
+export function createAttempt({
+  sender,
+  handlers,
+  seal,
+  note,
+  isAwaited,
+  onLive,
+  onEnd,
+}: AttemptContext): (
+  running: Running,
+  fence: Fence,
+  isUrged: boolean,
+) => Promise<Attempt | undefined> {
+  const { clock, random, operations } = sender;
+  /** Of those that wait here for their next attempt. */
+  const sent = new Map<string, Sent>();
+
+  const prepare = async (
+    row: Row,
+    definition: HandlerDefinition | undefined,
+  ): Promise<Ready | { readonly reason: DeadReason; readonly error?: unknown }> => {
+    if (row.schema > rowSchema) return { reason: 'schema-too-new' };
+    if (!definition) return { reason: 'handler-missing' };
+    const { version, handler } = definition;
+    if (row.version > version) return { reason: 'schema-too-new' };
+    // Its tab died while it was under way, and nobody knows its key.
+    if (row.isUnkeyed && !handler.idempotent) return { reason: 'not-repeatable' };
+    let variables: unknown;
+    let past: readonly PastStep[];
+    try {
+      variables = await seal.open(row.variables);
+      past = row.steps === undefined ? [] : ((await seal.open(row.steps)) as readonly PastStep[]);
+    } catch (error) {
+      return { reason: 'unreadable', error };
+    }
+    if (row.version === version) return { variables, past };
+    try {
+      if (handler.migrate) return { variables: handler.migrate(variables, row.version), past };
+      return { reason: 'not-migrated' };
+    } catch (error) {
+      return { reason: 'not-migrated', error };
+    }
+  };
+
+  const keep = async (data: unknown): Promise<unknown> => {
+    try {
+      return await seal.close('outbox', data);
+    } catch {
+      if (process.env.NODE_ENV !== 'production') warnOfResult(operations);
+      return undefined;
+    }
+  };
+
+  return async (running, fence, isUrged) => {
+    const { row, controller } = running;
+    const before = sent.get(row.id);
+    sent.delete(row.id);
+    const definition = handlers.get(row.handler);
+    const isBlocking = definition?.handler.onDead !== 'pass';
+    const bury = (reason: DeadReason, error: unknown, tried: Partial<Change>): Attempt => {
+      const { isInDoubt } = row;
+      const short = error === undefined ? undefined : shorten(error);
+      const change = { kind: 'dead', reason, isBlocking, isInDoubt, error: short } as const;
+      return {
+        change: { attempts: row.attempts, ...change, ...tried } as Change,
+        report: (settled) => onEnd(row, { kind: 'dead', reason, error }, settled),
+      };
+    };
+
+    const ready = await prepare(row, definition);
+    // Nothing was tried.
+    if ('reason' in ready) return bury(ready.reason, ready.error, { attempts: row.attempts - 1 });
+    if (!definition) return undefined;
+    const { variables, past } = ready;
+    const keepSteps = async (steps: readonly PastStep[]): Promise<Pick<Row, 'steps'>> =>
+      steps.length > 0 ? { steps: await seal.close('outbox', steps) } : {};
+    const made = await sendRow(sender, row, {
+      run: definition.handler.mutationFn,
+      variables,
+      policy: definition.own,
+      idempotent: definition.handler.idempotent,
+      signal: controller.signal,
+      isUrged,
+      sent: before,
+      past,
+      async note({ primary, isUnkeyed, steps }) {
+        const kept = await keepSteps(steps);
+        return note(row, fence, {
+          ...kept,
+          ...(primary !== undefined && { primary }),
+          ...(isUnkeyed && { isUnkeyed }),
+        });
+      },
+      onLive(live) {
+        running.live = live;
+        onLive(row, live);
+      },
+    });
+    if (made.kind === 'dropped') return undefined;
+    if (made.kind === 'unsent') throw made.error;
+    if (made.kind === 'done') {
+      const isKept = !isAwaited(row);
+      const result = isKept ? await keep(made.data) : undefined;
+      return {
+        change: { kind: 'done', result, isKept },
+        report: (settled) => onEnd(row, { ...made, variables }, settled),
+      };
+    }
+    const { error, decision, isInDoubt } = made;
+    const kept = await keepSteps(made.past);
+    const nowMs = clock.now();
+    const fate = fateOf(made, row, definition, {
+      nowMs,
+      backoffMs: () => backoffDelay({ ...definition.policy, retry: row.attempts }, random),
+    });
+    if (fate.kind === 'dead') return bury(fate.reason, error, { isInDoubt, ...kept });
+    return {
+      change: { ...fate, plannedAt: nowMs, ...kept, error: shorten(error), isInDoubt },
+      report(settled) {
+        if (settled?.row) sent.set(row.id, made.sent);
+        onEnd(row, { kind: 'again', error, decision }, settled);
+      },
+    };
+  };
+}
+
+function warnOfResult(key: object): void {
+  warn(
+    key,
+    'outbox result',
+    `An outbox handler has returned something that cannot be stored. Its entry is delivered, but a tab ` +
+      `that asks for its result later gets undefined. Return plain values: JSON, Date, Map, Blob.`,
+  );
+}

@@ -1,0 +1,34 @@
+import { requestLock } from '../origin/web-lock.ts';
+import type { TabPorts } from './tab-ports.ts';
+
+const looks = ['visibilitychange', 'resume', 'pageshow', 'freeze', 'pagehide', 'online'];
+
+/** Those of this environment; what it has not, it does without. */
+export function browserPorts(): TabPorts {
+  const { document, BroadcastChannel, navigator, addEventListener, removeEventListener } =
+    globalThis as Partial<typeof globalThis>;
+  const locks = navigator?.locks;
+
+  return {
+    open(name, receive) {
+      // Where messages cannot be posted, each tab finds out when it looks.
+      if (!BroadcastChannel) return { post: () => {}, close: () => {} };
+      const channel = new BroadcastChannel(name);
+      channel.addEventListener('message', ({ data }) => receive(data));
+      return { post: channel.postMessage.bind(channel), close: channel.close.bind(channel) };
+    },
+    lock: locks && ((name, granted) => requestLock(locks, name, granted)),
+    watch(listener) {
+      if (!document || !addEventListener || !removeEventListener) return () => {};
+      let isAway = false;
+      const look = ({ type }: Event): void => {
+        isAway = /pagehide|freeze/.test(type) || (isAway && type === 'visibilitychange');
+        listener(isAway ? 'away' : document.visibilityState === 'hidden' ? 'hidden' : 'here');
+      };
+      for (const type of looks) addEventListener(type, look, true);
+      return () => {
+        for (const type of looks) removeEventListener(type, look, true);
+      };
+    },
+  };
+}

@@ -1,0 +1,128 @@
+import type { Network } from '../origin/network.ts';
+import { type AttemptContext, createAttempt } from './attempt-row.ts';
+import { createDelivery, type Delivery } from './delivery.ts';
+import { createOwnership, type Ownership } from './ownership.ts';
+import type { Fence, Row, Unplaced } from './row.ts';
+import type { OutboxStore } from './store.ts';
+import type { TabPorts } from './tab-ports.ts';
+
+/** A store, and what sends its rows. */
+export interface Engine {
+  readonly store: OutboxStore;
+  readonly ownership: Ownership;
+  readonly delivery: Delivery;
+  /** Keeps a row of this tab's own, and sends it when it is due. @returns the row as it is kept. */
+  readonly add: (row: Unplaced) => Promise<Row>;
+  /**
+   * A person wants a row to be sent now, or again; `change` makes another of it.
+   *
+   * @returns the row as it is now; undefined when that cannot be.
+   */
+  readonly revive: (id: string, change?: (row: Row) => Row) => Promise<Row | undefined>;
+  /** All rows were discarded. */
+  readonly forget: () => void;
+  readonly onError: (error: unknown) => void;
+  readonly dispose: () => void;
+}
+
+export interface EngineContext extends Omit<AttemptContext, 'note'> {
+  readonly store: OutboxStore;
+  readonly network: Network;
+  readonly parallel: number;
+  readonly lock: TabPorts['lock'];
+  readonly name: string;
+  /** A row is being sent. */
+  readonly onStart: (row: Row) => void;
+  /** Its turn has come, whoever sends it. */
+  readonly onTurn: (row: Row) => void;
+  /** There are rows of an owner that the other tabs do not know yet, or whose owner has died. */
+  readonly onOwn: () => void;
+  readonly onError: (error: unknown) => void;
+}
+
+export function createEngine(context: EngineContext): Engine {
+  const { store, sender, network, parallel, lock, name } = context;
+  const { onStart, onTurn, onOwn, onError } = context;
+  const { clock } = sender;
+  const ownership = createOwnership({
+    clock,
+    store,
+    lock,
+    name,
+    onGain(fence) {
+      // Whoever had it may have died between an end and telling whose turn had come.
+      delivery.look();
+      delivery.drive(fence);
+      onOwn();
+    },
+    onError,
+  });
+  const attempt = createAttempt({
+    ...context,
+    note: store.note,
+  });
+  const delivery = createDelivery({
+    clock,
+    store,
+    network,
+    parallel,
+    attempt,
+    onStart,
+    onTurn,
+    onLost: ownership.lose,
+    onError,
+    onIdle() {
+      ownership
+        .tidy()
+        .then((given) => given.forEach(({ owner }) => delivery.drop(owner)))
+        .catch(onError);
+    },
+  });
+
+  const driveOrTell = (fence: Fence): void => {
+    if (ownership.has(fence)) {
+      if (delivery.drive(fence)) onOwn();
+      return;
+    }
+    // It was given up while the row was written: to whoever looks first.
+    onOwn();
+    void ownership.look();
+  };
+  const add = async (row: Unplaced): Promise<Row> => {
+    for (;;) {
+      const added = await ownership.use(async (fence, leaseUntil) => {
+        const { owner } = fence;
+        const kept = await store.add({ ...row, owner, liveOwner: owner }, fence, leaseUntil);
+        if (kept?.liveOwner === owner) driveOrTell(fence);
+        else if (!kept) ownership.lose(fence);
+        return kept;
+      });
+      if (!added) continue;
+      delivery.add(added);
+      return added;
+    }
+  };
+
+  return {
+    store,
+    ownership,
+    delivery,
+    add,
+    revive: (id, change) =>
+      ownership.use(async (fence, leaseUntil) => {
+        const row = await store.revive(id, fence, clock.now(), change, leaseUntil);
+        if (row?.liveOwner === fence.owner) driveOrTell(fence);
+        return row;
+      }),
+    forget() {
+      for (const { owner } of ownership.held()) delivery.drop(owner);
+      delivery.stop();
+      ownership.release();
+    },
+    onError,
+    dispose() {
+      delivery.dispose();
+      ownership.dispose();
+    },
+  };
+}

@@ -1,0 +1,132 @@
+import { isSteadfetchError, SteadfetchError } from '../fetch/errors.ts';
+import { reportFailure, reportOf } from '../fetch/failure-report.ts';
+import type { Operation } from '../policy/operation.ts';
+import type { Failure } from '../policy/outcome.ts';
+import type { DeadReason, RowError } from './row.ts';
+
+/** What is known of the entry that an error is about. */
+export interface EntryFacts {
+  readonly id: string;
+  readonly handler: string;
+  readonly createdAt: number;
+  readonly attempts: number;
+  readonly isInDoubt: boolean;
+  readonly lastError?: RowError | undefined;
+}
+
+/**
+ * An entry of the outbox needs a person: it is kept, with its reason. Its `outcome` says whether it
+ * may have been done, and its `cause` is the last failure, where that was in this tab.
+ *
+ * @example
+ * ```ts
+ * if (isDeadLetterError(error)) await outbox.retry(error.idempotencyKey);
+ * ```
+ */
+export class DeadLetterError extends SteadfetchError {
+  override readonly name = 'DeadLetterError' as const;
+  override readonly code = 'dead-letter' as const;
+  readonly reason: DeadReason;
+  /** That of the entry, by which it is asked for. */
+  readonly idempotencyKey: string;
+  constructor(entry: EntryFacts, reason: DeadReason, cause: unknown) {
+    const { id, handler, lastError } = entry;
+    const why = lastError ? `: ${lastError.message}` : '.';
+    super(`The outbox cannot deliver this '${handler}' by itself (${reason})${why}`, {
+      operation: operationOf(entry),
+      outcome: outcomeOf(entry, cause),
+      cause,
+    });
+    this.reason = reason;
+    this.idempotencyKey = id;
+    report(this);
+  }
+}
+
+/** Whether a value is a {@link DeadLetterError}, also from another realm or another copy of it. */
+export function isDeadLetterError(value: unknown): value is DeadLetterError {
+  return isSteadfetchError(value) && value.code === 'dead-letter';
+}
+
+/** An entry was discarded before it was known to be delivered. */
+export function discarded(entry: EntryFacts): SteadfetchError {
+  const { handler, isInDoubt } = entry;
+  const error = new SteadfetchError(
+    isInDoubt
+      ? `This '${handler}' was discarded from the outbox. Whether it was done is not known.`
+      : `This '${handler}' was discarded from the outbox before it was sent.`,
+    {
+      operation: operationOf(entry),
+      outcome: { kind: 'aborted', processed: isInDoubt ? 'unknown' : 'no' },
+    },
+  );
+  return report(error);
+}
+
+/** The outbox was disposed of while somebody waited for an entry. */
+export function leftBehind(entry: EntryFacts, isDurable: boolean): SteadfetchError {
+  const { handler } = entry;
+  const error = new SteadfetchError(
+    isDurable
+      ? `The outbox was disposed of before this '${handler}' was known to be delivered. It is kept, and sent by another tab or the next page.`
+      : `The outbox was disposed of before this '${handler}' was known to be delivered. It was in this page alone, and is sent no more.`,
+    { operation: operationOf(entry), outcome: { kind: 'aborted', processed: 'unknown' } },
+  );
+  return report(error);
+}
+
+/** Nothing can be done with an outbox any more. */
+export function disposedOf(operation: string): Error {
+  return new Error(
+    `${operation}: the outbox was disposed of. Make another: createOutbox({ steady, queryClient, handlers }).`,
+  );
+}
+
+/** Nobody in this tab has heard what became of an entry that is no longer there. */
+export function gone(entry: EntryFacts): SteadfetchError {
+  const error = new SteadfetchError(
+    `This '${entry.handler}' is no longer in the outbox: another tab has delivered, edited or discarded it, while this one slept.`,
+    { operation: operationOf(entry), outcome: { kind: 'aborted', processed: 'unknown' } },
+  );
+  return report(error);
+}
+
+/** So that everything that asks about an error finds what is known of it. */
+function report(error: SteadfetchError): SteadfetchError {
+  reportFailure(error, {
+    failure: error.outcome,
+    method: 'POST',
+    decision: { kind: 'stop', reason: 'not-retryable', retryAt: undefined },
+  });
+  return error;
+}
+
+function operationOf({ attempts, createdAt }: EntryFacts): Operation {
+  return {
+    id: 0,
+    kind: 'mutation',
+    startedAt: createdAt,
+    queryKey: undefined,
+    attempt: Math.max(1, attempts),
+    method: 'POST',
+    url: undefined,
+    keyed: true,
+    idempotent: true,
+    retriedFor: [],
+    previousBackoffMs: undefined,
+    heldMs: 0,
+  };
+}
+
+function outcomeOf({ isInDoubt, lastError, createdAt }: EntryFacts, cause: unknown): Failure {
+  const processed = isInDoubt ? 'unknown' : 'no';
+  const status = lastError?.status;
+  if (cause !== undefined) {
+    const { failure } = reportOf(cause, createdAt);
+    if (failure.kind === 'http') return { ...failure, processed };
+    if (failure.processed === processed) return failure;
+  }
+  return status === undefined
+    ? { kind: 'aborted', processed }
+    : { kind: 'http', status, retryAfterMs: undefined, inProgress: false, processed };
+}

@@ -1,0 +1,132 @@
+import type { DBSchema, IDBPDatabase, IDBPTransaction, IndexNames } from 'idb';
+import type { Backend, Transaction } from './backend.ts';
+import type { NewRow, OwnerRecord, Row } from './row.ts';
+
+/** What is in the database. */
+export interface OutboxSchema extends DBSchema {
+  readonly rows: {
+    readonly key: number;
+    readonly value: Row;
+    readonly indexes: {
+      readonly id: string;
+      readonly due: [owner: string, nextRetryAt: number];
+      readonly blocks: string;
+      readonly state: string;
+      readonly liveOwner: string;
+      readonly deadReason: string;
+      readonly doneAt: number;
+    };
+  };
+  readonly owners: { readonly key: string; readonly value: OwnerRecord };
+}
+
+export type OutboxDatabase = IDBPDatabase<OutboxSchema>;
+
+const stores = ['rows', 'owners'] as const;
+type Stores = typeof stores;
+type Native<M extends 'readonly' | 'readwrite'> = IDBPTransaction<OutboxSchema, Stores, M>;
+
+/** Lays out a database that is new. A row is in the indexes of the fields that it has. */
+export function layOut(database: OutboxDatabase): void {
+  const rows = database.createObjectStore('rows', { keyPath: 'seq', autoIncrement: true });
+  rows.createIndex('id', 'id', { unique: true });
+  rows.createIndex('due', ['liveOwner', 'nextRetryAt']);
+  const single: readonly IndexNames<OutboxSchema, 'rows'>[] = [
+    'blocks',
+    'state',
+    'liveOwner',
+    'deadReason',
+    'doneAt',
+  ];
+  for (const name of single) rows.createIndex(name, name);
+  database.createObjectStore('owners', { keyPath: 'owner' });
+}
+
+export function createIdbBackend(database: OutboxDatabase): Backend {
+  return {
+    isDurable: true,
+    async read(work) {
+      const native = database.transaction(stores, 'readonly');
+      return work(wrap(native));
+    },
+    async write(durability, work) {
+      const native = database.transaction(stores, 'readwrite', { durability });
+      // Said by the work or by `done`, whichever is first.
+      native.done.catch(() => {});
+      let result;
+      try {
+        result = await work(wrap(native));
+      } catch (error) {
+        abort(native);
+        // What has aborted it says more than the request that was aborted.
+        throw native.error ?? error;
+      }
+      // Only now it is there.
+      await native.done;
+      return result;
+    },
+    close: () => database.close(),
+  };
+}
+
+function abort(native: Native<'readwrite'>): void {
+  try {
+    native.abort();
+  } catch {
+    // It has aborted by itself.
+  }
+}
+
+function wrap(native: Native<'readonly'> | Native<'readwrite'>): Transaction {
+  // One type for both modes: a transaction that only reads is never asked to write.
+  const writable = native as Native<'readwrite'>;
+  const rows = writable.objectStore('rows');
+  const owners = writable.objectStore('owners');
+  const until = (owner: string, nowMs: number): IDBKeyRange =>
+    IDBKeyRange.bound([owner], [owner, nowMs]);
+  /** An index can say where to go on only to a cursor. */
+  const page = async (
+    index: 'state' | 'deadReason',
+    value: string,
+    after: number,
+    limit: number,
+  ): Promise<readonly Row[]> => {
+    const found: Row[] = [];
+    let cursor = await rows.index(index).openCursor(value);
+    if (cursor && cursor.primaryKey <= after)
+      cursor = await cursor.continuePrimaryKey(value, after + 1);
+    while (cursor) {
+      found.push(cursor.value);
+      if (found.length >= limit) break;
+      cursor = await cursor.continue();
+    }
+    return found;
+  };
+  return {
+    row: (seq) => rows.get(seq),
+    rowById: (id) => rows.index('id').get(id),
+    add: (row: NewRow) => rows.add(row as Row),
+    put: (row) => rows.put(row),
+    remove: (seq) => rows.delete(seq),
+    headOf: (scope) => rows.index('blocks').get(scope),
+    due: (owner, nowMs, limit) => rows.index('due').getAllKeys(until(owner, nowMs), limit),
+    countDue: (owner, nowMs) => rows.index('due').count(until(owner, nowMs)),
+    nextDue: (owner, nowMs) =>
+      rows.index('due').get(IDBKeyRange.bound([owner, nowMs], [owner, []], true)),
+    hasLive: async (owner) => (await rows.index('liveOwner').getKey(owner)) !== undefined,
+    async list(state, after, limit) {
+      const beyond = IDBKeyRange.lowerBound(after, true);
+      if (state === undefined) return rows.getAll(beyond, limit);
+      return page('state', state, after, limit);
+    },
+    count: (state) => rows.index('state').count(state),
+    dead: (reason, after, limit) => page('deadReason', reason, after, limit),
+    doneBefore: (ms, limit) =>
+      rows.index('doneAt').getAllKeys(IDBKeyRange.upperBound(ms, true), limit),
+    owner: (owner) => owners.get(owner),
+    owners: () => owners.getAll(),
+    putOwner: (record) => owners.put(record),
+    removeOwner: (owner) => owners.delete(owner),
+    clear: () => Promise.all([rows.clear(), owners.clear()]),
+  };
+}

@@ -1,0 +1,76 @@
+import type { Backend, Transaction } from './backend.ts';
+import type { OwnerRecord, Row } from './row.ts';
+
+/** Rows of this page alone: what is left where there is no IndexedDB. */
+export function createMemoryBackend(): Backend {
+  let rows = new Map<number, Row>();
+  let owners = new Map<string, OwnerRecord>();
+  let lastSeq = 0;
+  let turn: Promise<unknown> = Promise.resolve();
+
+  // As on the disk: nobody can change what is kept by changing what he was given.
+  const find = (test: (row: Row) => boolean): Row[] =>
+    [...rows.values()].filter(test).map((row) => structuredClone(row));
+  const due = (owner: string, nowMs: number): number[] =>
+    find((row) => row.liveOwner === owner && (row.nextRetryAt ?? Infinity) <= nowMs).map(
+      ({ seq }) => seq,
+    );
+  const dueAt = (seq: number): number => rows.get(seq)?.nextRetryAt ?? Infinity;
+  const tx: Transaction = {
+    row: async (seq) => structuredClone(rows.get(seq)),
+    rowById: async (id) => find((row) => row.id === id)[0],
+    async add(row) {
+      lastSeq += 1;
+      rows.set(lastSeq, structuredClone({ ...row, seq: lastSeq }));
+      return lastSeq;
+    },
+    put: async (row) => rows.set(row.seq, structuredClone(row)),
+    remove: async (seq) => rows.delete(seq),
+    headOf: async (scope) => find(({ blocks }) => blocks === scope)[0],
+    due: async (owner, nowMs, limit) =>
+      due(owner, nowMs)
+        .toSorted((one, other) => dueAt(one) - dueAt(other))
+        .slice(0, limit),
+    countDue: async (owner, nowMs) => due(owner, nowMs).length,
+    async nextDue(owner, nowMs) {
+      const isLater = ({ liveOwner, nextRetryAt = 0 }: Row): boolean =>
+        liveOwner === owner && nextRetryAt > nowMs;
+      return find(isLater).toSorted(
+        ({ nextRetryAt: one = 0 }, { nextRetryAt: other = 0 }) => one - other,
+      )[0];
+    },
+    hasLive: async (owner) => find(({ liveOwner }) => liveOwner === owner).length > 0,
+    list: async (state, after, limit) =>
+      find((row) => row.seq > after && (state === undefined || row.state === state)).slice(
+        0,
+        limit,
+      ),
+    count: async (state) => find((row) => row.state === state).length,
+    dead: async (reason, after, limit) =>
+      find(({ seq, deadReason }) => seq > after && deadReason === reason).slice(0, limit),
+    doneBefore: async (ms, limit) =>
+      find(({ doneAt = ms }) => doneAt < ms)
+        .slice(0, limit)
+        .map(({ seq }) => seq),
+    owner: async (owner) => owners.get(owner),
+    owners: async () => [...owners.values()],
+    putOwner: async (record) => owners.set(record.owner, record),
+    removeOwner: async (owner) => owners.delete(owner),
+    async clear() {
+      rows = new Map();
+      owners = new Map();
+    },
+  };
+
+  const inTurn = <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => {
+    const result = turn.then(() => work(tx));
+    turn = result.catch(() => {});
+    return result;
+  };
+  return {
+    isDurable: false,
+    read: inTurn,
+    write: (_, work) => inTurn(work),
+    close: () => {},
+  };
+}

@@ -1,0 +1,60 @@
+/** What the tabs of one outbox tell each other. */
+export type Message =
+  /**
+   * A tab has its first row, or those of another that has died: whoever sees this may have to take over
+   * one day, and may not have been told of its turn.
+   */
+  | { readonly kind: 'owner' }
+  /** The rows have changed. */
+  | { readonly kind: 'changed' }
+  /** A row of this owner is due. */
+  | {
+      readonly kind: 'due';
+      readonly owner: string;
+      readonly seq: number;
+      readonly isUrged: boolean;
+    }
+  /** A row was delivered. Variables and data are left out where they cannot be posted. */
+  | {
+      readonly kind: 'done';
+      readonly id: string;
+      readonly handler: string;
+      readonly variables?: unknown;
+      readonly data?: unknown;
+    }
+  /** A row needs a person; a person has discarded it. */
+  | { readonly kind: 'dead'; readonly id: string }
+  | { readonly kind: 'discarded'; readonly id: string; readonly isInDoubt: boolean }
+  /** A person has edited a row: it has another id, and is a new one. */
+  | { readonly kind: 'renamed'; readonly id: string; readonly next: string }
+  /** All rows were discarded: the person has logged out. */
+  | { readonly kind: 'cleared' };
+
+/** Of the messages: a tab with another version of them is not understood, and does not understand. */
+const version = 1;
+
+/** A message as it is posted. */
+export function write(message: Message): object {
+  return { ...message, version };
+}
+
+/** What a tab of another version, or anybody else, has posted is no message. */
+export function read(posted: unknown): Message | undefined {
+  const message = Object(posted) as Readonly<Record<string, unknown>>;
+  const { kind, id, owner, seq, isUrged, handler, isInDoubt, next } = message;
+  if (message['version'] !== version) return undefined;
+  const isWhole =
+    kind === 'owner' ||
+    kind === 'changed' ||
+    kind === 'cleared' ||
+    (kind === 'due' &&
+      typeof owner === 'string' &&
+      Number.isSafeInteger(seq) &&
+      typeof isUrged === 'boolean') ||
+    (typeof id === 'string' &&
+      ((kind === 'done' && typeof handler === 'string') ||
+        (kind === 'discarded' && typeof isInDoubt === 'boolean') ||
+        (kind === 'renamed' && typeof next === 'string') ||
+        kind === 'dead'));
+  return isWhole ? (posted as Message) : undefined;
+}

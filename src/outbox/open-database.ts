@@ -1,0 +1,102 @@
+import { openDB } from 'idb';
+import type { Clock } from '../policy/clock.ts';
+import { layOut, type OutboxDatabase, type OutboxSchema } from './idb-backend.ts';
+
+/** Of the database's layout. */
+const version = 1;
+
+/** A browser that says nothing for so long is not waited for. */
+const patienceMs = 5000;
+
+/** Why nothing is kept on the disk at the moment. */
+export type NotDurableReason =
+  /** There is no IndexedDB: a private window of some browsers, a sandboxed frame, a server. */
+  | 'unavailable'
+  /** The disk is full, or the site's share of it. */
+  | 'quota'
+  /** Another tab, with an earlier version open, does not let go; or the browser does not answer. */
+  | 'blocked'
+  /** A later version of the app has laid it out anew: this tab must be loaded again. */
+  | 'newer-version'
+  /** The database was deleted, or has closed by itself. */
+  | 'lost';
+
+/** A database is not there. */
+export class DatabaseError extends Error {
+  override readonly name = 'DatabaseError' as const;
+  readonly reason: NotDurableReason;
+  /** It will not be otherwise in this page. */
+  readonly isForGood: boolean;
+  constructor(
+    reason: NotDurableReason,
+    cause?: unknown,
+    isFinal: boolean = reason === 'newer-version',
+  ) {
+    super(`The outbox cannot use IndexedDB: ${reason}.`, { cause });
+    this.reason = reason;
+    this.isForGood = isFinal;
+  }
+}
+
+/**
+ * Opens the database, or rejects soon. `onLost` is told once, when it is taken away later.
+ *
+ * @throws an error whose reason `reasonOf` knows.
+ */
+export async function openDatabase(
+  name: string,
+  clock: Clock,
+  onLost: (reason: NotDurableReason) => void,
+): Promise<OutboxDatabase> {
+  if (!(globalThis as Partial<typeof globalThis>).indexedDB)
+    throw new DatabaseError('unavailable', undefined, true);
+  let isLate = false;
+  let timer: unknown;
+  let opened: OutboxDatabase | undefined;
+  const opening = openDB<OutboxSchema>(name, version, {
+    upgrade: (database) => layOut(database),
+    blocking(_, wanted, event) {
+      // A later version wants it, or somebody deletes it: holding on would hang them.
+      (event.target as IDBDatabase).close();
+      onLost(wanted === null ? 'lost' : 'newer-version');
+    },
+    terminated: () => onLost('lost'),
+  });
+  const late = new Promise<never>((_, reject) => {
+    timer = clock.setTimeout(() => {
+      isLate = true;
+      reject(new DatabaseError('blocked'));
+    }, patienceMs);
+    clock.unref?.(timer);
+  });
+  const closeIfLate = async (): Promise<void> => {
+    const database = await opening;
+    if (isLate) database.close();
+  };
+  closeIfLate().catch(() => {});
+  try {
+    opened = await Promise.race([opening, late]);
+    return opened;
+  } catch (error) {
+    if (error instanceof DatabaseError) throw error;
+    const { name: kind } = Object(error) as { readonly name?: unknown };
+    if (kind === 'VersionError') throw new DatabaseError('newer-version', error);
+    throw new DatabaseError(kind === 'QuotaExceededError' ? 'quota' : 'unavailable', error);
+  } finally {
+    clock.clearTimeout(timer);
+  }
+}
+
+/** Whether it is of no use to open it once more in this page. */
+export function isForGood(error: unknown): boolean {
+  return error instanceof DatabaseError && error.isForGood;
+}
+
+/** What a failed write says about the database; undefined when it says nothing. */
+export function reasonOf(error: unknown): NotDurableReason | undefined {
+  if (error instanceof DatabaseError) return error.reason;
+  const { name } = Object(error) as { readonly name?: unknown };
+  if (name === 'QuotaExceededError') return 'quota';
+  // A connection that was closed throws this at the next transaction.
+  return name === 'InvalidStateError' || name === 'NotFoundError' ? 'lost' : undefined;
+}

@@ -1,0 +1,72 @@
+import { createStore, type Readable } from '../origin/store.ts';
+import type { Clock } from '../policy/clock.ts';
+import type { NotDurableReason } from './open-database.ts';
+import { createRefresh } from './refresh.ts';
+import type { Counts, OutboxStore } from './store.ts';
+
+/** What the outbox holds, and where. */
+export interface OutboxState extends Counts {
+  /** `durable`, or why new entries are only in this page at the moment. */
+  readonly storage: 'opening' | 'durable' | NotDurableReason;
+}
+
+/** What is shown of an outbox. */
+export interface Display extends Readable<OutboxState> {
+  readonly showStorage: (storage: OutboxState['storage']) => void;
+  /** The rows have changed: they are counted again, soon. */
+  readonly refresh: () => void;
+  /** Calls the listener when rows may have changed, until the returned function is called. */
+  readonly onChange: (listener: () => void) => () => void;
+  readonly dispose: () => void;
+}
+
+const empty: OutboxState = {
+  storage: 'opening',
+  due: 0,
+  waiting: 0,
+  sending: 0,
+  dead: 0,
+  oldestAt: undefined,
+};
+
+export function createDisplay(clock: Clock, stores: () => readonly OutboxStore[]): Display {
+  const { getState, subscribe, set } = createStore(empty);
+  const changes = createStore(0);
+  const show = (next: OutboxState): void => {
+    const now = getState();
+    const names = Object.keys(next) as (keyof OutboxState)[];
+    if (names.some((name) => next[name] !== now[name])) set(next);
+  };
+  const { ask, dispose } = createRefresh(clock, async () => {
+    const nowMs = clock.now();
+    const counts = await Promise.all(
+      stores().map((store) => store.count(nowMs).catch(() => undefined)),
+    );
+    show({ ...sum(counts), storage: getState().storage });
+    changes.set(changes.getState() + 1);
+  });
+  return {
+    getState,
+    subscribe,
+    showStorage: (storage) => show({ ...getState(), storage }),
+    refresh: ask,
+    onChange: changes.subscribe,
+    dispose,
+  };
+}
+
+function sum(counts: readonly (Counts | undefined)[]): Counts {
+  let total: Counts = empty;
+  for (const count of counts) {
+    if (!count) continue;
+    const times = [total.oldestAt, count.oldestAt].filter((at) => at !== undefined);
+    total = {
+      due: total.due + count.due,
+      waiting: total.waiting + count.waiting,
+      sending: total.sending + count.sending,
+      dead: total.dead + count.dead,
+      oldestAt: times.length > 0 ? Math.min(...times) : undefined,
+    };
+  }
+  return total;
+}

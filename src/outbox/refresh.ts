@@ -1,0 +1,39 @@
+import type { Clock } from '../policy/clock.ts';
+
+/** So long is nothing loaded again, at least. */
+const gapMs = 100;
+/** And so many times as long as loading took: that counts the rows, and may be thousands. */
+const restRatio = 10;
+
+/** Calls `load` soon after it is asked, and not again before it is through and a moment has passed. */
+export function createRefresh(
+  clock: Clock,
+  load: () => Promise<void>,
+): { readonly ask: () => void; readonly dispose: () => void } {
+  let isBusy = false;
+  let isAsked = false;
+  let isOver = false;
+  let timer: unknown;
+  const run = async (): Promise<void> => {
+    isBusy = true;
+    isAsked = false;
+    const startedAt = clock.now();
+    await load();
+    if (isOver) return;
+    const restMs = Math.max(gapMs, restRatio * (clock.now() - startedAt));
+    timer = clock.setTimeout(() => {
+      isBusy = false;
+      if (isAsked) void run();
+    }, restMs);
+  };
+  return {
+    ask() {
+      isAsked = true;
+      if (!isBusy && !isOver) void run();
+    },
+    dispose() {
+      isOver = true;
+      clock.clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import type { Step } from '../fetch/intent.ts';
+
+/** Of the rows. One with a greater number comes from a later version of this package. */
+export const rowSchema = 1;
+
+/**
+ * | state | meaning |
+ * |---|---|
+ * | `pending` | to be sent: at `nextRetryAt`, or after the older ones of its scope |
+ * | `sending` | an attempt is under way, or was when its tab died |
+ * | `done` | delivered; its result is kept for the tab that submitted it |
+ * | `dead` | it needs a person |
+ */
+export type RowState = 'pending' | 'sending' | 'done' | 'dead';
+
+/** Why a row needs a person. */
+export type DeadReason =
+  /** The answer would be the same again: 400, 422, 404 and their like. */
+  | 'refused'
+  /** It may have been done, and sent once more it could be done twice. */
+  | 'not-repeatable'
+  /** It has been done, but its answer could not be read. */
+  | 'answer-lost'
+  /** It may have been done, and its key is older than its API keeps one. */
+  | 'expired'
+  /** The app's own limits, `maxAttempts` and `maxAgeMs`. */
+  | 'max-attempts'
+  | 'max-age'
+  /** No handler has its name: delivered once one has. */
+  | 'handler-missing'
+  /** A later version has written it: delivered once this one is as late. */
+  | 'schema-too-new'
+  /** `migrate` threw, or there is none. */
+  | 'not-migrated'
+  /** Its variables cannot be decrypted. */
+  | 'unreadable';
+
+/** What an attempt ended in, short: nothing of headers and bodies. */
+export interface RowError {
+  readonly name: string;
+  readonly message: string;
+  readonly status?: number | undefined;
+}
+
+/** A submission on the disk. Everything but its state stays as it was written. */
+export interface Row {
+  /** Its place among all: the order in which they were committed. */
+  readonly seq: number;
+  /** Its idempotency key. */
+  readonly id: string;
+  readonly schema: number;
+  readonly handler: string;
+  /** That of the handler's variables. */
+  readonly version: number;
+  readonly variables: unknown;
+  /** In epoch milliseconds, as all times. */
+  readonly createdAt: number;
+  /** Those with the same are sent one after the other, the oldest first. */
+  readonly scope?: string;
+  /** The tab that has submitted it, and is told its result. */
+  readonly submitter: string;
+  readonly state: RowState;
+  /** Who sends it: a tab, or the one that has taken over from it. */
+  readonly owner: string;
+  /** The same while it is to be sent; an index. */
+  readonly liveOwner?: string;
+  /** The scope that waits for it; an index. */
+  readonly blocks?: string;
+  /** Absent while it waits behind its scope, and once it is not to be sent. */
+  readonly nextRetryAt?: number;
+  /** When that was decided: of a time from before the clock was set back, the wait counts. */
+  readonly plannedAt?: number;
+  readonly attempts: number;
+  readonly lastAttemptAt?: number;
+  readonly lastError?: RowError;
+  /** It may have been done. */
+  readonly isInDoubt: boolean;
+  /** The attempt that was begun last has sent it without a key, because its API honours none. */
+  readonly isUnkeyed?: boolean;
+  /** The request that carries the key itself. */
+  readonly primary?: Step['id'];
+  /** Its requests without their bytes, as the seal keeps them. */
+  readonly steps?: unknown;
+  readonly deadReason?: DeadReason;
+  readonly doneAt?: number;
+  readonly result?: unknown;
+}
+
+/** A row before it has its place. */
+export type NewRow = Omit<Row, 'seq'>;
+
+/** Who may change the rows of an owner: whoever has taken it last. */
+export interface OwnerRecord {
+  readonly owner: string;
+  readonly token: string;
+  /** Where there are no Web Locks: until when it counts as alive. */
+  readonly leaseUntil?: number;
+}
+
+/** What a tab writes with: refused once another has taken over. */
+export interface Fence {
+  readonly owner: string;
+  readonly token: string;
+}
+
+/** A row before it has an owner. */
+export type Unplaced = Omit<NewRow, 'owner' | 'liveOwner'>;

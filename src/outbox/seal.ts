@@ -1,0 +1,113 @@
+import { reject } from '../policy/check-option.ts';
+
+/** Makes what is on the disk unreadable there. Both may take their time; neither may change the value. */
+export interface OutboxCipher {
+  /** Gets variables or a result, as they are kept: plain values, Files and Blobs. What it returns is stored. */
+  readonly encrypt: (value: unknown) => Promise<unknown>;
+  /** Rejects where it cannot: the entry then is a dead letter until a later one can. */
+  readonly decrypt: (sealed: unknown) => Promise<unknown>;
+}
+
+/** Browsers do not store a FormData. The name is long so that nobody's variables have it. */
+const formTag = 'steadfetch.FormData';
+const queryTag = 'steadfetch.URLSearchParams';
+
+type Tagged = Readonly<Record<string, unknown>>;
+
+/** Turns values into what can be stored, and back. */
+export interface Seal {
+  /**
+   * Takes the variables as they are now, whatever becomes of them.
+   *
+   * @throws TypeError when they cannot be stored.
+   */
+  readonly close: (operation: string, value: unknown) => Promise<unknown>;
+  readonly open: (sealed: unknown) => Promise<unknown>;
+}
+
+export function createSeal(cipher: OutboxCipher | undefined): Seal {
+  return {
+    close(operation, value) {
+      const kept = copy(operation, value);
+      return seal(cipher, kept);
+    },
+    async open(sealed) {
+      return unpack(cipher ? await cipher.decrypt(sealed) : sealed);
+    },
+  };
+}
+
+/** What a cipher throws, it rejects with. */
+const seal = async (cipher: OutboxCipher | undefined, kept: unknown): Promise<unknown> =>
+  cipher ? cipher.encrypt(kept) : kept;
+
+function copy(operation: string, value: unknown): unknown {
+  const packed = tryToCopy(value);
+  if (packed) return packed.copy;
+  // Without its content: that is not for a log.
+  const [path, part] = findCulprit('variables', value);
+  return reject(
+    operation,
+    path,
+    nameOf(part),
+    'something that can be stored: JSON, FormData, File, Blob, Date, Map, Set, bytes; no function, Request or stream',
+  );
+}
+
+function tryToCopy(value: unknown): { readonly copy: unknown } | undefined {
+  try {
+    return { copy: structuredClone(pack(value, new Map())) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Which part of a value cannot be stored, and where it is. */
+function findCulprit(path: string, value: unknown): [path: string, value: unknown] {
+  if (isPlain(value)) {
+    for (const [key, part] of Object.entries(value))
+      if (!tryToCopy(part)) return findCulprit(`${path}.${key}`, part);
+  }
+  return [path, value];
+}
+
+const nameOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1);
+
+/** Objects and arrays without a class, in which there may be forms. */
+const isPlain = (value: unknown): value is Record<string, unknown> =>
+  Array.isArray(value) || nameOf(value) === 'Object';
+
+function pack(value: unknown, packed: Map<unknown, object>): unknown {
+  const name = nameOf(value);
+  if (name === 'FormData') return { [formTag]: [...(value as FormData)] };
+  if (name === 'URLSearchParams') return { [queryTag]: String(value) };
+  if (!isPlain(value)) return value;
+  const known = packed.get(value);
+  if (known) return known;
+  // Without a prototype, so that nothing that is called `__proto__` becomes one.
+  const made: Record<string, unknown> = Array.isArray(value) ? [] : Object.create(null);
+  packed.set(value, made);
+  for (const [key, part] of Object.entries(value)) made[key] = pack(part, packed);
+  return made;
+}
+
+/** In place: what comes from the disk is a copy already. */
+function unpack(value: unknown, seen: Set<unknown> = new Set()): unknown {
+  if (!isPlain(value) || seen.has(value)) return value;
+  seen.add(value);
+  const { [formTag]: parts, [queryTag]: query } = value as Tagged;
+  if (typeof query === 'string') return new URLSearchParams(query);
+  if (!Array.isArray(parts)) {
+    for (const [key, part] of Object.entries(value)) {
+      const unpacked = unpack(part, seen);
+      if (unpacked !== part) value[key] = unpacked;
+    }
+    return value;
+  }
+  const form = new FormData();
+  for (const [name, part] of parts as [string, string | Blob][]) {
+    if (typeof part === 'string') form.append(name, part);
+    else form.append(name, part);
+  }
+  return form;
+}

@@ -1,0 +1,124 @@
+import type { Clock } from '../policy/clock.ts';
+import type { Backend } from './backend.ts';
+import type { Engine } from './engine.ts';
+import { disposedOf } from './errors.ts';
+import { createMemoryBackend } from './memory-backend.ts';
+import { isForGood, type NotDurableReason, reasonOf } from './open-database.ts';
+import type { Row, Unplaced } from './row.ts';
+
+/** Where the rows of this page are: on the disk, or only here. */
+export interface Storage {
+  /** Resolves once it is known whether there is a disk; rejects once it is disposed of. */
+  readonly ready: () => Promise<unknown>;
+  readonly durable: () => Engine | undefined;
+  readonly engines: () => readonly Engine[];
+  /** Keeps a row, on the disk if that is possible. */
+  readonly add: (row: Unplaced) => Promise<{ readonly row: Row; readonly isDurable: boolean }>;
+  readonly dispose: () => void;
+}
+
+export interface StorageContext {
+  readonly clock: Clock;
+  readonly open: (onLost: (reason: NotDurableReason) => void) => Promise<Backend>;
+  /** `onError`: something has failed, which may say that the disk is gone. */
+  readonly startEngine: (backend: Backend, onError: (error: unknown) => void) => Engine;
+  /** A database was opened: now what an earlier page has left can be sent. */
+  readonly onOpen: (engine: Engine) => Promise<void>;
+  readonly show: (storage: 'durable' | NotDurableReason) => void;
+}
+
+/** A database that is not there is opened anew after so long, and then after twice as long each time. */
+const reopenMs = 1000;
+const longestReopenMs = 60_000;
+
+export function createStorage({
+  clock,
+  open: openBackend,
+  startEngine,
+  onOpen,
+  show,
+}: StorageContext): Storage {
+  let durable: Engine | undefined;
+  let memory: Engine | undefined;
+  let waitMs = reopenMs;
+  let timer: unknown;
+  let isOver = false;
+
+  const open = async (): Promise<void> => {
+    let engine: Engine | undefined;
+    try {
+      const backend = await openBackend((reason) => {
+        if (engine) lose(engine, reason);
+      });
+      if (isOver) return backend.close();
+      engine = startEngine(backend, (error) => noteTrouble(error, engine));
+    } catch (error) {
+      if (isOver) return;
+      show(reasonOf(error) ?? 'unavailable');
+      if (!isForGood(error)) openLater();
+      return;
+    }
+    durable = engine;
+    waitMs = reopenMs;
+    show('durable');
+    // Nobody who submits waits for it.
+    onOpen(engine).catch(engine.onError);
+  };
+  const openLater = (): void => {
+    timer = clock.setTimeout(() => void open(), waitMs);
+    clock.unref?.(timer);
+    waitMs = Math.min(2 * waitMs, longestReopenMs);
+  };
+  /** What was said of one that is no longer used says nothing. */
+  const lose = (engine: Engine, reason: NotDurableReason): void => {
+    if (isOver || engine !== durable) return;
+    durable = undefined;
+    engine.dispose();
+    engine.store.close();
+    show(reason);
+    if (reason === 'lost') openLater();
+  };
+  const noteTrouble = (error: unknown, engine: Engine | undefined): void => {
+    const reason = reasonOf(error);
+    if (isOver || !reason || !engine || engine !== durable) return;
+    if (reason === 'lost') lose(engine, reason);
+    else show(reason);
+  };
+  const isOpen = open();
+
+  return {
+    async ready() {
+      if (isOver) throw disposedOf('outbox');
+      await isOpen;
+    },
+    durable: () => durable,
+    engines: () => [durable, memory].filter((engine) => engine !== undefined),
+    async add(row) {
+      await isOpen;
+      if (isOver) throw disposedOf('outbox');
+      const engine = durable;
+      if (engine) {
+        try {
+          const added = await engine.add(row);
+          show('durable');
+          return { row: added, isDurable: true };
+        } catch (error) {
+          // What cannot be stored there cannot be kept here, either.
+          if (Object(error).name === 'DataCloneError') throw error;
+          if (engine === durable) show(reasonOf(error) ?? 'unavailable');
+          noteTrouble(error, engine);
+        }
+      }
+      memory ??= startEngine(createMemoryBackend(), () => {});
+      return { row: await memory.add(row), isDurable: false };
+    },
+    dispose() {
+      isOver = true;
+      clock.clearTimeout(timer);
+      for (const engine of [durable, memory]) {
+        engine?.dispose();
+        engine?.store.close();
+      }
+    },
+  };
+}

@@ -1,0 +1,112 @@
+import { askBeforeLeaving } from '../intent/ask-before-leaving.ts';
+import type { LiveOperation } from '../fetch/live-operation.ts';
+import type { Decision } from '../policy/decision.ts';
+import type { EntryFacts } from './errors.ts';
+import type { Row, Unplaced } from './row.ts';
+
+/** What this tab does with a submission of its own. */
+export interface Progress {
+  readonly attempt: number;
+  /** The attempt that is under way, or was last. */
+  readonly live: LiveOperation | undefined;
+  /** When it is sent next; undefined while it is being sent. */
+  readonly retryAt: number | undefined;
+  readonly decision: Decision | undefined;
+  readonly error: unknown;
+}
+
+/** A submission of this page that has not ended. */
+export interface Submission {
+  readonly facts: EntryFacts;
+  readonly onProgress: ((progress: Progress) => void) | undefined;
+  /** As it is kept; undefined before. */
+  row: Unplaced | undefined;
+  /** It is on the disk, where other tabs find it. */
+  isSaved: boolean;
+}
+
+/** Those in this page who wait for the end of what they have submitted. */
+export interface Submissions {
+  /** The end of the submission with this id, for as many as ask. */
+  readonly begin: (facts: EntryFacts, onProgress: Submission['onProgress']) => Promise<unknown>;
+  readonly get: (id: string) => Submission | undefined;
+  readonly all: () => readonly (readonly [id: string, Submission])[];
+  /** It is on the disk: the page can be left. */
+  readonly save: (id: string) => void;
+  readonly resolve: (id: string, data: unknown) => void;
+  readonly reject: (id: string, error: unknown) => void;
+  /** It has another id from now on. */
+  readonly rename: (id: string, next: string, row?: Row) => void;
+}
+
+interface Waiter {
+  readonly promise: Promise<unknown>;
+  readonly resolve: (data: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** As long as one of them is not on the disk, the browser asks before the page is left. */
+export function createSubmissions(): Submissions {
+  const known = new Map<string, Submission & Waiter>();
+  const unsaved = new Set<string>();
+  let stay: (() => void) | undefined;
+  const guard = (): void => {
+    if (unsaved.size > 0) stay ??= askBeforeLeaving();
+    else {
+      stay?.();
+      stay = undefined;
+    }
+  };
+  const take = (id: string): Waiter | undefined => {
+    const one = known.get(id);
+    known.delete(id);
+    unsaved.delete(id);
+    guard();
+    return one;
+  };
+  return {
+    begin(facts, onProgress) {
+      const waiter = known.get(facts.id) ?? createWaiter();
+      const { promise, resolve, reject } = waiter;
+      const one = { facts, onProgress, row: undefined, isSaved: false, promise, resolve, reject };
+      known.set(facts.id, one);
+      unsaved.add(facts.id);
+      guard();
+      return promise;
+    },
+    get: (id) => known.get(id),
+    all: () => [...known],
+    save(id) {
+      const one = known.get(id);
+      if (one) one.isSaved = true;
+      unsaved.delete(id);
+      guard();
+    },
+    resolve: (id, data) => take(id)?.resolve(data),
+    reject: (id, error) => take(id)?.reject(error),
+    rename(id, next, row) {
+      const one = known.get(id);
+      known.delete(id);
+      const facts = row ?? { ...one?.facts, id: next };
+      if (one) known.set(next, { ...one, facts: facts as EntryFacts, row: row && unplace(row) });
+      if (unsaved.delete(id)) unsaved.add(next);
+    },
+  };
+}
+
+function unplace(row: Row): Unplaced {
+  const { seq: _, owner: __, liveOwner: ___, ...unplaced } = row;
+  return unplaced;
+}
+
+function createWaiter(): Waiter {
+  let resolve!: Waiter['resolve'];
+  let reject!: Waiter['reject'];
+  const promise = new Promise<unknown>((resolveIt, rejectIt) => {
+    resolve = resolveIt;
+    reject = rejectIt;
+  });
+  // Whoever does not look at it finds its end among the entries.
+  promise.catch(() => {});
+  return { promise, resolve, reject };
+}

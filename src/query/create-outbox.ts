@@ -1,0 +1,120 @@
+import { createJson } from '../fetch/json.ts';
+import { prepareSync } from '../outbox/background-sync.ts';
+import { browserPorts } from '../outbox/browser-ports.ts';
+import { databaseName } from '../outbox/database-name.ts';
+import { defineHandlers } from '../outbox/define-handlers.ts';
+import { createIdbBackend } from '../outbox/idb-backend.ts';
+import { openDatabase } from '../outbox/open-database.ts';
+import { createOutboxCore, type Delivered } from '../outbox/outbox.ts';
+import { reject } from '../policy/check-option.ts';
+import {
+  type AnyOutboxHandlers,
+  defaultName,
+  type DeliveredEntry,
+  type Outbox,
+  type OutboxConfig,
+  type OutboxMutationOptions,
+} from './outbox.ts';
+import { createOutboxMutation } from './outbox-mutation.ts';
+import { registerOutbox } from './outbox-registry.ts';
+import { instanceBehind } from './registry.ts';
+
+const drains = new WeakMap<object, () => Promise<boolean>>();
+
+/** Sends what nobody else sends. @returns whether something of it is left for later. */
+export function drainOutbox(outbox: object): Promise<boolean> {
+  return drains.get(outbox)?.() ?? Promise.resolve(false);
+}
+
+/**
+ * Makes the outbox of an app: once, at start-up, with all its handlers, so that what an earlier page
+ * has left is delivered.
+ *
+ * @throws TypeError when an option is not as it must be.
+ *
+ * @example
+ * ```ts
+ * const outbox = createOutbox({
+ *   steady,
+ *   queryClient,
+ *   handlers: {
+ *     placeOrder: {
+ *       mutationFn: (order: { sku: string }, { json }) =>
+ *         json<{ id: string }>('/api/orders', { json: order }),
+ *       invalidates: [['orders']],
+ *     },
+ *   },
+ * });
+ * const placeOrder = outbox.mutationOptions('placeOrder');
+ * ```
+ */
+export function createOutbox<const H extends AnyOutboxHandlers>(
+  config: OutboxConfig<H>,
+): Outbox<H> {
+  const { steady, queryClient: client, handlers, user, cipher } = config;
+  const { name = defaultName, parallel = 4, ports = browserPorts(), backgroundSync } = config;
+  const instance =
+    instanceBehind((steady as Partial<typeof steady> | undefined)?.defaultOptions?.queries.retry) ??
+    reject('createOutbox', 'steady', steady, 'what createSteadfetch returns');
+  if (!Number.isSafeInteger(parallel) || parallel < 1)
+    reject('createOutbox', 'parallel', parallel, 'a whole number from 1');
+  if (user !== undefined && (typeof user !== 'string' || !user))
+    reject('createOutbox', 'user', user, 'a text that is not empty');
+  const { clock } = instance;
+  const { fetch } = steady;
+  const database = databaseName(name, user);
+  const definitions = defineHandlers(handlers, instance.policy);
+
+  const onDelivered = ({ handler, ...delivered }: Delivered): void => {
+    const { invalidates = [], onDelivered: tell } = handlers[handler] ?? {};
+    if (!client) return;
+    for (const queryKey of invalidates) void client.invalidateQueries({ queryKey });
+    tell?.({ ...delivered, client } satisfies DeliveredEntry<unknown, unknown> as never);
+  };
+  const core = createOutboxCore({
+    sender: { ...instance, fetch },
+    network: instance.connectivity.network,
+    ports,
+    name: database,
+    handlers: definitions,
+    cipher,
+    parallel,
+    open: async (onLost) => createIdbBackend(await openDatabase(database, clock, onLost)),
+    onLeft: backgroundSync ? prepareSync(database) : () => {},
+    onDelivered,
+  });
+
+  const mutationOptions = (
+    handler: string,
+    options: OutboxMutationOptions<unknown, unknown, unknown> = {},
+  ): object => {
+    const { own, policy } =
+      definitions.get(handler) ??
+      reject(
+        'outbox.mutationOptions',
+        'handler',
+        handler,
+        `one of ${[...definitions.keys()].join(', ')}`,
+      );
+    const { operations } = instance;
+    const mutationFn = createOutboxMutation(core, clock, handler, {
+      own,
+      definition: { policy, operations, fetch, json: createJson(fetch), isKept: true },
+    });
+    return { ...options, mutationFn, retry: false, networkMode: 'always' };
+  };
+
+  const { drain, ...shown } = core;
+  const outbox: object = {
+    ...shown,
+    mutationOptions,
+    submit: (handler: string, variables: unknown) => core.submit(handler, variables),
+    dispose() {
+      core.dispose();
+      forget?.();
+    },
+  };
+  drains.set(outbox, drain);
+  const forget = client && registerOutbox(client, outbox as Outbox);
+  return outbox as Outbox<H>;
+}

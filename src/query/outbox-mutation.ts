@@ -1,0 +1,80 @@
+import type { MutationFunction, MutationFunctionContext } from '@tanstack/react-query';
+import type { LiveOperation } from '../fetch/live-operation.ts';
+import type { OutboxCore } from '../outbox/outbox.ts';
+import type { Progress } from '../outbox/submissions.ts';
+import type { Clock } from '../policy/clock.ts';
+import { createIdempotencyKey } from '../policy/idempotency-key.ts';
+import type { PolicyOptions } from '../policy/options.ts';
+import { define, type MutationDefinition, type MutationExtras } from './mutation-definition.ts';
+import { executionOf, showRun } from './mutation-run.ts';
+
+/** What the mutationFn of a handler is made of. */
+interface Basics {
+  readonly own: PolicyOptions;
+  readonly definition: Omit<MutationDefinition, 'extend' | keyof MutationExtras>;
+}
+
+/**
+ * A mutationFn that hands its variables to the outbox, and settles with the entry. Retry now sends the
+ * entry now, and Cancel discards it.
+ */
+export function createOutboxMutation(
+  core: OutboxCore,
+  clock: Clock,
+  handler: string,
+  { own: policy, definition }: Basics,
+): MutationFunction {
+  const { operations } = definition;
+  const make = (extras: MutationExtras): MutationFunction => {
+    // React Query calls it as a method of the mutation's options.
+    const keep = async function (
+      this: unknown,
+      variables: unknown,
+      given: MutationFunctionContext,
+    ): Promise<unknown> {
+      const known = extras.answer?.();
+      if (known) return known.data;
+      const { intent, mutation } = executionOf(given, this, variables, () =>
+        extras.intentOf
+          ? extras.intentOf(variables as never)
+          : { key: createIdempotencyKey(), createdAt: clock.now() },
+      );
+      const { key } = intent;
+      const shown = operations.begin('mutation', { policy, intent });
+      shown.skip = () => void core.retry(key);
+      const submission = core.submit(handler, variables, intent, (progress) =>
+        show(shown, progress),
+      );
+      if (mutation)
+        showRun(mutation, {
+          live: shown,
+          isOut: () => shown.phase === 'sending',
+          isReading: () => false,
+          cancel: (error) => void core.discard(key, error),
+        });
+      try {
+        return await submission.delivered;
+      } finally {
+        shown.phase = 'ended';
+        shown.holds = [];
+      }
+    };
+    return define(keep, {
+      ...extras,
+      ...definition,
+      extend: (more) => make({ ...extras, ...more }),
+    });
+  };
+  return make({});
+}
+
+/** The entry is one operation for whoever looks at the mutation, however many attempts it has. */
+function show(shown: LiveOperation, { attempt, live, retryAt, decision, error }: Progress): void {
+  shown.attempt = attempt;
+  shown.phase = live?.phase ?? 'waiting';
+  shown.holds = live?.holds ?? [];
+  if (live?.unsure) shown.unsure = live.unsure;
+  if (!live) shown.lastError = error;
+  if (decision && retryAt !== undefined) shown.decision = { ...decision, retryAt };
+  shown.onChange?.();
+}

@@ -1,0 +1,158 @@
+import type { QueryClient, QueryKey, UseMutationOptions } from '@tanstack/react-query';
+import type { OutboxEntry } from '../outbox/entry.ts';
+import type { OutboxContext, OutboxHandler } from '../outbox/handler.ts';
+import type { OutboxFilter } from '../outbox/desk.ts';
+import type { OutboxState } from '../outbox/outbox-state.ts';
+import type { OutboxCipher } from '../outbox/seal.ts';
+import type { TabPorts } from '../outbox/tab-ports.ts';
+import type { Readable } from '../origin/store.ts';
+import type { Steadfetch } from './steadfetch.ts';
+
+/** What a handler is told of an entry that was delivered. */
+export interface DeliveredEntry<TVariables, TData> {
+  readonly idempotencyKey: string;
+  /** Undefined in another tab, where they cannot be posted to it. */
+  readonly variables: TVariables;
+  readonly data: TData;
+  /** The QueryClient of this tab. */
+  readonly client: QueryClient;
+}
+
+/** How entries of one name are delivered, and what the caches are told. */
+export interface QueryOutboxHandler<TVariables = never, TData = unknown> extends OutboxHandler<
+  TVariables,
+  TData
+> {
+  /** Queries that its delivery makes stale: they are invalidated in every open tab. @default none */
+  readonly invalidates?: readonly QueryKey[] | undefined;
+  /** Is told of each delivery, once in every open tab that has a QueryClient. @default none */
+  readonly onDelivered?: ((delivered: DeliveredEntry<TVariables, TData>) => void) | undefined;
+}
+
+/** Handlers by name, each with variables of its own. */
+export type AnyOutboxHandlers = Readonly<
+  Record<
+    string,
+    Omit<QueryOutboxHandler, 'migrate' | 'onDelivered'> & {
+      readonly migrate?: ((variables: unknown, version: number) => unknown) | undefined;
+      readonly onDelivered?: ((delivered: never) => void) | undefined;
+    }
+  >
+>;
+
+/** What a handler takes. */
+export type VariablesOf<H> = H extends {
+  readonly mutationFn: (variables: infer V, context: OutboxContext) => unknown;
+}
+  ? V
+  : never;
+
+/** What a handler resolves with. */
+export type DataOf<H> = H extends {
+  readonly mutationFn: (variables: never, context: OutboxContext) => Promise<infer D>;
+}
+  ? D
+  : never;
+
+/** Of the database, unless the app has another. */
+export const defaultName = 'steadfetch-outbox';
+
+/** What an outbox is made of. */
+export interface OutboxConfig<H extends AnyOutboxHandlers> {
+  /** What sends: its policy, its gates and its network hold for the outbox, too. */
+  readonly steady: Steadfetch;
+  /** Whose caches are told, and whose hooks find the outbox. @default none */
+  readonly queryClient?: QueryClient | undefined;
+  /**
+   * Who sends what. An entry is kept under the name of its handler, so that any tab can deliver it
+   * after a reload: a name that is gone makes dead letters, until a later version has it again.
+   */
+  readonly handlers: H;
+  /**
+   * Whose entries these are: each person has a database of her own, so that nothing is delivered as
+   * somebody else's. @default one for all
+   */
+  readonly user?: string | undefined;
+  /** Of the database. @default 'steadfetch-outbox' */
+  readonly name?: string | undefined;
+  /** So many attempts at once in this tab, at most; the slots of an origin come on top. @default 4 */
+  readonly parallel?: number | undefined;
+  /** Makes variables and results unreadable on the disk. @default none */
+  readonly cipher?: OutboxCipher | undefined;
+  /**
+   * Asks the browser to wake the app's service worker once the network is there, when this page may be
+   * gone (Chromium only). The worker delivers with `deliverOnSync`. @default false
+   */
+  readonly backgroundSync?: boolean | undefined;
+  /** What joins the tabs. @default BroadcastChannel, Web Locks and the page's life */
+  readonly ports?: TabPorts | undefined;
+}
+
+/** React Query's options for a mutation whose submissions are kept. */
+export type OutboxMutationOptions<TData, TVariables, TOnMutateResult> = Omit<
+  UseMutationOptions<TData, Error, TVariables, TOnMutateResult>,
+  'mutationFn' | 'retry' | 'retryDelay' | 'networkMode' | 'scope'
+>;
+
+/** Submissions that are kept on the disk until they are delivered. */
+export interface Outbox<
+  H extends AnyOutboxHandlers = AnyOutboxHandlers,
+> extends Readable<OutboxState> {
+  /**
+   * React Query's options of a mutation that writes its variables to the disk before the first byte is
+   * sent, and settles when the entry is delivered, is a dead letter or is discarded, whichever tab has
+   * done it.
+   *
+   * @throws TypeError when there is no handler of this name.
+   *
+   * @example
+   * ```ts
+   * const { mutate } = useMutation(outbox.mutationOptions('placeOrder'));
+   * ```
+   */
+  readonly mutationOptions: <N extends keyof H & string, TOnMutateResult = unknown>(
+    handler: N,
+    options?: OutboxMutationOptions<DataOf<H[N]>, VariablesOf<H[N]>, TOnMutateResult>,
+  ) => UseMutationOptions<DataOf<H[N]>, Error, VariablesOf<H[N]>, TOnMutateResult>;
+  /**
+   * The same outside React: `saved` resolves once it is kept, `delivered` once it has arrived.
+   *
+   * @throws TypeError when there is no handler of this name, or its variables cannot be stored.
+   */
+  readonly submit: <N extends keyof H & string>(
+    handler: N,
+    variables: VariablesOf<H[N]>,
+  ) => {
+    readonly idempotencyKey: string;
+    readonly saved: Promise<{ readonly isDurable: boolean }>;
+    readonly delivered: Promise<DataOf<H[N]>>;
+  };
+  /** The entries, the oldest first. */
+  readonly list: (filter?: OutboxFilter) => Promise<readonly OutboxEntry[]>;
+  /** The entry with this key; undefined once it is delivered and whoever submitted it knows. */
+  readonly find: (idempotencyKey: string) => Promise<OutboxEntry | undefined>;
+  /**
+   * Sends an entry now: one that waits, or a dead letter. Under the same key as long as it may have
+   * been done; what was surely refused gets a new one.
+   *
+   * @returns the key by which it goes now; undefined when there is no such entry.
+   */
+  readonly retry: (idempotencyKey: string) => Promise<string | undefined>;
+  /** The same for all dead letters. */
+  readonly retryAll: () => Promise<void>;
+  /**
+   * Sends an entry with other variables, under a new key. Where it may have been done already, it may
+   * be done twice: `processed` says so.
+   *
+   * @returns the new key; undefined when there is no such entry, or it is being sent.
+   */
+  readonly edit: (idempotencyKey: string, variables: unknown) => Promise<string | undefined>;
+  /** Forgets an entry. What is under way is broken off. @returns whether there was one. */
+  readonly discard: (idempotencyKey: string) => Promise<boolean>;
+  /** Forgets all entries, in all tabs: for a log-out. */
+  readonly clear: () => Promise<void>;
+  /** Calls the listener when entries may have changed, until the returned function is called. */
+  readonly onChange: (listener: () => void) => () => void;
+  /** Stops this tab's part of it. What is kept stays, for other tabs or the next page. */
+  readonly dispose: () => void;
+}

@@ -1,0 +1,316 @@
+import { describe, expect, test, vi } from 'vitest';
+import type { AnyOutboxHandlers, DeadLetterError } from 'steadfetch/outbox';
+import { createBrowser, settle, shop } from './rig.ts';
+
+const { order } = shop;
+const scoped = { order: { ...order, scope: 'cart' } };
+/** Rejections, as text. */
+const endOf = (delivered: Promise<unknown>): Promise<unknown> =>
+  delivered.then(
+    (data) => ({ data }),
+    (error: unknown) => {
+      const { name, reason, message, outcome } = error as DeadLetterError;
+      return { name, reason, message, processed: outcome.processed };
+    },
+  );
+
+test('what was surely refused is retried under a new key', async () => {
+  const { openTab, server } = createBrowser();
+  server.rule = (arrival, count) => arrival.answer(count === 1 ? 422 : 201);
+  const { outbox } = openTab({ handlers: shop });
+  const { delivered, idempotencyKey } = outbox.submit('order', 1);
+  await expect(delivered).rejects.toMatchObject({ reason: 'refused' });
+  const next = await outbox.retry(idempotencyKey);
+  expect(next).not.toBe(idempotencyKey);
+  await settle();
+  expect(server.arrivals.map(({ key, body }) => [key, body])).toEqual([
+    [idempotencyKey, '1'],
+    [next, '1'],
+  ]);
+  expect(await outbox.list({ state: 'dead' })).toEqual([]);
+});
+
+test('what may have been done is retried under the same key', async () => {
+  const { openTab, server, pass } = createBrowser();
+  server.rule = (arrival, count) => {
+    if (count === 1) arrival.cut();
+    else arrival.answer(count === 2 ? 422 : 201);
+  };
+  const { outbox } = openTab({ handlers: shop });
+  const { delivered, idempotencyKey } = outbox.submit('order', 1);
+  const ended = endOf(delivered);
+  await pass(5000);
+  expect(await ended).toMatchObject({ reason: 'refused', processed: 'unknown' });
+  expect(await outbox.find(idempotencyKey)).toMatchObject({ processed: 'unknown', attempts: 2 });
+  expect(await outbox.retry(idempotencyKey)).toBe(idempotencyKey);
+  await settle();
+  expect(server.arrivals.map(({ key }) => key)).toEqual(Array(3).fill(idempotencyKey));
+});
+
+test('an entry is edited under a new key, and whoever submitted it gets the end of the new one', async () => {
+  const { openTab, server } = createBrowser();
+  server.rule = (arrival) => {
+    if (arrival.body === '2') arrival.answer(201, { id: 2 });
+  };
+  const first = openTab({ handlers: scoped });
+  const second = openTab({ handlers: scoped });
+  const head = first.outbox.submit('order', 0);
+  const { delivered, idempotencyKey } = first.outbox.submit('order', 1);
+  await settle();
+  // From another tab than the one that waits.
+  const next = await second.outbox.edit(idempotencyKey, 2);
+  expect(await second.outbox.find(idempotencyKey)).toBeUndefined();
+  await settle();
+  expect(server.arrivals.map(({ body }) => body)).toEqual(['0']);
+  expect(await first.outbox.edit(head.idempotencyKey, 9)).toBeUndefined();
+  server.arrivals[0]?.answer(201);
+  expect(await delivered).toEqual({ id: 2 });
+  expect(server.arrivals[1]).toMatchObject({ key: next, body: '2' });
+  await settle();
+  expect(await first.outbox.list()).toEqual([]);
+});
+
+test('an edited entry that was of a page whose database is deleted comes back as it was edited', async () => {
+  const { name, openTab, server, pass } = createBrowser();
+  server.rule = (arrival) => arrival.answer(503);
+  const { outbox } = openTab({ handlers: shop });
+  const { idempotencyKey, delivered } = outbox.submit('order', 1);
+  await settle();
+  await outbox.edit(idempotencyKey, 2);
+  await settle();
+  indexedDB.deleteDatabase(name);
+  await pass(2000);
+  expect(await outbox.list()).toMatchObject([{ variables: 2 }]);
+  server.rule = (arrival) => arrival.answer(201, { id: 1 });
+  await pass(60_000);
+  expect(await delivered).toEqual({ id: 1 });
+  expect(new Set(server.arrivals.slice(1).map(({ body }) => body))).toEqual(new Set(['2']));
+});
+
+describe('what is discarded', () => {
+  test('before it is sent is told so, and the next of its scope goes', async () => {
+    const { openTab, server } = createBrowser();
+    const { outbox } = openTab({ handlers: scoped });
+    outbox.submit('order', 0);
+    const { delivered, idempotencyKey } = outbox.submit('order', 1);
+    outbox.submit('order', 2);
+    await settle();
+    expect(await outbox.discard(idempotencyKey)).toBe(true);
+    expect(await outbox.discard(idempotencyKey)).toBe(false);
+    expect(await endOf(delivered)).toMatchObject({
+      message: `This 'order' was discarded from the outbox before it was sent.`,
+      processed: 'no',
+    });
+    server.arrivals[0]?.answer(201);
+    await settle();
+    expect(server.arrivals.map(({ body }) => body)).toEqual(['0', '2']);
+  });
+
+  test('while it is sent, from whichever tab, is broken off and may have been done', async () => {
+    for (const from of [0, 1]) {
+      const { openTab, server } = createBrowser();
+      const tabs = [openTab({ handlers: shop }), openTab({ handlers: shop })] as const;
+      const { delivered, idempotencyKey } = tabs[0].outbox.submit('order', 1);
+      await settle();
+      await tabs[from]?.outbox.discard(idempotencyKey);
+      await settle();
+      expect(server.arrivals[0]?.isAborted()).toBe(true);
+      expect(await endOf(delivered)).toMatchObject({
+        message: `This 'order' was discarded from the outbox. Whether it was done is not known.`,
+        processed: 'unknown',
+      });
+    }
+  });
+});
+
+test('all dead letters are retried at once', async () => {
+  const { openTab, server } = createBrowser();
+  server.rule = (arrival) => arrival.answer(400);
+  const { outbox } = openTab({ handlers: shop });
+  for (const n of [1, 2, 3]) outbox.submit('order', n);
+  await settle();
+  await settle();
+  expect(await outbox.list({ state: 'dead' })).toHaveLength(3);
+  server.rule = (arrival) => arrival.answer(201);
+  await outbox.retryAll();
+  await settle();
+  expect(await outbox.list({ state: 'dead' })).toEqual([]);
+  expect(server.arrivals.slice(3).map(({ body }) => body)).toEqual(['1', '2', '3']);
+});
+
+test('a dead letter holds up its scope and says so; a person lets the others go', async () => {
+  const { openTab, server } = createBrowser();
+  server.rule = (arrival) => arrival.answer(arrival.body === '0' ? 400 : 201);
+  const { outbox } = openTab({ handlers: scoped });
+  const { idempotencyKey } = outbox.submit('order', 0);
+  outbox.submit('order', 1);
+  await settle();
+  expect(await outbox.list()).toMatchObject([
+    { state: 'dead', reason: 'refused', scope: 'cart' },
+    { state: 'pending', nextRetryAt: undefined, scope: 'cart' },
+  ]);
+  await outbox.discard(idempotencyKey);
+  await settle();
+  expect(server.arrivals.map(({ body }) => body)).toEqual(['0', '1']);
+});
+
+test('a dead letter with onDead pass lets the others go, and comes back before those that have not gone', async () => {
+  const { openTab, server } = createBrowser();
+  const { outbox } = openTab({ handlers: { order: { ...scoped.order, onDead: 'pass' } } });
+  const { idempotencyKey } = outbox.submit('order', 0);
+  outbox.submit('order', 1);
+  outbox.submit('order', 2);
+  await settle();
+  server.arrivals[0]?.answer(400);
+  await settle();
+  await outbox.retry(idempotencyKey);
+  await settle();
+  expect(server.arrivals.map(({ body }) => body)).toEqual(['0', '1']);
+  server.arrivals[1]?.answer(201);
+  await settle();
+  server.arrivals[2]?.answer(201);
+  await settle();
+  expect(server.arrivals.map(({ body }) => body)).toEqual(['0', '1', '0', '2']);
+});
+
+test('the app’s own limits end in a dead letter with their reason', async () => {
+  for (const [limit, reason, attempts] of [
+    [{ maxAttempts: 3 }, 'max-attempts', 3],
+    [{ maxAgeMs: 10 }, 'max-age', 1],
+  ] as const) {
+    const { openTab, server, pass } = createBrowser();
+    server.rule = (arrival) => arrival.answer(503);
+    const { outbox } = openTab({ handlers: { order: { ...order, ...limit } } });
+    const { delivered } = outbox.submit('order', 1);
+    const ended = endOf(delivered);
+    await pass(60_000);
+    expect(await ended).toMatchObject({ name: 'DeadLetterError', reason });
+    expect(await outbox.list()).toMatchObject([{ state: 'dead', reason, attempts }]);
+    expect(server.arrivals).toHaveLength(attempts);
+  }
+});
+
+describe('what another version of the app has submitted', () => {
+  test('is kept where its handler is gone, and delivered once one has its name', async () => {
+    const { openTab, server } = createBrowser();
+    server.rule = (arrival) => arrival.answer(201);
+    const first = openTab({ handlers: { note: order } });
+    await first.outbox.submit('note', 1).saved;
+    first.crash();
+    const other = openTab({ handlers: shop });
+    await settle();
+    const [entry] = await other.outbox.list();
+    const key = entry?.idempotencyKey ?? '';
+    expect(entry).toMatchObject({ state: 'dead', reason: 'handler-missing', attempts: 0 });
+    expect(await other.outbox.retry(key)).toBe(key);
+    await settle();
+    expect(await other.outbox.find(key)).toMatchObject({ reason: 'handler-missing', attempts: 0 });
+    expect(server.arrivals).toEqual([]);
+    openTab({ handlers: { note: order } });
+    await settle();
+    expect(server.arrivals).toMatchObject([{ key, body: '1' }]);
+    expect(await other.outbox.find(key)).toMatchObject({ state: 'done' });
+  });
+
+  test('is delivered by an open tab that can, when one that cannot has taken it over', async () => {
+    const { openTab, server } = createBrowser();
+    const first = openTab({ handlers: { note: order } });
+    const old = openTab({ handlers: shop });
+    first.outbox.submit('note', 1);
+    await settle();
+    const able = openTab({ handlers: { note: order } });
+    await settle();
+    first.crash();
+    await settle();
+    await settle();
+    expect(server.arrivals.at(-1)).toMatchObject({ tab: 3, body: '1' });
+    server.arrivals.at(-1)?.answer(201);
+    await settle();
+    expect(await old.outbox.list()).toMatchObject([{ state: 'done' }]);
+    able.crash();
+  });
+
+  /** An entry of version 1, which nobody has sent. */
+  const leave = async (browser: ReturnType<typeof createBrowser>, version = 1): Promise<string> => {
+    const { outbox, crash } = browser.openTab({ handlers: { order: { ...order, version } } });
+    const { idempotencyKey, saved } = outbox.submit('order', { sku: 'lamp' });
+    await saved;
+    crash();
+    return idempotencyKey;
+  };
+
+  test('is migrated, and sent as it then is', async () => {
+    const browser = createBrowser();
+    const key = await leave(browser);
+    const migrate = vi.fn<(old: unknown, version: number) => unknown>((old) => ({
+      ...(old as object),
+      count: 1,
+    }));
+    browser.openTab({ handlers: { order: { ...order, version: 2, migrate } } });
+    await settle();
+    expect(migrate).toHaveBeenCalledWith({ sku: 'lamp' }, 1);
+    expect(browser.server.arrivals.at(-1)).toMatchObject({
+      key,
+      body: '{"sku":"lamp","count":1}',
+    });
+  });
+
+  test.each<[string, Partial<AnyOutboxHandlers[string]>, string]>([
+    ['nobody says how', {}, 'not-migrated'],
+    [
+      'it cannot be',
+      {
+        migrate: () => {
+          throw new Error('no');
+        },
+      },
+      'not-migrated',
+    ],
+  ])('is dead where %s', async (_, more, reason) => {
+    const browser = createBrowser();
+    await leave(browser);
+    const before = browser.server.arrivals.length;
+    const handlers = { order: { ...order, version: 2, ...more } };
+    const { outbox } = browser.openTab({ handlers });
+    await settle();
+    expect(await outbox.list()).toMatchObject([{ state: 'dead', reason }]);
+    expect(browser.server.arrivals).toHaveLength(before);
+  });
+
+  test('is dead where it is of a later one, until that is there', async () => {
+    const browser = createBrowser();
+    const key = await leave(browser, 2);
+    const before = browser.server.arrivals.length;
+    const { outbox } = browser.openTab({ handlers: shop });
+    await settle();
+    expect(await outbox.list()).toMatchObject([{ state: 'dead', reason: 'schema-too-new' }]);
+    expect(browser.server.arrivals).toHaveLength(before);
+    browser.openTab({ handlers: { order: { ...order, version: 2 } } });
+    await settle();
+    expect(browser.server.arrivals.at(-1)).toMatchObject({ key });
+  });
+
+  test('is dead where it cannot be decrypted, until it can', async () => {
+    const browser = createBrowser();
+    const encrypt = async (value: unknown): Promise<unknown> => ({ sealed: JSON.stringify(value) });
+    const decrypt = async (sealed: unknown): Promise<unknown> =>
+      JSON.parse((sealed as { sealed: string }).sealed) as unknown;
+    const first = browser.openTab({ handlers: shop, cipher: { encrypt, decrypt } });
+    const { idempotencyKey, saved } = first.outbox.submit('order', 'secret');
+    await saved;
+    first.crash();
+    const before = browser.server.arrivals.length;
+    const locked = async (): Promise<never> => {
+      throw new Error('The key is not there.');
+    };
+    const { outbox } = browser.openTab({ handlers: shop, cipher: { encrypt, decrypt: locked } });
+    await settle();
+    expect(await outbox.list()).toMatchObject([
+      { state: 'dead', reason: 'unreadable', variables: undefined },
+    ]);
+    expect(browser.server.arrivals).toHaveLength(before);
+    browser.openTab({ handlers: shop, cipher: { encrypt, decrypt } });
+    await settle();
+    expect(browser.server.arrivals.at(-1)).toMatchObject({ key: idempotencyKey, body: '"secret"' });
+  });
+});

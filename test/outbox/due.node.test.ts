@@ -1,0 +1,341 @@
+import { expect, test } from 'vitest';
+import { createDelivery, type Delivery, type Running } from '../../src/outbox/delivery.ts';
+import { createMemoryBackend } from '../../src/outbox/memory-backend.ts';
+import { type Fence, type NewRow, type Row, rowSchema } from '../../src/outbox/row.ts';
+import { type Change, createStore, type OutboxStore } from '../../src/outbox/store.ts';
+import { openNetwork } from '../../src/origin/network.ts';
+import { createVirtualClock, epochMs, type VirtualClock } from '../origin/virtual-clock.ts';
+import { settle } from './rig.ts';
+
+const fence: Fence = { owner: 'a', token: 'a1' };
+const done: Change = { kind: 'done', result: undefined, isKept: false };
+const again = ({ attempts }: Row, waitMs: number, nowMs: number): Change => ({
+  kind: 'again',
+  nextRetryAt: nowMs + waitMs,
+  plannedAt: nowMs,
+  attempts,
+  isInDoubt: false,
+  error: undefined,
+});
+
+interface Rig {
+  readonly clock: VirtualClock;
+  readonly store: OutboxStore;
+  readonly delivery: Delivery;
+  /** Attempts as they began: which row, and when, in milliseconds since the beginning. */
+  readonly log: readonly (readonly [id: string, atMs: number])[];
+  readonly errors: readonly unknown[];
+  readonly network: { isOffline: boolean; change: () => void };
+  /** How attempts end. @default they go on */
+  answer: ((row: Row) => Change | undefined) | undefined;
+  readonly end: (id: string, change: Change) => Promise<void>;
+  readonly add: (id: string, more?: Partial<NewRow>) => Promise<void>;
+  readonly pass: (ms: number) => Promise<void>;
+}
+
+function rig(change: (store: OutboxStore) => OutboxStore = (store) => store, parallel = 2): Rig {
+  const clock = createVirtualClock();
+  const kept = createStore(createMemoryBackend());
+  const store = change(kept);
+  const log: [string, number][] = [];
+  const errors: unknown[] = [];
+  const ends = new Map<string, (change: Change) => void>();
+  const listeners = new Set<() => void>();
+  const network = {
+    isOffline: false,
+    change: () => {
+      for (const listener of listeners) listener();
+    },
+  };
+  const attempt = ({ row }: Running) =>
+    new Promise<{ change: Change; report: () => void }>((resolve) => {
+      log.push([row.id, clock.elapsed()]);
+      const end = (ended: Change): void => resolve({ change: ended, report: () => {} });
+      const ended = self.answer?.(row);
+      if (ended) end(ended);
+      else ends.set(row.id, end);
+    });
+  const delivery = createDelivery({
+    clock,
+    store,
+    network: {
+      ...openNetwork,
+      isOffline: () => network.isOffline,
+      subscribe(listener) {
+        listeners.add(listener);
+        return () => void listeners.delete(listener);
+      },
+    },
+    parallel,
+    attempt,
+    onStart: () => {},
+    onTurn: (row) => delivery.add(row),
+    onLost: () => {},
+    onError: (error) => void errors.push(error),
+    onIdle: () => {},
+  });
+  const self: Rig = {
+    clock,
+    store: kept,
+    delivery,
+    log,
+    errors,
+    network,
+    answer: undefined,
+    async end(id, ended) {
+      ends.get(id)?.(ended);
+      await settle();
+    },
+    async add(id, more) {
+      const now = clock.now();
+      const times = { createdAt: now, nextRetryAt: now, plannedAt: now };
+      const row = await kept.add({ ...blank, id, ...times, ...more }, fence);
+      if (row) delivery.add(row);
+    },
+    async pass(ms) {
+      await settle();
+      for (let left = ms; left > 0; left -= 1000) {
+        clock.advance(Math.min(1000, left));
+        await settle();
+      }
+    },
+  };
+  return self;
+}
+
+const blank: Omit<NewRow, 'id' | 'createdAt'> = {
+  schema: rowSchema,
+  handler: 'order',
+  version: 1,
+  variables: undefined,
+  submitter: '',
+  state: 'pending',
+  owner: 'a',
+  liveOwner: 'a',
+  attempts: 0,
+  isInDoubt: false,
+};
+
+test('the oldest of those that are due go first, so many at once', async () => {
+  const { delivery, log, add, end } = rig();
+  for (const id of ['1', '2', '3', '4']) await add(id);
+  delivery.drive(fence);
+  await settle();
+  expect(log.map(([id]) => id)).toEqual(['1', '2']);
+  await end('2', done);
+  expect(log.map(([id]) => id)).toEqual(['1', '2', '3']);
+  await end('1', done);
+  expect(log.map(([id]) => id)).toEqual(['1', '2', '3', '4']);
+});
+
+test('of two owners, the oldest of both goes first', async () => {
+  const { delivery, store, log, add, end } = rig(undefined, 1);
+  const other: Fence = { owner: 'b', token: 'b1' };
+  const now = epochMs;
+  await add('1');
+  await store.add(
+    { ...blank, id: '2', createdAt: now, nextRetryAt: now, owner: 'b', liveOwner: 'b' },
+    other,
+  );
+  await add('3');
+  delivery.drive(other);
+  delivery.drive(fence);
+  await settle();
+  for (const id of ['1', '2', '3']) await end(id, done);
+  expect(new Set(log.map(([id]) => id))).toEqual(new Set(['1', '2', '3']));
+  expect(log.map(([id]) => id).indexOf('3')).toBe(2);
+});
+
+test('what fails goes again at its time, and not before', async () => {
+  const self = rig();
+  self.answer = (row) => (row.attempts < 3 ? again(row, 4000, self.clock.now()) : done);
+  await self.add('1');
+  self.delivery.drive(fence);
+  await self.pass(20_000);
+  expect(self.log).toEqual([
+    ['1', 0],
+    ['1', 4000],
+    ['1', 8000],
+  ]);
+  expect(self.clock.pending()).toBe(0);
+});
+
+test('a time beyond what a timer can hold is waited for, in steps of 30 s', async () => {
+  const self = rig();
+  const farMs = 2 ** 31 + 5000;
+  await self.add('1', { nextRetryAt: epochMs + farMs, plannedAt: epochMs });
+  self.delivery.drive(fence);
+  await settle();
+  const before = self.clock.fired();
+  await self.pass(120_000);
+  expect(self.clock.fired() - before).toBe(4);
+  self.clock.sleep(farMs - 120_000 - 10_000);
+  await self.pass(9000);
+  expect(self.log).toEqual([]);
+  await self.pass(1000 + 30_000);
+  expect(self.log).toHaveLength(1);
+});
+
+test('after a machine has slept, what became due goes within 30 s, and at once when somebody looks', async () => {
+  const self = rig();
+  await self.add('1', { nextRetryAt: epochMs + 3_600_000, plannedAt: epochMs });
+  self.delivery.drive(fence);
+  await settle();
+  self.clock.sleep(7_200_000);
+  await settle();
+  expect(self.log).toEqual([]);
+  self.delivery.look();
+  await settle();
+  expect(self.log).toEqual([['1', 7_200_000]]);
+});
+
+test('where the clock was set back, a row waits for what it was told, and no longer', async () => {
+  const self = rig();
+  self.answer = (row) => (row.attempts < 2 ? again(row, 60_000, self.clock.now()) : done);
+  self.delivery.drive(fence);
+  await self.add('1');
+  await settle();
+  self.clock.jump(-3_600_000);
+  await self.pass(100_000);
+  expect(self.log.map(([id]) => id)).toEqual(['1', '1']);
+  // Seen at the next step of 30 s at the latest, and then the whole wait.
+  expect(self.log[1]?.[1]).toBe(-3_600_000 + 90_000);
+});
+
+test('where the clock was set forward, what is due goes', async () => {
+  const self = rig();
+  await self.add('1', { nextRetryAt: epochMs + 600_000, plannedAt: epochMs });
+  self.delivery.drive(fence);
+  await settle();
+  self.clock.jump(3_600_000);
+  await self.pass(30_000);
+  expect(self.log).toHaveLength(1);
+});
+
+test('a store that does not work is asked again every 5 s, also where the clock is set back', async () => {
+  let reads = 0;
+  let isBroken = true;
+  const self = rig((store) => ({
+    ...store,
+    due(...args) {
+      reads += 1;
+      return isBroken ? Promise.reject(new Error('disk')) : store.due(...args);
+    },
+  }));
+  await self.add('1');
+  self.delivery.drive(fence);
+  await self.pass(20_000);
+  expect(reads).toBe(5);
+  expect(self.errors).toHaveLength(5);
+  self.clock.jump(-3_600_000);
+  isBroken = false;
+  await self.pass(6000);
+  expect(self.log.map(([id]) => id)).toEqual(['1']);
+});
+
+test('a claim that fails is made again later, and an end that cannot be written is written later', async () => {
+  let claims = 0;
+  let writes = 0;
+  const self = rig((store) => ({
+    ...store,
+    claim(...args) {
+      claims += 1;
+      return claims < 3 ? Promise.reject(new Error('claim')) : store.claim(...args);
+    },
+    settle(...args) {
+      writes += 1;
+      return writes < 4 ? Promise.reject(new Error('settle')) : store.settle(...args);
+    },
+  }));
+  self.answer = () => done;
+  await self.add('1');
+  self.delivery.drive(fence);
+  await self.pass(10_000);
+  expect(self.log).toEqual([['1', 10_000]]);
+  await self.pass(7000);
+  expect(writes).toBe(4);
+  expect(self.log).toHaveLength(1);
+  expect(await self.store.find('1')).toBeUndefined();
+});
+
+test('an end that cannot be written at all is not made up: it goes again, as what may have been done', async () => {
+  let isBroken = true;
+  const self = rig((store) => ({
+    ...store,
+    settle: (...args) => (isBroken ? Promise.reject(new Error('settle')) : store.settle(...args)),
+  }));
+  const seen: boolean[] = [];
+  self.answer = ({ isInDoubt }) => {
+    seen.push(isInDoubt);
+    return done;
+  };
+  await self.add('1');
+  self.delivery.drive(fence);
+  await self.pass(18_000);
+  isBroken = false;
+  await self.pass(10_000);
+  expect(seen).toEqual([false, true]);
+});
+
+test('nothing goes while the device is offline, and it goes when that is over', async () => {
+  const self = rig();
+  self.network.isOffline = true;
+  self.delivery.drive(fence);
+  await self.add('1');
+  await self.pass(60_000);
+  expect(self.log).toEqual([]);
+  self.network.isOffline = false;
+  self.network.change();
+  await settle();
+  expect(self.log).toHaveLength(1);
+});
+
+test('what another tab has taken over is not sent any more', async () => {
+  const self = rig();
+  await self.add('1');
+  await self.store.adopt({ owner: 'a', token: 'b' }, { leaseUntil: undefined, from: undefined });
+  self.delivery.drive(fence);
+  await self.pass(60_000);
+  expect(self.log).toEqual([]);
+  expect(self.clock.pending()).toBe(0);
+});
+
+test('what is urged for an owner that is another’s leaves no trace', async () => {
+  const self = rig();
+  self.delivery.add({ seq: 1, liveOwner: 'b', nextRetryAt: 0 }, true);
+  await self.pass(1000);
+  expect(self.log).toEqual([]);
+  expect(self.clock.pending()).toBe(0);
+});
+
+test('what becomes due while a page of others is under way is read after them, and no timer spins', async () => {
+  const self = rig();
+  for (let id = 1; id <= 150; id += 1) await self.add(`${id}`);
+  await self.add('late', { nextRetryAt: epochMs + 1000, plannedAt: epochMs });
+  self.delivery.drive(fence);
+  await settle();
+  expect(self.log).toHaveLength(2);
+  const before = self.clock.fired();
+  await self.pass(5000);
+  expect(self.clock.fired() - before).toBeLessThan(3);
+  self.answer = () => done;
+  await self.end('1', done);
+  await self.end('2', done);
+  await self.pass(5000);
+  expect(self.log.map(([id]) => id)).toEqual([
+    ...Array.from({ length: 150 }, (_, index) => `${index + 1}`),
+    'late',
+  ]);
+});
+
+test('after its end it sends nothing, and leaves no timer', async () => {
+  const self = rig();
+  self.delivery.drive(fence);
+  await self.add('1', { nextRetryAt: epochMs + 1000, plannedAt: epochMs });
+  await settle();
+  self.delivery.dispose();
+  expect(self.clock.pending()).toBe(0);
+  self.network.change();
+  await self.pass(10_000);
+  expect(self.log).toEqual([]);
+});

@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'vitest';
+import { fateOf, shorten } from '../../src/outbox/fate.ts';
+import type { Decision, StopReason } from '../../src/policy/decision.ts';
+import { type Failure, failures } from '../../src/policy/outcome.ts';
+
+const nowMs = 100_000;
+const backoffMs = (): number => 4000;
+const row = { attempts: 3, createdAt: 40_000 };
+const endless = { maxAttempts: Infinity, maxAgeMs: Infinity };
+const held: Failure = {
+  kind: 'held-too-long',
+  reason: 'server-down',
+  retryAt: 130_000,
+  processed: 'no',
+};
+
+const stop = (reason: StopReason, retryAt?: number): Decision => ({
+  kind: 'stop',
+  reason,
+  retryAt,
+});
+const retry: Decision = {
+  kind: 'retry',
+  reason: 'network',
+  delayMs: 7000,
+  backoffMs: 7000,
+  retryAt: 107_000,
+};
+
+const fate = (
+  decision: Decision,
+  { failure = failures.network, wasSent = true, limits = endless } = {},
+) => fateOf({ failure, decision, wasSent }, row, limits, { nowMs, backoffMs });
+
+test('what is decided to go again goes at its time', () => {
+  expect(fate(retry)).toEqual({ kind: 'again', nextRetryAt: 107_000, attempts: 3 });
+});
+
+describe.each([
+  ['not-retryable', 'refused'],
+  ['should-retry', 'refused'],
+  ['not-idempotent', 'not-repeatable'],
+  ['processed', 'answer-lost'],
+  ['expired', 'expired'],
+] as const)('a stop for %s', (reason, deadReason) => {
+  test(`needs a person: ${deadReason}`, () => {
+    expect(fate(stop(reason))).toEqual({ kind: 'dead', reason: deadReason });
+  });
+});
+
+describe.each([
+  'once',
+  'max-retries',
+  'deadline',
+  'aborted',
+  'cancelled',
+  'over-budget',
+  'held-too-long',
+  'retry-after',
+] as const)('a stop for %s', (reason) => {
+  test('is only a longer wait', () => {
+    expect(fate(stop(reason))).toEqual({ kind: 'again', nextRetryAt: 104_000, attempts: 3 });
+  });
+});
+
+test('a Retry-After beyond the cap is waited for, however long', () => {
+  expect(fate(stop('retry-after', 5_000_000))).toMatchObject({ nextRetryAt: 5_000_000 });
+  expect(fate(stop('retry-after', 101_000))).toMatchObject({ nextRetryAt: 104_000 });
+});
+
+test('what was held, and not sent, was no attempt', () => {
+  const decision = stop('held-too-long', 130_000);
+  expect(fate(decision, { failure: held, wasSent: false })).toEqual({
+    kind: 'again',
+    nextRetryAt: 130_000,
+    attempts: 2,
+  });
+  const overBudget: Failure = { kind: 'over-budget', processed: 'no' };
+  expect(fate(stop('over-budget'), { failure: overBudget, wasSent: false })).toMatchObject({
+    attempts: 2,
+  });
+  // Of several requests, one has gone.
+  expect(fate(decision, { failure: held, wasSent: true })).toMatchObject({ attempts: 3 });
+});
+
+test('a person is asked after so many attempts, those that were held not counted', () => {
+  const limits = { ...endless, maxAttempts: 3 };
+  expect(fate(retry, { limits })).toEqual({ kind: 'dead', reason: 'max-attempts' });
+  const options = { failure: held, wasSent: false, limits };
+  expect(fate(stop('held-too-long'), options)).toMatchObject({ kind: 'again', attempts: 2 });
+  expect(fate(retry, { limits: { ...endless, maxAttempts: 4 } })).toMatchObject({ kind: 'again' });
+});
+
+test('a person is asked when the next attempt would come after its age', () => {
+  expect(fate(retry, { limits: { ...endless, maxAgeMs: 66_999 } })).toEqual({
+    kind: 'dead',
+    reason: 'max-age',
+  });
+  expect(fate(retry, { limits: { ...endless, maxAgeMs: 67_000 } })).toMatchObject({
+    kind: 'again',
+  });
+});
+
+test('what is final is so whatever the limits say', () => {
+  expect(fate(stop('not-retryable'), { limits: { maxAttempts: 1, maxAgeMs: 0 } })).toEqual({
+    kind: 'dead',
+    reason: 'refused',
+  });
+});
+
+test('of an error its name, a line and the status are kept', () => {
+  expect(shorten(Object.assign(new RangeError('far'), { status: 418 }))).toEqual({
+    name: 'RangeError',
+    message: 'far',
+    status: 418,
+  });
+  expect(shorten(new Error('x'.repeat(300))).message).toBe(`${'x'.repeat(199)}…`);
+});
+
+test('whatever was thrown can be kept', () => {
+  expect(shorten(undefined)).toEqual({ name: 'Error', message: 'undefined' });
+  expect(shorten('no')).toEqual({ name: 'Error', message: 'no' });
+  expect(shorten(null)).toEqual({ name: 'Error', message: 'null' });
+  expect(shorten(Symbol('s'))).toEqual({ name: 'Error', message: 'Symbol(s)' });
+  expect(shorten({ name: 1, message: 2, status: 'three' })).toEqual({
+    name: 'Error',
+    message: '[object Object]',
+  });
+  expect(shorten(Object.create(null)).name).toBe('Error');
+  const trap = {
+    get message(): string {
+      throw new Error('trap');
+    },
+  };
+  expect(shorten(trap).name).toBe('Error');
+});

@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'vitest';
+import { createLine, type Ears } from '../../src/outbox/line.ts';
+import { type Message, read, write } from '../../src/outbox/messages.ts';
+
+const messages: readonly Message[] = [
+  { kind: 'owner' },
+  { kind: 'changed' },
+  { kind: 'cleared' },
+  { kind: 'due', owner: 'a', seq: 3, isUrged: false },
+  { kind: 'done', id: '1', handler: 'order', variables: { sku: 'lamp' }, data: 7 },
+  { kind: 'done', id: '1', handler: 'order' },
+  { kind: 'dead', id: '1' },
+  { kind: 'discarded', id: '1', isInDoubt: true },
+  { kind: 'renamed', id: '1', next: '2' },
+];
+
+test.each(messages)('a message is read as it was written: $kind', (message) => {
+  expect(read(structuredClone(write(message)))).toEqual({ ...message, version: 1 });
+});
+
+describe('anything else is none', () => {
+  test.each([
+    undefined,
+    null,
+    'owner',
+    7,
+    [],
+    {},
+    { kind: 'owner' },
+    { kind: 'owner', version: 2 },
+    { kind: 'unheard', version: 1 },
+    { kind: 'toString', version: 1 },
+    { kind: 'due', owner: 'a', seq: 1.5, isUrged: true, version: 1 },
+    { kind: 'due', owner: 'a', seq: '1', isUrged: true, version: 1 },
+    { kind: 'due', owner: 1, seq: 1, isUrged: true, version: 1 },
+    { kind: 'due', owner: 'a', seq: 1, version: 1 },
+    { kind: 'done', id: '1', version: 1 },
+    { kind: 'done', handler: 'order', version: 1 },
+    { kind: 'dead', id: 1, version: 1 },
+    { kind: 'discarded', id: '1', version: 1 },
+    { kind: 'renamed', id: '1', version: 1 },
+  ])('%j', (posted) => {
+    expect(read(posted)).toBeUndefined();
+  });
+});
+
+/** Ears that remember what they have heard. */
+function listen(): { readonly ears: Ears; readonly heard: Message[] } {
+  const heard: Message[] = [];
+  const note = (message: Message): void => void heard.push(message);
+  return {
+    heard,
+    ears: {
+      owner: note,
+      changed: note,
+      due: note,
+      done: note,
+      dead: note,
+      discarded: note,
+      renamed: note,
+      cleared: note,
+    },
+  };
+}
+
+test('what is done is told without its data where those cannot be posted', () => {
+  const posted: unknown[] = [];
+  const ports = {
+    open: () => ({
+      post: (message: unknown) => void posted.push(structuredClone(message)),
+      close: () => {},
+    }),
+    lock: undefined,
+    watch: () => () => {},
+  };
+  const line = createLine(ports, 'db', listen().ears);
+  line.post({ kind: 'done', id: '1', handler: 'order', variables: 1, data: () => {} });
+  expect(posted).toEqual([{ kind: 'done', id: '1', handler: 'order', version: 1 }]);
+});
+
+test('a line that is broken or closed disturbs nobody', () => {
+  let receive: (message: unknown) => void = () => {};
+  const ports = {
+    open(_: string, listener: (message: unknown) => void) {
+      receive = listener;
+      const post = (): void => {
+        throw new DOMException('closed', 'InvalidStateError');
+      };
+      return { post, close: () => {} };
+    },
+    lock: undefined,
+    watch: () => () => {},
+  };
+  const { ears, heard } = listen();
+  const line = createLine(ports, 'db', ears);
+  line.post({ kind: 'owner' });
+  line.post({ kind: 'done', id: '1', handler: 'order', data: 1 });
+  receive(write({ kind: 'dead', id: '1' }));
+  receive({ kind: 'dead', version: 1 });
+  expect(heard).toEqual([{ kind: 'changed' }, { kind: 'dead', id: '1', version: 1 }]);
+  line.close();
+  receive(write({ kind: 'dead', id: '1' }));
+  line.post({ kind: 'owner' });
+  expect(heard).toHaveLength(2);
+});

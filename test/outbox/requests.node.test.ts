@@ -1,0 +1,303 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { OutboxContext } from 'steadfetch/outbox';
+import { api, createBrowser, settle } from './rig.ts';
+
+beforeEach(() => void vi.spyOn(console, 'warn').mockReturnValue());
+afterEach(() => void vi.restoreAllMocks());
+
+const post = ({ json }: OutboxContext, path: string, body: unknown): Promise<unknown> =>
+  json(`${api}${path}`, { method: 'POST', json: body });
+
+/** Two requests, of which a later attempt leaves out the first where it is told to. */
+const two = (isFirstLeftOut: () => boolean) => ({
+  order: {
+    async mutationFn(order: string, context: OutboxContext) {
+      if (!isFirstLeftOut()) await post(context, '/drafts', `draft of ${order}`);
+      await post(context, '/orders', order);
+      return { id: 1 };
+    },
+  },
+});
+
+describe('the requests of an entry', () => {
+  test('are on the disk before each goes: which of them carries the key, and what they are known by', async () => {
+    const { openTab, server, rows } = createBrowser();
+    const { outbox } = openTab({ handlers: two(() => false) });
+    const { idempotencyKey: key } = outbox.submit('order', 'lamp');
+    await settle();
+    const draft = {
+      id: `POST ${api}/drafts 1`,
+      key,
+      digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+    };
+    expect(server.arrivals).toMatchObject([{ key, body: '"draft of lamp"' }]);
+    expect(await rows()).toMatchObject([{ primary: draft.id, steps: [draft] }]);
+    server.arrivals[0]?.answer(201);
+    await settle();
+    const order = { id: `POST ${api}/orders 1`, key: server.arrivals[1]?.key };
+    expect(order.key).not.toBe(key);
+    expect(await rows()).toMatchObject([
+      { primary: draft.id, steps: [{ ...draft, isDone: true }, order] },
+    ]);
+  });
+
+  test('have the same keys in another tab, also when one is left out there', async () => {
+    let isLeftOut = false;
+    const { openTab, server } = createBrowser();
+    const handlers = two(() => isLeftOut);
+    const first = openTab({ handlers });
+    first.outbox.submit('order', 'lamp');
+    await settle();
+    server.arrivals[0]?.answer(201);
+    await settle();
+    first.crash();
+    // The first has been done, as the program finds out.
+    isLeftOut = true;
+    openTab({ handlers });
+    await settle();
+    expect(server.arrivals.map(({ tab, body }) => [tab, body])).toEqual([
+      [1, '"draft of lamp"'],
+      [1, '"lamp"'],
+      [2, '"lamp"'],
+    ]);
+    expect(server.arrivals[2]?.key).toBe(server.arrivals[1]?.key);
+  });
+
+  test('never have two payloads under one key: in another tab, other bytes are refused', async () => {
+    let count = 0;
+    const handlers = {
+      order: {
+        mutationFn(order: string, context: OutboxContext) {
+          count += 1;
+          return post(context, '/orders', `${order} ${count}`);
+        },
+      },
+    };
+    const { openTab, server, pass } = createBrowser();
+    const first = openTab({ handlers });
+    first.outbox.submit('order', 'lamp');
+    await settle();
+    server.arrivals[0]?.cut();
+    await settle();
+    first.crash();
+    const { outbox } = openTab({ handlers });
+    await pass(60_000);
+    expect(server.arrivals.map(({ body }) => body)).toEqual(['"lamp 1"']);
+    expect(await outbox.list()).toMatchObject([
+      { state: 'dead', reason: 'refused', processed: 'unknown', lastError: { name: 'TypeError' } },
+    ]);
+  });
+
+  test('in the same tab are sent with the bytes of the first time', async () => {
+    let count = 0;
+    const handlers = {
+      order: {
+        mutationFn(order: string, context: OutboxContext) {
+          count += 1;
+          return post(context, '/orders', `${order} ${count}`);
+        },
+      },
+    };
+    const { openTab, server, pass } = createBrowser();
+    server.rule = (arrival, nth) => (nth === 1 ? arrival.cut() : arrival.answer(201));
+    openTab({ handlers }).outbox.submit('order', 'lamp');
+    await pass(5000);
+    expect(server.arrivals.map(({ body }) => body)).toEqual(['"lamp 1"', '"lamp 1"']);
+    expect(new Set(server.arrivals.map(({ key }) => key)).size).toBe(1);
+  });
+});
+
+test('an attempt of which one request went and another was held does not begin anew under other keys', async () => {
+  const { openTab, server, pass, clock } = createBrowser();
+  const handlers = {
+    order: {
+      async mutationFn(order: string, context: OutboxContext) {
+        await post(context, '/orders', order);
+        await post(context, '/orders', `${order} too`);
+      },
+    },
+  };
+  server.rule = (arrival, nth) => {
+    if (nth === 2) arrival.answer(503, {}, { 'retry-after': '400' });
+    else arrival.answer(201);
+  };
+  const { outbox } = openTab({ handlers });
+  outbox.submit('order', 'lamp');
+  for (let left = 10; left > 0; left -= 1) {
+    clock.advance(60_000);
+    await pass(200);
+  }
+  const keys = new Map(server.arrivals.map(({ key, body }) => [body, key]));
+  for (const { key, body } of server.arrivals) expect(key).toBe(keys.get(body));
+  expect([...keys.keys()]).toEqual(['"lamp"', '"lamp too"']);
+  expect(await outbox.list()).toEqual([]);
+});
+
+describe('where the API knows no keys', () => {
+  const other = 'https://other.example';
+  const send = (order: string, { fetch }: OutboxContext): Promise<unknown> =>
+    fetch(`${other}/orders`, { method: 'POST', body: order });
+  const unkeyed = { order: { mutationFn: send } };
+
+  test('what was under way when its tab died is not sent again by itself', async () => {
+    const { openTab, server } = createBrowser();
+    const first = openTab({ handlers: unkeyed });
+    const { idempotencyKey } = first.outbox.submit('order', 'lamp');
+    await settle();
+    expect(server.arrivals).toMatchObject([{ key: null }]);
+    first.crash();
+    const { outbox } = openTab({ handlers: unkeyed });
+    await settle();
+    expect(server.arrivals).toHaveLength(1);
+    expect(await outbox.list()).toMatchObject([
+      { state: 'dead', reason: 'not-repeatable', processed: 'unknown' },
+    ]);
+    // A person may.
+    expect(await outbox.retry(idempotencyKey)).toBe(idempotencyKey);
+    await settle();
+    expect(server.arrivals).toHaveLength(2);
+  });
+
+  test('what was only held when its tab died is sent by the next', async () => {
+    const { openTab, server } = createBrowser();
+    server.rule = (arrival, nth) => {
+      if (nth === 1) arrival.answer(503, {}, { 'retry-after': '30' });
+      else arrival.answer(201);
+    };
+    const handlers = { order: { mutationFn: send } };
+    const first = openTab({ handlers });
+    first.outbox.submit('order', 'lamp');
+    await settle();
+    const { saved } = first.outbox.submit('order', 'chair');
+    await saved;
+    await settle();
+    expect(server.arrivals).toHaveLength(1);
+    first.crash();
+    openTab({ handlers });
+    await settle();
+    expect(server.arrivals.slice(1).map(({ body }) => body)).toContain('chair');
+  });
+
+  test('what harms nobody when it is done twice is sent again', async () => {
+    const { openTab, server } = createBrowser();
+    const handlers = { order: { mutationFn: send, idempotent: true } };
+    const first = openTab({ handlers });
+    first.outbox.submit('order', 'lamp');
+    await settle();
+    first.crash();
+    openTab({ handlers });
+    await settle();
+    expect(server.arrivals.map(({ body }) => body)).toEqual(['lamp', 'lamp']);
+  });
+});
+
+test('no request goes where it cannot be noted before, and it goes when it can', async () => {
+  const { openTab, server, pass } = createBrowser();
+  let breakDisk = (): void => {};
+  const handlers = {
+    order: {
+      async mutationFn(order: string, context: OutboxContext) {
+        // From here on the disk is broken.
+        if (context.attempt === 1) breakDisk();
+        // A program that takes every error for an answer.
+        return post(context, '/orders', order).catch(() => 'answered');
+      },
+    },
+  };
+  const tab = openTab({ handlers });
+  breakDisk = () => tab.fail('write');
+  const { delivered } = tab.outbox.submit('order', 'lamp');
+  await pass(3000);
+  expect(server.arrivals).toEqual([]);
+  server.rule = (arrival) => arrival.answer(201, { id: 1 });
+  tab.fail('none');
+  await pass(6000);
+  expect(server.arrivals).toHaveLength(1);
+  expect(await delivered).toEqual({ id: 1 });
+});
+
+test('a tab that has slept while its request was held does not send what is another’s by now', async () => {
+  const { openTab, server, pass } = createBrowser();
+  server.rule = (arrival, nth) => {
+    if (nth === 1) arrival.answer(503, {}, { 'retry-after': '20' });
+  };
+  const handlers = two(() => true);
+  const first = openTab({ handlers });
+  const second = openTab({ handlers });
+  first.outbox.submit('order', 'lamp');
+  await settle();
+  // Held: its origin has asked for a pause.
+  await first.outbox.submit('order', 'chair').saved;
+  await settle();
+  first.freeze();
+  await pass(120_000);
+  const byTab = server.arrivals.filter(({ body, tab }) => body === '"chair"' && tab === 2);
+  expect(byTab).toHaveLength(1);
+  first.thaw();
+  await pass(60_000);
+  expect(server.arrivals.filter(({ tab }) => tab === 1).map(({ body }) => body)).toEqual([
+    '"lamp"',
+  ]);
+  expect(await second.outbox.list()).toHaveLength(2);
+});
+
+test('a tab that has slept while its request was held, and has its rows again, sends it', async () => {
+  const { openTab, server, pass } = createBrowser();
+  server.rule = (arrival, nth) => {
+    if (nth === 1) arrival.answer(503, {}, { 'retry-after': '20' });
+    else arrival.answer(201);
+  };
+  // The first is over with its first answer, so that nothing but the second is left to look after.
+  const order = { ...two(() => true).order, maxAttempts: 1 };
+  const { outbox, freeze, thaw } = openTab({ handlers: { order } });
+  outbox.submit('order', 'lamp');
+  await settle();
+  const { delivered } = outbox.submit('order', 'chair');
+  await settle();
+  freeze();
+  await settle();
+  thaw();
+  await pass(120_000);
+  expect(await delivered).toEqual({ id: 1 });
+  expect(await outbox.list()).toMatchObject([{ variables: 'lamp', reason: 'max-attempts' }]);
+});
+
+test('a handler that throws at once is no other failure', async () => {
+  const { openTab } = createBrowser();
+  const handlers = {
+    order: {
+      mutationFn(): Promise<never> {
+        throw new RangeError('a mistake');
+      },
+    },
+  };
+  const { outbox } = openTab({ handlers });
+  const { delivered } = outbox.submit('order', undefined);
+  await expect(delivered).rejects.toMatchObject({
+    reason: 'not-repeatable',
+    cause: new RangeError('a mistake'),
+  });
+  await settle();
+  expect(await outbox.list()).toMatchObject([{ lastError: { name: 'RangeError' } }]);
+});
+
+test('a result that cannot be stored is told to whoever waits, and kept as nothing', async () => {
+  const { openTab, server } = createBrowser();
+  server.rule = (arrival) => arrival.answer(201);
+  const onClick = (): void => {};
+  const handlers = {
+    order: {
+      async mutationFn(order: string, context: OutboxContext) {
+        await post(context, '/orders', order);
+        return { onClick };
+      },
+    },
+  };
+  const first = openTab({ handlers });
+  expect(await first.outbox.submit('order', 'lamp').delivered).toEqual({ onClick });
+  await first.outbox.submit('order', 'chair').saved;
+  first.crash();
+  const { outbox } = openTab({ handlers });
+  await settle();
+  expect(await outbox.list()).toMatchObject([{ state: 'done', data: undefined }]);
+});

@@ -1,0 +1,291 @@
+import 'fake-indexeddb/auto';
+import { QueryClient } from '@tanstack/react-query';
+import { createSteadfetch, idempotencyProfiles } from 'steadfetch';
+import { createOutbox, type TabPorts } from 'steadfetch/outbox';
+import type { AnyOutboxHandlers, Outbox, OutboxConfig } from 'steadfetch/outbox';
+import { createIdbBackend } from '../../src/outbox/idb-backend.ts';
+import { openDatabase } from '../../src/outbox/open-database.ts';
+import type { Row } from '../../src/outbox/row.ts';
+import { createStore } from '../../src/outbox/store.ts';
+import { seededRandom } from '../../src/testing/seeded-random.ts';
+import { createVirtualClock, type VirtualClock } from '../origin/virtual-clock.ts';
+
+/** A request as the server gets it. */
+export interface Arrival {
+  readonly tab: number;
+  readonly key: string | null;
+  readonly body: string;
+  readonly answer: (status: number, body?: unknown, headers?: Record<string, string>) => void;
+  /** No answer comes: the connection is cut. */
+  readonly cut: () => void;
+  /** Nobody waits for its answer any more. */
+  readonly isAborted: () => boolean;
+}
+
+/** What becomes of what a tab asks of its database; 'abort' only once it is under way. */
+export type Fault = 'none' | 'write' | 'all' | 'quota' | 'abort';
+
+/** A server that a test answers for, by hand or by rule. */
+interface TestServer {
+  readonly arrivals: readonly Arrival[];
+  /** What answers by itself. @default nobody */
+  rule: ((arrival: Arrival, count: number) => void) | undefined;
+}
+
+export interface TestTab<H extends AnyOutboxHandlers> {
+  readonly outbox: Outbox<H>;
+  readonly client: QueryClient;
+  /** Closed, or crashed: nothing of it goes on. */
+  readonly crash: () => void;
+  /** What it says to the other tabs does not reach them any more: it died before. */
+  readonly mute: () => void;
+  /** Put away: frozen, or in the back-forward cache. */
+  readonly freeze: () => void;
+  readonly thaw: () => void;
+  /** How many locks it holds or asks for. */
+  readonly locks: () => number;
+  /** From now on its database fails so. */
+  readonly fail: (fault: Fault) => void;
+}
+
+type TabOptions<H extends AnyOutboxHandlers> = Partial<
+  Omit<OutboxConfig<H>, 'steady' | 'queryClient' | 'handlers'>
+> & { readonly handlers: H; readonly hasLocks?: boolean };
+
+export interface TestBrowser {
+  /** Of its database. */
+  readonly name: string;
+  readonly clock: VirtualClock;
+  readonly server: TestServer;
+  readonly openTab: <const H extends AnyOutboxHandlers>(options: TabOptions<H>) => TestTab<H>;
+  /** Posts to every tab, as another version or a broken page might. */
+  readonly post: (message: unknown) => void;
+  /** What is on its disk. */
+  readonly rows: () => Promise<readonly Row[]>;
+  /** Lets time pass, and all that follows from it. */
+  readonly pass: (ms: number) => Promise<void>;
+}
+
+const api = 'https://api.example';
+let browsers = 0;
+
+/** All that needs no time is done: what was asked of the database, too. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 60; turn += 1) await new Promise((done) => void setImmediate(done));
+}
+
+/** A browser with a database of its own. */
+export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): TestBrowser {
+  browsers += 1;
+  const name = `outbox ${browsers}`;
+  const ears = new Map<object, (message: unknown) => void>();
+  const queues = new Map<string, (() => void)[]>();
+  const arrivals: Arrival[] = [];
+  const server: TestServer = { arrivals, rule: undefined };
+  let tabs = 0;
+
+  const post = (message: unknown, own?: object): void => {
+    const copy: unknown = structuredClone(message);
+    for (const ear of ears.keys())
+      if (ear !== own) setImmediate(() => ears.get(ear)?.(structuredClone(copy)));
+  };
+  const requestLock = (
+    lockName: string,
+    granted: () => void,
+    given: Set<() => void>,
+  ): (() => void) => {
+    const queue = queues.get(lockName) ?? [];
+    queues.set(lockName, queue);
+    let isOver = false;
+    const grant = (): void => void setImmediate(() => isOver || granted());
+    queue.push(grant);
+    if (queue[0] === grant) grant();
+    const giveUp = (): void => {
+      if (isOver) return;
+      given.delete(giveUp);
+      isOver = true;
+      const wasFirst = queue[0] === grant;
+      queue.splice(queue.indexOf(grant), 1);
+      if (wasFirst) queue[0]?.();
+    };
+    given.add(giveUp);
+    return giveUp;
+  };
+
+  const openTab: TestBrowser['openTab'] = ({ handlers, hasLocks = true, ...options }) => {
+    tabs += 1;
+    const tab = tabs;
+    const given = new Set<() => void>();
+    const self = {};
+    let isDead = false;
+    let isFrozen = false;
+    let isMute = false;
+    let missed: (() => void)[] = [];
+    let tell: (state: 'here' | 'hidden' | 'away') => void = () => {};
+    /** A page that sleeps does nothing of what it is told. */
+    const awake = (act: () => void): void => {
+      if (isDead) return;
+      if (isFrozen) missed.push(act);
+      else act();
+    };
+    const ports: TabPorts = {
+      open(_, receive) {
+        ears.set(self, (message) => {
+          if (!isDead && !isFrozen) receive(message);
+        });
+        return {
+          post: (message) => isMute || post(message, self),
+          close: () => void ears.delete(self),
+        };
+      },
+      lock: hasLocks
+        ? (lockName, granted) => requestLock(lockName, () => awake(granted), given)
+        : undefined,
+      watch(listener) {
+        tell = listener;
+        return () => (tell = () => {});
+      },
+    };
+    let fault: Fault = 'none';
+    const watchDatabase = (mode: IDBTransactionMode | undefined): void => {
+      if (isDead) throw new DOMException('The page is gone.', 'InvalidStateError');
+      const isHit = mode === 'readwrite' ? fault !== 'none' : fault === 'all';
+      if (isHit && fault === 'quota') throw new DOMException('full', 'QuotaExceededError');
+      if (isHit && fault !== 'abort') throw new DOMException('The disk is broken.', 'UnknownError');
+    };
+    const tabClock = {
+      ...clock,
+      setTimeout: (callback: () => void, delayMs: number) =>
+        clock.setTimeout(() => awake(callback), delayMs),
+    };
+    const transport: typeof fetch = async (input, init) => {
+      const request = new Request(input, init);
+      const body = await request.text();
+      return new Promise((resolve, reject) => {
+        request.signal.addEventListener('abort', () => reject(request.signal.reason));
+        const arrival: Arrival = {
+          tab,
+          key: request.headers.get('idempotency-key'),
+          body,
+          answer: (status, answer = {}, headers = {}) =>
+            awake(() => resolve(Response.json(answer, { status, headers }))),
+          cut: () => awake(() => reject(new TypeError('cut'))),
+          isAborted: () => request.signal.aborted,
+        };
+        arrivals.push(arrival);
+        server.rule?.(arrival, arrivals.length);
+      });
+    };
+    const steady = createSteadfetch({
+      clock: tabClock,
+      random: seededRandom(seed * 100 + tab),
+      fetch: transport,
+      apis: [{ match: api, idempotency: { ...idempotencyProfiles.draft, format: 'raw' } }],
+    });
+    const client = new QueryClient({ defaultOptions: steady.defaultOptions });
+    const restore = spyOnDatabase(watchDatabase, () => fault === 'abort');
+    const outbox = createOutbox({ name, ports, ...options, steady, queryClient: client, handlers });
+    restore();
+    const leave = (): void => {
+      for (const giveUp of given) giveUp();
+      given.clear();
+    };
+    return {
+      outbox,
+      client,
+      locks: () => given.size,
+      mute: () => (isMute = true),
+      fail(next) {
+        fault = next;
+      },
+      crash() {
+        isDead = true;
+        ears.delete(self);
+        leave();
+        outbox.dispose();
+      },
+      freeze() {
+        tell('away');
+        isFrozen = true;
+      },
+      thaw() {
+        isFrozen = false;
+        const late = missed;
+        missed = [];
+        for (const act of late) act();
+        tell('here');
+      },
+    };
+  };
+
+  return {
+    name,
+    clock,
+    server,
+    openTab,
+    post: (message) => post(message),
+    async rows() {
+      const backend = createIdbBackend(await openDatabase(name, clock, () => {}));
+      const rows = await createStore(backend).list(undefined, 0, 1_000_000);
+      backend.close();
+      return rows;
+    },
+    async pass(ms) {
+      await settle();
+      // In small steps, so that what follows from one timer is there before the next.
+      for (let left = ms; left > 0; left -= 100) {
+        clock.advance(Math.min(left, 100));
+        await settle();
+      }
+    },
+  };
+}
+
+function abort(native: IDBTransaction): void {
+  try {
+    native.abort();
+  } catch {
+    // It was complete already.
+  }
+}
+
+/** Watches the transactions of the database that is opened next, until the returned function is called. */
+function spyOnDatabase(
+  watch: (mode: IDBTransactionMode | undefined) => void,
+  isAborting: () => boolean,
+): () => void {
+  const { indexedDB } = globalThis as Partial<typeof globalThis>;
+  if (!indexedDB) return () => {};
+  const open: typeof indexedDB.open = (name, version) => {
+    const request = indexedDB.open(name, version);
+    request.addEventListener('success', () => {
+      const database = request.result;
+      const transaction = database.transaction.bind(database);
+      database.transaction = (stores, mode, options) => {
+        watch(mode);
+        const native = transaction(stores, mode, options);
+        if (mode === 'readwrite' && isAborting()) setImmediate(() => abort(native));
+        return native;
+      };
+    });
+    return request;
+  };
+  const spied = new Proxy(indexedDB, {
+    get: (target, key) => (key === 'open' ? open : Reflect.get(target, key, target)),
+  });
+  Object.defineProperty(globalThis, 'indexedDB', { value: spied, configurable: true });
+  return () =>
+    void Object.defineProperty(globalThis, 'indexedDB', { value: indexedDB, configurable: true });
+}
+
+/** Handlers of a shop, whose requests the test sees. */
+export const shop = {
+  order: {
+    mutationFn: (
+      order: unknown,
+      { json }: Parameters<AnyOutboxHandlers[string]['mutationFn']>[1],
+    ) => json<{ id: number }>(`${api}/orders`, { method: 'POST', json: order }),
+  },
+} as const satisfies AnyOutboxHandlers;
+
+export { api };

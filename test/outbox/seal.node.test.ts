@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest';
+import { createSeal, type OutboxCipher } from '../../src/outbox/seal.ts';
+
+/** As the disk does. */
+const store = (value: unknown): unknown => structuredClone(value);
+const plain = createSeal(undefined);
+const there = async (value: unknown, seal = plain): Promise<unknown> =>
+  seal.open(store(await seal.close('outbox', value)));
+
+describe('values come back as they were', () => {
+  test.each([
+    ['text', 'lamp'],
+    ['nothing', undefined],
+    ['null', null],
+    ['a number', Number.NaN],
+    ['a Date', new Date(5)],
+    ['a Map', new Map([['a', new Set([1])]])],
+    ['bytes', new Uint8Array([1, 2])],
+    ['an object', { a: [1, { b: 2n }] }],
+  ])('%s', async (_, value) => {
+    expect(await there(value)).toEqual(value);
+  });
+
+  test('a FormData with its files, in order, also within an object', async () => {
+    const form = new FormData();
+    form.append('note', 'first');
+    form.append('file', new File(['bytes'], 'a.txt', { type: 'text/plain' }));
+    form.append('note', 'second');
+    const { order, forms } = (await there({ order: 7, forms: [form] })) as {
+      order: number;
+      forms: FormData[];
+    };
+    expect(order).toBe(7);
+    const [back] = forms;
+    expect(back).toBeInstanceOf(FormData);
+    expect([...(back?.keys() ?? [])]).toEqual(['note', 'file', 'note']);
+    expect(back?.getAll('note')).toEqual(['first', 'second']);
+    const file = back?.get('file') as File;
+    expect([file.name, file.type, await file.text()]).toEqual(['a.txt', 'text/plain', 'bytes']);
+  });
+
+  test('a FormData and a URLSearchParams by themselves', async () => {
+    const form = new FormData();
+    form.append('a', '1');
+    expect([...((await there(form)) as FormData)]).toEqual([['a', '1']]);
+    const query = new URLSearchParams('a=1&a=2');
+    expect(String(await there(query))).toBe('a=1&a=2');
+  });
+
+  test('an object that refers to itself', async () => {
+    const value: Record<string, unknown> = { name: 'loop' };
+    value['self'] = value;
+    const back = (await there(value)) as Record<string, unknown>;
+    expect(back['self']).toBe(back);
+  });
+});
+
+test('what is called __proto__ is nothing but data', async () => {
+  const value = JSON.parse('{"__proto__": {"isAdmin": true}, "a": 1}') as object;
+  const back = (await there(value)) as Record<string, unknown>;
+  expect(back['isAdmin']).toBeUndefined();
+  expect(Object.getPrototypeOf(back)).toBe(Object.prototype);
+  expect(back['a']).toBe(1);
+});
+
+test('variables are taken as they are when they are submitted', async () => {
+  const variables = { lines: [{ count: 1 }] };
+  const closing = plain.close('outbox', variables);
+  variables.lines[0] = { count: 2 };
+  expect(await plain.open(await closing)).toEqual({ lines: [{ count: 1 }] });
+});
+
+test.each([
+  [{ card: '4711', lines: [{ onDone: () => {} }] }, "variables.lines.0.onDone is 'Function'"],
+  [new Request('https://api.example'), "variables is 'Request'"],
+  [{ body: new ReadableStream() }, "variables.body is 'ReadableStream'"],
+  [Symbol('s'), "variables is 'Symbol'"],
+])(
+  'what cannot be stored is refused at once, by its place and without its content',
+  (value, what) => {
+    const close = (): unknown => plain.close(`outbox 'order'`, value);
+    expect(close).toThrow(TypeError);
+    expect(close).toThrow(`outbox 'order': ${what}, and must be something that can be stored: `);
+  },
+);
+
+describe('with a cipher', () => {
+  const cipher: OutboxCipher = {
+    encrypt: async (value) => ({ hidden: btoa(JSON.stringify(value)) }),
+    decrypt: async (sealed) => JSON.parse(atob((sealed as { hidden: string }).hidden)) as unknown,
+  };
+
+  test('nothing readable lies on the disk', async () => {
+    const seal = createSeal(cipher);
+    const sealed = await seal.close('outbox', { card: '4711' });
+    expect(JSON.stringify(sealed)).not.toContain('4711');
+    expect(await there({ card: '4711' }, seal)).toEqual({ card: '4711' });
+  });
+
+  test('one that throws, at once or later, rejects', async () => {
+    const thrower: OutboxCipher = {
+      encrypt: () => {
+        throw new Error('no key');
+      },
+      decrypt: () => {
+        throw new Error('no key');
+      },
+    };
+    const seal = createSeal(thrower);
+    await expect(seal.close('outbox', 1)).rejects.toThrow('no key');
+    await expect(seal.open(1)).rejects.toThrow('no key');
+  });
+});

@@ -1,0 +1,222 @@
+import { describe, expect, test } from 'vitest';
+import { openDatabase } from '../../src/outbox/open-database.ts';
+import { createVirtualClock } from '../origin/virtual-clock.ts';
+import { createBrowser, settle, shop } from './rig.ts';
+
+/** Runs it where `indexedDB` is this. */
+function withIndexedDb<T>(value: unknown, run: () => T): T {
+  const { indexedDB } = globalThis;
+  Object.defineProperty(globalThis, 'indexedDB', { value, configurable: true });
+  try {
+    return run();
+  } finally {
+    Object.defineProperty(globalThis, 'indexedDB', { value: indexedDB, configurable: true });
+  }
+}
+
+/** Never says anything. */
+const silent = { open: () => new IDBOpenDBRequest() };
+
+/** Opens a database by hand, as another version of this package might. */
+const openRaw = (name: string, version: number): Promise<IDBDatabase> =>
+  new Promise((resolve, reject) => {
+    const request = indexedDB.open(name, version);
+    request.addEventListener('success', () => resolve(request.result));
+    request.addEventListener('error', () =>
+      reject(new Error('not opened', { cause: request.error })),
+    );
+  });
+
+describe('what cannot be kept is sent all the same, and says that it is in this page alone', () => {
+  test.each([
+    ['quota', 'quota'],
+    ['write', 'unavailable'],
+    ['abort', 'unavailable'],
+    ['all', 'unavailable'],
+  ] as const)('%s', async (fault, storage) => {
+    const { openTab, server, pass } = createBrowser();
+    const { outbox, fail } = openTab({ handlers: shop });
+    await settle();
+    fail(fault);
+    const { saved, delivered } = outbox.submit('order', 1);
+    expect(await saved).toEqual({ isDurable: false });
+    expect(outbox.getState().storage).toBe(storage);
+    await settle();
+    server.arrivals[0]?.answer(201, { id: 1 });
+    expect(await delivered).toEqual({ id: 1 });
+    fail('none');
+    const after = outbox.submit('order', 2);
+    expect(await after.saved).toEqual({ isDurable: true });
+    await pass(200);
+    expect(outbox.getState().storage).toBe('durable');
+  });
+
+  test('without IndexedDB, and nobody tries again', async () => {
+    const { openTab, pass } = createBrowser();
+    const { outbox } = withIndexedDb(undefined, () => openTab({ handlers: shop }));
+    expect(await outbox.submit('order', 1).saved).toEqual({ isDurable: false });
+    expect(outbox.getState().storage).toBe('unavailable');
+    await pass(120_000);
+    expect(outbox.getState().storage).toBe('unavailable');
+  });
+
+  test('where opening it is forbidden, at once', async () => {
+    const { openTab } = createBrowser();
+    const forbidden = {
+      open() {
+        throw new DOMException('denied', 'SecurityError');
+      },
+    };
+    const { outbox } = withIndexedDb(forbidden, () => openTab({ handlers: shop }));
+    expect(await outbox.submit('order', 1).saved).toEqual({ isDurable: false });
+    expect(outbox.getState().storage).toBe('unavailable');
+  });
+});
+
+describe('a browser that does not let it open', () => {
+  test('is waited for five seconds, and then tried again, ever later', async () => {
+    const { openTab, server, pass } = createBrowser();
+    const { outbox } = withIndexedDb(silent, () => openTab({ handlers: shop }));
+    const { saved } = outbox.submit('order', 1);
+    await pass(4900);
+    expect(outbox.getState().storage).toBe('opening');
+    expect(server.arrivals).toEqual([]);
+    await pass(200);
+    expect(await saved).toEqual({ isDurable: false });
+    expect(outbox.getState().storage).toBe('blocked');
+    await settle();
+    expect(server.arrivals).toHaveLength(1);
+    // From here on it is the real one.
+    await pass(1100);
+    expect(outbox.getState().storage).toBe('durable');
+    expect(await outbox.submit('order', 2).saved).toEqual({ isDurable: true });
+  });
+
+  test('has one timer while it is waited for, and none after', async () => {
+    const clock = createVirtualClock();
+    const opening = withIndexedDb(silent, () => openDatabase('silent', clock, () => {}));
+    expect(clock.pending()).toBe(1);
+    clock.advance(5000);
+    await expect(opening).rejects.toMatchObject({ reason: 'blocked' });
+    expect(clock.pending()).toBe(0);
+  });
+});
+
+test('what an earlier page has left is delivered once the database opens, however late', async () => {
+  const { openTab, server, pass } = createBrowser();
+  const first = openTab({ handlers: shop });
+  await first.outbox.submit('order', 1).saved;
+  first.crash();
+  withIndexedDb(silent, () => openTab({ handlers: shop }));
+  await pass(7000);
+  expect(server.arrivals).toMatchObject([{ tab: 2, body: '1' }]);
+});
+
+test('a database of a later version is left alone: this page must be loaded again', async () => {
+  const { name, openTab, pass } = createBrowser();
+  const later = await openRaw(name, 99);
+  const { outbox } = openTab({ handlers: shop });
+  expect(await outbox.submit('order', 1).saved).toEqual({ isDurable: false });
+  expect(outbox.getState().storage).toBe('newer-version');
+  later.close();
+  await pass(120_000);
+  expect(outbox.getState().storage).toBe('newer-version');
+});
+
+test('a later version that wants the database gets it, and nothing hangs', async () => {
+  const { name, openTab } = createBrowser();
+  const { outbox, locks } = openTab({ handlers: shop });
+  await outbox.submit('order', 1).saved;
+  const later = await openRaw(name, 99);
+  await settle();
+  expect(outbox.getState().storage).toBe('newer-version');
+  expect(locks()).toBe(0);
+  expect(await outbox.submit('order', 2).saved).toEqual({ isDurable: false });
+  later.close();
+});
+
+describe('a database that is deleted', () => {
+  test('is made anew, with what this page has submitted, under the same keys', async () => {
+    const { name, openTab, server, pass } = createBrowser();
+    const { outbox } = openTab({ handlers: shop });
+    const { idempotencyKey, delivered } = outbox.submit('order', 1);
+    await settle();
+    server.arrivals[0]?.answer(503);
+    await settle();
+    indexedDB.deleteDatabase(name);
+    await settle();
+    expect(outbox.getState().storage).toBe('lost');
+    expect(await outbox.submit('order', 2).saved).toEqual({ isDurable: false });
+    server.rule = (arrival) => arrival.answer(201, { id: 1 });
+    await pass(1100);
+    expect(outbox.getState().storage).toBe('durable');
+    await pass(60_000);
+    expect(await delivered).toEqual({ id: 1 });
+    const keys = server.arrivals.filter(({ body }) => body === '1').map(({ key }) => key);
+    expect(new Set(keys)).toEqual(new Set([idempotencyKey]));
+  });
+
+  test('while an answer is on its way: whoever waits is told what came', async () => {
+    const { name, openTab, server, pass } = createBrowser();
+    const { outbox } = openTab({ handlers: shop });
+    const { delivered } = outbox.submit('order', 1);
+    await settle();
+    indexedDB.deleteDatabase(name);
+    await settle();
+    server.arrivals[0]?.answer(201, { id: 1 });
+    await pass(2000);
+    for (const arrival of server.arrivals.slice(1)) arrival.answer(201, { id: 1 });
+    expect(await delivered).toEqual({ id: 1 });
+    await pass(1000);
+    expect(outbox.getState().storage).toBe('durable');
+    expect(await outbox.list({ state: 'pending' })).toEqual([]);
+  });
+
+  test('again and again, and what an old connection says does not close the new one', async () => {
+    const { name, openTab, server, pass } = createBrowser();
+    const { outbox } = openTab({ handlers: shop });
+    for (const n of [1, 2, 3]) {
+      await outbox.submit('order', n).saved;
+      await settle();
+      indexedDB.deleteDatabase(name);
+      await settle();
+      await pass(1100);
+      expect(outbox.getState().storage).toBe('durable');
+    }
+    for (const arrival of server.arrivals) arrival.answer(503);
+    await pass(3000);
+    expect(outbox.getState().storage).toBe('durable');
+  });
+});
+
+test('the page asks before it is left as long as something is not on the disk, and no longer', async () => {
+  const listeners = new Set<unknown>();
+  const page = globalThis as unknown as Record<string, unknown>;
+  page['addEventListener'] = (type: string, listener: unknown) =>
+    type === 'beforeunload' && listeners.add(listener);
+  page['removeEventListener'] = (type: string, listener: unknown) =>
+    type === 'beforeunload' && listeners.delete(listener);
+  try {
+    const { openTab, server } = createBrowser();
+    const { outbox, fail } = openTab({ handlers: shop });
+    const first = outbox.submit('order', 1);
+    expect(listeners.size).toBe(1);
+    await first.saved;
+    expect(listeners.size).toBe(0);
+    await settle();
+    fail('quota');
+    const second = outbox.submit('order', 2);
+    await second.saved;
+    expect(listeners.size).toBe(1);
+    await settle();
+    server.arrivals[1]?.answer(201);
+    await second.delivered;
+    expect(listeners.size).toBe(0);
+    outbox.submit('order', 3);
+    outbox.dispose();
+    expect(listeners.size).toBe(0);
+  } finally {
+    delete page['addEventListener'];
+    delete page['removeEventListener'];
+  }
+});

@@ -1,0 +1,423 @@
+import 'fake-indexeddb/auto';
+import { describe, expect, test } from 'vitest';
+import type { Backend } from '../../src/outbox/backend.ts';
+import { createIdbBackend } from '../../src/outbox/idb-backend.ts';
+import { createMemoryBackend } from '../../src/outbox/memory-backend.ts';
+import { openDatabase } from '../../src/outbox/open-database.ts';
+import { type Fence, type NewRow, type Row, rowSchema } from '../../src/outbox/row.ts';
+import { type Change, createStore, type OutboxStore } from '../../src/outbox/store.ts';
+import { createVirtualClock } from '../origin/virtual-clock.ts';
+
+let databases = 0;
+const openIdb = async (): Promise<Backend> => {
+  databases += 1;
+  const name = `store ${databases}`;
+  return createIdbBackend(await openDatabase(name, createVirtualClock(), () => {}));
+};
+
+const tabA: Fence = { owner: 'a', token: 'a1' };
+const tabB: Fence = { owner: 'b', token: 'b1' };
+
+const row = (id: string, more: Partial<NewRow> = {}): NewRow => ({
+  id,
+  schema: rowSchema,
+  handler: 'order',
+  version: 1,
+  variables: { sku: id },
+  createdAt: 1000,
+  submitter: 'tab',
+  state: 'pending',
+  owner: 'a',
+  liveOwner: 'a',
+  nextRetryAt: 1000,
+  attempts: 0,
+  isInDoubt: false,
+  ...more,
+});
+const scoped = (id: string, more: Partial<NewRow> = {}): NewRow =>
+  row(id, { scope: 'cart', blocks: 'cart', ...more });
+
+const again = (nextRetryAt: number, attempts = 1): Change => ({
+  kind: 'again',
+  nextRetryAt,
+  plannedAt: 1000,
+  attempts,
+  isInDoubt: true,
+  error: { name: 'NetworkError', message: 'no answer' },
+});
+const dead = (isBlocking: boolean): Change => ({
+  kind: 'dead',
+  reason: 'refused',
+  isBlocking,
+  attempts: 1,
+  isInDoubt: false,
+  error: { name: 'HttpError', message: '422', status: 422 },
+});
+const done: Change = { kind: 'done', result: { id: 7 }, isKept: true };
+
+/** Claims it, or fails the test. */
+async function claim(store: OutboxStore, seq: number, fence = tabA, nowMs = 1000): Promise<Row> {
+  const claimed = await store.claim(seq, fence, nowMs);
+  if (claimed === 'lost' || !claimed.row) throw new Error(`${seq} was not claimed`);
+  return claimed.row;
+}
+const notNow = { row: undefined, next: undefined };
+
+describe.each([
+  ['in memory', async () => createMemoryBackend()],
+  ['in IndexedDB', openIdb],
+])('%s', (_, open) => {
+  const start = async (): Promise<OutboxStore> => createStore(await open());
+
+  test('a row is kept once, and has a place after those before it', async () => {
+    const store = await start();
+    expect(await store.add(row('1'), tabA)).toEqual({ ...row('1'), seq: 1 });
+    expect(await store.add(row('2'), tabA)).toMatchObject({ seq: 2 });
+    const known = await store.add(row('1', { variables: 'others' }), tabA);
+    expect(known).toEqual({ ...row('1'), seq: 1 });
+    expect(await store.list(undefined, 0, 10)).toHaveLength(2);
+    expect(await store.owners()).toEqual([tabA]);
+  });
+
+  test('what is read is a copy: to change it changes nothing', async () => {
+    const store = await start();
+    await store.add(row('1'), tabA);
+    const claimed = await claim(store, 1);
+    Object.assign(claimed.variables as object, { sku: 'changed' });
+    expect((await store.find('1'))?.variables).toEqual({ sku: '1' });
+    const found = await store.find('1');
+    Object.assign(found?.variables as object, { sku: 'changed' });
+    expect((await store.list('sending', 0, 1))[0]?.variables).toEqual({ sku: '1' });
+  });
+
+  test('a row is taken by its owner alone, and only when it is due', async () => {
+    const store = await start();
+    await store.add(row('1', { nextRetryAt: 2000 }), tabA);
+    expect(await store.claim(1, tabA, 1999)).toEqual(notNow);
+    expect(await store.claim(1, { owner: 'a', token: 'a0' }, 2000)).toBe('lost');
+    expect(await store.claim(1, tabB, 2000)).toBe('lost');
+    expect(await store.claim(9, tabA, 2000)).toEqual(notNow);
+    expect(await claim(store, 1, tabA, 2000)).toEqual({
+      ...row('1'),
+      seq: 1,
+      state: 'sending',
+      nextRetryAt: 2000,
+      attempts: 1,
+      lastAttemptAt: 2000,
+    });
+  });
+
+  test('one that was being sent when its tab died may have been done', async () => {
+    const store = await start();
+    await store.add(row('1'), tabA);
+    await claim(store, 1);
+    const next = { owner: 'a', token: 'a2' };
+    expect(await store.adopt(next, { leaseUntil: undefined, from: undefined })).toBe(true);
+    expect(await store.claim(1, tabA, 1000)).toBe('lost');
+    expect(await claim(store, 1, next)).toMatchObject({ attempts: 2, isInDoubt: true });
+  });
+
+  test('an end is entered once, by whoever has claimed it last', async () => {
+    const store = await start();
+    await store.add(row('1'), tabA);
+    const first = await claim(store, 1);
+    const next = { owner: 'a', token: 'a2' };
+    await store.adopt(next, { leaseUntil: undefined, from: undefined });
+    const second = await claim(store, 1, next);
+    // The first has lost it; and the second claim is not the first one's, even under its token.
+    expect(await store.settle(first, tabA, done, 1000)).toBeUndefined();
+    expect(await store.settle(first, next, done, 1000)).toBeUndefined();
+    const settled = await store.settle(second, next, done, 1000);
+    expect(settled?.row).toMatchObject({ state: 'done', result: { id: 7 }, doneAt: 1000 });
+    expect(await store.settle(second, next, again(2000), 1000)).toBeUndefined();
+  });
+
+  test('a tab that has slept and owns its rows again enters what it has claimed before', async () => {
+    const store = await start();
+    await store.add(row('1'), tabA);
+    const claimed = await claim(store, 1);
+    const next = { owner: 'a', token: 'a2' };
+    await store.adopt(next, { leaseUntil: undefined, from: undefined });
+    expect(await store.settle(claimed, next, done, 1000)).toMatchObject({ row: { state: 'done' } });
+  });
+
+  test('what is known before a request goes is noted by whoever owns the row, and gone with its end', async () => {
+    const store = await start();
+    await store.add(row('1'), tabA);
+    const claimed = await claim(store, 1);
+    const note = { primary: 'POST /orders 1', steps: [1], isUnkeyed: true };
+    expect(await store.note(claimed, tabB, note)).toBe(false);
+    expect(await store.note({ ...claimed, attempts: 2 }, tabA, note)).toBe(false);
+    expect(await store.find('1')).not.toHaveProperty('steps');
+    expect(await store.note(claimed, tabA, note)).toBe(true);
+    expect(await store.find('1')).toMatchObject(note);
+    const { row: after } = (await store.settle(claimed, tabA, again(2000), 1000)) ?? {};
+    expect(after).toMatchObject({ primary: 'POST /orders 1', steps: [1] });
+    expect(after).not.toHaveProperty('isUnkeyed');
+    const { row: end } =
+      (await store.settle(await claim(store, 1, tabA, 2000), tabA, done, 1)) ?? {};
+    expect(end).not.toHaveProperty('steps');
+  });
+
+  test('what is not good is sent again at its time, with what is known of it', async () => {
+    const store = await start();
+    await store.add(row('1'), tabA);
+    const settled = await store.settle(await claim(store, 1), tabA, again(5000), 1000);
+    expect(settled).toEqual({
+      row: {
+        ...row('1'),
+        seq: 1,
+        attempts: 1,
+        lastAttemptAt: 1000,
+        nextRetryAt: 5000,
+        plannedAt: 1000,
+        isInDoubt: true,
+        lastError: { name: 'NetworkError', message: 'no answer' },
+      },
+      next: undefined,
+    });
+    expect(await store.due('a', 4999, 100)).toEqual([]);
+    expect(await store.nextDueAt(tabA, 4999)).toBe(5000);
+    expect(await store.due('a', 5000, 100)).toEqual([1]);
+    expect(await store.nextDueAt(tabA, 5000)).toBeUndefined();
+  });
+
+  test('nothing is kept of a row whose submitter knows its result', async () => {
+    const store = await start();
+    await store.add(row('1'), tabA);
+    const change: Change = { kind: 'done', result: undefined, isKept: false };
+    const settled = await store.settle(await claim(store, 1), tabA, change, 1000);
+    expect(settled).toEqual({ row: undefined, next: undefined });
+    expect(await store.find('1')).toBeUndefined();
+  });
+
+  test('a result stays until it is acknowledged, or old', async () => {
+    const store = await start();
+    for (const id of ['1', '2', '3']) await store.add(row(id), tabA);
+    for (const seq of [1, 2, 3])
+      await store.settle(await claim(store, seq), tabA, done, seq * 1000);
+    await store.acknowledge('1');
+    expect((await store.list('done', 0, 10)).map(({ id }) => id)).toEqual(['2', '3']);
+    await store.sweep(2000);
+    expect((await store.list('done', 0, 10)).map(({ id }) => id)).toEqual(['2', '3']);
+    await store.sweep(2001);
+    expect((await store.list('done', 0, 10)).map(({ id }) => id)).toEqual(['3']);
+  });
+
+  test('only what is done is acknowledged', async () => {
+    const store = await start();
+    await store.add(row('1'), tabA);
+    await store.acknowledge('1');
+    expect(await store.find('1')).toMatchObject({ state: 'pending' });
+  });
+
+  test('of a scope, one at a time goes, the oldest first', async () => {
+    const store = await start();
+    await store.add(scoped('1'), tabA);
+    const second = await store.add(scoped('2'), tabA);
+    expect(second).not.toHaveProperty('nextRetryAt');
+    expect(await store.claim(2, tabA, 1000)).toEqual(notNow);
+    const first = await claim(store, 1);
+    expect(await store.claim(2, tabA, 1000)).toEqual(notNow);
+    expect((await store.settle(first, tabA, again(5000), 1000))?.next).toBeUndefined();
+    const settled = await store.settle(await claim(store, 1, tabA, 5000), tabA, done, 6000);
+    expect(settled?.next).toMatchObject({ id: '2', nextRetryAt: 6000 });
+    expect(await claim(store, 2, tabA, 6000)).toMatchObject({ id: '2' });
+  });
+
+  test.each([
+    ['holds its scope up', true, undefined],
+    ['lets its scope pass', false, { id: '2', nextRetryAt: 1000 }],
+  ])('a dead one %s', async (_text, isBlocking, next) => {
+    const store = await start();
+    await store.add(scoped('1'), tabA);
+    await store.add(scoped('2'), tabA);
+    const settled = await store.settle(await claim(store, 1), tabA, dead(isBlocking), 1000);
+    expect(settled?.row).toMatchObject({ state: 'dead', deadReason: 'refused' });
+    expect(settled?.row).not.toHaveProperty('liveOwner');
+    const { id, nextRetryAt } = settled?.next ?? {};
+    expect(id === undefined ? undefined : { id, nextRetryAt }).toEqual(next);
+  });
+
+  test('one that comes back to its scope goes before those that have passed it, and beside none', async () => {
+    const store = await start();
+    for (const id of ['1', '2', '3']) await store.add(scoped(id), tabA);
+    await store.settle(await claim(store, 1), tabA, dead(false), 1000);
+    const second = await claim(store, 2);
+    expect(await store.revive('1', tabA, 1500)).toMatchObject({ nextRetryAt: 1500 });
+    // The second is still being sent.
+    expect(await store.claim(1, tabA, 1500)).toEqual(notNow);
+    const settled = await store.settle(second, tabA, again(2000), 1600);
+    expect(settled?.next).toMatchObject({ id: '1' });
+    expect(await claim(store, 1, tabA, 1600)).toMatchObject({ id: '1' });
+    expect(await store.claim(2, tabA, 2000)).toEqual(notNow);
+  });
+
+  test('one that was being sent when its tab died goes behind an older one that has come back', async () => {
+    const store = await start();
+    await store.add(scoped('1'), tabA);
+    await store.add(scoped('2', { owner: 'b', liveOwner: 'b' }), tabB);
+    await store.settle(await claim(store, 1), tabA, dead(false), 1000);
+    await claim(store, 2, tabB);
+    await store.revive('1', tabA, 1000);
+    const next = { owner: 'b', token: 'b2' };
+    await store.adopt(next, { leaseUntil: undefined, from: undefined });
+    expect(await store.claim(2, next, 1000)).toMatchObject({ row: undefined, next: { id: '1' } });
+    expect(await store.find('2')).toMatchObject({ state: 'pending', isInDoubt: true });
+    const settled = await store.settle(await claim(store, 1), tabA, done, 1000);
+    expect(settled?.next).toMatchObject({ id: '2' });
+    expect(await claim(store, 2, next)).toMatchObject({ isInDoubt: true });
+  });
+
+  test('a person sends a dead one again, as this tab’s own, or what waits at once', async () => {
+    const store = await start();
+    await store.add(row('1'), tabA);
+    await store.settle(await claim(store, 1), tabA, dead(true), 1000);
+    expect(await store.revive('1', tabB, 3000, undefined, 9000)).toMatchObject({
+      state: 'pending',
+      liveOwner: 'b',
+      nextRetryAt: 3000,
+      lastError: { status: 422 },
+    });
+    expect(await store.owners()).toEqual([tabA, { ...tabB, leaseUntil: 9000 }]);
+    expect(await store.find('1')).not.toHaveProperty('deadReason');
+    await store.settle(await claim(store, 1, tabB, 3000), tabB, again(90_000, 2), 3000);
+    expect(await store.revive('1', tabA, 4000)).toMatchObject({ nextRetryAt: 4000, owner: 'b' });
+    await claim(store, 1, tabB, 4000);
+    expect(await store.revive('1', tabA, 4000)).toBeUndefined();
+    expect(await store.revive('9', tabA, 4000)).toBeUndefined();
+  });
+
+  test('what is revived may be another: it has another id', async () => {
+    const store = await start();
+    await store.add(row('1'), tabA);
+    const revived = await store.revive('1', tabA, 1000, (known) => ({ ...known, id: '1b' }));
+    expect(revived).toMatchObject({ id: '1b', seq: 1 });
+    expect(await store.find('1')).toBeUndefined();
+  });
+
+  test('what is discarded is gone, and the next of its scope goes', async () => {
+    const store = await start();
+    await store.add(scoped('1'), tabA);
+    await store.add(scoped('2'), tabA);
+    const claimed = await claim(store, 1);
+    expect(await store.discard('1', 1200)).toMatchObject({
+      row: { id: '1', state: 'sending' },
+      next: { id: '2', nextRetryAt: 1200 },
+    });
+    expect(await store.discard('1', 1200)).toBeUndefined();
+    expect(await store.settle(claimed, tabA, done, 1300)).toBeUndefined();
+  });
+
+  test('an owner is forgotten when it has nothing to send, by itself alone', async () => {
+    const store = await start();
+    await store.add(row('1'), tabA);
+    expect(await store.abandon(tabA)).toBe(false);
+    await store.settle(await claim(store, 1), tabA, dead(true), 1000);
+    expect(await store.abandon(tabB)).toBe(true);
+    expect(await store.owners()).toEqual([tabA]);
+    expect(await store.abandon(tabA)).toBe(true);
+    expect(await store.owners()).toEqual([]);
+  });
+
+  test('of two that take over, the second finds out', async () => {
+    const store = await start();
+    await store.add(row('1'), tabA, 5000);
+    const b = { owner: 'a', token: 'b' };
+    const c = { owner: 'a', token: 'c' };
+    expect(await store.adopt(b, { leaseUntil: 9000, from: 'a1' })).toBe(true);
+    expect(await store.adopt(c, { leaseUntil: 9000, from: 'a1' })).toBe(false);
+    expect(await store.renew(b, 9500)).toBe(true);
+    expect(await store.renew(tabA, 9600)).toBe(false);
+    expect(await store.owners()).toEqual([{ ...b, leaseUntil: 9500 }]);
+    expect(await store.adopt({ owner: 'x', token: 'c' }, { leaseUntil: 1, from: undefined })).toBe(
+      false,
+    );
+  });
+
+  test('nothing new is added for an owner that another has taken over', async () => {
+    const store = await start();
+    await store.add(row('1'), tabA);
+    await store.adopt({ owner: 'a', token: 'a2' }, { leaseUntil: undefined, from: undefined });
+    expect(await store.add(row('2'), tabA)).toBeUndefined();
+    expect(await store.find('2')).toBeUndefined();
+  });
+
+  test('where the clock was set back, a wait begins anew', async () => {
+    const store = await start();
+    await store.add(row('1', { nextRetryAt: 900_000, plannedAt: 900_000 }), tabA);
+    await store.add(row('2', { nextRetryAt: 960_000, plannedAt: 900_000 }), tabA);
+    // The first was due when the clock was set. The second waits its minute from now on.
+    expect(await store.nextDueAt(tabA, 1000)).toBe(1000);
+    expect(await store.due('a', 1000, 100)).toEqual([1]);
+    expect(await store.find('2')).toMatchObject({ nextRetryAt: 61_000, plannedAt: 1000 });
+    expect(await store.nextDueAt(tabA, 1001)).toBe(61_000);
+    expect(await store.nextDueAt(tabB, 1001)).toBeUndefined();
+  });
+
+  test('rows are counted by what becomes of them', async () => {
+    const store = await start();
+    await store.add(row('1', { createdAt: 500 }), tabA);
+    await store.add(row('2'), tabA);
+    await store.add(row('3', { nextRetryAt: 9000 }), tabA);
+    await store.add(scoped('4'), tabA);
+    await store.add(scoped('5'), tabA);
+    await store.add(row('6'), tabA);
+    await claim(store, 1);
+    await store.settle(await claim(store, 6), tabA, dead(true), 1000);
+    expect(await store.count(1000)).toEqual({
+      due: 2,
+      waiting: 2,
+      sending: 1,
+      dead: 1,
+      oldestAt: 500,
+    });
+  });
+
+  test('rows are listed a page at a time, of a state or of all', async () => {
+    const store = await start();
+    for (let id = 1; id <= 5; id += 1) await store.add(row(`${id}`), tabA);
+    await claim(store, 3);
+    const ids = async (...args: Parameters<OutboxStore['list']>): Promise<string[]> =>
+      (await store.list(...args)).map(({ id }) => id);
+    expect(await ids(undefined, 0, 2)).toEqual(['1', '2']);
+    expect(await ids(undefined, 2, 9)).toEqual(['3', '4', '5']);
+    expect(await ids('pending', 0, 3)).toEqual(['1', '2', '4']);
+    expect(await ids('pending', 3, 3)).toEqual(['4', '5']);
+    expect(await ids('sending', 0, 3)).toEqual(['3']);
+    expect(await ids('done', 0, 3)).toEqual([]);
+  });
+
+  test('after a clear there is nothing, and nothing of before is written', async () => {
+    const store = await start();
+    await store.add(row('1'), tabA);
+    const claimed = await claim(store, 1);
+    await store.clear();
+    expect(await store.list(undefined, 0, 9)).toEqual([]);
+    expect(await store.owners()).toEqual([]);
+    expect(await store.settle(claimed, tabA, done, 1000)).toBeUndefined();
+    expect(await store.note(claimed, tabA, { isUnkeyed: true })).toBe(false);
+    expect(await store.claim(1, tabA, 1000)).toBe('lost');
+  });
+
+  test('what cannot be stored is refused, and nothing is half there', async () => {
+    const store = await start();
+    await expect(store.add(row('1', { variables: () => {} }), tabA)).rejects.toMatchObject({
+      name: 'DataCloneError',
+    });
+    expect(await store.list(undefined, 0, 9)).toEqual([]);
+  });
+});
+
+test('a transaction that is aborted says why, and leaves nothing', async () => {
+  const backend = await openIdb();
+  const store = createStore(backend);
+  await store.add(row('1'), tabA);
+  await expect(
+    backend.write('strict', async (tx) => {
+      await tx.remove(1);
+      throw new RangeError('no');
+    }),
+  ).rejects.toEqual(new RangeError('no'));
+  expect(await store.find('1')).toMatchObject({ id: '1' });
+});

@@ -1,0 +1,242 @@
+import { QueryClientProvider, useMutation } from '@tanstack/react-query';
+import { act, render, screen } from '@testing-library/react';
+import { StrictMode, type ReactNode } from 'react';
+import {
+  useOutbox,
+  useOutboxEntries,
+  useOutboxEntry,
+  useOutboxMutation,
+  useRetryStatus,
+  useSafeSubmit,
+} from 'steadfetch/react';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createBrowser, settle, shop, type TestBrowser, type TestTab } from '../outbox/rig.ts';
+
+let browser: TestBrowser;
+let tab: TestTab<typeof shop>;
+
+beforeEach(() => {
+  browser = createBrowser();
+  tab = browser.openTab({ handlers: shop });
+});
+afterEach(() => tab.crash());
+
+const show = (screenful: ReactNode): void => {
+  render(
+    <StrictMode>
+      <QueryClientProvider client={tab.client}>{screenful}</QueryClientProvider>
+    </StrictMode>,
+  );
+};
+const pass = (ms: number): Promise<void> => act(() => browser.pass(ms));
+const text = (): string | null => screen.getByRole('status').textContent;
+const press = (name: string): Promise<void> =>
+  act(async () => {
+    screen.getByRole('button', { name }).click();
+    await settle();
+  });
+
+function Counts() {
+  const { storage, due, waiting, sending, dead } = useOutbox();
+  return <p role="status">{[storage, due, waiting, sending, dead].join(' ')}</p>;
+}
+
+test('the counts follow an entry from its first attempt over its wait to its end', async () => {
+  show(<Counts />);
+  await pass(200);
+  expect(text()).toBe('durable 0 0 0 0');
+  tab.outbox.submit('order', 1);
+  await pass(200);
+  expect(text()).toBe('durable 0 0 1 0');
+  browser.server.arrivals[0]?.answer(503, {}, { 'retry-after': '5' });
+  await pass(200);
+  expect(text()).toBe('durable 0 1 0 0');
+  browser.server.rule = (arrival) => arrival.answer(422);
+  await pass(60_000);
+  expect(text()).toBe('durable 0 0 0 1');
+});
+
+test('entries are listed with what is known of them, and an unchanged one is the same object', async () => {
+  const seen: unknown[] = [];
+  function List() {
+    const entries = useOutboxEntries({ handler: 'order' });
+    seen.push(entries?.[0]);
+    return (
+      <p role="status">{entries?.map(({ state, variables }) => `${state} ${String(variables)}`)}</p>
+    );
+  }
+  show(<List />);
+  await pass(200);
+  expect(text()).toBe('');
+  tab.outbox.submit('order', 'lamp');
+  await pass(200);
+  expect(text()).toBe('sending lamp');
+  const first = seen.at(-1);
+  tab.outbox.submit('order', 'rug');
+  await pass(200);
+  expect(text()).toBe('sending lampsending rug');
+  expect(seen.at(-1)).toBe(first);
+});
+
+test('an entry is found by its key after a reload, with its reason, and sent again at a press', async () => {
+  browser.server.rule = (arrival, count) => arrival.answer(count === 1 ? 404 : 201);
+  const { idempotencyKey } = tab.outbox.submit('order', 'lamp');
+  await pass(200);
+  tab.crash();
+  tab = browser.openTab({ handlers: shop });
+  function Entry() {
+    const { entry, isLoading, retry } = useOutboxEntry(idempotencyKey);
+    return (
+      <>
+        <p role="status">{isLoading ? 'loading' : `${entry?.state} ${entry?.reason}`}</p>
+        <button onClick={() => void retry()}>Again</button>
+      </>
+    );
+  }
+  show(<Entry />);
+  expect(text()).toBe('loading');
+  await pass(200);
+  expect(text()).toBe('dead refused');
+  await press('Again');
+  await pass(200);
+  expect(text()).toBe('undefined undefined');
+  expect(browser.server.arrivals).toHaveLength(2);
+});
+
+function Order() {
+  const { mutate, data, isSaved, target, status } = useOutboxMutation(
+    tab.outbox.mutationOptions('order', { mutationKey: ['order'] }),
+  );
+  const { status: shown, attempt, retryNow, cancel } = useRetryStatus(target);
+  return (
+    <>
+      <p role="status">
+        {[status, isSaved ? 'saved' : 'unsaved', shown, attempt, data?.id].join(' ')}
+      </p>
+      <button onClick={() => mutate('lamp')}>Order</button>
+      <button onClick={retryNow}>Now</button>
+      <button onClick={cancel}>Cancel</button>
+    </>
+  );
+}
+
+test('a mutation shows that it is saved, each attempt, its wait and its success', async () => {
+  show(<Order />);
+  expect(text()).toBe('idle unsaved idle 0 ');
+  await press('Order');
+  await pass(200);
+  expect(text()).toBe('pending saved sending 1 ');
+  browser.server.arrivals[0]?.answer(503, {}, { 'retry-after': '5' });
+  await pass(200);
+  expect(text()).toBe('pending saved waiting 1 ');
+  await press('Now');
+  expect(browser.server.arrivals).toHaveLength(2);
+  await pass(200);
+  expect(text()).toBe('pending saved sending 2 ');
+  browser.server.arrivals[1]?.answer(201, { id: 5 });
+  await pass(200);
+  expect(text()).toBe('success unsaved succeeded 2 5');
+});
+
+test('Cancel discards an entry, and says that its outcome is unknown once it was sent', async () => {
+  show(<Order />);
+  await press('Order');
+  await press('Cancel');
+  await pass(200);
+  expect(text()).toBe('error unsaved unknown 1 ');
+  expect(await tab.outbox.list()).toEqual([]);
+});
+
+test('a dead letter ends the mutation as failed, with its reason', async () => {
+  browser.server.rule = (arrival) => arrival.answer(422);
+  show(<Order />);
+  await press('Order');
+  await pass(200);
+  expect(text()).toBe('error saved failed 1 ');
+});
+
+test('delivery makes queries stale in every open tab, and tells the handler there', async () => {
+  const onDelivered = vi.fn<(delivered: object) => void>();
+  const handlers = { order: { ...shop.order, invalidates: [['orders']], onDelivered } };
+  const other = browser.openTab({ handlers });
+  tab.crash();
+  const own = browser.openTab({ handlers });
+  for (const { client } of [own, other]) client.setQueryData(['orders'], []);
+  browser.server.rule = (arrival) => arrival.answer(201, { id: 3 });
+  const { delivered, idempotencyKey } = own.outbox.submit('order', 'lamp');
+  await delivered;
+  await settle();
+  for (const { client } of [own, other]) {
+    expect(client.getQueryState(['orders'])?.isInvalidated).toBe(true);
+    expect(onDelivered).toHaveBeenCalledWith({
+      idempotencyKey,
+      variables: 'lamp',
+      data: { id: 3 },
+      client,
+    });
+  }
+  expect(onDelivered).toHaveBeenCalledTimes(2);
+  own.crash();
+  other.crash();
+});
+
+const isAskedBeforeLeaving = (): boolean =>
+  !dispatchEvent(new Event('beforeunload', { cancelable: true }));
+
+test('the browser asks before the page is left only until the submission is on the disk', async () => {
+  const { saved } = tab.outbox.submit('order', 'lamp');
+  expect(isAskedBeforeLeaving()).toBe(true);
+  await saved;
+  expect(isAskedBeforeLeaving()).toBe(false);
+});
+
+test('a form over the outbox sends once, under the key that the form knows over a reload', async () => {
+  function Checkout() {
+    const { submit, status, unknown } = useSafeSubmit(tab.outbox.mutationOptions('order'), {
+      form: 'outbox checkout',
+    });
+    return (
+      <>
+        <p role="status">{[status, unknown ? 'unknown' : ''].join(' ')}</p>
+        <button onClick={() => void submit('lamp')}>Order</button>
+      </>
+    );
+  }
+  show(<Checkout />);
+  await press('Order');
+  await press('Order');
+  await pass(200);
+  expect(text()).toBe('pending ');
+  expect(await tab.outbox.list()).toHaveLength(1);
+  // It is on the disk: nobody need stay.
+  expect(isAskedBeforeLeaving()).toBe(false);
+  browser.server.arrivals[0]?.answer(201, { id: 1 });
+  await pass(200);
+  expect(text()).toBe('success ');
+});
+
+test('plain useMutation takes the options as they are', async () => {
+  browser.server.rule = (arrival) => arrival.answer(201, { id: 2 });
+  function Plain() {
+    const { mutate, data } = useMutation(tab.outbox.mutationOptions('order'));
+    return (
+      <>
+        <p role="status">{data?.id}</p>
+        <button onClick={() => mutate('lamp')}>Order</button>
+      </>
+    );
+  }
+  show(<Plain />);
+  await press('Order');
+  await pass(200);
+  expect(text()).toBe('2');
+});
+
+test('without an outbox the hook says what is missing', () => {
+  const error = vi.spyOn(console, 'error').mockImplementation(() => {});
+  tab.outbox.dispose();
+  expect(() => show(<Counts />)).toThrow(
+    'useOutbox: this QueryClient has no outbox. Make one at start-up: createOutbox({ steady, queryClient, handlers }).',
+  );
+  error.mockRestore();
+});
