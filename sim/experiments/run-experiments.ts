@@ -52,9 +52,9 @@ export async function runExperiments(
     (done) => onProgress?.(done, list.length),
   );
   const byKey = new Map(list.map(([key], index) => [key, results[index]]));
-  return cells.map(({ cell, experiment }, index) => {
+  return cells.map(({ cell, experiment, seeds }, index) => {
     const runs = (keys[index] ?? []).map((key) => byKey.get(key) as JobResult);
     const figures = medianFigures(runs.map((run) => run.figures));
-    return { experiment, cell, figures, series: runs[0]?.series };
+    return { experiment, cell: { ...cell, seeds }, figures, series: runs[0]?.series };
   });
 }
