@@ -12,6 +12,7 @@ import { systemClock, systemRandom, systemTransport } from '../policy/clock.ts';
 import { createCore } from './create-core.ts';
 import { createMutationOptions } from './mutation-options.ts';
 import { feedOnlineManager } from './feed-online.ts';
+import { beginWait } from './plain-wait.ts';
 import type { Steadfetch, SteadfetchConfig } from './steadfetch.ts';
 
 /**
@@ -46,6 +47,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     (shared) =>
       createPassage(shared, config.origin, { connectivity, page: life && outlivePage(sent, life) }),
     (shared) => createKeys(shared, config.apis),
+    beginWait,
   );
   return {
     ...core,

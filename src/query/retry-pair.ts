@@ -26,7 +26,16 @@ export interface RetryPairContext {
   readonly clock: Clock;
   readonly operations: Operations;
   readonly ledger: FailureLedger;
+  /** A plain mutation has failed, and React Query is told to wait so long. */
+  readonly beginWait?: BeginWait | undefined;
 }
+
+export type BeginWait = (
+  live: LiveOperation,
+  error: unknown,
+  delayMs: number,
+  nowMs: number,
+) => void;
 
 /**
  * `retry` and `retryDelay` as two views of one decision.
@@ -47,14 +56,17 @@ export function createRetryPair(
     );
   return {
     retryDelay(failureCount, error) {
-      const decision = ask(failureCount, error, false);
+      const live = ask(failureCount, error, false);
+      const { decision } = live;
       // Where we would stop, but the app's own `retry` goes on, it goes on at React Query's pace.
-      const delayMs = decision.kind === 'retry' ? decision.delayMs : 1000 * 2 ** failureCount;
-      return Math.min(delayMs, maxTimerMs);
+      const wantedMs = decision?.kind === 'retry' ? decision.delayMs : 1000 * 2 ** failureCount;
+      const delayMs = Math.min(wantedMs, maxTimerMs);
+      if (kind === 'mutation') context.beginWait?.(live, error, delayMs, context.clock.now());
+      return delayMs;
     },
     // A policy of the call cannot make a server retry, either.
     retry: (failureCount, error) =>
-      ask(failureCount, error, true).kind === 'retry' && typeof window !== 'undefined',
+      ask(failureCount, error, true).decision?.kind === 'retry' && typeof window !== 'undefined',
   };
 }
 

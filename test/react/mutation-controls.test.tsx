@@ -18,8 +18,8 @@ function showOrders(mutationFn: Send = sendOrder, config: SteadfetchConfig = {})
     ...watched,
     options,
     order: (own: object = {}) => rig.submit({ ...options, ...own }),
-    retryNow: () => act(() => watched.last().retryNow?.()),
-    cancel: () => act(() => watched.last().cancel?.()),
+    retryNow: () => act(() => watched.last().retryNow()),
+    cancel: () => act(() => watched.last().cancel()),
   };
 }
 
@@ -68,10 +68,10 @@ describe('Retry now', () => {
     await time.advance(100);
     go();
     act(() => {
-      for (let press = 0; press < 20; press++) last().retryNow?.();
+      for (let press = 0; press < 20; press++) last().retryNow();
     });
     await time.advance(5);
-    for (let press = 0; press < 20; press++) act(() => last().retryNow?.());
+    for (let press = 0; press < 20; press++) act(() => last().retryNow());
     expect(server.times()).toEqual([0, 100]);
     expect(statusOf(last())).toMatchObject({ status: 'sending', attempt: 2 });
     await time.advance(10_000);
