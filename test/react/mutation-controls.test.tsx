@@ -43,19 +43,6 @@ test('every transition of an order that fails twice and then succeeds, exactly',
   expect(renders.map(statusOf)).toEqual(statusesOfFailingTwice(startedAt));
 });
 
-test('there is something to press once the newest with the key is one of ours', async () => {
-  const { client, time, submit, order, last } = showOrders();
-  expect(last()).not.toHaveProperty('retryNow');
-  order();
-  await time.settle();
-  expect(last()).toHaveProperty('retryNow');
-  expect(last()).toHaveProperty('cancel');
-  submit({ mutationKey, mutationFn: async () => 1, gcTime: 1000 });
-  await time.settle();
-  expect(last()).not.toHaveProperty('retryNow');
-  expect(client.getMutationCache().getAll()).toHaveLength(2);
-});
-
 describe('Retry now', () => {
   test.each([
     ['visible', () => {}],
