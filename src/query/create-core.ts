@@ -13,7 +13,7 @@ import { definePolicy } from '../policy/validate.ts';
 import { createFailureLedger } from './failure-ledger.ts';
 import { createPersister } from './persister.ts';
 import { register } from './registry.ts';
-import { createRetryPair, type RetryPair } from './retry-pair.ts';
+import { type BeginWait, createRetryPair, type RetryPair } from './retry-pair.ts';
 import type { Wake } from './wake.ts';
 import type {
   MutationPolicyOptions,
@@ -34,7 +34,8 @@ export type Core = Omit<
 
 /**
  * `openPassage` makes the way out, past the gates of the origins, and `openKeys` what gives requests
- * their idempotency keys. `openWake` makes what knows when React Query lets go what it has held.
+ * their idempotency keys. `openWake` makes what knows when React Query lets go what it has held, and
+ * `beginWait` is told of the waits of plain mutations.
  *
  * @throws TypeError when an option is not as it must be.
  */
@@ -44,6 +45,7 @@ export function createCore(
   openPassage: (context: PassageContext) => Passage,
   openKeys: (context: KeysContext) => Keys,
   openWake: (byQuery: WeakMap<Query, LiveOperation>) => Wake,
+  beginWait?: BeginWait,
 ): Core {
   const { clock = systemClock, random = systemRandom, apis = [] } = config;
   const policy = definePolicy('createSteadfetch', presets.interactive, config.policy);
@@ -58,6 +60,7 @@ export function createCore(
     operations,
     signals,
     ledger,
+    beginWait,
     ...openPassage({ clock, random, operations }),
     keys: openKeys({ clock, operations }),
     wake,

@@ -11,6 +11,7 @@ import { systemClock, systemRandom, systemTransport } from '../policy/clock.ts';
 import { createCore } from './create-core.ts';
 import { createMutationOptions } from './mutation-options.ts';
 import { feedOnlineManager } from './feed-online.ts';
+import { beginWait } from './plain-wait.ts';
 import type { Steadfetch, SteadfetchConfig } from './steadfetch.ts';
 import { createWake } from './wake.ts';
 
@@ -47,6 +48,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     (shared) => createPassage(shared, config.origin, { connectivity, page: life }),
     (shared) => createKeys(shared, config.apis),
     (byQuery) => createWake(clock, connectivity.network.heart, (query) => byQuery.get(query)),
+    beginWait,
   );
   return {
     ...core,

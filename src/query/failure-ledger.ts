@@ -1,7 +1,6 @@
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { Operations } from '../fetch/operations.ts';
 import type { Clock } from '../policy/clock.ts';
-import type { Decision } from '../policy/decision.ts';
 
 /**
  * The operations that have failed, for React Query's questions about them.
@@ -15,14 +14,14 @@ export interface FailureLedger {
   readonly add: (live: LiveOperation, error: unknown) => LiveOperation;
   /**
    * The decision on a failure: that of the oldest one not decided on yet, or, when it is asked
-   * again, the one made last. `begin` makes the operation of a failure that nobody has added.
+   * again, the one made last. Given is the operation, with the decision. `begin` makes the operation of a failure that nobody has added.
    */
   readonly ask: (
     failureCount: number,
     error: unknown,
     isAgain: boolean,
     begin: () => LiveOperation,
-  ) => Decision;
+  ) => LiveOperation;
   /**
    * The plain mutation whose next attempt has come. React Query gives a mutation's requests no
    * common name (its mutationFn is simply called again), so it is known by what is said of it:
@@ -44,6 +43,8 @@ export function createFailureLedger(clock: Clock, operations: Operations): Failu
     );
     failed.push(live);
     delete live.decision;
+    // The attempt that was asked for is over.
+    live.isUrged = false;
     live.failedAt = now;
     live.lastError = error;
     return live;
@@ -60,19 +61,20 @@ export function createFailureLedger(clock: Clock, operations: Operations): Failu
         same.findLast(({ decision }) => decision) ??
         same[0] ??
         add(begin(), error);
-      return live.decision ?? operations.conclude(live, error);
+      if (!live.decision) operations.conclude(live, error);
+      return live;
     },
     resume(known) {
       const now = clock.now();
       // The latest: an earlier one was more likely left behind by a mutation that is paused.
       const live = failed.findLast(
-        ({ ref, phase, request, attempt, decision }) =>
+        ({ ref, phase, request, attempt, decision, isUrged }) =>
           ref.kind === 'mutation' &&
           ('request' in known
             ? request === known.request && phase === 'waiting'
             : attempt === known.failureCount + (phase === 'waiting' ? 0 : 1) &&
               phase !== 'ended') &&
-          (decision?.retryAt ?? now) <= now,
+          (isUrged || (decision?.retryAt ?? now) <= now),
       );
       if (live?.phase === 'waiting') operations.next(live);
       return live;

@@ -62,9 +62,12 @@ export function executionOf(
 /** Shows the run of a mutation; its changes are told from now on. */
 export function showRun(mutation: Mutation, run: MutationRun): void {
   runs.set(mutation, run);
-  run.live.onChange = () => {
-    for (const listener of listeners) listener(mutation);
-  };
+  run.live.onChange = () => tellChange(mutation);
+}
+
+/** Tells of a change that React Query does not tell of. */
+export function tellChange(mutation: Mutation): void {
+  for (const listener of listeners) listener(mutation);
 }
 
 /** The newest run of a mutation of ours; undefined before its mutationFn was called. */
@@ -88,7 +91,7 @@ export function throwIfRefused(mutation: Mutation | undefined): void {
   if (mutation && refusals.has(mutation)) throw refusals.get(mutation);
 }
 
-/** Tells of every change of a mutation of ours, until the returned function is called. */
+/** Tells of every such change, until the returned function is called. */
 export function onRunChange(listener: (mutation: Mutation) => void): () => void {
   listeners.add(listener);
   return () => void listeners.delete(listener);

@@ -6,6 +6,8 @@ import { isSafeMethod } from '../policy/operation.ts';
 import { attemptsAllowed } from './attempts-allowed.ts';
 import { definitionBehind } from './mutation-definition.ts';
 import { mayHaveBegun, runOf } from './mutation-run.ts';
+import { endingOf } from './plain-controls.ts';
+import { waitOf } from './plain-wait.ts';
 import type { Instance } from './registry.ts';
 import { holdReason, idle, type RetryStatus } from './retry-status.ts';
 
@@ -19,10 +21,15 @@ export function mutationStatus(
   const { status, isPaused, failureCount, failureReason, error } = mutation.state;
   if (status === 'idle') return idle;
   const own = runOf(mutation)?.live;
-  const lastError: unknown = error ?? failureReason ?? own?.lastError ?? undefined;
+  const ending = endingOf(mutation);
+  const wait = waitOf(mutation);
+  const plain = ending ?? wait;
+  const lastError: unknown = ending
+    ? ending.error
+    : (error ?? failureReason ?? own?.lastError ?? undefined);
   const report = reportOf(lastError, instance.clock.now());
-  const live = own ?? report.live;
-  const { reason, retryAt } = (own ?? report).decision ?? {};
+  const live = own ?? plain?.live ?? report.live;
+  const { reason, retryAt } = plain ?? (own ?? report).decision ?? {};
   const maxAttempts = attemptsOf(mutation, own, lastError, instance);
   const common = { ...idle, maxAttempts, lastError };
   if (status === 'success') {
@@ -31,9 +38,10 @@ export function mutationStatus(
     return { ...common, status: 'succeeded', attempt, lastError: undefined };
   }
   // Of ours, React Query sees only the end.
-  const failed = own?.attempt ?? failureCount;
+  const failed = own?.attempt ?? ending?.attempt ?? failureCount;
   const next = own?.attempt ?? failureCount + 1;
-  if (status === 'error') {
+  // Of one that was cancelled the end is known before React Query has told everybody.
+  if (status === 'error' || ending) {
     const isInDoubtBefore = !!definitionBehind(mutation.options.mutationFn)?.wasSent?.();
     const isUnsure = !isUnbegun(mutation, report) && mayBeDone(report, live);
     const ended = isInDoubtBefore || isUnsure ? 'unknown' : 'failed';
@@ -42,10 +50,10 @@ export function mutationStatus(
   const hold = live?.holds[0];
   if (hold) return { ...common, status: 'held', attempt: next, ...hold.held };
   if (isPaused && !own) return { ...common, status: 'held', attempt: failed, reason: holdReason() };
-  // Nothing tells when React Query's wait is over: its end is known beforehand.
+  // Of React Query's wait the end is known beforehand, unless it is skipped.
   const isWaiting = own
     ? own.phase === 'waiting'
-    : failureCount > 0 && retryAt !== undefined && instance.clock.now() < retryAt;
+    : !wait?.isOver && failureCount > 0 && retryAt !== undefined && instance.clock.now() < retryAt;
   return isWaiting
     ? { ...common, status: 'waiting', attempt: failed, reason, retryAt }
     : { ...common, status: 'sending', attempt: next };

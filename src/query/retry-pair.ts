@@ -28,7 +28,16 @@ export interface RetryPairContext {
   readonly operations: Operations;
   readonly ledger: FailureLedger;
   readonly wake: Wake;
+  /** A plain mutation has failed, and React Query is told to wait so long. */
+  readonly beginWait?: BeginWait | undefined;
 }
+
+export type BeginWait = (
+  live: LiveOperation,
+  error: unknown,
+  delayMs: number,
+  nowMs: number,
+) => void;
 
 /**
  * `retry` and `retryDelay` as two views of one decision.
@@ -50,15 +59,18 @@ export function createRetryPair(
     );
   return {
     retryDelay(failureCount, error) {
-      const decision = ask(failureCount, error, false);
-      if (kind === 'query' && decision.kind === 'retry') wake.expectRetry(decision.retryAt);
+      const live = ask(failureCount, error, false);
+      const { decision } = live;
+      if (kind === 'query' && decision?.kind === 'retry') wake.expectRetry(decision.retryAt);
       // Where we would stop, but the app's own `retry` goes on, it goes on at React Query's pace.
-      const delayMs = decision.kind === 'retry' ? decision.delayMs : 1000 * 2 ** failureCount;
-      return Math.min(delayMs, maxTimerMs);
+      const wantedMs = decision?.kind === 'retry' ? decision.delayMs : 1000 * 2 ** failureCount;
+      const delayMs = Math.min(wantedMs, maxTimerMs);
+      if (kind === 'mutation') context.beginWait?.(live, error, delayMs, context.clock.now());
+      return delayMs;
     },
     // A policy of the call cannot make a server retry, either.
     retry: (failureCount, error) =>
-      ask(failureCount, error, true).kind === 'retry' && typeof window !== 'undefined',
+      ask(failureCount, error, true).decision?.kind === 'retry' && typeof window !== 'undefined',
   };
 }
 

@@ -11,6 +11,7 @@ import {
 import { definitionBehind, checkSpread } from './mutation-definition.ts';
 import { onRunChange } from './mutation-run.ts';
 import { mutationStatus } from './mutation-status.ts';
+import { followPlain } from './plain-controls.ts';
 import { queryStatus } from './query-status.ts';
 import { type Instance, instanceOf } from './registry.ts';
 import { keepIfSame, type RetryStatus } from './retry-status.ts';
@@ -80,6 +81,7 @@ function createStatusStore(client: QueryClient, instance: Instance): StatusStore
   const watched = new Map<string, Watched>();
   const newest = new Map<string, Mutation>();
   const last = new WeakMap<Query | Mutation, RetryStatus>();
+  followPlain(mutations);
 
   const queryId = (queryKey: QueryKey): string =>
     `q${client.defaultQueryOptions({ queryKey }).queryHash}`;
@@ -127,7 +129,7 @@ function createStatusStore(client: QueryClient, instance: Instance): StatusStore
     for (const [id, { status }] of watched) if (status.status === 'held') refresh(id);
   };
 
-  /** A mutation's wait ends without an event. */
+  /** The wait of a plain mutation ends without an event. */
   const plan = (id: string, entry: Watched): void => {
     const { clock } = instance;
     clock.clearTimeout(entry.timer);

@@ -1,6 +1,6 @@
 import { type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useMemo, useSyncExternalStore } from 'react';
-import { controlsOf, hasControls } from '../query/controls.ts';
+import { controlsOf } from '../query/controls.ts';
 import type { RetryControls } from '../query/query-controls.ts';
 import type { RetryStatus } from '../query/retry-status.ts';
 import { type MutationTarget, type StatusTarget, statusStoreOf } from '../query/status-store.ts';
@@ -9,9 +9,8 @@ import { type MutationTarget, type StatusTarget, statusStoreOf } from '../query/
  * What is going on with a query or a mutation, and what the person can do about it. Works from any
  * component, also in a Suspense fallback; renders at transitions only.
  *
- * A mutation is that of one `useSteadyMutation` (its `target`), or the newest with a `mutationKey`.
- * React Query lets nobody end a plain mutation's wait: so for a key `retryNow` and `cancel` are there
- * only while its newest mutation is one of `steady.mutationOptions`.
+ * A mutation is that of one `useSteadyMutation` (its `target`), or the newest with a `mutationKey`:
+ * one of `steady.mutationOptions`, or a plain one.
  *
  * @throws Error when the QueryClient carries no default options of Steadfetch.
  *
@@ -28,8 +27,8 @@ export function useRetryStatus(target: {
 export function useRetryStatus(target: MutationTarget): RetryStatus & RetryControls;
 export function useRetryStatus(target: {
   readonly mutationKey: QueryKey;
-}): RetryStatus & Partial<RetryControls>;
-export function useRetryStatus(target: StatusTarget): RetryStatus & Partial<RetryControls> {
+}): RetryStatus & RetryControls;
+export function useRetryStatus(target: StatusTarget): RetryStatus & RetryControls {
   const store = statusStoreOf(useQueryClient(), 'useRetryStatus');
   const id = store.idOf(target);
   const subscribe = useCallback(
@@ -38,10 +37,6 @@ export function useRetryStatus(target: StatusTarget): RetryStatus & Partial<Retr
   );
   const getState = (): RetryStatus => store.getState(id);
   const status = useSyncExternalStore(subscribe, getState, getState);
-  const isControlled = target.mutationKey === undefined || hasControls(store.findMutation(id));
-  const controls = useMemo(
-    () => (isControlled ? controlsOf(store, id) : undefined),
-    [store, id, isControlled],
-  );
+  const controls = useMemo(() => controlsOf(store, id), [store, id]);
   return useMemo(() => ({ ...status, ...controls }), [status, controls]);
 }

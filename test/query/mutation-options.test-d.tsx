@@ -55,13 +55,13 @@ export function Forms() {
   client.setMutationDefaults(['order'], placeOrder);
 }
 
-/** Whoever shows a mutation of ours can act on it; by its key alone that is not known. */
+/** Whoever shows a mutation can act on it, also by its key alone. */
 export function Status() {
   const { target } = useSteadyMutation(placeOrder);
   const status = useRetryStatus(target);
   expectTypeOf(status.retryNow).toEqualTypeOf<() => void>();
   expectTypeOf(status.cancel).toEqualTypeOf<() => void>();
-  expectTypeOf(useRetryStatus(placeOrder).cancel).toEqualTypeOf<(() => void) | undefined>();
+  expectTypeOf(useRetryStatus(placeOrder).cancel).toEqualTypeOf<() => void>();
 }
 
 export function Options() {

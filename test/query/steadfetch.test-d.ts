@@ -18,7 +18,7 @@ export function json() {
   return [promised, fetchLike];
 }
 
-/** A query can be acted on; a mutation with a key only if it is ours. */
+/** A query and a mutation can be acted on. */
 export function Status({ date }: { readonly date: Date }) {
   const query = useRetryStatus({ queryKey: ['a'] });
   expectTypeOf(query.retryNow).toEqualTypeOf<() => void>();
@@ -34,9 +34,8 @@ export function Status({ date }: { readonly date: Date }) {
 
   const mutation = useRetryStatus({ mutationKey: ['a'] });
   expectTypeOf(mutation.status).toEqualTypeOf(query.status);
-  // Nobody can end the wait of a plain mutation.
-  expectTypeOf(mutation.retryNow).toEqualTypeOf<(() => void) | undefined>();
-  expectTypeOf(mutation.cancel).toEqualTypeOf<(() => void) | undefined>();
+  expectTypeOf(mutation.retryNow).toEqualTypeOf<() => void>();
+  expectTypeOf(mutation.cancel).toEqualTypeOf<() => void>();
   // @ts-expect-error -- a target is needed
   useRetryStatus();
   // @ts-expect-error -- a target has a key

@@ -169,13 +169,6 @@ test('mutationPolicy says how many attempts there are, from the first on', async
   expect(form.last()).toMatchObject({ status: 'waiting', attempt: 1, maxAttempts: 2 });
 });
 
-test('there is nothing to press for a mutation', () => {
-  const rig = createRig();
-  const form = showForm(rig, { method: 'PUT' });
-  expect(form.last()).not.toHaveProperty('retryNow');
-  expect(form.last()).not.toHaveProperty('cancel');
-});
-
 test('a mutation that began before anybody watched is found', async () => {
   const rig = createRig();
   rig.server.plan('/a', 503, { afterMs: 10 });

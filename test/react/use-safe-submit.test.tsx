@@ -732,7 +732,7 @@ describe('retries, the status and its controls', () => {
     act(() => void form().submit(kite));
     await rig.time.settle();
     expect(status()).toMatchObject({ status: 'waiting', attempt: 1 });
-    act(() => status().retryNow?.());
+    act(() => status().retryNow());
     await rig.time.settle();
     expect(status()).toMatchObject({ status: 'waiting', attempt: 2 });
     await rig.time.advance(1000);
@@ -747,7 +747,7 @@ describe('retries, the status and its controls', () => {
     const { form, status } = watch(rig, {});
     act(() => void form().submit(kite));
     await rig.time.settle();
-    act(() => status().cancel?.());
+    act(() => status().cancel());
     await rig.time.settle();
     expect(status().status).toBe('unknown');
     expect(form().unknown).toBeDefined();
@@ -807,7 +807,7 @@ describe('retries, the status and its controls', () => {
       act(() => void form().submit(kite));
       await rig.time.settle();
       expect(status()).toMatchObject({ status: 'held', reason: 'queued' });
-      act(() => status().cancel?.());
+      act(() => status().cancel());
       await rig.time.advance(100);
       rig.book.answer();
       await rig.time.settle();

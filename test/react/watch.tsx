@@ -18,10 +18,7 @@ export function watchQuery(rig: Rig, queryKey: QueryKey): Watched {
 }
 
 /** Makes a component that watches the newest mutation with this key. */
-export function watchMutation(
-  rig: Rig,
-  mutationKey: QueryKey,
-): Watched<RetryStatus & Partial<RetryControls>> {
+export function watchMutation(rig: Rig, mutationKey: QueryKey): Watched {
   return watch(rig, () => useRetryStatus({ mutationKey }));
 }
 

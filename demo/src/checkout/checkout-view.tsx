@@ -39,7 +39,7 @@ export function CheckoutView({ checkout, trouble, recorder }: Props) {
         <p className="explanation">{trouble.explanation}</p>
         <CheckoutControls
           onStartOver={() => {
-            cancel?.();
+            cancel();
             startOver();
             recorder.followMutations();
           }}
