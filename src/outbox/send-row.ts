@@ -25,7 +25,7 @@ export interface Sent {
 }
 
 /** What is known of the requests of a row, before one of them goes. */
-export interface RequestNote extends Pick<Intent, 'primary' | 'isUnkeyed'> {
+interface RequestNote extends Pick<Intent, 'primary' | 'isUnkeyed'> {
   readonly steps: readonly PastStep[];
 }
 

@@ -24,14 +24,14 @@ interface Tried {
 }
 
 /** A row that is sent now, or which other one of its scope comes first. */
-export interface Claim {
+interface Claim {
   readonly row: Row | undefined;
   /** Its turn has come instead. */
   readonly next: Row | undefined;
 }
 
 /** What must be known of a row before a request of it goes. */
-export type SentNote = Pick<Row, 'primary' | 'steps' | 'isUnkeyed'>;
+type SentNote = Pick<Row, 'primary' | 'steps' | 'isUnkeyed'>;
 
 /** What has become of the rows. */
 export interface Settled {

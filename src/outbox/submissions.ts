@@ -16,7 +16,7 @@ export interface Progress {
 }
 
 /** A submission of this page that has not ended. */
-export interface Submission {
+interface Submission {
   readonly facts: EntryFacts;
   readonly onProgress: ((progress: Progress) => void) | undefined;
   /** As it is kept; undefined before. */
