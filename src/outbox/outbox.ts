@@ -4,7 +4,9 @@ import type { Readable } from '../origin/store.ts';
 import { reject } from '../policy/check-option.ts';
 import { createIdempotencyKey } from '../policy/idempotency-key.ts';
 import type { HandlerDefinition, RowEnd } from './attempt-row.ts';
+import { createStore } from './create-store.ts';
 import { createDesk, type Desk } from './desk.ts';
+import { drainEngine } from './drain-engine.ts';
 import { createEngine, type Engine } from './engine.ts';
 import { toDeadLetter } from './entry.ts';
 import { discarded, disposedOf, type EntryFacts, gone, leftBehind } from './errors.ts';
@@ -14,8 +16,9 @@ import { type Row, rowSchema, type Unplaced } from './row.ts';
 import { createSeal, type OutboxCipher } from './seal.ts';
 import type { SenderContext } from './send-row.ts';
 import { createStorage, type StorageContext } from './storage.ts';
-import { createStore, type Settled } from './store.ts';
+import type { Settled } from './store.ts';
 import { createSubmissions, type Progress } from './submissions.ts';
+import { createSweeper } from './sweeper.ts';
 import type { TabPorts } from './tab-ports.ts';
 
 /** What is known of an intent that somebody else keeps: a form. */
@@ -75,14 +78,6 @@ export interface OutboxCoreContext extends Pick<StorageContext, 'open'> {
   readonly onDelivered: (delivered: Delivered) => void;
 }
 
-/** A result waits so long for the tab that submitted. */
-const keepResultMs = 600_000;
-
-/** A lock that nobody holds is granted long before. */
-const grantMs = 500;
-/** What is due so soon is waited for. */
-const drainMs = 30_000;
-
 export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   const { sender, network, ports, handlers, onLeft, onDelivered } = context;
   const { clock } = sender;
@@ -91,8 +86,6 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   const submissions = createSubmissions();
   let isAway = false;
   let isOver = false;
-  let sweepTimer: unknown;
-  let isSweepAsked = false;
   let turn: Promise<unknown> = Promise.resolve();
 
   const tellDelivered = (delivered: Delivered): void => {
@@ -118,7 +111,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     done({ id, handler, variables, data }) {
       tellDelivered({ idempotencyKey: id, handler, variables, data });
       void settleFromStore(id, { data });
-      planSweep();
+      sweeper.plan();
     },
     dead: ({ id }) => void cureOrSettle(id),
     renamed: ({ id, next }) => submissions.rename(id, next),
@@ -221,7 +214,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       submissions.resolve(id, data);
       tellDelivered({ idempotencyKey: id, handler, variables, data });
       line.post({ kind: 'done', id, handler, variables, data });
-      if (settled.row) planSweep();
+      if (settled.row) sweeper.plan();
     } else if (ended.kind === 'dead' && settled.row) {
       submissions.reject(id, toDeadLetter(settled.row, ended.error));
       line.post({ kind: 'dead', id });
@@ -233,6 +226,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     changed();
   };
 
+  const sweeper = createSweeper(clock, () => storage.durable());
   const display = createDisplay(clock, () => storage.engines().map(({ store }) => store));
   const storage = createStorage({
     clock,
@@ -280,23 +274,10 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       if (row && isSaved && !(await store.find(id))) await engine.add({ ...row, isInDoubt: true });
     await ownership.look();
     await cure(engine);
-    await store.sweep(clock.now() - keepResultMs);
+    await sweeper.sweep(engine);
     // Whoever has delivered what is not old enough yet may be gone before it is.
-    planSweep();
+    sweeper.plan();
     display.refresh();
-  };
-  const planSweep = (): void => {
-    isSweepAsked = true;
-    if (sweepTimer !== undefined || isOver) return;
-    isSweepAsked = false;
-    sweepTimer = clock.setTimeout(() => {
-      sweepTimer = undefined;
-      const engine = storage.durable();
-      engine?.store.sweep(clock.now() - keepResultMs).catch(engine.onError);
-      // Something was done since.
-      if (isSweepAsked) planSweep();
-    }, keepResultMs + 1000);
-    clock.unref?.(sweepTimer);
   };
   const unwatch = ports.watch((now) => {
     const wasAway = isAway;
@@ -412,22 +393,14 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       await storage.ready();
       const engine = storage.durable();
       if (!engine) return false;
-      const pass = (ms: number): Promise<void> =>
-        new Promise((over) => void clock.setTimeout(over, ms));
-      await engine.ownership.look();
-      await pass(grantMs);
-      for (;;) {
-        const waitMs = (await engine.delivery.whenIdle()) - clock.now();
-        if (waitMs > drainMs) return waitMs < Infinity;
-        await pass(Math.max(grantMs, waitMs));
-      }
+      return drainEngine(engine, clock);
     },
     dispose() {
       if (isOver) return;
       isOver = true;
       unwatch();
       display.dispose();
-      clock.clearTimeout(sweepTimer);
+      sweeper.dispose();
       for (const { delivery } of storage.engines()) delivery.stop();
       storage.dispose();
       line.close();

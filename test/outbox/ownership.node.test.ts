@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { createMemoryBackend } from '../../src/outbox/memory-backend.ts';
 import { createOwnership, type Ownership } from '../../src/outbox/ownership.ts';
 import type { Fence, NewRow } from '../../src/outbox/row.ts';
-import { createStore, type OutboxStore } from '../../src/outbox/store.ts';
+import { createStore } from '../../src/outbox/create-store.ts';
+import type { OutboxStore } from '../../src/outbox/store.ts';
 import { createVirtualClock } from '../origin/virtual-clock.ts';
 import { settle } from './rig.ts';
 

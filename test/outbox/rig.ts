@@ -6,7 +6,7 @@ import type { AnyOutboxHandlers, Outbox, OutboxConfig } from 'steadfetch/outbox'
 import { createIdbBackend } from '../../src/outbox/idb-backend.ts';
 import { openDatabase } from '../../src/outbox/open-database.ts';
 import type { Row } from '../../src/outbox/row.ts';
-import { createStore } from '../../src/outbox/store.ts';
+import { createStore } from '../../src/outbox/create-store.ts';
 import { seededRandom } from '../../src/testing/seeded-random.ts';
 import { createVirtualClock, type VirtualClock } from '../origin/virtual-clock.ts';
 

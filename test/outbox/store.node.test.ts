@@ -5,7 +5,8 @@ import { createIdbBackend } from '../../src/outbox/idb-backend.ts';
 import { createMemoryBackend } from '../../src/outbox/memory-backend.ts';
 import { openDatabase } from '../../src/outbox/open-database.ts';
 import { type Fence, type NewRow, type Row, rowSchema } from '../../src/outbox/row.ts';
-import { type Change, createStore, type OutboxStore } from '../../src/outbox/store.ts';
+import { createStore } from '../../src/outbox/create-store.ts';
+import type { Change, OutboxStore } from '../../src/outbox/store.ts';
 import { createVirtualClock } from '../origin/virtual-clock.ts';
 
 let databases = 0;

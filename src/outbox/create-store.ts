@@ -1,0 +1,146 @@
+import type { Backend, Transaction } from './backend.ts';
+import {
+  applyChange,
+  beginWaitsAnew,
+  claimedRow,
+  countAll,
+  insert,
+  isOurs,
+  isPlannedLater,
+  isScopeBusy,
+  owns,
+  plan,
+  resurrect,
+  unblock,
+} from './row-changes.ts';
+import type { Row } from './row.ts';
+import { type OutboxStore, pageSize } from './store.ts';
+
+/** Each operation on the rows is one transaction. */
+export function createStore(backend: Backend): OutboxStore {
+  const { isDurable, read, write, close } = backend;
+  return {
+    isDurable,
+    close,
+    add: (row, fence, leaseUntil) =>
+      write('strict', async (tx) => {
+        const known = await tx.rowById(row.id);
+        if (known) return known;
+        return (await isOurs(tx, fence, leaseUntil)) ? insert(tx, row) : undefined;
+      }),
+    claim: (seq, fence, nowMs) =>
+      write('relaxed', async (tx) => {
+        const [isOwn, row] = await Promise.all([owns(tx, fence), tx.row(seq)]);
+        if (!isOwn) return 'lost';
+        if (row?.liveOwner !== fence.owner || (row.nextRetryAt ?? Infinity) > nowMs)
+          return { row: undefined, next: undefined };
+        const isStranded = row.state === 'sending';
+        const isInDoubt = row.isInDoubt || isStranded;
+        if (row.blocks !== undefined && (await tx.headOf(row.blocks))?.seq !== seq) {
+          // An older one has come back: this one waits behind it, and holds it up no longer.
+          const { nextRetryAt: _, ...behind } = row;
+          await tx.put({ ...behind, state: 'pending', isInDoubt });
+          return { row: undefined, next: await unblock(tx, row.blocks, nowMs) };
+        }
+        // A younger one that went while this one was dead ends first, and tells.
+        if (await isScopeBusy(tx, row)) return { row: undefined, next: undefined };
+        const claimed: Row = {
+          ...row,
+          state: 'sending',
+          attempts: row.attempts + 1,
+          lastAttemptAt: nowMs,
+          isInDoubt,
+        };
+        await tx.put(claimed);
+        return { row: claimed, next: undefined };
+      }),
+    note: (claimed, fence, note) =>
+      // Where nobody knows its key, this note alone keeps it from being sent twice.
+      write(note.isUnkeyed ? 'strict' : 'relaxed', async (tx) => {
+        const row = await claimedRow(tx, claimed, fence);
+        if (row) await tx.put({ ...row, ...note });
+        return !!row;
+      }),
+    settle: (claimed, fence, change, nowMs) =>
+      write('strict', async (tx) => {
+        const row = await claimedRow(tx, claimed, fence);
+        if (!row) return undefined;
+        const { seq } = row;
+        const after = applyChange(row, change, nowMs);
+        const [, head] = await Promise.all([
+          after ? tx.put(after) : tx.remove(seq),
+          unblock(tx, row.blocks, nowMs),
+        ]);
+        return { row: after, next: head?.seq === seq ? undefined : head };
+      }),
+    due: (owner, nowMs, limit) => read((tx) => tx.due(owner, nowMs, limit)),
+    async nextDueAt(fence, nowMs) {
+      const next = await read((tx) => tx.nextDue(fence.owner, nowMs));
+      if (!next || !isPlannedLater(next, nowMs)) return next?.nextRetryAt;
+      return write('relaxed', async (tx) =>
+        (await owns(tx, fence)) ? beginWaitsAnew(tx, fence.owner, nowMs) : undefined,
+      );
+    },
+    owners: () => read((tx) => tx.owners()),
+    adopt: (fence, { leaseUntil, from }) =>
+      write('relaxed', async (tx) => {
+        const record = await tx.owner(fence.owner);
+        if (!record || (from !== undefined && record.token !== from)) return false;
+        await tx.putOwner({ ...fence, ...(leaseUntil && { leaseUntil }) });
+        return true;
+      }),
+    renew: (fence, leaseUntil) =>
+      write('relaxed', async (tx) => {
+        const isOwn = await owns(tx, fence);
+        if (isOwn) await tx.putOwner({ ...fence, leaseUntil });
+        return isOwn;
+      }),
+    abandon: (fence) =>
+      write('relaxed', async (tx) => {
+        if (!(await owns(tx, fence))) return true;
+        if (await tx.hasLive(fence.owner)) return false;
+        await tx.removeOwner(fence.owner);
+        return true;
+      }),
+    find: (id) => read((tx) => tx.rowById(id)),
+    list: (state, after, limit) => read((tx) => tx.list(state, after, limit)),
+    count: (nowMs) => read((tx) => countAll(tx, nowMs)),
+    revive: (id, fence, nowMs, change, leaseUntil) =>
+      write('strict', async (tx) => {
+        const found = await tx.rowById(id);
+        const row = found && change ? change(found) : found;
+        if (row?.state === 'pending') {
+          const { nextRetryAt } = row;
+          const soon =
+            nextRetryAt === undefined ? row : plan(row, Math.min(nextRetryAt, nowMs), nowMs);
+          await tx.put(soon);
+          return soon;
+        }
+        if (row?.state !== 'dead') return undefined;
+        if (!(await isOurs(tx, fence, leaseUntil))) return undefined;
+        return resurrect(tx, row, fence.owner, nowMs);
+      }),
+    dead: (reason, after, limit) => read((tx) => tx.dead(reason, after, limit)),
+    discard: (id, nowMs) =>
+      write('strict', async (tx) => {
+        const row = await tx.rowById(id);
+        if (!row) return undefined;
+        await tx.remove(row.seq);
+        return { row, next: await unblock(tx, row.blocks, nowMs) };
+      }),
+    acknowledge: (id) =>
+      write('relaxed', async (tx) => {
+        const row = await tx.rowById(id);
+        if (row?.state === 'done') await tx.remove(row.seq);
+      }),
+    async sweep(beforeMs) {
+      const sweepPage = async (tx: Transaction): Promise<number> => {
+        const done = await tx.doneBefore(beforeMs, pageSize);
+        for (const seq of done) await tx.remove(seq);
+        return done.length;
+      };
+      while ((await write('relaxed', sweepPage)) === pageSize);
+    },
+    clear: () => write('strict', (tx) => tx.clear()),
+  };
+}

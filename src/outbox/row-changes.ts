@@ -1,0 +1,167 @@
+import type { Transaction } from './backend.ts';
+import type { Fence, NewRow, Row } from './row.ts';
+import type { Change, Counts } from './store.ts';
+
+export async function owns(tx: Transaction, { owner, token }: Fence): Promise<boolean> {
+  return (await tx.owner(owner))?.token === token;
+}
+
+async function ownRow(tx: Transaction, seq: number, fence: Fence): Promise<Row | undefined> {
+  // At once: while one waits for the other, all tabs wait for this transaction.
+  const [isOwn, row] = await Promise.all([owns(tx, fence), tx.row(seq)]);
+  return isOwn && row?.liveOwner === fence.owner ? row : undefined;
+}
+
+/** A row as this tab has claimed it: nobody has claimed it since. */
+export async function claimedRow(
+  tx: Transaction,
+  { seq, attempts }: Row,
+  fence: Fence,
+): Promise<Row | undefined> {
+  const row = await ownRow(tx, seq, fence);
+  return row?.state === 'sending' && row.attempts === attempts ? row : undefined;
+}
+
+/** Whether the owner is of this tab; one that is new becomes so. */
+export async function isOurs(
+  tx: Transaction,
+  fence: Fence,
+  leaseUntil: number | undefined,
+): Promise<boolean> {
+  const record = await tx.owner(fence.owner);
+  if (!record) await tx.putOwner({ ...fence, ...(leaseUntil && { leaseUntil }) });
+  return !record || record.token === fence.token;
+}
+
+/** Whether another row of its scope is being sent, or was when its tab died. */
+export async function isScopeBusy(tx: Transaction, { seq, blocks }: Row): Promise<boolean> {
+  if (blocks === undefined) return false;
+  const sending = await tx.list('sending', 0, Infinity);
+  return sending.some((other) => other.blocks === blocks && other.seq !== seq);
+}
+
+/** To be sent at that time. */
+export const plan = (row: Row, nextRetryAt: number, nowMs: number): Row => ({
+  ...row,
+  nextRetryAt,
+  plannedAt: nowMs,
+});
+
+/** The clock was set back since. */
+export const isPlannedLater = ({ plannedAt = 0 }: Row, nowMs: number): boolean => plannedAt > nowMs;
+
+/** @returns when the next one of this owner is due. */
+export async function beginWaitsAnew(
+  tx: Transaction,
+  owner: string,
+  nowMs: number,
+): Promise<number | undefined> {
+  for (;;) {
+    const row = await tx.nextDue(owner, nowMs);
+    if (!row || !isPlannedLater(row, nowMs)) {
+      const [due] = await tx.due(owner, nowMs, 1);
+      return due === undefined ? row?.nextRetryAt : nowMs;
+    }
+    const { nextRetryAt = 0, plannedAt = 0 } = row;
+    await tx.put(plan(row, nowMs + nextRetryAt - plannedAt, nowMs));
+  }
+}
+
+export async function insert(tx: Transaction, row: NewRow): Promise<Row> {
+  const { nextRetryAt: _, ...behind } = row;
+  const isBehind = row.blocks !== undefined && !!(await tx.headOf(row.blocks));
+  const placed = isBehind ? behind : row;
+  return { ...placed, seq: await tx.add(placed) };
+}
+
+/** What is left of a row; nothing when nothing is to be kept. */
+export function applyChange(row: Row, change: Change, nowMs: number): Row | undefined {
+  if (change.kind === 'done') {
+    if (!change.isKept) return undefined;
+    const {
+      liveOwner: _,
+      blocks: __,
+      nextRetryAt: ___,
+      lastError: ____,
+      steps: _____,
+      ...rest
+    } = row;
+    return { ...rest, state: 'done', doneAt: nowMs, result: change.result, isInDoubt: false };
+  }
+  const { error, attempts, isInDoubt, steps = row.steps } = change;
+  const { isUnkeyed: _, ...known } = row;
+  const tried: Row = {
+    ...known,
+    attempts,
+    isInDoubt,
+    ...(error && { lastError: error }),
+    ...(steps !== undefined && { steps }),
+  };
+  if (change.kind === 'again')
+    return plan({ ...tried, state: 'pending' }, change.nextRetryAt, change.plannedAt);
+  const { liveOwner: __, blocks, nextRetryAt: ___, ...rest } = tried;
+  const { isBlocking, reason } = change;
+  const held = isBlocking && blocks !== undefined ? { blocks } : {};
+  return { ...rest, ...held, state: 'dead', deadReason: reason };
+}
+
+/** Its turn comes in the order of its place, also when those behind it have gone meanwhile. */
+export async function resurrect(
+  tx: Transaction,
+  row: Row,
+  owner: string,
+  nowMs: number,
+): Promise<Row> {
+  const { deadReason: _, ...rest } = row;
+  const { scope } = row;
+  const live: Row = {
+    ...rest,
+    state: 'pending',
+    owner,
+    liveOwner: owner,
+    ...(scope !== undefined && { blocks: scope }),
+  };
+  await tx.put(live);
+  const head = scope === undefined ? live : await tx.headOf(scope);
+  if (head?.seq !== row.seq) return live;
+  const due = plan(live, nowMs, nowMs);
+  await tx.put(due);
+  return due;
+}
+
+/** The next row of a scope is due once nothing is before it. */
+export async function unblock(
+  tx: Transaction,
+  scope: string | undefined,
+  nowMs: number,
+): Promise<Row | undefined> {
+  const head = scope === undefined ? undefined : await tx.headOf(scope);
+  if (head?.state !== 'pending') return undefined;
+  if (head.nextRetryAt !== undefined) return head;
+  const due = plan(head, nowMs, nowMs);
+  await tx.put(due);
+  return due;
+}
+
+export async function countAll(tx: Transaction, nowMs: number): Promise<Counts> {
+  const owners = await tx.owners();
+  const dues = await Promise.all(owners.map(({ owner }) => tx.countDue(owner, nowMs)));
+  const [pending, sending, dead] = await Promise.all([
+    tx.count('pending'),
+    tx.count('sending'),
+    tx.count('dead'),
+  ]);
+  const oldest = await Promise.all(
+    (['pending', 'sending', 'dead'] as const).map((state) => tx.list(state, 0, 1)),
+  );
+  const times = oldest.flat().map(({ createdAt }) => createdAt);
+  // What is being sent is due, too.
+  const due = Math.max(0, dues.reduce((sum, count) => sum + count, 0) - sending);
+  return {
+    due,
+    waiting: pending - due,
+    sending,
+    dead,
+    oldestAt: times.length > 0 ? Math.min(...times) : undefined,
+  };
+}
