@@ -1,16 +1,11 @@
-import {
-  focusManager,
-  type Mutation,
-  type MutationCache,
-  onlineManager,
-} from '@tanstack/react-query';
+import { focusManager, type Mutation, onlineManager } from '@tanstack/react-query';
 import { reportOf } from '../fetch/failure-report.ts';
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import { endCancelled } from './end-cancelled.ts';
 import { type EndedNext, endNext } from './end-next.ts';
 import { notSent } from './mutation-controls.ts';
 import { tellChange } from './mutation-run.ts';
-import { claimEarlier, claimWait, waitOf } from './plain-wait.ts';
+import { waitOf } from './plain-wait.ts';
 import type { Instance } from './registry.ts';
 import { shadow } from './shadow.ts';
 
@@ -21,7 +16,6 @@ interface PlainEnding {
   readonly attempt: number;
   readonly reason: 'cancelled';
   readonly retryAt: undefined;
-  readonly next: EndedNext;
 }
 
 const endings = new WeakMap<Mutation, PlainEnding>();
@@ -29,19 +23,6 @@ const endings = new WeakMap<Mutation, PlainEnding>();
 /** What a plain mutation ends in, or has ended in, because it was cancelled. */
 export function endingOf(mutation: Mutation): PlainEnding | undefined {
   return endings.get(mutation);
-}
-
-/** From now on, the plain mutations of a client can be acted on. */
-export function followPlain(cache: MutationCache): void {
-  claimEarlier(cache.getAll());
-  cache.subscribe((event) => {
-    if (event.type !== 'updated') return;
-    const { mutation, action } = event;
-    if (action.type === 'failed') claimWait(mutation);
-    // It was cancelled in its wait, and React Query finds it offline or in a hidden tab.
-    const ending = action.type === 'pause' && endings.get(mutation);
-    if (ending) letGo(mutation, ending.next);
-  });
 }
 
 /** Ends the wait of a plain mutation, or its hold at the gate of its origin. */
@@ -64,10 +45,13 @@ export function cancelPlain(mutation: Mutation, { clock, operations }: Instance)
   const own = failureCount === 0 ? notSent(live, false) : undefined;
   const error: unknown = own ?? failureReason;
   const next = endNext(mutation, error);
-  if (wait?.skip && !wait.isOver) wait.skip();
-  else if (!letGo(mutation, next)) return next.undo();
+  if (wait?.skip && !wait.isOver) {
+    wait.skip();
+    // Offline, and in a hidden tab, React Query has paused it then.
+    queueMicrotask(() => void letGo(mutation, next));
+  } else if (!letGo(mutation, next)) return next.undo();
   const attempt = failureCount;
-  endings.set(mutation, { live, error, attempt, reason: 'cancelled', retryAt: undefined, next });
+  endings.set(mutation, { live, error, attempt, reason: 'cancelled', retryAt: undefined });
   const report = own
     ? { failure: own.outcome, method: own.operation.method }
     : reportOf(error, clock.now());

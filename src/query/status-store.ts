@@ -11,7 +11,7 @@ import {
 import { definitionBehind, checkSpread } from './mutation-definition.ts';
 import { onRunChange } from './mutation-run.ts';
 import { mutationStatus } from './mutation-status.ts';
-import { followPlain } from './plain-controls.ts';
+import { claimEarlier, claimWait } from './plain-wait.ts';
 import { queryStatus } from './query-status.ts';
 import { type Instance, instanceOf } from './registry.ts';
 import { keepIfSame, type RetryStatus } from './retry-status.ts';
@@ -81,7 +81,6 @@ function createStatusStore(client: QueryClient, instance: Instance): StatusStore
   const watched = new Map<string, Watched>();
   const newest = new Map<string, Mutation>();
   const last = new WeakMap<Query | Mutation, RetryStatus>();
-  followPlain(mutations);
 
   const queryId = (queryKey: QueryKey): string =>
     `q${client.defaultQueryOptions({ queryKey }).queryHash}`;
@@ -91,7 +90,9 @@ function createStatusStore(client: QueryClient, instance: Instance): StatusStore
 
   function indexMutations(): Map<string, Mutation> {
     newest.clear();
-    for (const mutation of mutations.getAll()) noteMutation(mutation);
+    const all = mutations.getAll();
+    for (const mutation of all) noteMutation(mutation);
+    claimEarlier(all);
     return newest;
   }
   function noteMutation(mutation: Mutation): void {
@@ -149,6 +150,7 @@ function createStatusStore(client: QueryClient, instance: Instance): StatusStore
         if (process.env.NODE_ENV !== 'production' && type === 'added') checkSpread(mutation);
         if (type === 'removed') indexMutations();
         else noteMutation(mutation);
+        claimWait(mutation);
         refreshMutation(mutation);
       }),
       onRunChange(refreshMutation),

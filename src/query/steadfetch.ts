@@ -85,7 +85,7 @@ export interface Steadfetch {
   readonly mutationPolicy: (policy: MutationPolicyOptions) => SpreadRetryPair;
   /**
    * React Query's options of a mutation that has one idempotency key for each `mutate`, is sent again
-   * when that is right, and can be skipped and cancelled in its wait.
+   * when that is right, also in a hidden tab, and can be cancelled at any time.
    *
    * @example
    * ```ts

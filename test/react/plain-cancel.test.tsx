@@ -1,24 +1,9 @@
-import {
-  dehydrate,
-  type DehydratedState,
-  focusManager,
-  hydrate,
-  type Mutation,
-  onlineManager,
-  timeoutManager,
-} from '@tanstack/react-query';
+import { dehydrate, type DehydratedState, hydrate, type Mutation } from '@tanstack/react-query';
 import { act } from '@testing-library/react';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { setOnline, setVisible } from '../query/rig.tsx';
 import { axiosPut, createPlainRig, failing, showAll, showPlain } from './plain-rig.tsx';
 import { statusOf, watchMutation } from './watch.tsx';
-
-afterEach(() => {
-  // Nothing of ours stays.
-  expect(Object.hasOwn(timeoutManager, 'setTimeout')).toBe(false);
-  expect(Object.hasOwn(focusManager, 'isFocused')).toBe(false);
-  expect(Object.hasOwn(onlineManager, 'isOnline')).toBe(false);
-});
 
 /** Its options are a plain property again. */
 function isUntouched(mutation: Mutation): boolean {
@@ -67,6 +52,23 @@ describe.each([
     const ends = rig.events.filter(({ type }) => type === 'operation:end');
     expect(ends).toMatchObject([{ result: 'cancelled', operation: { attempt: 1 } }]);
     expect(isUntouched(form.newest())).toBe(true);
+  });
+
+  test('it ends also where its watcher goes with the press', async () => {
+    const rig = createPlainRig();
+    const form = rig.plain(
+      'save',
+      failing(9, () => axiosPut(429)),
+    );
+    const { rerender } = rig.show([<form.Form key="form" />, <form.Watcher key="watcher" />]);
+    form.submit();
+    await rig.time.advance(100);
+    go();
+    form.press('cancel');
+    rerender(rig.wrap([<form.Form key="form" />]));
+    await rig.time.settle();
+    expect(form.newest().state).toMatchObject({ status: 'error', isPaused: false });
+    expect(form.runs).toEqual([0]);
   });
 
   test('after a failure, while React Query has it paused: the same', async () => {

@@ -1,8 +1,15 @@
-import { type Mutation, useMutation } from '@tanstack/react-query';
+import {
+  focusManager,
+  type Mutation,
+  onlineManager,
+  timeoutManager,
+  useMutation,
+} from '@tanstack/react-query';
 import { act } from '@testing-library/react';
 import { Fragment } from 'react';
 import type { SteadfetchConfig } from 'steadfetch';
 import type { RetryControls } from 'steadfetch/react';
+import { expect, onTestFinished } from 'vitest';
 import { createHandle } from '../query/handle.ts';
 import { createRig, type Rig } from '../query/rig.tsx';
 import { statusOf, watchMutation } from './watch.tsx';
@@ -49,6 +56,12 @@ export interface PlainRig extends Rig {
 
 export function createPlainRig(config: SteadfetchConfig = {}): PlainRig {
   const rig = createRig(config);
+  // Nothing of ours stays.
+  onTestFinished(() => {
+    expect(Object.hasOwn(timeoutManager, 'setTimeout')).toBe(false);
+    expect(Object.hasOwn(focusManager, 'isFocused')).toBe(false);
+    expect(Object.hasOwn(onlineManager, 'isOnline')).toBe(false);
+  });
   return {
     ...rig,
     put: () => rig.steady.fetch('/a', { method: 'PUT' }),
@@ -63,7 +76,7 @@ export function createPlainRig(config: SteadfetchConfig = {}): PlainRig {
         newest() {
           const newest = rig.client.getMutationCache().findAll({ mutationKey }).at(-1);
           if (!newest) throw new Error('nothing has been submitted');
-          return newest as Mutation;
+          return newest;
         },
         submit: () => act(() => form.get()()),
         shown: () => statusOf(watched.last()),
