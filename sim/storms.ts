@@ -1,23 +1,26 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { experiments } from './experiments/experiments.ts';
+import { experiments, longOutages } from './experiments/experiments.ts';
 import { runExperiments } from './experiments/run-experiments.ts';
-import { introduction } from './report/introduction.ts';
+import { introduction, longIntroduction } from './report/introduction.ts';
 import { drawPicture } from './report/picture.ts';
 import { writeContention, writeReport } from './report/report.ts';
 
 // Everything, into docs/storms: `npm run storms`. To try something out, with nothing written:
 // `npm run storms -- --only grid,blip --policy steadfetch --seeds 1 --config '<json>'`.
+// The long outages with five seeds, which would take everything beyond three minutes, into a page of
+// their own: `npm run storms -- --long`.
 const { values } = parseArgs({
   options: {
     only: { type: 'string' },
     policy: { type: 'string' },
     seeds: { type: 'string' },
     config: { type: 'string' },
+    long: { type: 'boolean' },
   },
 });
 const only = values.only?.split(',');
-const chosen = experiments
+const chosen = (values.long ? [longOutages] : experiments)
   .filter(({ name }) => !only || only.includes(name))
   .map((experiment) => ({
     ...experiment,
@@ -34,12 +37,16 @@ const results = await runExperiments(chosen, {
     if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${of} runs`);
   },
 });
-const isAll = Object.values(values).every((value) => value === undefined);
+const { long: isLong, ...others } = values;
+const isWhole = Object.values(others).every((value) => value === undefined);
+const isAll = isWhole && !isLong;
 const report = [writeReport(chosen, results), ...(isAll ? [writeContention()] : [])].join('\n\n');
 console.log(report);
+const folder = new URL('../docs/storms/', import.meta.url);
+mkdirSync(folder, { recursive: true });
+if (isWhole && isLong)
+  writeFileSync(new URL('long-outages.md', folder), `${longIntroduction}\n\n${report}\n`);
 if (isAll) {
-  const folder = new URL('../docs/storms/', import.meta.url);
-  mkdirSync(folder, { recursive: true });
   const title = 'Requests per 100 ms: 1,000 tabs, 30 s of fast 503';
   const pictured = results.filter(
     ({ experiment, cell }) => experiment === picturedExperiment && cell.policy !== 'p-retry',

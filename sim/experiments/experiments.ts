@@ -31,6 +31,15 @@ const beside = (
 
 const leaving = { queries: 5, leaveS: 20, afterS: 80 } as const;
 
+/** What `npm run storms -- --long` runs: what the others have one run of each of. */
+export const longOutages: Experiment = {
+  name: 'grid',
+  title: 'Steadfetch: outages of 120 s',
+  cells: createGrid()
+    .filter(({ scenario }) => scenario.outageS === 120)
+    .map((one) => ({ ...one, seeds: 5 })),
+};
+
 /** Everything that `npm run storms` runs. */
 export const experiments: readonly Experiment[] = [
   { name: 'grid', title: 'Steadfetch: outages', cells: createGrid() },

@@ -80,7 +80,7 @@ const page = `<!doctype html><title>Tab</title><link rel="icon" href="data:,">
 </script>`;
 
 /** No React Query here: nobody ever tells that the network is back, or the tab seen. */
-const reactQuery = `export const onlineManager = { subscribe() {}, setEventListener() {} }, focusManager = onlineManager;`;
+const reactQuery = `export const onlineManager = { subscribe() {}, setEventListener() {} }, focusManager = onlineManager, timeoutManager = globalThis;`;
 
 /** A page that has nothing to do with it. */
 const elsewhere = '<!doctype html><title>Elsewhere</title><link rel="icon" href="data:,">';
