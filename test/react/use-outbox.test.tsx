@@ -210,9 +210,11 @@ test('a form over the outbox sends once, under the key that the form knows over 
   expect(await tab.outbox.list()).toHaveLength(1);
   // It is on the disk: nobody need stay.
   expect(isAskedBeforeLeaving()).toBe(false);
+  while (browser.server.arrivals.length === 0) await pass(100);
   browser.server.arrivals[0]?.answer(201, { id: 1 });
-  await pass(200);
+  while (text() === 'pending ') await pass(100);
   expect(text()).toBe('success ');
+  expect(browser.server.arrivals).toHaveLength(1);
 });
 
 test('plain useMutation takes the options as they are', async () => {
