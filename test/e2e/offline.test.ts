@@ -224,7 +224,7 @@ const situations: readonly Situation[] = [
       await one.page.clock.runFor(1500);
       await server.here.slow(2 * slow.length);
       server.here.answerSlow();
-      await one.settle();
+      await one.page.waitForFunction(() => window.lab.show().every((shown) => shown === 'success'));
       return `${stopped}; ${await one.look()}`;
     },
     expected: {
