@@ -151,6 +151,9 @@ const situations: readonly Situation[] = [
       await server.here.slow(1);
       await one.page.clock.runFor(500);
       server.here.answerSlow();
+      // Its body comes after its headers, and only then the queries are let go.
+      const least = kind === 'react-query' ? 11 : 2;
+      await one.page.waitForFunction((sent) => window.lab.sent.length >= sent, least);
       await one.settle();
       const answered = await one.look();
       await one.pass(5000);
