@@ -89,8 +89,11 @@ const start = ({ page }: Visit, kind: Kind, timeoutMs?: number): Promise<void> =
   page.evaluate(([which, ms]) => window.lab.start(which, ms), [kind, timeoutMs] as const);
 
 /** Cuts the page off, as the developer tools do: requests, `onLine`, and the events. */
-const setOffline = ({ cdp }: Visit, offline: boolean): Promise<unknown> =>
-  cdp.send('Network.emulateNetworkConditions', { offline, ...unlimited });
+async function setOffline({ cdp, page }: Visit, offline: boolean): Promise<void> {
+  await cdp.send('Network.emulateNetworkConditions', { offline, ...unlimited });
+  // The browser answers before the page has its event.
+  await page.waitForFunction((isOnline) => window.lab.isTold === isOnline, !offline);
+}
 
 /** A situation, and what is seen in it. */
 interface Situation {

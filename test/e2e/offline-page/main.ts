@@ -39,6 +39,8 @@ const turn = (): Promise<unknown> =>
 const lab = {
   sent,
   isRestored: false,
+  /** What the browser has told this page last, by its event. */
+  isTold: navigator.onLine,
   /** The app begins. */
   start(kind: 'react-query' | 'steadfetch', timeoutMs = 10_000) {
     limitMs = timeoutMs;
@@ -84,6 +86,8 @@ const lab = {
   },
 };
 addEventListener('pageshow', ({ persisted }) => (lab.isRestored = persisted));
+for (const type of ['online', 'offline'] as const)
+  addEventListener(type, () => (lab.isTold = type === 'online'));
 Object.assign(window, { lab });
 
 export type Lab = typeof lab;
