@@ -1,6 +1,7 @@
 export type { ApiProfile } from './fetch/api-profile.ts';
 export type { ConnectivityOptions, ProbeOptions } from './connectivity/probe.ts';
-export type { SteadyFetch, SteadyInit } from './fetch/create-fetch.ts';
+export type { SteadyFetch } from './fetch/create-fetch.ts';
+export type { SteadyInit } from './fetch/steady-init.ts';
 export {
   HttpError,
   isHttpError,

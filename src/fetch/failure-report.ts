@@ -1,5 +1,6 @@
 import { classifyAnswer } from '../policy/classify.ts';
 import type { Decision } from '../policy/decision.ts';
+import { isIdempotentMethod } from '../policy/operation.ts';
 import type { PolicyOptions } from '../policy/options.ts';
 import { type Failure, failures } from '../policy/outcome.ts';
 import type { LiveOperation } from './live-operation.ts';
@@ -19,6 +20,11 @@ export interface RequestFacts {
   readonly callPolicy?: PolicyOptions | undefined;
   /** The operation that the request is part of. */
   readonly live?: LiveOperation;
+}
+
+/** Sending it twice does no harm. */
+export function isRepeatable({ keyed, idempotent, method = '' }: RequestFacts): boolean {
+  return !!keyed || !!idempotent || isIdempotentMethod(method);
 }
 
 /** A failure, and what is known of its request. */

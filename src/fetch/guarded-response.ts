@@ -1,17 +1,16 @@
-import type { Attempt } from './attempt.ts';
+import type { Failure } from '../policy/outcome.ts';
+import { type Call, endCall } from './call.ts';
+import { failed, notParsed } from './call-failure.ts';
+import { askAgain } from './outlive.ts';
+import { noLimit, setLimit } from './time-limit.ts';
 
 /** What the readers of a guarded Response need. */
 export interface Guard {
-  readonly attempt: Attempt;
-  /** The longest silence within the body, where silences are limited. */
-  readonly idleMs: number | undefined;
-  /** Makes our error from what reading the body threw; what parsing it threw stays itself. */
-  readonly failed: (cause: unknown, step?: 'parse') => unknown;
-  /**
-   * To be asked when it breaks off: waits for what becomes of a page that is left. Where all of it is
-   * wanted, and it does no harm, it is asked for again, and this is the answer.
-   */
-  readonly again: (isWhole: boolean) => Promise<Response | undefined>;
+  readonly call: Call;
+  /** What was handed out, of which this may be a clone: an error of either names it. */
+  readonly original: Response;
+  /** What its headers say, where they say that the request failed. */
+  readonly answer: Failure | undefined;
   /** The bodies that share this attempt: a clone adds one. */
   readonly shared: { open: number };
   /** The guarded stream, once somebody has asked for it. */
@@ -41,6 +40,9 @@ export function guardResponse(response: Response, guard: Guard): Response {
 /** What a native Response says of a body that a reader holds: ours holds the native one from its first read on only. */
 const locked = (name: string): TypeError => new TypeError(`${name}: the body is locked`);
 
+/** One whose stream is the guarded one. */
+const guardedCopy = ({ body, headers }: Response): Response => new Response(body, { headers });
+
 const guardOf = (response: Response): Guard => guards.get(response) as Guard;
 
 function createPrototype(native: Response): object {
@@ -53,31 +55,31 @@ function createPrototype(native: Response): object {
     parse?: (value: never) => unknown,
   ): Promise<unknown> {
     const guard = guardOf(response);
-    const { attempt, idleMs, failed, again, body } = guard;
+    const { call, original, answer, body } = guard;
+    const { idleMs } = call;
     const readNative = native[name] as (this: Response) => Promise<unknown>;
     if (body?.locked) throw locked(name);
     // Already read: the native error is about the caller, not about the network.
     if (response.bodyUsed) return readNative.call(response);
-    const { headers } = response;
     let value: unknown;
     try {
       // The guarded stream limits the silences, and has made its errors ours.
-      value = await readNative.call(idleMs ? new Response(response.body, { headers }) : response);
+      value = await readNative.call(idleMs ? guardedCopy(response) : response);
     } catch (cause) {
       // Chromium puts a TypeError of its own in the place of what that stream broke with.
       if (guard.broken || idleMs) throw guard.broken ? guard.broken.error : cause;
-      const next = await again(true);
-      if (!next) throw failed(cause);
+      const next = await askAgain(call, original, !answer);
+      if (!next) throw failed(call, cause, original, answer);
       value = await readNative.call(next).catch((error: unknown) => {
-        throw failed(error);
+        throw failed(call, error, original, answer);
       });
     }
-    if (!idleMs) attempt.settle();
+    if (!idleMs) endCall(call);
     // In two steps, so that what cannot be parsed is told from what did not arrive.
     try {
       return parse ? parse(value as never) : value;
     } catch (error) {
-      throw failed(error, 'parse');
+      throw notParsed(call, error, original, answer);
     }
   }
 
@@ -114,32 +116,32 @@ function createPrototype(native: Response): object {
 
 /** The same bytes, one read ahead of nothing: the native stream is locked by the first read only. */
 function guardBody(source: () => Body, guard: Guard): Body {
-  const { attempt, idleMs, failed, again, shared } = guard;
+  const { call, original, answer, shared } = guard;
   let reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined;
-  const limit = attempt.createLimit();
+  const limit = noLimit();
   return new ReadableStream(
     {
       async pull(controller) {
         // Only now, for a clone in between puts another stream in its place. That it is locked is
         // the caller's doing, and stays the native error.
         reader ??= source().getReader();
-        limit(idleMs);
+        setLimit(call, limit, call.idleMs);
         try {
           const { done, value } = await reader.read();
           if (!done) return controller.enqueue(value);
-          attempt.settle();
+          endCall(call);
           controller.close();
         } catch (cause) {
-          limit();
-          await again(false);
-          guard.broken = { error: failed(cause) };
+          setLimit(call, limit);
+          await askAgain(call, original, false);
+          guard.broken = { error: failed(call, cause, original, answer) };
           controller.error(guard.broken.error);
         } finally {
-          limit();
+          setLimit(call, limit);
         }
       },
       cancel(reason) {
-        if (--shared.open === 0) attempt.settle();
+        if (--shared.open === 0) endCall(call);
         return (reader ?? source()).cancel(reason);
       },
     },

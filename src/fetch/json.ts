@@ -1,5 +1,6 @@
-import type { SteadyFetch, SteadyInit } from './create-fetch.ts';
+import type { SteadyFetch } from './create-fetch.ts';
 import { readHeaders, readParts } from './request-parts.ts';
+import type { SteadyInit } from './steady-init.ts';
 
 /** What `steady.json` takes besides the init of `steady.fetch`. */
 export interface JsonInit extends SteadyInit {

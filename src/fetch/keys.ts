@@ -3,7 +3,7 @@ import type { Clock } from '../policy/clock.ts';
 import { serializeKey } from '../policy/idempotency-key.ts';
 import { isIdempotentMethod } from '../policy/operation.ts';
 import { failures } from '../policy/outcome.ts';
-import type { ApiFacts, ApiProfile } from './api-profile.ts';
+import type { ApiProfile } from './api-profile.ts';
 import { insertBodyKey, readBodyKey } from './body-key.ts';
 import { reportFailure } from './failure-report.ts';
 import { isSameBody } from './fixed-body.ts';
@@ -31,15 +31,10 @@ export interface KeyedInit extends RequestInit {
   readonly idempotencyKey?: string | undefined;
 }
 
-/** What is known of a request that may need a key. */
-type Unkeyed = SentFacts & Partial<Pick<ApiFacts, 'idempotency'>>;
-
 /** What was passed to fetch. */
 interface Passed {
   readonly parts: RequestParts;
   readonly init: KeyedInit;
-  /** The key that it carries already. */
-  readonly own: string | undefined;
 }
 
 /** Gives requests their idempotency keys, and holds their bytes. */
@@ -55,7 +50,7 @@ export interface Keys {
    *
    * @throws TypeError when its key or its body cannot be sent.
    */
-  readonly add: (facts: Unkeyed, passed: Passed) => Promise<KeyedRequest | undefined>;
+  readonly add: (facts: SentFacts, passed: Passed) => Promise<KeyedRequest | undefined>;
 }
 
 /** What the keys stand on. */
@@ -73,8 +68,8 @@ export function createKeys(
     if (idempotency) checkIdempotency(`createSteadfetch: apis[${index}]`, idempotency);
   });
 
-  const identify = async (facts: Unkeyed, { parts, init, own }: Passed): Promise<Step> => {
-    const { live, method, url } = facts;
+  const identify = async (facts: SentFacts, { parts, init }: Passed): Promise<Step> => {
+    const { live, method, url, own } = facts;
     const { intent, attempt } = live;
     const steps = stepsOf(live);
     const body = async (): Promise<BodyInit | null> => {
@@ -110,8 +105,9 @@ export function createKeys(
       return readHeaders(request, init).get(header) || undefined;
     },
     async add(facts, passed) {
-      const { live, method, idempotent, idempotency: profile } = facts;
-      const { init, own } = passed;
+      const { live, method, idempotent, api, own } = facts;
+      const profile = api?.idempotency;
+      const { init } = passed;
       const { idempotencyKey } = init;
       const isAsked = !!own || idempotencyKey !== undefined;
       if (!isAsked && (idempotent || isIdempotentMethod(method))) return undefined;

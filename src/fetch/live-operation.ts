@@ -1,9 +1,10 @@
 import type { Gate } from '../origin/gate.ts';
-import type { Ask, Held } from '../origin/waiting.ts';
+import type { Held } from '../origin/waiting.ts';
 import type { Decision, RetryReason } from '../policy/decision.ts';
 import type { OperationRef } from '../policy/operation.ts';
 import type { PolicyOptions } from '../policy/options.ts';
 import type { Intent, Steps } from './intent.ts';
+import type { SentFacts } from './passage.ts';
 
 /** An attempt that waits at a gate, before it is sent. */
 export interface Hold {
@@ -50,7 +51,7 @@ export interface LiveOperation {
   skip?: () => void;
   /** Where its latest request went: its next attempt waits there before it begins. */
   gate: Gate | undefined;
-  ask: Omit<Ask, 'onHold'> | undefined;
+  sent: SentFacts | undefined;
   /** A turn at a gate that was given before the attempt began. */
   pass: Pass | undefined;
   /** It goes on together with many others: the network is back, or the tab is seen again. */
@@ -94,7 +95,7 @@ export type OperationInit = Partial<
     | 'attempt'
     | 'request'
     | 'gate'
-    | 'ask'
+    | 'sent'
     | 'isUrged'
     | 'isResumed'
   >

@@ -119,7 +119,7 @@ export function createOperations(environment: Environment): Operations {
       heldMs: 0,
       holds: none,
       gate: undefined,
-      ask: undefined,
+      sent: undefined,
       pass: undefined,
       paidFor: 1,
       ...init,

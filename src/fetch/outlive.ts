@@ -1,35 +1,51 @@
-import type { PageLife } from '../connectivity/page-life.ts';
+import { failures } from '../policy/outcome.ts';
+import { abortedBy, type Call } from './call.ts';
+import { classify, succeeded } from './classify-response.ts';
+import { countHeld } from './count-held.ts';
+import { isRepeatable } from './failure-report.ts';
 import { readParts } from './request-parts.ts';
-
-/** What there is to do about a request that the page may have cut off. */
-interface CutOff {
-  readonly input: RequestInfo | URL;
-  readonly init: RequestInit;
-  readonly isRepeatable: boolean;
-  /** It waits for what becomes of the page. */
-  readonly hold: () => void;
-  /** It is known. */
-  readonly release: () => void;
-  /** Sends it again. */
-  readonly again: () => Promise<Response>;
-}
+import { setLimit } from './time-limit.ts';
 
 /**
  * To be asked about every request, and every body, that has broken off. What does so while the page
- * may be on its way out stays open until its fate is known. Where the page stays, the request is sent
- * again if that does no harm; otherwise nobody knows what came of it, and there is no answer.
+ * may be on its way out stays open until its fate is known. Where the page stays, and all of the
+ * answer is wanted, the request is sent again if that does no harm; otherwise nobody knows what came
+ * of it, and there is no answer.
  */
-export async function outlivePage(
-  page: PageLife | undefined,
-  { input, init, isRepeatable, hold, release, again }: CutOff,
-): Promise<Response | undefined> {
-  const fate = init.signal?.aborted ? undefined : page?.fate();
+export async function outlivePage(call: Call, isWhole: boolean): Promise<Response | undefined> {
+  const { caller, context, facts, init, input, limit, limitMs, signal } = call;
+  const { live } = facts;
+  const { page, clock } = context;
+  const fate = signal.aborted ? undefined : page?.fate();
   if (!fate) return undefined;
-  hold();
+  const cutOffAt = clock.now();
+  setLimit(call, limit);
+  // It shows nothing, and leaves its place to others.
+  call.settle(failures.aborted);
   await fate;
-  release();
-  const isOver = init.signal?.aborted || !isRepeatable || isSpent(input, init);
-  return isOver ? undefined : again();
+  countHeld(live, cutOffAt, clock.now());
+  if (signal.aborted || !isWhole || !isRepeatable(facts) || isSpent(input, init)) return undefined;
+  const turn = await context.enter(facts, caller);
+  if (!turn) throw abortedBy(live, signal);
+  call.settle = turn;
+  setLimit(call, limit, limitMs);
+  return context.transport(input, init);
+}
+
+/** Asks for an answer again whose body has broken off, where the page that was left has stayed. */
+export async function askAgain(
+  call: Call,
+  { status }: Response,
+  isWhole: boolean,
+): Promise<Response | undefined> {
+  try {
+    const next = await outlivePage(call, isWhole);
+    if (next) call.settle(classify(call, next) ?? succeeded(status), undefined, next);
+    return next?.status === status ? next : undefined;
+  } catch (error) {
+    call.settle(call.signal.aborted ? failures.aborted : failures.network, error);
+    return undefined;
+  }
 }
 
 /** Its body can be read once. */

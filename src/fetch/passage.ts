@@ -6,19 +6,18 @@ import { createOrigins, type Origins } from '../origin/origins.ts';
 import { type Sign, signOf } from '../origin/sign.ts';
 import type { Ask } from '../origin/waiting.ts';
 import type { Clock, Random } from '../policy/clock.ts';
-import { isIdempotentMethod, isSafeMethod } from '../policy/operation.ts';
-import type { Policy } from '../policy/options.ts';
+import { isSafeMethod } from '../policy/operation.ts';
 import type { Outcome } from '../policy/outcome.ts';
 import { readRateLimit } from '../policy/rate-limit.ts';
 import type { ApiFacts } from './api-profile.ts';
-import type { RequestFacts } from './failure-report.ts';
+import { isRepeatable, type RequestFacts } from './failure-report.ts';
 import { holdAt } from './hold.ts';
 import type { LiveOperation } from './live-operation.ts';
 import type { Operations } from './operations.ts';
 import { refuse } from './refuse.ts';
 
 /** Tells the origin how an attempt ended, at its headers; only the first word counts. */
-type Settle = (outcome: Outcome, error?: unknown, response?: Response) => void;
+export type Settle = (outcome: Outcome, error?: unknown, response?: Response) => void;
 
 /**
  * The way out: at once when all is well, and otherwise when the origin lets it go; undefined when
@@ -27,15 +26,23 @@ type Settle = (outcome: Outcome, error?: unknown, response?: Response) => void;
  * @throws NotSentError when it may not go.
  */
 export type Enter = (
-  name: string,
   facts: SentFacts,
-  policy: Policy,
-  api: ApiFacts | undefined,
   signal: AbortSignal | undefined,
 ) => Settle | Promise<Settle | undefined>;
 
 /** What is known of a request of ours. */
-export type SentFacts = RequestFacts & Required<Pick<RequestFacts, 'live' | 'method' | 'url'>>;
+export interface SentFacts extends RequestFacts {
+  readonly live: LiveOperation;
+  readonly method: string;
+  readonly url: string;
+  /** Method and URL: which of its operation's requests it is. */
+  readonly name: string;
+  readonly api: ApiFacts | undefined;
+  /** The idempotency key that it came with. */
+  readonly own: string | undefined;
+  /** Known once it has been given its key. */
+  keyed: boolean;
+}
 
 type GateAsk = Omit<Ask, 'onHold'>;
 
@@ -80,14 +87,21 @@ export function createPassage(
   checkOrigin('createSteadfetch: origin', options);
   const origins = createOrigins(clock, random, options, connectivity.network);
 
+  const askOf = (live: LiveOperation, facts: SentFacts): GateAsk => {
+    const { priority, whenDown, holdMs } = context.operations.policyOf(live, facts);
+    return {
+      endpoint: facts.name,
+      risk: isSafeMethod(facts.method) ? 0 : isRepeatable(facts) ? 1 : 2,
+      isNew: live.attempt === 1,
+      priority,
+      isResumed: live.isResumed,
+      mayBeOffline: live.mayBeOffline,
+      isFailFast: whenDown === 'fail',
+      holdMs,
+    };
+  };
   // Apart, so that the way of a request that goes at once makes one function and no more.
-  const settleAt = (
-    gate: Gate,
-    name: string,
-    api: ApiFacts | undefined,
-    isCanary: boolean,
-    { live, url }: SentFacts,
-  ): Settle => {
+  const settleAt = (gate: Gate, isCanary: boolean, { live, url, name, api }: SentFacts): Settle => {
     const sentAt = clock.now();
     let isOver = false;
     return (outcome, error, response) => {
@@ -125,48 +139,33 @@ export function createPassage(
   };
   const wait = async (
     gate: Gate,
-    ask: GateAsk,
-    name: string,
     facts: SentFacts,
-    api: ApiFacts | undefined,
     signal: AbortSignal | undefined,
   ): Promise<Settle | undefined> => {
-    const release = await holdAt(gate, ask, facts.live, signal, context);
-    if (release === 'expired') throw refuse(facts.live, facts, gate, false);
-    return release === 'dropped'
-      ? undefined
-      : settleAt(gate, name, api, release === 'canary', facts);
+    const { live } = facts;
+    const release = await holdAt(gate, askOf(live, facts), live, signal, context);
+    if (release === 'expired') throw refuse(live, facts, gate, false);
+    return release === 'dropped' ? undefined : settleAt(gate, release === 'canary', facts);
   };
 
-  const enter: Enter = (name, facts, policy, api, signal) => {
-    const { live, method, url } = facts;
+  const enter: Enter = (facts, signal) => {
+    const { live, url, name, api } = facts;
     const { pass, attempt } = live;
     const gate = origins.gateOf(url, api?.partition, api?.slots && { slots: api.slots });
-    const isRepeatable = facts.keyed || facts.idempotent || isIdempotentMethod(method);
-    const ask: GateAsk = {
-      endpoint: name,
-      risk: isSafeMethod(method) ? 0 : isRepeatable ? 1 : 2,
-      isNew: attempt === 1,
-      priority: policy.priority,
-      isResumed: live.isResumed,
-      mayBeOffline: live.mayBeOffline,
-      isFailFast: policy.whenDown === 'fail',
-      holdMs: policy.holdMs,
-    };
     live.gate = gate;
-    live.ask = ask;
+    live.sent = facts;
     if (pass?.gate === gate) {
       live.pass = undefined;
-      return settleAt(gate, name, api, pass.isCanary, facts);
+      return settleAt(gate, pass.isCanary, facts);
     }
     const isCharged = attempt > 1 && live.paidFor !== attempt;
     live.paidFor = attempt;
     if (!gate.tryEnter(attempt === 1, live.isResumed, live.mayBeOffline))
-      return wait(gate, ask, name, facts, api, signal);
+      return wait(gate, facts, signal);
     if (live.isUrged) live.isUrged = false;
     const { budget } = gate;
     if (!isCharged || (facts.keyed ? budget.charge() : budget.spend())) {
-      return settleAt(gate, name, api, false, facts);
+      return settleAt(gate, false, facts);
     }
     gate.settle(name, false, nothing, 0);
     throw refuse(live, facts, gate, true);
@@ -177,11 +176,9 @@ export function createPassage(
     enter,
     origins,
     async holdBefore(live) {
-      const { gate, ask } = live;
-      if (!gate || !ask) return;
-      const { attempt, isResumed, mayBeOffline } = live;
-      const again = { ...ask, isNew: attempt === 1, isResumed, mayBeOffline };
-      const release = await holdAt(gate, again, live, undefined, context);
+      const { gate, sent } = live;
+      if (!gate || !sent) return;
+      const release = await holdAt(gate, askOf(live, sent), live, undefined, context);
       if (release === 'expired') throw refuse(live, {}, gate, false);
       if (release !== 'dropped') live.pass = { gate, isCanary: release === 'canary' };
     },

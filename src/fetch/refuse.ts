@@ -26,14 +26,11 @@ export function refuse(
     ? { kind: 'over-budget', processed }
     : { kind: 'held-too-long', reason, retryAt, processed };
   const why = isOverBudget ? 'the retry budget of its origin is spent' : said[reason];
-  const error = new NotSentError(
-    `${live.ask?.endpoint.replace(/[?#].*/s, '')}: not sent, ${why}.`,
-    {
-      operation: view(live, facts),
-      outcome,
-      cause: live.lastError ?? gate.lastFailure(),
-    },
-  );
+  const error = new NotSentError(`${live.sent?.name.replace(/[?#].*/s, '')}: not sent, ${why}.`, {
+    operation: view(live, facts),
+    outcome,
+    cause: live.lastError ?? gate.lastFailure(),
+  });
   reportFailure(error, { ...facts, live, failure: outcome });
   return error;
 }

@@ -106,7 +106,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
         attempt,
         isSingle: policy?.maxRetries === 0,
         gate: known?.gate,
-        ask: known?.ask,
+        sent: known?.sent,
         isUrged: known?.isUrged,
       },
       query.queryKey,

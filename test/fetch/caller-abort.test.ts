@@ -36,6 +36,20 @@ test.each(reasons)('aborted with %s before the call, nothing is sent', async (_,
 });
 
 test.each(reasons)(
+  'aborted with %s by who hears of its start, it rejects with that',
+  async (_, reason) => {
+    const { controller, signal } = abortable();
+    const steady = createSteadfetch({ fetch: fakeServer(hang).fetch });
+    steady.subscribe(({ type }) => {
+      if (type === 'request:start') controller.abort(reason);
+    });
+    const error = await rejectionOf(steady.fetch(url, { signal }));
+    expect(error).toBe(signal.reason);
+    expect(vi.getTimerCount()).toBe(0);
+  },
+);
+
+test.each(reasons)(
   'aborted with %s before the headers, it rejects with that',
   async (_, reason) => {
     const { controller, signal } = abortable();

@@ -17,13 +17,15 @@ const rig = (): OpenGate & { readonly live: LiveOperation } => {
     emitter: createEmitter(),
   });
   const live = begin('query', undefined, ['a']);
-  live.ask = {
-    endpoint: 'GET /a?token=secret#part',
-    risk: 0,
-    isNew: true,
-    priority: 'user-visible',
-    isFailFast: false,
-    holdMs: 60_000,
+  const url = '/a?token=secret#part';
+  live.sent = {
+    live,
+    method: 'GET',
+    url,
+    name: `GET ${url}`,
+    api: undefined,
+    own: undefined,
+    keyed: false,
   };
   return { ...one, live };
 };

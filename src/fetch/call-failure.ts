@@ -1,0 +1,72 @@
+import { type Failure, failures } from '../policy/outcome.ts';
+import { abortedBy, type Call, endCall, shown, tell } from './call.ts';
+import { type HttpError, NetworkError, TimeoutError } from './errors.ts';
+import { reportFailure } from './failure-report.ts';
+import { hintAtCors } from './hint-at-cors.ts';
+import { view } from './operations.ts';
+
+/** Enters what an error means, and tells of it. */
+export function note<E>(call: Call, error: E, failure: Failure, response?: Response): E {
+  reportFailure(error, { ...call.facts, failure });
+  tell(call, failure, error, response);
+  return error;
+}
+
+/** Makes our error of a request that has failed. */
+export function fail(
+  call: Call,
+  Type: typeof HttpError | typeof NetworkError | typeof TimeoutError,
+  what: string,
+  outcome: Failure,
+  details: { readonly response?: Response | undefined; readonly cause?: unknown },
+): Error {
+  const { live, name } = call.facts;
+  if (process.env.NODE_ENV !== 'production') (live.failedRequests ??= new Set()).add(name);
+  if (outcome.processed !== 'no') (live.unsure ??= new Set()).add(name);
+  const operation = view(live, call.facts);
+  return note(
+    call,
+    new Type(`${shown(name)}: ${what}.`, { operation, outcome, ...details }),
+    outcome,
+    details.response,
+  );
+}
+
+/**
+ * What a rejection means, before the headers or in the body, told by whose signal fired, never by
+ * the error. `answer` is what its headers said of it, where they said that it failed.
+ */
+export function failed(call: Call, cause: unknown, response?: Response, answer?: Failure): unknown {
+  const { caller, context, facts, idleMs, limitMs } = call;
+  endCall(call);
+  if (caller?.aborted) return note(call, abortedBy(facts.live, caller), failures.aborted);
+  if (call.isLate) {
+    const phase = response ? 'body' : 'headers';
+    const processed = response ? 'yes' : 'unknown';
+    const what = `no ${phase} within ${(response && idleMs) ?? limitMs} ms`;
+    return fail(call, TimeoutError, what, answer ?? { kind: 'timeout', phase, processed }, {
+      response,
+    });
+  }
+  if (response) {
+    return fail(call, NetworkError, 'body broke off', brokenBody(response, answer), {
+      response,
+      cause,
+    });
+  }
+  if (process.env.NODE_ENV !== 'production') hintAtCors(context.operations, facts.url);
+  return fail(call, NetworkError, 'no answer', failures.network, { cause });
+}
+
+/** All of the body is there, and cannot be parsed: the error stays itself. */
+export function notParsed(
+  call: Call,
+  cause: unknown,
+  response: Response,
+  answer: Failure | undefined,
+): unknown {
+  return note(call, cause, brokenBody(response, answer));
+}
+
+const brokenBody = ({ status }: Response, answer: Failure | undefined): Failure =>
+  answer ?? { kind: 'body', status, processed: 'yes' };

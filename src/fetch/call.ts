@@ -1,0 +1,116 @@
+import type { Transport } from '../policy/clock.ts';
+import type { Timeout } from '../policy/options.ts';
+import type { Outcome } from '../policy/outcome.ts';
+import type { FindApi } from './api-profile.ts';
+import type { KeyedRequest } from './keyed-request.ts';
+import type { Keys } from './keys.ts';
+import type { LiveOperation } from './live-operation.ts';
+import type { Environment, Operations } from './operations.ts';
+import type { Enter, SentFacts, Settle } from './passage.ts';
+import { noLimit, setLimit, type TimeLimit, type TimeLimitContext } from './time-limit.ts';
+
+/** What the fetch wrapper stands on. */
+export interface FetchContext extends Environment, TimeLimitContext {
+  readonly transport: Transport;
+  readonly findApi: FindApi;
+  readonly keys: Keys;
+  readonly operations: Operations;
+  /** The way out, past the gate of the origin. */
+  readonly enter: Enter;
+  /** The operation that the signal or the stack belongs to; else one for this request alone. */
+  readonly operationFor: (signal: AbortSignal | undefined, request: string) => LiveOperation;
+}
+
+/**
+ * One request on its way, to the end of its body, and what is known of it. What is done with it are
+ * functions of their own: a request that ends well, as nearly all do, then makes no closure that
+ * only a failure needs.
+ */
+export interface Call {
+  readonly context: FetchContext;
+  readonly facts: SentFacts;
+  readonly input: RequestInfo | URL;
+  /** As it is sent: with its key, where it has one, and its signal. */
+  readonly init: RequestInit;
+  /** The signal of whoever called. */
+  readonly caller: AbortSignal | undefined;
+  readonly signal: AbortSignal;
+  readonly keyed: KeyedRequest | undefined;
+  /** Counted over all requests of an instance. */
+  readonly number: number;
+  readonly limitMs: number;
+  /** The longest silence within the body, where silences are limited. */
+  readonly idleMs: number | undefined;
+  /** That of its headers or, unless silences are limited, of all of it. */
+  readonly limit: TimeLimit;
+  /** A limit of ours, not the caller, aborted it. */
+  isLate: boolean;
+  readonly expire: () => void;
+  readonly onAbort: () => void;
+  /** Tells its origin how it ended: another once it was sent again. */
+  settle: Settle;
+}
+
+/** One timer at most, and one listener on the caller's signal, until `endCall`. */
+export function startCall(
+  given: Pick<Call, 'context' | 'facts' | 'input' | 'caller' | 'keyed' | 'number' | 'settle'>,
+  init: RequestInit,
+  timeout: Timeout,
+): Call {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const isStream = typeof timeout === 'object';
+  const limitMs = isStream ? timeout.headersMs : timeout;
+  const abort = (reason?: unknown): void => {
+    endCall(call);
+    controller.abort(reason);
+  };
+  const call: Call = {
+    ...given,
+    init: { ...init, signal },
+    signal,
+    limitMs,
+    idleMs: isStream ? timeout.bodyIdleMs : undefined,
+    limit: noLimit(),
+    isLate: false,
+    expire() {
+      call.isLate = true;
+      abort();
+    },
+    onAbort: () => abort(call.caller?.reason),
+  };
+  call.caller?.addEventListener('abort', call.onAbort);
+  setLimit(call, call.limit, limitMs);
+  return call;
+}
+
+/** All of it is in, or nothing more is wanted. */
+export function endCall(call: Call): void {
+  setLimit(call, call.limit);
+  call.caller?.removeEventListener('abort', call.onAbort);
+}
+
+/** Tells listeners that it starts or, with an outcome, how it ended; then the origin, too. */
+export function tell(call: Call, outcome?: Outcome, error?: unknown, response?: Response): void {
+  const { context, facts, number: request } = call;
+  const { live, method, url } = facts;
+  const { operations } = context;
+  if (outcome) call.settle(outcome, error, response);
+  if (!operations.isHeard()) return;
+  const event = { request, method, url };
+  operations.emit(
+    live,
+    outcome ? { type: 'request:end', ...event, outcome } : { type: 'request:start', ...event },
+  );
+}
+
+/** The caller's own reason, which is no failure. */
+export function abortedBy(live: LiveOperation, { reason }: { readonly reason: unknown }): unknown {
+  live.abort = { reason };
+  return reason;
+}
+
+/** Without the query string: it carries tokens, and messages travel to logs. */
+export function shown(name: string): string {
+  return name.replace(/[?#].*/s, '');
+}

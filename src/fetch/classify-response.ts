@@ -1,0 +1,37 @@
+import { classifyAnswer } from '../policy/classify.ts';
+import type { Failure, Outcome } from '../policy/outcome.ts';
+import type { Call } from './call.ts';
+import { isInDoubt } from './is-in-doubt.ts';
+
+export const succeeded = (status: number): Outcome => ({ kind: 'ok', status, processed: 'yes' });
+
+/** What the headers of an answer say; undefined when it is good news. */
+export function classify({ context, facts, keyed }: Call, response: Response): Failure | undefined {
+  const { live, method, name } = facts;
+  const { status } = response;
+  // An opaque answer has status 0, and nothing that could be read.
+  if (response.ok || status === 0) return undefined;
+  if (method === 'DELETE' && [404, 410].includes(status) && live.unsure?.has(name))
+    return undefined;
+  return classifyAnswer(
+    { status, header: (field) => response.headers.get(field) },
+    context.clock.now(),
+    !!keyed?.isInProgress(response),
+  );
+}
+
+/** The same, as its API means it, and after what the operation has done before. */
+export async function judge(
+  { facts, keyed, signal }: Call,
+  response: Response,
+  failure: Failure,
+): Promise<Failure | undefined> {
+  const judged = keyed ? await keyed.judge(response, failure, facts, signal) : failure;
+  // What one request was refused, another of the mutation may have done.
+  return judged?.kind === 'http' &&
+    judged.processed === 'no' &&
+    facts.live.intent &&
+    isInDoubt(facts.live)
+    ? { ...judged, processed: 'unknown' }
+    : judged;
+}

@@ -1,0 +1,40 @@
+import { isIdempotentMethod, isSafeMethod } from '../policy/operation.ts';
+import type { Failure } from '../policy/outcome.ts';
+import { type Call, endCall, tell } from './call.ts';
+import { fail } from './call-failure.ts';
+import { succeeded } from './classify-response.ts';
+import { HttpError } from './errors.ts';
+import { guardResponse } from './guarded-response.ts';
+import { hintAtCors } from './hint-at-cors.ts';
+import { setLimit } from './time-limit.ts';
+
+/**
+ * Hands out an answer whose body is watched.
+ *
+ * @throws HttpError when it says that the request failed.
+ */
+export function accept(call: Call, response: Response, failure: Failure | undefined): Response {
+  const { context, facts, idleMs, keyed, limit } = call;
+  const { live, method, name, idempotent } = facts;
+  const { status } = response;
+  if (idleMs) setLimit(call, limit);
+  // Nothing more comes. `body` is asked for of failures only, for it costs the making of a stream.
+  if (method === 'HEAD' || (failure ? response.body === null : [0, 204, 205].includes(status)))
+    endCall(call);
+  if (status !== 0)
+    guardResponse(response, { call, original: response, answer: failure, shared: { open: 1 } });
+  if (failure) {
+    if (process.env.NODE_ENV !== 'production') hintAtCors(context.operations, facts.url, response);
+    throw fail(call, HttpError, `${status} ${response.statusText}`.trimEnd(), failure, {
+      response,
+    });
+  }
+  keyed?.succeed();
+  // Whatever fails after it does not undo it.
+  if (!isSafeMethod(method) && !idempotent) {
+    (live.unsure ??= new Set()).add(name);
+    if (!facts.keyed && !isIdempotentMethod(method)) live.isUnrepeatable = true;
+  }
+  tell(call, succeeded(status), undefined, response);
+  return response;
+}

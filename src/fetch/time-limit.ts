@@ -1,0 +1,74 @@
+import type { PageLife } from '../connectivity/page-life.ts';
+import { type Clock, maxTimerMs } from '../policy/clock.ts';
+import { countHeld } from './count-held.ts';
+import type { LiveOperation } from './live-operation.ts';
+
+/** A time limit of a request, or of a silence within its body. */
+export interface TimeLimit {
+  timer: unknown;
+  /** In epoch milliseconds. */
+  dueAt: number;
+}
+
+/** Whose limit it is. */
+interface Limited {
+  readonly context: TimeLimitContext;
+  readonly facts: { readonly live: LiveOperation };
+  /** It is over. */
+  readonly expire: () => void;
+}
+
+/** What time limits stand on. */
+export interface TimeLimitContext {
+  readonly clock: Clock;
+  /** Undefined where there is no page. */
+  readonly page?: PageLife | undefined;
+}
+
+/** A timer that is later than this was asleep with its tab, and an answer may have come meanwhile. */
+const latestMs = 1000;
+
+/** Those of a hidden tab that is awake are no later: they fire once a minute. */
+const throttledMs = 61_000;
+
+export const noLimit = (): TimeLimit => ({ timer: undefined, dueAt: Infinity });
+
+/**
+ * Puts a new limit in the place of the old one; none lifts it. What took longer because the tab or
+ * the machine was asleep counts as held.
+ */
+export function setLimit(limited: Limited, limit: TimeLimit, limitMs: number = Infinity): void {
+  limited.context.clock.clearTimeout(limit.timer);
+  account(limited, limit);
+  // No timer holds a longer limit: it would fire at once.
+  if (limitMs <= maxTimerMs) start(limited, limit, limitMs);
+}
+
+function start(
+  limited: Limited,
+  limit: TimeLimit,
+  limitMs: number,
+  wasAsleep: boolean = false,
+): void {
+  const { clock, page } = limited.context;
+  const setAt = clock.now();
+  limit.dueAt = setAt + limitMs;
+  limit.timer = clock.setTimeout(() => {
+    const lateMs = account(limited, limit);
+    // Time that the tab was frozen does not count. Where it may only be hidden, with timers that
+    // are late each time, that is believed once.
+    const isAsleep = !wasAsleep || lateMs > throttledMs || page?.wasAsleep(setAt);
+    if (lateMs > latestMs && isAsleep) start(limited, limit, limitMs, true);
+    else limited.expire();
+  }, limitMs);
+  // An answer whose body nobody reads must not keep a Node process alive.
+  clock.unref?.(limit.timer);
+}
+
+function account({ context, facts }: Limited, limit: TimeLimit): number {
+  const now = context.clock.now();
+  const lateMs = now - limit.dueAt;
+  if (lateMs > latestMs) countHeld(facts.live, limit.dueAt + latestMs, now);
+  limit.dueAt = Infinity;
+  return lateMs;
+}
