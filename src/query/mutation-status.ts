@@ -4,6 +4,7 @@ import { isInDoubt } from '../fetch/is-in-doubt.ts';
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import { isSafeMethod } from '../policy/operation.ts';
 import { attemptsAllowed } from './attempts-allowed.ts';
+import { isFreed } from './free-queued.ts';
 import { definitionBehind } from './mutation-definition.ts';
 import { mayHaveBegun, runOf } from './mutation-run.ts';
 import { endingOf } from './plain-controls.ts';
@@ -49,7 +50,15 @@ export function mutationStatus(
   }
   const hold = live?.holds[0];
   if (hold) return { ...common, status: 'held', attempt: next, ...hold.held };
-  if (isPaused && !own) return { ...common, status: 'held', attempt: failed, reason: holdReason() };
+  if (isPaused && !own) {
+    const isQueued = isFreed(mutation) && mutation.options.networkMode === 'always';
+    return {
+      ...common,
+      status: 'held',
+      attempt: failed,
+      reason: isQueued ? 'queued' : holdReason(),
+    };
+  }
   // Of React Query's wait the end is known beforehand, unless it is skipped.
   const isWaiting = own
     ? own.phase === 'waiting'

@@ -17,12 +17,15 @@ const apis = [
 /** Sends an order, which is given its key. */
 export const sendOrder: Send = (_variables, { fetch }) => fetch('/orders', { method: 'POST' });
 
-export function createOrderRig(config: SteadfetchConfig = {}): Rig & {
+export function createOrderRig(
+  config: SteadfetchConfig = {},
+  makeClient?: Parameters<typeof createRig>[1],
+): Rig & {
   readonly keys: () => (string | null)[];
   /** Submits without a component. Its failure is in its state. */
   readonly submit: (options: object, variables?: unknown) => Mutation;
 } {
-  const rig = createRig({ apis, ...config });
+  const rig = createRig({ apis, ...config }, makeClient);
   return {
     ...rig,
     keys: () => rig.server.sent.map(({ headers }) => headers.get('Idempotency-Key')),

@@ -293,6 +293,27 @@ describe('Cancel', () => {
     expect(new Set(keys()).size).toBe(2);
   });
 
+  test.each([
+    ['in a hidden tab', () => setVisible(false)],
+    ['offline', () => setOnline(false)],
+  ])(
+    'behind another of its scope, %s: it is queued there, too, and ends at once',
+    async (_, go) => {
+      const { server, time, order, cancel, last } = showOrders();
+      const scope = { id: 'orders' };
+      server.plan('/orders', { afterMs: 1000 });
+      order({ scope });
+      go();
+      const second = order({ scope });
+      await time.advance(100);
+      expect(statusOf(last())).toMatchObject({ status: 'held', attempt: 0, reason: 'queued' });
+      cancel();
+      await time.settle();
+      expect(second.state).toMatchObject({ status: 'error', error: { code: 'not-sent' } });
+      expect(server.times()).toEqual([0]);
+    },
+  );
+
   test('does nothing after the end', async () => {
     const { time, order, cancel, last } = showOrders();
     const mutation = order();

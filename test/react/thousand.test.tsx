@@ -99,8 +99,11 @@ test(
       'succeeded 3',
     ];
     expect(renders).toEqual(numbers.map(() => story));
-    expect(subscribers).toEqual({ subscribed: 2, now: 2 });
+    // One more is that of the instance, until it is disposed.
+    expect(subscribers).toEqual({ subscribed: 3, now: 3 });
     unmount();
+    expect(subscribers.now).toBe(1);
+    steady.dispose();
     expect(subscribers.now).toBe(0);
     client.clear();
   },
@@ -131,8 +134,11 @@ test('1,000 components that watch one query: one subscription to each cache', op
     await advance(ms);
     expect(renders).toBe(1000 * (index + 2));
   }
-  expect(subscribers).toEqual({ subscribed: 2, now: 2 });
+  // One more is that of the instance, until it is disposed.
+  expect(subscribers).toEqual({ subscribed: 3, now: 3 });
   unmount();
+  expect(subscribers.now).toBe(1);
+  steady.dispose();
   expect(subscribers.now).toBe(0);
   client.clear();
 });
