@@ -21,7 +21,33 @@ export interface Guard {
 
 type Body = ReadableStream<Uint8Array<ArrayBuffer>>;
 
-const guards = new WeakMap<Response, Guard>();
+/** Its constructor returns what it is given, so that a class that extends it can mark that. */
+const Given = function (given: object): object {
+  return given;
+} as unknown as new (given: object) => object;
+
+/**
+ * A Response with a private field, added to the one that is there. A WeakMap would do, but the
+ * garbage collector works longer for it than all the rest of a call takes.
+ */
+class Guarded extends Given {
+  #guard: Guard;
+  constructor(response: object, guard: Guard) {
+    super(response);
+    this.#guard = guard;
+  }
+  /** @returns whether it had one already: a transport may answer with what it has given before. */
+  static guard(response: object, guard: Guard): boolean {
+    const isGuarded = #guard in response;
+    if (isGuarded) response.#guard = guard;
+    else void new Guarded(response, guard);
+    return isGuarded;
+  }
+  static guardOf(response: object): Guard {
+    return (response as Guarded).#guard;
+  }
+}
+
 const prototypes = new WeakMap<object, object>();
 
 /**
@@ -30,10 +56,10 @@ const prototypes = new WeakMap<object, object>();
  * than a Proxy or a copy.
  */
 export function guardResponse(response: Response, guard: Guard): Response {
+  if (Guarded.guard(response, guard)) return response;
   const native = Object.getPrototypeOf(response) as Response;
   let guarded = prototypes.get(native);
   if (!guarded) prototypes.set(native, (guarded = createPrototype(native)));
-  guards.set(response, guard);
   return Object.setPrototypeOf(response, guarded) as Response;
 }
 
@@ -42,8 +68,6 @@ const locked = (name: string): TypeError => new TypeError(`${name}: the body is 
 
 /** One whose stream is the guarded one. */
 const guardedCopy = ({ body, headers }: Response): Response => new Response(body, { headers });
-
-const guardOf = (response: Response): Guard => guards.get(response) as Guard;
 
 function createPrototype(native: Response): object {
   type Reader = 'arrayBuffer' | 'blob' | 'bytes' | 'text';
@@ -54,7 +78,7 @@ function createPrototype(native: Response): object {
     name: Reader,
     parse?: (value: never) => unknown,
   ): Promise<unknown> {
-    const guard = guardOf(response);
+    const guard = Guarded.guardOf(response);
     const { call, original, answer, body } = guard;
     const { idleMs } = call;
     const readNative = native[name] as (this: Response) => Promise<unknown>;
@@ -95,13 +119,13 @@ function createPrototype(native: Response): object {
       );
     },
     clone() {
-      const { body, broken: _, ...guard } = guardOf(this);
+      const { body, broken: _, ...guard } = Guarded.guardOf(this);
       if (body?.locked) throw locked('clone');
       guard.shared.open++;
       return guardResponse(super.clone() as Response, guard);
     },
     get body() {
-      const guard = guardOf(this);
+      const guard = Guarded.guardOf(this);
       return super.body && (guard.body ??= guardBody(() => super.body as Body, guard));
     },
   };

@@ -66,6 +66,7 @@ function start(
 }
 
 function account({ context, facts }: Limited, limit: TimeLimit): number {
+  if (limit.dueAt === Infinity) return 0;
   const now = context.clock.now();
   const lateMs = now - limit.dueAt;
   if (lateMs > latestMs) countHeld(facts.live, limit.dueAt + latestMs, now);

@@ -134,10 +134,9 @@ export const presets: Readonly<Record<PresetName, Policy>> = Object.freeze({
 export function layer(base: Policy, ...layers: readonly (PolicyOptions | undefined)[]): Policy {
   let policy = base;
   for (const options of layers) {
-    if (!options) continue;
-    const set = Object.entries(options).filter(([, value]) => value !== undefined);
     // Most calls say nothing of it.
-    if (set.length === 0) continue;
+    if (!options || Object.keys(options).length === 0) continue;
+    const set = Object.entries(options).filter(([, value]) => value !== undefined);
     const { preset, ...own }: Partial<Policy> & Pick<PolicyOptions, 'preset'> =
       Object.fromEntries(set);
     policy = { ...policy, ...(preset && presets[preset]), ...own };

@@ -65,6 +65,8 @@ export function createFailureLedger(clock: Clock, operations: Operations): Failu
       return live;
     },
     resume(known) {
+      // Asked for every request, and as a rule nothing has failed.
+      if (failed.length === 0) return undefined;
       const now = clock.now();
       // The latest: an earlier one was more likely left behind by a mutation that is paused.
       const live = failed.findLast(

@@ -162,3 +162,19 @@ test('a body that nobody reads is not pulled from the server', async () => {
   await reader?.read();
   expect(pulls).toBe(1);
 });
+
+test('a Response that the transport gives twice belongs to the request that had it last', async () => {
+  const broken = new TypeError('Failed to fetch');
+  const stream = new ReadableStream({ pull: (controller) => controller.error(broken) });
+  const same = new Response(stream);
+  const steady = createSteadfetch({ fetch: async () => same });
+  const prototype = Object.getPrototypeOf(await steady.fetch(`${url}/first`)) as object;
+  const response = await steady.fetch(`${url}/second`);
+  expect(response).toBe(same);
+  expect(Object.getPrototypeOf(response)).toBe(prototype);
+  await expect(response.text()).rejects.toMatchObject({
+    name: 'NetworkError',
+    operation: { url: `${url}/second` },
+    cause: broken,
+  });
+});
