@@ -1,5 +1,5 @@
 import { createAlarm } from '../origin/alarm.ts';
-import { between } from '../origin/circuit.ts';
+import { between } from '../origin/between.ts';
 import { createHeart } from '../origin/heart.ts';
 import type { Network } from '../origin/network.ts';
 import { originOf } from '../origin/origins.ts';

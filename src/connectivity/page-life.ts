@@ -1,4 +1,4 @@
-import { between } from '../origin/circuit.ts';
+import { between } from '../origin/between.ts';
 import { hasPage } from '../origin/has-page.ts';
 import type { Clock, Random } from '../policy/clock.ts';
 import { onPageEvent } from './page-events.ts';

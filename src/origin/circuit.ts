@@ -1,4 +1,6 @@
 import type { Clock, Random } from '../policy/clock.ts';
+import { between } from './between.ts';
+import { createCanaryGaps } from './canary-gaps.ts';
 import type { Demand } from './demand.ts';
 import { createStore, type Readable } from './store.ts';
 import type { TripRule } from './trip-rule.ts';
@@ -38,32 +40,9 @@ export interface Circuit extends Readable<CircuitState> {
 /** A canary that has not come back by then has taught nothing, and another one goes. */
 export const longestProbeMs = 35_000;
 
-type Gap = readonly [number, number];
-
-/** From one canary that goes out by itself to the next, in milliseconds. */
-const gaps: readonly Gap[] = [
-  [5000, 10_000],
-  [10_000, 20_000],
-  [15_000, 30_000],
-];
-const lastGap: Gap = [20_000, 40_000];
-
 /** From one canary to the next that something new may be. */
-const askedGap: Gap = [2500, 3500];
-
-/** A tab with fewer asks in a minute asks rarely. */
-const busyCount = 3;
-const frugalMs = 1_200_000;
-/** What such a tab has in this time: sooner than others, because nothing new of it comes before. */
-const allowance: readonly Gap[] = [
-  [4000, 7000],
-  [8000, 16_000],
-];
-
-/** Uniformly between two times, in milliseconds. */
-export function between(random: Random, leastMs: number, mostMs: number): number {
-  return leastMs + (mostMs - leastMs) * random();
-}
+const leastAskedMs = 2500;
+const mostAskedMs = 3500;
 
 /**
  * A circuit that probes as much as its tab asks, and no more.
@@ -88,13 +67,8 @@ export function createCircuit(
   let isOut = false;
   let probedAt = 0;
   let due: CircuitState | undefined;
-  let openedAt = -Infinity;
-  /** How many canaries have been timed in this outage, and what a rare asker has had of its allowance. */
-  let timed = 0;
-  let firstSpentAt = -Infinity;
-  let spent = 0;
+  const gaps = createCanaryGaps(random, demand);
 
-  const within = ([leastMs, mostMs]: Gap): number => between(random, leastMs, mostMs);
   /** A clock that was set back would prolong whatever was set by it. */
   const isSetBack = (): boolean => clock.now() < setAt;
   const isProbing = (): boolean => isOut && !isSetBack() && clock.now() - probedAt < longestProbeMs;
@@ -103,29 +77,6 @@ export function createCircuit(
     store.set({ state: isProbing() ? 'half-open' : 'open', probeAt });
   };
   const isClosed = (): boolean => store.getState().state === 'closed';
-  /**
-   * There are many tabs that ask rarely, and what each of them asks for by itself keeps a server
-   * down: so such a tab has two quick canaries in twenty minutes. Where the answer came too late,
-   * which has cost the server its work, it has one, and only every other such tab has it: with a
-   * second request of each, a server at 85 % of its capacity does not come back. Beyond, it waits
-   * for several times as long as it leaves between two requests of its own.
-   */
-  const frugalGap = (now: number, weight: number): number => {
-    if (now - firstSpentAt > frugalMs) {
-      firstSpentAt = now;
-      spent = 0;
-    }
-    const quick = allowance[spent];
-    spent += weight;
-    const hasIt = quick && (weight === 1 || random() <= 0.5);
-    if (hasIt) return within(quick);
-    // Of a tab that has asked for nothing in an hour it would be ages.
-    return Math.min(frugalMs, between(random, 4, 8) / demand.rate(now));
-  };
-  /** When the next canary goes out by itself. Someone may be waiting: soon at first, then ever later. */
-  const timerFrom = (now: number, weight: number): number =>
-    now +
-    (demand.count(now) < busyCount ? frugalGap(now, weight) : within(gaps[timed++] ?? lastGap));
   const close = (): void => {
     isOut = false;
     rule.clear();
@@ -134,13 +85,11 @@ export function createCircuit(
   const open = (weight: number): void => {
     const now = clock.now();
     rule.clear();
-    // Soon after an outage it starts where that one has ended.
-    if (now - openedAt > 60_000) timed = 0;
-    openedAt = now;
-    timerAt = timerFrom(now, weight);
+    gaps.begin(now);
+    timerAt = gaps.nextAt(now, weight);
     // Where attempts fail now and then anyway, it is hardly an outage.
     if (rule.usualRate() > 0.04) timerAt = Math.min(timerAt, now + between(random, 2000, 4000));
-    probeAt = Math.min(timerAt, now + within(askedGap));
+    probeAt = Math.min(timerAt, now + between(random, leastAskedMs, mostAskedMs));
     isOut = false;
     tell();
   };
@@ -183,19 +132,15 @@ export function createCircuit(
       const now = clock.now();
       // Also after one that was called off: it has cost the server the same. Counted from its start: a
       // server that hangs has been left alone for long enough when its canary is over.
-      probeAt = Math.max(now, probedAt + within(askedGap));
-      timerAt = result === 'failed' ? Math.max(probeAt, timerFrom(now, weight)) : probeAt;
+      probeAt = Math.max(now, probedAt + between(random, leastAskedMs, mostAskedMs));
+      timerAt = result === 'failed' ? Math.max(probeAt, gaps.nextAt(now, weight)) : probeAt;
       tell();
     },
     follow(nextProbeAt, nextTimerAt) {
-      const now = clock.now();
-      if (isClosed()) {
-        if (now - openedAt > 60_000) timed = 0;
-        openedAt = now;
-      }
+      if (isClosed()) gaps.begin(clock.now());
       if (isProbing()) return;
       // Who takes over goes on where they are. The word of a canary that goes out has no first time.
-      if (nextProbeAt > 0 && nextProbeAt < nextTimerAt) timed++;
+      if (nextProbeAt > 0 && nextProbeAt < nextTimerAt) gaps.skip();
       rule.clear();
       probeAt = nextProbeAt;
       timerAt = nextTimerAt;

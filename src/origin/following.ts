@@ -1,5 +1,6 @@
 import type { Clock, Random } from '../policy/clock.ts';
-import { between, type Circuit } from './circuit.ts';
+import { between } from './between.ts';
+import type { Circuit } from './circuit.ts';
 import type { Line } from './share.ts';
 
 /** What one tab knows of an origin from the others, and tells them. */

@@ -1,5 +1,5 @@
 import type { Clock, Random } from '../policy/clock.ts';
-import { between } from './circuit.ts';
+import { between } from './between.ts';
 import { createStore, type Readable } from './store.ts';
 
 /** What an origin has said about how much it will take. */

@@ -1,5 +1,5 @@
 import type { Clock, Random } from '../policy/clock.ts';
-import { between } from './circuit.ts';
+import { between } from './between.ts';
 import { createPace, type Pace } from './pace.ts';
 
 /** Lets what was held go again, one after the other, at the pace that the answers allow. */

@@ -1,0 +1,6 @@
+import type { Random } from '../policy/clock.ts';
+
+/** Drawn uniformly between two numbers. */
+export function between(random: Random, least: number, most: number): number {
+  return least + (most - least) * random();
+}
