@@ -30,7 +30,7 @@ export type { Listener, OperationResult, SteadfetchEvent } from './fetch/events.
 export type { JsonInit, SteadyJson } from './fetch/json.ts';
 export type { RetryContext, RetryFallback, RetryOptions, SteadyRetry } from './fetch/retry.ts';
 export type { BudgetOptions } from './origin/budget.ts';
-export type { OriginState } from './origin/gate.ts';
+export type { OriginState } from './origin/outlook.ts';
 export type { OriginOptions } from './origin/options.ts';
 export type { SlotOptions } from './origin/slots.ts';
 export type { ShareChannel, SharePorts, TabLife } from './origin/share-ports.ts';

@@ -6,15 +6,6 @@ import type { Release } from './release.ts';
 import type { Sign } from './sign.ts';
 import type { TripRule } from './trip-rule.ts';
 
-/** An attempt that is over, at its headers. */
-interface Ending {
-  readonly endpoint: string;
-  readonly isCanary: boolean;
-  readonly sign: Sign;
-  readonly latencyMs: number;
-  readonly error?: unknown;
-}
-
 /** What the ends of attempts show of an origin. */
 export interface Evidence {
   /** How often each endpoint has failed as the canary in this outage. */
@@ -23,22 +14,29 @@ export interface Evidence {
   readonly lastFailure: () => unknown;
   /** The origin was found to be well: what was sent before says nothing of it any more. */
   readonly recovered: () => void;
-  /** @returns what it has shown: that an outage is over, that there is one, or nothing new. */
-  readonly see: (ending: Ending) => 'recovery' | 'outage' | 'nothing';
-}
-
-interface Parts {
-  readonly clock: Clock;
-  readonly circuit: Circuit;
-  readonly rule: TripRule;
-  readonly budget: Budget;
-  readonly release: Release;
+  /**
+   * An attempt is over, at its headers.
+   * @returns what it has shown: that an outage is over, that there is one, or nothing new.
+   */
+  readonly see: (
+    endpoint: string,
+    isCanary: boolean,
+    sign: Sign,
+    latencyMs: number,
+    error: unknown,
+  ) => 'recovery' | 'outage' | 'nothing';
 }
 
 /** Where more than these of the attempts fail as a rule, one that does says nothing of the pace. */
 const usualFailureRate = 0.04;
 
-export function createEvidence({ clock, circuit, rule, budget, release }: Parts): Evidence {
+export function createEvidence(
+  clock: Clock,
+  circuit: Circuit,
+  rule: TripRule,
+  budget: Budget,
+  release: Release,
+): Evidence {
   const latency = createLatency();
   const failedProbes = new Map<string, number>();
   let lastFailure: unknown;
@@ -46,7 +44,7 @@ export function createEvidence({ clock, circuit, rule, budget, release }: Parts)
   /** One success since the recovery. */
   let isProven = true;
 
-  const seeCanary = ({ endpoint, sign }: Ending): ReturnType<Evidence['see']> => {
+  const seeCanary = (endpoint: string, sign: Sign): ReturnType<Evidence['see']> => {
     if (sign.kind === 'outage') {
       failedProbes.set(endpoint, (failedProbes.get(endpoint) ?? 0) + 1);
       circuit.endProbe('failed', sign.weight);
@@ -79,15 +77,13 @@ export function createEvidence({ clock, circuit, rule, budget, release }: Parts)
       isProven = false;
       recoveredAt = clock.now();
     },
-    see(ending) {
-      const { endpoint, isCanary, sign, latencyMs, error } = ending;
+    see(endpoint, isCanary, sign, latencyMs, error) {
       const isStale = clock.now() - latencyMs < recoveredAt;
       const seen: Sign = isStale && sign.kind === 'outage' ? { kind: 'nothing' } : sign;
       if (seen.kind === 'outage') lastFailure = error;
       // Another tab may have found it well in the meantime, or this one was given up for the next.
       const isGivenUp = latencyMs >= longestProbeMs && circuit.isProbing();
-      if (isCanary && !circuit.isClosed() && !isGivenUp)
-        return seeCanary({ ...ending, sign: seen });
+      if (isCanary && !circuit.isClosed() && !isGivenUp) return seeCanary(endpoint, seen);
       if (seen.kind === 'alive') seeAnswer(endpoint, seen.isSuccess, latencyMs);
       if (seen.kind !== 'outage') return 'nothing';
       seeOutage(endpoint, seen.weight);

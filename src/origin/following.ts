@@ -1,7 +1,7 @@
 import type { Clock, Random } from '../policy/clock.ts';
 import { between } from './between.ts';
 import type { Circuit } from './circuit.ts';
-import type { Line } from './share.ts';
+import type { Line, Word } from './share.ts';
 
 /** What one tab knows of an origin from the others, and tells them. */
 export interface Following {
@@ -10,13 +10,11 @@ export interface Following {
   /** Something new waits here: it draws the next canary nearer, now or once it is this tab's to send. */
   readonly ask: () => void;
   /** The canary is now for this tab to send. */
-  readonly takeOver: () => void;
+  readonly lead: () => void;
   /** Whose turn it is goes by then: the leader by its circuit, another when the leader must be asleep. */
   readonly turnAt: () => number;
-  /** Another tab has found the origin down, and tried next from then on, and at that time. */
-  readonly hearDown: (from: number, until: number) => void;
-  /** Another tab has found it well. */
-  readonly hearUp: (waiting: number) => void;
+  /** Another tab has found the origin down, or well. */
+  readonly hear: (word: Exclude<Word, { kind: 'limit' }>, waiting: number) => void;
   /** When another tab found it well, once that is to be taken over here. */
   readonly foundUpAt: () => number | undefined;
   /** This tab has found it well, or has taken that over. */
@@ -60,6 +58,10 @@ export function createFollowing(
   const expectWordBy = (at: number): void => {
     if (line) lateAt = Math.min(at, clock.now() + sleepMs) + between(random, 1, 2) * sleepMs;
   };
+  const forget = (): void => {
+    hasAsked = false;
+    followAt = Infinity;
+  };
 
   return {
     leads,
@@ -67,26 +69,23 @@ export function createFollowing(
       if (leads()) circuit.ask();
       else hasAsked = true;
     },
-    takeOver() {
+    lead() {
       if (hasAsked) circuit.ask();
     },
     turnAt: () => (leads() ? circuit.timerAt() : Math.min(followAt, lateAt)),
-    hearDown(from, until) {
-      hasAsked = false;
-      followAt = Infinity;
-      expectWordBy(until);
-      circuit.follow(from, until);
-    },
-    hearUp(waiting) {
-      // In step, twenty tabs would come back as a herd.
-      foundAt = clock.now();
-      followAt = foundAt + (waiting > 0 ? between(random, 0, followMs) : 0);
+    hear(word, waiting) {
+      if (word.kind === 'down') {
+        forget();
+        expectWordBy(word.until);
+        circuit.follow(word.from, word.until);
+      } else if (!circuit.isClosed()) {
+        // In step, twenty tabs would come back as a herd.
+        foundAt = clock.now();
+        followAt = foundAt + (waiting > 0 ? between(random, 0, followMs) : 0);
+      }
     },
     foundUpAt: () => (clock.now() >= followAt ? foundAt : undefined),
-    recovered() {
-      hasAsked = false;
-      followAt = Infinity;
-    },
+    recovered: forget,
     sayDown() {
       const soon = clock.now() + unknownMs;
       const { probeAt = soon } = circuit.getState();

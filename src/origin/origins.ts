@@ -1,8 +1,9 @@
 import type { Clock, Random } from '../policy/clock.ts';
 import { browserPorts } from './browser-ports.ts';
-import { createGate, type Gate, type OriginState } from './gate.ts';
+import { createGate, type Gate } from './gate.ts';
 import type { Network } from './network.ts';
 import type { OriginOptions } from './options.ts';
+import type { OriginState } from './outlook.ts';
 import { createShare, type Share } from './share.ts';
 import { createStore, type Readable } from './store.ts';
 

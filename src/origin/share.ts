@@ -2,7 +2,7 @@ import type { Clock } from '../policy/clock.ts';
 import type { ShareChannel, SharePorts } from './share-ports.ts';
 
 /** What a tab has found out about an origin. All times are in epoch milliseconds. */
-type Word =
+export type Word =
   /** It is down, and tried next at `until`; for something new from `from` on. */
   | { readonly kind: 'down'; readonly until: number; readonly from: number }
   /** It has answered, at `until`. */

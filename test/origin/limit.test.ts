@@ -158,3 +158,43 @@ test('the state is the same object until a longer pause, and each change is told
   expect(limit.getState()).toBe(state);
   expect(listener).toHaveBeenCalledTimes(1);
 });
+
+test('it is paused until what was held is released, and eases twice by itself', () => {
+  const { limit, clock } = rig();
+  expect([limit.isPaused(), limit.easesAt()]).toEqual([false, Infinity]);
+  limit.pause(4000);
+  expect([limit.isPaused(), limit.easesAt()]).toEqual([true, epochMs + 4000]);
+  clock.advance(4000);
+  expect([limit.isSpreading(), limit.easesAt()]).toEqual([true, epochMs + 5000]);
+  clock.advance(1000);
+  expect([limit.isSpreading(), limit.easesAt()]).toEqual([false, Infinity]);
+  expect(limit.isPaused()).toBe(true);
+  limit.resume();
+  expect(limit.isPaused()).toBe(false);
+});
+
+test('where nobody waits it is paused until what would have waited might go', () => {
+  const { limit, clock } = rig();
+  limit.pause(4000);
+  clock.advance(4999);
+  limit.rest();
+  expect(limit.isPaused()).toBe(true);
+  clock.advance(1);
+  limit.rest();
+  expect(limit.isPaused()).toBe(false);
+});
+
+test('whoever takes the last of what is left is told that it is paused', () => {
+  const { limit } = rig();
+  limit.allow(2, epochMs + 10_000);
+  expect([limit.spend(), limit.spend(), limit.spend()]).toEqual([false, true, true]);
+});
+
+test('what goes out all the same, before its time, has it paused again', () => {
+  const { limit } = rig();
+  limit.pause(4000);
+  limit.resume();
+  expect(limit.isPaused()).toBe(false);
+  limit.spend();
+  expect(limit.isPaused()).toBe(true);
+});

@@ -1,4 +1,5 @@
-import type { Gate, OriginState } from '../../src/origin/gate.ts';
+import type { Gate } from '../../src/origin/gate.ts';
+import type { OriginState } from '../../src/origin/outlook.ts';
 import type { Sign } from '../../src/origin/sign.ts';
 import type { OriginOptions } from '../../src/origin/options.ts';
 import { createOrigins } from '../../src/origin/origins.ts';
