@@ -1,4 +1,4 @@
-import { createConnectivity } from '../connectivity/connectivity.ts';
+import { createConnectivity } from '../connectivity/create-connectivity.ts';
 import { browserHint } from '../connectivity/hint.ts';
 import { watchPageLife } from '../connectivity/page-life.ts';
 import { checkConnectivity, sendProbe } from '../connectivity/probe.ts';

@@ -1,4 +1,5 @@
-import { type Connectivity, createConnectivity } from '../../src/connectivity/connectivity.ts';
+import type { Connectivity } from '../../src/connectivity/connectivity.ts';
+import { createConnectivity } from '../../src/connectivity/create-connectivity.ts';
 import type { HintEvent } from '../../src/connectivity/hint.ts';
 import type { ProbeResult } from '../../src/connectivity/probe.ts';
 import type { Random } from '../../src/policy/clock.ts';

@@ -1,4 +1,4 @@
-import { createConnectivity } from '../../src/connectivity/connectivity.ts';
+import { createConnectivity } from '../../src/connectivity/create-connectivity.ts';
 import type { ApiProfile, SteadfetchConfig, SteadyFetch, SteadyInit } from 'steadfetch';
 import { createEmitter } from '../../src/fetch/events.ts';
 import type { Intent } from '../../src/fetch/intent.ts';
