@@ -4,7 +4,6 @@ import type { Decision, RetryReason } from '../policy/decision.ts';
 import type { OperationRef } from '../policy/operation.ts';
 import type { PolicyOptions } from '../policy/options.ts';
 import type { Intent, Steps } from './intent.ts';
-import type { SentFacts } from './passage.ts';
 
 /** An attempt that waits at a gate, before it is sent. */
 export interface Hold {
@@ -22,6 +21,16 @@ export interface Hold {
 interface Pass {
   readonly gate: Gate;
   readonly isCanary: boolean;
+}
+
+/** What is known of a request that was sent: enough to wait at a gate for the next one. */
+export interface SentRequest {
+  readonly name: string;
+  readonly method: string;
+  readonly keyed: boolean;
+  readonly idempotent?: boolean | undefined;
+  readonly apiPolicy?: PolicyOptions | undefined;
+  readonly callPolicy?: PolicyOptions | undefined;
 }
 
 /** An operation under way. */
@@ -51,7 +60,7 @@ export interface LiveOperation {
   skip?: () => void;
   /** Where its latest request went: its next attempt waits there before it begins. */
   gate: Gate | undefined;
-  sent: SentFacts | undefined;
+  sent: SentRequest | undefined;
   /** A turn at a gate that was given before the attempt began. */
   pass: Pass | undefined;
   /** It goes on together with many others: the network is back, or the tab is seen again. */

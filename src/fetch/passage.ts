@@ -12,7 +12,7 @@ import { readRateLimit } from '../policy/rate-limit.ts';
 import type { ApiFacts } from './api-profile.ts';
 import { isRepeatable, type RequestFacts } from './failure-report.ts';
 import { holdAt } from './hold.ts';
-import type { LiveOperation } from './live-operation.ts';
+import type { LiveOperation, SentRequest } from './live-operation.ts';
 import type { Operations } from './operations.ts';
 import { refuse } from './refuse.ts';
 
@@ -87,7 +87,7 @@ export function createPassage(
   checkOrigin('createSteadfetch: origin', options);
   const origins = createOrigins(clock, random, options, connectivity.network);
 
-  const askOf = (live: LiveOperation, facts: SentFacts): GateAsk => {
+  const askOf = (live: LiveOperation, facts: SentRequest): GateAsk => {
     const { priority, whenDown, holdMs } = context.operations.policyOf(live, facts);
     return {
       endpoint: facts.name,

@@ -17,16 +17,7 @@ const rig = (): OpenGate & { readonly live: LiveOperation } => {
     emitter: createEmitter(),
   });
   const live = begin('query', undefined, ['a']);
-  const url = '/a?token=secret#part';
-  live.sent = {
-    live,
-    method: 'GET',
-    url,
-    name: `GET ${url}`,
-    api: undefined,
-    own: undefined,
-    keyed: false,
-  };
+  live.sent = { name: 'GET /a?token=secret#part', method: 'GET', keyed: false };
   return { ...one, live };
 };
 
