@@ -87,7 +87,7 @@ export function createGate(
     },
   });
   const following = createFollowing(clock, random, circuit, line);
-  const turns = createTurns(
+  const turns = createTurns({
     clock,
     random,
     network,
@@ -101,7 +101,7 @@ export function createGate(
     following,
     outlook,
     waiters,
-  );
+  });
   const { pump, recover } = turns;
 
   const restrict = (remaining: number, resetAt: number): void => {

@@ -34,21 +34,38 @@ export interface Turns {
 /** What was asked for this shortly before a recovery is as good as new, and goes at once. */
 const freshMs = 2000;
 
-export function createTurns(
-  clock: Clock,
-  random: Random,
-  { isOffline, heart, subscribe }: Network,
-  { maxQueued = Infinity, queueTimeoutMs = Infinity }: SlotOptions,
-  circuit: Circuit,
-  rule: TripRule,
-  limit: Limit,
-  slots: Slots,
-  release: Release,
-  evidence: Evidence,
-  following: Following,
-  outlook: Outlook,
-  waiters: Waiters,
-): Turns {
+/** All that a turn depends on. */
+interface Parts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly network: Network;
+  readonly slotOptions: SlotOptions;
+  readonly circuit: Circuit;
+  readonly rule: TripRule;
+  readonly limit: Limit;
+  readonly slots: Slots;
+  readonly release: Release;
+  readonly evidence: Evidence;
+  readonly following: Following;
+  readonly outlook: Outlook;
+  readonly waiters: Waiters;
+}
+
+export function createTurns({
+  clock,
+  random,
+  network: { isOffline, heart, subscribe },
+  slotOptions: { maxQueued = Infinity, queueTimeoutMs = Infinity },
+  circuit,
+  rule,
+  limit,
+  slots,
+  release,
+  evidence,
+  following,
+  outlook,
+  waiters,
+}: Parts): Turns {
   /** Since when somebody has waited all the time; and of that, what the machine was asleep. */
   let heldSince = 0;
   let asleepForMs = 0;
