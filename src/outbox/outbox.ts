@@ -283,14 +283,13 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     const wasAway = isAway;
     isAway = now === 'away';
     const engine = storage.durable();
-    if (!engine) return;
-    const { ownership, delivery } = engine;
-    if (now !== 'here' && ownership.held().length > 0) onLeft();
+    const held = engine?.ownership.held() ?? [];
+    if (now !== 'here' && held.length > 0) onLeft();
     if (isAway) {
-      for (const { owner } of ownership.held()) delivery.drop(owner);
-      return ownership.leave();
+      for (const { owner } of held) engine?.delivery.drop(owner);
+      return engine?.ownership.leave();
     }
-    void ownership.comeBack();
+    void engine?.ownership.comeBack();
     for (const one of storage.engines()) one.delivery.look();
     if (wasAway) void settleAll();
     display.refresh();

@@ -42,6 +42,8 @@ export interface TestTab<H extends AnyOutboxHandlers> {
   /** Put away: frozen, or in the back-forward cache. */
   readonly freeze: () => void;
   readonly thaw: () => void;
+  /** Somebody looks at it. */
+  readonly look: () => void;
   /** How many locks it holds or asks for. */
   readonly locks: () => number;
   /** From now on its database fails so. */
@@ -195,6 +197,7 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
       outbox,
       client,
       locks: () => given.size,
+      look: () => tell('here'),
       mute: () => (isMute = true),
       fail(next) {
         fault = next;

@@ -60,6 +60,21 @@ describe('what cannot be kept is sent all the same, and says that it is in this 
     expect(outbox.getState().storage).toBe('unavailable');
   });
 
+  test('and goes at once when somebody looks, after the machine has slept', async () => {
+    const { openTab, server, clock } = createBrowser();
+    const { outbox, look } = withIndexedDb(undefined, () => openTab({ handlers: shop }));
+    outbox.submit('order', 1);
+    await settle();
+    server.arrivals[0]?.answer(503, {}, { 'retry-after': '3600' });
+    await settle();
+    clock.sleep(7_200_000);
+    await settle();
+    expect(server.arrivals).toHaveLength(1);
+    look();
+    await settle();
+    expect(server.arrivals).toHaveLength(2);
+  });
+
   test('where opening it is forbidden, at once', async () => {
     const { openTab } = createBrowser();
     const forbidden = {
