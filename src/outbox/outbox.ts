@@ -84,6 +84,8 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   const tab = createIdempotencyKey();
   const seal = createSeal(context.cipher);
   const submissions = createSubmissions();
+  /** What this tab could not deliver. */
+  const buried = new Set<string>();
   let isAway = false;
   let isOver = false;
   let turn: Promise<unknown> = Promise.resolve();
@@ -159,7 +161,9 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   /** What another tab cannot deliver, this one perhaps can: it is of another version of the app. */
   const cureOrSettle = async (id: string): Promise<void> => {
     const engine = storage.durable();
-    const isCured = engine && (await cureOne(engine, id).catch(engine.onError));
+    // Two that cannot would give it to each other for ever.
+    const isCured =
+      engine && !buried.has(id) && (await cureOne(engine, id).catch(engine.onError));
     if (!isCured) await settleFromStore(id);
   };
   /** A person has discarded it. */
@@ -216,6 +220,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       line.post({ kind: 'done', id, handler, variables, data });
       if (settled.row) sweeper.plan();
     } else if (ended.kind === 'dead' && settled.row) {
+      buried.add(id);
       submissions.reject(id, toDeadLetter(settled.row, ended.error));
       line.post({ kind: 'dead', id });
     } else if (ended.kind === 'again' && settled.row) {
