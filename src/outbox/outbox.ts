@@ -17,7 +17,7 @@ import { createSeal, type OutboxCipher } from './seal.ts';
 import type { SenderContext } from './send-row.ts';
 import { createStorage, type StorageContext } from './storage.ts';
 import type { Settled } from './store.ts';
-import { createSubmissions, type Progress } from './submissions.ts';
+import { createSubmissions, type Progress, type Submission } from './submissions.ts';
 import { createSweeper } from './sweeper.ts';
 import type { TabPorts } from './tab-ports.ts';
 
@@ -301,10 +301,9 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   });
 
   /** @returns whether it is on the disk. */
-  const keep = async (row: Unplaced): Promise<boolean> => {
+  const keep = async (known: Submission, row: Unplaced): Promise<boolean> => {
     const { id } = row;
-    const known = submissions.get(id);
-    if (!known || isOver) throw discarded(row);
+    if (isOver || submissions.get(id) !== known) throw discarded(row);
     known.row = row;
     const { row: added, isDurable } = await storage.add(row);
     if (submissions.get(id) !== known) {
@@ -312,10 +311,8 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       if (!isOver) await desk.discard(id);
       throw discarded(row);
     }
-    if (isDurable) {
-      submissions.save(id);
-      if (network.isOffline()) onLeft();
-    }
+    submissions.save(id, isDurable);
+    if (isDurable && network.isOffline()) onLeft();
     // It was there already: another press under the same key.
     if (added.state === 'done') await settleFromStore(id);
     else if (added.attempts > 0 || added.state === 'dead') await desk.retry(id);
@@ -380,18 +377,18 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
         ...(scope !== undefined && { scope, blocks: scope }),
         ...(primary !== undefined && { primary }),
       } as const;
-      const delivered = submissions.begin(row, onProgress);
+      const known = submissions.begin(row, onProgress);
       // In the order in which they were submitted.
       const saved = turn.then(async () => {
         try {
-          return { isDurable: await keep({ ...row, variables: await closing }) };
+          return { isDurable: await keep(known, { ...row, variables: await closing }) };
         } catch (error) {
-          submissions.reject(key, error);
+          if (submissions.get(key) === known) submissions.reject(key, error);
           throw error;
         }
       });
       turn = saved.catch(() => {});
-      return { idempotencyKey: key, saved, delivered };
+      return { idempotencyKey: key, saved, delivered: known.promise };
     },
     async drain() {
       await storage.ready();
