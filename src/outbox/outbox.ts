@@ -275,8 +275,11 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   const resume = async (engine: Engine): Promise<void> => {
     const { store, ownership } = engine;
     // What this page has submitted, and is not there: somebody has deleted the database.
-    for (const [id, { row, isSaved }] of submissions.all())
-      if (row && isSaved && !(await store.find(id))) await engine.add({ ...row, isInDoubt: true });
+    for (const [id, known] of submissions.all()) {
+      const { row, isSaved } = known;
+      if (row && isSaved && !(await store.find(id)))
+        await keep(known, { ...row, isInDoubt: true }).catch(() => {});
+    }
     await ownership.look();
     await cure(engine);
     await sweeper.sweep(engine);
