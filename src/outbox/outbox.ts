@@ -162,8 +162,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   const cureOrSettle = async (id: string): Promise<void> => {
     const engine = storage.durable();
     // Two that cannot would give it to each other for ever.
-    const isCured =
-      engine && !buried.has(id) && (await cureOne(engine, id).catch(engine.onError));
+    const isCured = engine && !buried.has(id) && (await cureOne(engine, id).catch(engine.onError));
     if (!isCured) await settleFromStore(id);
   };
   /** A person has discarded it. */

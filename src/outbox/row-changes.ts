@@ -33,11 +33,14 @@ export async function isOurs(
   return !record || record.token === fence.token;
 }
 
-/** Whether another row of its scope is being sent, or was when its tab died. */
+/**
+ * Whether another row of the scope that this one is the head of is being sent, or was when its tab
+ * died. It has passed this one, so it is younger: what is older is not read.
+ */
 export async function isScopeBusy(tx: Transaction, { seq, blocks }: Row): Promise<boolean> {
   if (blocks === undefined) return false;
-  const sending = await tx.list('sending', 0, Infinity);
-  return sending.some((other) => other.blocks === blocks && other.seq !== seq);
+  const younger = await tx.list('sending', seq, Infinity);
+  return younger.some((other) => other.blocks === blocks);
 }
 
 /** To be sent at that time. */
