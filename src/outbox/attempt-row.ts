@@ -4,7 +4,7 @@ import { warn } from '../fetch/warn.ts';
 import { backoffDelay } from '../policy/backoff.ts';
 import type { Decision } from '../policy/decision.ts';
 import type { Policy, PolicyOptions } from '../policy/options.ts';
-import type { Attempt, Running } from './delivery.ts';
+import type { Attempt, Running } from './running.ts';
 import { fateOf, type Limits, shorten } from './fate.ts';
 import type { OutboxHandler } from './handler.ts';
 import { type DeadReason, type Fence, type Row, rowSchema } from './row.ts';

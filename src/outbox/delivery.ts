@@ -1,23 +1,10 @@
-import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { Network } from '../origin/network.ts';
 import type { Clock } from '../policy/clock.ts';
+import { createDueQueue, type DueRow } from './due-queue.ts';
 import type { Fence, Row } from './row.ts';
-import { type Change, type OutboxStore, pageSize, type Settled } from './store.ts';
-
-/** What one attempt at a row has come to, and what is to be written of it. */
-export interface Attempt {
-  readonly change: Change;
-  /** Is told once it is written; undefined when it was not ours to write any more. */
-  readonly report: (settled: Settled | undefined) => void;
-}
-
-/** An attempt that is under way. */
-export interface Running {
-  readonly row: Row;
-  /** What is known of it while it is held; undefined before it begins. */
-  live: LiveOperation | undefined;
-  readonly controller: AbortController;
-}
+import type { Attempt, Running } from './running.ts';
+import type { Change, OutboxStore, Settled } from './store.ts';
+import { writeEnd } from './write-end.ts';
 
 export interface DeliveryContext {
   readonly clock: Clock;
@@ -43,9 +30,6 @@ export interface DeliveryContext {
   readonly onIdle: () => void;
 }
 
-/** What must be known of a row to send it when it is due. */
-type DueRow = Pick<Row, 'seq' | 'liveOwner' | 'nextRetryAt'>;
-
 /** Sends the rows of the owners that this tab has, when they are due, the oldest first. */
 export interface Delivery {
   /** The rows of this owner are to be sent. @returns whether that is new. */
@@ -68,18 +52,6 @@ export interface Delivery {
 const longestTimerMs = 30_000;
 /** A store that does not work is asked again after so long. */
 const errorPauseMs = 5000;
-/** An end that cannot be written is written again so often, a second later and then twice as late. */
-const writes = 5;
-
-interface Driven {
-  readonly fence: Fence;
-  /** The places of what is due, or of a page of it, the oldest first. */
-  queue: number[];
-  /** There is more that is due than is in the queue: it is read when that is through. */
-  hasMore: boolean;
-  isStale: boolean;
-  nextAt: number;
-}
 
 export function createDelivery({
   clock,
@@ -93,8 +65,8 @@ export function createDelivery({
   onError,
   onIdle,
 }: DeliveryContext): Delivery {
-  const driven = new Map<string, Driven>();
   const running = new Map<number, Running | undefined>();
+  const due = createDueQueue(clock, store, running);
   const urged = new Set<number>();
   const idle: (() => void)[] = [];
   let timer: unknown;
@@ -104,30 +76,6 @@ export function createDelivery({
   let isPumping = false;
   let isAskedAgain = false;
   let isOver = false;
-
-  const load = async (one: Driven): Promise<void> => {
-    const { owner } = one.fence;
-    const nowMs = clock.now();
-    one.isStale = false;
-    // What is being sent is among the due.
-    const limit = pageSize + running.size;
-    const due = await store.due(owner, nowMs, limit);
-    one.hasMore = due.length === limit;
-    one.nextAt = (await store.nextDueAt(one.fence, nowMs)) ?? Infinity;
-    const known = new Set(one.queue);
-    for (const seq of due) if (!running.has(seq)) known.add(seq);
-    one.queue = [...known].toSorted((a, b) => a - b);
-  };
-
-  const takeOldest = (): { readonly seq: number; readonly fence: Fence } | undefined => {
-    let oldest: Driven | undefined;
-    for (const one of driven.values()) {
-      const [seq = Infinity] = one.queue;
-      if (seq < (oldest?.queue[0] ?? Infinity)) oldest = one;
-    }
-    const seq = oldest?.queue.shift();
-    return oldest && seq !== undefined ? { seq, fence: oldest.fence } : undefined;
-  };
 
   const pump = async (): Promise<void> => {
     if (isPumping) {
@@ -142,12 +90,9 @@ export function createDelivery({
         if (nowMs < seenMs) noteSetBack(nowMs);
         seenMs = nowMs;
         if (isOver || nowMs < pausedUntil) break;
-        for (const one of driven.values())
-          if (one.isStale || (!one.hasMore && one.nextAt <= nowMs)) await load(one);
+        await due.refresh(nowMs);
         while (running.size < parallel && !isOver && !network.isOffline()) {
-          for (const one of driven.values())
-            if (one.hasMore && one.queue.length === 0) await load(one);
-          const next = takeOldest();
+          const next = await due.take();
           if (!next) break;
           if (!running.has(next.seq)) void run(next.seq, next.fence);
         }
@@ -160,23 +105,19 @@ export function createDelivery({
     plan();
     if (!isIdle()) return;
     for (const tell of idle.splice(0)) tell();
-    if (driven.size > 0 && !isOver) onIdle();
+    if (!isOver) onIdle();
   };
-  const isIdle = (): boolean =>
-    running.size === 0 &&
-    [...driven.values()].every(
-      ({ queue, hasMore, isStale }) => queue.length === 0 && !hasMore && !isStale,
-    );
+  const isIdle = (): boolean => running.size === 0 && due.isEmpty();
 
   /** The clock was set back: whatever was planned by it is too far off. */
   const noteSetBack = (nowMs: number): void => {
     pausedUntil = Math.min(pausedUntil, nowMs);
-    for (const one of driven.values()) one.isStale = true;
+    due.expire();
   };
 
   const pause = (error: unknown): void => {
     pausedUntil = clock.now() + errorPauseMs;
-    for (const one of driven.values()) one.isStale = true;
+    due.expire();
     onError(error);
   };
 
@@ -184,12 +125,7 @@ export function createDelivery({
     clock.clearTimeout(timer);
     timer = undefined;
     if (isOver) return;
-    const nextAt = Math.min(
-      // Where a page of them is under way, the end of each looks what comes next.
-      ...[...driven.values()].map(({ nextAt: at, isStale, hasMore }) =>
-        isStale ? pausedUntil : hasMore ? Infinity : at,
-      ),
-    );
+    const nextAt = due.nextAt();
     if (nextAt === Infinity) return;
     const delayMs = Math.min(Math.max(nextAt, pausedUntil) - clock.now(), longestTimerMs);
     timer = clock.setTimeout(() => void pump(), Math.max(0, delayMs));
@@ -211,80 +147,55 @@ export function createDelivery({
         const made = await attempt(one, fence, isUrged);
         if (made) settled = await write(row, fence, made.change);
         // It may be there still, and then nobody else looks: this tab has slept, and is back.
-        const driver = driven.get(fence.owner);
-        if (!settled && driver) driver.isStale = true;
+        if (!settled) due.expire(fence.owner);
         made?.report(settled);
       }
     } catch (error) {
       pause(error);
     }
     running.delete(seq);
-    if (settled?.row?.state === 'pending') noteDue(settled.row);
-    if (settled?.next) noteDue(settled.next);
+    if (settled?.row?.state === 'pending') due.note(settled.row);
+    if (settled?.next) due.note(settled.next);
     void pump();
   };
 
-  /** What has happened has happened: it is written again when the store cannot. */
-  const write = async (row: Row, fence: Fence, change: Change): Promise<Settled | undefined> => {
-    for (let left = writes; ; left -= 1) {
+  const write = (row: Row, fence: Fence, change: Change): Promise<Settled | undefined> =>
+    writeEnd(
+      clock,
       // This tab may have slept, and taken over from itself since.
-      const { fence: latest } = driven.get(fence.owner) ?? { fence };
-      try {
-        return await store.settle(row, latest, change, clock.now());
-      } catch (error) {
-        // The database is gone: what has become of the row is all the same known.
-        if (isOver) return undefined;
-        if (left === 1) throw error;
-        onError(error);
-        await new Promise<void>((over) => {
-          clock.setTimeout(over, 1000 * 2 ** (writes - left));
-        });
-      }
-    }
-  };
+      () => store.settle(row, due.fenceOf(fence.owner) ?? fence, change, clock.now()),
+      () => isOver,
+      onError,
+    );
 
   const lose = (fence: Fence): void => {
-    if (driven.get(fence.owner)?.fence.token === fence.token) driven.delete(fence.owner);
+    if (due.fenceOf(fence.owner)?.token === fence.token) due.drop(fence.owner);
     onLost(fence);
-  };
-
-  const noteDue = (
-    { seq, liveOwner = '', nextRetryAt = Infinity }: DueRow,
-    isUrged = false,
-  ): void => {
-    const one = driven.get(liveOwner);
-    if (!one) return;
-    // Its turn comes when those before it are read.
-    const isBeyond = one.hasMore && !isUrged && seq > (one.queue.at(-1) ?? 0);
-    if (nextRetryAt > clock.now()) one.nextAt = Math.min(one.nextAt, nextRetryAt);
-    else if (!isBeyond) insertSorted(one.queue, seq);
   };
 
   const unsubscribe = network.subscribe(() => void pump());
   return {
     drive(fence) {
-      if (driven.get(fence.owner)?.fence.token === fence.token) return false;
-      const fresh = { queue: [], isStale: true, hasMore: false, nextAt: Infinity };
-      driven.set(fence.owner, { fence, ...fresh });
-      void pump();
-      return true;
+      const isNew = due.drive(fence);
+      if (isNew) void pump();
+      return isNew;
     },
-    drop: (owner) => void driven.delete(owner),
+    drop: due.drop,
     add(row, isUrged = false) {
-      if (!driven.has(row.liveOwner ?? '')) return;
+      if (!due.fenceOf(row.liveOwner ?? '')) return;
       const known = running.get(row.seq);
       if (isUrged && known) for (const { go } of known.live?.holds ?? []) go();
       else if (isUrged) urged.add(row.seq);
-      noteDue(row, isUrged);
+      due.note(row, isUrged);
       void pump();
     },
     look() {
-      for (const one of driven.values()) one.isStale = true;
+      due.expire();
       void pump();
     },
     async whenIdle() {
       if (!isIdle()) await new Promise<void>((resolve) => void idle.push(resolve));
-      return Math.min(Infinity, ...[...driven.values()].map(({ nextAt }) => nextAt));
+      return due.nextAt();
     },
     stop() {
       for (const one of running.values()) one?.controller.abort();
@@ -294,14 +205,7 @@ export function createDelivery({
       isOver = true;
       clock.clearTimeout(timer);
       unsubscribe();
-      driven.clear();
+      due.clear();
     },
   };
-}
-
-/** Nearly always at the end. */
-function insertSorted(queue: number[], seq: number): void {
-  let at = queue.length;
-  while (at > 0 && (queue[at - 1] ?? 0) > seq) at -= 1;
-  if (queue[at - 1] !== seq) queue.splice(at, 0, seq);
 }
