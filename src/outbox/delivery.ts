@@ -1,9 +1,18 @@
 import type { Network } from '../origin/network.ts';
 import type { Clock } from '../policy/clock.ts';
-import { createDueQueue, type DueRow } from './due-queue.ts';
+import {
+  dueOf,
+  type DueQueue,
+  type DueRow,
+  isThrough,
+  nextLookAt,
+  noteDue,
+  readDue,
+  takeOldest,
+} from './due-queue.ts';
 import type { Fence, Row } from './row.ts';
 import type { Attempt, Running } from './running.ts';
-import type { Change, OutboxStore, Settled } from './store.ts';
+import type { OutboxStore, Settled } from './store.ts';
 import { writeEnd } from './write-end.ts';
 
 export interface DeliveryContext {
@@ -66,7 +75,7 @@ export function createDelivery({
   onIdle,
 }: DeliveryContext): Delivery {
   const running = new Map<number, Running | undefined>();
-  const due = createDueQueue(clock, store, running);
+  const driven = new Map<string, DueQueue>();
   const urged = new Set<number>();
   const idle: (() => void)[] = [];
   let timer: unknown;
@@ -76,6 +85,13 @@ export function createDelivery({
   let isPumping = false;
   let isAskedAgain = false;
   let isOver = false;
+
+  const read = (one: DueQueue): Promise<void> => readDue(one, store, running, clock.now());
+  const note = (row: DueRow, isUrged?: boolean): void =>
+    noteDue(driven.get(row.liveOwner ?? ''), row, clock.now(), isUrged);
+  const expire = (): void => {
+    for (const one of driven.values()) one.isStale = true;
+  };
 
   const pump = async (): Promise<void> => {
     if (isPumping) {
@@ -87,12 +103,18 @@ export function createDelivery({
       do {
         isAskedAgain = false;
         const nowMs = clock.now();
-        if (nowMs < seenMs) noteSetBack(nowMs);
+        if (nowMs < seenMs) {
+          // The clock was set back: whatever was planned by it is too far off.
+          pausedUntil = Math.min(pausedUntil, nowMs);
+          expire();
+        }
         seenMs = nowMs;
         if (isOver || nowMs < pausedUntil) break;
-        await due.refresh(nowMs);
+        for (const one of driven.values()) if (nextLookAt([one]) <= nowMs) await read(one);
         while (running.size < parallel && !isOver && !network.isOffline()) {
-          const next = await due.take();
+          for (const one of driven.values())
+            if (one.hasMore && one.queue.length === 0) await read(one);
+          const next = takeOldest(driven.values());
           if (!next) break;
           if (!running.has(next.seq)) void run(next.seq, next.fence);
         }
@@ -107,25 +129,18 @@ export function createDelivery({
     for (const tell of idle.splice(0)) tell();
     if (!isOver) onIdle();
   };
-  const isIdle = (): boolean => running.size === 0 && due.isEmpty();
-
-  /** The clock was set back: whatever was planned by it is too far off. */
-  const noteSetBack = (nowMs: number): void => {
-    pausedUntil = Math.min(pausedUntil, nowMs);
-    due.expire();
-  };
+  const isIdle = (): boolean => running.size === 0 && isThrough(driven.values());
 
   const pause = (error: unknown): void => {
     pausedUntil = clock.now() + errorPauseMs;
-    due.expire();
+    expire();
     onError(error);
   };
 
   const plan = (): void => {
     clock.clearTimeout(timer);
-    timer = undefined;
     if (isOver) return;
-    const nextAt = due.nextAt();
+    const nextAt = nextLookAt(driven.values());
     if (nextAt === Infinity) return;
     const delayMs = Math.min(Math.max(nextAt, pausedUntil) - clock.now(), longestTimerMs);
     timer = clock.setTimeout(() => void pump(), Math.max(0, delayMs));
@@ -133,69 +148,67 @@ export function createDelivery({
 
   const run = async (seq: number, fence: Fence): Promise<void> => {
     running.set(seq, undefined);
+    const { owner } = fence;
     const isUrged = urged.delete(seq);
     let settled: Settled | undefined;
     try {
       const claim = await store.claim(seq, fence, clock.now());
-      if (claim === 'lost') lose(fence);
-      else if (claim.next) onTurn(claim.next);
+      if (claim === 'lost') {
+        if (driven.get(owner)?.fence.token === fence.token) driven.delete(owner);
+        onLost(fence);
+      } else if (claim.next) onTurn(claim.next);
       else if (claim.row && !isOver) {
         const { row } = claim;
         const one: Running = { row, live: undefined, controller: new AbortController() };
         running.set(seq, one);
         onStart(row);
         const made = await attempt(one, fence, isUrged);
-        if (made) settled = await write(row, fence, made.change);
+        if (made)
+          settled = await writeEnd(
+            clock,
+            // This tab may have slept, and taken over from itself since.
+            () => store.settle(row, driven.get(owner)?.fence ?? fence, made.change, clock.now()),
+            () => isOver,
+            onError,
+          );
         // It may be there still, and then nobody else looks: this tab has slept, and is back.
-        if (!settled) due.expire(fence.owner);
+        if (!settled) expire();
         made?.report(settled);
       }
     } catch (error) {
       pause(error);
     }
     running.delete(seq);
-    if (settled?.row?.state === 'pending') due.note(settled.row);
-    if (settled?.next) due.note(settled.next);
+    if (settled?.row?.state === 'pending') note(settled.row);
+    if (settled?.next) note(settled.next);
     void pump();
-  };
-
-  const write = (row: Row, fence: Fence, change: Change): Promise<Settled | undefined> =>
-    writeEnd(
-      clock,
-      // This tab may have slept, and taken over from itself since.
-      () => store.settle(row, due.fenceOf(fence.owner) ?? fence, change, clock.now()),
-      () => isOver,
-      onError,
-    );
-
-  const lose = (fence: Fence): void => {
-    if (due.fenceOf(fence.owner)?.token === fence.token) due.drop(fence.owner);
-    onLost(fence);
   };
 
   const unsubscribe = network.subscribe(() => void pump());
   return {
     drive(fence) {
-      const isNew = due.drive(fence);
-      if (isNew) void pump();
-      return isNew;
+      const { owner, token } = fence;
+      if (driven.get(owner)?.fence.token === token) return false;
+      driven.set(owner, dueOf(fence));
+      void pump();
+      return true;
     },
-    drop: due.drop,
+    drop: (owner) => void driven.delete(owner),
     add(row, isUrged = false) {
-      if (!due.fenceOf(row.liveOwner ?? '')) return;
+      if (!driven.has(row.liveOwner ?? '')) return;
       const known = running.get(row.seq);
       if (isUrged && known) for (const { go } of known.live?.holds ?? []) go();
       else if (isUrged) urged.add(row.seq);
-      due.note(row, isUrged);
+      note(row, isUrged);
       void pump();
     },
     look() {
-      due.expire();
+      expire();
       void pump();
     },
     async whenIdle() {
       if (!isIdle()) await new Promise<void>((resolve) => void idle.push(resolve));
-      return due.nextAt();
+      return nextLookAt(driven.values());
     },
     stop() {
       for (const one of running.values()) one?.controller.abort();
@@ -205,7 +218,7 @@ export function createDelivery({
       isOver = true;
       clock.clearTimeout(timer);
       unsubscribe();
-      due.clear();
+      driven.clear();
     },
   };
 }

@@ -1,110 +1,58 @@
-import type { Clock } from '../policy/clock.ts';
 import type { Fence, Row } from './row.ts';
 import { type OutboxStore, pageSize } from './store.ts';
 
 /** What must be known of a row to send it when it is due. */
 export type DueRow = Pick<Row, 'seq' | 'liveOwner' | 'nextRetryAt'>;
 
-/** What is due of the owners whose rows this tab sends, the oldest first, a page of each at a time. */
+/** What is due of an owner whose rows this tab sends, the oldest first, a page of it at a time. */
 export interface DueQueue {
-  /** The rows of this owner are to be sent. @returns whether that is new. */
-  readonly drive: (fence: Fence) => boolean;
-  readonly drop: (owner: string) => void;
-  readonly clear: () => void;
-  /** What the rows of an owner are written with; undefined when they are not sent from here. */
-  readonly fenceOf: (owner: string) => Fence | undefined;
-  /** A row of an owner is due, or will be. */
-  readonly note: (row: DueRow, isUrged?: boolean) => void;
-  /** What is known of this owner, or of all, is to be read again. */
-  readonly expire: (owner?: string) => void;
-  /** Reads what is to be read again. */
-  readonly refresh: (nowMs: number) => Promise<void>;
-  /** Takes the oldest. */
-  readonly take: () => Promise<{ readonly seq: number; readonly fence: Fence } | undefined>;
-  readonly isEmpty: () => boolean;
-  /** When something is due next: Infinity for never, and -Infinity where that is to be read. */
-  readonly nextAt: () => number;
-}
-
-interface Driven {
   readonly fence: Fence;
   /** The places of what is due, or of a page of it, the oldest first. */
   queue: number[];
   /** There is more that is due than is in the queue: it is read when that is through. */
   hasMore: boolean;
+  /** It is to be read again. */
   isStale: boolean;
   nextAt: number;
 }
 
-/** `running` is what is being sent from here, by its place: it is among the due, and not sent twice. */
-export function createDueQueue(
-  clock: Clock,
+/** Of which nothing was read yet. */
+export const dueOf = (fence: Fence): DueQueue => ({
+  fence,
+  queue: [],
+  hasMore: false,
+  isStale: true,
+  nextAt: Infinity,
+});
+
+/** Reads what is due; `running` is what is being sent from here, which is among it. */
+export async function readDue(
+  one: DueQueue,
   store: OutboxStore,
   running: ReadonlyMap<number, unknown>,
-): DueQueue {
-  const driven = new Map<string, Driven>();
+  nowMs: number,
+): Promise<void> {
+  one.isStale = false;
+  const limit = pageSize + running.size;
+  const due = await store.due(one.fence.owner, nowMs, limit);
+  one.hasMore = due.length === limit;
+  one.nextAt = (await store.nextDueAt(one.fence, nowMs)) ?? Infinity;
+  const known = new Set([...one.queue, ...due.filter((seq) => !running.has(seq))]);
+  one.queue = [...known].toSorted((a, b) => a - b);
+}
 
-  const load = async (one: Driven): Promise<void> => {
-    const nowMs = clock.now();
-    one.isStale = false;
-    const limit = pageSize + running.size;
-    const due = await store.due(one.fence.owner, nowMs, limit);
-    one.hasMore = due.length === limit;
-    one.nextAt = (await store.nextDueAt(one.fence, nowMs)) ?? Infinity;
-    const known = new Set(one.queue);
-    for (const seq of due) if (!running.has(seq)) known.add(seq);
-    one.queue = [...known].toSorted((a, b) => a - b);
-  };
-
-  return {
-    drive(fence) {
-      if (driven.get(fence.owner)?.fence.token === fence.token) return false;
-      const fresh = { queue: [], isStale: true, hasMore: false, nextAt: Infinity };
-      driven.set(fence.owner, { fence, ...fresh });
-      return true;
-    },
-    drop: (owner) => void driven.delete(owner),
-    clear: () => driven.clear(),
-    fenceOf: (owner) => driven.get(owner)?.fence,
-    note({ seq, liveOwner = '', nextRetryAt = Infinity }, isUrged = false) {
-      const one = driven.get(liveOwner);
-      if (!one) return;
-      // Its turn comes when those before it are read.
-      const isBeyond = one.hasMore && !isUrged && seq > (one.queue.at(-1) ?? 0);
-      if (nextRetryAt > clock.now()) one.nextAt = Math.min(one.nextAt, nextRetryAt);
-      else if (!isBeyond) insertSorted(one.queue, seq);
-    },
-    expire(owner) {
-      for (const one of driven.values())
-        if ((owner ?? one.fence.owner) === one.fence.owner) one.isStale = true;
-    },
-    async refresh(nowMs) {
-      for (const one of driven.values())
-        if (one.isStale || (!one.hasMore && one.nextAt <= nowMs)) await load(one);
-    },
-    async take() {
-      for (const one of driven.values()) if (one.hasMore && one.queue.length === 0) await load(one);
-      let oldest: Driven | undefined;
-      for (const one of driven.values()) {
-        const [seq = Infinity] = one.queue;
-        if (seq < (oldest?.queue[0] ?? Infinity)) oldest = one;
-      }
-      const seq = oldest?.queue.shift();
-      return oldest && seq !== undefined ? { seq, fence: oldest.fence } : undefined;
-    },
-    isEmpty: () =>
-      [...driven.values()].every(
-        ({ queue, hasMore, isStale }) => queue.length === 0 && !hasMore && !isStale,
-      ),
-    nextAt: () =>
-      Math.min(
-        Infinity,
-        // Where a page of them is under way, the end of each looks what comes next.
-        ...[...driven.values()].map(({ nextAt, isStale, hasMore }) =>
-          isStale ? -Infinity : hasMore ? Infinity : nextAt,
-        ),
-      ),
-  };
+/** A row of this owner is due, or will be. */
+export function noteDue(
+  one: DueQueue | undefined,
+  { seq, nextRetryAt = Infinity }: DueRow,
+  nowMs: number,
+  isUrged: boolean | undefined,
+): void {
+  if (!one) return;
+  // Its turn comes when those before it are read.
+  const isBeyond = one.hasMore && !isUrged && seq > (one.queue.at(-1) ?? 0);
+  if (nextRetryAt > nowMs) one.nextAt = Math.min(one.nextAt, nextRetryAt);
+  else if (!isBeyond) insertSorted(one.queue, seq);
 }
 
 /** Nearly always at the end. */
@@ -113,3 +61,32 @@ function insertSorted(queue: number[], seq: number): void {
   while (at > 0 && (queue[at - 1] ?? 0) > seq) at -= 1;
   if (queue[at - 1] !== seq) queue.splice(at, 0, seq);
 }
+
+/** Takes the oldest of all. */
+export function takeOldest(
+  all: Iterable<DueQueue>,
+): { readonly seq: number; readonly fence: Fence } | undefined {
+  let oldest: DueQueue | undefined;
+  for (const one of all) {
+    const [seq = Infinity] = one.queue;
+    if (seq < (oldest?.queue[0] ?? Infinity)) oldest = one;
+  }
+  const seq = oldest?.queue.shift();
+  return oldest && seq !== undefined ? { seq, fence: oldest.fence } : undefined;
+}
+
+/** Nothing is due, as far as is known, and all is known. */
+export const isThrough = (all: Iterable<DueQueue>): boolean =>
+  [...all].every(({ queue, hasMore, isStale }) => queue.length === 0 && !hasMore && !isStale);
+
+/**
+ * When something is to be looked at next: Infinity for never. Where a page is under way, the end of each
+ * looks what comes next.
+ */
+export const nextLookAt = (all: Iterable<DueQueue>): number =>
+  Math.min(
+    Infinity,
+    ...[...all].map(({ nextAt, isStale, hasMore }) =>
+      isStale ? -Infinity : hasMore ? Infinity : nextAt,
+    ),
+  );

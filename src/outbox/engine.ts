@@ -17,6 +17,8 @@ export interface Engine {
    * @returns the row as it is now; undefined when that cannot be.
    */
   readonly revive: (id: string, change?: (row: Row) => Row) => Promise<Row | undefined>;
+  /** The page is put away: its rows are sent by others until it is back. */
+  readonly leave: () => void;
   /** All rows were discarded. */
   readonly forget: () => void;
   readonly onError: (error: unknown) => void;
@@ -58,6 +60,9 @@ export function createEngine(context: EngineContext): Engine {
     },
   });
 
+  const drop = (): void => {
+    for (const { owner } of ownership.held()) delivery.drop(owner);
+  };
   const driveOrTell = (fence: Fence): void => {
     if (ownership.has(fence)) {
       if (delivery.drive(fence)) onOwn();
@@ -94,14 +99,19 @@ export function createEngine(context: EngineContext): Engine {
         return row;
       }),
     forget() {
-      for (const { owner } of ownership.held()) delivery.drop(owner);
+      drop();
       delivery.stop();
       ownership.release();
+    },
+    leave() {
+      drop();
+      ownership.leave();
     },
     onError,
     dispose() {
       delivery.dispose();
       ownership.dispose();
+      store.close();
     },
   };
 }

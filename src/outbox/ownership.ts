@@ -68,9 +68,8 @@ export function createOwnership({
 
   const leaseUntil = (): number | undefined =>
     lock || isAway ? undefined : leaseFrom(clock.now());
-  const ask =
-    lock &&
-    ((owner: string, granted: () => void) => lock(`steadfetch outbox ${name} ${owner}`, granted));
+  const ask = (owner: string, granted: () => void): (() => void) =>
+    lock?.(`steadfetch outbox ${name} ${owner}`, granted) ?? (() => {});
   const hold = (fence: Fence, release: () => void): void => {
     held.set(fence.owner, { fence, release });
     if (!lock) plan();
@@ -83,7 +82,10 @@ export function createOwnership({
     if (isAway) return fence;
     mine = fence;
     // Nobody else knows its name yet, so it is ours before anybody can ask.
-    hold(fence, ask?.(fence.owner, () => {}) ?? (() => {}));
+    hold(
+      fence,
+      ask(fence.owner, () => {}),
+    );
     return fence;
   };
 
@@ -109,20 +111,21 @@ export function createOwnership({
     return given;
   };
 
-  const takeover = createTakeover({
+  const takeover = createTakeover(
     clock,
     store,
+    !!lock,
     ask,
     leaseUntil,
-    isOff: () => isOver || isAway,
-    isHeld: (owner) => held.has(owner),
-    onTake(fence, release) {
+    (owner) => !isOver && !isAway && !held.has(owner),
+    (fence, release) => {
       hold(fence, release);
       onGain(fence);
     },
-    onError: (error) => fail(error),
-  });
+    (error) => fail(error),
+  );
   const look = async (): Promise<void> => {
+    if (isOver || isAway) return;
     await takeover.look();
     if (!lock) plan();
   };

@@ -1,19 +1,7 @@
 import { askBeforeLeaving } from '../intent/ask-before-leaving.ts';
-import type { LiveOperation } from '../fetch/live-operation.ts';
-import type { Decision } from '../policy/decision.ts';
 import type { EntryFacts } from './errors.ts';
+import type { OnProgress } from './progress.ts';
 import type { Row, Unplaced } from './row.ts';
-
-/** What this tab does with a submission of its own. */
-export interface Progress {
-  readonly attempt: number;
-  /** The attempt that is under way, or was last. */
-  readonly live: LiveOperation | undefined;
-  /** When it is sent next; undefined while it is being sent. */
-  readonly retryAt: number | undefined;
-  readonly decision: Decision | undefined;
-  readonly error: unknown;
-}
 
 /** A submission of this page that has not ended. */
 export interface Submission {
@@ -21,7 +9,7 @@ export interface Submission {
   /** Its result, for as many as ask. */
   readonly promise: Promise<unknown>;
   /** Of whoever has asked last. */
-  onProgress: ((progress: Progress) => void) | undefined;
+  onProgress: OnProgress | undefined;
   /** As it is kept; undefined before. */
   row: Unplaced | undefined;
   /** It is on the disk, where other tabs find it. */

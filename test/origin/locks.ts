@@ -1,5 +1,5 @@
 /** The locks of one tab. */
-export interface TabLocks {
+interface TabLocks {
   /** As the ports of a tab have it: `granted` is called later; what it returns gives the lock back. */
   readonly lock: (name: string, granted: () => void) => () => void;
   /** How many it holds or asks for. */

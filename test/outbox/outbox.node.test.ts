@@ -273,6 +273,17 @@ describe('after dispose', () => {
     expect(server.arrivals[1]).toMatchObject({ key: idempotencyKey });
   });
 
+  test('what was on its way to the disk is not said to be discarded: it is there, and the next tab’s', async () => {
+    const { openTab, rows } = createBrowser();
+    const { outbox } = openTab({ handlers: shop });
+    await settle();
+    const { saved } = outbox.submit('order', 1);
+    for (let left = 3; left > 0; left -= 1) await new Promise((done) => void setImmediate(done));
+    outbox.dispose();
+    await expect(saved).rejects.toThrow('the outbox was disposed of. Make another');
+    expect(await rows()).toMatchObject([{ variables: 1, state: 'pending' }]);
+  });
+
   test('everything says so', async () => {
     const { openTab } = createBrowser();
     const { outbox, locks } = openTab({ handlers: shop });
