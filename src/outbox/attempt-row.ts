@@ -4,7 +4,7 @@ import { warn } from '../fetch/warn.ts';
 import { backoffDelay } from '../policy/backoff.ts';
 import type { Decision } from '../policy/decision.ts';
 import type { Policy, PolicyOptions } from '../policy/options.ts';
-import type { Attempt, Running } from './delivery.ts';
+import type { Attempt, Running } from './running.ts';
 import { fateOf, type Limits, shorten } from './fate.ts';
 import type { OutboxHandler } from './handler.ts';
 import { type DeadReason, type Fence, type Row, rowSchema } from './row.ts';
@@ -38,8 +38,8 @@ export interface AttemptContext {
   readonly handlers: ReadonlyMap<string, HandlerDefinition>;
   readonly seal: Seal;
   readonly note: OutboxStore['note'];
-  /** Whether somebody in this tab waits for its result. */
-  readonly isAwaited: (row: Row) => boolean;
+  /** Who in this tab waits for the result of the row with this id; undefined for nobody. */
+  readonly waiting: (id: string) => object | undefined;
   /** An attempt has begun. */
   readonly onLive: (row: Row, live: LiveOperation) => void;
   /** Its end, once it is written; `settled` is undefined where it was not ours to write any more. */
@@ -52,7 +52,7 @@ export function createAttempt({
   handlers,
   seal,
   note,
-  isAwaited,
+  waiting,
   onLive,
   onEnd,
 }: AttemptContext): (
@@ -148,7 +148,7 @@ export function createAttempt({
     if (made.kind === 'dropped') return undefined;
     if (made.kind === 'unsent') throw made.error;
     if (made.kind === 'done') {
-      const isKept = !isAwaited(row);
+      const isKept = !waiting(row.id);
       const result = isKept ? await keep(made.data) : undefined;
       return {
         change: { kind: 'done', result, isKept },

@@ -3,8 +3,10 @@ import { createIdempotencyKey } from '../policy/idempotency-key.ts';
 import type { HandlerDefinition } from './attempt-row.ts';
 import type { Engine } from './engine.ts';
 import { type OutboxEntry, toEntry } from './entry.ts';
-import { type DeadReason, type Row, rowSchema, type RowState } from './row.ts';
+import { pagesOf } from './pages.ts';
+import type { Row, RowState } from './row.ts';
 import type { Seal } from './seal.ts';
+import type { Storage } from './storage.ts';
 import { pageSize } from './store.ts';
 
 /** Which entries are asked for. */
@@ -27,18 +29,13 @@ export interface Desk {
   readonly edit: (id: string, variables: unknown) => Promise<string | undefined>;
   /** @returns whether there was something to discard. `error` is what its submission ends in. */
   readonly discard: (id: string, error?: unknown) => Promise<boolean>;
-  /** What could not be delivered may be now, with the handlers that there are. */
-  readonly cure: (engine: Engine) => Promise<void>;
-  /** The same for one. @returns whether it is cured. */
-  readonly cureOne: (engine: Engine, id: string) => Promise<boolean>;
 }
 
 export interface DeskContext {
   readonly clock: Clock;
   readonly handlers: ReadonlyMap<string, HandlerDefinition>;
   readonly seal: Seal;
-  readonly ready: () => Promise<unknown>;
-  readonly engines: () => readonly Engine[];
+  readonly storage: Pick<Storage, 'ready' | 'engines'>;
   /** A row is due now; `isUrged`: because a person wants it. */
   readonly onDue: (row: Row, isUrged: boolean) => void;
   /** A row has another id from now on. */
@@ -47,20 +44,11 @@ export interface DeskContext {
   readonly onChange: () => void;
 }
 
-/** What another version of the app may be able to deliver. */
-const curable: readonly DeadReason[] = [
-  'handler-missing',
-  'schema-too-new',
-  'not-migrated',
-  'unreadable',
-];
-
 export function createDesk({
   clock,
   handlers,
   seal,
-  ready,
-  engines,
+  storage,
   onDue,
   onRename,
   onDiscard,
@@ -69,35 +57,31 @@ export function createDesk({
   const show = ({ store, delivery }: Engine, row: Row): Promise<OutboxEntry> =>
     toEntry(row, store.isDurable, seal, delivery.running(row.id));
 
-  const listOf = async (engine: Engine, filter: OutboxFilter): Promise<readonly OutboxEntry[]> => {
-    const { state, handler, scope, limit = pageSize } = filter;
-    const found: Row[] = [];
-    const pages = pagesOf((after) => engine.store.list(state, after, pageSize));
-    for await (const row of pages) {
-      if (found.length >= limit) break;
-      const isAsked =
-        (handler ?? row.handler) === row.handler && (scope ?? row.scope) === row.scope;
-      if (isAsked) found.push(row);
+  /** What the first of the engines that has something says. */
+  const first = async <T>(
+    ask: (engine: Engine) => Promise<T | undefined>,
+  ): Promise<T | undefined> => {
+    await storage.ready();
+    for (const engine of storage.engines()) {
+      const found = await ask(engine);
+      if (found !== undefined) return found;
     }
-    return Promise.all(found.map((row) => show(engine, row)));
+    return undefined;
   };
 
-  const change = async (
+  const change = (
     id: string,
     act: (engine: Engine, row: Row) => Promise<Row | undefined>,
-  ): Promise<string | undefined> => {
-    await ready();
-    for (const engine of engines()) {
+  ): Promise<string | undefined> =>
+    first(async (engine) => {
       const row = await engine.store.find(id);
       const after = row && (await act(engine, row));
-      if (!after) continue;
+      if (!after) return undefined;
       if (after.id !== id) onRename(id, after);
       onDue(after, true);
       onChange();
       return after.id;
-    }
-    return undefined;
-  };
+    });
 
   const retry: Desk['retry'] = (id) =>
     change(id, async (engine, row) =>
@@ -110,34 +94,32 @@ export function createDesk({
           }),
     );
 
-  const cureOne: Desk['cureOne'] = async (engine, id) => {
-    const row = await engine.store.find(id);
-    if (!row?.deadReason || !curable.includes(row.deadReason)) return false;
-    if (!isDeliverable(row, handlers.get(row.handler))) return false;
-    const cured = await engine.revive(id);
-    if (cured) onDue(cured, false);
-    return !!cured;
-  };
-
   return {
-    async list(filter = {}) {
-      await ready();
-      const lists = await Promise.all(engines().map((engine) => listOf(engine, filter)));
-      return lists.flat().slice(0, filter.limit ?? pageSize);
+    async list({ state, handler, scope, limit = pageSize } = {}) {
+      await storage.ready();
+      const listOf = async (engine: Engine): Promise<readonly OutboxEntry[]> => {
+        const found: Row[] = [];
+        const pages = pagesOf((after, count) => engine.store.list(state, after, count));
+        for await (const row of pages) {
+          if (found.length >= limit) break;
+          const isAsked =
+            (handler ?? row.handler) === row.handler && (scope ?? row.scope) === row.scope;
+          if (isAsked) found.push(row);
+        }
+        return Promise.all(found.map((row) => show(engine, row)));
+      };
+      return (await Promise.all(storage.engines().map(listOf))).flat().slice(0, limit);
     },
-    async find(id) {
-      await ready();
-      for (const engine of engines()) {
+    find: (id) =>
+      first(async (engine) => {
         const row = await engine.store.find(id);
-        if (row) return show(engine, row);
-      }
-      return undefined;
-    },
+        return row && show(engine, row);
+      }),
     retry,
     async retryAll() {
-      await ready();
-      for (const { store } of engines()) {
-        const dead = pagesOf((after) => store.list('dead', after, pageSize));
+      await storage.ready();
+      for (const { store } of storage.engines()) {
+        const dead = pagesOf((after, count) => store.list('dead', after, count));
         for await (const { id } of dead) await retry(id);
       }
     },
@@ -151,37 +133,14 @@ export function createDesk({
       );
     },
     async discard(id, error) {
-      await ready();
-      for (const { store } of engines()) {
-        const found = await store.discard(id, clock.now());
-        if (!found) continue;
-        onDiscard(found.row, error);
-        if (found.next) onDue(found.next, false);
-        onChange();
-        return true;
-      }
-      return false;
+      const found = await first(({ store }) => store.discard(id, clock.now()));
+      if (!found) return false;
+      onDiscard(found.row, error);
+      if (found.next) onDue(found.next, false);
+      onChange();
+      return true;
     },
-    async cure(engine) {
-      for (const reason of curable) {
-        const dead = pagesOf((after) => engine.store.dead(reason, after, pageSize));
-        for await (const row of dead)
-          if (isDeliverable(row, handlers.get(row.handler))) await cureOne(engine, row.id);
-      }
-    },
-    cureOne,
   };
-}
-
-/** Rows, a page of them at a time. */
-async function* pagesOf(load: (after: number) => Promise<readonly Row[]>): AsyncGenerator<Row> {
-  for (let after = 0; ;) {
-    const page = await load(after);
-    yield* page;
-    const last = page.at(-1);
-    if (!last || page.length < pageSize) return;
-    after = last.seq;
-  }
 }
 
 /** The same, as something new: nothing has been tried under its key. */
@@ -196,12 +155,4 @@ function renew(row: Row, clock: Clock): Row {
   } = row;
   const createdAt = clock.now();
   return { ...rest, id: createIdempotencyKey(), createdAt, attempts: 0, isInDoubt: false };
-}
-
-function isDeliverable(
-  { schema, version }: Row,
-  definition: HandlerDefinition | undefined,
-): boolean {
-  if (!definition || schema > rowSchema || version > definition.version) return false;
-  return version === definition.version || !!definition.handler.migrate;
 }

@@ -1,10 +1,8 @@
-import type { Network } from '../origin/network.ts';
 import { type AttemptContext, createAttempt } from './attempt-row.ts';
-import { createDelivery, type Delivery } from './delivery.ts';
-import { createOwnership, type Ownership } from './ownership.ts';
+import { createDelivery, type Delivery, type DeliveryContext } from './delivery.ts';
+import { createOwnership, type Ownership, type OwnershipContext } from './ownership.ts';
 import type { Fence, Row, Unplaced } from './row.ts';
 import type { OutboxStore } from './store.ts';
-import type { TabPorts } from './tab-ports.ts';
 
 /** A store, and what sends its rows. */
 export interface Engine {
@@ -19,58 +17,41 @@ export interface Engine {
    * @returns the row as it is now; undefined when that cannot be.
    */
   readonly revive: (id: string, change?: (row: Row) => Row) => Promise<Row | undefined>;
+  /** The page is put away: its rows are sent by others until it is back. */
+  readonly leave: () => void;
   /** All rows were discarded. */
   readonly forget: () => void;
   readonly onError: (error: unknown) => void;
   readonly dispose: () => void;
 }
 
-export interface EngineContext extends Omit<AttemptContext, 'note'> {
-  readonly store: OutboxStore;
-  readonly network: Network;
-  readonly parallel: number;
-  readonly lock: TabPorts['lock'];
-  readonly name: string;
-  /** A row is being sent. */
-  readonly onStart: (row: Row) => void;
-  /** Its turn has come, whoever sends it. */
-  readonly onTurn: (row: Row) => void;
+export interface EngineContext
+  extends
+    Omit<AttemptContext, 'note'>,
+    Omit<DeliveryContext, 'clock' | 'attempt' | 'onLost' | 'onIdle'>,
+    Omit<OwnershipContext, 'clock' | 'onGain'> {
   /** There are rows of an owner that the other tabs do not know yet, or whose owner has died. */
   readonly onOwn: () => void;
-  readonly onError: (error: unknown) => void;
 }
 
 export function createEngine(context: EngineContext): Engine {
-  const { store, sender, network, parallel, lock, name } = context;
-  const { onStart, onTurn, onOwn, onError } = context;
-  const { clock } = sender;
+  const { store, onOwn, onError } = context;
+  const { clock } = context.sender;
   const ownership = createOwnership({
+    ...context,
     clock,
-    store,
-    lock,
-    name,
     onGain(fence) {
       // Whoever had it may have died between an end and telling whose turn had come.
       delivery.look();
       delivery.drive(fence);
       onOwn();
     },
-    onError,
-  });
-  const attempt = createAttempt({
-    ...context,
-    note: store.note,
   });
   const delivery = createDelivery({
+    ...context,
     clock,
-    store,
-    network,
-    parallel,
-    attempt,
-    onStart,
-    onTurn,
+    attempt: createAttempt({ ...context, note: store.note }),
     onLost: ownership.lose,
-    onError,
     onIdle() {
       ownership
         .tidy()
@@ -79,6 +60,9 @@ export function createEngine(context: EngineContext): Engine {
     },
   });
 
+  const drop = (): void => {
+    for (const { owner } of ownership.held()) delivery.drop(owner);
+  };
   const driveOrTell = (fence: Fence): void => {
     if (ownership.has(fence)) {
       if (delivery.drive(fence)) onOwn();
@@ -115,14 +99,19 @@ export function createEngine(context: EngineContext): Engine {
         return row;
       }),
     forget() {
-      for (const { owner } of ownership.held()) delivery.drop(owner);
+      drop();
       delivery.stop();
       ownership.release();
+    },
+    leave() {
+      drop();
+      ownership.leave();
     },
     onError,
     dispose() {
       delivery.dispose();
       ownership.dispose();
+      store.close();
     },
   };
 }

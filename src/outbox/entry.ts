@@ -1,6 +1,6 @@
 import type { HoldReason } from '../policy/outcome.ts';
 import { DeadLetterError } from './errors.ts';
-import type { Running } from './delivery.ts';
+import type { Running } from './running.ts';
 import type { DeadReason, Row, RowError, RowState } from './row.ts';
 import type { Seal } from './seal.ts';
 

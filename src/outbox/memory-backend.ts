@@ -11,11 +11,10 @@ export function createMemoryBackend(): Backend {
   // As on the disk: nobody can change what is kept by changing what he was given.
   const find = (test: (row: Row) => boolean): Row[] =>
     [...rows.values()].filter(test).map((row) => structuredClone(row));
-  const due = (owner: string, nowMs: number): number[] =>
-    find((row) => row.liveOwner === owner && (row.nextRetryAt ?? Infinity) <= nowMs).map(
-      ({ seq }) => seq,
-    );
-  const dueAt = (seq: number): number => rows.get(seq)?.nextRetryAt ?? Infinity;
+  const dueOf = (owner: string, nowMs: number): Row[] =>
+    find((row) => row.liveOwner === owner && (row.nextRetryAt ?? Infinity) <= nowMs);
+  const firstDue = ({ nextRetryAt: one = 0 }: Row, { nextRetryAt: other = 0 }: Row): number =>
+    one - other;
   const tx: Transaction = {
     row: async (seq) => structuredClone(rows.get(seq)),
     rowById: async (id) => find((row) => row.id === id)[0],
@@ -28,17 +27,15 @@ export function createMemoryBackend(): Backend {
     remove: async (seq) => rows.delete(seq),
     headOf: async (scope) => find(({ blocks }) => blocks === scope)[0],
     due: async (owner, nowMs, limit) =>
-      due(owner, nowMs)
-        .toSorted((one, other) => dueAt(one) - dueAt(other))
-        .slice(0, limit),
-    countDue: async (owner, nowMs) => due(owner, nowMs).length,
-    async nextDue(owner, nowMs) {
-      const isLater = ({ liveOwner, nextRetryAt = 0 }: Row): boolean =>
-        liveOwner === owner && nextRetryAt > nowMs;
-      return find(isLater).toSorted(
-        ({ nextRetryAt: one = 0 }, { nextRetryAt: other = 0 }) => one - other,
-      )[0];
-    },
+      dueOf(owner, nowMs)
+        .toSorted(firstDue)
+        .slice(0, limit)
+        .map(({ seq }) => seq),
+    countDue: async (owner, nowMs) => dueOf(owner, nowMs).length,
+    nextDue: async (owner, nowMs) =>
+      find((row) => row.liveOwner === owner && (row.nextRetryAt ?? 0) > nowMs).toSorted(
+        firstDue,
+      )[0],
     hasLive: async (owner) => find(({ liveOwner }) => liveOwner === owner).length > 0,
     list: async (state, after, limit) =>
       find((row) => row.seq > after && (state === undefined || row.state === state)).slice(

@@ -29,7 +29,10 @@ const empty: OutboxState = {
   oldestAt: undefined,
 };
 
-export function createDisplay(clock: Clock, stores: () => readonly OutboxStore[]): Display {
+export function createDisplay(
+  clock: Clock,
+  engines: () => readonly { readonly store: OutboxStore }[],
+): Display {
   const { getState, subscribe, set } = createStore(empty);
   const changes = createStore(0);
   const show = (next: OutboxState): void => {
@@ -40,7 +43,7 @@ export function createDisplay(clock: Clock, stores: () => readonly OutboxStore[]
   const { ask, dispose } = createRefresh(clock, async () => {
     const nowMs = clock.now();
     const counts = await Promise.all(
-      stores().map((store) => store.count(nowMs).catch(() => undefined)),
+      engines().map(({ store }) => store.count(nowMs).catch(() => undefined)),
     );
     show({ ...sum(counts), storage: getState().storage });
     changes.set(changes.getState() + 1);

@@ -1,19 +1,11 @@
 import { createIdempotencyKey } from '../policy/idempotency-key.ts';
 import type { Clock } from '../policy/clock.ts';
+import { leaseFrom, renewMs } from './lease.ts';
 import { DatabaseError } from './open-database.ts';
 import type { Fence } from './row.ts';
 import type { OutboxStore } from './store.ts';
 import type { TabPorts } from './tab-ports.ts';
-
-/**
- * Where there are no Web Locks, an owner counts as dead so long after its last sign: longer than the
- * minute to which timers of a hidden tab are throttled.
- */
-const leaseMs = 90_000;
-/** Clocks of one machine can be set. */
-const skewMs = 10_000;
-/** A lease is prolonged after so long; what has failed is tried again. */
-const renewMs = 20_000;
+import { createTakeover } from './takeover.ts';
 
 /** Whose rows this tab sends. */
 export interface Ownership {
@@ -66,7 +58,6 @@ export function createOwnership({
   onError,
 }: OwnershipContext): Ownership {
   const held = new Map<string, { readonly fence: Fence; readonly release: () => void }>();
-  const asked = new Map<string, () => void>();
   /** The owner of new rows. */
   let mine: Fence | undefined;
   /** Writes of new rows that are under way. */
@@ -75,8 +66,14 @@ export function createOwnership({
   let isAway = false;
   let isOver = false;
 
-  const leaseUntil = (): number | undefined => (lock || isAway ? undefined : clock.now() + leaseMs);
-  const lockName = (owner: string): string => `steadfetch outbox ${name} ${owner}`;
+  const leaseUntil = (): number | undefined =>
+    lock || isAway ? undefined : leaseFrom(clock.now());
+  const ask = (owner: string, granted: () => void): (() => void) =>
+    lock?.(`steadfetch outbox ${name} ${owner}`, granted) ?? (() => {});
+  const hold = (fence: Fence, release: () => void): void => {
+    held.set(fence.owner, { fence, release });
+    if (!lock) plan();
+  };
 
   const own = (): Fence => {
     if (mine && held.has(mine.owner)) return mine;
@@ -85,9 +82,10 @@ export function createOwnership({
     if (isAway) return fence;
     mine = fence;
     // Nobody else knows its name yet, so it is ours before anybody can ask.
-    const release = lock?.(lockName(fence.owner), () => {}) ?? (() => {});
-    held.set(fence.owner, { fence, release });
-    if (!lock) plan();
+    hold(
+      fence,
+      ask(fence.owner, () => {}),
+    );
     return fence;
   };
 
@@ -96,28 +94,6 @@ export function createOwnership({
     if (!has(fence)) return;
     held.get(fence.owner)?.release();
     held.delete(fence.owner);
-  };
-
-  /** `isWanted` becomes false when everything is given up meanwhile. */
-  const take = async (
-    owner: string,
-    isWanted: () => boolean,
-    release: () => void,
-    from?: string,
-  ): Promise<void> => {
-    const fence = { owner, token: createIdempotencyKey() };
-    let isTaken = false;
-    try {
-      isTaken = isWanted() && (await store.adopt(fence, { leaseUntil: leaseUntil(), from }));
-    } catch (error) {
-      fail(error);
-    }
-    if (!isWanted()) return release();
-    asked.delete(owner);
-    if (!isTaken) return release();
-    held.set(owner, { fence, release });
-    if (!lock) plan();
-    onGain(fence);
   };
 
   const tidy = async (): Promise<readonly Fence[]> => {
@@ -135,34 +111,22 @@ export function createOwnership({
     return given;
   };
 
+  const takeover = createTakeover(
+    clock,
+    store,
+    !!lock,
+    ask,
+    leaseUntil,
+    (owner) => !isOver && !isAway && !held.has(owner),
+    (fence, release) => {
+      hold(fence, release);
+      onGain(fence);
+    },
+    (error) => fail(error),
+  );
   const look = async (): Promise<void> => {
     if (isOver || isAway) return;
-    let records;
-    try {
-      records = await store.owners();
-    } catch (error) {
-      return fail(error);
-    }
-    const now = clock.now();
-    const names = new Set(records.map(({ owner }) => owner));
-    for (const [owner, giveUp] of asked) {
-      if (names.has(owner)) continue;
-      asked.delete(owner);
-      giveUp();
-    }
-    for (const { owner, token, leaseUntil: until = 0 } of records) {
-      if (isOver || isAway) return;
-      if (held.has(owner) || asked.has(owner)) continue;
-      if (lock) {
-        const isWanted = (): boolean => asked.get(owner) === release;
-        const release = lock(lockName(owner), () => void take(owner, isWanted, release));
-        asked.set(owner, release);
-      } else if (until + skewMs < now || until > now + leaseMs + skewMs) {
-        const giveUp = (): void => {};
-        asked.set(owner, giveUp);
-        await take(owner, () => asked.get(owner) === giveUp, giveUp, token);
-      }
-    }
+    await takeover.look();
     if (!lock) plan();
   };
 
@@ -184,7 +148,7 @@ export function createOwnership({
   const renew = async (): Promise<void> => {
     try {
       for (const { fence } of held.values())
-        if (!(await store.renew(fence, clock.now() + leaseMs))) lose(fence);
+        if (!(await store.renew(fence, leaseFrom(clock.now())))) lose(fence);
     } catch (error) {
       return fail(error);
     }
@@ -192,8 +156,7 @@ export function createOwnership({
   };
 
   const release = (): void => {
-    for (const giveUp of asked.values()) giveUp();
-    asked.clear();
+    takeover.giveUp();
     for (const { fence, release: giveBack } of held.values()) {
       // The next page of this tab need not wait for the end of the lease.
       if (!lock) store.renew(fence, 0).catch(onError);

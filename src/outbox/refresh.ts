@@ -4,6 +4,8 @@ import type { Clock } from '../policy/clock.ts';
 const gapMs = 100;
 /** And so many times as long as loading took: that counts the rows, and may be thousands. */
 const restRatio = 10;
+/** But never longer: where the machine slept meanwhile, loading seems to have taken hours. */
+const longestRestMs = 10_000;
 
 /** Calls `load` soon after it is asked, and not again before it is through and a moment has passed. */
 export function createRefresh(
@@ -20,7 +22,8 @@ export function createRefresh(
     const startedAt = clock.now();
     await load();
     if (isOver) return;
-    const restMs = Math.max(gapMs, restRatio * (clock.now() - startedAt));
+    const tookMs = clock.now() - startedAt;
+    const restMs = Math.min(Math.max(gapMs, restRatio * tookMs), longestRestMs);
     timer = clock.setTimeout(() => {
       isBusy = false;
       if (isAsked) void run();

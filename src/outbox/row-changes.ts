@@ -33,11 +33,14 @@ export async function isOurs(
   return !record || record.token === fence.token;
 }
 
-/** Whether another row of its scope is being sent, or was when its tab died. */
+/**
+ * Whether another row of the scope that this one is the head of is being sent, or was when its tab
+ * died. It has passed this one, so it is younger: what is older is not read.
+ */
 export async function isScopeBusy(tx: Transaction, { seq, blocks }: Row): Promise<boolean> {
   if (blocks === undefined) return false;
-  const sending = await tx.list('sending', 0, Infinity);
-  return sending.some((other) => other.blocks === blocks && other.seq !== seq);
+  const younger = await tx.list('sending', seq, Infinity);
+  return younger.some((other) => other.blocks === blocks);
 }
 
 /** To be sent at that time. */
@@ -146,14 +149,10 @@ export async function unblock(
 export async function countAll(tx: Transaction, nowMs: number): Promise<Counts> {
   const owners = await tx.owners();
   const dues = await Promise.all(owners.map(({ owner }) => tx.countDue(owner, nowMs)));
-  const [pending, sending, dead] = await Promise.all([
-    tx.count('pending'),
-    tx.count('sending'),
-    tx.count('dead'),
-  ]);
-  const oldest = await Promise.all(
-    (['pending', 'sending', 'dead'] as const).map((state) => tx.list(state, 0, 1)),
-  );
+  const states = ['pending', 'sending', 'dead'] as const;
+  const counts = await Promise.all(states.map((state) => tx.count(state)));
+  const [pending = 0, sending = 0, dead = 0] = counts;
+  const oldest = await Promise.all(states.map((state) => tx.list(state, 0, 1)));
   const times = oldest.flat().map(({ createdAt }) => createdAt);
   // What is being sent is due, too.
   const due = Math.max(0, dues.reduce((sum, count) => sum + count, 0) - sending);

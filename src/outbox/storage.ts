@@ -47,9 +47,7 @@ export function createStorage({
   const open = async (): Promise<void> => {
     let engine: Engine | undefined;
     try {
-      const backend = await openBackend((reason) => {
-        if (engine) lose(engine, reason);
-      });
+      const backend = await openBackend((reason) => lose(engine, reason));
       if (isOver) return backend.close();
       engine = startEngine(backend, (error) => noteTrouble(error, engine));
     } catch (error) {
@@ -70,19 +68,17 @@ export function createStorage({
     waitMs = Math.min(2 * waitMs, longestReopenMs);
   };
   /** What was said of one that is no longer used says nothing. */
-  const lose = (engine: Engine, reason: NotDurableReason): void => {
-    if (isOver || engine !== durable) return;
+  const lose = (engine: Engine | undefined, reason: NotDurableReason): void => {
+    if (isOver || !engine || engine !== durable) return;
     durable = undefined;
     engine.dispose();
-    engine.store.close();
     show(reason);
     if (reason === 'lost') openLater();
   };
   const noteTrouble = (error: unknown, engine: Engine | undefined): void => {
     const reason = reasonOf(error);
-    if (isOver || !reason || !engine || engine !== durable) return;
     if (reason === 'lost') lose(engine, reason);
-    else show(reason);
+    else if (reason && !isOver && engine && engine === durable) show(reason);
   };
   const isOpen = open();
 
@@ -115,10 +111,8 @@ export function createStorage({
     dispose() {
       isOver = true;
       clock.clearTimeout(timer);
-      for (const engine of [durable, memory]) {
-        engine?.dispose();
-        engine?.store.close();
-      }
+      durable?.dispose();
+      memory?.dispose();
     },
   };
 }

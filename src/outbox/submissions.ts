@@ -1,24 +1,15 @@
 import { askBeforeLeaving } from '../intent/ask-before-leaving.ts';
-import type { LiveOperation } from '../fetch/live-operation.ts';
-import type { Decision } from '../policy/decision.ts';
 import type { EntryFacts } from './errors.ts';
+import type { OnProgress } from './progress.ts';
 import type { Row, Unplaced } from './row.ts';
 
-/** What this tab does with a submission of its own. */
-export interface Progress {
-  readonly attempt: number;
-  /** The attempt that is under way, or was last. */
-  readonly live: LiveOperation | undefined;
-  /** When it is sent next; undefined while it is being sent. */
-  readonly retryAt: number | undefined;
-  readonly decision: Decision | undefined;
-  readonly error: unknown;
-}
-
 /** A submission of this page that has not ended. */
-interface Submission {
+export interface Submission {
   readonly facts: EntryFacts;
-  readonly onProgress: ((progress: Progress) => void) | undefined;
+  /** Its result, for as many as ask. */
+  readonly promise: Promise<unknown>;
+  /** Of whoever has asked last. */
+  onProgress: OnProgress | undefined;
   /** As it is kept; undefined before. */
   row: Unplaced | undefined;
   /** It is on the disk, where other tabs find it. */
@@ -27,20 +18,19 @@ interface Submission {
 
 /** Those in this page who wait for the end of what they have submitted. */
 export interface Submissions {
-  /** The end of the submission with this id, for as many as ask. */
-  readonly begin: (facts: EntryFacts, onProgress: Submission['onProgress']) => Promise<unknown>;
+  /** The submission with this id: the same one for as many as ask. */
+  readonly begin: (facts: EntryFacts, onProgress: Submission['onProgress']) => Submission;
   readonly get: (id: string) => Submission | undefined;
   readonly all: () => readonly (readonly [id: string, Submission])[];
-  /** It is on the disk: the page can be left. */
-  readonly save: (id: string) => void;
+  /** Whether it is on the disk: then the page can be left. */
+  readonly save: (id: string, isSaved: boolean) => void;
   readonly resolve: (id: string, data: unknown) => void;
   readonly reject: (id: string, error: unknown) => void;
   /** It has another id from now on. */
   readonly rename: (id: string, next: string, row?: Row) => void;
 }
 
-interface Waiter {
-  readonly promise: Promise<unknown>;
+interface Waiter extends Pick<Submission, 'promise'> {
   readonly resolve: (data: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -66,20 +56,25 @@ export function createSubmissions(): Submissions {
   };
   return {
     begin(facts, onProgress) {
-      const waiter = known.get(facts.id) ?? createWaiter();
-      const { promise, resolve, reject } = waiter;
-      const one = { facts, onProgress, row: undefined, isSaved: false, promise, resolve, reject };
-      known.set(facts.id, one);
-      unsaved.add(facts.id);
-      guard();
-      return promise;
+      const { id } = facts;
+      let one = known.get(id);
+      if (!one) {
+        one = { facts, onProgress, row: undefined, isSaved: false, ...createWaiter() };
+        known.set(id, one);
+        unsaved.add(id);
+        guard();
+      }
+      one.onProgress = onProgress;
+      return one;
     },
     get: (id) => known.get(id),
     all: () => [...known],
-    save(id) {
+    save(id, isSaved) {
       const one = known.get(id);
-      if (one) one.isSaved = true;
-      unsaved.delete(id);
+      if (!one) return;
+      one.isSaved = isSaved;
+      if (isSaved) unsaved.delete(id);
+      else unsaved.add(id);
       guard();
     },
     resolve: (id, data) => take(id)?.resolve(data),

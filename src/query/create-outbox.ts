@@ -5,7 +5,8 @@ import { databaseName } from '../outbox/database-name.ts';
 import { defineHandlers } from '../outbox/define-handlers.ts';
 import { createIdbBackend } from '../outbox/idb-backend.ts';
 import { openDatabase } from '../outbox/open-database.ts';
-import { createOutboxCore, type Delivered } from '../outbox/outbox.ts';
+import { createOutboxCore } from '../outbox/outbox.ts';
+import type { Delivered } from '../outbox/outbox-core.ts';
 import { reject } from '../policy/check-option.ts';
 import {
   type AnyOutboxHandlers,

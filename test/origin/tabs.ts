@@ -7,6 +7,7 @@ import type { SharePorts, TabLife } from '../../src/origin/share-ports.ts';
 import type { Turn } from '../../src/origin/waiting.ts';
 import type { Clock, Random } from '../../src/policy/clock.ts';
 import { seededRandom } from '../../src/testing/seeded-random.ts';
+import { createLocks } from './locks.ts';
 
 /** Messages and locks between processes take a moment. */
 const wayMs = 1;
@@ -30,8 +31,9 @@ export interface TestBrowser {
 
 export function createBrowser(clock: Clock): TestBrowser {
   const ears = new Set<(message: unknown) => void>();
-  const queues = new Map<string, (() => void)[]>();
   const later = (act: () => void): unknown => clock.setTimeout(act, wayMs);
+  const locks = createLocks(later);
+  let tabs = 0;
   const post = (message: unknown, own?: (message: unknown) => void): void => {
     const copy = structuredClone(message);
     for (const ear of ears) if (ear !== own) later(() => ears.has(ear) && ear(copy));
@@ -39,14 +41,15 @@ export function createBrowser(clock: Clock): TestBrowser {
   return {
     post,
     openPorts() {
-      const given = new Set<() => void>();
+      tabs += 1;
+      const held = locks.open(`${tabs}`);
       const posted: unknown[] = [];
       let own: ((message: unknown) => void) | undefined;
       let life: TabLife = 'visible';
       let tell: (life: TabLife) => void = () => {};
       return {
         posted,
-        locks: () => given.size,
+        locks: held.count,
         open(receive) {
           const ear = (message: unknown): void => receive(message);
           own = ear;
@@ -59,23 +62,7 @@ export function createBrowser(clock: Clock): TestBrowser {
             close: () => void ears.delete(ear),
           };
         },
-        lock(name, granted) {
-          const queue = queues.get(name) ?? [];
-          queues.set(name, queue);
-          let isOver = false;
-          const grant = (): void => void later(() => isOver || granted());
-          queue.push(grant);
-          if (queue[0] === grant) grant();
-          const giveUp = (): void => {
-            given.delete(giveUp);
-            isOver = true;
-            const wasFirst = queue[0] === grant;
-            queue.splice(queue.indexOf(grant), 1);
-            if (wasFirst) queue[0]?.();
-          };
-          given.add(giveUp);
-          return giveUp;
-        },
+        lock: held.lock,
         watch(listener) {
           tell = listener;
           listener(life);
@@ -88,7 +75,7 @@ export function createBrowser(clock: Clock): TestBrowser {
         close() {
           tell = () => {};
           if (own) ears.delete(own);
-          for (const giveUp of given) giveUp();
+          held.giveUp();
         },
       };
     },

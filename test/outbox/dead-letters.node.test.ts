@@ -313,4 +313,22 @@ describe('what another version of the app has submitted', () => {
     await settle();
     expect(browser.server.arrivals.at(-1)).toMatchObject({ key: idempotencyKey, body: '"secret"' });
   });
+
+  test('is tried once by each open tab, and then left to a person, where none of them can', async () => {
+    const { openTab, rows, pass } = createBrowser();
+    let tries = 0;
+    const cipher = {
+      encrypt: async (value: unknown): Promise<unknown> => value,
+      async decrypt(): Promise<never> {
+        tries += 1;
+        throw new Error('The key is not there.');
+      },
+    };
+    const [first] = [1, 2, 3].map(() => openTab({ handlers: shop, cipher }));
+    await settle();
+    first?.outbox.submit('order', 1);
+    await pass(1000);
+    expect(tries).toBe(3);
+    expect(await rows()).toMatchObject([{ state: 'dead', deadReason: 'unreadable', attempts: 0 }]);
+  });
 });

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { createDelivery, type Delivery, type Running } from '../../src/outbox/delivery.ts';
+import { createDelivery, type Delivery } from '../../src/outbox/delivery.ts';
 import { createMemoryBackend } from '../../src/outbox/memory-backend.ts';
 import { type Fence, type NewRow, type Row, rowSchema } from '../../src/outbox/row.ts';
+import type { Running } from '../../src/outbox/running.ts';
 import { createStore } from '../../src/outbox/create-store.ts';
 import type { Change, OutboxStore } from '../../src/outbox/store.ts';
 import { openNetwork } from '../../src/origin/network.ts';

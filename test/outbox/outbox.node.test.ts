@@ -33,6 +33,29 @@ describe('a result', () => {
     expect(await outbox.list()).toEqual([]);
   });
 
+  test('of the same key reaches whoever has submitted it twice in a tab, also while the first is written', async () => {
+    for (let turns = 0; turns < 12; turns += 1) {
+      const { openTab, server } = createBrowser();
+      const { outbox, client } = openTab({ handlers: shop });
+      const press = () => {
+        const options = withIntent(outbox.mutationOptions('order'), () => ({
+          key: 'the-same-key',
+          createdAt: 0,
+        }));
+        return client.getMutationCache().build(client, options).execute(1);
+      };
+      await settle();
+      const ends = [press()];
+      for (let left = turns; left > 0; left -= 1)
+        await new Promise((done) => void setImmediate(done));
+      ends.push(press());
+      await settle();
+      expect(server.arrivals).toMatchObject([{ key: 'the-same-key' }]);
+      server.arrivals[0]?.answer(201, { id: 3 });
+      expect(await Promise.all(ends)).toEqual([{ id: 3 }, { id: 3 }]);
+    }
+  });
+
   test('of the same key reaches both tabs that have submitted it', async () => {
     const { openTab, server } = createBrowser();
     const [one, other] = [openTab({ handlers: shop }), openTab({ handlers: shop })].map(
@@ -248,6 +271,17 @@ describe('after dispose', () => {
     openTab({ handlers: shop });
     await settle();
     expect(server.arrivals[1]).toMatchObject({ key: idempotencyKey });
+  });
+
+  test('what was on its way to the disk is not said to be discarded: it is there, and the next tab’s', async () => {
+    const { openTab, rows } = createBrowser();
+    const { outbox } = openTab({ handlers: shop });
+    await settle();
+    const { saved } = outbox.submit('order', 1);
+    for (let left = 3; left > 0; left -= 1) await new Promise((done) => void setImmediate(done));
+    outbox.dispose();
+    await expect(saved).rejects.toThrow('the outbox was disposed of. Make another');
+    expect(await rows()).toMatchObject([{ variables: 1, state: 'pending' }]);
   });
 
   test('everything says so', async () => {

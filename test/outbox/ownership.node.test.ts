@@ -4,6 +4,7 @@ import { createOwnership, type Ownership } from '../../src/outbox/ownership.ts';
 import type { Fence, NewRow } from '../../src/outbox/row.ts';
 import { createStore } from '../../src/outbox/create-store.ts';
 import type { OutboxStore } from '../../src/outbox/store.ts';
+import { createLocks } from '../origin/locks.ts';
 import { createVirtualClock } from '../origin/virtual-clock.ts';
 import { settle } from './rig.ts';
 
@@ -26,33 +27,16 @@ const row: NewRow = {
 function createTabs({ hasLocks }: { readonly hasLocks: boolean }) {
   const clock = createVirtualClock();
   const store = createStore(createMemoryBackend());
-  /** Those who have a lock, or wait for it, by its name. */
-  const queues = new Map<string, { readonly tab: string; readonly granted: () => void }[]>();
+  const browser = createLocks(setImmediate);
   const gained: string[] = [];
   const errors: unknown[] = [];
   let rows = 0;
-
-  const lockOf =
-    (tab: string) =>
-    (name: string, granted: () => void): (() => void) => {
-      const queue = queues.get(name) ?? [];
-      queues.set(name, queue);
-      const one = { tab, granted };
-      const grant = (): void => void setImmediate(() => queue[0]?.granted());
-      queue.push(one);
-      if (queue.length === 1) grant();
-      return () => {
-        const at = queue.indexOf(one);
-        if (at >= 0) queue.splice(at, 1);
-        if (at === 0) grant();
-      };
-    };
 
   const open = (tab: string, of: OutboxStore = store): Ownership =>
     createOwnership({
       clock,
       store: of,
-      lock: hasLocks ? lockOf(tab) : undefined,
+      lock: hasLocks ? browser.open(tab).lock : undefined,
       name: 'db',
       onGain: () => void gained.push(tab),
       onError: (error) => void errors.push(error),
@@ -65,10 +49,7 @@ function createTabs({ hasLocks }: { readonly hasLocks: boolean }) {
       return fence;
     });
   /** Who has locks and who waits for them, as `holder, waiter`. */
-  const locks = (): string[] =>
-    [...queues.values()]
-      .filter((queue) => queue.length > 0)
-      .map((queue) => queue.map(({ tab }) => tab).join(', '));
+  const locks = (): string[] => browser.queues().map((queue) => queue.join(', '));
   return { clock, store, open, add, locks, gained, errors };
 }
 

@@ -8,6 +8,7 @@ import { openDatabase } from '../../src/outbox/open-database.ts';
 import type { Row } from '../../src/outbox/row.ts';
 import { createStore } from '../../src/outbox/create-store.ts';
 import { seededRandom } from '../../src/testing/seeded-random.ts';
+import { createLocks } from '../origin/locks.ts';
 import { createVirtualClock, type VirtualClock } from '../origin/virtual-clock.ts';
 
 /** A request as the server gets it. */
@@ -42,6 +43,8 @@ export interface TestTab<H extends AnyOutboxHandlers> {
   /** Put away: frozen, or in the back-forward cache. */
   readonly freeze: () => void;
   readonly thaw: () => void;
+  /** Somebody looks at it. */
+  readonly look: () => void;
   /** How many locks it holds or asks for. */
   readonly locks: () => number;
   /** From now on its database fails so. */
@@ -79,7 +82,7 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
   browsers += 1;
   const name = `outbox ${browsers}`;
   const ears = new Map<object, (message: unknown) => void>();
-  const queues = new Map<string, (() => void)[]>();
+  const locks = createLocks(setImmediate);
   const arrivals: Arrival[] = [];
   const server: TestServer = { arrivals, rule: undefined };
   let tabs = 0;
@@ -89,33 +92,10 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
     for (const ear of ears.keys())
       if (ear !== own) setImmediate(() => ears.get(ear)?.(structuredClone(copy)));
   };
-  const requestLock = (
-    lockName: string,
-    granted: () => void,
-    given: Set<() => void>,
-  ): (() => void) => {
-    const queue = queues.get(lockName) ?? [];
-    queues.set(lockName, queue);
-    let isOver = false;
-    const grant = (): void => void setImmediate(() => isOver || granted());
-    queue.push(grant);
-    if (queue[0] === grant) grant();
-    const giveUp = (): void => {
-      if (isOver) return;
-      given.delete(giveUp);
-      isOver = true;
-      const wasFirst = queue[0] === grant;
-      queue.splice(queue.indexOf(grant), 1);
-      if (wasFirst) queue[0]?.();
-    };
-    given.add(giveUp);
-    return giveUp;
-  };
-
   const openTab: TestBrowser['openTab'] = ({ handlers, hasLocks = true, ...options }) => {
     tabs += 1;
     const tab = tabs;
-    const given = new Set<() => void>();
+    const held = locks.open(`${tab}`);
     const self = {};
     let isDead = false;
     let isFrozen = false;
@@ -138,9 +118,7 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
           close: () => void ears.delete(self),
         };
       },
-      lock: hasLocks
-        ? (lockName, granted) => requestLock(lockName, () => awake(granted), given)
-        : undefined,
+      lock: hasLocks ? (lockName, granted) => held.lock(lockName, () => awake(granted)) : undefined,
       watch(listener) {
         tell = listener;
         return () => (tell = () => {});
@@ -187,14 +165,11 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
     const restore = spyOnDatabase(watchDatabase, () => fault === 'abort');
     const outbox = createOutbox({ name, ports, ...options, steady, queryClient: client, handlers });
     restore();
-    const leave = (): void => {
-      for (const giveUp of given) giveUp();
-      given.clear();
-    };
     return {
       outbox,
       client,
-      locks: () => given.size,
+      locks: held.count,
+      look: () => tell('here'),
       mute: () => (isMute = true),
       fail(next) {
         fault = next;
@@ -202,7 +177,7 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
       crash() {
         isDead = true;
         ears.delete(self);
-        leave();
+        held.giveUp();
         outbox.dispose();
       },
       freeze() {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { openDatabase } from '../../src/outbox/open-database.ts';
 import { createVirtualClock } from '../origin/virtual-clock.ts';
 import { createBrowser, settle, shop } from './rig.ts';
@@ -58,6 +58,21 @@ describe('what cannot be kept is sent all the same, and says that it is in this 
     expect(outbox.getState().storage).toBe('unavailable');
     await pass(120_000);
     expect(outbox.getState().storage).toBe('unavailable');
+  });
+
+  test('and goes at once when somebody looks, after the machine has slept', async () => {
+    const { openTab, server, clock } = createBrowser();
+    const { outbox, look } = withIndexedDb(undefined, () => openTab({ handlers: shop }));
+    outbox.submit('order', 1);
+    await settle();
+    server.arrivals[0]?.answer(503, {}, { 'retry-after': '3600' });
+    await settle();
+    clock.sleep(7_200_000);
+    await settle();
+    expect(server.arrivals).toHaveLength(1);
+    look();
+    await settle();
+    expect(server.arrivals).toHaveLength(2);
   });
 
   test('where opening it is forbidden, at once', async () => {
@@ -170,6 +185,54 @@ describe('a database that is deleted', () => {
     await pass(1000);
     expect(outbox.getState().storage).toBe('durable');
     expect(await outbox.list({ state: 'pending' })).toEqual([]);
+  });
+
+  test('and of which a new one takes nothing: what was submitted goes from this page alone', async () => {
+    const { name, openTab, server, pass } = createBrowser();
+    const { outbox, freeze, thaw } = openTab({ handlers: shop });
+    const { delivered } = outbox.submit('order', 1);
+    await settle();
+    server.arrivals[0]?.answer(503, {}, { 'retry-after': '30' });
+    await settle();
+    indexedDB.deleteDatabase(name);
+    await settle();
+    const full = vi.spyOn(IDBObjectStore.prototype, 'add').mockImplementation(() => {
+      throw new DOMException('full', 'QuotaExceededError');
+    });
+    try {
+      await pass(1100);
+      expect(await outbox.list()).toMatchObject([{ state: 'sending', isDurable: false }]);
+      // Nobody takes it for one that another tab has ended.
+      freeze();
+      thaw();
+      await settle();
+      server.rule = (arrival) => arrival.answer(201, { id: 1 });
+      await pass(60_000);
+      expect(await delivered).toEqual({ id: 1 });
+    } finally {
+      full.mockRestore();
+    }
+  });
+
+  test('is empty after a clear, also one that comes while it is made anew', async () => {
+    for (let turns = 0; turns < 30; turns += 1) {
+      const { name, openTab, server, clock, pass } = createBrowser();
+      const { outbox } = openTab({ handlers: shop });
+      const ends = [1, 2].map((n) => outbox.submit('order', n).delivered);
+      await settle();
+      indexedDB.deleteDatabase(name);
+      await settle();
+      clock.advance(1000);
+      for (let left = turns; left > 0; left -= 1)
+        await new Promise((done) => void setImmediate(done));
+      await outbox.clear();
+      for (const end of ends) await expect(end).rejects.toThrow('was discarded');
+      await settle();
+      expect(await outbox.list()).toEqual([]);
+      const before = server.arrivals.length;
+      await pass(2000);
+      expect(server.arrivals).toHaveLength(before);
+    }
   });
 
   test('again and again, and what an old connection says does not close the new one', async () => {

@@ -1,5 +1,5 @@
 import 'fake-indexeddb/auto';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Backend } from '../../src/outbox/backend.ts';
 import { createIdbBackend } from '../../src/outbox/idb-backend.ts';
 import { createMemoryBackend } from '../../src/outbox/memory-backend.ts';
@@ -408,6 +408,32 @@ describe.each([
     });
     expect(await store.list(undefined, 0, 9)).toEqual([]);
   });
+});
+
+test('a row of a scope is taken with as few reads, however many older ones are being sent', async () => {
+  const readsWith = async (older: number): Promise<readonly number[]> => {
+    const store = createStore(await openIdb());
+    for (let seq = 1; seq <= older; seq += 1) {
+      const scope = `${seq}`;
+      await store.add(row(`${seq}`, { scope, blocks: scope }), tabA);
+      await claim(store, seq);
+    }
+    await store.add(scoped('last'), tabA);
+    const spies = [
+      vi.spyOn(IDBObjectStore.prototype, 'get'),
+      vi.spyOn(IDBIndex.prototype, 'get'),
+      vi.spyOn(IDBIndex.prototype, 'openCursor'),
+      vi.spyOn(IDBCursor.prototype, 'continuePrimaryKey'),
+      vi.spyOn(IDBCursor.prototype, 'continue'),
+    ];
+    await claim(store, older + 1);
+    const reads = spies.map((spy) => spy.mock.calls.length);
+    for (const spy of spies) spy.mockRestore();
+    return reads;
+  };
+  // The owner and the row; the head of its scope; the first that is being sent, and on to the younger.
+  expect(await readsWith(1)).toEqual([2, 1, 1, 1, 0]);
+  expect(await readsWith(60)).toEqual([2, 1, 1, 1, 0]);
 });
 
 test('a transaction that is aborted says why, and leaves nothing', async () => {

@@ -1,0 +1,144 @@
+import { reject } from '../policy/check-option.ts';
+import type { Clock } from '../policy/clock.ts';
+import { createIdempotencyKey } from '../policy/idempotency-key.ts';
+import type { HandlerDefinition } from './attempt-row.ts';
+import type { Desk } from './desk.ts';
+import { discarded, disposedOf } from './errors.ts';
+import { type Row, rowSchema, type Unplaced } from './row.ts';
+import type { Seal } from './seal.ts';
+import type { Storage } from './storage.ts';
+import type { OutboxStore } from './store.ts';
+import type { OnProgress } from './progress.ts';
+import type { Submission, Submissions } from './submissions.ts';
+
+/** What is known of an intent that somebody else keeps: a form. */
+interface GivenIntent {
+  readonly key: string;
+  readonly createdAt: number;
+  readonly wasSent?: boolean | undefined;
+  readonly primary?: string | undefined;
+}
+
+/** What `submit` returns. */
+interface Submitted {
+  readonly idempotencyKey: string;
+  /** Resolves once it is kept; `isDurable` says whether on the disk. */
+  readonly saved: Promise<{ readonly isDurable: boolean }>;
+  /** Resolves with its result, whichever tab has delivered it. */
+  readonly delivered: Promise<unknown>;
+}
+
+/** Keeps what is submitted, one after the other in the order in which it was. */
+export interface Intake {
+  readonly submit: (
+    handler: string,
+    variables: unknown,
+    intent?: GivenIntent,
+    onProgress?: OnProgress,
+  ) => Submitted;
+  /** Keeps once more what was submitted here, and is not there: somebody has deleted the database. */
+  readonly restore: (store: OutboxStore) => Promise<void>;
+  /**
+   * Resolves when all that was submitted before is kept, or could not be. What is submitted from here on
+   * is kept after `work`, too.
+   */
+  readonly turn: (work?: Promise<unknown>) => Promise<unknown>;
+  /** Nothing more is taken. */
+  readonly close: () => void;
+}
+
+/** `onKept` is told of each row that is kept, as it is there; another press may have been first. */
+export function createIntake(
+  clock: Clock,
+  handlers: ReadonlyMap<string, HandlerDefinition>,
+  seal: Seal,
+  submissions: Submissions,
+  storage: Pick<Storage, 'add'>,
+  discard: Desk['discard'],
+  onKept: (row: Row, isDurable: boolean) => Promise<void>,
+): Intake {
+  const tab = createIdempotencyKey();
+  let turn: Promise<unknown> = Promise.resolve();
+  let isOver = false;
+
+  /** @returns whether it is on the disk. */
+  const keep = async (known: Submission, row: Unplaced): Promise<boolean> => {
+    const { id } = row;
+    if (submissions.get(id) !== known) throw discarded(row);
+    known.row = row;
+    const { row: added, isDurable } = await storage.add(row);
+    if (submissions.get(id) !== known) {
+      // A person has discarded it meanwhile.
+      await discard(id);
+      throw discarded(row);
+    }
+    submissions.save(id, isDurable);
+    await onKept(added, isDurable);
+    return isDurable;
+  };
+
+  return {
+    submit(name, variables, intent, onProgress) {
+      const operation = `outbox '${name}'`;
+      if (isOver) throw disposedOf(operation);
+      const definition =
+        handlers.get(name) ??
+        reject('outbox', 'handler', name, `one of ${[...handlers.keys()].join(', ')}`);
+      const { handler, version } = definition;
+      const nowMs = clock.now();
+      const scope = typeof handler.scope === 'function' ? handler.scope(variables) : handler.scope;
+      if (scope !== undefined && typeof scope !== 'string')
+        reject(operation, 'scope', scope, 'a text, or undefined');
+      const {
+        key: id = createIdempotencyKey(),
+        createdAt = nowMs,
+        wasSent,
+        primary,
+      } = intent ?? {};
+      const row = {
+        id,
+        schema: rowSchema,
+        handler: name,
+        version,
+        createdAt,
+        submitter: tab,
+        state: 'pending',
+        nextRetryAt: nowMs,
+        plannedAt: nowMs,
+        attempts: 0,
+        isInDoubt: wasSent ?? false,
+        ...(scope !== undefined && { scope, blocks: scope }),
+        ...(primary !== undefined && { primary }),
+      } as const;
+      const closing = seal.close(operation, variables);
+      // It is looked at in its turn.
+      closing.catch(() => {});
+      const known = submissions.begin(row, onProgress);
+      const saved = turn.then(async () => {
+        try {
+          return { isDurable: await keep(known, { ...row, variables: await closing }) };
+        } catch (error) {
+          if (submissions.get(id) === known) submissions.reject(id, error);
+          throw error;
+        }
+      });
+      turn = saved.catch(() => {});
+      return { idempotencyKey: id, saved, delivered: known.promise };
+    },
+    async restore(store) {
+      for (const [id, known] of submissions.all()) {
+        const { row, isSaved } = known;
+        if (row && isSaved && !(await store.find(id)))
+          await keep(known, { ...row, isInDoubt: true }).catch(() => {});
+      }
+    },
+    turn(work) {
+      const before = turn;
+      turn = Promise.allSettled([turn, work]);
+      return before;
+    },
+    close() {
+      isOver = true;
+    },
+  };
+}
