@@ -140,6 +140,7 @@ export function createStore(backend: Backend): OutboxStore {
         return done.length;
       };
       while ((await write('relaxed', sweepPage)) === pageSize);
+      return (await read((tx) => tx.doneBefore(Infinity, 1))).length > 0;
     },
     clear: () => write('strict', (tx) => tx.clear()),
   };

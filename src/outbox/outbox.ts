@@ -164,9 +164,8 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     await intake.restore(engine.store);
     await engine.ownership.look();
     await cure.all(engine);
-    await sweeper.sweep(engine);
     // Whoever has delivered what is not old enough yet may be gone before it is.
-    sweeper.plan();
+    await sweeper.sweep(engine);
     display.refresh();
   };
   /** One after the other: there may be thousands. */

@@ -135,8 +135,8 @@ export interface OutboxStore {
   readonly discard: (id: string, nowMs: number) => Promise<(Settled & { row: Row }) | undefined>;
   /** Who submitted it knows its result. */
   readonly acknowledge: (id: string) => Promise<unknown>;
-  /** Forgets results that nobody has asked for. */
-  readonly sweep: (beforeMs: number) => Promise<unknown>;
+  /** Forgets results that nobody has asked for. @returns whether there are others. */
+  readonly sweep: (beforeMs: number) => Promise<boolean>;
   readonly clear: () => Promise<unknown>;
   readonly close: () => void;
 }

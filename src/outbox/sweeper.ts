@@ -6,6 +6,7 @@ const keepResultMs = 600_000;
 
 /** Forgets results that nobody has asked for. */
 export interface Sweeper {
+  /** Does so now, and again while there are results that are not old enough. */
   readonly sweep: (engine: Engine) => Promise<unknown>;
   /** Something was done: its result is forgotten when it is old enough. */
   readonly plan: () => void;
@@ -16,7 +17,10 @@ export function createSweeper(clock: Clock, engineNow: () => Engine | undefined)
   let timer: unknown;
   let isAsked = false;
   let isOver = false;
-  const sweep = ({ store }: Engine): Promise<unknown> => store.sweep(clock.now() - keepResultMs);
+  const sweep = async ({ store }: Engine): Promise<void> => {
+    // After the clock was set back, they are not old enough for longer than was planned.
+    if (await store.sweep(clock.now() - keepResultMs)) plan();
+  };
   const plan = (): void => {
     isAsked = true;
     if (timer !== undefined || isOver) return;

@@ -33,6 +33,21 @@ describe('a result', () => {
     expect(await outbox.list()).toEqual([]);
   });
 
+  test('from before the clock was set back is kept ten minutes of the new time, and no longer', async () => {
+    const { openTab, server, pass, clock } = createBrowser();
+    server.rule = (arrival) => arrival.answer(201, { id: 7 });
+    const first = openTab({ handlers: shop });
+    await first.outbox.submit('order', 1).saved;
+    first.crash();
+    const { outbox } = openTab({ handlers: shop });
+    await settle();
+    clock.jump(-3_600_000);
+    await pass(3_600_000 + 590_000);
+    expect(await outbox.list()).toHaveLength(1);
+    await pass(620_000);
+    expect(await outbox.list()).toEqual([]);
+  });
+
   test('of the same key reaches whoever has submitted it twice in a tab, also while the first is written', async () => {
     for (let turns = 0; turns < 12; turns += 1) {
       const { openTab, server } = createBrowser();
