@@ -1,0 +1,8 @@
+import type { OutboxPolicy } from 'steadfetch/outbox';
+import { demoPolicy } from '../steady.ts';
+
+/** Waits that one can watch, and never longer than one would look on. */
+export const reportPolicy = {
+  ...demoPolicy,
+  capMs: 20_000,
+} as const satisfies OutboxPolicy;
