@@ -1,3 +1,4 @@
+import type { Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { expectReadable } from './expect-readable.ts';
 import { type Demo, openDemo } from './open-demo.ts';
@@ -25,6 +26,10 @@ const photo = {
 
 /** How many keys there are among how many requests. */
 const keysOf = ({ keys }: Reporter): string => `${new Set(keys).size} in ${keys.length} requests`;
+
+/** The text of what has the keyboard. */
+const focused = (page: Page): Promise<string | null | undefined> =>
+  page.evaluate(() => document.activeElement?.textContent);
 
 /** Two reports are written offline, one of them with a photo. */
 const writeTwo = async (reporter: Reporter): Promise<void> => {
@@ -72,6 +77,7 @@ test('offline, two reports are kept, also over a reload; back online each is del
   await reporter.lists('Swift, Pier: Kept on this device', 'Heron, Pier: Kept on this device');
   await page.getByRole('img', { name: 'Photo: heron.svg' }).waitFor();
   await reporter.received(0);
+  expect(reporter.keys).toEqual([]);
   // It is there, empty, before it has anything to tell.
   expect(await page.evaluate(() => window.sightings.regionsAtFirst)).toEqual(['status: ']);
 
@@ -152,10 +158,15 @@ test('what is refused waits for a person with the reason, and others pass; edite
     '  - button "Not now"',
     '  - button "Send it again"',
   ]);
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  expect(await focused(page)).toBe('Edit Heron, Pier');
+  await page.keyboard.press('Enter');
   // Where the keyboard is at first.
   await page.locator('dialog :focus').fill('A steady pull at 4 Bft.');
   await dialog.getByRole('button', { name: 'Send it again' }).press('Enter');
   await reporter.lists('Swift, Pier: Delivered', 'Heron, Pier: Delivered');
+  expect(await focused(page)).toBe('Outbox');
   await reporter.received(3, 'Swift, Pier', 'Heron, Pier');
   expect(keysOf(reporter)).toBe('3 in 3 requests');
   expect(await reporter.told()).toEqual([
@@ -179,7 +190,7 @@ test('Retry sends what was refused as it is, and Discard forgets it and hands th
   await reporter.lists('Swift, Pier: Needs you', 'Heron, Pier: Delivered');
   await page.getByRole('button', { name: 'Discard Swift, Pier' }).press('Enter');
   await reporter.lists('Heron, Pier: Delivered');
-  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Outbox');
+  expect(await focused(page)).toBe('Outbox');
   await reporter.received(3, 'Heron, Pier');
 
   await reporter.startOver();

@@ -9,27 +9,30 @@ import '../checkout/dialog.css';
 interface Props {
   readonly entry: OutboxEntry<FlightReport> & { readonly variables: FlightReport };
   readonly onSend: (words: string) => void;
-  readonly onCancel: () => void;
+  readonly onClose: () => void;
 }
 
 /** What the shop has refused, to be written anew. */
-export function EditDialog({ entry, onSend, onCancel }: Props) {
+export function EditDialog({ entry, onSend, onClose }: Props) {
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
   const { variables } = entry;
   const [words, setWords] = useState(variables.words);
   useEffect(() => dialog.current?.showModal(), []);
+  // The browser gives the keyboard back to where it was, if there is a dialog to close.
+  const close = (): void => dialog.current?.close();
   return (
     <dialog
       ref={dialog}
       className="dialog"
       aria-labelledby={`${id}-title`}
       aria-describedby={`${id}-why`}
-      onCancel={onCancel}
+      onClose={onClose}
     >
       <form
         onSubmit={(event) => {
           event.preventDefault();
+          close();
           onSend(words);
         }}
       >
@@ -39,7 +42,7 @@ export function EditDialog({ entry, onSend, onCancel }: Props) {
         </p>
         <WordsField words={words} onChange={setWords} />
         <div className="dialog-actions">
-          <button type="button" className="button" onClick={onCancel}>
+          <button type="button" className="button" onClick={close}>
             Not now
           </button>
           <button type="submit" className="button" data-primary>

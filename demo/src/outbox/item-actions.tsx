@@ -48,11 +48,8 @@ export function ItemActions({ item: { report }, entry, mark, isOffline, onLeave 
       {isEditing && variables && (
         <EditDialog
           entry={{ ...entry, variables }}
-          onSend={(words) => {
-            setIsEditing(false);
-            void edit(key, { ...variables, words });
-          }}
-          onCancel={() => setIsEditing(false)}
+          onSend={(words) => void edit(key, { ...variables, words })}
+          onClose={() => setIsEditing(false)}
         />
       )}
     </div>
