@@ -16,8 +16,15 @@ export interface Reporter extends Omit<Visitor, 'press'> {
   readonly details: (text: string) => Promise<void>;
   /** The shop has so many in its log, whatever page is shown. */
   readonly logged: (reports: number) => Promise<void>;
-  /** What the live region said; that something is under way may be too short to be told. */
-  readonly told: () => Promise<string[]>;
+  /** The next attempt is counted down to. */
+  readonly waits: () => Promise<void>;
+  /** Presses Send now: the shop gets a request at once. */
+  readonly sendNow: (kite: string) => Promise<void>;
+  /**
+   * What the live region said of all of them, and of the end of each. What is under way may be too
+   * short to be told.
+   */
+  readonly told: () => Promise<readonly string[]>;
   /** The form says this of the report that was sent last. */
   readonly saved: (title: string) => Promise<void>;
   readonly startOver: () => Promise<void>;
@@ -26,7 +33,7 @@ export interface Reporter extends Omit<Visitor, 'press'> {
   readonly keys: readonly string[];
 }
 
-type EntryButton = 'Send now' | 'Edit' | 'Retry' | 'Discard';
+type EntryButton = 'Edit' | 'Retry' | 'Discard';
 
 interface Photo {
   readonly name: string;
@@ -39,6 +46,9 @@ interface Photo {
  * machine that is busy runs into it.
  */
 const stepMs = 20;
+
+const newsPattern =
+  /\d+ reports? (is|are) kept on this device\.|\d+ needs? you\.|\w+, Pier: (Delivered|Needs you)\./g;
 
 export function asReporter(visitor: Visitor): Reporter {
   const { page, arrives } = visitor;
@@ -61,6 +71,9 @@ export function asReporter(visitor: Visitor): Reporter {
         parts,
       );
 
+  const press = (button: string, kite: string): Promise<void> =>
+    page.getByRole('button', { name: `${button} ${kite}, Pier`, exact: true }).click();
+
   return {
     ...visitor,
     async write(kite, words = 'A steady pull.', photo) {
@@ -70,8 +83,7 @@ export function asReporter(visitor: Visitor): Reporter {
       if (photo) await form.getByLabel('Photo').setInputFiles(photo);
       await form.getByRole('button', { name: 'Send report' }).click();
     },
-    press: (button, kite) =>
-      page.getByRole('button', { name: `${button} ${kite}, Pier`, exact: true }).click(),
+    press,
     lists: (...lines) => witness(() => textsOf('.entry', ['h3', '.entry-title']), [...lines]),
     async received(requests, ...reports) {
       await arrives(requests);
@@ -86,7 +98,21 @@ export function asReporter(visitor: Visitor): Reporter {
     },
     async told() {
       const { told } = await visitor.sightings();
-      return told.filter((text) => !/^[^.:]*: (Sending|Kept[^.]*\. It goes out)/.test(text));
+      return told.join(' ').match(newsPattern) ?? [];
+    },
+    async waits() {
+      // While it counts down from the future, nothing is under way.
+      const isFuture = async (): Promise<boolean> => {
+        const timers = await page.getByRole('timer', { name: 'Next attempt in' }).allTextContents();
+        return timers.some((text) => /^[1-9]/.test(text));
+      };
+      await witness(isFuture, true);
+    },
+    async sendNow(kite) {
+      const before = keys.length;
+      await press('Send now', kite);
+      // The clock stands still meanwhile.
+      await page.locator(`[data-arrived="${before + 1}"]`).waitFor();
     },
     saved: (title) => witness(() => page.locator('.post-status .slip-title').textContent(), title),
     async reload() {
