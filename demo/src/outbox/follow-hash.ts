@@ -7,7 +7,7 @@ import { fine } from '../reports/report-troubles.ts';
  * What goes wrong with reports is what the URL hash says, and nothing on other pages. Resolves once
  * a page that begins offline knows it: nothing that it keeps is to be sent before.
  */
-export async function followHash({ play }: ReportDesk): Promise<void> {
+export async function followHash({ play }: Pick<ReportDesk, 'play'>): Promise<void> {
   const follow = (): void => play(isOutbox(location.hash) ? parseOutboxHash(location.hash) : fine);
   window.addEventListener('hashchange', follow);
   follow();
