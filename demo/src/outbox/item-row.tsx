@@ -6,6 +6,7 @@ import { nameOf } from './describe-report.ts';
 import { ItemActions } from './item-actions.tsx';
 import type { Item } from './items.ts';
 import { Photo } from './photo.tsx';
+import './entries.css';
 
 interface Props {
   readonly item: Item;
