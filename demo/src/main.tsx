@@ -3,6 +3,8 @@ import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
 import { createRecorder } from './recorder/recorder.ts';
 import { queryClient, steady } from './steady.ts';
+import { createReportPost } from './reports/report-post.ts';
+import { followHash } from './outbox/follow-hash.ts';
 import { createVisits } from './visits/visits.ts';
 import './styles/tokens.css';
 import './styles/base.css';
@@ -16,11 +18,13 @@ try {
   const api = await startMockApi();
   const recorder = createRecorder(steady, queryClient);
   const visits = createVisits(api, recorder);
+  await followHash(api.reports);
+  const post = createReportPost(api.reports);
   // No StrictMode: in development it mounts everything twice, and a query whose queryFn takes the
   // signal then sends its first request twice. Here requests are counted.
   createRoot(container).render(
     <QueryClientProvider client={queryClient}>
-      <App api={api} visits={visits} recorder={recorder} />
+      <App api={api} post={post} visits={visits} recorder={recorder} />
     </QueryClientProvider>,
   );
 } catch (error) {

@@ -1,4 +1,5 @@
 import { formatCheckoutHash, isCheckout } from './checkout/hash.ts';
+import { formatOutboxHash, isOutbox } from './outbox/hash.ts';
 import { formatHash, type Visit } from './visits/visit.ts';
 
 interface Props {
@@ -6,12 +7,13 @@ interface Props {
   readonly visit: Visit;
 }
 
-/** The two pages of the shop. */
+/** The pages of the shop. */
 export function Navigation({ hash, visit }: Props) {
-  const current = isCheckout(hash) ? 'checkout' : 'catalogue';
+  const current = isCheckout(hash) ? 'checkout' : isOutbox(hash) ? 'outbox' : 'catalogue';
   const pages = [
     { id: 'catalogue', label: 'Catalogue', href: formatHash(visit) },
     { id: 'checkout', label: 'Checkout', href: formatCheckoutHash() },
+    { id: 'outbox', label: 'Outbox', href: formatOutboxHash() },
   ];
   return (
     <nav className="pages" aria-label="Shop">

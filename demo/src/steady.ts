@@ -6,13 +6,14 @@ export const demoPolicy = { backoff: 'equal', baseMs: 2000 } as const satisfies 
 
 export const steady = createSteadfetch({
   policy: demoPolicy,
-  // The orders' API honours idempotency keys, and publishes how long it keeps one.
+  // The API honours idempotency keys, and publishes how long it keeps one.
   apis: [
     {
-      match: /\/api\/steadfetch\/orders$/,
+      match: /\/api\/(steadfetch\/orders|flight-reports)$/,
       idempotency: { ...idempotencyProfiles.draft, lifetimeMs: 86_400_000 },
     },
   ],
+  connectivity: { probe: { url: 'api/here' } },
   // Three failures in a row trip it, not two: so that two of them show plain retries.
   origin: { circuit: { maxChance: 0.001 } },
 });

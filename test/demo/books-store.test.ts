@@ -1,6 +1,13 @@
 import { idempotent } from 'steadfetch/server';
 import { beforeEach, expect, test } from 'vitest';
-import { book, type Books, emptyBooks, openBooks, settle } from '../../demo/src/orders/books.ts';
+import {
+  book,
+  type Books,
+  emptyBooks,
+  type NewOrder,
+  openBooks,
+  settle,
+} from '../../demo/src/orders/books.ts';
 import { booksStore } from '../../demo/src/orders/books-store.ts';
 import type { Order } from '../../demo/src/orders/order.ts';
 
@@ -17,7 +24,7 @@ function openShop({ nowMs = 0, status = 201 } = {}) {
       const order = (await request.json()) as Order;
       return Response.json({ number: tx.book({ ...order, at: nowMs, key }) }, { status });
     },
-    { store: booksStore(books), now: () => nowMs, lifetimeMs: 100_000 },
+    { store: booksStore<Books, NewOrder>(books, book), now: () => nowMs, lifetimeMs: 100_000 },
   );
   return {
     books,

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { auditContrast } from './audit-contrast.ts';
 import { asCustomer, type Customer, type FormView } from './customer.ts';
-import { type Demo, openDemo, screens } from './open-demo.ts';
+import { expectReadable } from './expect-readable.ts';
+import { type Demo, openDemo } from './open-demo.ts';
 
 let demo: Demo;
 beforeAll(async () => {
@@ -545,17 +545,7 @@ test.each(moments)(
   async (_, reach) => {
     const customer = await enter('lost');
     await reach(customer);
-    for (const screen of ['desktop', 'phone', 'smallPhone'] as const) {
-      await customer.page.setViewportSize(screens[screen]);
-      const overhang = await customer.page.evaluate(
-        () => document.documentElement.scrollWidth - innerWidth,
-      );
-      expect(overhang, screen).toBe(0);
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await customer.page.emulateMedia({ colorScheme });
-        expect(await auditContrast(customer.page), `${screen}, ${colorScheme}`).toEqual([]);
-      }
-    }
+    await expectReadable(customer.page);
   },
 );
 

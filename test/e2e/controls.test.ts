@@ -238,7 +238,7 @@ describe('another scenario', () => {
   test('can be chosen with the arrow keys', async () => {
     const visitor = await demo.visit('#healthy');
     // After the two pages of the shop.
-    for (const name of ['Catalogue', 'Checkout', 'Healthy']) {
+    for (const name of ['Catalogue', 'Checkout', 'Outbox', 'Healthy']) {
       await visitor.page.keyboard.press('Tab');
       expect(await focused(visitor)).toBe(name);
     }

@@ -29,7 +29,8 @@ export interface Visitor {
 const latencyMs = 400;
 
 const isCatalogue = (url: string): boolean => url.endsWith('/api/catalogue');
-const isApi = (url: string): boolean => /\/api\/(catalogue|\w+\/orders)$/.test(url);
+const isApi = (url: string): boolean =>
+  /\/api\/(catalogue|\w+\/orders|flight-reports|here)$/.test(url);
 
 /** Watches a page that has not been opened yet. */
 export function createVisitor(page: Page): Visitor {

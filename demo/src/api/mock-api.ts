@@ -12,6 +12,7 @@ import {
   slow,
 } from 'steadfetch/testing';
 import { type Checkout, createCheckout } from '../orders/checkout.ts';
+import { createReportDesk, type ReportDesk } from '../reports/report-desk.ts';
 import type { ScenarioId } from '../scenarios/scenarios.ts';
 import { kites } from './kites.ts';
 
@@ -24,6 +25,8 @@ export interface MockApi {
   readonly subscribe: (listener: () => void) => () => void;
   /** Where orders are taken. */
   readonly checkout: Checkout;
+  /** Where flight reports are taken. */
+  readonly reports: ReportDesk;
 }
 
 /** Long enough that a request can be seen on its way. */
@@ -48,7 +51,8 @@ const faults: Readonly<Record<ScenarioId, Fault | undefined>> = {
 export async function startMockApi(): Promise<MockApi> {
   const checkout = createCheckout();
   const { naive, steadfetch } = checkout.desks;
-  const worker = setupWorker(naive.handler, steadfetch.handler);
+  const reports = createReportDesk();
+  const worker = setupWorker(naive.handler, steadfetch.handler, ...reports.handlers);
   await worker.start({
     quiet: true,
     onUnhandledFrame: 'bypass',
@@ -83,5 +87,6 @@ export async function startMockApi(): Promise<MockApi> {
       return () => void listeners.delete(listener);
     },
     checkout,
+    reports,
   };
 }

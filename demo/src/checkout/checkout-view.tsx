@@ -5,7 +5,7 @@ import { type Trouble, troubles } from '../orders/troubles.ts';
 import { FlightRecorder } from '../recorder/flight-recorder.tsx';
 import type { Recorder } from '../recorder/recorder.ts';
 import { ScenarioSwitch } from '../scenarios/scenario-switch.tsx';
-import { CheckoutControls } from './checkout-controls.tsx';
+import { ReloadControls } from '../scenarios/reload-controls.tsx';
 import { FormsNote } from './forms-note.tsx';
 import { formatCheckoutHash } from './hash.ts';
 import { Ledger } from './ledger.tsx';
@@ -37,7 +37,7 @@ export function CheckoutView({ checkout, trouble, recorder }: Props) {
           }}
         />
         <p className="explanation">{trouble.explanation}</p>
-        <CheckoutControls
+        <ReloadControls
           onStartOver={() => {
             cancel();
             startOver();

@@ -1,9 +1,9 @@
-import { useEffect, useRef } from 'react';
 import type { RetryStatus } from 'steadfetch/react';
 import { AttemptMeter } from '../status/attempt-meter.tsx';
 import { Countdown } from '../status/countdown.tsx';
 import type { Message } from '../status/message.ts';
 import { StatusKite } from '../status/status-kite.tsx';
+import { Told } from '../status/told.tsx';
 
 interface Props {
   readonly status: RetryStatus;
@@ -28,13 +28,4 @@ export function SubmitStatus({ status, isUnknown, message }: Props) {
       <Told text={title && `${title}. ${detail}`} />
     </div>
   );
-}
-
-/** A live region tells of what changes in it: so it is empty at first, also after a reload. */
-function Told({ text }: { readonly text: string }) {
-  const region = useRef<HTMLParagraphElement>(null);
-  useEffect(() => {
-    if (region.current) region.current.textContent = text;
-  }, [text]);
-  return <p ref={region} className="visually-hidden" role="status" />;
 }

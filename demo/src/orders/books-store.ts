@@ -1,15 +1,18 @@
 import type { IdempotencyStore, StoredAnswer } from 'steadfetch/server';
-import { book, type BookedOrder, type Books, type KeyEntry } from './books.ts';
+import type { KeyEntry, Keys } from './books.ts';
 import type { TabState } from './tab-state.ts';
 
-/** What the handler of an order gets: what it books is committed with its answer, or not at all. */
-export interface OrderTransaction {
-  /** Books an order, and gives its number. */
-  readonly book: (order: Omit<BookedOrder, 'number' | 'isAnswered' | 'isDuplicate'>) => number;
+/** What a handler gets: what it books is committed with its answer, or not at all. */
+export interface BooksTransaction<T> {
+  /** Books something, and gives its number. */
+  readonly book: (what: T) => number;
 }
 
-/** Keeps keys and answers in the books of a shop, where its orders are: one write for both. */
-export function booksStore(books: TabState<Books>): IdempotencyStore<OrderTransaction> {
+/** Keeps keys and answers in the books of a shop, where what it has booked is: one write for both. */
+export function booksStore<B extends Keys, T extends object>(
+  books: TabState<B>,
+  enter: (books: B, what: T & { readonly number: number }) => B,
+): IdempotencyStore<BooksTransaction<T>> {
   const find = (id: string): KeyEntry | undefined => books.getState().keys[id];
   const keep = (id: string, entry: KeyEntry | undefined): void =>
     books.update((state) => ({ ...state, keys: withEntry(state, id, entry) }));
@@ -34,15 +37,15 @@ export function booksStore(books: TabState<Books>): IdempotencyStore<OrderTransa
     },
 
     async run({ id, token }, work) {
-      const orders: Parameters<typeof book>[1][] = [];
+      const booked: (T & { readonly number: number })[] = [];
       const isHeld = (): boolean => find(id)?.token === token;
       let answer: StoredAnswer | undefined;
       try {
         answer = await work({
-          book(order) {
+          book(what) {
             const number = books.getState().lastNumber + 1;
             books.update((state) => ({ ...state, lastNumber: number }));
-            orders.push({ ...order, number });
+            booked.push({ ...what, number });
             return number;
           },
         });
@@ -55,7 +58,7 @@ export function booksStore(books: TabState<Books>): IdempotencyStore<OrderTransa
       const { status, headers, body } = answer;
       const answered = { ...entry, answer: { status, headers, body: [...body] } };
       books.update((state) => ({
-        ...orders.reduce(book, state),
+        ...booked.reduce(enter, state),
         keys: withEntry(state, id, answered),
       }));
       return true;
@@ -68,7 +71,7 @@ function isAbandoned(entry: KeyEntry, fingerprint: string, nowMs: number): boole
   return !entry.answer && entry.leaseUntilMs <= nowMs && entry.fingerprint === fingerprint;
 }
 
-function withEntry({ keys }: Books, id: string, entry: KeyEntry | undefined): Books['keys'] {
+function withEntry({ keys }: Keys, id: string, entry: KeyEntry | undefined): Keys['keys'] {
   const { [id]: _, ...others } = keys;
   return entry ? { ...others, [id]: entry } : others;
 }

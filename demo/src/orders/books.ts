@@ -1,5 +1,6 @@
 import type { StoredAnswer } from 'steadfetch/server';
 import { type FormName, isSameOrder, type Order } from './order.ts';
+import type { Strikes } from './strikes.ts';
 import { createTabState, type TabState } from './tab-state.ts';
 
 /** An order that the shop has booked, and will send. */
@@ -14,6 +15,9 @@ export interface BookedOrder extends Order {
   readonly isDuplicate: boolean;
 }
 
+/** An order that is about to be booked. */
+export type NewOrder = Omit<BookedOrder, 'number' | 'isAnswered' | 'isDuplicate'>;
+
 /** What is known of an idempotency key. */
 export interface KeyEntry {
   readonly fingerprint: string;
@@ -23,16 +27,17 @@ export interface KeyEntry {
   readonly answer?: Omit<StoredAnswer, 'body'> & { readonly body: readonly number[] };
 }
 
-/** Everything that a shop remembers. */
-export interface Books {
-  readonly orders: readonly BookedOrder[];
+/** What a shop remembers of idempotency keys, and the number that it gave last. */
+export interface Keys {
   readonly keys: Readonly<Record<string, KeyEntry>>;
   readonly lastNumber: number;
+}
+
+/** Everything that a shop remembers. */
+export interface Books extends Keys, Strikes {
+  readonly orders: readonly BookedOrder[];
   /** How many requests have come in. */
   readonly requestCount: number;
-  /** What goes wrong, and how often it has since the last answer that arrived. */
-  readonly trouble: string;
-  readonly failureCount: number;
 }
 
 export const emptyBooks: Books = {
@@ -48,7 +53,7 @@ export const emptyBooks: Books = {
 export const openBooks = (form: FormName): TabState<Books> =>
   createTabState(`windhover.books.${form}`, emptyBooks);
 
-export function book(books: Books, order: Omit<BookedOrder, 'isAnswered' | 'isDuplicate'>): Books {
+export function book(books: Books, order: NewOrder & { readonly number: number }): Books {
   const isDuplicate = books.orders.some((other) => !other.isAnswered && isSameOrder(other, order));
   return { ...books, orders: [...books.orders, { ...order, isAnswered: false, isDuplicate }] };
 }

@@ -1,9 +1,10 @@
 import { http, type HttpHandler, HttpResponse } from 'msw';
 import { idempotent } from 'steadfetch/server';
 import { slow } from 'steadfetch/testing';
-import { type Books, openBooks, settle } from './books.ts';
+import { book, type Books, type NewOrder, openBooks, settle } from './books.ts';
 import { booksStore } from './books-store.ts';
 import { type FormName, type Order, ordersUrl, type Receipt } from './order.ts';
+import { createTroubleMaker } from './strikes.ts';
 import type { TabState } from './tab-state.ts';
 import type { Trouble } from './troubles.ts';
 
@@ -23,7 +24,7 @@ const latency = slow({ delayMs: 400 });
 export function createOrderDesk(form: FormName): OrderDesk {
   const books = openBooks(form);
   let url = '';
-  let trouble: Trouble | undefined;
+  const { play, strike } = createTroubleMaker<Books, Trouble>(books);
 
   const placeOrder = idempotent(
     async (request, { key, tx }) => {
@@ -31,16 +32,8 @@ export function createOrderDesk(form: FormName): OrderDesk {
       const receipt: Receipt = { number: tx.book({ ...order, at: Date.now(), key }) };
       return Response.json(receipt, { status: 201 });
     },
-    { store: booksStore(books) },
+    { store: booksStore<Books, NewOrder>(books, book) },
   );
-
-  /** What goes wrong at this point, if anything does. It is noted first: a page may be left meanwhile. */
-  const fail = (info: { readonly request: Request }, point: Trouble['strikes']) => {
-    const { failureCount } = books.getState();
-    if (trouble?.strikes !== point || failureCount >= trouble.times) return undefined;
-    books.update((state) => ({ ...state, failureCount: failureCount + 1 }));
-    return trouble.fault(info);
-  };
 
   const arrive = async (answer: Response): Promise<void> => {
     const { number } = (await answer.clone().json()) as Partial<Receipt>;
@@ -49,12 +42,7 @@ export function createOrderDesk(form: FormName): OrderDesk {
 
   return {
     books,
-    play(next) {
-      trouble?.fault.reset();
-      trouble = next;
-      if (books.getState().trouble === next.id) return;
-      books.update((state) => ({ ...state, trouble: next.id, failureCount: 0 }));
-    },
+    play,
     open(round) {
       url = ordersUrl(form, round);
     },
@@ -64,10 +52,10 @@ export function createOrderDesk(form: FormName): OrderDesk {
       books.update((state) => ({ ...state, requestCount: state.requestCount + 1 }));
       await latency(info);
       if (isOver()) return HttpResponse.error();
-      const refused = await fail(info, 'before');
+      const refused = await strike(info, 'before');
       if (refused) return refused;
       const answer = await placeOrder(info.request);
-      const lost = await fail(info, 'after');
+      const lost = await strike(info, 'after');
       if (lost) return lost;
       await arrive(answer);
       return answer;

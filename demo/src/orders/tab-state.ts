@@ -1,4 +1,4 @@
-/** A value that this tab keeps over a reload, as JSON in its sessionStorage. */
+/** A value that the browser keeps over a reload, as JSON. */
 export interface TabState<T> {
   readonly getState: () => T;
   readonly subscribe: (listener: () => void) => () => void;
@@ -6,10 +6,29 @@ export interface TabState<T> {
   readonly update: (change: (state: T) => T) => void;
 }
 
-export function createTabState<T>(name: string, initial: T): TabState<T> {
+/** For this tab alone, in its sessionStorage. */
+export const createTabState = <T>(name: string, initial: T): TabState<T> =>
+  createKeptState(sessionStorage, name, initial);
+
+/** For all tabs of this browser, also those of tomorrow, in its localStorage. */
+export const createBrowserState = <T>(name: string, initial: T): TabState<T> =>
+  createKeptState(localStorage, name, initial);
+
+function createKeptState<T>(storage: Storage, name: string, initial: T): TabState<T> {
   const listeners = new Set<() => void>();
-  const kept = sessionStorage.getItem(name);
-  let state = kept === null ? initial : (JSON.parse(kept) as T);
+  const read = (): T => {
+    const kept = storage.getItem(name);
+    return kept === null ? initial : (JSON.parse(kept) as T);
+  };
+  let state = read();
+  const show = (next: T): void => {
+    state = next;
+    for (const listener of listeners) listener();
+  };
+  // Another tab has written.
+  window.addEventListener('storage', ({ storageArea, key }) => {
+    if (storageArea === storage && key === name) show(read());
+  });
   return {
     getState: () => state,
     subscribe(listener) {
@@ -17,9 +36,9 @@ export function createTabState<T>(name: string, initial: T): TabState<T> {
       return () => void listeners.delete(listener);
     },
     update(change) {
-      state = change(state);
-      sessionStorage.setItem(name, JSON.stringify(state));
-      for (const listener of listeners) listener();
+      const next = change(read());
+      storage.setItem(name, JSON.stringify(next));
+      show(next);
     },
   };
 }

@@ -2,13 +2,13 @@ import { failTimes, type Fault, hang, networkError } from 'steadfetch/testing';
 
 export type TroubleId = 'lost' | 'silent' | '503' | 'down' | 'sold-out' | 'fine';
 
-/** One way for an order to go wrong. */
-export interface Trouble {
+/** One way for an order, or whatever else is sent, to go wrong. */
+export interface Trouble<Id extends string = TroubleId> {
   /** Also its name in the URL hash. */
-  readonly id: TroubleId;
+  readonly id: Id;
   readonly label: string;
   readonly explanation: string;
-  /** Whether it strikes before the order is booked, or after, on the answer's way back. */
+  /** Whether it strikes before anything is booked, or after, on the answer's way back. */
   readonly strikes: 'before' | 'after';
   /** How many requests fail before one goes through; then it begins anew. */
   readonly times: number;

@@ -47,7 +47,8 @@ export function describeDecision(recording: Recording): string {
   if (wait && wait.to === undefined) {
     return `It asks again in ${formatSeconds(wait.plannedTo - wait.from)}: ${retryReasons[wait.reason]}.`;
   }
-  return attempt === 1 ? 'The request is on its way.' : `Attempt ${attempt} is on its way.`;
+  // After a hold its attempt has no line yet.
+  return (attempt ?? 1) === 1 ? 'The request is on its way.' : `Attempt ${attempt} is on its way.`;
 }
 
 function describeLane({ attempt, heldFor, from, to, requests, wait }: Lane): string {

@@ -3,6 +3,7 @@ import { kites } from '../api/kites.ts';
 import type { MockApi } from '../api/mock-api.ts';
 import type { Recorder } from '../recorder/recorder.ts';
 import { isCheckout } from '../checkout/hash.ts';
+import { isOutbox } from '../outbox/hash.ts';
 import { queryClient } from '../steady.ts';
 import { createVisit, formatHash, parseHash, type Visit, type VisitPlan } from './visit.ts';
 
@@ -41,7 +42,7 @@ export function createVisits(api: MockApi, recorder: Recorder): Visits {
     for (const listener of listeners) listener();
   };
   window.addEventListener('hashchange', () => {
-    if (isCheckout(location.hash)) onlineManager.setOnline(true);
+    if (isCheckout(location.hash) || isOutbox(location.hash)) onlineManager.setOnline(true);
     else replace(parseHash(location.hash));
   });
 

@@ -1,5 +1,5 @@
 /** What else a person does when an answer does not come. */
-export function CheckoutControls({ onStartOver }: { readonly onStartOver: () => void }) {
+export function ReloadControls({ onStartOver }: { readonly onStartOver: () => void }) {
   return (
     <div className="visit-controls">
       <button type="button" className="button" onClick={() => location.reload()}>

@@ -1,0 +1,87 @@
+import type { DeadReason, OutboxEntry } from 'steadfetch/outbox';
+import type { FlightReport } from '../reports/report.ts';
+import type { Message } from '../status/message.ts';
+import type { Item } from './items.ts';
+
+/** What becomes of a report, as a person sees it. */
+export interface ItemText extends Message {
+  readonly mark: 'kept' | 'sending' | 'needs-you' | 'delivered';
+}
+
+type Entry = OutboxEntry<FlightReport>;
+
+/** Where a report is, and what happens next. */
+export function describeItem({ entry }: Pick<Item, 'entry'>, isOffline: boolean): ItemText {
+  switch (entry?.state) {
+    case 'pending':
+      return kept(entry, describeWait(entry, isOffline));
+    case 'sending':
+      if (entry.hold) return kept(entry, describeHold(entry.hold.reason));
+      return {
+        mark: 'sending',
+        title: 'Sending',
+        detail:
+          entry.attempts > 1
+            ? `Attempt ${entry.attempts}, under the same key.`
+            : 'The request is on its way.',
+      };
+    case 'dead':
+      return { mark: 'needs-you', title: 'Needs you', detail: describeEnd(entry) };
+    default:
+      return { mark: 'delivered', title: 'Delivered', detail: 'The shop has it.' };
+  }
+}
+
+function kept({ isDurable }: Entry, detail: string): ItemText {
+  const title = isDurable ? 'Kept on this device' : 'Kept in this page only';
+  return { mark: 'kept', title, detail };
+}
+
+function describeWait({ lastError, nextRetryAt }: Entry, isOffline: boolean): string {
+  if (isOffline) return describeHold('offline');
+  if (nextRetryAt === undefined) return 'It goes out after the one before it.';
+  if (!lastError) return 'It goes out in a moment.';
+  const { name, status } = lastError;
+  const what =
+    status === 503
+      ? 'The shop is overloaded (503)'
+      : status !== undefined
+        ? `The shop refused (${status})`
+        : name === 'TimeoutError'
+          ? 'No answer in time'
+          : 'The connection broke';
+  return `${what}. It is sent again by itself.`;
+}
+
+function describeHold(reason: NonNullable<Entry['hold']>['reason']): string {
+  switch (reason) {
+    case 'offline':
+      return 'You are offline. It goes out once you are back.';
+    case 'server-down':
+      return 'The shop is down. It goes out once it is back.';
+    case 'rate-limited':
+      return 'The shop asks for a pause. It goes out after it.';
+    default:
+      return 'It goes out when its turn comes.';
+  }
+}
+
+/** Why it needs a person, where the shop has not said it in its own words. */
+const ends: Readonly<Record<Exclude<DeadReason, 'refused'>, string>> = {
+  'not-repeatable': 'The shop may have it already: look there first.',
+  'answer-lost': 'The shop has it, but its answer could not be read.',
+  expired: 'The shop may have it already, and it is too old to be sent again.',
+  'max-attempts': 'It was tried often enough.',
+  'max-age': 'It is too old.',
+  'handler-missing': 'This version of the page cannot send it.',
+  'schema-too-new': 'A later version of the page has written it.',
+  'not-migrated': 'An earlier version of the page has written it.',
+  unreadable: 'It cannot be read.',
+};
+
+function describeEnd({ reason = 'refused', lastError }: Entry): string {
+  if (reason !== 'refused') return ends[reason];
+  return lastError
+    ? `The shop refused it (${lastError.status ?? 'error'}): ${lastError.message}`
+    : 'The shop refused it.';
+}
