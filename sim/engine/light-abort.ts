@@ -1,4 +1,5 @@
-type Listener = () => void;
+/** As the DOM has it: a function, or an object with a method. */
+type Listener = (() => void) | { readonly handleEvent: () => void };
 
 /** What aborts, as far as the code under test asks. */
 class LightSignal {
@@ -46,7 +47,10 @@ class LightSignal {
     this.#reason = reason;
     const listeners = this.#listeners;
     this.#listeners = [];
-    for (const listener of listeners) listener();
+    for (const listener of listeners) {
+      if (typeof listener === 'function') listener();
+      else listener.handleEvent();
+    }
   }
 }
 

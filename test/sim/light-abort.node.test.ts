@@ -14,6 +14,8 @@ function story({ AbortController: Controller, AbortSignal: Signal }: Abort): unk
   const [first, gone, last] = [note('first'), note('gone'), note('last')];
   for (const listener of [first, gone, first, last]) signal.addEventListener('abort', listener);
   signal.removeEventListener('abort', gone);
+  const object = { name: 'object', handleEvent: () => void seen.push(object.name) };
+  signal.addEventListener('abort', object);
   const linked = Signal.any([signal]);
   linked.addEventListener('abort', () => seen.push(['linked', linked.reason]));
   signal.throwIfAborted();
@@ -38,7 +40,7 @@ test('a light signal does what one of Node does', () => {
   const light = lightAbort as unknown as Abort;
   // Each tells its own listeners before those that follow it.
   expect(story(light)).toEqual(story(globalThis));
-  expect(story(light)).toHaveLength(15);
+  expect(story(light)).toHaveLength(16);
 });
 
 test('the globals are the light ones while a simulation runs, but for code that makes Requests', () => {
