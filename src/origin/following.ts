@@ -72,7 +72,8 @@ export function createFollowing(
     lead() {
       if (hasAsked) circuit.ask();
     },
-    turnAt: () => (leads() ? circuit.timerAt() : Math.min(followAt, lateAt)),
+    // It may have been given the lead by who has found it well, just before it hears of that.
+    turnAt: () => Math.min(followAt, leads() ? circuit.timerAt() : lateAt),
     hear(word, waiting) {
       if (word.kind === 'down') {
         forget();
