@@ -14,6 +14,8 @@ export interface OutboxServer {
   readonly arrivals: number[];
   /** Orders are not answered while it is. */
   isHeld: boolean;
+  /** How many are. */
+  readonly held: () => number;
   /** Answers what was held. */
   readonly answer: () => void;
   /** Forgets what has been. */
@@ -61,6 +63,7 @@ export async function startOutboxServer(): Promise<OutboxServer> {
     told: [],
     arrivals: [],
     isHeld: false,
+    held: () => held.length,
     answer() {
       book.isHeld = false;
       held.forEach(reply);
