@@ -25,6 +25,7 @@ export { idempotencyProfiles } from './fetch/idempotency-profiles.ts';
 export type { KeyedInit } from './fetch/keys.ts';
 export { createIdempotencyKey } from './policy/idempotency-key.ts';
 export type { KeyForm } from './policy/idempotency-key.ts';
+export { outcomeOf } from './fetch/outcome-of.ts';
 export type { FallbackContext } from './fetch/fallback.ts';
 export type { Listener, OperationResult, SteadfetchEvent } from './fetch/events.ts';
 export type { JsonInit, SteadyJson } from './fetch/json.ts';

@@ -5,13 +5,9 @@ import { isIdempotentMethod, type Operation } from '../policy/operation.ts';
 import { layer, type Policy } from '../policy/options.ts';
 import { type Failure, failures } from '../policy/outcome.ts';
 import { countHeld } from './count-held.ts';
+import { enterDecision } from './enter-decision.ts';
 import type { Emitter, EventDetail, OperationResult } from './events.ts';
-import {
-  type FailureReport,
-  reportFailure,
-  reportOf,
-  type RequestFacts,
-} from './failure-report.ts';
+import { type FailureReport, reportOf, type RequestFacts } from './failure-report.ts';
 import type { LiveOperation, OperationInit } from './live-operation.ts';
 import { watchShouldRetry } from './watch-should-retry.ts';
 
@@ -155,9 +151,7 @@ export function createOperations(environment: Environment): Operations {
       const isAbort = live.abort && live.abort.reason === error;
       const failure = isAbort ? failures.aborted : report.failure;
       const decision = judge(live, report, failure);
-      live.decision = decision;
-      live.lastError = error;
-      reportFailure(error, { ...report, live, decision });
+      enterDecision(live, error, report, decision);
       emit(live, { type: 'decision', failure, decision, error });
       if (decision.kind === 'retry') {
         live.phase = 'waiting';

@@ -2,12 +2,11 @@ import { bindFetch } from '../fetch/bind-fetch.ts';
 import type { SteadyFetch } from '../fetch/create-fetch.ts';
 import { reportOf } from '../fetch/failure-report.ts';
 import type { Intent, PastStep, Step } from '../fetch/intent.ts';
-import { isInDoubt } from '../fetch/is-in-doubt.ts';
+import { mayBeDone } from '../fetch/is-in-doubt.ts';
 import { createJson } from '../fetch/json.ts';
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { LoopContext } from '../fetch/loop.ts';
 import { fingerprint } from '../intent/fingerprint.ts';
-import { isSafeMethod } from '../policy/operation.ts';
 import type { FailedAttempt } from './fate.ts';
 import type { OutboxContext } from './handler.ts';
 import type { PolicyOptions } from '../policy/options.ts';
@@ -139,18 +138,16 @@ export async function sendRow(
       return unkept ?? { kind: 'dropped' };
     }
     const { ref, steps: made } = live;
-    const { failure, method = 'POST' } = reportOf(error, clock.now());
+    const report = reportOf(error, clock.now());
     const decision = operations.conclude(live, error);
-    const isOpen = failure.processed !== 'no' && !isSafeMethod(method);
-    const isUnsure = isOpen || isInDoubt(live);
     // The next attempt may be that of another tab: silently, because the operation goes on.
     live.phase = 'ended';
     return {
       kind: 'failed',
       error,
-      failure,
+      failure: report.failure,
       decision,
-      isInDoubt: isUnsure,
+      isInDoubt: mayBeDone(report, live),
       wasSent: wasOut,
       sent: { ref, steps: made?.known ?? [] },
       past: [...steps.values()],

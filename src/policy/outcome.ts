@@ -49,13 +49,22 @@ export type Failure =
       readonly phase: 'headers' | 'body';
       readonly processed: Processed;
     }
-  | { readonly kind: 'body'; readonly status: number; readonly processed: 'yes' }
+  | {
+      readonly kind: 'body';
+      readonly status: number;
+      /** `unknown` once a mutation has ended in it: whoever submitted it cannot see what was done. */
+      readonly processed: 'yes' | 'unknown';
+    }
   | {
       readonly kind: 'aborted';
       /** `no` where it was cancelled before it was sent, also by an earlier press of its form. */
       readonly processed: 'no' | 'unknown';
     }
-  | { readonly kind: 'invalid'; readonly processed: 'no' }
+  | {
+      readonly kind: 'invalid';
+      /** `unknown` where a mutation has ended in it, of which another request may have been done. */
+      readonly processed: 'no' | 'unknown';
+    }
   | {
       readonly kind: 'held-too-long';
       /** What it waited for. */

@@ -1,4 +1,5 @@
-import { type FailureReport, reportFailure } from '../fetch/failure-report.ts';
+import { enterDecision } from '../fetch/enter-decision.ts';
+import type { FailureReport } from '../fetch/failure-report.ts';
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { Operations } from '../fetch/operations.ts';
 import type { Decision } from '../policy/decision.ts';
@@ -12,9 +13,7 @@ export function endCancelled(
   report: FailureReport,
 ): void {
   const decision: Decision = { kind: 'stop', reason: 'cancelled', retryAt: undefined };
-  live.decision = decision;
-  live.lastError = error;
-  reportFailure(error, { ...report, live, decision });
+  enterDecision(live, error, report, decision);
   operations.emit(live, { type: 'decision', failure: failures.aborted, decision, error });
   operations.end(live, 'cancelled');
 }

@@ -1,8 +1,7 @@
 import type { Mutation } from '@tanstack/react-query';
 import { type FailureReport, reportOf } from '../fetch/failure-report.ts';
-import { isInDoubt } from '../fetch/is-in-doubt.ts';
+import { mayBeDone } from '../fetch/is-in-doubt.ts';
 import type { LiveOperation } from '../fetch/live-operation.ts';
-import { isSafeMethod } from '../policy/operation.ts';
 import { attemptsAllowed } from './attempts-allowed.ts';
 import { isFreed } from './free-queued.ts';
 import { definitionBehind } from './mutation-definition.ts';
@@ -81,14 +80,6 @@ function isUnbegun(mutation: Mutation, { failure, method }: FailureReport): bool
     method === undefined &&
     state.error instanceof Error
   );
-}
-
-/** One attempt that may have been done is enough, whatever came after it. */
-function mayBeDone(
-  { failure, method = 'POST' }: FailureReport,
-  live: LiveOperation | undefined,
-): boolean {
-  return (failure.processed !== 'no' && !isSafeMethod(method)) || (!!live && isInDoubt(live));
 }
 
 function attemptsOf(

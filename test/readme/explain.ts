@@ -1,9 +1,9 @@
-import { isSteadfetchError } from 'steadfetch';
+import { isSteadfetchError, outcomeOf } from 'steadfetch';
 
 export function explain(error: unknown): string {
-  if (!isSteadfetchError(error)) return 'Something went wrong.';
-  if (error.outcome.processed === 'unknown') return 'It may have been done. Please check.';
-  return error.retryAt
-    ? `Try again at ${new Date(error.retryAt).toLocaleTimeString()}.`
-    : error.message;
+  // Of any error: also of your own, of `response.json()`, of axios.
+  if (outcomeOf(error).processed !== 'no') return 'It may have been done. Please check.';
+  return isSteadfetchError(error) && error.retryAt
+    ? `Not done. Try again at ${new Date(error.retryAt).toLocaleTimeString()}.`
+    : 'Not done.';
 }

@@ -164,7 +164,7 @@ describe('the samples', () => {
       .retry(() => steady.fetch('/api/orders'), { maxRetries: 0 })
       .catch((error: unknown) => error);
     expect(isHttpError(limited) && limited.status).toBe(429);
-    expect(explain(limited)).toMatch(/^Try again at /);
-    expect(explain(new Error('no'))).toBe('Something went wrong.');
+    expect(explain(limited)).toMatch(/^Not done. Try again at /);
+    expect(explain(new Error('no'))).toBe('It may have been done. Please check.');
   });
 });
