@@ -1,9 +1,6 @@
 import { useId } from 'react';
-import { kites } from '../api/kites.ts';
 import type { Order } from '../orders/order.ts';
-import { KiteArt } from '../shop/kite-art.tsx';
-import { kiteOf } from './describe-order.ts';
-import './fields.css';
+import { KiteField } from '../shop/kite-field.tsx';
 
 interface Props {
   readonly order: Order;
@@ -15,29 +12,9 @@ const quantities = [1, 2, 3, 4, 5];
 /** What is ordered, and for whom. Both forms have the same. */
 export function OrderFields({ order, onChange }: Props) {
   const id = useId();
-  const kite = kiteOf(order);
   return (
     <div className="fields">
-      <div
-        className="kite-sky fields-kite"
-        style={{ '--kite-sky': kite.sky } as React.CSSProperties}
-      >
-        <KiteArt kite={kite} />
-      </div>
-      <div className="field" data-field="kite">
-        <label htmlFor={`${id}-kite`}>Kite</label>
-        <select
-          id={`${id}-kite`}
-          value={kite.id}
-          onChange={({ target }) => onChange({ ...order, kite: target.value })}
-        >
-          {kites.map(({ id: value, name }) => (
-            <option key={value} value={value}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </div>
+      <KiteField kite={order.kite} onChange={(kite) => onChange({ ...order, kite })} />
       <div className="field" data-field="quantity">
         <label htmlFor={`${id}-quantity`}>Quantity</label>
         <select
@@ -50,7 +27,7 @@ export function OrderFields({ order, onChange }: Props) {
           ))}
         </select>
       </div>
-      <div className="field" data-field="name">
+      <div className="field" data-field="wide">
         <label htmlFor={`${id}-name`}>Your name</label>
         <input
           id={`${id}-name`}

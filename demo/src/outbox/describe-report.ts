@@ -1,4 +1,4 @@
-import { kiteOf } from '../checkout/describe-order.ts';
+import { kiteOf } from '../shop/kite-of.ts';
 import type { FlightReport } from '../reports/report.ts';
 
 /** A report in a few words: "Heron, West beach". */

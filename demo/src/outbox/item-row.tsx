@@ -1,4 +1,4 @@
-import { kiteOf } from '../checkout/describe-order.ts';
+import { kiteOf } from '../shop/kite-of.ts';
 import { KiteArt } from '../shop/kite-art.tsx';
 import { Countdown } from '../status/countdown.tsx';
 import type { ItemText } from './describe-item.ts';

@@ -1,9 +1,6 @@
 import { useId } from 'react';
-import { kites } from '../api/kites.ts';
-import { kiteOf } from '../checkout/describe-order.ts';
 import type { ReportDraft } from '../reports/report.ts';
-import { KiteArt } from '../shop/kite-art.tsx';
-import '../checkout/fields.css';
+import { KiteField } from '../shop/kite-field.tsx';
 
 type Fields = Omit<ReportDraft, 'photo'>;
 
@@ -15,30 +12,10 @@ interface Props {
 /** Which kite, where, and how it was. */
 export function ReportFields({ report, onChange }: Props) {
   const id = useId();
-  const kite = kiteOf(report);
   return (
     <div className="fields">
-      <div
-        className="kite-sky fields-kite"
-        style={{ '--kite-sky': kite.sky } as React.CSSProperties}
-      >
-        <KiteArt kite={kite} />
-      </div>
-      <div className="field" data-field="name">
-        <label htmlFor={`${id}-kite`}>Kite</label>
-        <select
-          id={`${id}-kite`}
-          value={kite.id}
-          onChange={({ target }) => onChange({ ...report, kite: target.value })}
-        >
-          {kites.map(({ id: value, name }) => (
-            <option key={value} value={value}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </div>
-      <div className="field" data-field="name">
+      <KiteField isWide kite={report.kite} onChange={(kite) => onChange({ ...report, kite })} />
+      <div className="field" data-field="wide">
         <label htmlFor={`${id}-place`}>Place</label>
         <input
           id={`${id}-place`}
