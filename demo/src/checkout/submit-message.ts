@@ -1,10 +1,4 @@
-import {
-  isHttpError,
-  isNetworkError,
-  isNotSentError,
-  isSteadfetchError,
-  isTimeoutError,
-} from 'steadfetch';
+import { isHttpError, isNetworkError, isNotSentError, isTimeoutError, outcomeOf } from 'steadfetch';
 import type { RetryStatus, UnknownSubmission } from 'steadfetch/react';
 import type { Order, Receipt } from '../orders/order.ts';
 import type { Message } from '../status/message.ts';
@@ -77,8 +71,7 @@ function describeUnknown(
 }
 
 function describeWait(error: unknown): string {
-  const isSurelyNotDone = isSteadfetchError(error) && error.outcome.processed === 'no';
-  return isSurelyNotDone
+  return outcomeOf(error).processed === 'no'
     ? 'Nothing is booked yet. It is sent again by itself.'
     : 'It may be booked. It is sent again with the same key: you will not get two.';
 }
