@@ -1,4 +1,5 @@
 import type { Decision } from '../policy/decision.ts';
+import type { Failure } from '../policy/outcome.ts';
 import { isSteadfetchError } from './errors.ts';
 import { type FailureReport, reportFailure } from './failure-report.ts';
 import { mayBeDone } from './is-in-doubt.ts';
@@ -14,16 +15,17 @@ export function enterDecision(
   live.decision = decision;
   live.lastError = error;
   const isEnd = decision.kind === 'stop' && live.ref.kind === 'mutation';
-  const failure = isEnd && mayBeDone(report, live) ? inDoubt(error, report) : report.failure;
+  const failure = isEnd ? endOf(live, error, report) : report.failure;
   reportFailure(error, { ...report, failure, live, decision });
 }
 
 /**
- * A mutation that may have been done ends in an error which says that this is not known, whatever
- * its last attempt has shown: that is all there is to tell the person.
+ * A mutation ends in an error which says of all of it what its last attempt has shown of itself: it
+ * was surely not done, or that is not known.
  */
-function inDoubt(error: unknown, { failure }: FailureReport): FailureReport['failure'] {
-  const outcome = { ...failure, processed: 'unknown' } as const;
+function endOf(live: LiveOperation, error: unknown, report: FailureReport): Failure {
+  const processed = mayBeDone(report, live) ? 'unknown' : 'no';
+  const outcome = { ...report.failure, processed } as const;
   try {
     if (isSteadfetchError(error)) Object.assign(error, { outcome });
   } catch {

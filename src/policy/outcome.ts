@@ -16,22 +16,30 @@ export type HoldReason =
   | 'queued';
 
 /**
- * What a failed attempt showed.
+ * What a failed attempt showed, or a mutation that has ended in it.
  *
- * | kind | meaning |
- * |---|---|
- * | `http` | an answer came with a status that is not 2xx |
- * | `network` | the attempt was rejected before any header: refused, reset, DNS, CORS, offline |
- * | `timeout` | our own per-attempt time-out, before the headers or within the body |
- * | `body` | a 2xx answer began, and its body broke or could not be read |
- * | `aborted` | the caller aborted, or the person cancelled |
- * | `invalid` | the request was not sent (a programming error, or blocked by the page's CSP) |
- * | `held-too-long` | it was not sent: what it waited for did not come within `holdMs` |
- * | `over-budget` | it was not sent: the origin's retry budget is spent |
- * | `expired` | it was not sent again: its idempotency key is older than its API keeps it |
- * | `error` | something else threw inside the operation, and nothing is known about it |
+ * | kind | meaning | was it processed? |
+ * |---|---|---|
+ * | `http` | an answer came with a status that is not 2xx | by its status |
+ * | `network` | the attempt was rejected before any header: refused, reset, DNS, CORS, offline | unknown |
+ * | `timeout` | our own per-attempt time-out, before the headers or within the body | unknown; by its status |
+ * | `body` | a 2xx answer began, and its body broke or could not be read | yes |
+ * | `aborted` | the caller aborted, or the person cancelled | unknown; no before it was sent |
+ * | `invalid` | the request was not sent (a programming error, or blocked by the page's CSP) | no |
+ * | `held-too-long` | it was not sent: what it waited for did not come within `holdMs` | no; unknown after an attempt that was |
+ * | `over-budget` | it was not sent: the origin's retry budget is spent | the same |
+ * | `expired` | it was not sent again: its idempotency key is older than its API keeps it | unknown |
+ * | `error` | something else threw inside the operation, and nothing is known about it | unknown |
+ *
+ * The error in which a mutation ends tells of all of it: `no` where surely nothing of it was done, else
+ * `unknown`.
  */
-export type Failure =
+export type Failure = Cause & {
+  /** Whether the server did it. */
+  readonly processed: Processed;
+};
+
+type Cause =
   | {
       readonly kind: 'http';
       readonly status: number;
@@ -41,42 +49,17 @@ export type Failure =
       readonly inProgress: boolean;
       /** What the API itself says about sending it again, where its profile can tell. */
       readonly shouldRetry?: boolean | undefined;
-      readonly processed: Processed;
     }
-  | { readonly kind: 'network'; readonly processed: 'unknown' }
-  | {
-      readonly kind: 'timeout';
-      readonly phase: 'headers' | 'body';
-      readonly processed: Processed;
-    }
-  | {
-      readonly kind: 'body';
-      readonly status: number;
-      /** `unknown` once a mutation has ended in it: whoever submitted it cannot see what was done. */
-      readonly processed: 'yes' | 'unknown';
-    }
-  | {
-      readonly kind: 'aborted';
-      /** `no` where it was cancelled before it was sent, also by an earlier press of its form. */
-      readonly processed: 'no' | 'unknown';
-    }
-  | {
-      readonly kind: 'invalid';
-      /** `unknown` where a mutation has ended in it, of which another request may have been done. */
-      readonly processed: 'no' | 'unknown';
-    }
+  | { readonly kind: 'timeout'; readonly phase: 'headers' | 'body' }
+  | { readonly kind: 'body'; readonly status: number }
   | {
       readonly kind: 'held-too-long';
       /** What it waited for. */
       readonly reason: HoldReason;
       /** When its origin is tried next, or takes requests again, in epoch milliseconds; undefined when that is not known. */
       readonly retryAt: number | undefined;
-      /** `unknown` where an earlier attempt may have been. */
-      readonly processed: 'no' | 'unknown';
     }
-  | { readonly kind: 'over-budget'; readonly processed: 'no' | 'unknown' }
-  | { readonly kind: 'expired'; readonly processed: 'unknown' }
-  | { readonly kind: 'error'; readonly processed: 'unknown' };
+  | { readonly kind: 'network' | 'aborted' | 'invalid' | 'over-budget' | 'expired' | 'error' };
 
 /** What an attempt showed: it went well, or a {@link Failure}. */
 export type Outcome =

@@ -73,9 +73,9 @@ export interface KeyedMutationOptions<
  * idempotency key for each `mutate`. It runs its own loop: so it goes on in a hidden tab, its wait
  * can be ended (`useRetryStatus`), and no refetch waits for it.
  *
- * Rejects with the last error, as it was thrown. Where it may have been done, its
- * `outcome.processed` is `'unknown'`, whatever its last attempt has shown; of an error that is not
- * ours, `outcomeOf(error)` says it.
+ * Rejects with the last error, as it was thrown. Its `outcome.processed` tells of the whole mutation:
+ * `'no'` where surely nothing of it was done, else `'unknown'`. Of an error that is not ours,
+ * `outcomeOf(error)` says it.
  *
  * A request is sent again with a key only where its API is declared to honour keys (`apis`).
  *
