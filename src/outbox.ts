@@ -1,5 +1,6 @@
 export { createOutbox } from './query/create-outbox.ts';
 export { deliverOnSync, type WorkerOutboxConfig } from './query/deliver-on-sync.ts';
+export { outboxHandler } from './query/outbox-handler.ts';
 export type {
   AnyOutboxHandlers,
   DataOf,

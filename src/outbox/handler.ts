@@ -34,7 +34,7 @@ export interface OutboxHandler<TVariables = never, TData = unknown> {
   /** Whatever it sends may be done twice: it is sent again without a key, too. @default false */
   readonly idempotent?: boolean | undefined;
   /** Entries with the same scope are delivered one after the other, the oldest first. @default none */
-  readonly scope?: string | ((variables: TVariables) => string | undefined) | undefined;
+  readonly scope?: string | ((variables: NoInfer<TVariables>) => string | undefined) | undefined;
   /**
    * What becomes of a scope whose oldest entry is dead: the others wait until a person has decided,
    * or pass it. @default 'block'
@@ -46,7 +46,7 @@ export interface OutboxHandler<TVariables = never, TData = unknown> {
    * Turns the variables of an earlier version into those of this one. Where it throws, or is left
    * out, they are dead letters until a later version can. @default none
    */
-  readonly migrate?: ((variables: unknown, version: number) => TVariables) | undefined;
+  readonly migrate?: ((variables: unknown, version: number) => NoInfer<TVariables>) | undefined;
   /** A person is asked after so many attempts. @default Infinity */
   readonly maxAttempts?: number | undefined;
   /** A person is asked after so long, in milliseconds. @default Infinity */

@@ -11,7 +11,6 @@ import { reject } from '../policy/check-option.ts';
 import {
   type AnyOutboxHandlers,
   defaultName,
-  type DeliveredEntry,
   type Outbox,
   type OutboxConfig,
   type OutboxMutationOptions,
@@ -70,7 +69,7 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
     const { invalidates = [], onDelivered: tell } = handlers[handler] ?? {};
     if (!client) return;
     for (const queryKey of invalidates) void client.invalidateQueries({ queryKey });
-    tell?.({ ...delivered, client } satisfies DeliveredEntry<unknown, unknown> as never);
+    tell?.({ ...delivered, client });
   };
   const core = createOutboxCore({
     sender: { ...instance, fetch },

@@ -26,16 +26,27 @@ export interface QueryOutboxHandler<TVariables = never, TData = unknown> extends
   /** Queries that its delivery makes stale: they are invalidated in every open tab. @default none */
   readonly invalidates?: readonly QueryKey[] | undefined;
   /** Is told of each delivery, once in every open tab that has a QueryClient. @default none */
-  readonly onDelivered?: ((delivered: DeliveredEntry<TVariables, TData>) => void) | undefined;
+  readonly onDelivered?:
+    | ((delivered: NoInfer<DeliveredEntry<TVariables, TData>>) => void)
+    | undefined;
 }
 
-/** Handlers by name, each with variables of its own. */
+/** Of a handler of any kind: a method, whose parameter may be of a narrower type. */
+interface AnyListener {
+  onDelivered(delivered: DeliveredEntry<unknown, unknown>): void;
+}
+
+/**
+ * Handlers by name, each with variables of its own. In one that is written out here, what
+ * `onDelivered` is told is unknown; in one of `outboxHandler` it is what its mutationFn takes and
+ * resolves with.
+ */
 export type AnyOutboxHandlers = Readonly<
   Record<
     string,
     Omit<QueryOutboxHandler, 'migrate' | 'onDelivered'> & {
       readonly migrate?: ((variables: unknown, version: number) => unknown) | undefined;
-      readonly onDelivered?: ((delivered: never) => void) | undefined;
+      readonly onDelivered?: AnyListener['onDelivered'] | undefined;
     }
   >
 >;

@@ -11,7 +11,7 @@ import { QueryClient, useMutation, useQuery } from '@tanstack/react-query';
 import { backoffDelay, createIdempotencyKey, createSteadfetch, decide, idempotencyProfiles, isSteadfetchError, parseRetryAfter, presets } from 'steadfetch';
 import type { Operation } from 'steadfetch';
 import { useConnectivity, useCountdown, useFallback, useOriginStatus, useOutbox, useOutboxEntries, useOutboxEntry, useOutboxMutation, useRetryStatus, useSafeSubmit, useSteadyMutation } from 'steadfetch/react';
-import { createOutbox, deliverOnSync, isDeadLetterError } from 'steadfetch/outbox';
+import { createOutbox, deliverOnSync, isDeadLetterError, outboxHandler } from 'steadfetch/outbox';
 import { useState } from 'react';
 import { parseHttpDate } from '${root}/src/policy/http-date.ts';
 import { failures } from '${root}/src/policy/outcome.ts';

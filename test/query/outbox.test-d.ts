@@ -1,6 +1,7 @@
 import type { UseMutationOptions } from '@tanstack/react-query';
 import { createSteadfetch } from 'steadfetch';
-import { createOutbox } from 'steadfetch/outbox';
+import { createOutbox, type DeliveredEntry, outboxHandler } from 'steadfetch/outbox';
+import type { OutboxHandler, QueryOutboxHandler } from 'steadfetch/outbox';
 import { expectTypeOf } from 'vitest';
 
 interface Order {
@@ -60,4 +61,90 @@ createOutbox({
     // @ts-expect-error -- an entry is sent until it arrives: maxAttempts is the limit
     order: { mutationFn: async () => 1, policy: { maxRetries: 3 } },
   },
+});
+
+/** Of one handler everything follows from its mutationFn. */
+const placeOrder = outboxHandler({
+  mutationFn: async (order: Order, { json, attempt }) => {
+    expectTypeOf(attempt).toEqualTypeOf<number>();
+    return json<Receipt>('/orders', { json: order });
+  },
+  scope(order) {
+    expectTypeOf(order).toEqualTypeOf<Order>();
+    return order.sku;
+  },
+  version: 2,
+  // What it has beside them does not widen the variables.
+  migrate: (variables, version) => ({ sku: String(variables), version }),
+  invalidates: [['orders']],
+  onDelivered(delivered) {
+    expectTypeOf(delivered).toEqualTypeOf<DeliveredEntry<Order, Receipt>>();
+  },
+});
+expectTypeOf(placeOrder).toEqualTypeOf<QueryOutboxHandler<Order, Receipt>>();
+
+const ping = outboxHandler({
+  mutationFn: async () => 'pong',
+  onDelivered({ data, variables }) {
+    expectTypeOf(data).toEqualTypeOf<string>();
+    expectTypeOf(variables).toEqualTypeOf<void>();
+  },
+});
+const cancelOrder: OutboxHandler<Receipt, boolean> = { mutationFn: async ({ id }) => id > 0 };
+
+const shop = createOutbox({
+  steady: createSteadfetch(),
+  handlers: {
+    placeOrder,
+    ping,
+    cancelOrder,
+    inline: outboxHandler({
+      mutationFn: ({ sku }: Order, { json }) => json<Receipt>(`/orders/${sku}`),
+      onDelivered: ({ data }) => expectTypeOf(data).toEqualTypeOf<Receipt>(),
+    }),
+    // Written out without it, what is delivered is unknown, unless the app says what it is.
+    plain: {
+      mutationFn: async (order: Order, { json }) => json<Receipt>('/orders', { json: order }),
+      onDelivered(delivered) {
+        expectTypeOf(delivered).toEqualTypeOf<DeliveredEntry<unknown, unknown>>();
+      },
+    },
+    said: {
+      mutationFn: async (order: Order, { json }) => json<Receipt>('/orders', { json: order }),
+      onDelivered: ({ data }: DeliveredEntry<Order, Receipt>) => data.id,
+    },
+  },
+});
+
+/** Handlers from elsewhere are as those that are written out. */
+export function checkShop(): void {
+  expectTypeOf(
+    shop.submit('placeOrder', { sku: 'kite' }).delivered,
+  ).resolves.toEqualTypeOf<Receipt>();
+  expectTypeOf(shop.submit('inline', { sku: 'kite' }).delivered).resolves.toEqualTypeOf<Receipt>();
+  expectTypeOf(shop.submit('cancelOrder', { id: 1 }).delivered).resolves.toEqualTypeOf<boolean>();
+  expectTypeOf(shop.mutationOptions('placeOrder')).toEqualTypeOf<
+    UseMutationOptions<Receipt, Error, Order>
+  >();
+  expectTypeOf(shop.mutationOptions('ping')).toEqualTypeOf<UseMutationOptions<string>>();
+  // @ts-expect-error -- the variables are an Order
+  shop.submit('placeOrder', { id: 1 });
+  // @ts-expect-error -- there is no such handler
+  shop.submit('nothing', { sku: 'kite' });
+}
+
+outboxHandler({
+  mutationFn: async ({ sku }: Order) => sku,
+  // @ts-expect-error -- an Order is a text
+  migrate: () => ({ sku: 1 }),
+});
+outboxHandler({
+  mutationFn: async ({ sku }: Order) => sku,
+  // @ts-expect-error -- it resolves with a string
+  onDelivered: ({ data }: DeliveredEntry<Order, number>) => data,
+});
+outboxHandler({
+  mutationFn: async ({ sku }: Order) => sku,
+  // @ts-expect-error -- the variables are an Order
+  scope: (id: number) => `${id}`,
 });

@@ -1,6 +1,7 @@
 import { QueryClientProvider, useMutation } from '@tanstack/react-query';
 import { act, render, screen } from '@testing-library/react';
 import { StrictMode, type ReactNode } from 'react';
+import { outboxHandler } from 'steadfetch/outbox';
 import {
   useOutbox,
   useOutboxEntries,
@@ -157,7 +158,9 @@ test('a dead letter ends the mutation as failed, with its reason', async () => {
 
 test('delivery makes queries stale in every open tab, and tells the handler there', async () => {
   const onDelivered = vi.fn<(delivered: object) => void>();
-  const handlers = { order: { ...shop.order, invalidates: [['orders']], onDelivered } };
+  const handlers = {
+    order: outboxHandler({ ...shop.order, invalidates: [['orders']], onDelivered }),
+  };
   const other = browser.openTab({ handlers });
   tab.crash();
   const own = browser.openTab({ handlers });

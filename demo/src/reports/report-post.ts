@@ -1,7 +1,7 @@
-import { createOutbox, type DeliveredEntry } from 'steadfetch/outbox';
+import { createOutbox, outboxHandler } from 'steadfetch/outbox';
 import { queryClient, steady } from '../steady.ts';
 import { type DeliveredLog, noteDelivered, openDeliveredLog } from './delivered-log.ts';
-import type { FlightReport, ReportReceipt } from './report.ts';
+import type { FlightReport } from './report.ts';
 import type { ReportDesk } from './report-desk.ts';
 import { reportPolicy } from './report-policy.ts';
 import { sendReport } from './send-report.ts';
@@ -18,16 +18,15 @@ function createReportOutbox(desk: ReportDesk, delivered: DeliveredLog) {
     queryClient,
     name: 'windhover-outbox',
     handlers: {
-      flightReport: {
+      flightReport: outboxHandler({
         mutationFn: (report: FlightReport, context) =>
           sendReport(report, context, desk.books.getState().round),
         policy: reportPolicy,
         // A log is written in order; what needs its writer does not hold up the others.
         scope: 'flight-log',
         onDead: 'pass',
-        onDelivered: ({ variables }: DeliveredEntry<FlightReport, ReportReceipt>) =>
-          noteDelivered(delivered, variables),
-      },
+        onDelivered: ({ variables }) => noteDelivered(delivered, variables),
+      }),
     },
   });
 }
