@@ -5,6 +5,7 @@ export type {
   AnyOutboxHandlers,
   DataOf,
   DeliveredEntry,
+  EntryOf,
   Outbox,
   OutboxConfig,
   OutboxMutationOptions,

@@ -3,23 +3,14 @@ import type { LiveOperation } from '../fetch/live-operation.ts';
 import { warn } from '../fetch/warn.ts';
 import { backoffDelay } from '../policy/backoff.ts';
 import type { Decision } from '../policy/decision.ts';
-import type { Policy, PolicyOptions } from '../policy/options.ts';
 import type { Attempt, Running } from './running.ts';
-import { fateOf, type Limits, shorten } from './fate.ts';
-import type { OutboxHandler } from './handler.ts';
-import { type DeadReason, type Fence, type Row, rowSchema } from './row.ts';
+import type { HandlerDefinition } from './define-handlers.ts';
+import { fateOf, shorten } from './fate.ts';
+import { readVariables, type Unread } from './read-variables.ts';
+import type { DeadReason, Fence, Row } from './row.ts';
 import type { Seal } from './seal.ts';
 import { sendRow, type SenderContext, type Sent } from './send-row.ts';
 import type { Change, OutboxStore, Settled } from './store.ts';
-
-/** A handler with every value decided. */
-export interface HandlerDefinition extends Limits {
-  readonly handler: OutboxHandler<unknown>;
-  readonly version: number;
-  /** What it lays over the policy of the instance. */
-  readonly own: PolicyOptions;
-  readonly policy: Policy;
-}
 
 /** A row that can be sent. */
 interface Ready {
@@ -67,27 +58,16 @@ export function createAttempt({
   const prepare = async (
     row: Row,
     definition: HandlerDefinition | undefined,
-  ): Promise<Ready | { readonly reason: DeadReason; readonly error?: unknown }> => {
-    if (row.schema > rowSchema) return { reason: 'schema-too-new' };
-    if (!definition) return { reason: 'handler-missing' };
-    const { version, handler } = definition;
-    if (row.version > version) return { reason: 'schema-too-new' };
+  ): Promise<Ready | Unread> => {
+    const read = await readVariables(row, definition, seal);
+    if ('reason' in read) return read;
     // Its tab died while it was under way, and nobody knows its key.
-    if (row.isUnkeyed && !handler.idempotent) return { reason: 'not-repeatable' };
-    let variables: unknown;
-    let past: readonly PastStep[];
+    if (row.isUnkeyed && !definition?.handler.idempotent) return { reason: 'not-repeatable' };
     try {
-      variables = await seal.open(row.variables);
-      past = row.steps === undefined ? [] : ((await seal.open(row.steps)) as readonly PastStep[]);
+      const past = row.steps === undefined ? [] : await seal.open(row.steps);
+      return { ...read, past: past as readonly PastStep[] };
     } catch (error) {
       return { reason: 'unreadable', error };
-    }
-    if (row.version === version) return { variables, past };
-    try {
-      if (handler.migrate) return { variables: handler.migrate(variables, row.version), past };
-      return { reason: 'not-migrated' };
-    } catch (error) {
-      return { reason: 'not-migrated', error };
     }
   };
 

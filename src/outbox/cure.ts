@@ -1,4 +1,4 @@
-import type { HandlerDefinition } from './attempt-row.ts';
+import type { HandlerDefinition } from './define-handlers.ts';
 import type { Engine } from './engine.ts';
 import { pagesOf } from './pages.ts';
 import { type DeadReason, type Row, rowSchema } from './row.ts';

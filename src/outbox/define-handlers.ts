@@ -1,8 +1,17 @@
 import { reject } from '../policy/check-option.ts';
 import type { Policy, PolicyOptions } from '../policy/options.ts';
 import { definePolicy } from '../policy/validate.ts';
-import type { HandlerDefinition } from './attempt-row.ts';
+import type { Limits } from './fate.ts';
 import type { OutboxHandler } from './handler.ts';
+
+/** A handler with every value decided. */
+export interface HandlerDefinition extends Limits {
+  readonly handler: OutboxHandler<unknown>;
+  readonly version: number;
+  /** What it lays over the policy of the instance. */
+  readonly own: PolicyOptions;
+  readonly policy: Policy;
+}
 
 /** Handlers by name. */
 export type OutboxHandlers = Readonly<Record<string, object>>;

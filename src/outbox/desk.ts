@@ -1,6 +1,6 @@
 import type { Clock } from '../policy/clock.ts';
 import { createIdempotencyKey } from '../policy/idempotency-key.ts';
-import type { HandlerDefinition } from './attempt-row.ts';
+import type { HandlerDefinition } from './define-handlers.ts';
 import type { Engine } from './engine.ts';
 import { type OutboxEntry, toEntry } from './entry.ts';
 import { pagesOf } from './pages.ts';
@@ -10,9 +10,9 @@ import type { Storage } from './storage.ts';
 import { pageSize } from './store.ts';
 
 /** Which entries are asked for. */
-export interface OutboxFilter {
+export interface OutboxFilter<THandler extends string = string> {
   readonly state?: RowState | undefined;
-  readonly handler?: string | undefined;
+  readonly handler?: THandler | undefined;
   readonly scope?: string | undefined;
   /** @default 100 */
   readonly limit?: number | undefined;
@@ -55,7 +55,7 @@ export function createDesk({
   onChange,
 }: DeskContext): Desk {
   const show = ({ store, delivery }: Engine, row: Row): Promise<OutboxEntry> =>
-    toEntry(row, store.isDurable, seal, delivery.running(row.id));
+    toEntry(row, store.isDurable, handlers.get(row.handler), seal, delivery.running(row.id));
 
   /** What the first of the engines that has something says. */
   const first = async <T>(

@@ -1,5 +1,7 @@
 import type { HoldReason } from '../policy/outcome.ts';
+import type { HandlerDefinition } from './define-handlers.ts';
 import { DeadLetterError } from './errors.ts';
+import { readVariables } from './read-variables.ts';
 import type { Running } from './running.ts';
 import type { DeadReason, Row, RowError, RowState } from './row.ts';
 import type { Seal } from './seal.ts';
@@ -9,7 +11,11 @@ export interface OutboxEntry<TVariables = unknown, TData = unknown> {
   /** By which it is asked for, retried and discarded; also that of its requests. */
   readonly idempotencyKey: string;
   readonly handler: string;
-  /** Undefined where they cannot be decrypted. */
+  /**
+   * As its handler takes them, also where an earlier version of the app has written them: after
+   * `migrate`. Undefined where they cannot be read, because `decrypt` rejects, `migrate` is missing or
+   * throws, or a later version has written them. Of a handler that is missing they are as they were.
+   */
   readonly variables: TVariables | undefined;
   readonly scope: string | undefined;
   readonly state: RowState;
@@ -37,16 +43,20 @@ export interface OutboxEntry<TVariables = unknown, TData = unknown> {
 export async function toEntry(
   row: Row,
   isDurable: boolean,
+  definition: HandlerDefinition | undefined,
   seal: Seal,
   running: Running | undefined,
 ): Promise<OutboxEntry> {
   const open = (sealed: unknown): Promise<unknown> => seal.open(sealed).catch(() => undefined);
+  const read = definition
+    ? await readVariables(row, definition, seal)
+    : { variables: await open(row.variables) };
   const { state, isInDoubt, deadReason } = row;
   const hold = running?.live?.holds[0];
   return {
     idempotencyKey: row.id,
     handler: row.handler,
-    variables: await open(row.variables),
+    variables: 'reason' in read ? undefined : read.variables,
     scope: row.scope,
     state,
     createdAt: row.createdAt,

@@ -43,8 +43,9 @@ export interface OutboxHandler<TVariables = never, TData = unknown> {
   /** That of the variables: count it up when their shape changes. @default 1 */
   readonly version?: number | undefined;
   /**
-   * Turns the variables of an earlier version into those of this one. Where it throws, or is left
-   * out, they are dead letters until a later version can. @default none
+   * Turns the variables of an earlier version into those of this one, for each attempt and for whoever
+   * looks at the entry: what is kept stays as it is. Where it throws, or is left out, they are dead
+   * letters until a later version can. @default none
    */
   readonly migrate?: ((variables: unknown, version: number) => NoInfer<TVariables>) | undefined;
   /** A person is asked after so many attempts. @default Infinity */

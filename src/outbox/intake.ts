@@ -1,7 +1,7 @@
 import { reject } from '../policy/check-option.ts';
 import type { Clock } from '../policy/clock.ts';
 import { createIdempotencyKey } from '../policy/idempotency-key.ts';
-import type { HandlerDefinition } from './attempt-row.ts';
+import type { HandlerDefinition } from './define-handlers.ts';
 import type { Desk } from './desk.ts';
 import { discarded, disposedOf } from './errors.ts';
 import { type Row, rowSchema, type Unplaced } from './row.ts';

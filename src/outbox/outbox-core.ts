@@ -1,6 +1,6 @@
 import type { Network } from '../origin/network.ts';
 import type { Readable } from '../origin/store.ts';
-import type { HandlerDefinition } from './attempt-row.ts';
+import type { HandlerDefinition } from './define-handlers.ts';
 import type { Desk } from './desk.ts';
 import type { Intake } from './intake.ts';
 import type { Display, OutboxState } from './outbox-state.ts';

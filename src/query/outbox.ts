@@ -65,6 +65,13 @@ export type DataOf<H> = H extends {
   ? D
   : never;
 
+/** The entries of the handler `N`; of one that is not among `H`, nobody knows what it takes. */
+export type EntryOf<H extends AnyOutboxHandlers, N extends string> = string extends keyof H
+  ? OutboxEntry
+  : N extends keyof H
+    ? OutboxEntry<VariablesOf<H[N]>, DataOf<H[N]>>
+    : OutboxEntry;
+
 /** Of the database, unless the app has another. */
 export const defaultName = 'steadfetch-outbox';
 
@@ -138,8 +145,13 @@ export interface Outbox<
     readonly saved: Promise<{ readonly isDurable: boolean }>;
     readonly delivered: Promise<DataOf<H[N]>>;
   };
-  /** The entries, the oldest first. */
-  readonly list: (filter?: OutboxFilter) => Promise<readonly OutboxEntry[]>;
+  /**
+   * The entries, the oldest first. Those of one handler are of its types, those of all are not known
+   * to be of any: there may be some of an earlier version of the app, whose handler is gone.
+   */
+  readonly list: <N extends string = string>(
+    filter?: OutboxFilter<N>,
+  ) => Promise<readonly EntryOf<H, N>[]>;
   /** The entry with this key; undefined once it is delivered and whoever submitted it knows. */
   readonly find: (idempotencyKey: string) => Promise<OutboxEntry | undefined>;
   /**

@@ -3,7 +3,7 @@ import { useMemo, useSyncExternalStore } from 'react';
 import type { OutboxFilter } from '../outbox/desk.ts';
 import type { OutboxEntry } from '../outbox/entry.ts';
 import { outboxOf } from '../query/outbox-registry.ts';
-import type { Outbox } from '../query/outbox.ts';
+import type { AnyOutboxHandlers, EntryOf, Outbox } from '../query/outbox.ts';
 import { entriesView, entryView } from '../query/outbox-view.ts';
 
 const nothing = (): undefined => undefined;
@@ -12,21 +12,37 @@ const nothing = (): undefined => undefined;
  * The entries of the outbox, the oldest first, at most a hundred unless `limit` says otherwise;
  * undefined until they are read. An entry that has not changed stays the same object.
  *
- * @throws Error when the QueryClient has no outbox.
+ * @param outbox Whose entries; that of the QueryClient where it is left out. Where it is given, the
+ *   entries of one handler are of its types.
+ * @throws Error when the QueryClient has no outbox, and none is given.
  *
  * @example
  * ```tsx
  * const letters = useOutboxEntries({ state: 'dead' }) ?? [];
  * return <ul>{letters.map((one) => <li key={one.idempotencyKey}>{one.lastError?.message}</li>)}</ul>;
  * ```
+ *
+ * @example
+ * ```tsx
+ * const orders = useOutboxEntries({ handler: 'placeOrder' }, outbox) ?? [];
+ * return <ul>{orders.map((one) => <li key={one.idempotencyKey}>{one.variables?.sku}</li>)}</ul>;
+ * ```
  */
-export function useOutboxEntries(filter: OutboxFilter = {}): readonly OutboxEntry[] | undefined {
+export function useOutboxEntries(filter?: OutboxFilter): readonly OutboxEntry[] | undefined;
+export function useOutboxEntries<H extends AnyOutboxHandlers, N extends string>(
+  filter: OutboxFilter<N>,
+  outbox: Outbox<H>,
+): readonly EntryOf<H, N>[] | undefined;
+export function useOutboxEntries(
+  filter: OutboxFilter = {},
+  outbox?: Outbox,
+): readonly OutboxEntry[] | undefined {
   const client = useQueryClient();
-  const outbox = useMemo(() => outboxOf(client, 'useOutboxEntries'), [client]);
+  const shown = useMemo(() => outbox ?? outboxOf(client, 'useOutboxEntries'), [client, outbox]);
   const { state, handler, scope, limit } = filter;
   const view = useMemo(
-    () => entriesView(outbox, { state, handler, scope, limit }),
-    [outbox, state, handler, scope, limit],
+    () => entriesView(shown, { state, handler, scope, limit }),
+    [shown, state, handler, scope, limit],
   );
   return useSyncExternalStore(view.subscribe, view.getState, nothing);
 }

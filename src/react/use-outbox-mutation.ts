@@ -17,7 +17,7 @@ export type OutboxMutationResult<
   /** That of the latest submission; undefined before it. */
   readonly idempotencyKey: string | undefined;
   /** The latest submission in the outbox; undefined before it is kept, and once it is delivered. */
-  readonly entry: OutboxEntry | undefined;
+  readonly entry: OutboxEntry<TVariables, TData> | undefined;
   /** It is on the disk: whatever becomes of this page, it is delivered. */
   readonly isSaved: boolean;
 };
@@ -63,5 +63,10 @@ export function useOutboxMutation<
     useMemo(() => ({ ...options, mutationFn: own }), [options, own]),
   );
   const { entry } = useOutboxEntry(result.isIdle ? undefined : idempotencyKey);
-  return Object.assign(result, { idempotencyKey, entry, isSaved: entry?.isDurable ?? false });
+  return Object.assign(result, {
+    idempotencyKey,
+    // Submitted here, with these options.
+    entry: entry as OutboxEntry<TVariables, TData> | undefined,
+    isSaved: entry?.isDurable ?? false,
+  });
 }

@@ -255,6 +255,34 @@ describe('what another version of the app has submitted', () => {
     });
   });
 
+  test('is shown as this version takes it, and not at all where it cannot be made that', async () => {
+    const browser = createBrowser();
+    const key = await leave(browser, 2);
+    const shownBy = async (handlers: AnyOutboxHandlers): Promise<unknown> => {
+      const { outbox, crash } = browser.openTab({ handlers });
+      await settle();
+      const found = await outbox.find(key);
+      const [listed] = await outbox.list();
+      expect(listed).toEqual(found);
+      crash();
+      await settle();
+      return found?.variables;
+    };
+    const migrate = (old: unknown, version: number): unknown => [old, version];
+    const fail = (): never => {
+      throw new Error('no');
+    };
+    expect(await shownBy({ order: { ...order, version: 2, migrate } })).toEqual({ sku: 'lamp' });
+    expect(await shownBy({ order: { ...order, version: 3, migrate } })).toEqual([
+      { sku: 'lamp' },
+      2,
+    ]);
+    expect(await shownBy({ order: { ...order, version: 3, migrate: fail } })).toBeUndefined();
+    expect(await shownBy({ order: { ...order, version: 3 } })).toBeUndefined();
+    expect(await shownBy(shop)).toBeUndefined();
+    expect(await shownBy({})).toEqual({ sku: 'lamp' });
+  });
+
   test.each<[string, Partial<AnyOutboxHandlers[string]>, string]>([
     ['nobody says how', {}, 'not-migrated'],
     [

@@ -1,7 +1,8 @@
 import { QueryClientProvider, useMutation } from '@tanstack/react-query';
 import { act, render, screen } from '@testing-library/react';
 import { StrictMode, type ReactNode } from 'react';
-import { outboxHandler } from 'steadfetch/outbox';
+import { createSteadfetch } from 'steadfetch';
+import { createOutbox, outboxHandler } from 'steadfetch/outbox';
 import {
   useOutbox,
   useOutboxEntries,
@@ -77,6 +78,24 @@ test('entries are listed with what is known of them, and an unchanged one is the
   await pass(200);
   expect(text()).toBe('sending lampsending rug');
   expect(seen.at(-1)).toBe(first);
+});
+
+test('the entries of another outbox than that of the QueryClient are shown where it is given', async () => {
+  const other = createOutbox({
+    steady: createSteadfetch({ clock: browser.clock }),
+    name: `${browser.name} of another`,
+    handlers: { note: { mutationFn: () => new Promise<string>(() => {}) } },
+  });
+  function List() {
+    const notes = useOutboxEntries({ handler: 'note' }, other);
+    return <p role="status">{notes?.map(({ variables }) => String(variables))}</p>;
+  }
+  show(<List />);
+  other.submit('note', 'theirs');
+  tab.outbox.submit('order', 'ours');
+  await pass(200);
+  expect(text()).toBe('theirs');
+  other.dispose();
 });
 
 test('an entry is found by its key after a reload, with its reason, and sent again at a press', async () => {

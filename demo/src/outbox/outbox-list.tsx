@@ -1,8 +1,6 @@
 import { useRef, useSyncExternalStore } from 'react';
-import type { OutboxEntry } from 'steadfetch/outbox';
 import { useConnectivity, useOutbox, useOutboxEntries } from 'steadfetch/react';
-import type { DeliveredLog } from '../reports/delivered-log.ts';
-import type { FlightReport } from '../reports/report.ts';
+import type { ReportPost } from '../reports/report-post.ts';
 import { describeItem } from './describe-item.ts';
 import { nameOf } from './describe-report.ts';
 import { ItemRow } from './item-row.tsx';
@@ -10,12 +8,12 @@ import { itemsOf } from './items.ts';
 import { News } from './news.tsx';
 
 /** What this device keeps, and what it has delivered lately. */
-export function OutboxList({ delivered: log }: { readonly delivered: DeliveredLog }) {
-  const entries = useOutboxEntries({ handler: 'flightReport' });
-  const delivered = useSyncExternalStore(log.subscribe, log.getState);
+export function OutboxList({ post }: { readonly post: ReportPost }) {
+  const entries = useOutboxEntries({ handler: 'flightReport' }, post.outbox);
+  const delivered = useSyncExternalStore(post.delivered.subscribe, post.delivered.getState);
   const isOffline = useConnectivity().status === 'offline';
   const heading = useRef<HTMLHeadingElement>(null);
-  const items = itemsOf((entries ?? []) as readonly OutboxEntry<FlightReport>[], delivered);
+  const items = itemsOf(entries ?? [], delivered);
   const rows = items.map((item) => ({ item, text: describeItem(item, isOffline) }));
   return (
     <section className="post-outbox" aria-labelledby="outbox-title">

@@ -50,7 +50,7 @@ export function OutboxView({ desk, post, trouble, recorder }: Props) {
         <h1>Close the page. It arrives.</h1>
         <div className="post" key={round}>
           <ReportForm post={post} />
-          <OutboxList delivered={post.delivered} />
+          <OutboxList post={post} />
           <ReceivedLedger books={desk.books} />
         </div>
       </main>

@@ -1,0 +1,34 @@
+import type { HandlerDefinition } from './define-handlers.ts';
+import { type DeadReason, type Row, rowSchema } from './row.ts';
+import type { Seal } from './seal.ts';
+
+/** Why they cannot be read. */
+export interface Unread {
+  readonly reason: DeadReason;
+  readonly error?: unknown;
+}
+
+/** The variables of a row, as its handler takes them in this version of the app. */
+export async function readVariables(
+  row: Row,
+  definition: HandlerDefinition | undefined,
+  seal: Seal,
+): Promise<{ readonly variables: unknown } | Unread> {
+  if (row.schema > rowSchema) return { reason: 'schema-too-new' };
+  if (!definition) return { reason: 'handler-missing' };
+  const { version, handler } = definition;
+  if (row.version > version) return { reason: 'schema-too-new' };
+  let variables: unknown;
+  try {
+    variables = await seal.open(row.variables);
+  } catch (error) {
+    return { reason: 'unreadable', error };
+  }
+  if (row.version === version) return { variables };
+  try {
+    if (handler.migrate) return { variables: handler.migrate(variables, row.version) };
+    return { reason: 'not-migrated' };
+  } catch (error) {
+    return { reason: 'not-migrated', error };
+  }
+}
