@@ -104,7 +104,7 @@ export function createStore(backend: Backend): OutboxStore {
       }),
     find: (id) => read((tx) => tx.rowById(id)),
     list: (state, after, limit) => read((tx) => tx.list(state, after, limit)),
-    count: (nowMs) => read((tx) => countAll(tx, nowMs)),
+    count: (nowMs, holds) => read((tx) => countAll(tx, nowMs, holds)),
     revive: (id, fence, nowMs, change, leaseUntil) =>
       write('strict', async (tx) => {
         const found = await tx.rowById(id);

@@ -2,16 +2,17 @@ import type { Clock } from '../policy/clock.ts';
 import { createIdempotencyKey } from '../policy/idempotency-key.ts';
 import type { HandlerDefinition } from './define-handlers.ts';
 import type { Engine } from './engine.ts';
-import { type OutboxEntry, toEntry } from './entry.ts';
+import { type EntryState, type OutboxEntry, toEntry } from './entry.ts';
+import type { HeldRows } from './holds.ts';
 import { pagesOf } from './pages.ts';
-import type { Row, RowState } from './row.ts';
+import type { Row } from './row.ts';
 import type { Seal } from './seal.ts';
 import type { Storage } from './storage.ts';
 import { pageSize } from './store.ts';
 
 /** Which entries are asked for. */
 export interface OutboxFilter<THandler extends string = string> {
-  readonly state?: RowState | undefined;
+  readonly state?: EntryState | undefined;
   readonly handler?: THandler | undefined;
   readonly scope?: string | undefined;
   /** @default 100 */
@@ -35,6 +36,7 @@ export interface DeskContext {
   readonly clock: Clock;
   readonly handlers: ReadonlyMap<string, HandlerDefinition>;
   readonly seal: Seal;
+  readonly holds: Pick<HeldRows, 'of'>;
   readonly storage: Pick<Storage, 'ready' | 'engines'>;
   /** A row is due now; `isUrged`: because a person wants it. */
   readonly onDue: (row: Row, isUrged: boolean) => void;
@@ -48,14 +50,15 @@ export function createDesk({
   clock,
   handlers,
   seal,
+  holds,
   storage,
   onDue,
   onRename,
   onDiscard,
   onChange,
 }: DeskContext): Desk {
-  const show = ({ store, delivery }: Engine, row: Row): Promise<OutboxEntry> =>
-    toEntry(row, store.isDurable, handlers.get(row.handler), seal, delivery.running(row.id));
+  const show = ({ store }: Engine, row: Row): Promise<OutboxEntry> =>
+    toEntry(row, store.isDurable, handlers.get(row.handler), seal, holds.of(row));
 
   /** What the first of the engines that has something says. */
   const first = async <T>(
@@ -99,11 +102,16 @@ export function createDesk({
       await storage.ready();
       const listOf = async (engine: Engine): Promise<readonly OutboxEntry[]> => {
         const found: Row[] = [];
-        const pages = pagesOf((after, count) => engine.store.list(state, after, count));
+        const pages = pagesOf((after, count) =>
+          engine.store.list(state === 'held' ? 'sending' : state, after, count),
+        );
         for await (const row of pages) {
           if (found.length >= limit) break;
+          const shown = holds.of(row) ? 'held' : row.state;
           const isAsked =
-            (handler ?? row.handler) === row.handler && (scope ?? row.scope) === row.scope;
+            (state ?? shown) === shown &&
+            (handler ?? row.handler) === row.handler &&
+            (scope ?? row.scope) === row.scope;
           if (isAsked) found.push(row);
         }
         return Promise.all(found.map((row) => show(engine, row)));

@@ -1,10 +1,21 @@
+import type { Held } from '../origin/waiting.ts';
 import type { HoldReason } from '../policy/outcome.ts';
 import type { HandlerDefinition } from './define-handlers.ts';
 import { DeadLetterError } from './errors.ts';
 import { readVariables } from './read-variables.ts';
-import type { Running } from './running.ts';
 import type { DeadReason, Row, RowError, RowState } from './row.ts';
 import type { Seal } from './seal.ts';
+
+/**
+ * | state | meaning |
+ * |---|---|
+ * | `pending` | to be sent: at `nextRetryAt`, or after the older ones of its scope |
+ * | `held` | its attempt has begun, and waits before it is sent: `hold` says for what |
+ * | `sending` | an attempt is under way, or was when its tab died |
+ * | `done` | delivered; its result is kept for the tab that submitted it |
+ * | `dead` | it needs a person |
+ */
+export type EntryState = RowState | 'held';
 
 /** A submission in the outbox, as a person is shown it. */
 export interface OutboxEntry<TVariables = unknown, TData = unknown> {
@@ -18,7 +29,7 @@ export interface OutboxEntry<TVariables = unknown, TData = unknown> {
    */
   readonly variables: TVariables | undefined;
   readonly scope: string | undefined;
-  readonly state: RowState;
+  readonly state: EntryState;
   /** In epoch milliseconds, as all times. */
   readonly createdAt: number;
   /** Attempts made so far, in whatever tab. */
@@ -31,7 +42,7 @@ export interface OutboxEntry<TVariables = unknown, TData = unknown> {
   readonly processed: 'no' | 'yes' | 'unknown';
   /** Why it needs a person; undefined unless it is dead. */
   readonly reason: DeadReason | undefined;
-  /** What an attempt of this tab waits for before it is sent. */
+  /** What its attempt waits for before it is sent, in whatever tab; undefined unless it is `held`. */
   readonly hold: { readonly reason: HoldReason; readonly retryAt: number | undefined } | undefined;
   /** The result, once it is `done`. */
   readonly data: TData | undefined;
@@ -45,20 +56,19 @@ export async function toEntry(
   isDurable: boolean,
   definition: HandlerDefinition | undefined,
   seal: Seal,
-  running: Running | undefined,
+  hold: Held | undefined,
 ): Promise<OutboxEntry> {
   const open = (sealed: unknown): Promise<unknown> => seal.open(sealed).catch(() => undefined);
   const read = definition
     ? await readVariables(row, definition, seal)
     : { variables: await open(row.variables) };
   const { state, isInDoubt, deadReason } = row;
-  const hold = running?.live?.holds[0];
   return {
     idempotencyKey: row.id,
     handler: row.handler,
     variables: 'reason' in read ? undefined : read.variables,
     scope: row.scope,
-    state,
+    state: hold ? 'held' : state,
     createdAt: row.createdAt,
     attempts: row.attempts,
     lastAttemptAt: row.lastAttemptAt,
@@ -71,7 +81,7 @@ export async function toEntry(
           ? 'unknown'
           : 'no',
     reason: deadReason,
-    hold: hold?.held,
+    hold,
     data: state === 'done' ? await open(row.result) : undefined,
     isDurable,
   };

@@ -1,3 +1,5 @@
+import type { Held } from '../origin/waiting.ts';
+
 /** What the tabs of one outbox tell each other. */
 export type Message =
   /**
@@ -28,7 +30,16 @@ export type Message =
   /** A person has edited a row: it has another id, and is a new one. */
   | { readonly kind: 'renamed'; readonly id: string; readonly next: string }
   /** All rows were discarded: the person has logged out. */
-  | { readonly kind: 'cleared' };
+  | { readonly kind: 'cleared' }
+  /** An attempt at a row waits before it is sent; or, without `held`, no more. */
+  | {
+      readonly kind: 'held';
+      readonly id: string;
+      readonly attempts: number;
+      readonly held: Held | undefined;
+    }
+  /** A tab is here that does not know yet what is held. */
+  | { readonly kind: 'here' };
 
 /** Of the messages: a tab with another version of them is not understood, and does not understand. */
 const version = 1;
@@ -41,12 +52,13 @@ export function write(message: Message): object {
 /** What a tab of another version, or anybody else, has posted is no message. */
 export function read(posted: unknown): Message | undefined {
   const message = Object(posted) as Readonly<Record<string, unknown>>;
-  const { kind, id, owner, seq, isUrged, handler, isInDoubt, next } = message;
+  const { kind, id, owner, seq, isUrged, handler, isInDoubt, next, attempts, held } = message;
   if (message['version'] !== version) return undefined;
   const isWhole =
     kind === 'owner' ||
     kind === 'changed' ||
     kind === 'cleared' ||
+    kind === 'here' ||
     (kind === 'due' &&
       typeof owner === 'string' &&
       Number.isSafeInteger(seq) &&
@@ -55,6 +67,10 @@ export function read(posted: unknown): Message | undefined {
       ((kind === 'done' && typeof handler === 'string') ||
         (kind === 'discarded' && typeof isInDoubt === 'boolean') ||
         (kind === 'renamed' && typeof next === 'string') ||
+        (kind === 'held' && Number.isSafeInteger(attempts) && isHeld(held)) ||
         kind === 'dead'));
   return isWhole ? (posted as Message) : undefined;
 }
+
+const isHeld = (held: unknown): boolean =>
+  held === undefined || typeof Object(held).reason === 'string';

@@ -7,6 +7,7 @@ import { createEngine, type Engine } from './engine.ts';
 import { toDeadLetter } from './entry.ts';
 import { leftBehind } from './errors.ts';
 import { createForget } from './forget.ts';
+import { createHolds } from './holds.ts';
 import { createIntake } from './intake.ts';
 import { createLine } from './line.ts';
 import type { Delivered, OutboxCore, OutboxCoreContext } from './outbox-core.ts';
@@ -46,7 +47,8 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     if (liveOwner !== undefined) line.post({ kind: 'due', owner: liveOwner, seq, isUrged });
   };
 
-  const display = createDisplay(clock, () => storage.engines());
+  const holds = createHolds((message) => line.post(message));
+  const display = createDisplay(clock, () => storage.engines(), holds);
   const storage = createStorage({
     ...context,
     clock,
@@ -57,7 +59,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
         lock: backend.isDurable ? ports.lock : undefined,
         seal,
         waiting: submissions.get,
-        onLive: (row, live) => followAttempt(submissions, row, live, display.refresh),
+        onLive: (row, live) => followAttempt(submissions, holds, row, live, display.refresh),
         onEnd,
         onStart: onChange,
         onTurn: onDue,
@@ -103,6 +105,8 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       forget.one(id, known && { ...known.facts, isInDoubt });
     },
     cleared: () => void forget.all(false),
+    held: holds.hear,
+    here: holds.answer,
   });
   const onEnd = (row: Row, ended: RowEnd, settled: Settled | undefined): void => {
     const { id, handler } = row;
@@ -131,6 +135,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     ...context,
     clock,
     seal,
+    holds,
     storage,
     onDue,
     onRename(id, row) {
@@ -173,10 +178,14 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     for (const [id] of submissions.all()) await settle(id);
   };
   const unwatch = watchPage(ports, storage, onLeft, (wasAway) => {
-    if (wasAway) void settleAll();
+    if (wasAway) {
+      void settleAll();
+      holds.ask();
+    }
     display.refresh();
   });
 
+  holds.ask();
   return {
     ...desk,
     async discard(id, error) {

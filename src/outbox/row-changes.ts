@@ -1,4 +1,5 @@
 import type { Transaction } from './backend.ts';
+import type { HeldRows } from './holds.ts';
 import type { Fence, NewRow, Row } from './row.ts';
 import type { Change, Counts } from './store.ts';
 
@@ -146,20 +147,23 @@ export async function unblock(
   return due;
 }
 
-export async function countAll(tx: Transaction, nowMs: number): Promise<Counts> {
+export async function countAll(tx: Transaction, nowMs: number, holds: HeldRows): Promise<Counts> {
   const owners = await tx.owners();
   const dues = await Promise.all(owners.map(({ owner }) => tx.countDue(owner, nowMs)));
   const states = ['pending', 'sending', 'dead'] as const;
   const counts = await Promise.all(states.map((state) => tx.count(state)));
-  const [pending = 0, sending = 0, dead = 0] = counts;
+  const [pending = 0, claimed = 0, dead = 0] = counts;
+  const known = await Promise.all([...holds.ids()].map((id) => tx.rowById(id)));
+  const held = known.filter((row) => row && holds.of(row)).length;
   const oldest = await Promise.all(states.map((state) => tx.list(state, 0, 1)));
   const times = oldest.flat().map(({ createdAt }) => createdAt);
-  // What is being sent is due, too.
-  const due = Math.max(0, dues.reduce((sum, count) => sum + count, 0) - sending);
+  // What is being sent, or held, is due, too.
+  const due = Math.max(0, dues.reduce((sum, count) => sum + count, 0) - claimed);
   return {
     due,
     waiting: pending - due,
-    sending,
+    sending: claimed - held,
+    held,
     dead,
     oldestAt: times.length > 0 ? Math.min(...times) : undefined,
   };

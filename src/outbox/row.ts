@@ -3,14 +3,7 @@ import type { Step } from '../fetch/intent.ts';
 /** Of the rows. One with a greater number comes from a later version of this package. */
 export const rowSchema = 1;
 
-/**
- * | state | meaning |
- * |---|---|
- * | `pending` | to be sent: at `nextRetryAt`, or after the older ones of its scope |
- * | `sending` | an attempt is under way, or was when its tab died |
- * | `done` | delivered; its result is kept for the tab that submitted it |
- * | `dead` | it needs a person |
- */
+/** What is kept of an `EntryState`: one that is held is `sending` on the disk. */
 export type RowState = 'pending' | 'sending' | 'done' | 'dead';
 
 /** Why a row needs a person. */

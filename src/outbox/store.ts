@@ -1,3 +1,4 @@
+import type { HeldRows } from './holds.ts';
 import type { DeadReason, Fence, NewRow, OwnerRecord, Row, RowError, RowState } from './row.ts';
 
 /** What an attempt has come to. */
@@ -46,7 +47,11 @@ export interface Counts {
   readonly due: number;
   /** To be sent later, or after the older ones of their scope. */
   readonly waiting: number;
+  /** On their way, and not held. */
   readonly sending: number;
+  /** Their attempts have begun, and wait before they are sent: see `hold` of an entry. */
+  readonly held: number;
+  /** They need a person. */
   readonly dead: number;
   /** When the oldest of them was submitted, in epoch milliseconds. */
   readonly oldestAt: number | undefined;
@@ -115,7 +120,7 @@ export interface OutboxStore {
     after: number,
     limit: number,
   ) => Promise<readonly Row[]>;
-  readonly count: (nowMs: number) => Promise<Counts>;
+  readonly count: (nowMs: number, holds: HeldRows) => Promise<Counts>;
   /**
    * A person says that a row is to be sent now: one that waits, or a dead one, which this tab then
    * owns.

@@ -9,17 +9,17 @@ export interface OutboxControls
   extends OutboxState, Pick<Outbox, 'retry' | 'retryAll' | 'edit' | 'discard' | 'clear'> {}
 
 /**
- * How many entries are due, wait, are being sent and need a person, since when the oldest is there, and
- * whether they are on the disk. Counts are at most a tenth of a second old.
+ * How many entries are due, wait, are being sent, are held before that and need a person, since when the
+ * oldest is there, and whether they are on the disk. Counts are at most a tenth of a second old.
  *
  * @throws Error when the QueryClient has no outbox.
  *
  * @example
  * ```tsx
- * const { due, waiting, sending, dead, retryAll } = useOutbox();
+ * const { due, waiting, sending, held, dead, retryAll } = useOutbox();
  * return (
  *   <p role="status">
- *     {due + waiting + sending} to be sent.
+ *     {due + waiting + sending + held} to be sent.
  *     {dead > 0 && <button onClick={() => void retryAll()}>Retry {dead}</button>}
  *   </p>
  * );

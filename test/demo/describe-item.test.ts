@@ -60,9 +60,7 @@ test.each([
   ['queued', 'It goes out when its turn comes.'],
 ] as const)('one that is held before it is sent, %s, is still kept', (reason, detail) => {
   const hold = { reason, retryAt: undefined };
-  expect(shown({ state: 'sending', attempts: 1, hold })).toBe(
-    `kept: Kept on this device. ${detail}`,
-  );
+  expect(shown({ state: 'held', attempts: 1, hold })).toBe(`kept: Kept on this device. ${detail}`);
 });
 
 test('offline, whatever came before, it waits for the device', () => {

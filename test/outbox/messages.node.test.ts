@@ -12,6 +12,9 @@ const messages: readonly Message[] = [
   { kind: 'dead', id: '1' },
   { kind: 'discarded', id: '1', isInDoubt: true },
   { kind: 'renamed', id: '1', next: '2' },
+  { kind: 'held', id: '1', attempts: 2, held: { reason: 'server-down', retryAt: undefined } },
+  { kind: 'held', id: '1', attempts: 2, held: undefined },
+  { kind: 'here' },
 ];
 
 test.each(messages)('a message is read as it was written: $kind', (message) => {
@@ -39,6 +42,11 @@ describe('anything else is none', () => {
     { kind: 'dead', id: 1, version: 1 },
     { kind: 'discarded', id: '1', version: 1 },
     { kind: 'renamed', id: '1', version: 1 },
+    { kind: 'held', id: '1', version: 1 },
+    { kind: 'held', id: '1', attempts: 0.5, version: 1 },
+    { kind: 'held', attempts: 1, version: 1 },
+    { kind: 'held', id: '1', attempts: 1, held: {}, version: 1 },
+    { kind: 'held', id: '1', attempts: 1, held: null, version: 1 },
   ])('%j', (posted) => {
     expect(read(posted)).toBeUndefined();
   });
@@ -59,6 +67,8 @@ function listen(): { readonly ears: Ears; readonly heard: Message[] } {
       discarded: note,
       renamed: note,
       cleared: note,
+      held: note,
+      here: note,
     },
   };
 }

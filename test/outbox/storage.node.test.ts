@@ -201,7 +201,7 @@ describe('a database that is deleted', () => {
     });
     try {
       await pass(1100);
-      expect(await outbox.list()).toMatchObject([{ state: 'sending', isDurable: false }]);
+      expect(await outbox.list()).toMatchObject([{ state: 'held', isDurable: false }]);
       // Nobody takes it for one that another tab has ended.
       freeze();
       thaw();

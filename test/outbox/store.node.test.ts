@@ -366,10 +366,21 @@ describe.each([
     await store.add(row('6'), tabA);
     await claim(store, 1);
     await store.settle(await claim(store, 6), tabA, dead(true), 1000);
-    expect(await store.count(1000)).toEqual({
+    // What is held is being sent, as far as the store knows.
+    const held = { reason: 'server-down', retryAt: undefined } as const;
+    const holds = {
+      ids: () => new Set(['1', '2', 'gone']),
+      of: ({ id, state }: Row) => (id === '1' && state === 'sending' ? held : undefined),
+    };
+    expect(await store.count(1000, { ids: () => new Set(), of: () => undefined })).toMatchObject({
+      sending: 1,
+      held: 0,
+    });
+    expect(await store.count(1000, holds)).toEqual({
       due: 2,
       waiting: 2,
-      sending: 1,
+      sending: 0,
+      held: 1,
       dead: 1,
       oldestAt: 500,
     });

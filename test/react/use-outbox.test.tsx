@@ -39,23 +39,28 @@ const press = (name: string): Promise<void> =>
   });
 
 function Counts() {
-  const { storage, due, waiting, sending, dead } = useOutbox();
-  return <p role="status">{[storage, due, waiting, sending, dead].join(' ')}</p>;
+  const { storage, due, waiting, sending, held, dead } = useOutbox();
+  return <p role="status">{[storage, due, waiting, sending, held, dead].join(' ')}</p>;
 }
 
-test('the counts follow an entry from its first attempt over its wait to its end', async () => {
+test('the counts follow an entry from its first attempt over its wait to its end, and one that is held', async () => {
   show(<Counts />);
   await pass(200);
-  expect(text()).toBe('durable 0 0 0 0');
+  expect(text()).toBe('durable 0 0 0 0 0');
   tab.outbox.submit('order', 1);
   await pass(200);
-  expect(text()).toBe('durable 0 0 1 0');
+  expect(text()).toBe('durable 0 0 1 0 0');
   browser.server.arrivals[0]?.answer(503, {}, { 'retry-after': '5' });
   await pass(200);
-  expect(text()).toBe('durable 0 1 0 0');
+  expect(text()).toBe('durable 0 1 0 0 0');
+  // The server has asked for a pause: nothing of this one is sent in it.
+  tab.outbox.submit('order', 2);
+  await pass(200);
+  expect(text()).toBe('durable 0 1 0 1 0');
+  expect(browser.server.arrivals).toHaveLength(1);
   browser.server.rule = (arrival) => arrival.answer(422);
   await pass(60_000);
-  expect(text()).toBe('durable 0 0 0 1');
+  expect(text()).toBe('durable 0 0 0 0 2');
 });
 
 test('entries are listed with what is known of them, and an unchanged one is the same object', async () => {

@@ -15,8 +15,9 @@ export function describeItem({ entry }: Pick<Item, 'entry'>, isOffline: boolean)
   switch (entry?.state) {
     case 'pending':
       return kept(entry, describeWait(entry, isOffline));
+    case 'held':
+      return kept(entry, describeHold(entry.hold?.reason));
     case 'sending':
-      if (entry.hold) return kept(entry, describeHold(entry.hold.reason));
       return {
         mark: 'sending',
         title: 'Sending',
@@ -53,7 +54,7 @@ function describeWait({ lastError, nextRetryAt }: Entry, isOffline: boolean): st
   return `${what}. It is sent again by itself.`;
 }
 
-function describeHold(reason: NonNullable<Entry['hold']>['reason']): string {
+function describeHold(reason: NonNullable<Entry['hold']>['reason'] | undefined): string {
   switch (reason) {
     case 'offline':
       return 'You are offline. It goes out once you are back.';

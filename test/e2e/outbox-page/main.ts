@@ -91,7 +91,7 @@ const shop = {
   /** What is to be sent: so many of each kind at most. */
   async left(limit: number) {
     const entries = await Promise.all(
-      (['pending', 'sending'] as const).map((state) => shown.list({ state, limit })),
+      (['pending', 'held', 'sending'] as const).map((state) => shown.list({ state, limit })),
     );
     return entries.flat().map(({ variables }) => (variables as CartOrder).no);
   },
