@@ -160,7 +160,8 @@ test('what is refused waits for a person with the reason, and others pass; edite
     '  - button "Send it again"',
   ]);
   await page.keyboard.press('Escape');
-  await dialog.waitFor({ state: 'detached' });
+  // Gone, and not only closed: a press before it is told of that would leave it closed.
+  await page.locator('dialog').waitFor({ state: 'detached' });
   expect(await focused(page)).toBe('Edit Heron, Pier');
   await page.keyboard.press('Enter');
   // Where the keyboard is at first.
