@@ -1,9 +1,10 @@
 import { type Failure, failures } from '../policy/outcome.ts';
-import { abortedBy, type Call, endCall, shown, tell } from './call.ts';
+import { abortedBy, type Call, endCall, tell } from './call.ts';
 import { type HttpError, NetworkError, TimeoutError } from './errors.ts';
 import { reportFailure } from './failure-report.ts';
 import { hintAtCors } from './hint-at-cors.ts';
 import { view } from './operations.ts';
+import { shown } from './request-parts.ts';
 
 /** Enters what an error means, and tells of it. */
 export function note<E>(call: Call, error: E, failure: Failure, response?: Response): E {

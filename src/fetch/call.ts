@@ -126,8 +126,3 @@ export function abortedBy(live: LiveOperation, { reason }: { readonly reason: un
   live.abort = { reason };
   return reason;
 }
-
-/** Without the query string: it carries tokens, and messages travel to logs. */
-export function shown(name: string): string {
-  return name.replace(/[?#].*/s, '');
-}

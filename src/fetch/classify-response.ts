@@ -1,12 +1,15 @@
-import { classifyAnswer } from '../policy/classify.ts';
-import type { Failure, Outcome } from '../policy/outcome.ts';
+import { classifyAnswer, type HttpFailure } from '../policy/classify.ts';
+import type { Outcome } from '../policy/outcome.ts';
 import type { Call } from './call.ts';
 import { isInDoubt } from './is-in-doubt.ts';
 
 export const succeeded = (status: number): Outcome => ({ kind: 'ok', status, processed: 'yes' });
 
 /** What the headers of an answer say; undefined when it is good news. */
-export function classify({ context, facts, keyed }: Call, response: Response): Failure | undefined {
+export function classify(
+  { context, facts, keyed }: Call,
+  response: Response,
+): HttpFailure | undefined {
   const { live, method, name } = facts;
   const { status } = response;
   // An opaque answer has status 0, and nothing that could be read.
@@ -24,14 +27,11 @@ export function classify({ context, facts, keyed }: Call, response: Response): F
 export async function judge(
   { facts, keyed, signal }: Call,
   response: Response,
-  failure: Failure,
-): Promise<Failure | undefined> {
+  failure: HttpFailure,
+): Promise<HttpFailure | undefined> {
   const judged = keyed ? await keyed.judge(response, failure, facts, signal) : failure;
   // What one request was refused, another of the mutation may have done.
-  return judged?.kind === 'http' &&
-    judged.processed === 'no' &&
-    facts.live.intent &&
-    isInDoubt(facts.live)
+  return judged?.processed === 'no' && facts.live.intent && isInDoubt(facts.live)
     ? { ...judged, processed: 'unknown' }
     : judged;
 }

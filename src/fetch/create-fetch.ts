@@ -1,22 +1,14 @@
 import { failures } from '../policy/outcome.ts';
 import { definePolicy } from '../policy/validate.ts';
 import { isBlockedByCsp } from './blocked-by-csp.ts';
-import {
-  abortedBy,
-  type Call,
-  endCall,
-  type FetchContext,
-  shown,
-  startCall,
-  tell,
-} from './call.ts';
+import { abortedBy, type Call, endCall, type FetchContext, startCall, tell } from './call.ts';
 import { failed, note } from './call-failure.ts';
 import type { LiveOperation } from './live-operation.ts';
 import { outlivePage } from './outlive.ts';
 import type { SentFacts, Settle } from './passage.ts';
 import { classify, judge } from './classify-response.ts';
 import { accept } from './receive.ts';
-import { isBodySpent, isSendable, readParts, type RequestParts } from './request-parts.ts';
+import { isBodySpent, isSendable, readParts, type RequestParts, shown } from './request-parts.ts';
 import type { SteadyInit } from './steady-init.ts';
 import { warn } from './warn.ts';
 

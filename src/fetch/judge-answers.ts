@@ -8,6 +8,7 @@ import type { KeyedRequest } from './keyed-request.ts';
 import type { LiveOperation } from './live-operation.ts';
 import { view } from './operations.ts';
 import type { SentFacts } from './passage.ts';
+import { shown } from './request-parts.ts';
 
 /** Reads the answers to a keyed request as its API means them. */
 export function judgeAnswers(
@@ -18,8 +19,8 @@ export function judgeAnswers(
 ): Omit<KeyedRequest, 'init'> {
   const { lifetimeMs = Infinity, alreadyDone } = profile;
   // Not by the outcome of this attempt: what an earlier one may have done, this one does not undo.
-  const mayBeDone = ({ method, url }: SentFacts): boolean =>
-    !!live.steps?.wasSent || !!live.unsure?.has(`${method} ${url}`);
+  const mayBeDone = ({ name }: SentFacts): boolean =>
+    !!live.steps?.wasSent || !!live.unsure?.has(name);
 
   return {
     start(facts) {
@@ -39,7 +40,6 @@ export function judgeAnswers(
         // It may never say: then what has come counts.
         if (await Promise.race([said, whenAborted(signal)])) return undefined;
       }
-      if (failure.kind !== 'http') return failure;
       const isStored = response.headers.get('idempotent-replayed') === 'true';
       const shouldRetry =
         ask(() => profile.shouldRetry?.(response)) ?? (isStored ? false : undefined);
@@ -54,10 +54,10 @@ export function judgeAnswers(
 }
 
 function expire(facts: SentFacts): NotSentError {
-  const { live, method, url } = facts;
+  const { live, name } = facts;
   const outcome: Failure = { kind: 'expired', processed: 'unknown' };
   const error = new NotSentError(
-    `${method} ${url.replace(/[?#].*/s, '')}: not sent again, its idempotency key is older than its API keeps one. ` +
+    `${shown(name)}: not sent again, its idempotency key is older than its API keeps one. ` +
       `It may have been done: look first, and then send it under a new key or not at all.`,
     { operation: view(live, facts), outcome, cause: live.lastError },
   );

@@ -1,4 +1,4 @@
-import type { Failure } from '../policy/outcome.ts';
+import type { HttpFailure } from '../policy/classify.ts';
 import type { NotSentError } from './errors.ts';
 import type { SentFacts } from './passage.ts';
 
@@ -13,10 +13,10 @@ export interface KeyedRequest {
   /** What the API says of this failure, in its own way; undefined when it is none. */
   readonly judge: (
     response: Response,
-    failure: Failure,
+    failure: HttpFailure,
     facts: SentFacts,
     /** Of the attempt: it waits no longer than that for what the API's profile says. */
     signal: AbortSignal,
-  ) => Promise<Failure | undefined>;
+  ) => Promise<HttpFailure | undefined>;
   readonly succeed: () => void;
 }

@@ -27,7 +27,4 @@ export function boundaryOf(body: unknown): string | undefined {
 const toCrlf = (text: string): string => text.replaceAll(/\r\n?|\n/g, '\r\n');
 
 const escape = (text: string): string =>
-  text.replaceAll(
-    /["\r\n]/g,
-    (character) => `%${character === '"' ? 22 : character === '\r' ? '0D' : '0A'}`,
-  );
+  text.replaceAll(/["\r\n]/g, (character) => encodeURIComponent(character));

@@ -4,6 +4,7 @@ import { NotSentError } from './errors.ts';
 import { reportFailure, type RequestFacts } from './failure-report.ts';
 import type { LiveOperation } from './live-operation.ts';
 import { view } from './operations.ts';
+import { shown } from './request-parts.ts';
 
 const said: Readonly<Record<HoldReason, string>> = {
   offline: 'the device is offline',
@@ -26,7 +27,7 @@ export function refuse(
     ? { kind: 'over-budget', processed }
     : { kind: 'held-too-long', reason, retryAt, processed };
   const why = isOverBudget ? 'the retry budget of its origin is spent' : said[reason];
-  const error = new NotSentError(`${live.sent?.name.replace(/[?#].*/s, '')}: not sent, ${why}.`, {
+  const error = new NotSentError(`${shown(`${live.sent?.name}`)}: not sent, ${why}.`, {
     operation: view(live, facts),
     outcome,
     cause: live.lastError ?? gate.lastFailure(),

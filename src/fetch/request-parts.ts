@@ -61,3 +61,8 @@ export function toUrl(
     return undefined;
   }
 }
+
+/** Without the query string: it carries tokens, and messages travel to logs. */
+export function shown(name: string): string {
+  return name.replace(/[?#].*/s, '');
+}

@@ -2,6 +2,7 @@ import { reject } from '../policy/check-option.ts';
 import { createIdempotencyKey, deriveKey } from '../policy/idempotency-key.ts';
 import { fixBody, isSameBody } from './fixed-body.ts';
 import type { FixedBody, Intent, Step } from './intent.ts';
+import { shown } from './request-parts.ts';
 
 /** A request that asks which step of its operation it is. */
 export interface StepAsk {
@@ -122,12 +123,11 @@ async function recall(
 
 function refuseOther(step: Step | undefined, { own, label }: StepAsk): never {
   if (step?.isNamed) refuseTwo(own ?? label);
-  const what = `${step?.target}`.replace(/[?#].*/s, '');
   reject(
     'steady.fetch',
     'idempotencyKey',
     undefined,
-    `a name for each of the requests of this mutation to ${what}: this attempt sends other bytes, and so it cannot be told which of them it is`,
+    `a name for each of the requests of this mutation to ${shown(`${step?.target}`)}: this attempt sends other bytes, and so it cannot be told which of them it is`,
   );
 }
 

@@ -8,6 +8,9 @@ export interface Answer {
   readonly header: (name: string) => string | null | undefined;
 }
 
+/** An answer outside 2xx. */
+export type HttpFailure = Extract<Failure, { readonly kind: 'http' }>;
+
 /**
  * The failure that an answer outside 2xx is.
  *
@@ -15,7 +18,7 @@ export interface Answer {
  * request, and 501 and 505 refuse it. A 408 means an incomplete request (RFC 9110 §15.5.9), but
  * proxies answer it for complete ones too; a 5xx proves nothing either way, a 503 included.
  */
-export function classifyAnswer(answer: Answer, nowMs: number, inProgress: boolean): Failure {
+export function classifyAnswer(answer: Answer, nowMs: number, inProgress: boolean): HttpFailure {
   return {
     kind: 'http',
     status: answer.status,
