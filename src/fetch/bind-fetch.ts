@@ -20,22 +20,16 @@ export function bindFetch(
   signals: Signals,
 ): BoundFetch {
   let open = 0;
-  let hasRead = false;
   let hasWritten = false;
-  let doneIn = 0;
   return {
     async fetch(input, init) {
       const { method, signal: own } = readParts(input, init ?? {});
-      const isSafe = isSafeMethod(method);
-      if (isSafe) hasRead = true;
-      else hasWritten = true;
+      hasWritten ||= !isSafeMethod(method);
       const both = own && own !== signal ? AbortSignal.any([signal, own]) : signal;
       signals.set(both, live);
       open++;
       try {
-        const response = await fetch(input, { ...init, signal: both });
-        if (!isSafe) doneIn = live.attempt;
-        return response;
+        return await fetch(input, { ...init, signal: both });
       } finally {
         open--;
       }
@@ -43,7 +37,8 @@ export function bindFetch(
     isOut: () =>
       live.phase === 'sending' ||
       open > live.holds.length ||
-      (live.phase === 'held' && doneIn === live.attempt),
-    isReading: () => hasRead && !hasWritten,
+      (live.phase === 'held' && live.attempt === 1 && live.doubts > 0),
+    // While nothing of ours is open, it may be another client that is.
+    isReading: () => open > 0 && !hasWritten,
   };
 }

@@ -8,6 +8,8 @@ import { shown } from './request-parts.ts';
 
 /** Enters what an error means, and tells of it. */
 export function note<E>(call: Call, error: E, failure: Failure, response?: Response): E {
+  const { live, name } = call.facts;
+  if (failure.processed !== 'no') (live.unsure ??= new Set()).add(name);
   reportFailure(error, { ...call.facts, failure });
   tell(call, failure, error, response);
   return error;
@@ -23,7 +25,6 @@ export function fail(
 ): Error {
   const { live, name } = call.facts;
   if (process.env.NODE_ENV !== 'production') (live.failedRequests ??= new Set()).add(name);
-  if (outcome.processed !== 'no') (live.unsure ??= new Set()).add(name);
   const operation = view(live, call.facts);
   return note(
     call,

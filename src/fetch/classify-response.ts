@@ -1,7 +1,7 @@
 import { classifyAnswer, type HttpFailure } from '../policy/classify.ts';
 import type { Outcome } from '../policy/outcome.ts';
 import type { Call } from './call.ts';
-import { isInDoubt } from './is-in-doubt.ts';
+import { isInDoubt, weightOf } from './is-in-doubt.ts';
 
 export const succeeded = (status: number): Outcome => ({ kind: 'ok', status, processed: 'yes' });
 
@@ -31,7 +31,7 @@ export async function judge(
 ): Promise<HttpFailure | undefined> {
   const judged = keyed ? await keyed.judge(response, failure, facts, signal) : failure;
   // What one request was refused, another of the mutation may have done.
-  return judged?.processed === 'no' && facts.live.intent && isInDoubt(facts.live)
+  return judged?.processed === 'no' && facts.live.intent && isInDoubt(facts.live, weightOf(facts))
     ? { ...judged, processed: 'unknown' }
     : judged;
 }

@@ -2,7 +2,7 @@ import type { Decision } from '../policy/decision.ts';
 import type { Failure } from '../policy/outcome.ts';
 import { isSteadfetchError } from './errors.ts';
 import { type FailureReport, reportFailure } from './failure-report.ts';
-import { mayBeDone } from './is-in-doubt.ts';
+import { isInDoubt, mayBeDone } from './is-in-doubt.ts';
 import type { LiveOperation } from './live-operation.ts';
 
 /** Enters what was decided about a failure. */
@@ -14,6 +14,8 @@ export function enterDecision(
 ): void {
   live.decision = decision;
   live.lastError = error;
+  // For good, also what another client has sent: all that is known of that is its error.
+  if (mayBeDone(report, live)) live.doubts++;
   const isEnd = decision.kind === 'stop' && live.ref.kind === 'mutation';
   const failure = isEnd ? endOf(live, error, report) : report.failure;
   reportFailure(error, { ...report, failure, live, decision });
@@ -24,7 +26,7 @@ export function enterDecision(
  * was surely not done, or that is not known.
  */
 function endOf(live: LiveOperation, error: unknown, report: FailureReport): Failure {
-  const processed = mayBeDone(report, live) ? 'unknown' : 'no';
+  const processed = isInDoubt(live) ? 'unknown' : 'no';
   const outcome = { ...report.failure, processed } as const;
   try {
     if (isSteadfetchError(error)) Object.assign(error, { outcome });

@@ -1,10 +1,15 @@
 import { isSafeMethod } from '../policy/operation.ts';
 import type { FailureReport } from './failure-report.ts';
-import type { LiveOperation } from './live-operation.ts';
+import type { LiveOperation, SentRequest } from './live-operation.ts';
 
-/** One request that may have been done is enough, whatever came of the others. */
-export function isInDoubt({ intent, unsure = new Set() }: LiveOperation): boolean {
-  return !!intent?.wasSent || [...unsure].some((name) => !isSafeMethod(name.replace(/ .*/s, '')));
+/** What a request counts for among those that may have been done: a read for nothing. */
+export function weightOf({ method, idempotent }: SentRequest): 0 | 1 {
+  return isSafeMethod(method) || idempotent ? 0 : 1;
+}
+
+/** One request that may have been done is enough, whatever came of the others; `own` is not asked about. */
+export function isInDoubt({ intent, doubts }: LiveOperation, own = 0): boolean {
+  return !!intent?.wasSent || doubts > own;
 }
 
 /** The same, of an operation that ends in a failure. */

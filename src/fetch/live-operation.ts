@@ -42,8 +42,10 @@ export interface LiveOperation {
   readonly retriedFor: RetryReason[];
   /** Requests that failed and may have been done: a DELETE that finds nothing on a retry has been. */
   unsure?: Set<string>;
-  /** It has done something that has no key: run again, it would do it again. */
-  isUnrepeatable?: boolean;
+  /** How many of its requests may have been done: those under way, too. */
+  doubts: number;
+  /** How many of these have no key: run again, it would do them again. */
+  unrepeatable: number;
   /** In development: the requests of this attempt that failed. One of them again is a second loop. */
   failedRequests?: Set<string> | undefined;
   previousBackoffMs?: number;

@@ -83,7 +83,7 @@ export function createOperations(environment: Environment): Operations {
       random,
       isOverBudget,
     });
-    if (decision.kind === 'retry' && live.intent && live.isUnrepeatable)
+    if (decision.kind === 'retry' && live.intent && live.unrepeatable)
       return { kind: 'stop', reason: 'not-idempotent', retryAt: undefined };
     const wasTold = failure.kind === 'http' && failure.retryAfterMs !== undefined;
     if (!gate || !wasTold || decision.kind === 'stop') return decision;
@@ -114,6 +114,8 @@ export function createOperations(environment: Environment): Operations {
       retriedFor: [],
       heldMs: 0,
       holds: none,
+      doubts: 0,
+      unrepeatable: 0,
       gate: undefined,
       sent: undefined,
       pass: undefined,

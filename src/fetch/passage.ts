@@ -12,6 +12,7 @@ import { readRateLimit } from '../policy/rate-limit.ts';
 import type { ApiFacts } from './api-profile.ts';
 import { isRepeatable, type RequestFacts } from './failure-report.ts';
 import { holdAt } from './hold.ts';
+import { weightOf } from './is-in-doubt.ts';
 import type { LiveOperation, SentRequest } from './live-operation.ts';
 import type { Operations } from './operations.ts';
 import { refuse } from './refuse.ts';
@@ -28,7 +29,7 @@ export type Settle = (outcome: Outcome, error?: unknown, response?: Response) =>
 export type Enter = (
   facts: SentFacts,
   signal: AbortSignal | undefined,
-) => Settle | Promise<Settle | undefined>;
+) => Settle | undefined | Promise<Settle | undefined>;
 
 /** What is known of a request of ours. */
 export interface SentFacts extends RequestFacts {
@@ -101,12 +102,19 @@ export function createPassage(
     };
   };
   // Apart, so that the way of a request that goes at once makes one function and no more.
-  const settleAt = (gate: Gate, isCanary: boolean, { live, url, name, api }: SentFacts): Settle => {
+  const settleAt = (gate: Gate, isCanary: boolean, facts: SentFacts): Settle => {
+    const { live, url, name, api } = facts;
     const sentAt = clock.now();
+    const weight = weightOf(facts);
+    const unrepeatable = isRepeatable(facts) ? 0 : 1;
+    live.doubts += weight;
+    live.unrepeatable += unrepeatable;
     let isOver = false;
     return (outcome, error, response) => {
       if (isOver) return;
       isOver = true;
+      if (outcome.processed === 'no') live.doubts -= weight;
+      if (outcome.kind !== 'ok') live.unrepeatable -= unrepeatable;
       const now = clock.now();
       const isFailure = outcome.kind === 'http';
       const retryAfterMs = isFailure ? outcome.retryAfterMs : undefined;
@@ -151,6 +159,8 @@ export function createPassage(
   const enter: Enter = (facts, signal) => {
     const { live, url, name, api } = facts;
     const { pass, attempt } = live;
+    // What has ended in a failure, and was told so, sends nothing more.
+    if (live.intent && live.decision?.kind === 'stop') return undefined;
     const gate = origins.gateOf(url, api?.partition, api?.slots && { slots: api.slots });
     live.gate = gate;
     live.sent = facts;

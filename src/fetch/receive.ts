@@ -1,4 +1,3 @@
-import { isIdempotentMethod, isSafeMethod } from '../policy/operation.ts';
 import type { Failure } from '../policy/outcome.ts';
 import { type Call, endCall, tell } from './call.ts';
 import { fail } from './call-failure.ts';
@@ -6,6 +5,7 @@ import { succeeded } from './classify-response.ts';
 import { HttpError } from './errors.ts';
 import { guardResponse } from './guarded-response.ts';
 import { hintAtCors } from './hint-at-cors.ts';
+import { weightOf } from './is-in-doubt.ts';
 import { setLimit } from './time-limit.ts';
 
 /**
@@ -15,7 +15,7 @@ import { setLimit } from './time-limit.ts';
  */
 export function accept(call: Call, response: Response, failure: Failure | undefined): Response {
   const { context, facts, idleMs, keyed, limit } = call;
-  const { live, method, name, idempotent } = facts;
+  const { live, method, name } = facts;
   const { status } = response;
   if (idleMs) setLimit(call, limit);
   // Nothing more comes. `body` is asked for of failures only, for it costs the making of a stream.
@@ -31,10 +31,7 @@ export function accept(call: Call, response: Response, failure: Failure | undefi
   }
   keyed?.succeed();
   // Whatever fails after it does not undo it.
-  if (!isSafeMethod(method) && !idempotent) {
-    (live.unsure ??= new Set()).add(name);
-    if (!facts.keyed && !isIdempotentMethod(method)) live.isUnrepeatable = true;
-  }
+  if (weightOf(facts)) (live.unsure ??= new Set()).add(name);
   tell(call, succeeded(status), undefined, response);
   return response;
 }

@@ -73,7 +73,7 @@ function show(shown: LiveOperation, { attempt, live, retryAt, decision, error }:
   shown.attempt = attempt;
   shown.phase = live?.phase ?? 'waiting';
   shown.holds = live?.holds ?? [];
-  if (live?.unsure) shown.unsure = live.unsure;
+  if (live?.doubts) shown.doubts = live.doubts;
   if (!live) shown.lastError = error;
   if (decision && retryAt !== undefined) shown.decision = { ...decision, retryAt };
   shown.onChange?.();

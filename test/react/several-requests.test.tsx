@@ -1,0 +1,175 @@
+import { act } from '@testing-library/react';
+import { outcomeOf } from 'steadfetch';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { createOrderRig, type Send } from '../query/order-rig.tsx';
+import { watchMutation } from './watch.tsx';
+
+const mutationKey = ['order'];
+const post = { method: 'POST' };
+/** An API that is not declared to honour keys. */
+const unkeyed = 'http://other.test/charges';
+
+// It is warned about.
+beforeEach(() => void vi.spyOn(console, 'warn').mockImplementation(() => {}));
+
+/** Somebody who watches the orders, and submits. */
+function showOrders(mutationFn: Send, own: object = {}) {
+  const rig = createOrderRig();
+  const watched = watchMutation(rig, mutationKey);
+  rig.show(<watched.Watcher />);
+  const { server, steady, submit } = rig;
+  return {
+    ...rig,
+    ...watched,
+    order: () => submit(steady.mutationOptions({ mutationKey, mutationFn, ...own })),
+    sent: () => server.sent.map(({ request }) => request),
+  };
+}
+
+const after = (ms: number): Promise<void> => new Promise((go) => setTimeout(go, ms));
+
+/** The error of another client, as axios makes it. */
+const foreign = (method: string, status?: number): Error =>
+  Object.assign(new Error('axios'), {
+    config: { method },
+    ...(status !== undefined && { response: { status, headers: {} } }),
+  });
+
+describe('a mutation of which one request may be done at any moment', () => {
+  test.each<[string, Send]>([
+    ['write', (_, { fetch }) => Promise.all([fetch('/orders', post), fetch('/labels', post)])],
+    ['read', (_, { fetch }) => Promise.all([fetch('/orders', post), fetch('/labels')])],
+  ])('ends unknown when a %s beside it is refused', async (_what, mutationFn) => {
+    const { order, server, time, last } = showOrders(mutationFn);
+    server.plan('/orders', { afterMs: 3000 });
+    server.plan('/labels', { status: 404, afterMs: 100 });
+    const mutation = order();
+    await time.advance(200);
+    expect(last().status).toBe('unknown');
+    await time.advance(5000);
+    expect(last().status).toBe('unknown');
+    expect(outcomeOf(mutation.state.error)).toMatchObject({ status: 404, processed: 'unknown' });
+  });
+
+  test('stays unknown when that one is refused, too: so it was told', async () => {
+    const { order, server, time, last } = showOrders((_, { fetch }) =>
+      Promise.all([fetch('/orders', post), fetch('/labels', post)]),
+    );
+    server.plan('/orders', { status: 400, afterMs: 3000 });
+    server.plan('/labels', { status: 404, afterMs: 100 });
+    order();
+    await time.advance(5000);
+    expect(last().status).toBe('unknown');
+  });
+
+  test('ends unknown when a request after it is refused, and the app had cut it off', async () => {
+    const { order, server, time, last, sent } = showOrders(async (_, { fetch }) => {
+      const cut = new AbortController();
+      setTimeout(() => cut.abort(), 1000);
+      await fetch('/orders', { ...post, signal: cut.signal }).catch(() => {});
+      return fetch('/labels', post);
+    });
+    server.plan('/orders', 'hang');
+    server.plan('/labels', 403);
+    order();
+    await time.advance(2000);
+    expect(sent()).toEqual(['POST /orders', 'POST /labels']);
+    expect(last().status).toBe('unknown');
+    expect(outcomeOf(last().lastError)).toMatchObject({ status: 403, processed: 'unknown' });
+  });
+
+  test('is not run again while that one has no key: it would be done twice', async () => {
+    const { order, server, time, last, sent } = showOrders((_, { fetch }) =>
+      Promise.all([fetch(unkeyed, post), fetch('/rates')]),
+    );
+    server.plan('/charges', { afterMs: 3000 });
+    server.plan('/rates', { status: 503, afterMs: 100 });
+    order();
+    await time.advance(60_000);
+    expect(sent().toSorted()).toEqual(['GET /rates', 'POST /charges']);
+    expect(last()).toMatchObject({ status: 'unknown', reason: 'not-idempotent' });
+  });
+});
+
+describe('a mutation whose requests were all refused', () => {
+  test('ends as failed, whatever comes after them', async () => {
+    const { order, server, time, last } = showOrders(async (_, { fetch }) => {
+      await fetch('/orders', post).catch(() => {});
+      return fetch('/labels');
+    });
+    server.plan('/orders', 400);
+    server.plan('/labels', 404);
+    order();
+    await time.settle();
+    expect(last().status).toBe('failed');
+    expect(outcomeOf(last().lastError)).toMatchObject({ status: 404, processed: 'no' });
+  });
+
+  test('is run again where the app wants that, also without a key', async () => {
+    const { order, server, time, last, sent } = showOrders((_, { fetch }) => fetch(unkeyed, post), {
+      policy: { shouldRetry: () => true },
+    });
+    server.plan('/charges', 408, 408, 200);
+    order();
+    await time.advance(60_000);
+    expect(sent()).toEqual(['POST /charges', 'POST /charges', 'POST /charges']);
+    expect(last().status).toBe('succeeded');
+  });
+});
+
+describe('a mutation that has ended in a failure', () => {
+  test('sends nothing more: it was told that nothing was done', async () => {
+    const { order, server, time, last, sent } = showOrders((_, { fetch }) =>
+      Promise.all([fetch('/rates'), after(500).then(() => fetch('/orders', post))]),
+    );
+    server.plan('/rates', 404);
+    order();
+    await time.advance(60_000);
+    expect(last().status).toBe('failed');
+    expect(sent()).toEqual(['GET /rates']);
+  });
+
+  test('may send what nobody has waited for once it has succeeded', async () => {
+    const { order, time, last, sent } = showOrders(async (_, { fetch }) => {
+      void after(500).then(() => fetch('/log', post));
+      return fetch('/orders', post);
+    });
+    order();
+    await time.advance(1000);
+    expect(last().status).toBe('succeeded');
+    expect(sent()).toEqual(['POST /orders', 'POST /log']);
+  });
+});
+
+describe('a mutation that another client sends', () => {
+  test.each([
+    ['put', 400],
+    ['delete', 404],
+  ])(
+    'whose %s got no answer, and was refused when it was sent again, ends unknown',
+    async (method, status) => {
+      let attempts = 0;
+      const { order, time, last } = showOrders(() =>
+        Promise.reject(attempts++ === 0 ? foreign(method) : foreign(method, status)),
+      );
+      order();
+      await time.advance(60_000);
+      expect(attempts).toBe(2);
+      expect(last().status).toBe('unknown');
+      expect(outcomeOf(last().lastError)).toMatchObject({ status, processed: 'unknown' });
+    },
+  );
+
+  test('and is cancelled after a read of ours ends unknown', async () => {
+    const { order, time, last } = showOrders(async (_, { fetch }) => {
+      await fetch('/token');
+      await new Promise(() => {});
+    });
+    order();
+    await time.advance(100);
+    expect(last().status).toBe('sending');
+    act(() => last().cancel());
+    await time.settle();
+    expect(last().status).toBe('unknown');
+  });
+});
