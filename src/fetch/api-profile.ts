@@ -4,7 +4,6 @@ import type { SlotOptions } from '../origin/slots.ts';
 import type { Policy, PolicyOptions } from '../policy/options.ts';
 import type { DeclaredRateLimit } from '../policy/rate-limit.ts';
 import { definePolicy } from '../policy/validate.ts';
-import type { RequestFacts } from './failure-report.ts';
 import type { IdempotencyProfile } from './idempotency-profile.ts';
 import { toUrl } from './request-parts.ts';
 
@@ -32,17 +31,8 @@ export interface ApiProfile {
   readonly idempotency?: IdempotencyProfile | undefined;
 }
 
-/** What a profile says of one request. */
-export interface ApiFacts extends Pick<RequestFacts, 'idempotent' | 'apiPolicy'> {
-  /** The declared part of its origin that it shares budget, circuit and limits with. */
-  readonly partition: string | undefined;
-  readonly slots: SlotOptions | undefined;
-  readonly rateLimit: DeclaredRateLimit | undefined;
-  readonly idempotency: IdempotencyProfile | undefined;
-}
-
 /** Finds what is known of the API behind a request. */
-export type FindApi = (url: string) => ApiFacts | undefined;
+export type FindApi = (url: string) => ApiProfile | undefined;
 
 /**
  * @throws TypeError when a profile is not as it must be.
@@ -55,10 +45,7 @@ export function defineApis(apis: readonly ApiProfile[], policy: Policy): FindApi
   });
   return (url) => {
     const absolute = apis[0] && toUrl(url);
-    const api = absolute && apis.find(({ match }) => isMatching(match, absolute));
-    if (!api) return undefined;
-    const { policy: apiPolicy, idempotent, idempotency, partition, slots, rateLimit } = api;
-    return { apiPolicy, idempotent, idempotency, partition, slots, rateLimit };
+    return absolute && apis.find(({ match }) => isMatching(match, absolute));
   };
 }
 

@@ -28,12 +28,9 @@ export function insertBodyKey(body: FixedBody, field: string, key: string): stri
 }
 
 function parseObject(body: unknown): Readonly<Record<string, unknown>> | undefined {
-  if (typeof body !== 'string') return undefined;
+  if (typeof body !== 'string' || !/^\s*\{/.test(body)) return undefined;
   try {
-    const content: unknown = JSON.parse(body);
-    return typeof content === 'object' && content !== null && !Array.isArray(content)
-      ? (content as Record<string, unknown>)
-      : undefined;
+    return JSON.parse(body) as Readonly<Record<string, unknown>>;
   } catch {
     return undefined;
   }

@@ -106,7 +106,7 @@ function gather(context: FetchContext, parts: RequestParts, init: SteadyInit): S
     own,
     keyed: false,
     idempotent: init.idempotent ?? api?.idempotent,
-    apiPolicy: api?.apiPolicy,
+    apiPolicy: api?.policy,
     callPolicy,
   };
 }

@@ -83,7 +83,7 @@ export function createOperations(environment: Environment): Operations {
       random,
       isOverBudget,
     });
-    if (decision.kind === 'retry' && live.intent && live.unrepeatable)
+    if (decision.kind === 'retry' && live.intent && live.unkeyed)
       return { kind: 'stop', reason: 'not-idempotent', retryAt: undefined };
     const wasTold = failure.kind === 'http' && failure.retryAfterMs !== undefined;
     if (!gate || !wasTold || decision.kind === 'stop') return decision;
@@ -115,7 +115,7 @@ export function createOperations(environment: Environment): Operations {
       heldMs: 0,
       holds: none,
       doubts: 0,
-      unrepeatable: 0,
+      unkeyed: 0,
       gate: undefined,
       sent: undefined,
       pass: undefined,

@@ -9,7 +9,7 @@ import type { Clock, Random } from '../policy/clock.ts';
 import { isSafeMethod } from '../policy/operation.ts';
 import type { Outcome } from '../policy/outcome.ts';
 import { readRateLimit } from '../policy/rate-limit.ts';
-import type { ApiFacts } from './api-profile.ts';
+import type { ApiProfile } from './api-profile.ts';
 import { isRepeatable, type RequestFacts } from './failure-report.ts';
 import { holdAt } from './hold.ts';
 import { weightOf } from './is-in-doubt.ts';
@@ -38,7 +38,7 @@ export interface SentFacts extends RequestFacts {
   readonly url: string;
   /** Method and URL: which of its operation's requests it is. */
   readonly name: string;
-  readonly api: ApiFacts | undefined;
+  readonly api: ApiProfile | undefined;
   /** The idempotency key that it came with. */
   readonly own: string | undefined;
   /** Known once it has been given its key. */
@@ -106,15 +106,15 @@ export function createPassage(
     const { live, url, name, api } = facts;
     const sentAt = clock.now();
     const weight = weightOf(facts);
-    const unrepeatable = isRepeatable(facts) ? 0 : 1;
+    const unkeyed = isRepeatable(facts) ? 0 : 1;
     live.doubts += weight;
-    live.unrepeatable += unrepeatable;
+    live.unkeyed += unkeyed;
     let isOver = false;
     return (outcome, error, response) => {
       if (isOver) return;
       isOver = true;
       if (outcome.processed === 'no') live.doubts -= weight;
-      if (outcome.kind !== 'ok') live.unrepeatable -= unrepeatable;
+      if (outcome.kind !== 'ok') live.unkeyed -= unkeyed;
       const now = clock.now();
       const isFailure = outcome.kind === 'http';
       const retryAfterMs = isFailure ? outcome.retryAfterMs : undefined;
