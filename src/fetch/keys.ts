@@ -14,6 +14,7 @@ import type { KeyedRequest } from './keyed-request.ts';
 import type { LiveOperation } from './live-operation.ts';
 import type { Operations } from './operations.ts';
 import type { SentFacts } from './passage.ts';
+import { boundaryOf } from './multipart.ts';
 import { readHeaders, type RequestParts, toUrl } from './request-parts.ts';
 import { takeStep } from './take-step.ts';
 import { warn } from './warn.ts';
@@ -76,7 +77,10 @@ export function createKeys(
       if (init.body != null || !parts.request || /^(GET|HEAD)$/.test(method))
         return init.body ?? null;
       // From a copy, because the next attempt may pass it again. Firefox has no `request.body`.
-      return parts.request.clone().arrayBuffer();
+      const copy = parts.request.clone();
+      // A form in it has another boundary each time.
+      const isForm = copy.headers.get('content-type')?.includes('form-data');
+      return isForm ? copy.formData() : copy.arrayBuffer();
     };
     const ask = {
       target: `${method} ${toUrl(url)?.href ?? url}`.replace(/#.*/s, ''),
@@ -129,7 +133,7 @@ export function createKeys(
         }
         const step = await identify(facts, passed);
         return {
-          init: own ? { ...init, body: step.body } : withKey(profile, passed, step),
+          init: withKey(profile, passed, step, own),
           ...judgeAnswers(profile, step, live, clock),
         };
       } catch (error) {
@@ -155,14 +159,19 @@ function withKey(
   profile: IdempotencyProfile,
   { parts, init }: Passed,
   { key, body }: Step,
+  own: string | undefined,
 ): RequestInit {
+  const headers = readHeaders(parts.request, init);
+  // The form of a Request has a boundary of ours, which its body tells.
+  if (parts.request && boundaryOf(body)) headers.delete('content-type');
+  const sent = { ...init, headers, body };
+  if (own) return sent;
   if (profile.body !== undefined) {
     const bare = serializeKey(key, { ...profile, format: 'raw' });
-    return { ...init, body: insertBodyKey(body, profile.body, bare) };
+    return { ...sent, body: insertBodyKey(body, profile.body, bare) };
   }
-  const headers = readHeaders(parts.request, init);
   headers.set(profile.header, serializeKey(key, profile));
-  return { ...init, headers, body };
+  return sent;
 }
 
 function warnOfChange(operations: Operations, { method, url }: SentFacts): void {

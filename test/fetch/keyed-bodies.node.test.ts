@@ -167,6 +167,35 @@ test('a Request is read once, and may be passed again', async () => {
   expect(await Promise.all(sent)).toEqual([all, all]);
 });
 
+test.each([
+  ['', {}],
+  [' with a key of its own', { 'Idempotency-Key': '"own"' }],
+])(
+  'a form in a Request%s is sent twice the same, though each Request has another boundary',
+  async (_, headers) => {
+    const server = fakeServer(refuse, answer());
+    const { submit } = createSubmitter(server.fetch, [draft]);
+    await submit((fetch) => {
+      const body = new FormData();
+      body.set('size', 'M');
+      body.set('photo', new File(['x'], 'x.txt', { type: 'text/plain' }));
+      return fetch(new Request(origin, { method: 'POST', body, headers }));
+    });
+    const [one, other] = server.requests;
+    const type = one?.headers.get('content-type');
+    expect(type).toMatch(/^multipart\/form-data; boundary=[\da-f-]{36}$/);
+    expect(other?.headers.get('content-type')).toBe(type);
+    const again = await other?.clone().text();
+    expect(await one?.clone().text()).toBe(again);
+    // As whoever gets it reads it.
+    const form = await other?.formData();
+    expect(form?.get('size')).toBe('M');
+    const photo = form?.get('photo') as File | undefined;
+    expect(await photo?.text()).toBe('x');
+    expect(warnings).toEqual([]);
+  },
+);
+
 test('a Request that was used is a mistake in the program, and final', async () => {
   const server = fakeServer(answer());
   const { submit } = createSubmitter(server.fetch, [draft]);
