@@ -9,7 +9,7 @@ export interface BoundFetch {
   readonly fetch: SteadyFetch;
   /** Whether something of the present attempt may have reached a server, and has not failed. */
   readonly isOut: () => boolean;
-  /** Whether all that was sent only reads, so that nothing can have been done. */
+  /** Whether what is under way is a read, and all that was sent: then nothing can have been done. */
   readonly isReading: () => boolean;
 }
 

@@ -119,12 +119,16 @@ describe('a mutation whose requests were all refused', () => {
 
 describe('a mutation that has ended in a failure', () => {
   test('sends nothing more: it was told that nothing was done', async () => {
-    const { order, server, time, last, sent } = showOrders((_, { fetch }) =>
-      Promise.all([fetch('/rates'), after(500).then(() => fetch('/orders', post))]),
-    );
+    const late: unknown[] = [];
+    const { order, server, time, last, sent } = showOrders((_, { fetch }) => {
+      const write = after(500).then(() => fetch('/orders', post));
+      void write.catch((error: unknown) => late.push(error));
+      return Promise.all([fetch('/rates'), write]);
+    });
     server.plan('/rates', 404);
     order();
     await time.advance(60_000);
+    expect(late).toMatchObject([{ name: 'AbortError' }]);
     expect(last().status).toBe('failed');
     expect(sent()).toEqual(['GET /rates']);
   });
