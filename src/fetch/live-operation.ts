@@ -44,7 +44,7 @@ export interface LiveOperation {
   unsure?: Set<string>;
   /** How many of its requests may have been done: those under way, too. */
   doubts: number;
-  /** How many are under way or done, and have no key: run again, it would do them again. */
+  /** How many of these have no key: run again, it would do them again. */
   unkeyed: number;
   /** In development: the requests of this attempt that failed. One of them again is a second loop. */
   failedRequests?: Set<string> | undefined;

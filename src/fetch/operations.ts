@@ -7,7 +7,7 @@ import { type Failure, failures } from '../policy/outcome.ts';
 import { countHeld } from './count-held.ts';
 import { enterDecision } from './enter-decision.ts';
 import type { Emitter, EventDetail, OperationResult } from './events.ts';
-import { type FailureReport, reportOf, type RequestFacts } from './failure-report.ts';
+import { type FailureReport, isRepeatable, reportOf, type RequestFacts } from './failure-report.ts';
 import type { LiveOperation, OperationInit } from './live-operation.ts';
 import { watchShouldRetry } from './watch-should-retry.ts';
 
@@ -83,7 +83,9 @@ export function createOperations(environment: Environment): Operations {
       random,
       isOverBudget,
     });
-    if (decision.kind === 'retry' && live.intent && live.unkeyed)
+    // What this request itself may have done is weighed already.
+    if (failure.processed !== 'no' && !isRepeatable(report)) live.unkeyed--;
+    if (live.intent && live.unkeyed > 0 && decision.kind === 'retry')
       return { kind: 'stop', reason: 'not-idempotent', retryAt: undefined };
     const wasTold = failure.kind === 'http' && failure.retryAfterMs !== undefined;
     if (!gate || !wasTold || decision.kind === 'stop') return decision;

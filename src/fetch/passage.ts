@@ -113,8 +113,10 @@ export function createPassage(
     return (outcome, error, response) => {
       if (isOver) return;
       isOver = true;
-      if (outcome.processed === 'no') live.doubts -= weight;
-      if (outcome.kind !== 'ok') live.unkeyed -= unkeyed;
+      if (outcome.processed === 'no') {
+        live.doubts -= weight;
+        live.unkeyed -= unkeyed;
+      }
       const now = clock.now();
       const isFailure = outcome.kind === 'http';
       const retryAfterMs = isFailure ? outcome.retryAfterMs : undefined;
@@ -159,8 +161,9 @@ export function createPassage(
   const enter: Enter = (facts, signal) => {
     const { live, url, name, api } = facts;
     const { pass, attempt } = live;
-    // What has ended in a failure, and was told so, sends nothing more.
-    if (live.intent && live.decision?.kind === 'stop') return undefined;
+    // What has failed, and was told so, sends nothing more: not before its next attempt, or ever.
+    if (live.intent && (live.decision?.kind === 'stop' || live.phase === 'waiting'))
+      return undefined;
     const gate = origins.gateOf(url, api?.partition, api?.slots && { slots: api.slots });
     live.gate = gate;
     live.sent = facts;

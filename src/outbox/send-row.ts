@@ -118,12 +118,12 @@ export async function sendRow(
   }
   onLive(live);
   signals.set(signal, live);
-  const bound = bindFetch(fetch, live, signal, signals);
-  const json = createJson(bound.fetch);
+  const own = bindFetch(fetch, live, signal, signals).fetchNow();
+  const json = createJson(own);
   try {
     const data = await operations.attempt(live, () =>
       run(variables as never, {
-        fetch: bound.fetch,
+        fetch: own,
         json,
         idempotencyKey: id,
         attempt: attempts,

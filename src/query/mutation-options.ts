@@ -166,16 +166,17 @@ function run(
   const controller = new AbortController();
   const { signal } = controller;
   const bound = bindFetch(fetch, live, signal, signals);
-  const json = createJson(bound.fetch);
-  const attempt = (): Promise<unknown> =>
-    mutationFn(variables, {
+  const once = (): Promise<unknown> => {
+    const own = bound.fetchNow();
+    return mutationFn(variables, {
       ...given,
-      fetch: bound.fetch,
-      json,
+      fetch: own,
+      json: createJson(own),
       idempotencyKey: intent.key,
       attempt: live.attempt,
       signal,
     });
+  };
   return new Promise((resolve, reject) => {
     const fail = (error: unknown): void => {
       if (process.env.NODE_ENV !== 'production') noteFailure(error);
@@ -186,6 +187,6 @@ function run(
       controller.abort();
     };
     if (mutation) showRun(mutation, { ...bound, live, cancel });
-    runLoop(context, live, signal, attempt).then(resolve, fail);
+    runLoop(context, live, signal, once).then(resolve, fail);
   });
 }

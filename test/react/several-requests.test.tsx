@@ -91,6 +91,35 @@ describe('a mutation of which one request may be done at any moment', () => {
   });
 });
 
+describe('a mutation that is run again', () => {
+  test('is not, after a request without a key whose answer the app does not ask for', async () => {
+    const { order, server, time, last, sent } = showOrders(async (_, { fetch }) => {
+      await fetch(unkeyed, post).catch(() => {});
+      return fetch('/rates');
+    });
+    server.plan('/charges', 503);
+    server.plan('/rates', 503);
+    order();
+    await time.advance(60_000);
+    expect(sent()).toEqual(['POST /charges', 'GET /rates']);
+    expect(last()).toMatchObject({ status: 'unknown', reason: 'not-idempotent' });
+  });
+
+  test.each([
+    ['in the wait', 100],
+    ['in the next attempt', 600],
+  ])('sends once what comes late, %s: its own attempt is over', async (_when, lateMs) => {
+    const { order, server, time, last, sent } = showOrders((_, { fetch }) =>
+      Promise.all([fetch('/rates'), after(lateMs).then(() => fetch(unkeyed, post))]),
+    );
+    server.plan('/rates', 503, 200);
+    order();
+    await time.advance(60_000);
+    expect(sent()).toEqual(['GET /rates', 'GET /rates', 'POST /charges']);
+    expect(last()).toMatchObject({ status: 'succeeded', attempt: 2 });
+  });
+});
+
 describe('a mutation whose requests were all refused', () => {
   test('ends as failed, whatever comes after them', async () => {
     const { order, server, time, last } = showOrders(async (_, { fetch }) => {
