@@ -31,6 +31,8 @@ export interface Scenario {
   readonly load: number;
   /** How much work the server lets wait, in seconds; beyond, it answers 503 at once. */
   readonly queueS: number;
+  /** What an answer takes beside the server's work, which goes on meanwhile: it waits for others. */
+  readonly waitS: number;
   /** Each request fails with 503 with this probability, at all times. */
   readonly errors: number;
   /** All tabs ask at this moment, counted from recovery: a push, a deploy. */
@@ -54,6 +56,7 @@ export const defaultScenario: Scenario = {
   rate: 0.2,
   load: 0.7,
   queueS: 4,
+  waitS: 0,
   errors: 0,
   pushAtS: undefined,
   queries: 0,

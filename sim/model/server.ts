@@ -25,6 +25,7 @@ export function createServer(scenario: Scenario, random: Random): Server {
   const { outageMs, recoveryMs } = milestones(scenario);
   const serviceMs = (1000 * load) / (tabs * rate);
   const queueMs = scenario.queueS * 1000;
+  const waitMs = scenario.waitS * 1000;
   const isOut = (atMs: number): boolean => kind !== 'none' && atMs >= outageMs && atMs < recoveryMs;
   let busyUntilMs = 0;
 
@@ -46,7 +47,7 @@ export function createServer(scenario: Scenario, random: Random): Server {
       busyUntilMs = startMs + serviceMs * (outage === 'half-capacity' ? 2 : 1);
       // A server that hangs takes with it what it was working on.
       if (kind === 'hang' && isOut(busyUntilMs)) return undefined;
-      return { atMs: busyUntilMs, status: 204 };
+      return { atMs: busyUntilMs + waitMs, status: 204 };
     },
   };
 }

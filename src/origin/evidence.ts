@@ -66,8 +66,9 @@ export function createEvidence(
     if (isSuccess) budget.succeed();
     isProven = true;
     failedProbes.delete(endpoint);
-    if (release.isUnderWay()) release.pace.see(latency.isFast(endpoint, latencyMs));
-    else latency.learn(endpoint, latencyMs);
+    if (!release.isUnderWay()) return latency.learn(endpoint, latencyMs);
+    release.pace.see(latency.isFast(endpoint, latencyMs, release.isLong()));
+    latency.note(endpoint, latencyMs);
   };
 
   return {
@@ -83,7 +84,10 @@ export function createEvidence(
       if (seen.kind === 'outage') lastFailure = error;
       // Another tab may have found it well in the meantime, or this one was given up for the next.
       const isGivenUp = latencyMs >= longestProbeMs && circuit.isProbing();
-      if (isCanary && !circuit.isClosed() && !isGivenUp) return seeCanary(endpoint, seen);
+      if (isCanary && !circuit.isClosed() && !isGivenUp) {
+        if (seen.kind === 'alive') latency.note(endpoint, latencyMs);
+        return seeCanary(endpoint, seen);
+      }
       if (seen.kind === 'alive') seeAnswer(endpoint, seen.isSuccess, latencyMs);
       if (seen.kind !== 'outage') return 'nothing';
       seeOutage(endpoint, seen.weight);

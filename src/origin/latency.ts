@@ -1,29 +1,61 @@
-/** What is normal for an endpoint, so that slow means slow for it. */
+/** How long the answers of an origin take when all is well, so that slow means slow for it. */
 export interface Latency {
   /** An answer came while all was well. */
   readonly learn: (endpoint: string, latencyMs: number) => void;
-  /** Whether an answer came about as fast as usual. */
-  readonly isFast: (endpoint: string, latencyMs: number) => boolean;
+  /** An answer came after an outage: all that is known of what was never asked before. */
+  readonly note: (endpoint: string, latencyMs: number) => void;
+  /** Whether an answer came about as fast as usual; `isLong`: the origin has been back for long. */
+  readonly isFast: (endpoint: string, latencyMs: number, isLong: boolean) => boolean;
 }
 
-/** Slow is more than this many times the usual, and never less than the floor. */
-const slowFactor = 4;
+/** Never slow. */
 const floorMs = 300;
+/** Slow is more than this many times the usual. */
+const usualFactor = 2;
 const memory = 0.9;
 const maxEndpoints = 100;
+/**
+ * A page that was opened in an outage knows no usual. There the quickest answer so far tells an API
+ * that is slow by nature from one that has too much to do: it has waited least. An origin that is
+ * overrun may have given no quick one yet, so more than a second is slow at first in any case.
+ */
+const quickestFactor = 4;
+const strangerMs = 1000;
 
 export function createLatency(): Latency {
-  const usual = new Map<string, number>();
+  const endpoints = new Map<string, number>();
+  /** The same by method, for endpoints that are not known: a write takes longer than a read. */
+  const methods = new Map<string, number>();
+  const quickest = new Map<string, number>();
+
   return {
     learn(endpoint, latencyMs) {
+      average(methods, methodOf(endpoint), latencyMs);
       // Below the floor nothing is slow: an origin that is always fast costs nothing here.
-      if (latencyMs <= floorMs && usual.size === 0) return;
-      const known = usual.get(endpoint) ?? latencyMs;
+      if (latencyMs <= floorMs && endpoints.size === 0) return;
       // Ids in paths must not fill the memory.
-      if (usual.size >= maxEndpoints && !usual.has(endpoint)) usual.clear();
-      usual.set(endpoint, known * memory + latencyMs * (1 - memory));
+      if (endpoints.size >= maxEndpoints && !endpoints.has(endpoint)) endpoints.clear();
+      average(endpoints, endpoint, latencyMs);
     },
-    isFast: (endpoint, latencyMs) =>
-      latencyMs <= Math.max(floorMs, slowFactor * (usual.get(endpoint) ?? 0)),
+    note(endpoint, latencyMs) {
+      const method = methodOf(endpoint);
+      quickest.set(method, Math.min(quickest.get(method) ?? Infinity, latencyMs));
+    },
+    isFast(endpoint, latencyMs, isLong) {
+      const method = methodOf(endpoint);
+      const usual = endpoints.get(endpoint) ?? methods.get(method);
+      const stranger = quickestFactor * (quickest.get(method) ?? 0);
+      const limitMs =
+        usual === undefined
+          ? Math.min(stranger, isLong ? Infinity : strangerMs)
+          : usualFactor * usual;
+      return latencyMs <= Math.max(floorMs, limitMs);
+    },
   };
 }
+
+function average(usual: Map<string, number>, name: string, latencyMs: number): void {
+  usual.set(name, (usual.get(name) ?? latencyMs) * memory + latencyMs * (1 - memory));
+}
+
+const methodOf = (endpoint: string): string => endpoint.slice(0, endpoint.indexOf(' '));

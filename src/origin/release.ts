@@ -8,6 +8,8 @@ export interface Release {
   readonly isUnderWay: () => boolean;
   /** What is let go was held for its origin, which is not yet seen to be well. */
   readonly isRecovery: () => boolean;
+  /** It has gone on for so long that what is slow now will hardly be quicker. */
+  readonly isLong: () => boolean;
   /** An origin that was down, or has asked for a pause, is given what was held for so long. */
   readonly recover: (
     heldCount: number,
@@ -28,11 +30,14 @@ export interface Release {
 
 /** Those that are resumed so long after the last one are others. */
 const spreadPauseMs = 1000;
+/** What an overrun server needs to catch up, and more. */
+const longMs = 120_000;
 
 export function createRelease(clock: Clock, random: Random): Release {
   const pace = createPace();
   let isUnderWay = false;
   let isSpread = false;
+  let begunAt = 0;
   /** When the last one went, and how many gaps of the pace the next one waits. */
   let releasedAt = 0;
   let gaps = 0;
@@ -57,9 +62,11 @@ export function createRelease(clock: Clock, random: Random): Release {
     pace,
     isUnderWay: () => isUnderWay,
     isRecovery: () => isUnderWay && !isSpread,
+    isLong: () => clock.now() - begunAt > longMs,
     recover(heldCount, heldForMs, usualFailureRate, firstGap) {
       isUnderWay = heldCount > 0;
       isSpread = false;
+      begunAt = clock.now();
       pace.start(heldCount, heldForMs, usualFailureRate);
       begin(firstGap);
     },

@@ -400,6 +400,25 @@ describe('the release', () => {
     expect(gate.getState()).toEqual({ status: 'up', retryAt: undefined, waiting: 0 });
   });
 
+  test('what takes more than a second is slow at first where nothing is known, and two minutes later is as quick as it gets', () => {
+    const { gate, clock, ask, send, trip } = openGate();
+    trip();
+    for (let id = 0; id < 1000; id++) ask(`POST /${id}`, { isNew: false, holdMs: 300_000 });
+    clock.advance(firstTimedMs + 3000);
+    gate.settle('POST /999', true, ok, 3000);
+    for (let id = 0; id < 3; id++) send('POST /new', ok, 3000);
+    expect(gate.pace.getState()).toBe(0.05);
+    clock.advance(120_000);
+    send('POST /new', ok, 3000);
+    expect(gate.pace.getState()).toBe(0.05);
+    clock.advance(1);
+    send('POST /new', ok, 3000);
+    expect(gate.pace.getState()).toBe(0.05 * 1.5);
+    send('POST /new', ok, 12_001);
+    expect(gate.pace.getState()).toBe(0.05);
+    expect(gate.getState()).toMatchObject({ status: 'recovering' });
+  });
+
   test('what is asked for meanwhile goes at once', () => {
     const { gate, clock, ask, trip } = openGate();
     trip();
