@@ -156,12 +156,11 @@ export const experiments: readonly Experiment[] = [
     name: 'slow-api',
     title: 'An API that takes 400 ms for everything, and pages that were opened in the outage',
     cells: [
-      { title: '400 ms, load 0.5', waitS: 0.4, load: 0.5 },
       { title: '400 ms, load 0.7', waitS: 0.4 },
       { title: '400 ms, load 0.85', waitS: 0.4, load: 0.85 },
       { title: 'opened in the outage, load 0.7', warmUpS: 0 },
       { title: 'opened in the outage, 400 ms, load 0.5', warmUpS: 0, waitS: 0.4, load: 0.5 },
       { title: 'opened in the outage, 400 ms, load 0.7', warmUpS: 0, waitS: 0.4 },
-    ].map(({ title, ...scenario }) => cell('steadfetch', title, scenario, 1)),
+    ].map(({ title, ...scenario }) => cell('steadfetch', title, { afterS: 80, ...scenario }, 1)),
   },
 ];
