@@ -1,4 +1,4 @@
-import { QueryClientProvider, useMutation } from '@tanstack/react-query';
+import { notifyManager, QueryClientProvider, useMutation } from '@tanstack/react-query';
 import { act, render, screen } from '@testing-library/react';
 import { StrictMode, type ReactNode } from 'react';
 import { createSteadfetch } from 'steadfetch';
@@ -11,12 +11,14 @@ import {
   useRetryStatus,
   useSafeSubmit,
 } from 'steadfetch/react';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { createBrowser, settle, shop, type TestBrowser, type TestTab } from '../outbox/rig.ts';
 
 let browser: TestBrowser;
 let tab: TestTab<typeof shop>;
 
+// By default it tells in a timer, which nothing here would wait for.
+beforeAll(() => notifyManager.setScheduler(setImmediate));
 beforeEach(() => {
   browser = createBrowser();
   tab = browser.openTab({ handlers: shop });
