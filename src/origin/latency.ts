@@ -12,7 +12,10 @@ export interface Latency {
 const floorMs = 300;
 /** Slow is more than this many times the usual. */
 const usualFactor = 2;
-const memory = 0.9;
+/** Of each new answer in the usual. */
+const weight = 0.1;
+/** One answer counts for so many times the usual at most: an outage often begins with slow ones. */
+const mostFactor = 4;
 const maxEndpoints = 100;
 /**
  * A page that was opened in an outage knows no usual. There the quickest answer so far tells an API
@@ -30,12 +33,16 @@ export function createLatency(): Latency {
 
   return {
     learn(endpoint, latencyMs) {
-      average(methods, methodOf(endpoint), latencyMs);
+      const method = methodOf(endpoint);
+      const usual = methods.get(method) ?? latencyMs;
+      const atMost = bounded(usual, latencyMs);
+      methods.set(method, average(usual, atMost));
       // Below the floor nothing is slow: an origin that is always fast costs nothing here.
       if (latencyMs <= floorMs && endpoints.size === 0) return;
       // Ids in paths must not fill the memory.
       if (endpoints.size >= maxEndpoints && !endpoints.has(endpoint)) endpoints.clear();
-      average(endpoints, endpoint, latencyMs);
+      const own = endpoints.get(endpoint);
+      endpoints.set(endpoint, own ? average(own, bounded(own, latencyMs)) : atMost);
     },
     note(endpoint, latencyMs) {
       const method = methodOf(endpoint);
@@ -54,8 +61,9 @@ export function createLatency(): Latency {
   };
 }
 
-function average(usual: Map<string, number>, name: string, latencyMs: number): void {
-  usual.set(name, (usual.get(name) ?? latencyMs) * memory + latencyMs * (1 - memory));
-}
+const average = (usual: number, latencyMs: number): number => usual + weight * (latencyMs - usual);
+
+const bounded = (usual: number, latencyMs: number): number =>
+  Math.min(Math.max(0, latencyMs), mostFactor * Math.max(usual, floorMs));
 
 const methodOf = (endpoint: string): string => endpoint.slice(0, endpoint.indexOf(' '));

@@ -30,13 +30,27 @@ describe('what was asked while all was well', () => {
 
   test('is measured by itself, and tells what to expect of others with its method', () => {
     const latency = createLatency();
-    latency.learn('GET /report', 1000);
     latency.learn('GET /quick', 100);
+    latency.learn('GET /report', 1000);
+    latency.learn('GET /report', 1000);
     expect(slowest(latency, 'GET /report')).toBe(2000);
-    expect(slowest(latency, 'GET /quick')).toBe(300);
-    // 0.9 x 1000 + 0.1 x 100.
-    expect(slowest(latency, 'GET /new')).toBe(1820);
+    expect(slowest(latency, 'GET /quick')).toBe(542);
+    // 100, then 0.9 x 100 + 0.1 x 1000, and the same again.
+    expect(slowest(latency, 'GET /new')).toBe(542);
     expect(slowest(latency, 'POST /new')).toBe(300);
+  });
+
+  test('is hardly slower for one answer that took very long: an outage often begins with those', () => {
+    const latency = createLatency();
+    latency.learn('GET /a', 50);
+    latency.learn('GET /a', 20_000);
+    // 1.2 s, for all that is known of it by itself.
+    expect(slowest(latency, 'GET /a')).toBe(2400);
+    // 0.9 x 50 + 0.1 x 1200.
+    expect(slowest(latency, 'GET /new')).toBe(330);
+    latency.learn('GET /a', 20_000);
+    // 0.9 x 1200 + 0.1 x 4800.
+    expect(slowest(latency, 'GET /a')).toBe(3120);
   });
 
   test('is no quicker or slower for what came after an outage', () => {
@@ -64,10 +78,11 @@ describe('what was asked while all was well', () => {
     for (let id = 0; id < 100; id++) expect(latency.isFast(`GET /${id}`, 2000, false)).toBe(true);
   });
 
-  test('breaks nothing when the clock was set back meanwhile', () => {
+  test('is hardly quicker for one that took less than no time: the clock was set back', () => {
     const latency = createLatency();
+    latency.learn('GET /a', 1000);
     latency.learn('GET /a', -3_600_000);
-    expect(slowest(latency, 'GET /a')).toBe(300);
+    expect(slowest(latency, 'GET /a')).toBe(1800);
   });
 });
 
