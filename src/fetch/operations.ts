@@ -83,8 +83,10 @@ export function createOperations(environment: Environment): Operations {
       random,
       isOverBudget,
     });
-    // What this request itself may have done is weighed already.
-    if (failure.processed !== 'no' && !isRepeatable(report)) live.unkeyed--;
+    // What this request itself may have done is weighed already; that of another client was never
+    // counted, nor is one that is thrown once more.
+    const isCounted = report.keyed === false && !report.decision && !isRepeatable(report);
+    if (isCounted && failure.processed !== 'no') live.unkeyed--;
     if (live.intent && live.unkeyed > 0 && decision.kind === 'retry')
       return { kind: 'stop', reason: 'not-idempotent', retryAt: undefined };
     const wasTold = failure.kind === 'http' && failure.retryAfterMs !== undefined;

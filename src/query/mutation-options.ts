@@ -166,7 +166,7 @@ function run(
   const controller = new AbortController();
   const { signal } = controller;
   const bound = bindFetch(fetch, live, signal, signals);
-  const once = (): Promise<unknown> => {
+  const attempt = (): Promise<unknown> => {
     const own = bound.fetchNow();
     return mutationFn(variables, {
       ...given,
@@ -187,6 +187,6 @@ function run(
       controller.abort();
     };
     if (mutation) showRun(mutation, { ...bound, live, cancel });
-    runLoop(context, live, signal, once).then(resolve, fail);
+    runLoop(context, live, signal, attempt).then(resolve, fail);
   });
 }

@@ -134,6 +134,26 @@ describe('a mutation whose requests were all refused', () => {
     expect(outcomeOf(last().lastError)).toMatchObject({ status: 404, processed: 'no' });
   });
 
+  test('and whose error is thrown once more does nothing twice that has no key', async () => {
+    let error: unknown;
+    let attempts = 0;
+    const { order, server, time, last, sent } = showOrders(
+      async (_, { fetch }) => {
+        error ??= await fetch(unkeyed, post).catch((its: unknown) => its);
+        if (attempts++ < 2) throw error;
+        await fetch('http://other.test/fees', post);
+        return fetch('/labels');
+      },
+      { policy: { shouldRetry: () => true } },
+    );
+    server.plan('/charges', 408);
+    server.plan('/labels', 503, 503);
+    order();
+    await time.advance(60_000);
+    expect(sent()).toEqual(['POST /charges', 'POST /fees', 'GET /labels']);
+    expect(last().status).toBe('unknown');
+  });
+
   test('is run again where the app wants that, also without a key', async () => {
     const { order, server, time, last, sent } = showOrders((_, { fetch }) => fetch(unkeyed, post), {
       policy: { shouldRetry: () => true },
@@ -192,6 +212,32 @@ describe('a mutation that another client sends', () => {
       expect(outcomeOf(last().lastError)).toMatchObject({ status, processed: 'unknown' });
     },
   );
+
+  test.each([
+    ['another error each time', () => foreign('post', 408)],
+    [
+      'the same error each time',
+      (
+        (error) => () =>
+          error
+      )(foreign('post', 408)),
+    ],
+  ])('and that the app has sent again, by %s, does nothing of ours twice', async (_what, make) => {
+    let attempts = 0;
+    const { order, server, time, last, sent } = showOrders(
+      async (_, { fetch }) => {
+        if (attempts++ < 2) throw make();
+        await fetch(unkeyed, post);
+        return fetch('/labels');
+      },
+      { policy: { shouldRetry: () => true } },
+    );
+    server.plan('/labels', 503, 503);
+    order();
+    await time.advance(60_000);
+    expect(sent()).toEqual(['POST /charges', 'GET /labels']);
+    expect(last().status).toBe('unknown');
+  });
 
   test('and is cancelled after a read of ours ends unknown', async () => {
     const { order, time, last } = showOrders(async (_, { fetch }) => {
