@@ -5,9 +5,12 @@ import { runExperiments } from './experiments/run-experiments.ts';
 import { introduction, longIntroduction } from './report/introduction.ts';
 import { drawPicture } from './report/picture.ts';
 import { writeContention, writeReport } from './report/report.ts';
+import { writeUserPage } from './user/user-page.ts';
 
 // Everything, into docs/storms: `npm run storms`. To try something out, with nothing written:
 // `npm run storms -- --only grid,blip --policy steadfetch --seeds 1 --config '<json>'`.
+// One user, into a page of its own: `npm run storms -- --only user`; `--quick` to tune, with nothing
+// written.
 // The long outages with five seeds, which would take everything beyond three minutes, into a page of
 // their own: `npm run storms -- --long`.
 const { values } = parseArgs({
@@ -17,9 +20,34 @@ const { values } = parseArgs({
     seeds: { type: 'string' },
     config: { type: 'string' },
     long: { type: 'boolean' },
+    quick: { type: 'boolean' },
   },
 });
+const folder = new URL('../docs/storms/', import.meta.url);
+mkdirSync(folder, { recursive: true });
+const startMs = performance.now();
+const seeds = values.seeds === undefined ? undefined : Number(values.seeds);
+const onProgress = (done: number, of: number): void => {
+  if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${of} runs`);
+};
+const end = (): void => {
+  console.log(`\n${((performance.now() - startMs) / 1000).toFixed(0)} s`);
+};
+
 const only = values.only?.split(',');
+if (only?.includes('user')) {
+  const isQuick = values.quick ?? false;
+  const config =
+    values.config === undefined
+      ? undefined
+      : (JSON.parse(values.config) as Record<string, unknown>);
+  const page = await writeUserPage({ isQuick, seeds, config, onProgress });
+  console.log(page);
+  if (!isQuick && !config && seeds === undefined)
+    writeFileSync(new URL('one-user.md', folder), `${page}\n`);
+  end();
+  process.exit();
+}
 const chosen = (values.long ? [longOutages] : experiments)
   .filter(({ name }) => !only || only.includes(name))
   .map((experiment) => ({
@@ -28,22 +56,17 @@ const chosen = (values.long ? [longOutages] : experiments)
   }));
 
 const picturedExperiment = 'peers';
-const startMs = performance.now();
 const results = await runExperiments(chosen, {
-  maxSeeds: values.seeds === undefined ? undefined : Number(values.seeds),
+  maxSeeds: seeds,
   config: JSON.parse(values.config ?? '{}') as Record<string, unknown>,
   pictured: picturedExperiment,
-  onProgress: (done, of) => {
-    if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${of} runs`);
-  },
+  onProgress,
 });
 const { long: isLong, ...others } = values;
 const isWhole = Object.values(others).every((value) => value === undefined);
 const isAll = isWhole && !isLong;
 const report = [writeReport(chosen, results), ...(isAll ? [writeContention()] : [])].join('\n\n');
 console.log(report);
-const folder = new URL('../docs/storms/', import.meta.url);
-mkdirSync(folder, { recursive: true });
 if (isWhole && isLong)
   writeFileSync(new URL('long-outages.md', folder), `${longIntroduction}\n\n${report}\n`);
 if (isAll) {
@@ -54,4 +77,4 @@ if (isAll) {
   writeFileSync(new URL('outage.svg', folder), drawPicture(title, pictured));
   writeFileSync(new URL('figures.md', folder), `${introduction}\n\n${report}\n`);
 }
-console.log(`\n${((performance.now() - startMs) / 1000).toFixed(0)} s`);
+end();

@@ -48,6 +48,7 @@ export async function runExperiments(
   // The longest first, so that all workers end together.
   const list = [...jobs].toSorted(([, a], [, b]) => costOf(b) - costOf(a));
   const results = await runJobs(
+    'storm',
     list.map(([, job]) => job),
     (done) => onProgress?.(done, list.length),
   );

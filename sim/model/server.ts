@@ -2,7 +2,7 @@ import type { Random } from '../../src/index.ts';
 import { milestones, type Scenario } from './scenario.ts';
 
 /** What becomes of a request: an answer (status 0: the connection breaks), or nothing at all. */
-interface Reply {
+export interface Reply {
   readonly atMs: number;
   readonly status: number;
   readonly retryAfter?: string | undefined;
@@ -14,7 +14,7 @@ interface Reply {
  */
 export interface Server {
   /** Requests must come in the order of time. */
-  readonly receive: (arrivalMs: number) => Reply | undefined;
+  readonly receive: (arrivalMs: number, url: string) => Reply | undefined;
 }
 
 /** How late everything is answered in a `slow` outage. */

@@ -18,10 +18,10 @@ export class AttemptError extends Error {
  * One attempt with a time limit, and nothing else: what a policy that brings no client of its own
  * is given to retry. Rejects with an AttemptError.
  */
-export function send({ clock, fetch, timeoutMs }: TabContext): Promise<Response> {
+export function send({ clock, fetch, timeoutMs }: TabContext, url = '/'): Promise<Response> {
   return new Promise((resolve, reject) => {
     const timer = clock.setTimeout(() => reject(new AttemptError(undefined, true)), timeoutMs);
-    fetch('/')
+    fetch(url)
       .then(refuseFailures, () => {
         throw new AttemptError();
       })

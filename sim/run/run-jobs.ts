@@ -1,32 +1,34 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import type { Job, JobResult } from './job.ts';
+import type { Works } from './works.ts';
 
 /** Enough for any run; without a limit, a worker would rather grow than collect its garbage. */
 const resourceLimits = { maxOldGenerationSizeMb: 1024 };
 
 /** Runs jobs on all cores, the first first; the results are in the order of the jobs. */
-export async function runJobs(
-  jobs: readonly Job[],
+export async function runJobs<Work extends keyof Works>(
+  work: Work,
+  jobs: readonly Parameters<Works[Work]>[0][],
   onProgress?: (done: number) => void,
   workers: number = availableParallelism(),
-): Promise<JobResult[]> {
-  const results: JobResult[] = [];
+): Promise<Awaited<ReturnType<Works[Work]>>[]> {
+  type Result = Awaited<ReturnType<Works[Work]>>;
+  const results: Result[] = [];
   let next = 0;
   let done = 0;
 
-  const work = (): Promise<void> =>
+  const runSome = (): Promise<void> =>
     new Promise((resolve, reject) => {
       const worker = new Worker(new URL('./worker.ts', import.meta.url), { resourceLimits });
       let current = -1;
       const takeNext = (): void => {
         current = next++;
         const job = jobs[current];
-        if (job) return worker.postMessage(job, []);
+        if (job) return worker.postMessage({ work, job }, []);
         void worker.terminate();
         resolve();
       };
-      worker.on('message', (result: JobResult) => {
+      worker.on('message', (result: Result) => {
         results[current] = result;
         onProgress?.(++done);
         takeNext();
@@ -35,6 +37,6 @@ export async function runJobs(
       takeNext();
     });
 
-  await Promise.all(Array.from({ length: workers }, work));
+  await Promise.all(Array.from({ length: workers }, runSome));
   return results;
 }

@@ -1,0 +1,7 @@
+import { runUserJob } from '../user/run-user-job.ts';
+import { runStormJob } from './run-storm-job.ts';
+
+/** What a worker can be asked to run. */
+export const works = { storm: runStormJob, user: runUserJob } as const;
+
+export type Works = typeof works;

@@ -1,0 +1,28 @@
+/** How the server fails: at once, by a connection that breaks, by silence, or with a told time. */
+export const userKinds = ['503', 'reset', 'hang', 'retry-after'] as const;
+export type UserKind = (typeof userKinds)[number];
+
+/** What one page does while its server is down. */
+export interface PageScenario {
+  readonly kind: UserKind;
+  /** How many queries it asks for. */
+  readonly queries: number;
+  /** All at the moment at which the outage begins, or one after the other from then on. */
+  readonly order: 'at once' | 'staggered';
+  /** Opened at that moment, or used for a minute before. */
+  readonly page: 'fresh' | 'used';
+  /** When an attempt is given up, in milliseconds; Infinity: never. */
+  readonly timeoutMs: number;
+}
+
+/** The same, with an outage. */
+export interface UserScenario extends PageScenario {
+  readonly outageS: number;
+  readonly seed: number;
+}
+
+/** The default time limit of an attempt. */
+export const defaultTimeoutMs = 10_000;
+
+/** How long what is wanted may be paused by default, and so how long a user waits at the most. */
+export const maxPauseMs = 60_000;

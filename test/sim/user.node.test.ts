@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest';
+import { pagePolicies } from '../../sim/page/page-policies.ts';
+import { runUser } from '../../sim/user/run-user.ts';
+import { readUserFigures, wellFromMs } from '../../sim/user/user-figures.ts';
+import type { UserScenario } from '../../sim/user/user-scenario.ts';
+
+const scenario: UserScenario = {
+  kind: '503',
+  queries: 1,
+  order: 'at once',
+  page: 'fresh',
+  timeoutMs: 10_000,
+  outageS: 2,
+  seed: 1,
+};
+
+test("React Query's default asks at 0, 1 and 3 s: so it answers 1.17 s after an outage of 2 s", async () => {
+  // Each request takes 50 ms on its way and, where the server is well, 20 ms there.
+  expect(await runUser(scenario, pagePolicies['react-query'])).toEqual({
+    queries: [{ askedMs: 0, settledMs: 3170, isOk: true }],
+    requests: 3,
+  });
+});
+
+test("React Query's default gives up after 7 s of an outage", async () => {
+  const record = await runUser({ ...scenario, outageS: 10 }, pagePolicies['react-query']);
+  expect(record).toEqual({ queries: [{ askedMs: 0, settledMs: 7200, isOk: false }], requests: 4 });
+});
+
+test('a request that hangs is lost: it is answered after its time limit, or never without one', async () => {
+  const hang = { ...scenario, kind: 'hang' } as const;
+  const limited = await runUser(hang, pagePolicies['react-query']);
+  expect(limited).toEqual({
+    queries: [{ askedMs: 0, settledMs: 11_070, isOk: true }],
+    requests: 2,
+  });
+  const bare = await runUser({ ...hang, timeoutMs: Infinity }, pagePolicies['react-query']);
+  expect(bare).toEqual({ queries: [{ askedMs: 0 }], requests: 1 });
+});
+
+test('plain jitter obeys Retry-After, in whole seconds, and a page is up right after it', async () => {
+  const told = { ...scenario, kind: 'retry-after', queries: 2, outageS: 1.5 } as const;
+  const { queries, requests } = await runUser(told, pagePolicies['full-jitter-8']);
+  expect(queries.map(({ settledMs }) => settledMs)).toEqual([2120, 2120]);
+  expect(requests).toBe(4);
+});
+
+test('a staggered page asks within half of a short outage, and first at its start', async () => {
+  const staggered = { ...scenario, queries: 6, order: 'staggered' } as const;
+  const { queries } = await runUser(staggered, pagePolicies['react-query']);
+  const asked = queries.map(({ askedMs }) => askedMs);
+  expect(asked[0]).toBe(0);
+  expect(asked).toEqual(asked.toSorted((a, b) => a - b));
+  expect(asked.at(-1)).toBeLessThanOrEqual(1000);
+});
+
+test('figures are those of all runs: the first answer from when the server is well, and the last from the first', () => {
+  const ok = (askedMs: number, settledMs: number) => ({ askedMs, settledMs, isOk: true });
+  const records = [
+    { queries: [ok(0, 3000), ok(0, 4000)], requests: 4 },
+    { queries: [ok(0, 6000), ok(0, 2500)], requests: 6 },
+    { queries: [ok(0, 5000), { askedMs: 0, settledMs: 7000, isOk: false }], requests: 8 },
+  ];
+  expect(readUserFigures(records, [2000, 2000, 2000])).toEqual({
+    answered: 5 / 6,
+    firstMedianMs: 1000,
+    firstP95Ms: 3000,
+    firstMeanMs: 4500 / 3,
+    wholeMedianMs: 3500,
+    wholeP95Ms: Infinity,
+    inOrder: 2 / 3,
+    requests: 6,
+  });
+});
+
+test('nothing can know that a server is well before the time limit of what hangs', () => {
+  expect(wellFromMs({ ...scenario, kind: 'hang' }, 2)).toBe(10_000);
+  expect(wellFromMs({ ...scenario, kind: 'hang' }, 20)).toBe(20_000);
+  expect(wellFromMs(scenario, 2)).toBe(2000);
+});
+
+test('Steadfetch answers a page of six after an outage of 5 s, and twice with the same seed alike', async () => {
+  const page = { ...scenario, queries: 6, outageS: 5 };
+  const record = await runUser(page, pagePolicies.steadfetch);
+  expect(record.queries.map(({ isOk }) => isOk)).toEqual(Array.from({ length: 6 }, () => true));
+  expect(await runUser(page, pagePolicies.steadfetch)).toEqual(record);
+});
