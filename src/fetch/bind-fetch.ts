@@ -1,5 +1,6 @@
 import type { SteadyFetch } from './create-fetch.ts';
 import type { LiveOperation, Signals } from './live-operation.ts';
+import { keepReferrer, readInit } from './read-init.ts';
 import { readParts } from './request-parts.ts';
 
 /** A fetch for one operation, and what is known of all that went through it. */
@@ -28,12 +29,13 @@ export function bindFetch(
       return async (input, init) => {
         // Too late for its attempt: the next one sends it.
         if (live.attempt !== attempt) throw live.lastError;
-        const { signal: own = signal } = readParts(input, init ?? {});
+        const members = readInit('steady.fetch', init);
+        const { request, signal: own = signal } = readParts(input, members);
         const both = own === signal ? own : AbortSignal.any([signal, own]);
         signals.set(both, live);
         open++;
         try {
-          return await fetch(input, { ...init, signal: both });
+          return await fetch(input, { ...keepReferrer(request, members), signal: both });
         } finally {
           open--;
         }

@@ -7,6 +7,7 @@ import type { LiveOperation } from './live-operation.ts';
 import { outlivePage } from './outlive.ts';
 import type { SentFacts, Settle } from './passage.ts';
 import { classify, judge } from './classify-response.ts';
+import { keepReferrer, readInit } from './read-init.ts';
 import { accept } from './receive.ts';
 import { isBodySpent, isSendable, readParts, type RequestParts, shown } from './request-parts.ts';
 import type { SteadyInit } from './steady-init.ts';
@@ -39,8 +40,10 @@ export function createFetch(context: FetchContext): SteadyFetch {
   const { keys, operations, transport } = context;
   let lastRequest = 0;
 
-  return async function steadyFetch(input, init = {}) {
-    const parts = readParts(input, init);
+  return async function steadyFetch(input, given) {
+    const members = readInit('steady.fetch', given);
+    const parts = readParts(input, members);
+    const init = keepReferrer(parts.request, members);
     const { signal } = parts;
     const facts = gather(context, parts, init);
     const { live } = facts;

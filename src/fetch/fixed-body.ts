@@ -29,7 +29,7 @@ export function fixBody(body: Given, boundary: () => string): FixedBody {
         'steady.fetch: body is a stream, which can be sent only once, and a request with an idempotency key is sent again. Give a Blob or text.',
       );
     default:
-      return ArrayBuffer.isView(body) ? copy(body) : (body as string);
+      return ArrayBuffer.isView(body) ? copy(body) : String(body as unknown);
   }
 }
 

@@ -1,10 +1,16 @@
 import type { SteadyFetch } from './create-fetch.ts';
+import { readInit } from './read-init.ts';
 import { readHeaders, readParts } from './request-parts.ts';
 import type { SteadyInit } from './steady-init.ts';
 
 /** What `steady.json` takes besides the init of `steady.fetch`. */
 export interface JsonInit extends SteadyInit {
-  /** Sent as the JSON body, with its content type; the method is POST unless it is given. */
+  /**
+   * Sent as the JSON body, with its content type; the method is POST unless it is given.
+   *
+   * @default none
+   * @throws TypeError when it is there and JSON cannot express it, as `undefined` and functions.
+   */
   readonly json?: unknown;
 }
 
@@ -23,19 +29,23 @@ export type SteadyJson = <T = unknown>(input: RequestInfo | URL, init?: JsonInit
 
 export function createJson(fetch: SteadyFetch): SteadyJson {
   return async <T>(input: RequestInfo | URL, init?: JsonInit): Promise<T> => {
-    const response = await fetch(input, withJson(input, init ?? {}));
+    const response = await fetch(input, withJson(input, readInit('steady.json', init)));
     if (response.status === 204 || response.status === 205) return null as T;
     return (await response.json()) as T;
   };
 }
 
-function withJson(input: RequestInfo | URL, { json, ...init }: JsonInit): SteadyInit {
-  if (json === undefined) return init;
+function withJson(input: RequestInfo | URL, given: JsonInit): SteadyInit {
+  if (!('json' in given)) return given;
+  const { json, ...init } = given;
   const body = JSON.stringify(json) as string | undefined;
   if (body === undefined) {
-    throw new TypeError(`steady.json: json is a ${typeof json}, which JSON cannot express.`);
+    const what = json === undefined ? 'undefined' : `a ${typeof json}`;
+    throw new TypeError(
+      `steady.json: json is ${what}, which JSON cannot express. Leave json out to send none.`,
+    );
   }
-  if (init.body) throw new TypeError('steady.json: give either json or body, not both.');
+  if (init.body != null) throw new TypeError('steady.json: give either json or body, not both.');
   const { request } = readParts(input, init);
   const headers = readHeaders(request, init);
   if (!headers.has('content-type')) headers.set('content-type', 'application/json');

@@ -10,15 +10,28 @@ export interface RequestParts {
   readonly signal: AbortSignal | undefined;
 }
 
+/** @throws TypeError for a signal that is none. */
 export function readParts(input: Input, init: RequestInit): RequestParts {
-  const request = typeof input === 'object' && 'url' in input ? input : undefined;
+  const request = isRequest(input) ? input : undefined;
   const signal = init.signal === undefined ? request?.signal : init.signal;
+  // Refused before anything is begun for it.
+  if (signal && typeof signal.addEventListener !== 'function') {
+    throw new TypeError('steady.fetch: signal is no AbortSignal, and must be one, or null.');
+  }
+  // Whatever it is, fetch makes a text of it.
+  const given: unknown = init.method;
+  const method = given === undefined ? (request?.method ?? 'GET') : String(given);
   return {
     request,
-    method: (init.method ?? request?.method ?? 'GET').toUpperCase(),
+    method: method.toUpperCase(),
     url: request?.url ?? `${input as string | URL}`,
     signal: signal ?? undefined,
   };
+}
+
+/** By its name, which is the same in another realm. */
+function isRequest(input: Input): input is Request {
+  return typeof input === 'object' && Object.prototype.toString.call(input) === '[object Request]';
 }
 
 /** The headers that fetch will send of its two arguments. */

@@ -75,6 +75,9 @@ test('an answer outside 2xx is an HttpError, whatever its body', async () => {
 });
 
 test.each<[string, JsonInit, string]>([
+  ['json of undefined', { json: undefined }, 'json is undefined'],
+  ['json of undefined beside a method', { method: 'POST', json: undefined }, 'json is undefined'],
+  ['json beside an empty body', { json: {}, body: '' }, 'json'],
   ['json beside body', { json: {}, body: 'a' }, 'json'],
   ['a function as json', { json: () => {} }, 'function'],
   ['a symbol as json', { json: Symbol('a') }, 'symbol'],
