@@ -19,8 +19,8 @@ export function readParts(input: Input, init: RequestInit): RequestParts {
     throw new TypeError('steady.fetch: signal is no AbortSignal, and must be one, or null.');
   }
   // Whatever it is, fetch makes a text of it.
-  const given: unknown = init.method;
-  const method = given === undefined ? (request?.method ?? 'GET') : String(given);
+  const given: string | number | undefined = init.method;
+  const method = given === undefined ? (request?.method ?? 'GET') : `${given as string | number}`;
   return {
     request,
     method: method.toUpperCase(),
