@@ -4,7 +4,9 @@ import { checkOptions, type IdempotentOptions, type Settings } from './options.t
 import { createProblem } from './problem.ts';
 import { readBody } from './read-body.ts';
 import { readKey } from './read-key.ts';
-import type { Claim } from './store.ts';
+import { readScope } from './read-scope.ts';
+import { withinLease } from './within-lease.ts';
+import type { Claim, StoredAnswer } from './store.ts';
 
 /** What a handler gets beside its request. */
 export interface IdempotentContext<Tx> {
@@ -32,8 +34,8 @@ export type IdempotentHandler<Tx> = (
  * - Answered before: the same answer, with `Idempotent-Replayed: true`.
  *
  * The key is claimed, then the handler runs within the store's transaction, and its effect and its
- * answer are committed together. What is no final answer (`isFinal`: a 5xx, a 429) or is thrown is
- * rolled back, and the next attempt runs again.
+ * answer are committed together. What is no final answer (`isFinal`: a 5xx, a 429), is thrown, or
+ * takes longer than `leaseMs` is rolled back, and the next attempt runs again.
  *
  * Wrap one method of one resource: every request that comes here needs a key.
  *
@@ -45,9 +47,12 @@ export type IdempotentHandler<Tx> = (
  * import { http } from 'msw';
  * import { idempotent, memoryStore } from 'steadfetch/server';
  *
+ * // Yours: verifies the session or the token, and gives the id of its user.
+ * declare function userIdOf(request: Request): Promise<string>;
+ *
  * const placeOrder = idempotent(() => Response.json({ id: 1 }, { status: 201 }), {
  *   store: memoryStore(),
- *   scope: (request) => request.headers.get('authorization') ?? '',
+ *   scope: userIdOf,
  * });
  *
  * export const handlers = [http.post('/orders', ({ request }) => placeOrder(request))];
@@ -83,8 +88,11 @@ export function idempotent<Tx>(
 
     let response: Response | undefined;
     const isHeld = await store.run(claim, async (tx) => {
-      response = await handler(copy(), { key, tx });
-      return settings.isFinal(response) ? copyAnswer(response) : undefined;
+      const answer = async (): Promise<StoredAnswer | undefined> => {
+        response = await handler(copy(), { key, tx });
+        return settings.isFinal(response) ? copyAnswer(response) : undefined;
+      };
+      return withinLease(settings.leaseMs, answer);
     });
     // Not held: it was taken for dead, and what it did is undone. Another one runs, or has.
     return isHeld && response ? response : createProblem('in-progress', settings);
@@ -97,7 +105,7 @@ async function createClaim<Tx>(
   body: Uint8Array<ArrayBuffer>,
   { scope, fingerprint, now, leaseMs, lifetimeMs }: Settings<Tx>,
 ): Promise<Claim> {
-  const owner = (await scope?.(copy())) ?? '';
+  const owner = await readScope(copy(), scope);
   const print = (await fingerprint?.(copy())) ?? (await fingerprintOf(copy(), body));
   const nowMs = now();
   return {

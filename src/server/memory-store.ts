@@ -8,6 +8,11 @@ export interface MemoryStoreOptions {
    * its time lets its request run twice. @default 10000
    */
   readonly maxKeys?: number | undefined;
+  /**
+   * The most bytes of keys and answers: once they are reached, new keys are refused with a 503, too.
+   * The answers of handlers that run at that moment come on top. @default 67108864
+   */
+  readonly maxBytes?: number | undefined;
 }
 
 /** What a handler of a {@link memoryStore} gets: nothing in memory rolls back by itself. */
@@ -18,11 +23,13 @@ export interface MemoryTransaction {
 
 interface Entry extends Claim {
   answer?: StoredAnswer;
+  bytes: number;
 }
 
 /**
  * Keeps keys and answers in memory: for tests, a demo, or one process whose effects are in its
- * memory, too. A claim has no lease here: who holds it lives as long as the memory does.
+ * memory, too. A claim has no lease here: who holds it lives as long as the memory does, or until
+ * `idempotent` gives its handler up.
  *
  * @throws TypeError that names the option, its value and the allowed range.
  *
@@ -43,20 +50,34 @@ interface Entry extends Claim {
  */
 export function memoryStore({
   maxKeys = 10_000,
+  maxBytes = 67_108_864,
 }: MemoryStoreOptions = {}): IdempotencyStore<MemoryTransaction> {
   requireWhole('memoryStore', 'maxKeys', maxKeys, 1);
+  requireWhole('memoryStore', 'maxBytes', maxBytes, 1);
   const entries = new Map<string, Entry>();
+  let bytes = 0;
   let sweep = entries.values();
 
   const isOver = (entry: Entry, nowMs: number): boolean =>
     entry.answer !== undefined && entry.expiresAtMs <= nowMs;
+
+  const drop = (entry: Entry): void => {
+    entries.delete(entry.id);
+    bytes -= entry.bytes;
+  };
+  const grow = (entry: Entry, by: number): void => {
+    entry.bytes += by;
+    bytes += by;
+  };
+
+  const isFull = (): boolean => entries.size >= maxKeys || bytes >= maxBytes;
 
   /** Two steps per claim: the sweep comes round faster than the keys grow. */
   const dropExpired = (nowMs: number): void => {
     for (let step = 0; step < 2; step++) {
       const { value, done } = sweep.next();
       if (done) sweep = entries.values();
-      else if (isOver(value, nowMs)) entries.delete(value.id);
+      else if (isOver(value, nowMs)) drop(value);
     }
   };
 
@@ -65,8 +86,14 @@ export function memoryStore({
       dropExpired(claim.nowMs);
       const found = entries.get(claim.id);
       if (!found || isOver(found, claim.nowMs)) {
-        if (!found && entries.size >= maxKeys) return { kind: 'full' };
-        entries.set(claim.id, { ...claim });
+        if (found) drop(found);
+        // Before anybody is refused, all that has expired goes.
+        if (isFull())
+          for (const entry of entries.values()) if (isOver(entry, claim.nowMs)) drop(entry);
+        if (isFull()) return { kind: 'full' };
+        const entry = { ...claim, bytes: 0 };
+        entries.set(claim.id, entry);
+        grow(entry, 2 * (claim.id.length + claim.fingerprint.length));
         return { kind: 'claimed' };
       }
       const { fingerprint, answer } = found;
@@ -81,12 +108,17 @@ export function memoryStore({
         if (answer && entry) {
           // First: an effect that throws must not have those before it done again.
           entry.answer = answer;
+          grow(entry, bytesOf(answer));
           for (const effect of effects) effect();
         }
       } finally {
-        if (!entry?.answer) entries.delete(id);
+        if (entry && !entry.answer) drop(entry);
       }
       return true;
     },
   };
+}
+
+function bytesOf({ headers, body }: StoredAnswer): number {
+  return body.byteLength + 2 * headers.flat().join('').length;
 }

@@ -17,8 +17,12 @@ export interface IdempotentOptions<Tx> {
    */
   readonly fingerprint?: ((request: Request) => string | Promise<string>) | undefined;
   /**
-   * Whose keys they are, such as the user: without it, who guesses a key and its payload reads the
-   * answer. It gets a copy of the request. @default one scope for all
+   * Whose keys they are: an id of the user that stays the same, such as the subject of the verified
+   * token. Without it, who guesses a key and its payload reads the answer. Never the token itself: it
+   * may be renewed between two attempts, which would then be two orders. It gets a copy of the request.
+   *
+   * @throws TypeError at the request, where it gives a credential, or no text.
+   * @default one scope for all
    */
   readonly scope?: ((request: Request) => string | Promise<string>) | undefined;
   /**
@@ -28,8 +32,9 @@ export interface IdempotentOptions<Tx> {
    */
   readonly isFinal?: ((response: Response) => boolean) | undefined;
   /**
-   * After this time, in milliseconds, who claimed a key and gave no answer is taken for dead.
-   * Longer than any handler takes. @default 30000
+   * How long a handler may take, in milliseconds: then it is given up with an Error, what it wrote
+   * with `tx` is rolled back, and its key is free. The claim of a process that died ends as late.
+   * @default 30000
    */
   readonly leaseMs?: number | undefined;
   /** What a request is told to wait while the first one with its key runs, in whole seconds. @default 1 */

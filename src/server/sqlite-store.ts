@@ -1,4 +1,5 @@
 import { reject } from '../policy/check-option.ts';
+import { lendHandle } from './lend-handle.ts';
 import type { IdempotencyStore, StoredAnswer } from './store.ts';
 
 /** As much of a statement as is needed. */
@@ -32,7 +33,8 @@ interface Row {
  * which is the handle. Any number of processes may share the file.
  *
  * The handle is for this store alone: while a handler awaits something, its transaction is open on
- * it, and the next one waits. Give it a `timeout`, so that processes wait for one another.
+ * it, and the next one waits, up to `leaseMs`. `tx` throws once its transaction has ended. Give the
+ * handle a `timeout`, so that processes wait for one another.
  *
  * @throws TypeError when the name of the table is none.
  *
@@ -118,11 +120,12 @@ export function sqliteStore<Db extends SqliteDatabase>(
       enqueue(async () => {
         let isCommitted = false;
         let isHeld = true;
+        const { tx, takeBack } = lendHandle(db);
         try {
           // Immediate: a lock that is asked for later, at the first write, may be refused at once.
           db.exec('BEGIN IMMEDIATE');
           try {
-            const answer = await work(db);
+            const answer = await work(tx);
             if (answer) {
               const { status, headers, body } = answer;
               const { changes } = keep.run(status, JSON.stringify(headers), body, id, token);
@@ -133,6 +136,7 @@ export function sqliteStore<Db extends SqliteDatabase>(
               }
             }
           } finally {
+            takeBack();
             if (!isCommitted) db.exec('ROLLBACK');
           }
         } finally {

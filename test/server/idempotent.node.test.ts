@@ -144,9 +144,9 @@ describe.each(stores)('with %s', (_, createStore) => {
 
   test('the same key of two users is two orders, and neither reads the answer of the other', async () => {
     const rig = createStore();
-    const scope = (request: Request) => request.headers.get('authorization') ?? '';
+    const scope = ({ headers }: Request) => headers.get('user') ?? '';
     const shop = createShop(rig, { scope });
-    const of = (authorization: string) => shop.send(post({ key, headers: { authorization } }));
+    const of = (user: string) => shop.send(post({ key, headers: { user } }));
     expect(await told(of('Ann'))).toBe('201 a lamp: order 1');
     expect(await told(of('Ben'))).toBe('201 a lamp: order 2');
     expect(await told(of('Ann'))).toBe('201 a lamp: order 1');

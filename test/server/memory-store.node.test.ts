@@ -20,6 +20,34 @@ test('it keeps no more than the keys of one lifetime, and those that wait to be 
   }
 });
 
+test('it keeps no more bytes than it may: beyond them, new keys are refused until old ones expire', async () => {
+  const store = memoryStore({ maxBytes: 1000 });
+  const large = { status: 200, headers: [['a', 'b']], body: new Uint8Array(990) } as const;
+  const keep = async (id: string, nowMs: number, body = large) => {
+    const { kind } = await store.claim(claimOf(id, nowMs));
+    if (kind === 'claimed') await store.run(claimOf(id, nowMs), async () => body);
+    return kind;
+  };
+  expect(await keep('a', 0)).toBe('claimed');
+  expect(await keep('a', 1)).toBe('answered');
+  // 990 of the body, 4 each of id and fingerprint and of the header: 998.
+  expect(await keep('b', 1, { ...large, body: new Uint8Array(0) })).toBe('claimed');
+  expect(await keep('c', 1)).toBe('full');
+  expect(await keep('a', 99)).toBe('answered');
+  expect(await keep('c', 100)).toBe('claimed');
+  expect(await keep('d', 100)).toBe('full');
+  expect(await keep('c', 200)).toBe('claimed');
+});
+
+test('what failed takes no room', async () => {
+  const store = memoryStore({ maxBytes: 10 });
+  for (let index = 0; index < 9; index++) {
+    const claim = claimOf(`${index}`, 0);
+    expect(await store.claim(claim)).toEqual({ kind: 'claimed' });
+    await store.run(claim, async () => undefined);
+  }
+});
+
 test('a claim that runs is never given away: who holds it is alive', async () => {
   const store = memoryStore();
   const claim = claimOf('a', 0);

@@ -39,9 +39,9 @@ describe('idempotent', () => {
   });
 });
 
-test('memoryStore refuses no room at all', () => {
-  expect(() => memoryStore({ maxKeys: 0 })).toThrow(
-    `memoryStore: maxKeys is 0, and must be ${whole(1)}.`,
+test.each(['maxKeys', 'maxBytes'])('memoryStore refuses no room at all: %s', (option) => {
+  expect(() => memoryStore({ [option]: 0 })).toThrow(
+    `memoryStore: ${option} is 0, and must be ${whole(1)}.`,
   );
 });
 
