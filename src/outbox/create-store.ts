@@ -13,8 +13,12 @@ import {
   resurrect,
   unblock,
 } from './row-changes.ts';
-import type { Row } from './row.ts';
+import type { OwnerRecord, Row } from './row.ts';
 import { type OutboxStore, pageSize } from './store.ts';
+
+/** No owner, but which clear was done last: what was added since is not of it. */
+const clearedBy = 'cleared';
+const isOwner = ({ owner }: OwnerRecord): boolean => owner !== clearedBy;
 
 /** Each operation on the rows is one transaction. */
 export function createStore(backend: Backend): OutboxStore {
@@ -81,7 +85,7 @@ export function createStore(backend: Backend): OutboxStore {
         (await owns(tx, fence)) ? beginWaitsAnew(tx, fence.owner, nowMs) : undefined,
       );
     },
-    owners: () => read((tx) => tx.owners()),
+    owners: async () => (await read((tx) => tx.owners())).filter(isOwner),
     adopt: (fence, { leaseUntil, from }) =>
       write('relaxed', async (tx) => {
         const record = await tx.owner(fence.owner);
@@ -142,6 +146,11 @@ export function createStore(backend: Backend): OutboxStore {
       while ((await write('relaxed', sweepPage)) === pageSize);
       return (await read((tx) => tx.doneBefore(Infinity, 1))).length > 0;
     },
-    clear: () => write('strict', (tx) => tx.clear()),
+    clear: (token) =>
+      write('strict', async (tx) => {
+        if ((await tx.owner(clearedBy))?.token === token) return;
+        await tx.clear();
+        await tx.putOwner({ owner: clearedBy, token });
+      }),
   };
 }

@@ -27,6 +27,10 @@ export interface DeliveryContext {
     fence: Fence,
     isUrged: boolean,
   ) => Promise<Attempt | undefined>;
+  /** Which clear of all entries is under way, or has failed: nothing is sent meanwhile. */
+  readonly clearing: () => string | undefined;
+  /** One has begun that this tab has not heard of. */
+  readonly onCleared: (token: string) => void;
   /** An attempt begins. */
   readonly onStart: (row: Row) => void;
   /** Its turn has come, whoever sends it. */
@@ -68,6 +72,8 @@ export function createDelivery({
   network,
   parallel,
   attempt,
+  clearing,
+  onCleared,
   onStart,
   onTurn,
   onLost,
@@ -110,8 +116,16 @@ export function createDelivery({
         }
         seenMs = nowMs;
         if (isOver || nowMs < pausedUntil) break;
+        const cleared = driven.size > 0 ? clearing() : undefined;
+        if (cleared !== undefined) onCleared(cleared);
+        if (cleared !== undefined) break;
         for (const one of driven.values()) if (nextLookAt([one]) <= nowMs) await read(one);
-        while (running.size < parallel && !isOver && !network.isOffline()) {
+        while (
+          running.size < parallel &&
+          !isOver &&
+          !network.isOffline() &&
+          clearing() === undefined
+        ) {
           for (const one of driven.values())
             if (one.hasMore && one.queue.length === 0) await read(one);
           const next = takeOldest(driven.values());

@@ -50,7 +50,11 @@ export function createEngine(context: EngineContext): Engine {
   const delivery = createDelivery({
     ...context,
     clock,
-    attempt: createAttempt({ ...context, note: store.note }),
+    attempt: createAttempt({
+      ...context,
+      // What was cleared while it waited at the gate does not go.
+      note: async (...noted) => context.clearing() === undefined && store.note(...noted),
+    }),
     onLost: ownership.lose,
     onIdle() {
       ownership

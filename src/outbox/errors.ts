@@ -75,6 +75,16 @@ export function leftBehind(entry: EntryFacts, isDurable: boolean): SteadfetchErr
   return report(error);
 }
 
+/** The entries are still on the disk after a clear; `isMarked`: this browser knows that they must go. */
+export function notCleared(isMarked: boolean, cause: unknown): Error {
+  const remedy = isMarked
+    ? 'They are not sent: this browser remembers that they were cleared, and removes them once its database works. Call clear() again to do it now.'
+    : 'localStorage does not work either, so the next page would send them. Call clear() again, and log nobody else in before it resolves.';
+  return new Error(`outbox.clear: the entries could not be removed from IndexedDB. ${remedy}`, {
+    cause,
+  });
+}
+
 /** Nothing can be done with an outbox any more. */
 export function disposedOf(operation: string): Error {
   return new Error(

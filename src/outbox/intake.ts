@@ -73,6 +73,7 @@ export function createIntake(
       throw discarded(row);
     }
     submissions.save(id, isDurable);
+    if (isOver) return isDurable;
     await onKept(added, isDurable);
     return isDurable;
   };

@@ -29,8 +29,8 @@ export type Message =
   | { readonly kind: 'discarded'; readonly id: string; readonly isInDoubt: boolean }
   /** A person has edited a row: it has another id, and is a new one. */
   | { readonly kind: 'renamed'; readonly id: string; readonly next: string }
-  /** All rows were discarded: the person has logged out. */
-  | { readonly kind: 'cleared' }
+  /** All entries are to be discarded, because the user has logged out: by whichever tab can. */
+  | { readonly kind: 'cleared'; readonly token: string }
   /** An attempt at a row waits before it is sent; or, without `held`, no more. */
   | {
       readonly kind: 'held';
@@ -52,13 +52,14 @@ export function write(message: Message): object {
 /** What a tab of another version, or anybody else, has posted is no message. */
 export function read(posted: unknown): Message | undefined {
   const message = Object(posted) as Readonly<Record<string, unknown>>;
-  const { kind, id, owner, seq, isUrged, handler, isInDoubt, next, attempts, held } = message;
+  const { kind, id, token, owner, seq, isUrged, handler, isInDoubt, next, attempts, held } =
+    message;
   if (message['version'] !== version) return undefined;
   const isWhole =
     kind === 'owner' ||
     kind === 'changed' ||
-    kind === 'cleared' ||
     kind === 'here' ||
+    (kind === 'cleared' && typeof token === 'string') ||
     (kind === 'due' &&
       typeof owner === 'string' &&
       Number.isSafeInteger(seq) &&

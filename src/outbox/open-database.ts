@@ -92,6 +92,11 @@ export function isForGood(error: unknown): boolean {
   return error instanceof DatabaseError && error.isForGood;
 }
 
+/** Whether there is no database at all in this environment, and so nothing in it. */
+export function hasNone(error: unknown): boolean {
+  return isForGood(error) && reasonOf(error) === 'unavailable';
+}
+
 /** What a failed write says about the database; undefined when it says nothing. */
 export function reasonOf(error: unknown): NotDurableReason | undefined {
   if (error instanceof DatabaseError) return error.reason;

@@ -1,11 +1,12 @@
 import type { RowEnd } from './attempt-row.ts';
+import { createClearMark } from './clear-mark.ts';
 import { createStore } from './create-store.ts';
 import { createCure } from './cure.ts';
 import { createDesk } from './desk.ts';
 import { drainEngine } from './drain-engine.ts';
 import { createEngine, type Engine } from './engine.ts';
 import { toDeadLetter } from './entry.ts';
-import { leftBehind } from './errors.ts';
+import { disposedOf, leftBehind } from './errors.ts';
 import { createForget } from './forget.ts';
 import { createHolds } from './holds.ts';
 import { createIntake } from './intake.ts';
@@ -18,7 +19,7 @@ import { createSeal } from './seal.ts';
 import { createSettle } from './settle-submission.ts';
 import { createStorage } from './storage.ts';
 import type { Settled } from './store.ts';
-import { createSubmissions } from './submissions.ts';
+import { createSubmissions, type Submission } from './submissions.ts';
 import { createSweeper } from './sweeper.ts';
 import { watchPage } from './watch-page.ts';
 
@@ -47,16 +48,20 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     if (liveOwner !== undefined) line.post({ kind: 'due', owner: liveOwner, seq, isUrged });
   };
 
+  const mark = createClearMark(context.name);
   const holds = createHolds((message) => line.post(message));
   const display = createDisplay(clock, () => storage.engines(), holds);
   const storage = createStorage({
     ...context,
     clock,
+    mark,
     startEngine: (backend, onError) =>
       createEngine({
         ...context,
         store: createStore(backend),
         lock: backend.isDurable ? ports.lock : undefined,
+        clearing: backend.isDurable ? mark.get : () => undefined,
+        onCleared: (token) => void forget.obey(token),
         seal,
         waiting: submissions.get,
         onLive: (row, live) => followAttempt(submissions, holds, row, live, display.refresh),
@@ -72,10 +77,13 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   const sweeper = createSweeper(clock, storage.durable);
   const cure = createCure(handlers, onDue);
   const settle = createSettle(submissions, seal, storage.durable);
-  const forget = createForget(submissions, storage, () => {
-    line.post({ kind: 'cleared' });
-    onChange();
-  });
+  const forget = createForget(
+    submissions,
+    storage,
+    mark,
+    (token) => line.post({ kind: 'cleared', token }),
+    onChange,
+  );
   /** What another tab cannot deliver, this one perhaps can: it is of another version of the app. */
   const cureOrSettle = async (id: string): Promise<void> => {
     const engine = storage.durable();
@@ -104,7 +112,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       const known = submissions.get(id);
       forget.one(id, known && { ...known.facts, isInDoubt });
     },
-    cleared: () => void forget.all(false),
+    cleared: ({ token }) => void forget.obey(token),
     held: holds.hear,
     here: holds.answer,
   });
@@ -185,6 +193,22 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     display.refresh();
   });
 
+  let isDisposed = false;
+  /** Whoever waits is told what becomes of it from here on. */
+  const leave = (isKnown: (submission: Submission) => boolean): void => {
+    for (const [id, known] of submissions.all())
+      if (isKnown(known)) submissions.reject(id, leftBehind(known.facts, known.isSaved));
+  };
+  /** What is on its way to the disk gets there, and a clear is done, before the database is closed. */
+  const end = async (): Promise<void> => {
+    await intake.turn();
+    storage.dispose();
+    // Whoever has not heard of its entries yet looks for them.
+    line.post({ kind: 'owner' });
+    line.close();
+    leave(() => true);
+  };
+
   holds.ask();
   return {
     ...desk,
@@ -193,10 +217,11 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       await intake.turn();
       return desk.discard(id, error);
     },
-    clear() {
-      const clearing = forget.all(true);
+    async clear() {
+      if (isDisposed) throw disposedOf('outbox.clear');
+      const clearing = forget.all();
       void intake.turn(clearing);
-      return clearing;
+      await clearing;
     },
     getState: display.getState,
     subscribe: display.subscribe,
@@ -208,15 +233,15 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       return !!engine && drainEngine(engine, clock);
     },
     dispose() {
+      if (isDisposed) return;
+      isDisposed = true;
       intake.close();
       unwatch();
       display.dispose();
       sweeper.dispose();
-      for (const { delivery } of storage.engines()) delivery.stop();
-      storage.dispose();
-      line.close();
-      for (const [id, { facts, isSaved }] of submissions.all())
-        submissions.reject(id, leftBehind(facts, isSaved));
+      storage.stop();
+      leave(({ isSaved }) => isSaved);
+      void end();
     },
   };
 }

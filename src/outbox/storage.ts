@@ -1,9 +1,11 @@
 import type { Clock } from '../policy/clock.ts';
 import type { Backend } from './backend.ts';
+import type { ClearMark } from './clear-mark.ts';
+import { createStore } from './create-store.ts';
 import type { Engine } from './engine.ts';
-import { disposedOf } from './errors.ts';
+import { disposedOf, leftBehind } from './errors.ts';
 import { createMemoryBackend } from './memory-backend.ts';
-import { isForGood, type NotDurableReason, reasonOf } from './open-database.ts';
+import { hasNone, isForGood, type NotDurableReason, reasonOf } from './open-database.ts';
 import type { Row, Unplaced } from './row.ts';
 
 /** Where the rows of this page are: on the disk, or only here. */
@@ -14,12 +16,22 @@ export interface Storage {
   readonly engines: () => readonly Engine[];
   /** Keeps a row, on the disk if that is possible. */
   readonly add: (row: Unplaced) => Promise<{ readonly row: Row; readonly isDurable: boolean }>;
+  /**
+   * Opens the database once more, where it is not open. @returns why it is not; undefined when it is, or
+   * this environment has none.
+   */
+  readonly reopen: () => Promise<{ readonly reason: unknown } | undefined>;
+  /** This engine is no longer used; its database is opened anew later. */
+  readonly lose: (engine: Engine, error: unknown) => void;
+  /** Nothing more is sent, and nothing of earlier pages is taken; what is submitted is still kept. */
+  readonly stop: () => void;
   readonly dispose: () => void;
 }
 
 export interface StorageContext {
   readonly clock: Clock;
   readonly open: (onLost: (reason: NotDurableReason) => void) => Promise<Backend>;
+  readonly mark: ClearMark;
   /** `onError`: something has failed, which may say that the disk is gone. */
   readonly startEngine: (backend: Backend, onError: (error: unknown) => void) => Engine;
   /** A database was opened: now what an earlier page has left can be sent. */
@@ -34,6 +46,7 @@ const longestReopenMs = 60_000;
 export function createStorage({
   clock,
   open: openBackend,
+  mark,
   startEngine,
   onOpen,
   show,
@@ -42,15 +55,21 @@ export function createStorage({
   let memory: Engine | undefined;
   let waitMs = reopenMs;
   let timer: unknown;
+  let isStopped = false;
   let isOver = false;
+  /** Why it is not open, where there is one. */
+  let failure: { readonly reason: unknown } | undefined;
 
   const open = async (): Promise<void> => {
     let engine: Engine | undefined;
+    failure = undefined;
     try {
       const backend = await openBackend((reason) => lose(engine, reason));
       if (isOver) return backend.close();
+      await obeyMark(backend);
       engine = startEngine(backend, (error) => noteTrouble(error, engine));
     } catch (error) {
+      if (!hasNone(error)) failure = { reason: error };
       if (isOver) return;
       show(reasonOf(error) ?? 'unavailable');
       if (!isForGood(error)) openLater();
@@ -58,9 +77,22 @@ export function createStorage({
     }
     durable = engine;
     waitMs = reopenMs;
+    if (isStopped) return engine.delivery.dispose();
     show('durable');
     // Nobody who submits waits for it.
     onOpen(engine).catch(engine.onError);
+  };
+  /** What was cleared when the database did not work is on it still. */
+  const obeyMark = async (backend: Backend): Promise<void> => {
+    const token = mark.get();
+    if (token === undefined) return;
+    try {
+      await createStore(backend).clear(token);
+    } catch (error) {
+      backend.close();
+      throw error;
+    }
+    mark.remove(token);
   };
   const openLater = (): void => {
     timer = clock.setTimeout(() => void open(), waitMs);
@@ -68,30 +100,43 @@ export function createStorage({
     waitMs = Math.min(2 * waitMs, longestReopenMs);
   };
   /** What was said of one that is no longer used says nothing. */
-  const lose = (engine: Engine | undefined, reason: NotDurableReason): void => {
+  const lose = (
+    engine: Engine | undefined,
+    reason: NotDurableReason,
+    isLater: boolean = reason === 'lost',
+  ): void => {
     if (isOver || !engine || engine !== durable) return;
     durable = undefined;
     engine.dispose();
     show(reason);
-    if (reason === 'lost') openLater();
+    if (isLater) openLater();
   };
   const noteTrouble = (error: unknown, engine: Engine | undefined): void => {
     const reason = reasonOf(error);
     if (reason === 'lost') lose(engine, reason);
     else if (reason && !isOver && engine && engine === durable) show(reason);
   };
-  const isOpen = open();
+  let isOpen = open();
 
   return {
     async ready() {
-      if (isOver) throw disposedOf('outbox');
+      if (isStopped) throw disposedOf('outbox');
       await isOpen;
     },
+    async reopen() {
+      await isOpen;
+      if (failure && !isOver) {
+        clock.clearTimeout(timer);
+        isOpen = open();
+        await isOpen;
+      }
+      return failure;
+    },
+    lose: (engine, error) => lose(engine, reasonOf(error) ?? 'unavailable', true),
     durable: () => durable,
     engines: () => [durable, memory].filter((engine) => engine !== undefined),
     async add(row) {
       await isOpen;
-      if (isOver) throw disposedOf('outbox');
       const engine = durable;
       if (engine) {
         try {
@@ -105,8 +150,17 @@ export function createStorage({
           noteTrouble(error, engine);
         }
       }
+      if (isStopped) throw leftBehind(row, false);
       memory ??= startEngine(createMemoryBackend(), () => {});
       return { row: await memory.add(row), isDurable: false };
+    },
+    stop() {
+      isStopped = true;
+      clock.clearTimeout(timer);
+      for (const { delivery } of [durable, memory].filter((engine) => engine !== undefined)) {
+        delivery.stop();
+        delivery.dispose();
+      }
     },
     dispose() {
       isOver = true;

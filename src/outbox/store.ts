@@ -142,6 +142,7 @@ export interface OutboxStore {
   readonly acknowledge: (id: string) => Promise<unknown>;
   /** Forgets results that nobody has asked for. @returns whether there are others. */
   readonly sweep: (beforeMs: number) => Promise<boolean>;
-  readonly clear: () => Promise<unknown>;
+  /** Forgets all rows, once for each token: several tabs may be asked to. */
+  readonly clear: (token: string) => Promise<unknown>;
   readonly close: () => void;
 }

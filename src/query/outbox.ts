@@ -172,10 +172,19 @@ export interface Outbox<
   readonly edit: (idempotencyKey: string, variables: unknown) => Promise<string | undefined>;
   /** Forgets an entry. What is under way is broken off. @returns whether there was one. */
   readonly discard: (idempotencyKey: string) => Promise<boolean>;
-  /** Forgets all entries, in all tabs: for a log-out. */
+  /**
+   * Forgets all entries, in all tabs: for a log-out. From the call on, nothing of them is sent, also by
+   * the next page.
+   *
+   * @throws Error (as a rejection) when they are still on the disk, because the database does not work.
+   *   They are removed as soon as it does.
+   */
   readonly clear: () => Promise<void>;
   /** Calls the listener when entries may have changed, until the returned function is called. */
   readonly onChange: (listener: () => void) => () => void;
-  /** Stops this tab's part of it. What is kept stays, for other tabs or the next page. */
+  /**
+   * Stops this tab's part of it. What is kept stays, for other tabs or the next page, and what was just
+   * submitted is still kept. A clear that is under way is done.
+   */
   readonly dispose: () => void;
 }

@@ -70,6 +70,8 @@ function rig(change: (store: OutboxStore) => OutboxStore = (store) => store, par
     },
     parallel,
     attempt,
+    clearing: () => undefined,
+    onCleared: () => {},
     onStart: () => {},
     onTurn: (row) => delivery.add(row),
     onLost: () => {},

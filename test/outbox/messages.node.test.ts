@@ -5,7 +5,7 @@ import { type Message, read, write } from '../../src/outbox/messages.ts';
 const messages: readonly Message[] = [
   { kind: 'owner' },
   { kind: 'changed' },
-  { kind: 'cleared' },
+  { kind: 'cleared', token: 't' },
   { kind: 'due', owner: 'a', seq: 3, isUrged: false },
   { kind: 'done', id: '1', handler: 'order', variables: { sku: 'lamp' }, data: 7 },
   { kind: 'done', id: '1', handler: 'order' },
@@ -40,6 +40,7 @@ describe('anything else is none', () => {
     { kind: 'done', id: '1', version: 1 },
     { kind: 'done', handler: 'order', version: 1 },
     { kind: 'dead', id: 1, version: 1 },
+    { kind: 'cleared', version: 1 },
     { kind: 'discarded', id: '1', version: 1 },
     { kind: 'renamed', id: '1', version: 1 },
     { kind: 'held', id: '1', version: 1 },

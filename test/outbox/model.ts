@@ -20,7 +20,7 @@ interface Order {
 interface Entry {
   order: Order;
   key: string;
-  /** `lost`: it was in a page alone that has gone. */
+  /** `lost`: it was in a page alone that has gone, or goes with a clear as soon as the disk works. */
   state: 'unsaved' | 'durable' | 'volatile' | 'discarded' | 'lost';
   /** The page that it is in, where it is in no other. */
   readonly tab: Tab;
@@ -217,20 +217,19 @@ export class World {
     const page = this.awake(index);
     if (!page) return;
     const before = [...this.entries];
-    let isCleared = false;
-    const clearing = page.outbox.clear().then(
-      () => (isCleared = true),
-      () => {},
-    );
+    let after: Entry['state'] = 'discarded';
+    const clearing = page.outbox.clear().catch(() => {
+      // It goes when the disk works, and is not sent before.
+      after = 'lost';
+    });
     await settle();
     await clearing;
-    if (!isCleared) return;
     // What is in a page alone that sleeps is not reached.
     const sleeping = new Set(
       this.tabs.filter(({ state }) => state === 'frozen').map(({ tab }) => tab),
     );
     for (const entry of before)
-      if (entry.state !== 'volatile' || !sleeping.has(entry.tab)) entry.state = 'discarded';
+      if (entry.state !== 'volatile' || !sleeping.has(entry.tab)) entry.state = after;
   }
 
   async pass(ms: number): Promise<void> {

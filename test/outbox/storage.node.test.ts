@@ -277,6 +277,8 @@ test('the page asks before it is left as long as something is not on the disk, a
     expect(listeners.size).toBe(0);
     outbox.submit('order', 3);
     outbox.dispose();
+    expect(listeners.size).toBe(1);
+    await settle();
     expect(listeners.size).toBe(0);
   } finally {
     delete page['addEventListener'];

@@ -404,12 +404,23 @@ describe.each([
     const store = await start();
     await store.add(row('1'), tabA);
     const claimed = await claim(store, 1);
-    await store.clear();
+    await store.clear('one');
     expect(await store.list(undefined, 0, 9)).toEqual([]);
     expect(await store.owners()).toEqual([]);
     expect(await store.settle(claimed, tabA, done, 1000)).toBeUndefined();
     expect(await store.note(claimed, tabA, { isUnkeyed: true })).toBe(false);
     expect(await store.claim(1, tabA, 1000)).toBe('lost');
+  });
+
+  test('a clear is done once, also when several tabs do it: what was added since stays', async () => {
+    const store = await start();
+    await store.add(row('1'), tabA);
+    await store.clear('one');
+    await store.add(row('2'), tabA);
+    await store.clear('one');
+    expect((await store.list(undefined, 0, 9)).map(({ id }) => id)).toEqual(['2']);
+    await store.clear('two');
+    expect(await store.list(undefined, 0, 9)).toEqual([]);
   });
 
   test('what cannot be stored is refused, and nothing is half there', async () => {

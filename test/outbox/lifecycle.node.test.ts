@@ -1,0 +1,181 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { createBrowser, settle, shop } from './rig.ts';
+
+/** As the tabs of one origin share it. */
+function createLocalStorage(): Storage {
+  const kept = new Map<string, string>();
+  return {
+    getItem: (name: string) => kept.get(name) ?? null,
+    setItem: (name: string, text: string) => void kept.set(name, text),
+    removeItem: (name: string) => void kept.delete(name),
+    clear: () => kept.clear(),
+    key: (index: number) => [...kept.keys()][index] ?? null,
+    get length() {
+      return kept.size;
+    },
+  };
+}
+
+const giveLocalStorage = (value: Storage | undefined): void =>
+  void Object.defineProperty(globalThis, 'localStorage', { value, configurable: true });
+
+beforeEach(() => giveLocalStorage(createLocalStorage()));
+
+/** Its next opening of a database fails so often. */
+function failToOpen(times: number): void {
+  const { open } = IDBFactory.prototype;
+  let left = times;
+  IDBFactory.prototype.open = function (...given) {
+    left -= 1;
+    if (left < 0) {
+      IDBFactory.prototype.open = open;
+      return open.apply(this, given);
+    }
+    throw new DOMException('The disk is broken.', 'UnknownError');
+  };
+}
+
+/** A browser whose earlier page has left an entry on the disk. */
+async function afterPage() {
+  const browser = createBrowser();
+  const page = browser.openTab({ handlers: shop });
+  await page.outbox.submit('order', 'ada').saved;
+  page.crash();
+  await settle();
+  const sent = browser.server.arrivals.length;
+  return {
+    ...browser,
+    sentSince: () => browser.server.arrivals.slice(sent).map((one) => one.body),
+  };
+}
+
+describe('after clear() was called, nothing of before is sent', () => {
+  test('when the database could not be opened at first: it is opened once more, and cleared', async () => {
+    const { openTab, rows, sentSince, pass } = await afterPage();
+    failToOpen(1);
+    const { outbox } = openTab({ handlers: shop });
+    await outbox.clear();
+    expect(await rows()).toEqual([]);
+    await pass(120_000);
+    expect(sentSince()).toEqual([]);
+    expect(localStorage).toHaveLength(0);
+  });
+
+  test('when it cannot be opened: clear() rejects, and the next page clears before it sends', async () => {
+    const { openTab, rows, sentSince, pass, server } = await afterPage();
+    failToOpen(2);
+    const ada = openTab({ handlers: shop });
+    await expect(ada.outbox.clear()).rejects.toThrow(
+      'outbox.clear: the entries could not be removed from IndexedDB. They are not sent: this browser ' +
+        'remembers that they were cleared, and removes them once its database works. Call clear() again to do it now.',
+    );
+    expect(await rows()).toHaveLength(1);
+    ada.crash();
+    const eve = openTab({ handlers: shop });
+    await eve.outbox.submit('order', 'eve').saved;
+    await settle();
+    expect(await rows()).toMatchObject([{ variables: 'eve' }]);
+    server.arrivals.at(-1)?.answer(201);
+    await pass(120_000);
+    expect(sentSince()).toEqual(['"eve"']);
+    expect(localStorage).toHaveLength(0);
+  });
+
+  test('when it cannot be written: what is submitted afterwards goes, and is not cleared later', async () => {
+    const { openTab, rows, sentSince, pass } = await afterPage();
+    const { outbox, fail } = openTab({ handlers: shop });
+    await settle();
+    fail('write');
+    await expect(outbox.clear()).rejects.toThrow('could not be removed from IndexedDB');
+    expect(await outbox.submit('order', 'eve').saved).toEqual({ isDurable: false });
+    await pass(2000);
+    expect(await rows()).toEqual([]);
+    expect(await outbox.list()).toMatchObject([{ variables: 'eve', isDurable: false }]);
+    // The first was sent before, and broken off.
+    expect(sentSince()).toEqual(['"ada"', '"eve"']);
+  });
+
+  test('by another tab that does not hear of it, and by nobody while the database does not work', async () => {
+    const { openTab, rows, sentSince, pass, server } = await afterPage();
+    const other = openTab({ handlers: shop });
+    await settle();
+    server.arrivals.at(-1)?.answer(503);
+    await settle();
+    failToOpen(2);
+    const { outbox, mute } = openTab({ handlers: shop });
+    mute();
+    await expect(outbox.clear()).rejects.toThrow('could not be removed');
+    await pass(120_000);
+    // The first was sent before.
+    expect(sentSince()).toEqual(['"ada"']);
+    expect(await rows()).toEqual([]);
+    expect(await other.outbox.list()).toEqual([]);
+  });
+
+  test('when the outbox is disposed of at once', async () => {
+    for (let turns = 0; turns < 12; turns += 1) {
+      const { openTab, rows, sentSince, pass } = await afterPage();
+      const ada = openTab({ handlers: shop });
+      for (let left = turns; left > 0; left -= 1)
+        await new Promise((done) => void setImmediate(done));
+      const cleared = ada.outbox.clear();
+      const sent = sentSince().length;
+      ada.outbox.dispose();
+      const eve = openTab({ handlers: shop });
+      await cleared;
+      await settle();
+      expect(await rows()).toEqual([]);
+      await pass(2000);
+      expect(sentSince()).toHaveLength(sent);
+      expect(await eve.outbox.list()).toEqual([]);
+    }
+  });
+
+  test('where localStorage does not work either, clear() says what that means', async () => {
+    giveLocalStorage(undefined);
+    const { openTab } = await afterPage();
+    failToOpen(2);
+    const { outbox } = openTab({ handlers: shop });
+    await expect(outbox.clear()).rejects.toThrow(
+      'localStorage does not work either, so the next page would send them.',
+    );
+  });
+});
+
+describe('what is on its way to the disk when its outbox is disposed of', () => {
+  test('gets there, whoever waits is told so, and another tab sends it at once', async () => {
+    for (let turns = 0; turns < 12; turns += 1) {
+      const { openTab, server, pass } = createBrowser();
+      const other = openTab({ handlers: shop });
+      const first = openTab({ handlers: shop });
+      await settle();
+      const { saved, delivered } = first.outbox.submit('order', 1);
+      const end = delivered.catch((error: unknown) => (error as Error).message);
+      for (let left = turns; left > 0; left -= 1)
+        await new Promise((done) => void setImmediate(done));
+      first.outbox.dispose();
+      expect(await saved).toEqual({ isDurable: true });
+      expect(await end).toBe(
+        `The outbox was disposed of before this 'order' was known to be delivered. It is kept, and sent by another tab or the next page.`,
+      );
+      await pass(200);
+      expect(server.arrivals.at(-1)?.tab).toBe(1);
+      expect(await other.outbox.list()).toMatchObject([{ variables: 1, state: 'sending' }]);
+      expect(first.locks()).toBe(0);
+    }
+  });
+
+  test('and cannot get there was in this page alone, and that is what is said', async () => {
+    const { openTab, server, pass } = createBrowser();
+    const { outbox, fail } = openTab({ handlers: shop });
+    await settle();
+    fail('quota');
+    const { saved, delivered } = outbox.submit('order', 1);
+    outbox.dispose();
+    const said = 'It was in this page alone, and is sent no more.';
+    await expect(saved).rejects.toThrow(said);
+    await expect(delivered).rejects.toThrow(said);
+    await pass(60_000);
+    expect(server.arrivals).toEqual([]);
+  });
+});
