@@ -3,14 +3,15 @@ import { parseArgs } from 'node:util';
 import { experiments, longOutages } from './experiments/experiments.ts';
 import { runExperiments } from './experiments/run-experiments.ts';
 import { introduction, longIntroduction } from './report/introduction.ts';
+import { writePartialPage } from './partial/partial-page.ts';
 import { drawPicture } from './report/picture.ts';
 import { writeContention, writeReport } from './report/report.ts';
 import { writeUserPage } from './user/user-page.ts';
 
 // Everything, into docs/storms: `npm run storms`. To try something out, with nothing written:
 // `npm run storms -- --only grid,blip --policy steadfetch --seeds 1 --config '<json>'`.
-// One user, into a page of its own: `npm run storms -- --only user`; `--quick` to tune, with nothing
-// written.
+// One user, and what is partly broken, into pages of their own: `npm run storms -- --only user` and
+// `-- --only partial`; `--quick` to tune, with nothing written.
 // The long outages with five seeds, which would take everything beyond three minutes, into a page of
 // their own: `npm run storms -- --long`.
 const { values } = parseArgs({
@@ -35,16 +36,19 @@ const end = (): void => {
 };
 
 const only = values.only?.split(',');
-if (only?.includes('user')) {
-  const isQuick = values.quick ?? false;
-  const config =
-    values.config === undefined
-      ? undefined
-      : (JSON.parse(values.config) as Record<string, unknown>);
-  const page = await writeUserPage({ isQuick, seeds, config, onProgress });
+/** What has a page of its own. */
+const pages = {
+  user: ['one-user.md', writeUserPage],
+  partial: ['partial-failure.md', writePartialPage],
+} as const;
+const [pageName] = only ?? [];
+if (pageName === 'user' || pageName === 'partial') {
+  const [file, write] = pages[pageName];
+  const { quick: isQuick = false, config: json } = values;
+  const config = json === undefined ? undefined : (JSON.parse(json) as Record<string, unknown>);
+  const page = await write({ isQuick, seeds, config, onProgress });
   console.log(page);
-  if (!isQuick && !config && seeds === undefined)
-    writeFileSync(new URL('one-user.md', folder), `${page}\n`);
+  if (!isQuick && !config && seeds === undefined) writeFileSync(new URL(file, folder), `${page}\n`);
   end();
   process.exit();
 }

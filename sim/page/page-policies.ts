@@ -1,4 +1,5 @@
 import { QueryClient, QueryObserver } from '@tanstack/react-query';
+import { createBucket } from '../policies/budgets.ts';
 import { putQueryInto } from '../policies/query-environment.ts';
 import type { TabContext } from '../policies/policy.ts';
 import { type AttemptError, send } from '../policies/send.ts';
@@ -7,10 +8,18 @@ import { createSteady } from '../policies/steadfetch.ts';
 /** What a page is made with. */
 export type PageContext = Omit<TabContext, 'share'>;
 
+/** What is told of a query that is shown. */
+interface QueryListener {
+  /** What its user sees first: an answer, or an error. */
+  readonly onOutcome?: (isOk: boolean) => void;
+  /** It is paused, as React Query shows it. */
+  readonly onPause?: () => void;
+}
+
 /** A page of an app on React Query: its queries are shown by components. */
-interface Page {
-  /** A component shows a query, until the page is closed; the outcome is what its user sees first. */
-  readonly show: (url: string, onOutcome: (isOk: boolean) => void) => void;
+export interface Page {
+  /** A component shows a query, until the returned function is called or the page is closed. */
+  readonly show: (url: string, listener: QueryListener) => () => void;
   readonly close: () => void;
 }
 
@@ -27,18 +36,24 @@ function openWith(createParts: (context: PageContext) => Parts): OpenPage {
   return (context) => {
     putQueryInto(context.clock);
     const { client, queryFn, dispose } = createParts(context);
-    const stops: (() => void)[] = [];
+    const stops = new Set<() => void>();
     client.mount();
     return {
-      show(url, onOutcome) {
+      show(url, { onOutcome, onPause }) {
         const observer = new QueryObserver(client, { queryKey: [url], queryFn: queryFn(url) });
         let isTold = false;
-        const look = ({ status }: { readonly status: string }): void => {
-          if (isTold || status === 'pending') return;
+        const stop = observer.subscribe(({ status, fetchStatus }) => {
+          if (isTold) return;
+          if (fetchStatus === 'paused') onPause?.();
+          if (status === 'pending') return;
           isTold = true;
-          onOutcome(status === 'success');
+          onOutcome?.(status === 'success');
+        });
+        stops.add(stop);
+        return () => {
+          stop();
+          stops.delete(stop);
         };
-        stops.push(observer.subscribe(look));
       },
       close() {
         for (const stop of stops) stop();
@@ -91,6 +106,15 @@ export const pagePolicies = {
   }),
   /** Its defaults: three retries after 1, 2 and 4 s. */
   'react-query': reactQueryWith(() => ({})),
+  /** Three retries, paid from a tab's bucket of 3, to which each success adds a tenth. */
+  'full-jitter-budget': reactQueryWith(({ random }) => {
+    const budget = createBucket();
+    return {
+      retry: (count) => count < 3 && budget.mayRetry(),
+      retryDelay: (count, error) => fullJitterMs(random, count, error),
+      onSuccess: budget.onSuccess,
+    };
+  }),
   /** Eight retries; Retry-After is obeyed to the second. */
   'full-jitter-8': reactQueryWith(({ random }) => ({
     retry: 8,

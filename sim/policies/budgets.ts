@@ -24,7 +24,7 @@ function withBudget(createBudget: () => Budget): OpenTab {
 }
 
 /** A tab's bucket of 3 retries, to which each success adds a tenth: retries are 10 % of the load. */
-export const fullJitterWithBudget: OpenTab = withBudget(() => {
+export function createBucket(): Budget {
   let tokens = 3;
   return {
     mayRetry() {
@@ -36,7 +36,10 @@ export const fullJitterWithBudget: OpenTab = withBudget(() => {
       tokens = Math.min(3, tokens + 0.1);
     },
   };
-});
+}
+
+/** Full jitter, paid from such a bucket. */
+export const fullJitterWithBudget: OpenTab = withBudget(createBucket);
 
 /**
  * gRPC's throttling: 10 tokens, one less for each failure, a tenth more for each success; retries

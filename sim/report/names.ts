@@ -1,3 +1,4 @@
+import type { PagePolicyName } from '../page/page-policies.ts';
 import type { PolicyName } from '../policies/by-name.ts';
 
 /** What the policies are called where people read it. */
@@ -16,4 +17,12 @@ export const names: Readonly<Record<PolicyName, readonly [name: string, about: s
   'decorrelated-jitter': ['Decorrelated jitter', '3 retries from 1 s'],
   'full-jitter-budget': ['Full jitter, budget', '10 % of the requests, per tab'],
   'full-jitter-throttle': ['Full jitter, throttle', 'gRPC: 10 tokens, 0.1 a success'],
+};
+
+/** What the policies of a page are called. */
+export const pagePolicyNames: Readonly<Record<PagePolicyName, string>> = {
+  steadfetch: 'Steadfetch',
+  'react-query': 'React Query',
+  'full-jitter-budget': 'full jitter, budget',
+  'full-jitter-8': 'full jitter, 8 retries',
 };

@@ -77,10 +77,12 @@ export async function runUser(
     const show = (index: number): void => {
       const query: ShownQuery = { askedMs: simulation.nowMs() - startMs };
       shown.push(query);
-      page.show(urlOf(1000 + index), (isOk) => {
-        query.settledMs = simulation.nowMs() - startMs;
-        query.isOk = isOk;
-        open--;
+      page.show(urlOf(1000 + index), {
+        onOutcome(isOk) {
+          query.settledMs = simulation.nowMs() - startMs;
+          query.isOk = isOk;
+          open--;
+        },
       });
     };
     const spreadMs = order === 'at once' ? 0 : Math.min(staggerMs, outageMs / 2);
@@ -91,7 +93,7 @@ export async function runUser(
     if (age === 'used') {
       for (let at = usedEveryMs, index = 0; at < startMs; at += usedEveryMs, index++) {
         const url = urlOf(index);
-        simulation.at(at - random() * 1000, () => page.show(url, () => {}));
+        simulation.at(at - random() * 1000, () => page.show(url, {}));
       }
     }
     const endMs = recoveryMs + longestMs;

@@ -1,4 +1,5 @@
 import { groupBy } from '../report/group-by.ts';
+import { pagePolicyNames } from '../report/names.ts';
 import { table } from '../report/table.ts';
 import type { UserJob } from './user-cells.ts';
 import type { UserFigures } from './user-figures.ts';
@@ -29,15 +30,11 @@ const kindNames: Readonly<Record<UserKind, string>> = {
   'retry-after': '503 with Retry-After',
 };
 
-const policyNames = {
-  steadfetch: 'Steadfetch',
-  'react-query': 'React Query',
-  'full-jitter-8': 'full jitter, 8 retries',
-} as const;
-
 const shortS = (ms: number): string => (ms === Infinity ? '-' : (ms / 1000).toFixed(1));
 const percent = (share: number): string =>
-  `${(share * 100).toFixed(share < 0.1 && share > 0 ? 1 : 0)} %`;
+  // Nearly all is not all.
+
+  `${(share * 100).toFixed((share < 0.1 && share > 0) || (share > 0.99 && share < 1) ? 1 : 0)} %`;
 
 const titleOf = ({ job: { page } }: UserCell): string =>
   `${page.queries} ${page.queries === 1 ? 'query' : page.order}, ${page.page} page`;
@@ -58,7 +55,7 @@ export function goalsByKind(cells: readonly UserCell[]): string {
   const groups = groupBy(plain(cells), ({ job }) => `${job.policy} ${job.page.kind}`);
   const policies = groupBy(plain(cells), ({ job }) => job.policy);
   const row = (kind: string, own: readonly UserCell[]): string[] => {
-    const name = policyNames[own[0]?.job.policy ?? 'steadfetch'];
+    const name = pagePolicyNames[own[0]?.job.policy ?? 'steadfetch'];
     const misses = own.map(missesOf);
     const reached = userGoals.map((_, goal) => misses.filter((one) => !one[goal]).length);
     const all = misses.filter((one) => !one.includes(true)).length;
@@ -89,13 +86,14 @@ export function averages(cells: readonly UserCell[]): string {
         `${kindNames[first.job.page.kind]}, ${titleOf(first)}`,
         ...policies.map((policy) => {
           const { firstMeanMs = NaN, answered = NaN } = of(policy) ?? {};
-          return answered === 1 ? shortS(firstMeanMs) : `only ${percent(answered)}`;
+          const mean = firstMeanMs === Infinity ? '' : `${shortS(firstMeanMs)}, `;
+          return answered === 1 ? shortS(firstMeanMs) : `${mean}only ${percent(answered)} answered`;
         }),
         theirs ? (isReached ? 'yes' : '**no**') : '',
       ],
     ];
   });
-  return table(['', ...policies.map((policy) => policyNames[policy]), 'reached'], rows);
+  return table(['', ...policies.map((policy) => pagePolicyNames[policy]), 'reached'], rows);
 }
 
 /** Some cells in full, the policies side by side. */
@@ -121,7 +119,7 @@ export function cellsBeside(
       ...userGoals.map((_, goal) => (misses[goal] ? '**no**' : 'yes')),
     ];
   });
-  return table(['', ...policies.map((policy) => policyNames[policy]), ...goalNames], rows);
+  return table(['', ...policies.map((policy) => pagePolicyNames[policy]), ...goalNames], rows);
 }
 
 function shown(f: UserFigures): string {

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { runPartial } from '../../sim/partial/run-partial.ts';
+
+test('React Query answers what is well in 70 ms, whatever hangs beside it', async () => {
+  const figures = await runPartial({ policy: 'react-query', kind: 'widget hangs', seed: 1 });
+  expect(figures).toMatchObject({ failed: 0, paused: 0 });
+  expect(Math.round(figures.meanMs)).toBe(70);
+});
+
+test('React Query has every answer one round trip after a change of networks', async () => {
+  for (const kind of ['mobile, shown offline', 'mobile, shown after'] as const) {
+    const { completeMs } = await runPartial({ policy: 'react-query', kind, seed: 1 });
+    expect(completeMs).toBe(420);
+  }
+});
+
+test('a budget fails what an error meets once its bucket is empty', async () => {
+  const run = async (policy: 'react-query' | 'full-jitter-budget') =>
+    (await runPartial({ policy, kind: '10 % errors', seed: 1 })).failed;
+  expect(await run('react-query')).toBe(0);
+  expect(await run('full-jitter-budget')).toBeGreaterThan(0.005);
+});
