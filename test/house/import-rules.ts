@@ -14,20 +14,21 @@ interface Place {
 /** The order of the house: each folder may import what is below it. */
 const folders: Readonly<Record<string, Place>> = {
   policy: { folders: [], packages: [] },
-  origin: { folders: ['policy'], packages: [] },
-  connectivity: { folders: ['origin', 'policy'], packages: [] },
-  fetch: { folders: ['connectivity', 'origin', 'policy'], packages: [] },
+  lib: { folders: ['policy'], packages: [] },
+  origin: { folders: ['lib', 'policy'], packages: [] },
+  connectivity: { folders: ['origin', 'lib', 'policy'], packages: [] },
+  fetch: { folders: ['connectivity', 'origin', 'lib', 'policy'], packages: [] },
   intent: { folders: ['fetch', 'policy'], packages: [] },
   outbox: {
-    folders: ['intent', 'fetch', 'connectivity', 'origin', 'policy'],
+    folders: ['intent', 'fetch', 'connectivity', 'origin', 'lib', 'policy'],
     packages: ['idb'],
   },
   query: {
-    folders: ['outbox', 'intent', 'fetch', 'connectivity', 'origin', 'policy'],
+    folders: ['outbox', 'intent', 'fetch', 'connectivity', 'origin', 'lib', 'policy'],
     packages: ['@tanstack/react-query'],
   },
   react: {
-    folders: ['query', 'outbox', 'intent', 'fetch', 'connectivity', 'origin', 'policy'],
+    folders: ['query', 'outbox', 'intent', 'fetch', 'connectivity', 'origin', 'lib', 'policy'],
     packages: ['@tanstack/react-query', 'react'],
   },
   server: { folders: ['policy'], packages: [] },
@@ -37,11 +38,11 @@ const folders: Readonly<Record<string, Place>> = {
 /** Entry files only re-export, each the part of the house that its users asked for by its name. */
 const entries: Readonly<Record<string, Place>> = {
   'index.ts': {
-    folders: ['query', 'intent', 'fetch', 'connectivity', 'origin', 'policy'],
+    folders: ['query', 'intent', 'fetch', 'connectivity', 'origin', 'lib', 'policy'],
     packages: [],
   },
   'react.ts': {
-    folders: ['react', 'query', 'intent', 'fetch', 'connectivity', 'origin', 'policy'],
+    folders: ['react', 'query', 'intent', 'fetch', 'connectivity', 'origin', 'lib', 'policy'],
     packages: [],
   },
   'outbox.ts': { folders: ['query', 'outbox', 'policy'], packages: [] },

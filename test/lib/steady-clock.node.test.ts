@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { createSteadyClock } from '../../src/lib/steady-clock.ts';
+import { createVirtualClock, epochMs } from '../origin/virtual-clock.ts';
+
+test('it goes on where the wall clock is set back, and says by how much that was', () => {
+  const wall = createVirtualClock();
+  const steady = createSteadyClock(wall);
+  wall.advance(1000);
+  expect(steady.now()).toBe(epochMs + 1000);
+  wall.jump(-3_600_000);
+  expect(steady.now()).toBe(epochMs + 1000);
+  wall.advance(500);
+  expect(steady.now()).toBe(epochMs + 1500);
+  expect(steady.now() - steady.setBackMs()).toBe(wall.now());
+});
+
+test('a timer says what has passed since the last look, also when the clock was set back since', () => {
+  const wall = createVirtualClock();
+  const steady = createSteadyClock(wall);
+  const rang: number[] = [];
+  steady.setTimeout(() => rang.push(steady.now() - epochMs), 60_000);
+  wall.advance(20_000);
+  wall.jump(-86_400_000);
+  wall.advance(40_000);
+  expect(rang).toEqual([60_000]);
+  expect(steady.setBackMs()).toBe(86_400_000);
+});
+
+test('the time asleep counts, and a clock that was set forward ends waits early', () => {
+  const wall = createVirtualClock();
+  const steady = createSteadyClock(wall);
+  wall.sleep(7_200_000);
+  expect(steady.now()).toBe(epochMs + 7_200_000);
+  wall.jump(3_600_000);
+  expect(steady.now()).toBe(epochMs + 10_800_000);
+  wall.jump(-3_600_000);
+  expect(steady.now()).toBe(epochMs + 10_800_000);
+});
+
+test('a delay that no timer can hold fires at once, and is not taken for time that has passed', () => {
+  const wall = createVirtualClock();
+  const steady = createSteadyClock(wall);
+  let rang = 0;
+  steady.setTimeout(() => (rang += 1), 2 ** 31);
+  wall.advance(0);
+  expect(rang).toBe(1);
+  expect(steady.now()).toBe(epochMs);
+});
