@@ -76,6 +76,10 @@ export interface LiveOperation {
   /** The attempt that the retry budget was last asked about. */
   paidFor: number;
   decision?: Decision;
+  /** When React Query, which was told to wait so long, goes on, in epoch milliseconds. */
+  dueAt?: number;
+  /** The app's own `retry` may go on where the policy stops: it ends when its query does. */
+  endsWithQuery?: boolean | undefined;
   lastError?: unknown;
   /** When the last attempt failed, in epoch milliseconds. */
   failedAt?: number;
@@ -109,6 +113,7 @@ export type OperationInit = Partial<
     | 'sent'
     | 'isUrged'
     | 'isResumed'
+    | 'endsWithQuery'
   >
 >;
 

@@ -32,6 +32,8 @@ export interface Operations {
    * start and end. A success ends the operation.
    */
   readonly attempt: <T>(live: LiveOperation, run: () => T | Promise<T>) => Promise<T>;
+  /** Runs a part of an attempt: the operation is the current one while `run` is on the stack. */
+  readonly run: <T>(live: LiveOperation, run: () => T) => T;
   /** The operation whose attempt is on the stack right now. */
   readonly current: () => LiveOperation | undefined;
   /** All that was said of how its failures are answered. */
@@ -66,6 +68,8 @@ export function createOperations(environment: Environment): Operations {
     live.phase = 'ended';
     live.steps = undefined;
     for (const { drop } of live.holds) drop();
+    // It would keep the QueryClient for as long as its error is kept.
+    live.onChange = undefined;
   };
 
   const policyOf: Operations['policyOf'] = (live, { apiPolicy, callPolicy }) =>
@@ -149,6 +153,7 @@ export function createOperations(environment: Environment): Operations {
         throw error;
       }
     },
+    run: onStack,
     current: () => current,
     isHeard: emitter.isHeard,
     policyOf,
@@ -163,7 +168,8 @@ export function createOperations(environment: Environment): Operations {
         live.phase = 'waiting';
         live.retriedFor.push(decision.reason);
         live.previousBackoffMs = decision.backoffMs;
-      } else end(live, failure.kind === 'aborted' ? 'cancelled' : 'failed');
+      } else if (live.endsWithQuery) live.phase = 'waiting';
+      else end(live, failure.kind === 'aborted' ? 'cancelled' : 'failed');
       return decision;
     },
     end,

@@ -10,10 +10,11 @@ import type { Passage, PassageContext } from '../fetch/passage.ts';
 import { systemClock, systemRandom, systemTransport } from '../policy/clock.ts';
 import { type PolicyOptions, presets } from '../policy/options.ts';
 import { definePolicy } from '../policy/validate.ts';
+import { type Ends, endWithQuery } from './end-with-query.ts';
 import { createFailureLedger } from './failure-ledger.ts';
 import { createPersister } from './persister.ts';
 import { register } from './registry.ts';
-import { type BeginWait, createRetryPair, type RetryPair } from './retry-pair.ts';
+import { createRetryPair, type RetryPair } from './retry-pair.ts';
 import type { Wake } from './wake.ts';
 import type {
   MutationPolicyOptions,
@@ -29,13 +30,13 @@ export type Core = Omit<
   'json' | 'retry' | 'subscribe' | 'mutationOptions' | 'dispose'
 > & {
   /** What the rest of the instance stands on. */
-  readonly context: LoopContext & Pick<Passage, 'origins'> & { readonly wake: Wake };
+  readonly context: LoopContext &
+    Pick<Passage, 'origins'> & { readonly wake: Wake; readonly ends: Ends };
 };
 
 /**
  * `openPassage` makes the way out, past the gates of the origins, and `openKeys` what gives requests
- * their idempotency keys. `openWake` makes what knows when React Query lets go what it has held, and
- * `beginWait` is told of the waits of plain mutations.
+ * their idempotency keys. `openWake` makes what knows when React Query lets go what it has paused.
  *
  * @throws TypeError when an option is not as it must be.
  */
@@ -45,7 +46,6 @@ export function createCore(
   openPassage: (context: PassageContext) => Passage,
   openKeys: (context: KeysContext) => Keys,
   openWake: (byQuery: WeakMap<Query, LiveOperation>) => Wake,
-  beginWait?: BeginWait,
 ): Core {
   const { clock = systemClock, random = systemRandom, apis = [] } = config;
   const policy = definePolicy('createSteadfetch', presets.interactive, config.policy);
@@ -55,14 +55,15 @@ export function createCore(
   const ledger = createFailureLedger(clock, operations);
   const byQuery = new WeakMap<Query, LiveOperation>();
   const wake = openWake(byQuery);
+  const ends = endWithQuery(byQuery, operations);
   const context = {
     ...environment,
     operations,
     signals,
     ledger,
-    beginWait,
     ...openPassage({ clock, random, operations }),
     keys: openKeys({ clock, operations }),
+    ends,
     wake,
     byQuery,
     transport: config.fetch ?? systemTransport,

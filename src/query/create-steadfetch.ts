@@ -11,7 +11,6 @@ import { systemClock, systemRandom, systemTransport } from '../policy/clock.ts';
 import { createCore } from './create-core.ts';
 import { createMutationOptions } from './mutation-options.ts';
 import { feedOnlineManager } from './feed-online.ts';
-import { beginWait } from './plain-wait.ts';
 import type { Steadfetch, SteadfetchConfig } from './steadfetch.ts';
 import { createWake } from './wake.ts';
 
@@ -48,7 +47,6 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     (shared) => createPassage(shared, config.origin, { connectivity, page: life }),
     (shared) => createKeys(shared, config.apis),
     (byQuery) => createWake(clock, connectivity.network.heart, (query) => byQuery.get(query)),
-    beginWait,
   );
   return {
     ...core,
@@ -58,6 +56,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
       connectivity.dispose();
       context.origins.dispose();
       context.wake.dispose();
+      context.ends.dispose();
     },
     json: createJson(core.fetch),
     retry: createRetry(context),

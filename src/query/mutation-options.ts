@@ -21,7 +21,6 @@ import {
   watchSpread,
 } from './mutation-definition.ts';
 import { executionOf, showRun, throwIfRefused } from './mutation-run.ts';
-import type { Wake } from './wake.ts';
 
 /** What a mutationFn of `steady.mutationOptions` is told, beside what React Query tells it. */
 export interface SteadyMutationContext extends MutationFunctionContext {
@@ -101,7 +100,7 @@ export interface DefineMutation {
 }
 
 /** `fetch` is that of the instance. */
-export function createMutationOptions(context: Context, fetch: SteadyFetch): DefineMutation {
+export function createMutationOptions(context: LoopContext, fetch: SteadyFetch): DefineMutation {
   const mutationOptions = ({
     mutationFn,
     policy: own,
@@ -134,7 +133,6 @@ export function createMutationOptions(context: Context, fetch: SteadyFetch): Def
   return mutationOptions as DefineMutation;
 }
 
-type Context = LoopContext & { readonly wake: Wake };
 type Given = MutationFunctionContext;
 type SteadyFn = MutationFunction;
 
@@ -144,7 +142,7 @@ interface Submission extends MutationExtras {
 }
 
 function run(
-  context: Context,
+  context: LoopContext,
   fetch: SteadyFetch,
   { mutationFn, policy, intentOf, answer }: Submission,
   options: unknown,
@@ -158,7 +156,6 @@ function run(
       ? intentOf(variables as never)
       : { key: createIdempotencyKey(), createdAt: clock.now() },
   );
-  if (mutation) context.wake.meet(given.client, mutation.mutationId);
   const known = answer?.();
   if (known) return Promise.resolve(known.data);
   throwIfRefused(mutation);

@@ -22,7 +22,10 @@ const runs = new WeakMap<Mutation, MutationRun>();
 /** Whose mutationFn was called, as far as can be told. */
 const begun = new WeakMap<Mutation, 'surely' | 'perhaps'>();
 const refusals = new WeakMap<Mutation, unknown>();
-const listeners = new Set<(mutation: Mutation) => void>();
+const listeners = new Set<RunListener>();
+
+/** Is told which mutation has changed; undefined is a plain one, and nobody knows which. */
+type RunListener = (mutation: Mutation | undefined) => void;
 
 /**
  * The execution that this is an attempt of. Its intent is made once, also when the app's own `retry`
@@ -66,7 +69,7 @@ export function showRun(mutation: Mutation, run: MutationRun): void {
 }
 
 /** Tells of a change that React Query does not tell of. */
-export function tellChange(mutation: Mutation): void {
+export function tellChange(mutation?: Mutation): void {
   for (const listener of listeners) listener(mutation);
 }
 
@@ -92,7 +95,7 @@ export function throwIfRefused(mutation: Mutation | undefined): void {
 }
 
 /** Tells of every such change, until the returned function is called. */
-export function onRunChange(listener: (mutation: Mutation) => void): () => void {
+export function onRunChange(listener: RunListener): () => void {
   listeners.add(listener);
   return () => void listeners.delete(listener);
 }

@@ -1,19 +1,17 @@
-import type { Mutation } from '@tanstack/react-query';
+import type { Mutation, MutationCache } from '@tanstack/react-query';
 import { type FailureReport, reportOf } from '../fetch/failure-report.ts';
 import { mayBeDone } from '../fetch/is-in-doubt.ts';
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import { attemptsAllowed } from './attempts-allowed.ts';
-import { isFreed } from './free-queued.ts';
 import { definitionBehind } from './mutation-definition.ts';
 import { mayHaveBegun, runOf } from './mutation-run.ts';
-import { endingOf } from './plain-controls.ts';
-import { waitOf } from './plain-wait.ts';
 import type { Instance } from './registry.ts';
-import { holdReason, idle, type RetryStatus } from './retry-status.ts';
+import { holdReason, idle, type RetryStatus, waitOf } from './retry-status.ts';
 
 /** The status of a mutation, from React Query's state, the failures it has had and, where it is ours, its loop. */
 export function mutationStatus(
   mutation: Mutation | undefined,
+  cache: MutationCache,
   instance: Instance,
   before: RetryStatus | undefined,
 ): RetryStatus {
@@ -21,15 +19,10 @@ export function mutationStatus(
   const { status, isPaused, failureCount, failureReason, error } = mutation.state;
   if (status === 'idle') return idle;
   const own = runOf(mutation)?.live;
-  const ending = endingOf(mutation);
-  const wait = waitOf(mutation);
-  const plain = ending ?? wait;
-  const lastError: unknown = ending
-    ? ending.error
-    : (error ?? failureReason ?? own?.lastError ?? undefined);
+  const lastError: unknown = error ?? failureReason ?? own?.lastError ?? undefined;
   const report = reportOf(lastError, instance.clock.now());
-  const live = own ?? plain?.live ?? report.live;
-  const { reason, retryAt } = plain ?? (own ?? report).decision ?? {};
+  const live = own ?? report.live;
+  const { reason, retryAt } = (own ?? report).decision ?? {};
   const maxAttempts = attemptsOf(mutation, own, lastError, instance);
   const common = { ...idle, maxAttempts, lastError };
   if (status === 'success') {
@@ -38,10 +31,9 @@ export function mutationStatus(
     return { ...common, status: 'succeeded', attempt, lastError: undefined };
   }
   // Of ours, React Query sees only the end.
-  const failed = own?.attempt ?? ending?.attempt ?? failureCount;
+  const failed = own?.attempt ?? failureCount;
   const next = own?.attempt ?? failureCount + 1;
-  // Of one that was cancelled the end is known before React Query has told everybody.
-  if (status === 'error' || ending) {
+  if (status === 'error') {
     const isInDoubtBefore = !!definitionBehind(mutation.options.mutationFn)?.wasSent?.();
     const isUnsure = !isUnbegun(mutation, report) && mayBeDone(report, live);
     const ended = isInDoubtBefore || isUnsure ? 'unknown' : 'failed';
@@ -50,7 +42,7 @@ export function mutationStatus(
   const hold = live?.holds[0];
   if (hold) return { ...common, status: 'held', attempt: next, ...hold.held };
   if (isPaused && !own) {
-    const isQueued = isFreed(mutation) && mutation.options.networkMode === 'always';
+    const isQueued = mutation.options.networkMode === 'always' && isBehindAnother(mutation, cache);
     return {
       ...common,
       status: 'held',
@@ -58,13 +50,24 @@ export function mutationStatus(
       reason: isQueued ? 'queued' : holdReason(),
     };
   }
-  // Of React Query's wait the end is known beforehand, unless it is skipped.
-  const isWaiting = own
-    ? own.phase === 'waiting'
-    : !wait?.isOver && failureCount > 0 && retryAt !== undefined && instance.clock.now() < retryAt;
-  return isWaiting
-    ? { ...common, status: 'waiting', attempt: failed, reason, retryAt }
+  if (own) {
+    return own.phase === 'waiting'
+      ? { ...common, status: 'waiting', attempt: failed, reason, retryAt }
+      : { ...common, status: 'sending', attempt: next };
+  }
+  const wait = waitOf(live, failureCount);
+  return wait && instance.clock.now() < wait.retryAt
+    ? { ...common, status: 'waiting', attempt: failed, ...wait }
     : { ...common, status: 'sending', attempt: next };
+}
+
+/** Whether one that is to be sent before it, in the same scope, has not ended. */
+function isBehindAnother(mutation: Mutation, cache: MutationCache): boolean {
+  const scope = mutation.options.scope?.id;
+  const first = cache
+    .getAll()
+    .find(({ options, state }) => options.scope?.id === scope && state.status === 'pending');
+  return scope !== undefined && first !== mutation;
 }
 
 /**

@@ -3,11 +3,12 @@ import { reportOf } from '../fetch/failure-report.ts';
 import type { LiveOperation, Signals } from '../fetch/live-operation.ts';
 import type { Operations } from '../fetch/operations.ts';
 import type { Passage } from '../fetch/passage.ts';
+import type { Ends } from './end-with-query.ts';
 import type { FailureLedger } from './failure-ledger.ts';
 import { fallBack } from './fallback.ts';
-import { forgetAbandoned, isAbandoned, keepUnread } from './keep-unread.ts';
 import { showHold } from './show-hold.ts';
-import { ownFallback, ownPolicy } from './registry.ts';
+import { isServer } from './is-server.ts';
+import { instanceBehind, ownFallback, ownPolicy } from './registry.ts';
 import type { Wake } from './wake.ts';
 
 /**
@@ -39,6 +40,7 @@ export interface PersisterContext {
   readonly holdBefore: Passage['holdBefore'];
   readonly giveBack: Passage['giveBack'];
   readonly wake: Wake;
+  readonly ends: Ends;
 }
 
 /**
@@ -46,35 +48,33 @@ export interface PersisterContext {
  * by the error that it ends in.
  */
 export function createPersister(shared: PersisterContext, inner?: AnyPersister): SteadyPersister {
-  const { operations, signals, ledger, byQuery, wake } = shared;
+  const { operations, signals, ledger, byQuery, ends, wake } = shared;
   const persister: AnyPersister = async (queryFn, context, query) => {
+    ends.watch(context.client);
     wake.meet(context.client);
     const live = nextAttempt(query);
     try {
-      // React Query goes on with a retry that it would have given up without a persister.
-      if (live.attempt > 1 && isAbandoned(query)) throw live.lastError;
       live.isResumed ||= wake.isWaking(query);
       live.mayBeOffline = (query.options.networkMode ?? 'online') !== 'online';
       // Asked at its end: `retryNow` lends it another mode for its start.
       live.isUnproven = () => (query.options.networkMode ?? 'online') !== 'online';
       live.onChange = () => showHold(context.client, query, live, shared);
-      if (live.gate?.isOpen(live.mayBeOffline) === false) await shared.holdBefore(live);
-      // Nobody asks about it any more.
-      if (live.phase === 'ended') throw live.lastError;
-      return await operations.attempt(live, () => {
-        const linked = linkSignal(context, query, (signal) => signals.set(signal, live));
-        return inner ? inner(queryFn, linked, query) : queryFn(linked);
-      });
+      const linked = linkSignal(context, (signal) => signals.set(signal, live));
+      if (inner)
+        return await operations.attempt(live, () => inner(passed(queryFn, live), linked, query));
+      // In the same turn: in StrictMode its first component goes before the next one.
+      if (isKeptBack(live)) await untilItsTurn(live);
+      return await operations.attempt(live, () => queryFn(linked));
     } catch (error) {
-      // React Query no longer asks about a fetch that it has cancelled itself.
-      if (query.state.fetchStatus === 'idle') operations.end(live, 'cancelled');
-      else if (live.phase !== 'ended') {
-        if (isAbandoned(query)) live.policy = { ...live.policy, maxRetries: 0 };
+      if (live.phase !== 'ended') {
         ledger.add(live, error);
         const fallback = ownFallback(query.options);
         if (fallback !== undefined && operations.conclude(live, error).kind === 'stop') {
           const data = fallBack(fallback, query, live, error, context.client);
-          if (data !== undefined) return data as never;
+          if (data !== undefined) {
+            operations.end(live, 'failed');
+            return data as never;
+          }
         }
       }
       throw error;
@@ -83,6 +83,28 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     }
   };
   return persister as SteadyPersister;
+
+  /** It is known that its attempt would not be sent. */
+  function isKeptBack({ gate, mayBeOffline }: LiveOperation): boolean {
+    return gate?.isOpen(mayBeOffline) === false;
+  }
+
+  async function untilItsTurn(live: LiveOperation): Promise<void> {
+    await shared.holdBefore(live);
+    // Nobody asks about it any more.
+    if (live.phase === 'ended') throw live.lastError;
+  }
+
+  /** For the app's persister, which may restore what it has stored, whatever is known of the origin. */
+  function passed<T, K extends QueryKey>(
+    queryFn: QueryFunction<T, K>,
+    live: LiveOperation,
+  ): QueryFunction<T, K> {
+    return async (context) => {
+      if (isKeptBack(live)) await untilItsTurn(live);
+      return operations.run(live, () => queryFn(context));
+    };
+  }
 
   function nextAttempt(query: Query): LiveOperation {
     const { fetchFailureCount, fetchFailureReason } = query.state;
@@ -95,7 +117,6 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
       return known;
     }
     if (known) operations.end(known, 'superseded');
-    forgetAbandoned(query);
     const policy = ownPolicy(query.options);
     const attempt = fetchFailureCount + 1;
     const live = operations.begin(
@@ -108,6 +129,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
         gate: known?.gate,
         sent: known?.sent,
         isUrged: known?.isUrged,
+        endsWithQuery: !isServer() && !instanceBehind(query.options.retry),
       },
       query.queryKey,
     );
@@ -123,15 +145,10 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
  */
 function linkSignal<C extends QueryFunctionContext>(
   context: C,
-  query: Query,
   onRead: (signal: AbortSignal) => void,
 ): C {
   const properties = Object.getOwnPropertyDescriptors(context);
-  const eager: AbortSignal | undefined = properties.signal.value;
-  if (eager) {
-    onRead(eager);
-    keepUnread(query, eager);
-  }
+  if (properties.signal.value) onRead(properties.signal.value);
   const get = (): AbortSignal => {
     const { signal } = context;
     onRead(signal);

@@ -13,16 +13,13 @@ import { replaceFetch } from './replace-fetch.ts';
 export interface RetryControls {
   /**
    * Ends the wait or the hold at once; a query that has failed is tried again. Does nothing while an
-   * attempt is under way, so that twenty presses are one request. A plain mutation whose wait was
-   * ended is sent when React Query sends: not offline, and not in a hidden tab.
+   * attempt is under way, so that twenty presses are one request. Does nothing for a plain mutation.
    */
   readonly retryNow: () => void;
   /**
    * Ends the operation with its last error. Data that is there stays. Does nothing when nothing is
    * under way. A mutation of `steady.mutationOptions` whose request is under way is `unknown` then: it
-   * may have been done. A plain mutation ends in its wait, or while React Query has it paused (with a
-   * `NotSentError`, if it was never sent), whatever its `retry` is. While its `mutationFn` runs this
-   * does nothing: React Query gives that no signal.
+   * may have been done. Does nothing for a plain mutation.
    */
   readonly cancel: () => void;
 }

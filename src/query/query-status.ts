@@ -3,7 +3,7 @@ import { reportOf } from '../fetch/failure-report.ts';
 import { attemptsAllowed } from './attempts-allowed.ts';
 import { fallbackOf } from './fallback.ts';
 import type { Instance } from './registry.ts';
-import { holdReason, idle, type RetryStatus } from './retry-status.ts';
+import { holdReason, idle, type RetryStatus, waitOf } from './retry-status.ts';
 
 /** The status of a query, from React Query's state and the newest operation behind it. */
 export function queryStatus(
@@ -48,6 +48,10 @@ export function queryStatus(
   if (isUnderWay && live.phase === 'sending') return { ...active, status: 'sending' };
   // A fetch that the server has begun has no operation here before its first retry.
   const { decision } = isUnderWay ? live : reportOf(lastFailure, instance.clock.now());
+  // The policy stops, and the app's own `retry` goes on.
+  const wait =
+    isUnderWay && decision?.kind === 'stop' ? waitOf(live, fetchFailureCount) : undefined;
+  if (wait) return { ...active, status: 'waiting', ...wait };
   if (decision?.kind !== 'retry') return { ...active, status: 'sending' };
   const { reason, retryAt } = decision;
   const attempt = live?.attempt ?? fetchFailureCount;

@@ -4,6 +4,7 @@ import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { LoopContext } from '../fetch/loop.ts';
 import type { Origins } from '../origin/origins.ts';
 import type { PolicyOptions } from '../policy/options.ts';
+import { isServer } from './is-server.ts';
 import type { RetryPair } from './retry-pair.ts';
 
 /** What the hooks need of the Steadfetch instance behind a QueryClient. */
@@ -47,7 +48,7 @@ export function ownPolicy({
 }): PolicyOptions | undefined {
   const own = (instanceBehind(retry) ?? instanceBehind(retryDelay))?.own;
   // On the server a failure is left to the browser to ask again.
-  if (typeof window === 'undefined') return { ...own, maxRetries: 0 };
+  if (isServer()) return { ...own, maxRetries: 0 };
   if (typeof retry === 'function') return own;
   return { ...own, maxRetries: retry === true ? Infinity : Number(retry ?? 3) };
 }

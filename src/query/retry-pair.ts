@@ -5,6 +5,8 @@ import { warn } from '../fetch/warn.ts';
 import { type Clock, maxTimerMs } from '../policy/clock.ts';
 import type { PolicyOptions } from '../policy/options.ts';
 import type { FailureLedger } from './failure-ledger.ts';
+import { isServer } from './is-server.ts';
+import { tellChange } from './mutation-run.ts';
 import type { Wake } from './wake.ts';
 
 /** React Query's two questions about a failure. */
@@ -28,16 +30,7 @@ export interface RetryPairContext {
   readonly operations: Operations;
   readonly ledger: FailureLedger;
   readonly wake: Wake;
-  /** A plain mutation has failed, and React Query is told to wait so long. */
-  readonly beginWait?: BeginWait | undefined;
 }
-
-export type BeginWait = (
-  live: LiveOperation,
-  error: unknown,
-  delayMs: number,
-  nowMs: number,
-) => void;
 
 /**
  * `retry` and `retryDelay` as two views of one decision.
@@ -65,12 +58,12 @@ export function createRetryPair(
       // Where we would stop, but the app's own `retry` goes on, it goes on at React Query's pace.
       const wantedMs = decision?.kind === 'retry' ? decision.delayMs : 1000 * 2 ** failureCount;
       const delayMs = Math.min(wantedMs, maxTimerMs);
-      if (kind === 'mutation') context.beginWait?.(live, error, delayMs, context.clock.now());
+      live.dueAt = context.clock.now() + delayMs;
       return delayMs;
     },
     // A policy of the call cannot make a server retry, either.
     retry: (failureCount, error) =>
-      ask(failureCount, error, true).decision?.kind === 'retry' && typeof window !== 'undefined',
+      ask(failureCount, error, true).decision?.kind === 'retry' && !isServer(),
   };
 }
 
@@ -91,6 +84,8 @@ function beginQuery(
   return operations.begin('query', { policy, attempt: failureCount + 1 });
 }
 
+const tellPlain = (): void => tellChange();
+
 /** The operation of a plain mutation is that of the request that failed, if the request was ours. */
 function beginMutation(
   { clock, operations, ledger }: RetryPairContext,
@@ -106,5 +101,6 @@ function beginMutation(
     : (ledger.resume({ failureCount }) ?? operations.begin('mutation', { attempt }));
   live.ref = { ...live.ref, kind: 'mutation' };
   live.policy = policy;
+  live.onChange = tellPlain;
   return live;
 }

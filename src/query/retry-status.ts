@@ -1,4 +1,5 @@
 import { focusManager, onlineManager } from '@tanstack/react-query';
+import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { RetryReason, StopReason } from '../policy/decision.ts';
 import type { HoldReason } from '../policy/outcome.ts';
 
@@ -53,6 +54,19 @@ export const idle: RetryStatus = Object.freeze({
   reason: undefined,
   lastError: undefined,
 });
+
+/**
+ * The wait of an operation that React Query retries, after so many failures. It has no reason where
+ * the app's own `retry` goes on and the policy would not.
+ */
+export function waitOf(
+  live: LiveOperation | undefined,
+  failureCount: number,
+): { readonly reason: RetryReason | undefined; readonly retryAt: number } | undefined {
+  if (live?.dueAt === undefined || live.attempt !== failureCount) return undefined;
+  const { decision, dueAt: retryAt } = live;
+  return { reason: decision?.kind === 'retry' ? decision.reason : undefined, retryAt };
+}
 
 /** The old value when nothing in it has changed, so that nobody renders for nothing. */
 export function keepIfSame(before: RetryStatus | undefined, now: RetryStatus): RetryStatus {

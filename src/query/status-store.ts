@@ -11,7 +11,6 @@ import {
 import { definitionBehind, checkSpread } from './mutation-definition.ts';
 import { onRunChange } from './mutation-run.ts';
 import { mutationStatus } from './mutation-status.ts';
-import { claimEarlier, claimWait } from './plain-wait.ts';
 import { queryStatus } from './query-status.ts';
 import { type Instance, instanceOf } from './registry.ts';
 import { keepIfSame, type RetryStatus } from './retry-status.ts';
@@ -90,9 +89,7 @@ function createStatusStore(client: QueryClient, instance: Instance): StatusStore
 
   function indexMutations(): Map<string, Mutation> {
     newest.clear();
-    const all = mutations.getAll();
-    for (const mutation of all) noteMutation(mutation);
-    claimEarlier(all);
+    for (const mutation of mutations.getAll()) noteMutation(mutation);
     return newest;
   }
   function noteMutation(mutation: Mutation): void {
@@ -108,7 +105,7 @@ function createStatusStore(client: QueryClient, instance: Instance): StatusStore
     const before = found && last.get(found);
     const now =
       found && 'mutationId' in found
-        ? mutationStatus(found, instance, before)
+        ? mutationStatus(found, mutations, instance, before)
         : queryStatus(found, instance, before);
     const kept = keepIfSame(before, now);
     if (found) last.set(found, kept);
@@ -124,6 +121,11 @@ function createStatusStore(client: QueryClient, instance: Instance): StatusStore
     plan(id, entry);
     // With React Query's own notifications, so that both are rendered together.
     for (const listener of entry.listeners) notifyManager.schedule(listener);
+  };
+
+  /** Nobody knows whose change it is: that of a plain mutation. */
+  const refreshPlain = (): void => {
+    for (const id of watched.keys()) if (id.startsWith('m')) refresh(id);
   };
 
   const refreshHeld = (): void => {
@@ -150,10 +152,9 @@ function createStatusStore(client: QueryClient, instance: Instance): StatusStore
         if (process.env.NODE_ENV !== 'production' && type === 'added') checkSpread(mutation);
         if (type === 'removed') indexMutations();
         else noteMutation(mutation);
-        claimWait(mutation);
         refreshMutation(mutation);
       }),
-      onRunChange(refreshMutation),
+      onRunChange((mutation) => (mutation ? refreshMutation(mutation) : refreshPlain())),
       // What holds an operation can change while it is held.
       onlineManager.subscribe(refreshHeld),
       focusManager.subscribe(refreshHeld),

@@ -8,7 +8,6 @@ import {
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { Heart } from '../origin/heart.ts';
 import type { Clock } from '../policy/clock.ts';
-import { freeQueued, isFreed } from './free-queued.ts';
 import { replaceFetch } from './replace-fetch.ts';
 
 /** After a sleep, timers that are overdue have rung by then. */
@@ -21,8 +20,8 @@ const wakeMs = 100;
 export interface Wake {
   /** The network is back, or the tab is seen again: just now or, for this query, still. */
   readonly isWaking: (query?: Query) => boolean;
-  /** A query of this client fetches, or a mutation of ours with this id runs. */
-  readonly meet: (client: QueryClient, mutationId?: number) => void;
+  /** A query of this client fetches. */
+  readonly meet: (client: QueryClient) => void;
   /** A query waits until then for its retry, by a timer of React Query's. */
   readonly expectRetry: (retryAt: number) => void;
   readonly dispose: () => void;
@@ -38,8 +37,7 @@ export function createWake(
   operationOf: (query: Query) => LiveOperation | undefined,
 ): Wake {
   const clients = new Set<WeakRef<QueryClient>>();
-  /** What gives the mutations of each back. */
-  const met = new WeakMap<QueryClient, () => void>();
+  const met = new WeakSet<QueryClient>();
   /** The queries that wait for mutations, and what forgets them. */
   const waiting = new Map<WeakSet<Query>, () => void>();
   let wokenAt = -Infinity;
@@ -68,7 +66,7 @@ export function createWake(
     wokenAt = clock.now();
     if (isOwed) retrySoon();
     for (const client of known()) {
-      const predicate = (one: Mutation): boolean => one.state.isPaused && !isFreed(one);
+      const predicate = (one: Mutation): boolean => one.state.isPaused;
       const paused = client.getMutationCache().findAll({ predicate });
       awaitMutations(client, paused, client.getQueryCache().getAll());
     }
@@ -114,11 +112,10 @@ export function createWake(
       if (clock.now() - wokenAt < wakeMs) return true;
       return !!query && [...waiting.keys()].some((late) => late.has(query));
     },
-    meet(client, mutationId) {
+    meet(client) {
       if (stops.length === 0 || met.has(client)) return;
       clients.add(new WeakRef(client));
-      met.set(client, freeQueued(client, mutationId ?? Infinity));
-      if (mutationId) return;
+      met.add(client);
       // It may have been woken before it was known. Queries that are shown begin one by one.
       const queries = client.getQueryCache();
       const begun = queries.findAll({
@@ -138,7 +135,6 @@ export function createWake(
     dispose() {
       beat(0);
       clock.clearTimeout(timer);
-      for (const client of known()) met.get(client)?.();
       clients.clear();
       for (const stop of [...stops.splice(0), ...waiting.values()]) stop();
     },

@@ -1,4 +1,4 @@
-import { hydrate, QueryClient, useQuery } from '@tanstack/react-query';
+import { hydrate, useQuery } from '@tanstack/react-query';
 import { act } from '@testing-library/react';
 import { describe, expect, test } from 'vitest';
 import { observe } from '../fetch/observe.ts';
@@ -41,65 +41,37 @@ const events = [
   ['the tab is seen', setVisible],
 ] as const;
 
-describe.each(events)('when %s while mutations of ours are queued in a scope', (_, set) => {
-  test('queries are fetched again at once, and the row goes on in its order', async () => {
+describe.each(events)('when %s while mutations are queued in a scope', (_, set) => {
+  test('React Query waits for the row before it fetches again, and the row goes on in its order', async () => {
     const rig = createScopeRig();
     showQuery(rig);
     await rig.time.advance(100);
     rig.queue('/1', '/2', '/3');
     rig.server.plan('/2', { afterMs: 500 });
-    for (const ms of [1000, 3000, 1200]) {
-      await rig.time.advance(ms);
-      set(false);
-      set(true);
-      await rig.time.advance(0);
-    }
-    expect(rig.server.times('/q')).toEqual([0, 1100, 4100, 5300]);
-    await rig.time.advance(10_000);
-    expect(rig.server.times('/1')).toEqual([100]);
-    expect(rig.server.times('/2')).toEqual([5100]);
-    expect(rig.server.times('/3')).toEqual([5600]);
-  });
-
-  test('so are those of a client in which no query is ours, also for the first two', async () => {
-    const rig = createOrderRig({}, () => new QueryClient());
-    let count = 0;
-    const Query = () => {
-      useQuery({ queryKey: ['q'], queryFn: () => ++count });
-      return null;
-    };
-    rig.show(<Query />);
-    await rig.time.advance(100);
-    rig.server.plan('/1', { afterMs: firstMs });
-    const onMutate = async () => {};
-    const options = rig.steady.mutationOptions({ mutationFn: send, scope, onMutate });
-    for (const path of ['/1', '/2']) rig.submit(options, path);
-    await rig.time.advance(1000);
-    set(false);
-    set(true);
-    await rig.time.advance(0);
-    expect(count).toBe(2);
-    await rig.time.advance(firstMs);
-    expect(rig.server.times()).toEqual([100, 5100]);
-  });
-
-  test('a plain one behind them is waited for, as React Query has it', async () => {
-    const rig = createScopeRig();
-    showQuery(rig);
-    await rig.time.advance(100);
-    rig.queue('/1', '/2');
-    rig.server.plan('/2', { afterMs: 500 });
-    rig.server.plan('/plain', { afterMs: 500 });
-    rig.queuePlain();
+    rig.server.plan('/3', { afterMs: 500 });
     await rig.time.advance(1000);
     set(false);
     set(true);
     await rig.time.advance(20_000);
-    expect(rig.server.times('/plain')).toEqual([5600]);
+    expect(rig.server.times('/1')).toEqual([100]);
+    expect(rig.server.times('/2')).toEqual([5100]);
+    expect(rig.server.times('/3')).toEqual([5600]);
     expect(rig.server.times('/q')).toEqual([0, 6100]);
   });
 
-  test('the one that fails tells who has sent it, and nobody else', async () => {
+  test('one of ours that is alone holds up no refetch', async () => {
+    const rig = createScopeRig();
+    showQuery(rig);
+    await rig.time.advance(100);
+    rig.queue('/1');
+    await rig.time.advance(1000);
+    set(false);
+    set(true);
+    await rig.time.advance(20_000);
+    expect(rig.server.times('/q')).toEqual([0, 1100]);
+  });
+
+  test('the one that fails tells who has sent it, and the row goes on', async () => {
     // An unhandled rejection fails the test.
     const rig = createScopeRig();
     showQuery(rig);
@@ -114,47 +86,36 @@ describe.each(events)('when %s while mutations of ours are queued in a scope', (
     expect(rig.server.times('/3')).toEqual([5100]);
   });
 
-  test('once the instance is disposed, React Query waits for them again', async () => {
+  test('a plain one behind them is sent in its turn', async () => {
     const rig = createScopeRig();
-    showQuery(rig);
     await rig.time.advance(100);
-    const row = rig.queue('/1', '/2');
-    expect(row.map((one) => Object.hasOwn(one, 'continue'))).toEqual([false, true]);
-    await rig.time.advance(900);
-    rig.steady.dispose();
-    row.push(...rig.queue('/3'));
-    expect(row.map((one) => Object.hasOwn(one, 'continue'))).toEqual([false, false, false]);
-    await rig.time.advance(100);
+    rig.queue('/1', '/2');
+    rig.server.plan('/2', { afterMs: 500 });
+    rig.queuePlain();
+    await rig.time.advance(1000);
     set(false);
     set(true);
     await rig.time.advance(20_000);
-    expect(rig.server.times('/3')).toEqual([5100]);
-    expect(rig.server.times('/q')).toEqual([0, 5100]);
+    expect(rig.server.times('/plain')).toEqual([5600]);
   });
 });
 
+// Before 5.104.2 React Query starts nothing in a hidden tab that was queued.
+const isFloor = process.env['EXPECTED_REACT_QUERY'] === '5.89.0';
+
 describe('in a hidden tab', () => {
-  test('each of a scope is sent when the one before has ended', async () => {
+  test('each of a scope is sent when the one before has ended, or when the tab is seen', async () => {
     const rig = createScopeRig();
+    showQuery(rig);
     rig.queue('/1', '/2', '/3');
     rig.server.plan('/2', 503, { afterMs: 500 });
     await rig.time.advance(100);
     setVisible(false);
-    await rig.time.advance(20_000);
-    expect(rig.server.times('/2')).toEqual([5000, 5500]);
-    expect(rig.server.times('/3')).toEqual([6000]);
-  });
-
-  test('also behind a plain one', async () => {
-    const rig = createScopeRig();
-    rig.queue('/first');
-    await rig.time.advance(0);
-    rig.server.plan('/plain', { afterMs: 500 });
-    rig.queuePlain();
-    rig.queue('/2');
-    setVisible(false);
-    await rig.time.advance(1000);
-    expect(rig.server.times('/2')).toEqual([500]);
+    await rig.time.advance(9900);
+    setVisible(true);
+    await rig.time.advance(10_000);
+    expect(rig.server.times('/2')).toEqual(isFloor ? [10_000, 10_500] : [5000, 5500]);
+    expect(rig.server.times('/3')).toEqual(isFloor ? [11_000] : [6000]);
   });
 });
 
@@ -203,7 +164,7 @@ describe('mutations of ours that come from a storage', () => {
     expect(resumed[0]?.state).toBe('resolved');
   });
 
-  test('are waited for when the network is back, and once they are queued not again', async () => {
+  test('are waited for when the network is back', async () => {
     const rig = createRestored();
     showQuery(rig);
     await rig.time.advance(50);
@@ -211,14 +172,9 @@ describe('mutations of ours that come from a storage', () => {
     rig.restore('/1', '/2');
     await rig.time.advance(50);
     setOnline(true);
-    await rig.time.advance(1000);
-    expect(rig.server.times('/1')).toEqual([100]);
-    expect(rig.server.times('/q')).toEqual([0]);
-    setVisible(false);
-    setVisible(true);
-    await rig.time.advance(0);
-    expect(rig.server.times('/q')).toEqual([0, 1100]);
     await rig.time.advance(20_000);
+    expect(rig.server.times('/1')).toEqual([100]);
     expect(rig.server.times('/2')).toEqual([5100]);
+    expect(rig.server.times('/q')).toEqual([0, 5100]);
   });
 });

@@ -5,11 +5,19 @@ import { createRig, type Rig } from './rig.tsx';
 const queryKey = ['it'];
 const waits = [500, 1000, 2000];
 
-/** React Query alone, with the same attempts and the same waits. */
-const bareClient = () =>
+/**
+ * React Query alone, with the same attempts and the same waits. An infinite query that has a
+ * persister, as ours has, is cancelled when its last component goes, whoever reads its signal: so it
+ * has one here, which does nothing.
+ */
+const bareClient = (hook: Variant['hook']) => () =>
   new QueryClient({
     defaultOptions: {
       queries: {
+        ...(hook === 'useInfiniteQuery' && {
+          persister: (queryFn, context) => queryFn(context),
+          networkMode: 'online',
+        }),
         retry: (failureCount) => failureCount < waits.length,
         retryDelay: (failureCount) => waits[failureCount] ?? 0,
       },
@@ -53,7 +61,7 @@ async function tell(
   answers: readonly number[],
   steps: readonly Step[],
 ) {
-  const rig = client === 'bare' ? createRig({}, bareClient) : createRig();
+  const rig = client === 'bare' ? createRig({}, bareClient(variant.hook)) : createRig();
   // Each answer takes 100 ms.
   rig.server.plan('/a', ...answers.map((status) => ({ status, afterMs: 100 })), {
     afterMs: 100,
@@ -157,7 +165,7 @@ describe.each([true, false])('a queryFn that reads the signal: %s', (readsSignal
     async (hook) => {
       const outcomes = [];
       for (const client of ['bare', 'steady'] as const) {
-        const rig = client === 'bare' ? createRig({}, bareClient) : createRig();
+        const rig = client === 'bare' ? createRig({}, bareClient(hook)) : createRig();
         rig.server.plan('/a', { afterMs: 100 }, { afterMs: 100 });
         const variant = { hook, readsSignal, strict: true };
         const { App, load } = createApp(rig, variant);

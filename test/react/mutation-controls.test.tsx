@@ -294,19 +294,21 @@ describe('Cancel', () => {
   });
 
   test.each([
-    ['in a hidden tab', () => setVisible(false)],
-    ['offline', () => setOnline(false)],
+    ['in a tab that was hidden', setVisible],
+    ['offline', setOnline],
   ])(
     'behind another of its scope, %s: it is queued there, too, and ends at once',
-    async (_, go) => {
+    async (name, set) => {
       const { server, time, order, cancel, last } = showOrders();
       const scope = { id: 'orders' };
       server.plan('/orders', { afterMs: 1000 });
       order({ scope });
-      go();
+      set(false);
       const second = order({ scope });
       await time.advance(100);
       expect(statusOf(last())).toMatchObject({ status: 'held', attempt: 0, reason: 'queued' });
+      // Nobody presses a button of a tab that is hidden.
+      if (name !== 'offline') set(true);
       cancel();
       await time.settle();
       expect(second.state).toMatchObject({ status: 'error', error: { code: 'not-sent' } });

@@ -155,10 +155,9 @@ describe('an onMutate that throws', () => {
     await rig.time.advance(300);
     const statuses = statusStoreOf(rig.client, 'test');
     const both = rig.client.getMutationCache().getAll();
-    expect(both.map((one) => mutationStatus(one, statuses.instance, undefined).status)).toEqual([
-      'unknown',
-      'unknown',
-    ]);
+    const cache = rig.client.getMutationCache();
+    const stories = both.map((one) => mutationStatus(one, cache, statuses.instance, undefined));
+    expect(stories.map(({ status }) => status)).toEqual(['unknown', 'unknown']);
     expect(mutationFn).toHaveBeenCalledTimes(1);
   });
 });
