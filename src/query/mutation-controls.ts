@@ -48,7 +48,7 @@ function whyCancelled(
 }
 
 /** What was sent before is not undone by that. */
-export function notSent(live: LiveOperation, wasSent: boolean): NotSentError {
+function notSent(live: LiveOperation, wasSent: boolean): NotSentError {
   const message = 'The mutation was cancelled before anything was sent.';
   const outcome: Failure = { kind: 'aborted', processed: wasSent ? 'unknown' : 'no' };
   return new NotSentError(message, { operation: view(live, {}), outcome });
