@@ -48,7 +48,7 @@ export function createFetch(context: FetchContext): SteadyFetch {
     const facts = gather(context, parts, init);
     const { live } = facts;
     const keyed =
-      facts.own || live.intent || init.idempotencyKey !== undefined
+      facts.own || live.intent || init.idempotencyKey !== undefined || init.step !== undefined
         ? await keys.add(facts, { parts, init })
         : undefined;
     if (keyed) facts.keyed = true;

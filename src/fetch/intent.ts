@@ -1,19 +1,18 @@
 /** What gives the requests of one operation their idempotency keys: what the user meant, once. */
 export interface Intent {
+  /** Carried by the one request that needs no name. Those with a name carry keys derived from it and the name. */
   readonly key: string;
   /** In epoch milliseconds: a key that is older than its API keeps it is never sent again by itself. */
   readonly createdAt: number;
-  /** The request that carries the key itself, once it has gone: the others carry derived ones. */
-  primary?: string | undefined;
-  /** It may have been sent before this operation: the form was, or the page is a new one. @default whether `primary` is known */
+  /** It may have been sent before this operation: the form was, or the page is a new one. @default false */
   wasSent?: boolean | undefined;
   /** A request of it went without a key, because its API honours none: once more may be twice. */
   isUnkeyed?: boolean | undefined;
   /** A request of it was refused: it is not what it was. */
   isChanged?: boolean | undefined;
-  /** Its steps from before this operation, where somebody keeps them. */
+  /** Its steps from before this operation, where somebody keeps them. They bind it where it may have been sent. */
   readonly past?: readonly PastStep[] | undefined;
-  /** What a body is known by once its bytes are gone. */
+  /** What a body is known by where its bytes are not kept. */
   readonly digest?: ((body: FixedBody) => Promise<string>) | undefined;
   /** Keeps a step that is sent now, or done. */
   readonly keep?: ((step: Step) => void) | undefined;
@@ -26,34 +25,49 @@ export type FixedBody = string | URLSearchParams | Blob | ArrayBuffer | null;
 
 /** One keyed request of an operation, in all its attempts. */
 export interface Step {
-  /** What tells it from the other steps: what it is called, or method, URL and occurrence. */
+  /** '' for the one without a name, `#` and its name, or `=` and the key that it brings. */
   readonly id: string;
   /** Method and absolute URL. */
   readonly target: string;
-  /** It has a name or a key of its own, and is known by that. */
-  readonly isNamed: boolean;
   readonly key: string;
-  /** One key never has two payloads: what was passed first is what is sent. */
-  body: FixedBody;
+  /** One key never has two payloads: what was sent first is what is sent. Undefined where only the digest is kept. */
+  body?: FixedBody | undefined;
   /** What its body is known by. */
   readonly digest?: string | undefined;
-  /** It is from before this operation: of its body the digest alone is known, until it is passed again. */
-  isPast?: boolean;
   /** The latest attempt that it was part of. */
   attempt: number;
   /** When it was first sent, in epoch milliseconds. */
-  sentAt?: number;
+  sentAt?: number | undefined;
   /** It was answered, and well. */
-  isDone?: boolean;
+  isDone?: boolean | undefined;
+  /** It was definitely refused: its key stands for that refusal. */
+  isRefused?: boolean | undefined;
+  /** How many keys of it stand for refusals. @default 0 */
+  readonly refusals?: number | undefined;
 }
 
 /** What is kept of a step when its operation is over. */
-export type PastStep = Omit<Step, 'body' | 'attempt' | 'isPast'>;
+export type PastStep = Omit<Step, 'attempt'>;
+
+/**
+ * The steps of a submission that the user sends again. What was definitely refused takes a fresh key:
+ * the old one would be answered with the same refusal for ever.
+ */
+export function renewRefused(steps: readonly PastStep[]): readonly PastStep[] {
+  return steps.map((step) => {
+    const { id, target, key, isRefused, refusals = 0 } = step;
+    return isRefused ? { id, target, key, refusals: refusals + 1 } : step;
+  });
+}
 
 /** The keyed requests of an operation, each of which waits its turn to be told which step it is. */
 export interface Steps {
-  readonly known: Step[];
+  readonly known: Map<string, Step>;
   turn: Promise<unknown>;
+  /** The latest attempt with a keyed request, and where the first of them goes: the others need names. */
+  asked?: { readonly attempt: number; readonly target: string } | undefined;
+  /** Why no request of this attempt goes any more: it could not be told which step one of them is. */
+  mistake?: { readonly attempt: number; readonly error: unknown } | undefined;
   /** The intent may have been sent by an earlier operation. */
   readonly wasSent: boolean;
 }

@@ -25,7 +25,7 @@ export function judgeAnswers(
   return {
     start(facts) {
       const now = clock.now();
-      const bornAt = live.intent?.createdAt ?? step.sentAt ?? now;
+      const bornAt = (!step.refusals && live.intent?.createdAt) || (step.sentAt ?? now);
       if (now - bornAt > lifetimeMs && mayBeDone(facts)) return expire(facts);
       step.sentAt ??= now;
       live.intent?.keep?.(step);

@@ -23,13 +23,30 @@ import { warn } from './warn.ts';
 export interface KeyedInit extends RequestInit {
   /**
    * The idempotency key of this request, sent as the profile of its API declares. It is yours: give
-   * the same on every attempt, and another for what is meant anew. Within a mutation of Steadfetch,
-   * which has a key already, it is the name of a step, whose key is derived from both: needed where a
-   * retry leaves out one of several equal requests to the same URL. A header of your own comes before it.
+   * the same on every attempt, and another for what is meant anew. A header of your own comes before it.
+   * Within a mutation of Steadfetch, which has a key already, it is refused: see `step`.
    *
    * @default none; within a mutation of Steadfetch, a key by itself for each POST and PATCH
    */
   readonly idempotencyKey?: string | undefined;
+  /**
+   * The name of this request within a mutation of Steadfetch: its key is derived from that of the
+   * mutation and the name. The first request with a key needs none; from the second on it is required.
+   * Give the same name on every attempt, and another to each request.
+   *
+   * @default none
+   *
+   * @example
+   * ```ts
+   * const placeOrder = steady.mutationOptions({
+   *   async mutationFn(order: { sku: string }, { json }) {
+   *     const { id } = await json<{ id: string }>('/api/orders', { json: order });
+   *     return json<{ receipt: string }>('/api/payments', { json: { id }, step: 'pay' });
+   *   },
+   * });
+   * ```
+   */
+  readonly step?: string | undefined;
 }
 
 /** What was passed to fetch. */
@@ -72,7 +89,6 @@ export function createKeys(
   const identify = async (facts: SentFacts, { parts, init }: Passed): Promise<Step> => {
     const { live, method, url, own } = facts;
     const { intent, attempt } = live;
-    const steps = stepsOf(live);
     const body = async (): Promise<BodyInit | null> => {
       if (init.body != null || !parts.request || /^(GET|HEAD)$/.test(method))
         return init.body ?? null;
@@ -82,22 +98,17 @@ export function createKeys(
       const isForm = copy.headers.get('content-type')?.includes('form-data');
       return isForm ? copy.formData() : copy.arrayBuffer();
     };
-    const ask = {
+    const step = await takeStep(stepsOf(live), {
       target: `${method} ${toUrl(url)?.href ?? url}`.replace(/#.*/s, ''),
-      own: own ?? (intent ? undefined : init.idempotencyKey),
-      label: init.idempotencyKey,
+      own: own ?? init.idempotencyKey,
+      name: init.step,
       attempt,
       intent,
       body,
-    };
-    // In the order in which they were made, so that each attempt counts alike.
-    const turn = steps.turn.then(() => takeStep(steps.known, ask));
-    steps.turn = turn.catch(() => {
-      if (intent) intent.isChanged = true;
     });
-    const step = await turn;
-    if (process.env.NODE_ENV !== 'production' && step.sentAt !== undefined) {
-      const isSame = async (): Promise<boolean> => isSameBody(step.body, await body());
+    const { body: sent, sentAt } = step;
+    if (process.env.NODE_ENV !== 'production' && sent !== undefined && sentAt !== undefined) {
+      const isSame = async (): Promise<boolean> => isSameBody(sent, await body());
       if (!(await isSame().catch(() => true))) warnOfChange(operations, facts);
     }
     return step;
@@ -112,8 +123,9 @@ export function createKeys(
       const { live, method, idempotent, api, own } = facts;
       const profile = api?.idempotency;
       const { init } = passed;
-      const { idempotencyKey } = init;
-      const isAsked = !!own || idempotencyKey !== undefined;
+      const { idempotencyKey, step: name } = init;
+      checkNames(facts, init);
+      const isAsked = !!own || idempotencyKey !== undefined || name !== undefined;
       if (!isAsked && (idempotent || isIdempotentMethod(method))) return undefined;
       if (!profile) {
         const { intent } = live;
@@ -128,9 +140,6 @@ export function createKeys(
         return undefined;
       }
       try {
-        if (idempotencyKey !== undefined && !idempotencyKey) {
-          reject('steady.fetch', 'idempotencyKey', idempotencyKey, 'a text that is not empty');
-        }
         const step = await identify(facts, passed);
         return {
           init: withKey(profile, passed, step, own),
@@ -144,21 +153,51 @@ export function createKeys(
   };
 }
 
-const gone = { body: null, attempt: 0, isPast: true };
-
 function stepsOf(live: LiveOperation): Steps {
   const { intent } = live;
-  const wasSent = intent?.wasSent ?? intent?.primary !== undefined;
+  const wasSent = !!intent?.wasSent;
   // From here on, whatever fails leaves the outcome unknown.
   if (wasSent) live.unsure ??= new Set();
-  const past = (intent?.past ?? []).map((step) => ({ ...step, ...gone }));
-  return (live.steps ??= { known: past, turn: Promise.resolve(), wasSent });
+  const past = intent?.past ?? [];
+  return (live.steps ??= {
+    known: new Map(past.map((step) => [step.id, { ...step, attempt: 0 }])),
+    turn: Promise.resolve(),
+    wasSent,
+  });
+}
+
+/** @throws TypeError when a key is given where a name is meant, or the other way round. */
+function checkNames(facts: SentFacts, { idempotencyKey, step }: KeyedInit): void {
+  const { intent } = facts.live;
+  const refuse = (option: keyof KeyedInit, value: unknown, allowed: string): never => {
+    try {
+      return reject('steady.fetch', option, value, allowed);
+    } catch (error) {
+      reportFailure(error, { ...facts, failure: failures.invalid });
+      throw error;
+    }
+  };
+  for (const [option, value] of Object.entries({ idempotencyKey, step }))
+    if (value !== undefined && (typeof value !== 'string' || !value))
+      refuse(option as keyof KeyedInit, value, 'a text that is not empty');
+  if (intent && idempotencyKey !== undefined)
+    refuse(
+      'idempotencyKey',
+      idempotencyKey,
+      `left out within a mutation, which has a key: give its requests names, json(url, { step: 'pay' })`,
+    );
+  if (!intent && step !== undefined)
+    refuse(
+      'step',
+      step,
+      `left out outside a mutation of Steadfetch: use the fetch or json that its mutationFn is given, or give an idempotencyKey`,
+    );
 }
 
 function withKey(
   profile: IdempotencyProfile,
   { parts, init }: Passed,
-  { key, body }: Step,
+  { key, body = null }: Step,
   own: string | undefined,
 ): RequestInit {
   const headers = readHeaders(parts.request, init);

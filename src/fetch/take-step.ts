@@ -1,7 +1,7 @@
 import { reject } from '../policy/check-option.ts';
 import { createIdempotencyKey, deriveKey } from '../policy/idempotency-key.ts';
 import { fixBody, isSameBody } from './fixed-body.ts';
-import type { FixedBody, Intent, Step } from './intent.ts';
+import type { Intent, Step, Steps } from './intent.ts';
 import { shown } from './request-parts.ts';
 
 /** A request that asks which step of its operation it is. */
@@ -10,8 +10,8 @@ export interface StepAsk {
   readonly target: string;
   /** The key that it has already. */
   readonly own: string | undefined;
-  /** What it is called, so that it needs not be recognised. */
-  readonly label: string | undefined;
+  /** Its name. */
+  readonly name: string | undefined;
   readonly attempt: number;
   readonly intent: Intent | undefined;
   /** The body as it was passed this time. */
@@ -19,55 +19,75 @@ export interface StepAsk {
 }
 
 /**
- * Finds the step that a request is, among those of the attempts before, or begins a new one. One
- * step of an intent has one key, no two share one, and no key ever has two payloads.
+ * Tells which step of its operation a request is. The first of an execution needs no name, and every
+ * other one does: so its key depends on nothing but the key of the operation and its name, whatever
+ * was refused before it was sent, left out or reordered. No two steps share a key, and no key has two
+ * payloads.
  *
- * A step without a name is known by method, URL and occurrence. Where several have the same method
- * and URL, the bytes tell which of them are sent again, so that a retry may skip one; of equal ones,
- * one that is not done comes first. Of a step from before a reload, the digest tells.
+ * What is wrong stops every request of the attempt that is not sent yet: of two that are made together
+ * without a name, neither goes.
  *
- * @throws TypeError when it cannot be told which step it is, or its body cannot be sent twice.
+ * @throws TypeError when it has no name and needs one, or is not what it was when it was sent.
  */
-export async function takeStep(steps: Step[], ask: StepAsk): Promise<Step> {
-  const { target, own, label, attempt, intent } = ask;
-  const alike = steps.filter((step) => step.target === target && !step.isNamed);
-  const name =
-    own === undefined ? (label === undefined ? undefined : `#${label}`) : `=${own} ${target}`;
-  const id = name ?? nextId(alike, target);
-  const known = name === undefined ? await recognise(alike, ask) : await recall(steps, name, ask);
-  if (known) {
-    if (known.isPast) await bringBack(known, ask);
-    known.attempt = attempt;
-    return known;
-  }
-  const left = steps.find(
-    (step) =>
-      step.attempt !== attempt &&
-      !step.isDone &&
-      step.isNamed === (own !== undefined) &&
-      label === undefined &&
-      pathOf(step.target) === pathOf(target),
-  );
-  if (left) {
-    reject(
-      'steady.fetch',
-      'idempotencyKey',
-      own,
-      `what it was on the attempt before, which sent ${pathOf(target)} with another key or another query: made before the mutation, or a name for each request`,
-    );
-  }
-  if (intent && (own === undefined || bare(own) === intent.key)) intent.primary ??= id;
-  const key = own ?? (intent?.primary === id ? intent.key : deriveKey(intent?.key ?? '', id));
-  const isNamed = name !== undefined;
-  const step: Step = { id, target, key, attempt, isNamed, ...(await fix(id, ask)) };
-  steps.push(step);
+export async function takeStep(steps: Steps, ask: StepAsk): Promise<Step> {
+  const { attempt, own, name, target, intent } = ask;
+  const stop = (error: unknown): never => {
+    if (intent) intent.isChanged = true;
+    steps.mistake ??= { attempt, error };
+    throw error;
+  };
+  const first = steps.asked?.attempt === attempt ? steps.asked.target : undefined;
+  // Before anything is awaited: whoever asks next is the second.
+  steps.asked = { attempt, target: first ?? target };
+  if (first !== undefined && own === undefined && name === undefined)
+    return stop(missingName(target, first));
+  const step = steps.turn.then(() => find(steps, ask)).catch(stop);
+  steps.turn = step.catch(() => {});
+  await step;
+  if (steps.mistake?.attempt === attempt) throw steps.mistake.error;
   return step;
 }
 
-async function fix(
-  id: string,
-  { intent, body }: StepAsk,
-): Promise<{ readonly body: FixedBody; readonly digest: string | undefined }> {
+async function find({ known, wasSent }: Steps, ask: StepAsk): Promise<Step> {
+  const { attempt, target } = ask;
+  const id = idOf(ask);
+  const step = known.get(id);
+  const begin = async (refusals?: number): Promise<Step> => {
+    refuseNewKey(known.values(), ask);
+    const key = keyOf(id, refusals, ask);
+    const made: Step = { id, target, key, attempt, refusals, ...(await fix(id, ask)) };
+    known.set(id, made);
+    return made;
+  };
+  const isAgain = step?.attempt === attempt;
+  // What was never sent binds nobody.
+  if (!step || (step.sentAt === undefined && !isAgain)) return begin(step?.refusals);
+  const isElsewhere = step.target !== target;
+  // Nor does what was surely not done before this operation; but one key never has two payloads.
+  if (step.attempt === 0 && !wasSent && (isElsewhere || !(await isSame(step, ask))))
+    return begin((step.refusals ?? 0) + 1);
+  if (isElsewhere) refuse(ask, isAgain, `another URL, ${shown(step.target)}`);
+  if (isAgain && !(await isSame(step, ask))) refuse(ask, true, 'another body');
+  if (step.body === undefined) {
+    if (!(await isSame(step, ask))) refuse(ask, false, 'another body, whose bytes are not kept');
+    step.body = (await fix(id, ask)).body;
+  }
+  step.attempt = attempt;
+  return step;
+}
+
+function idOf({ own, name, intent }: StepAsk): string {
+  // Whoever writes the key of the operation by hand means its first request.
+  if (own !== undefined) return intent && bare(own) === intent.key ? '' : `=${own}`;
+  return name === undefined ? '' : `#${name}`;
+}
+
+function keyOf(id: string, refusals = 0, { own, intent }: StepAsk): string {
+  const key = intent?.key ?? '';
+  return own ?? (id === '' && refusals === 0 ? key : deriveKey(key, `${refusals} ${id}`));
+}
+
+async function fix(id: string, { intent, body }: StepAsk): Promise<Pick<Step, 'body' | 'digest'>> {
   // Of an intent it is always the same, so that a form that is sent again after a reload is, too.
   // A key that somebody has thought up could be guessed, and with it the end of a file.
   const fixed = fixBody(await body(), () =>
@@ -76,68 +96,37 @@ async function fix(
   return { body: fixed, digest: await intent?.digest?.(fixed) };
 }
 
-async function bringBack(step: Step, ask: StepAsk): Promise<void> {
-  const { body, digest } = await fix(step.id, ask);
-  if (digest !== step.digest) refuseOther(step, ask);
-  Object.assign(step, { body, isPast: false });
+async function isSame({ id, body, digest }: Step, ask: StepAsk): Promise<boolean> {
+  if (body === undefined) return (await fix(id, ask)).digest === digest;
+  return isSameBody(body, await ask.body());
 }
 
-async function isSame(step: Step, ask: StepAsk): Promise<boolean> {
-  return step.isPast
-    ? (await fix(step.id, ask)).digest === step.digest
-    : isSameBody(step.body, await ask.body());
+/** A key of the app's own that is made anew on each attempt would be another order each time. */
+function refuseNewKey(steps: Iterable<Step>, { own, target, attempt }: StepAsk): void {
+  if (own === undefined) return;
+  for (const { id, target: before, attempt: last, sentAt, isDone } of steps)
+    if (!id.startsWith('#') && last !== attempt && sentAt !== undefined && !isDone)
+      if (pathOf(before) === pathOf(target))
+        reject(
+          'steady.fetch',
+          'idempotencyKey',
+          own,
+          `what it was on the attempt before, which has sent ${pathOf(target)} with another key: make it before the mutation`,
+        );
 }
 
-/** One that is not sent leaves a gap. */
-function nextId(alike: readonly Step[], target: string): string {
-  for (let count = alike.length + 1; ; count++) {
-    const id = `${target} ${count}`;
-    if (!alike.some((step) => step.id === id)) return id;
-  }
-}
-
-async function recognise(alike: readonly Step[], ask: StepAsk): Promise<Step | undefined> {
-  const { attempt } = ask;
-  const free = alike.filter((step) => step.attempt !== attempt);
-  // One that is done may be what this attempt skips.
-  if (free.length === 0 || (alike.length < 2 && !free[0]?.isDone)) return free[0];
-  const isSameAs = await Promise.all(free.map((step) => isSame(step, ask)));
-  const same = free.filter((_, index) => isSameAs[index]);
-  return same.find(({ isDone }) => !isDone) ?? same[0] ?? refuseOther(free[0], ask);
-}
-
-async function recall(
-  steps: readonly Step[],
-  name: string,
-  { target, label, own, attempt, body }: StepAsk,
-): Promise<Step | undefined> {
-  const step = steps.find(({ id }) => id === name);
-  const isAnother =
-    step &&
-    (step.target !== target ||
-      // In one attempt nothing has become of the first that could be the reason.
-      (step.attempt === attempt && !(await isSameBody(step.body, await body()))));
-  if (isAnother) refuseTwo(own ?? label);
-  return step;
-}
-
-function refuseOther(step: Step | undefined, { own, label }: StepAsk): never {
-  if (step?.isNamed) refuseTwo(own ?? label);
-  reject(
-    'steady.fetch',
-    'idempotencyKey',
-    undefined,
-    `a name for each of the requests of this mutation to ${shown(`${step?.target}`)}: this attempt sends other bytes, and so it cannot be told which of them it is`,
+function missingName(target: string, first: string): TypeError {
+  return new TypeError(
+    `steady.fetch: step is missing for ${shown(target)}. Only the first request with an idempotency key of a mutation needs no name, and that was ${shown(first)}. Give this one a name that is the same on every attempt: json(url, { step: 'pay' }).`,
   );
 }
 
-function refuseTwo(name: string | undefined): never {
-  reject(
-    'steady.fetch',
-    'idempotencyKey',
-    name,
-    'the key of one request, and here are two with different content',
-  );
+function refuse({ own, name, target }: StepAsk, isAgain: boolean, what: string): never {
+  const rule = isAgain
+    ? `the name of one request, and this attempt has sent it with ${what}`
+    : `the name of the same request on every attempt, and it was sent before with ${what}: a new one needs a name of its own`;
+  if (own !== undefined) reject('steady.fetch', 'idempotencyKey', own, rule);
+  reject('steady.fetch', 'step', name, `${rule} (${shown(target)})`);
 }
 
 const pathOf = (target: string): string => target.replace(/\?.*/s, '');

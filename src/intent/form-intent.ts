@@ -3,7 +3,7 @@ import { createIdempotencyKey } from '../policy/idempotency-key.ts';
 import type { TabStorage } from './tab-storage.ts';
 
 /** What is known of the intent of a form, also after a reload. There is none after a success. */
-export interface FormIntent extends Pick<Intent, 'key' | 'createdAt' | 'primary'> {
+export interface FormIntent extends Pick<Intent, 'key' | 'createdAt'> {
   /** Of its payload. */
   readonly fingerprint: string;
   /** `failed`: surely not done. `unknown` from before it is sent until more is known. */

@@ -1,4 +1,4 @@
-import type { PastStep } from '../fetch/intent.ts';
+import { type PastStep, renewRefused } from '../fetch/intent.ts';
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import { warn } from '../fetch/warn.ts';
 import { backoffDelay } from '../policy/backoff.ts';
@@ -9,7 +9,7 @@ import { fateOf, shorten } from './fate.ts';
 import { readVariables, type Unread } from './read-variables.ts';
 import type { DeadReason, Fence, Row } from './row.ts';
 import type { Seal } from './seal.ts';
-import { sendRow, type SenderContext, type Sent } from './send-row.ts';
+import { sendRow, type SenderContext } from './send-row.ts';
 import type { Change, OutboxStore, Settled } from './store.ts';
 
 /** A row that can be sent. */
@@ -53,7 +53,7 @@ export function createAttempt({
 ) => Promise<Attempt | undefined> {
   const { clock, random, operations } = sender;
   /** Of those that wait here for their next attempt. */
-  const sent = new Map<string, Sent>();
+  const refs = new Map<string, LiveOperation['ref']>();
 
   const prepare = async (
     row: Row,
@@ -64,8 +64,8 @@ export function createAttempt({
     // Its tab died while it was under way, and nobody knows its key.
     if (row.isUnkeyed && !definition?.handler.idempotent) return { reason: 'not-repeatable' };
     try {
-      const past = row.steps === undefined ? [] : await seal.open(row.steps);
-      return { ...read, past: past as readonly PastStep[] };
+      const past = (row.steps === undefined ? [] : await seal.open(row.steps)) as Ready['past'];
+      return { ...read, past: row.isRedriven ? renewRefused(past) : past };
     } catch (error) {
       return { reason: 'unreadable', error };
     }
@@ -82,8 +82,8 @@ export function createAttempt({
 
   return async (running, fence, isUrged) => {
     const { row, controller } = running;
-    const before = sent.get(row.id);
-    sent.delete(row.id);
+    const before = refs.get(row.id);
+    refs.delete(row.id);
     const definition = handlers.get(row.handler);
     const isBlocking = definition?.handler.onDead !== 'pass';
     const bury = (reason: DeadReason, error: unknown, tried: Partial<Change>): Attempt => {
@@ -110,15 +110,21 @@ export function createAttempt({
       idempotent: definition.handler.idempotent,
       signal: controller.signal,
       isUrged,
-      sent: before,
+      before,
       past,
-      async note({ primary, isUnkeyed, steps }) {
-        const kept = await keepSteps(steps);
-        return note(row, fence, {
-          ...kept,
-          ...(primary !== undefined && { primary }),
-          ...(isUnkeyed && { isUnkeyed }),
-        });
+      async note({ isUnkeyed, steps }) {
+        const write = async (kept: readonly PastStep[]): Promise<boolean> =>
+          note(row, fence, {
+            ...(await keepSteps(kept)),
+            isRedriven: false,
+            ...(isUnkeyed && { isUnkeyed }),
+          });
+        try {
+          return await write(steps);
+        } catch {
+          // There may be no room for the bytes, or they cannot be stored: then what they are known by.
+          return write(steps.map((step) => ({ ...step, body: undefined })));
+        }
       },
       onLive(live) {
         running.live = live;
@@ -127,6 +133,8 @@ export function createAttempt({
     });
     if (made.kind === 'dropped') return undefined;
     if (made.kind === 'unsent') throw made.error;
+    if (made.kind === 'not-repeatable')
+      return bury('not-repeatable', undefined, { attempts: row.attempts - 1 });
     if (made.kind === 'done') {
       const isKept = !waiting(row.id);
       const result = isKept ? await keep(made.data) : undefined;
@@ -146,7 +154,7 @@ export function createAttempt({
     return {
       change: { ...fate, plannedAt: nowMs, ...kept, error: shorten(error), isInDoubt },
       report(settled) {
-        if (settled?.row) sent.set(row.id, made.sent);
+        if (settled?.row) refs.set(row.id, made.ref);
         onEnd(row, { kind: 'again', error, decision }, settled);
       },
     };

@@ -154,11 +154,11 @@ export function createDesk({
 /** The same, as something new: nothing has been tried under its key. */
 function renew(row: Row, clock: Clock): Row {
   const {
-    primary: _,
-    steps: __,
-    lastError: ___,
-    lastAttemptAt: ____,
-    isUnkeyed: _____,
+    steps: _,
+    lastError: __,
+    lastAttemptAt: ___,
+    isUnkeyed: ____,
+    isRestored: _____,
     ...rest
   } = row;
   const createdAt = clock.now();

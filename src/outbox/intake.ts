@@ -16,7 +16,6 @@ interface GivenIntent {
   readonly key: string;
   readonly createdAt: number;
   readonly wasSent?: boolean | undefined;
-  readonly primary?: string | undefined;
 }
 
 /** What `submit` returns. */
@@ -90,12 +89,7 @@ export function createIntake(
       const scope = typeof handler.scope === 'function' ? handler.scope(variables) : handler.scope;
       if (scope !== undefined && typeof scope !== 'string')
         reject(operation, 'scope', scope, 'a text, or undefined');
-      const {
-        key: id = createIdempotencyKey(),
-        createdAt = nowMs,
-        wasSent,
-        primary,
-      } = intent ?? {};
+      const { key: id = createIdempotencyKey(), createdAt = nowMs, wasSent } = intent ?? {};
       const row = {
         id,
         schema: rowSchema,
@@ -109,7 +103,6 @@ export function createIntake(
         attempts: 0,
         isInDoubt: wasSent ?? false,
         ...(scope !== undefined && { scope, blocks: scope }),
-        ...(primary !== undefined && { primary }),
       } as const;
       const closing = seal.close(operation, variables);
       // It is looked at in its turn.
@@ -130,7 +123,7 @@ export function createIntake(
       for (const [id, known] of submissions.all()) {
         const { row, isSaved } = known;
         if (row && isSaved && !(await store.find(id)))
-          await keep(known, { ...row, isInDoubt: true }).catch(() => {});
+          await keep(known, { ...row, isInDoubt: true, isRestored: true }).catch(() => {});
       }
     },
     turn(work) {

@@ -116,10 +116,11 @@ export async function resurrect(
   owner: string,
   nowMs: number,
 ): Promise<Row> {
-  const { deadReason: _, ...rest } = row;
+  const { deadReason: _, isRestored: __, ...rest } = row;
   const { scope } = row;
   const live: Row = {
     ...rest,
+    isRedriven: true,
     state: 'pending',
     owner,
     liveOwner: owner,

@@ -1,5 +1,3 @@
-import type { Step } from '../fetch/intent.ts';
-
 /** Of the rows. One with a greater number comes from a later version of this package. */
 export const rowSchema = 1;
 
@@ -70,9 +68,11 @@ export interface Row {
   readonly isInDoubt: boolean;
   /** The attempt that was begun last has sent it without a key, because its API honours none. */
   readonly isUnkeyed?: boolean;
-  /** The request that carries the key itself. */
-  readonly primary?: Step['id'];
-  /** Its requests without their bytes, as the seal keeps them. */
+  /** Its database was deleted, and with it what was known of its requests. */
+  readonly isRestored?: boolean;
+  /** A user has sent it again: what was definitely refused takes a fresh key. */
+  readonly isRedriven?: boolean;
+  /** What may have been sent of it, with its bytes, as the seal keeps them. */
   readonly steps?: unknown;
   readonly deadReason?: DeadReason;
   readonly doneAt?: number;

@@ -1,7 +1,7 @@
 import { bindFetch } from '../fetch/bind-fetch.ts';
 import type { SteadyFetch } from '../fetch/create-fetch.ts';
 import { reportOf } from '../fetch/failure-report.ts';
-import type { Intent, PastStep, Step } from '../fetch/intent.ts';
+import type { Intent, PastStep } from '../fetch/intent.ts';
 import { mayBeDone } from '../fetch/is-in-doubt.ts';
 import { createJson } from '../fetch/json.ts';
 import type { LiveOperation } from '../fetch/live-operation.ts';
@@ -17,14 +17,8 @@ export interface SenderContext extends LoopContext {
   readonly fetch: SteadyFetch;
 }
 
-/** What an operation has been so far: its attempts before were made in this tab. */
-export interface Sent {
-  readonly ref: LiveOperation['ref'];
-  readonly steps: readonly Step[];
-}
-
 /** What is known of the requests of a row, before one of them goes. */
-interface RequestNote extends Pick<Intent, 'primary' | 'isUnkeyed'> {
+interface RequestNote extends Pick<Intent, 'isUnkeyed'> {
   readonly steps: readonly PastStep[];
 }
 
@@ -38,7 +32,8 @@ export interface SendOptions {
   readonly signal: AbortSignal;
   /** A person has asked for it: it goes whatever is known of its origin. */
   readonly isUrged: boolean;
-  readonly sent: Sent | undefined;
+  /** Which operation it is: its attempts before were made in this tab. */
+  readonly before: LiveOperation['ref'] | undefined;
   /** Its requests so far, in whatever tab. */
   readonly past: readonly PastStep[];
   /** Keeps this before a request goes. @returns whether it may go. */
@@ -52,11 +47,13 @@ export type Attempted =
   | { readonly kind: 'done'; readonly data: unknown }
   | ({
       readonly kind: 'failed';
-      readonly sent: Sent;
+      readonly ref: LiveOperation['ref'];
       readonly past: readonly PastStep[];
     } & FailedAttempt)
   /** Nobody wanted it any more, or it is another tab's. */
   | { readonly kind: 'dropped' }
+  /** Without a key, it could be done twice. */
+  | { readonly kind: 'not-repeatable' }
   /** What had to be kept before it went could not be. */
   | { readonly kind: 'unsent'; readonly error: unknown };
 
@@ -64,45 +61,47 @@ export type Attempted =
 export async function sendRow(
   context: SenderContext,
   row: Row,
-  { run, variables, policy, idempotent, signal, isUrged, sent, past, note, onLive }: SendOptions,
+  { run, variables, policy, idempotent, signal, isUrged, before, past, note, onLive }: SendOptions,
 ): Promise<Attempted> {
   const { clock, operations, signals, fetch } = context;
   const { id, createdAt, attempts, isInDoubt: wasSent } = row;
   const steps = new Map(past.map((step) => [step.id, step]));
-  /** What was noted last: nothing yet, because it may have been held, and taken over meanwhile. */
-  let noted = '';
+  /** Of what is known: none yet, because it may have been paused, and taken over meanwhile. */
+  let noting: Promise<void> | undefined;
+  let isUnkeyedNoted = row.isUnkeyed;
   let wasOut = false;
   let unkept: Attempted | undefined;
   const intent: Intent = {
     key: id,
     createdAt,
     wasSent,
-    primary: row.primary,
     isUnkeyed: row.isUnkeyed,
     past,
     digest: (body) => fingerprint(id, body),
     keep(step) {
-      const { body: _, attempt: __, isPast: ___, ...kept } = step;
+      const { attempt: _, ...kept } = step;
       steps.set(step.id, kept);
+      noting = undefined;
     },
     async kept() {
-      const now = known();
-      const text = JSON.stringify(now);
-      if (text !== noted) {
-        try {
-          if (!(await note(now))) unkept = { kind: 'dropped' };
-        } catch (error) {
-          unkept = { kind: 'unsent', error };
-        }
-        if (unkept) throw new Error('This entry is not sent: the outbox could not note it.');
-      }
-      noted = text;
+      if (intent.isUnkeyed !== isUnkeyedNoted) noting = undefined;
+      isUnkeyedNoted = intent.isUnkeyed;
+      noting ??= noteAll();
+      await noting;
+      if (unkept) throw new Error('This entry is not sent: the outbox could not note it.');
       wasOut = true;
     },
   };
-  const known = (): RequestNote => {
-    const { primary, isUnkeyed } = intent;
-    return { primary, isUnkeyed, steps: [...steps.values()] };
+  const noteAll = async (): Promise<void> => {
+    const { isUnkeyed } = intent;
+    try {
+      // Nobody knows any more whether it was under way already.
+      if (isUnkeyed && row.isRestored && !idempotent) unkept = { kind: 'not-repeatable' };
+      else if (!(await note({ isUnkeyed, steps: [...steps.values()] })))
+        unkept = { kind: 'dropped' };
+    } catch (error) {
+      unkept = { kind: 'unsent', error };
+    }
   };
   const live = operations.begin('mutation', {
     policy,
@@ -111,11 +110,7 @@ export async function sendRow(
     attempt: attempts,
     isUrged,
   });
-  if (sent) {
-    live.ref = sent.ref;
-    live.steps = { known: recall(sent.steps, past), turn: Promise.resolve(), wasSent };
-    if (wasSent) live.unsure = new Set();
-  }
+  if (before) live.ref = before;
   onLive(live);
   signals.set(signal, live);
   const own = bindFetch(fetch, live, signal, signals).fetchNow();
@@ -137,7 +132,7 @@ export async function sendRow(
       operations.end(live, 'cancelled');
       return unkept ?? { kind: 'dropped' };
     }
-    const { ref, steps: made } = live;
+    const { ref } = live;
     const report = reportOf(error, clock.now());
     const decision = operations.conclude(live, error);
     // The next attempt may be that of another tab: silently, because the operation goes on.
@@ -149,20 +144,8 @@ export async function sendRow(
       decision,
       isInDoubt: mayBeDone(report, live),
       wasSent: wasOut,
-      sent: { ref, steps: made?.known ?? [] },
+      ref,
       past: [...steps.values()],
     };
   }
-}
-
-/** The steps with their bytes; of those that another tab has made, without. */
-function recall(steps: readonly Step[], past: readonly PastStep[]): Step[] {
-  const ids = new Set(steps.map(({ id }) => id));
-  return [
-    // An attempt that was only held has the number of the next.
-    ...steps.map((step) => ({ ...step, attempt: 0 })),
-    ...past
-      .filter(({ id }) => !ids.has(id))
-      .map((step) => ({ ...step, body: null, attempt: 0, isPast: true })),
-  ];
 }

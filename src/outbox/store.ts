@@ -31,7 +31,7 @@ interface Claim {
 }
 
 /** What must be known of a row before a request of it goes. */
-type SentNote = Pick<Row, 'primary' | 'steps' | 'isUnkeyed'>;
+type SentNote = Pick<Row, 'steps' | 'isUnkeyed' | 'isRedriven'>;
 
 /** What has become of the rows. */
 export interface Settled {

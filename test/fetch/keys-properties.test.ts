@@ -12,35 +12,31 @@ afterEach(() => void vi.restoreAllMocks());
 
 const draft: ApiProfile = { match: origin, idempotency: idempotencyProfiles.draft };
 
-/** What an attempt does with a step: skips it, or sends it, and how that ends. */
-const anyFate = fc.constantFrom('skipped', 'answered', 'refused', 'unavailable', 'conflict');
+/** What an attempt does with a step: skips it, gives it up unsent, or sends it, and how that ends. */
+const anyFate = fc.constantFrom(
+  'skipped',
+  'unsent',
+  'answered',
+  'refused',
+  'unavailable',
+  'conflict',
+);
 type Fate = typeof anyFate extends fc.Arbitrary<infer T> ? T : never;
 
 interface Plan {
   readonly path: string;
   readonly method: string;
-  readonly name: string | undefined;
   readonly fates: readonly Fate[];
 }
 
-const anyPlan: fc.Arbitrary<readonly Plan[]> = fc
-  .array(
-    fc.record({
-      path: fc.constantFrom('/orders', '/orders?a', '/pay'),
-      method: fc.constantFrom('POST', 'PATCH'),
-      isNamed: fc.boolean(),
-      fates: fc.array(anyFate, { minLength: 4, maxLength: 4 }),
-    }),
-    { minLength: 1, maxLength: 6 },
-  )
-  .map((steps) =>
-    steps.map(({ isNamed, fates, ...step }, index) => ({
-      ...step,
-      name: isNamed ? `step ${index}` : undefined,
-      // A program skips what it knows to be done, so nothing in the first attempt.
-      fates: fates.map((fate, attempt) => (attempt === 0 && fate === 'skipped' ? 'refused' : fate)),
-    })),
-  );
+const anyPlan: fc.Arbitrary<readonly Plan[]> = fc.array(
+  fc.record({
+    path: fc.constantFrom('/orders', '/orders?a', '/pay'),
+    method: fc.constantFrom('POST', 'PATCH'),
+    fates: fc.array(anyFate, { minLength: 4, maxLength: 4 }),
+  }),
+  { minLength: 1, maxLength: 6 },
+);
 
 /** All that a server has seen: for each request its step, its key and its body. */
 async function play(intents: readonly (readonly Plan[])[]) {
@@ -52,21 +48,26 @@ async function play(intents: readonly (readonly Plan[])[]) {
     seen.push({ step, key, body: await request.text() });
     if (fate === 'refused') throw new TypeError('Failed to fetch');
     return new Response(null, {
-      status: { answered: 200, unavailable: 503, conflict: 409, skipped: 200 }[fate],
+      status: { answered: 200, unavailable: 503, conflict: 409, skipped: 0, unsent: 0 }[fate],
     });
   });
   const { submit } = createSubmitter(server.fetch, [draft]);
   for (const [nth, plan] of intents.entries()) {
     await submit(
       async (fetch, attempt) => {
-        for (const [index, { path, method, name, fates }] of plan.entries()) {
+        for (const [index, { path, method, fates }] of plan.entries()) {
           const fate = fates[attempt - 1] ?? 'answered';
           const step = `${nth}/${index}`;
           if (fate === 'skipped') continue;
           now = { step, fate };
-          // A named step may be built from the clock; one without a name is known by its bytes.
-          const body = name === undefined ? step : `${step} at ${attempt}`;
-          const init: SteadyInit = { method, body, idempotencyKey: name };
+          const init: SteadyInit = {
+            method,
+            // Built from the clock, as a program should not.
+            body: `${step} at ${attempt}`,
+            // The first needs no name, whatever came before it in other attempts.
+            step: index === 0 ? undefined : `step ${index}`,
+            ...(fate === 'unsent' && { signal: AbortSignal.abort() }),
+          };
           // The program goes on, whatever comes.
           await fetch(`${origin}${path}`, init).catch(() => {});
         }

@@ -1,10 +1,6 @@
-import {
-  type ApiProfile,
-  createSteadfetch,
-  idempotencyProfiles,
-  type SteadyFetch,
-} from 'steadfetch';
+import { type ApiProfile, createSteadfetch, idempotencyProfiles, outcomeOf } from 'steadfetch';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { type PastStep, renewRefused } from '../../src/fetch/intent.ts';
 import { deriveKey } from '../../src/policy/idempotency-key.ts';
 import { answer, fakeServer, type Handler, origin, refuse } from './fake-server.ts';
 import { fakeTime, rejectionOf } from './observe.ts';
@@ -38,7 +34,7 @@ function open(apis: readonly ApiProfile[], ...handlers: readonly [Handler, ...Ha
 }
 
 const quoted = (key: string): string => `"${key}"`;
-const derived = (name: string): string => quoted(deriveKey(intentKey, name));
+const derived = (name: string): string => quoted(deriveKey(intentKey, `0 #${name}`));
 
 describe('within an intent', () => {
   test('a POST has the key on attempt 1, and the same on every other', async () => {
@@ -62,8 +58,8 @@ describe('within an intent', () => {
 
   test('a method that needs none gets one where it is asked for', async () => {
     const { submit, keys } = open([draft], answer());
-    await submit((fetch) => fetch(origin, { method: 'DELETE', idempotencyKey: 'remove' }));
-    expect(keys()).toEqual([quoted(intentKey)]);
+    await submit((fetch) => fetch(origin, { method: 'DELETE', step: 'remove' }));
+    expect(keys()).toEqual([derived('remove')]);
   });
 
   test('a POST that is declared idempotent needs none: by the call, or by its API', async () => {
@@ -73,101 +69,82 @@ describe('within an intent', () => {
     expect(keys()).toEqual([null, null]);
   });
 
-  test('the first request has the key itself, the others keys derived from it', async () => {
+  test('the first request needs no name and has the key itself, the others have keys of their names', async () => {
     const { submit, sent } = open([draft], answer(), answer(), answer(), refuse, answer());
     await submit(async (fetch) => {
       await fetch(`${origin}/orders`, post('1'));
-      await fetch(new URL(`${origin}/orders#here`), post('2'));
-      await fetch(`${origin}/pay`, { ...post('3'), method: 'PATCH' });
-      await fetch(`${origin}/mail`, post('4'));
+      await fetch(new URL(`${origin}/orders#here`), { ...post('2'), step: 'second' });
+      await fetch(`${origin}/pay`, { ...post('3'), method: 'PATCH', step: 'pay' });
+      await fetch(`${origin}/mail`, { ...post('4'), step: 'mail' });
     });
     const all = [
       ['POST /orders', quoted(intentKey), '1'],
-      ['POST /orders', derived(`POST ${origin}/orders 2`), '2'],
-      ['PATCH /pay', derived(`PATCH ${origin}/pay 1`), '3'],
-      ['POST /mail', derived(`POST ${origin}/mail 1`), '4'],
+      ['POST /orders', derived('second'), '2'],
+      ['PATCH /pay', derived('pay'), '3'],
+      ['POST /mail', derived('mail'), '4'],
     ];
     expect(await sent()).toEqual([...all, ...all]);
+  });
+
+  const missing = (path: string, first: string): string =>
+    `steady.fetch: step is missing for POST ${origin}${path}. Only the first request with an idempotency key of a mutation needs no name, and that was POST ${origin}${first}. Give this one a name that is the same on every attempt: json(url, { step: 'pay' }).`;
+
+  test.each([
+    ['another URL', '/pay', {}],
+    ['the same URL and bytes', '/orders', {}],
+    ['a first one with a name', '/orders', { step: 'order' }],
+    ['a first one with a key of its own', '/orders', { headers: { 'idempotency-key': 'mine' } }],
+  ])('a second one without a name is refused before it is sent: %s', async (_, path, first) => {
+    const { submit, sent } = open([draft], answer());
+    const { error, attempts, live } = await submit(async (fetch) => {
+      await fetch(`${origin}/orders`, { ...post('1'), ...first });
+      await fetch(`${origin}${path}?secret`, post('1'));
+    });
+    expect(error).toEqual(new TypeError(missing(path, '/orders')));
+    expect(attempts).toBe(1);
+    expect(await sent()).toHaveLength(1);
+    // What was sent is told as what it is.
+    expect(live.decision).toMatchObject({ kind: 'stop', reason: 'not-retryable' });
+    expect(outcomeOf(error)).toMatchObject({ kind: 'invalid', processed: 'unknown' });
+  });
+
+  test('of two that are made at once without a name, neither is sent', async () => {
+    const { submit, server } = open([draft], answer());
+    let ends: readonly PromiseSettledResult<Response>[] = [];
+    const { error } = await submit(async (fetch) => {
+      const both = [fetch(`${origin}/orders`, post('1')), fetch(`${origin}/pay`, post('2'))];
+      ends = await Promise.allSettled(both);
+      await Promise.all(both);
+    });
+    const refusal = new TypeError(missing('/pay', '/orders'));
+    expect(ends).toEqual([
+      { status: 'rejected', reason: refusal },
+      { status: 'rejected', reason: refusal },
+    ]);
+    expect(server.requests).toEqual([]);
+    expect(outcomeOf(error)).toMatchObject({ kind: 'invalid', processed: 'no' });
   });
 
   test('a retry that skips a finished step sends the others with the keys they had', async () => {
     const { submit, sent } = open([draft], answer(), refuse, answer());
     await submit(async (fetch, attempt) => {
       if (attempt === 1) await fetch(`${origin}/orders`, post('1'));
-      await fetch(`${origin}/pay`, post('2'));
+      await fetch(`${origin}/pay`, { ...post('2'), step: 'pay' });
     });
-    const pay = ['POST /pay', derived(`POST ${origin}/pay 1`), '2'];
+    const pay = ['POST /pay', derived('pay'), '2'];
     expect(await sent()).toEqual([['POST /orders', quoted(intentKey), '1'], pay, pay]);
   });
 
-  test('so does one that skips one of several to the same URL: the bytes tell which it is', async () => {
+  test('named steps are known by their names, and send what they sent first', async () => {
     const { submit, sent } = open([draft], answer(), refuse, answer());
     await submit(async (fetch, attempt) => {
-      if (attempt === 1) await fetch(`${origin}/items`, post('a'));
-      await fetch(`${origin}/items`, post('b'));
-    });
-    const second = ['POST /items', derived(`POST ${origin}/items 2`), 'b'];
-    expect(await sent()).toEqual([['POST /items', quoted(intentKey), 'a'], second, second]);
-  });
-
-  test('of equal ones, one that is not done comes first', async () => {
-    const { submit, keys } = open([draft], answer(), refuse, answer());
-    await submit(async (fetch, attempt) => {
-      if (attempt === 1) await fetch(`${origin}/items`, post('a'));
-      await fetch(`${origin}/items`, post('a'));
-    });
-    const second = derived(`POST ${origin}/items 2`);
-    expect(keys()).toEqual([quoted(intentKey), second, second]);
-  });
-
-  test('where neither order nor bytes tell, it is refused and not sent under the key of another', async () => {
-    const { submit, server } = open([draft], answer(), refuse, answer());
-    const { error, attempts } = await submit(async (fetch, attempt) => {
-      await fetch(`${origin}/items?x=1`, post(`a${attempt}`));
-      await fetch(`${origin}/items?x=1`, post(`b${attempt}`));
-    });
-    expect(error).toBeInstanceOf(TypeError);
-    expect(error).toHaveProperty(
-      'message',
-      expect.stringMatching(
-        /^steady\.fetch: idempotencyKey is undefined, and must be a name for each of the requests of this mutation to POST http:\/\/localhost:3000\/items: /,
-      ),
-    );
-    expect(attempts).toBe(2);
-    expect(server.requests).toHaveLength(2);
-  });
-
-  test('a request that a later attempt is the first to reach has a key of its own', async () => {
-    const { submit, sent } = open([draft], refuse, answer());
-    await submit(async (fetch) => {
-      await fetch(`${origin}/items`, post('a'));
-      await fetch(`${origin}/items`, post('b'));
-    });
-    const first = ['POST /items', quoted(intentKey), 'a'];
-    const second = ['POST /items', derived(`POST ${origin}/items 2`), 'b'];
-    expect(await sent()).toEqual([first, first, second]);
-  });
-
-  test('those with a name are not counted among those without', async () => {
-    const { submit, keys } = open([draft], answer(), refuse, answer());
-    await submit(async (fetch, attempt) => {
-      if (attempt === 1) await fetch(`${origin}/items`, { ...post('a'), idempotencyKey: 'one' });
-      await fetch(`${origin}/items`, post(`b${attempt}`));
-    });
-    const second = derived(`POST ${origin}/items 1`);
-    expect(keys()).toEqual([quoted(intentKey), second, second]);
-  });
-
-  test('named steps are known by their names', async () => {
-    const { submit, sent } = open([draft], answer(), refuse, answer());
-    await submit(async (fetch, attempt) => {
-      if (attempt === 1) await fetch(`${origin}/items`, { ...post('a'), idempotencyKey: 'one' });
-      await fetch(`${origin}/items`, { ...post(`b${attempt}`), idempotencyKey: 'two' });
+      if (attempt === 1) await fetch(`${origin}/items`, { ...post('a'), step: 'one' });
+      await fetch(`${origin}/items`, { ...post(`b${attempt}`), step: 'two' });
     });
     expect(await sent()).toEqual([
-      ['POST /items', quoted(intentKey), 'a'],
-      ['POST /items', derived('#two'), 'b1'],
-      ['POST /items', derived('#two'), 'b1'],
+      ['POST /items', derived('one'), 'a'],
+      ['POST /items', derived('two'), 'b1'],
+      ['POST /items', derived('two'), 'b1'],
     ]);
     expect(warnings).toEqual([
       expect.stringContaining(
@@ -177,20 +154,17 @@ describe('within an intent', () => {
   });
 
   test.each([
-    ['two bodies', (fetch: SteadyFetch) => fetch(origin, { ...post('b'), idempotencyKey: 'pay' })],
-    [
-      'two URLs',
-      (fetch: SteadyFetch) => fetch(`${origin}/b`, { ...post('a'), idempotencyKey: 'pay' }),
-    ],
-  ])('one name for %s is refused, and is not sent again', async (_, second) => {
+    ['two bodies', 'another body', '/pay', 'b'],
+    ['two URLs', `another URL, POST ${origin}/pay`, '/b', 'a'],
+  ])('one name for %s is refused, and is not sent again', async (_, what, path, body) => {
     const { submit, server } = open([draft], answer());
     const { error, attempts, live } = await submit(async (fetch) => {
-      await fetch(origin, { ...post('a'), idempotencyKey: 'pay' });
-      await second(fetch);
+      await fetch(`${origin}/pay`, { ...post('a'), step: 'pay' });
+      await fetch(origin + path, { ...post(body), step: 'pay' });
     });
     expect(error).toHaveProperty(
       'message',
-      "steady.fetch: idempotencyKey is 'pay', and must be the key of one request, and here are two with different content.",
+      `steady.fetch: step is 'pay', and must be the name of one request, and this attempt has sent it with ${what} (POST ${origin}${path}).`,
     );
     expect(live.decision).toMatchObject({ kind: 'stop', reason: 'not-retryable' });
     expect([attempts, server.requests.length]).toEqual([1, 1]);
@@ -199,97 +173,125 @@ describe('within an intent', () => {
   test('a named step may be sent twice in one attempt: it is the same step', async () => {
     const { submit, keys } = open([draft], refuse, answer());
     await submit(async (fetch) => {
-      const pay = () => fetch(origin, { ...post('a'), idempotencyKey: 'pay' });
+      const pay = () => fetch(origin, { ...post('a'), step: 'pay' });
       await pay().catch(pay);
     });
-    expect(keys()).toEqual([quoted(intentKey), quoted(intentKey)]);
+    expect(keys()).toEqual([derived('pay'), derived('pay')]);
   });
 
-  test('which request has the key itself is remembered on the intent, and holds after a reload', async () => {
-    const { submit, keys } = open([draft], answer());
-    const first = await submit((fetch) => fetch(`${origin}/orders`, post('1')));
-    const { primary } = first.live.intent ?? {};
-    expect(primary).toBe(`POST ${origin}/orders 1`);
-    await submit(
-      async (fetch) => {
-        await fetch(`${origin}/pay`, post('2'));
-        await fetch(`${origin}/orders`, post('1'));
-      },
-      { primary },
-    );
-    expect(keys()).toEqual([quoted(intentKey), derived(`POST ${origin}/pay 1`), quoted(intentKey)]);
-  });
+  const digest = async (body: unknown) => `digest of ${body as string}`;
+  const orders = { id: '', target: `POST ${origin}/orders`, key: intentKey, sentAt: 1 };
 
-  test('after a reload it is known which one a gap was left by: none has the key of another', async () => {
+  test('after a reload each has the key of its name, in whatever order', async () => {
     const { submit, sent } = open([draft], answer());
-    const target = `POST ${origin}/items`;
-    const digest = async (body: unknown) => body as string;
-    const past = [
-      { id: `${target} 2`, target, isNamed: false, key: 'two', digest: 'b', sentAt: 1 },
-    ];
     await submit(
       async (fetch) => {
-        await fetch(`${origin}/items`, post('b'));
-        await fetch(`${origin}/items`, post('a'));
+        await fetch(`${origin}/pay`, { ...post('2'), step: 'pay' });
+        await fetch(`${origin}/orders`, { ...post('1'), step: 'order' });
       },
-      { past, digest, primary: `${target} 1` },
+      { wasSent: true },
     );
-    const third = derived(`${target} 3`);
     expect(await sent()).toEqual([
-      ['POST /items', quoted('two'), 'b'],
-      ['POST /items', third, 'a'],
+      ['POST /pay', derived('pay'), '2'],
+      ['POST /orders', derived('order'), '1'],
     ]);
+  });
+
+  test('after a reload the bytes that were sent are sent, where they were kept', async () => {
+    const { submit, sent } = open([draft], answer());
+    const past = [{ ...orders, body: 'of before' }];
+    await submit((fetch) => fetch(`${origin}/orders`, post('of now')), { wasSent: true, past });
+    expect(await sent()).toEqual([['POST /orders', quoted(intentKey), 'of before']]);
+  });
+
+  test.each([
+    ['the same bytes are sent where only their digest was kept', 'a', ['a']],
+    ['other bytes are refused where only their digest was kept', 'b', []],
+  ])('after a reload %s', async (_, body, bodies) => {
+    const { submit, sent } = open([draft], answer());
+    const past = [{ ...orders, digest: 'digest of a' }];
+    await submit((fetch) => fetch(`${origin}/orders`, post(body)), {
+      wasSent: true,
+      past,
+      digest,
+    });
+    expect((await sent()).map(([, , text]) => text)).toEqual(bodies);
+  });
+
+  test.each([
+    ['goes elsewhere', '/baskets', 'a', deriveKey(intentKey, '1 ')],
+    ['has other bytes', '/orders', 'b', deriveKey(intentKey, '1 ')],
+    ['is the same', '/orders', 'a', intentKey],
+  ])('what was surely not done and %s after a reload is sent as it then is', async (...row) => {
+    const [, path, body, key] = row;
+    const { submit, sent } = open([draft], answer());
+    const past = [{ ...orders, digest: 'digest of a' }];
+    await submit((fetch) => fetch(origin + path, post(body)), { past, digest });
+    // One key never has two payloads.
+    expect(await sent()).toEqual([[`POST ${path}`, quoted(key), body]]);
+  });
+
+  test('what was definitely refused has a fresh key each time that the user sends it again', async () => {
+    const { submit, keys } = open([draft], answer());
+    const pay = { id: '#pay', target: `POST ${origin}/pay`, key: 'spent', sentAt: 1 };
+    let past: readonly PastStep[] = [orders, { ...pay, isRefused: true }];
+    const play = () =>
+      submit(
+        async (fetch) => {
+          await fetch(`${origin}/orders`, post('1'));
+          await fetch(`${origin}/pay`, { ...post('2'), step: 'pay' });
+        },
+        { wasSent: true, past },
+      );
+    // Never within one execution.
+    await play();
+    past = renewRefused(past);
+    await play();
+    past = renewRefused(past.map((step) => ({ ...step, isRefused: step.id === '#pay' })));
+    await play();
+    expect(keys()).toEqual([
+      quoted(intentKey),
+      quoted('spent'),
+      quoted(intentKey),
+      quoted(deriveKey(intentKey, '1 #pay')),
+      quoted(intentKey),
+      quoted(deriveKey(intentKey, '2 #pay')),
+    ]);
+  });
+
+  test('a request that is to go elsewhere after it was sent is refused, and stays unknown', async () => {
+    const { submit, server } = open([draft], refuse, answer());
+    const { error, live } = await submit((fetch, attempt) =>
+      fetch(`${origin}/orders?t=${attempt}`, post('1')),
+    );
+    expect(error).toHaveProperty(
+      'message',
+      `steady.fetch: step is undefined, and must be the name of the same request on every attempt, and it was sent before with another URL, POST ${origin}/orders: a new one needs a name of its own (POST ${origin}/orders).`,
+    );
+    expect(server.requests).toHaveLength(1);
+    expect(live.unsure?.size).toBe(1);
+  });
+
+  test('another key of its own on the next attempt is refused, and what was sent stays unknown', async () => {
+    const { submit, server } = open([draft], refuse, answer());
+    const { error, live } = await submit((fetch, attempt) =>
+      fetch(`${origin}/orders`, { ...post('1'), headers: { 'idempotency-key': `k${attempt}` } }),
+    );
+    expect(error).toHaveProperty(
+      'message',
+      `steady.fetch: idempotencyKey is 'k2', and must be what it was on the attempt before, which has sent POST ${origin}/orders with another key: make it before the mutation.`,
+    );
+    expect(server.requests).toHaveLength(1);
+    expect(live.unsure?.size).toBe(1);
   });
 
   test('a header of its own stays as it is, and takes no key from the intent', async () => {
     const { submit, keys } = open([draft], answer());
     await submit(async (fetch) => {
       await fetch(`${origin}/a`, { ...post(), headers: { 'idempotency-key': 'mine' } });
-      await fetch(`${origin}/b`, post());
+      await fetch(`${origin}/b`, { ...post(), step: 'b' });
     });
-    expect(keys()).toEqual(['mine', quoted(intentKey)]);
-  });
-
-  test.each([
-    ['key', (attempt: number) => ['/orders', `"k${attempt}"`] as const],
-    ['query', (attempt: number) => [`/orders?t=${attempt}`, undefined] as const],
-  ])(
-    'another %s on the next attempt is refused, and what was sent stays unknown',
-    async (_, of) => {
-      const { submit, server } = open([draft], refuse, answer());
-      const { error, live } = await submit((fetch, attempt) => {
-        const [path, key] = of(attempt);
-        return fetch(origin + path, {
-          ...post('1'),
-          headers: key ? { 'idempotency-key': key } : {},
-        });
-      });
-      expect(error).toBeInstanceOf(TypeError);
-      expect(error).toHaveProperty(
-        'message',
-        expect.stringContaining(
-          `must be what it was on the attempt before, which sent POST ${origin}/orders with another key or another query: made before the mutation, or a name for each request`,
-        ),
-      );
-      expect(server.requests).toHaveLength(1);
-      expect(live.unsure?.size).toBe(1);
-    },
-  );
-
-  test('what was done and is skipped never lends its key to what comes next', async () => {
-    const { submit, sent } = open([draft], answer(), refuse, answer());
-    const { error } = await submit(async (fetch, attempt) => {
-      if (attempt === 1) await fetch(`${origin}/items`, post('a'));
-      await fetch(`${origin}/stock`);
-      await fetch(`${origin}/items`, post('b'));
-    });
-    expect(error).toBeInstanceOf(TypeError);
-    expect(error).toHaveProperty('message', expect.stringContaining('a name for each of'));
-    expect(await sent()).toEqual([
-      ['POST /items', quoted(intentKey), 'a'],
-      ['GET /stock', null, ''],
-      ['GET /stock', null, ''],
-    ]);
+    expect(keys()).toEqual(['mine', derived('b')]);
   });
 
   test.each([intentKey, quoted(intentKey)])(
@@ -298,9 +300,9 @@ describe('within an intent', () => {
       const { submit, keys } = open([draft], answer());
       await submit(async (fetch) => {
         await fetch(`${origin}/orders`, { ...post(), headers: { 'idempotency-key': key } });
-        await fetch(`${origin}/mail`, post());
+        await fetch(`${origin}/mail`, { ...post(), step: 'mail' });
       });
-      expect(keys()).toEqual([key, derived(`POST ${origin}/mail 1`)]);
+      expect(keys()).toEqual([key, derived('mail')]);
     },
   );
 
@@ -309,7 +311,7 @@ describe('within an intent', () => {
     const headers = Object.freeze({ 'x-own': '1', 'content-type': 'application/json' });
     await submit(async (fetch) => {
       await fetch(origin, { ...post('{}'), headers });
-      await fetch(new Request(origin, { ...post('{}'), headers }));
+      await fetch(new Request(origin, { ...post('{}'), headers }), { step: 'second' });
     });
     for (const request of server.requests) {
       expect(Object.fromEntries(request.headers)).toMatchObject(headers);
@@ -323,13 +325,18 @@ describe('within an intent', () => {
     expect(live.steps).toBeUndefined();
   });
 
-  test('an empty name is refused', async () => {
-    const { submit } = open([draft], answer());
-    const { error } = await submit((fetch) => fetch(origin, { ...post(), idempotencyKey: '' }));
-    expect(error).toHaveProperty(
-      'message',
-      "steady.fetch: idempotencyKey is '', and must be a text that is not empty.",
-    );
+  test.each([
+    ['an empty name', { step: '' }, "step is '', and must be a text that is not empty"],
+    [
+      'a key',
+      { idempotencyKey: 'k' },
+      "idempotencyKey is 'k', and must be left out within a mutation, which has a key: give its requests names, json(url, { step: 'pay' })",
+    ],
+  ])('%s is refused, and nothing is sent', async (_, init, message) => {
+    const { submit, server } = open([draft], answer());
+    const { error } = await submit((fetch) => fetch(origin, { ...post(), ...init }));
+    expect(error).toEqual(new TypeError(`steady.fetch: ${message}.`));
+    expect(server.requests).toEqual([]);
   });
 });
 
@@ -387,6 +394,17 @@ describe('without an intent', () => {
     expect(keys()).toEqual(['"k"', '"k"']);
   });
 
+  test('a name is refused, because there is no key to derive from', async () => {
+    const { fetch, server } = open([draft], answer());
+    const error = await rejectionOf(fetch(origin, { ...post(), step: 'pay' }));
+    expect(error).toEqual(
+      new TypeError(
+        "steady.fetch: step is 'pay', and must be left out outside a mutation of Steadfetch: use the fetch or json that its mutationFn is given, or give an idempotencyKey.",
+      ),
+    );
+    expect(server.requests).toEqual([]);
+  });
+
   test.each([
     ['too long', { maxLength: 3 }, 'k-17', 'at most 3'],
     ['not ASCII', {}, 'kø', 'ASCII'],
@@ -410,7 +428,7 @@ describe('where no support is declared', () => {
     const { submit, keys } = open([], refuse);
     const { error } = await submit((fetch) => fetch(`${origin}/a?secret`, post()));
     await submit((fetch) => fetch(`${origin}/b`, post()));
-    await submit((fetch) => fetch('https://api.example/', { ...post(), idempotencyKey: 'x' }));
+    await submit((fetch) => fetch('https://api.example/', { ...post(), step: 'x' }));
     expect(error).toMatchObject({ decision: { kind: 'stop', reason: 'not-idempotent' } });
     expect(keys()).toEqual([null, null, null]);
     const text = (url: string, from: string) =>

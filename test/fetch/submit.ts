@@ -65,7 +65,7 @@ export function createSubmitter(
         ...(attempts !== undefined && { idempotent: true, policy: endless }),
       });
       const bound: SteadyFetch = (input, init: SteadyInit = {}) => {
-        const { signal } = new AbortController();
+        const { signal } = init.signal ? { signal: init.signal } : new AbortController();
         signals.set(signal, live);
         return core.fetch(input, { ...init, signal });
       };

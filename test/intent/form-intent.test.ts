@@ -29,8 +29,8 @@ describe('an intent in the storage of the tab', () => {
     open().update('k2', { outcome: 'failed' });
     open().remove('k2');
     expect(open().read()).toEqual(intent);
-    open().update('k1', { primary: 'POST /orders 1' });
-    expect(open().read()).toEqual({ ...intent, primary: 'POST /orders 1' });
+    open().update('k1', { isUnkeyed: true });
+    expect(open().read()).toEqual({ ...intent, isUnkeyed: true });
     open().remove('k1');
     expect(open().read()).toBe(undefined);
     open().update('k1', { outcome: 'failed' });
@@ -119,8 +119,8 @@ describe('storage that does not work', () => {
       );
     const intents = open();
     intents.write(intent);
-    intents.update('k1', { primary: 'POST / 1' });
-    expect(intents.read()).toEqual({ ...intent, primary: 'POST / 1' });
+    intents.update('k1', { isExpired: true });
+    expect(intents.read()).toEqual({ ...intent, isExpired: true });
     expect(open().read()).toEqual(intent);
   });
 
@@ -162,7 +162,7 @@ describe('a press of Submit', () => {
   });
 
   test('after a failure goes under the same key, whose life begins again', () => {
-    const failed: FormIntent = { ...intent, outcome: 'failed', primary: 'POST / 1' };
+    const failed: FormIntent = { ...intent, outcome: 'failed', isUnkeyed: true };
     const again = { ...failed, outcome: 'unknown', createdAt: 100 };
     expect(planSubmission(failed, press)).toEqual({ kind: 'send', intent: again, wasSent: false });
   });

@@ -255,6 +255,22 @@ describe('what another version of the app has submitted', () => {
     });
   });
 
+  test('is asked about with the bytes that were sent, where it may have been done', async () => {
+    const browser = createBrowser();
+    const { outbox, crash } = browser.openTab({ handlers: { order } });
+    const { idempotencyKey: key } = outbox.submit('order', { sku: 'lamp' });
+    await settle();
+    // Its answer never comes.
+    crash();
+    browser.server.rule = (arrival) => arrival.answer(201, { id: 1 });
+    const migrate = (old: unknown): unknown => ({ ...(old as object), count: 1 });
+    const next = browser.openTab({ handlers: { order: { ...order, version: 2, migrate } } });
+    await settle();
+    const sent = { key, body: '{"sku":"lamp"}' };
+    expect(browser.server.arrivals).toMatchObject([sent, sent]);
+    expect(await next.outbox.list()).toMatchObject([{ state: 'done', data: { id: 1 } }]);
+  });
+
   test('is shown as this version takes it, and not at all where it cannot be made that', async () => {
     const browser = createBrowser();
     const key = await leave(browser, 2);

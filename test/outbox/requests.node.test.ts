@@ -1,44 +1,87 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { OutboxContext } from 'steadfetch/outbox';
+import { deriveKey } from '../../src/policy/idempotency-key.ts';
 import { api, createBrowser, settle } from './rig.ts';
 
 beforeEach(() => void vi.spyOn(console, 'warn').mockReturnValue());
 afterEach(() => void vi.restoreAllMocks());
 
-const post = ({ json }: OutboxContext, path: string, body: unknown): Promise<unknown> =>
-  json(`${api}${path}`, { method: 'POST', json: body });
+const post = (
+  { json }: OutboxContext,
+  path: string,
+  body: unknown,
+  step?: string,
+): Promise<unknown> => json(`${api}${path}`, { method: 'POST', json: body, step });
 
 /** Two requests, of which a later attempt leaves out the first where it is told to. */
 const two = (isFirstLeftOut: () => boolean) => ({
   order: {
     async mutationFn(order: string, context: OutboxContext) {
       if (!isFirstLeftOut()) await post(context, '/drafts', `draft of ${order}`);
-      await post(context, '/orders', order);
+      await post(context, '/orders', order, 'order');
       return { id: 1 };
     },
   },
 });
 
 describe('the requests of an entry', () => {
-  test('are on the disk before each goes: which of them carries the key, and what they are known by', async () => {
+  test('are on the disk before each goes, with their bytes', async () => {
     const { openTab, server, rows } = createBrowser();
     const { outbox } = openTab({ handlers: two(() => false) });
     const { idempotencyKey: key } = outbox.submit('order', 'lamp');
     await settle();
-    const draft = {
-      id: `POST ${api}/drafts 1`,
-      key,
-      digest: expect.stringMatching(/^[0-9a-f]{64}$/),
-    };
+    const draft = { id: '', target: `POST ${api}/drafts`, key, body: '"draft of lamp"' };
     expect(server.arrivals).toMatchObject([{ key, body: '"draft of lamp"' }]);
-    expect(await rows()).toMatchObject([{ primary: draft.id, steps: [draft] }]);
+    expect(await rows()).toMatchObject([{ steps: [draft] }]);
     server.arrivals[0]?.answer(201);
     await settle();
-    const order = { id: `POST ${api}/orders 1`, key: server.arrivals[1]?.key };
-    expect(order.key).not.toBe(key);
-    expect(await rows()).toMatchObject([
-      { primary: draft.id, steps: [{ ...draft, isDone: true }, order] },
+    const order = { id: '#order', key: server.arrivals[1]?.key, body: '"lamp"' };
+    expect(order.key).toBe(deriveKey(key, '0 #order'));
+    expect(await rows()).toMatchObject([{ steps: [{ ...draft, isDone: true }, order] }]);
+  });
+
+  test('never share a key, also where an attempt was refused before anything of it was sent', async () => {
+    const { openTab, server, pass } = createBrowser();
+    const handlers = {
+      ...two(() => false),
+      other: { mutationFn: (_: string, context: OutboxContext) => post(context, '/other', 'x') },
+    };
+    // The first attempt waits at the gate for too long, and nothing of it is sent.
+    server.rule = ({ answer, body }) =>
+      body === '"x"' ? answer(503, {}, { 'retry-after': '120' }) : answer(201);
+    const { outbox } = openTab({ handlers });
+    outbox.submit('other', '');
+    await settle();
+    const { idempotencyKey: key } = outbox.submit('order', 'lamp');
+    server.rule = ({ answer }) => answer(201);
+    for (let left = 20; left > 0; left -= 1) await pass(30_000);
+    expect(server.arrivals.filter(({ body }) => body !== '"x"')).toMatchObject([
+      { key, body: '"draft of lamp"' },
+      { key: deriveKey(key, '0 #order'), body: '"lamp"' },
     ]);
+    expect(await outbox.list()).toEqual([]);
+  });
+
+  test('need names from the second on: without one it is not sent, and what was sent stays unknown', async () => {
+    const handlers = {
+      order: {
+        async mutationFn(order: string, context: OutboxContext) {
+          await post(context, '/orders', order);
+          return post(context, '/payments', order);
+        },
+      },
+    };
+    const { openTab, server } = createBrowser();
+    server.rule = (arrival) => arrival.answer(201);
+    const { outbox } = openTab({ handlers });
+    await expect(outbox.submit('order', 'lamp').delivered).rejects.toMatchObject({
+      reason: 'refused',
+      outcome: { processed: 'unknown' },
+      cause: {
+        message: expect.stringMatching(/^steady\.fetch: step is missing for POST .*payments/),
+      },
+    });
+    expect(server.arrivals).toHaveLength(1);
   });
 
   test('have the same keys in another tab, also when one is left out there', async () => {
@@ -63,9 +106,9 @@ describe('the requests of an entry', () => {
     expect(server.arrivals[2]?.key).toBe(server.arrivals[1]?.key);
   });
 
-  test('never have two payloads under one key: in another tab, other bytes are refused', async () => {
+  const counting = () => {
     let count = 0;
-    const handlers = {
+    return {
       order: {
         mutationFn(order: string, context: OutboxContext) {
           count += 1;
@@ -73,15 +116,42 @@ describe('the requests of an entry', () => {
         },
       },
     };
-    const { openTab, server, pass } = createBrowser();
+  };
+
+  test('never have two payloads under one key: in another tab, the bytes that were sent are sent', async () => {
+    const handlers = counting();
+    const { openTab, server } = createBrowser();
     const first = openTab({ handlers });
     first.outbox.submit('order', 'lamp');
     await settle();
-    server.arrivals[0]?.cut();
-    await settle();
     first.crash();
+    server.rule = (arrival) => arrival.answer(201);
     const { outbox } = openTab({ handlers });
-    await pass(60_000);
+    await settle();
+    expect(server.arrivals.map(({ body }) => body)).toEqual(['"lamp 1"', '"lamp 1"']);
+    expect(await outbox.list({ state: 'dead' })).toEqual([]);
+  });
+
+  test('whose bytes there is no room for are known by their digest: other bytes are refused', async () => {
+    const handlers = counting();
+    const { openTab, server, rows } = createBrowser();
+    const cipher = {
+      encrypt: async (value: unknown) => {
+        if (JSON.stringify(value).includes('body'))
+          throw new DOMException('', 'QuotaExceededError');
+        return value;
+      },
+      decrypt: async (value: unknown) => value,
+    };
+    const first = openTab({ handlers, cipher });
+    first.outbox.submit('order', 'lamp');
+    await settle();
+    expect(await rows()).toMatchObject([
+      { steps: [{ id: '', body: undefined, digest: expect.stringMatching(/^[\da-f]{64}$/) }] },
+    ]);
+    first.crash();
+    const { outbox } = openTab({ handlers, cipher });
+    await settle();
     expect(server.arrivals.map(({ body }) => body)).toEqual(['"lamp 1"']);
     expect(await outbox.list()).toMatchObject([
       { state: 'dead', reason: 'refused', processed: 'unknown', lastError: { name: 'TypeError' } },
@@ -113,7 +183,7 @@ test('an attempt of which one request went and another was held does not begin a
     order: {
       async mutationFn(order: string, context: OutboxContext) {
         await post(context, '/orders', order);
-        await post(context, '/orders', `${order} too`);
+        await post(context, '/orders', `${order} too`, 'too');
       },
     },
   };

@@ -146,14 +146,14 @@ describe.each([
     const store = await start();
     await store.add(row('1'), tabA);
     const claimed = await claim(store, 1);
-    const note = { primary: 'POST /orders 1', steps: [1], isUnkeyed: true };
+    const note = { steps: [1], isUnkeyed: true };
     expect(await store.note(claimed, tabB, note)).toBe(false);
     expect(await store.note({ ...claimed, attempts: 2 }, tabA, note)).toBe(false);
     expect(await store.find('1')).not.toHaveProperty('steps');
     expect(await store.note(claimed, tabA, note)).toBe(true);
     expect(await store.find('1')).toMatchObject(note);
     const { row: after } = (await store.settle(claimed, tabA, again(2000), 1000)) ?? {};
-    expect(after).toMatchObject({ primary: 'POST /orders 1', steps: [1] });
+    expect(after).toMatchObject({ steps: [1] });
     expect(after).not.toHaveProperty('isUnkeyed');
     const { row: end } =
       (await store.settle(await claim(store, 1, tabA, 2000), tabA, done, 1)) ?? {};

@@ -257,7 +257,7 @@ describe('the key', () => {
 describe('what may have been done', () => {
   const book: Send = async (_variables, { fetch }) => {
     await fetch('/orders', { method: 'POST' });
-    return fetch('/mail', { method: 'POST' });
+    return fetch('/mail', { method: 'POST', step: 'mail' });
   };
 
   test.each([

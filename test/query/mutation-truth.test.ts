@@ -126,7 +126,11 @@ async function run(time: VirtualTime, one: Case) {
       if (cutAfterMs !== undefined) setTimeout(() => cut.abort(), cutAfterMs);
       const signal = cutAfterMs === undefined ? undefined : cut.signal;
       try {
-        const response = await fetch(`/parts/${index}`, { method, ...(signal && { signal }) });
+        const response = await fetch(`/parts/${index}`, {
+          method,
+          ...(signal && { signal }),
+          ...(method === 'POST' && { step: `part ${index}` }),
+        });
         if (read !== 'nothing') await response[read]();
       } catch (error) {
         if (!isForgiven) throw error;

@@ -6,6 +6,7 @@ import { watchMutation } from './watch.tsx';
 
 const mutationKey = ['order'];
 const post = { method: 'POST' };
+const label = { ...post, step: 'label' };
 /** An API that is not declared to honour keys. */
 const unkeyed = 'http://other.test/charges';
 
@@ -37,7 +38,7 @@ const foreign = (method: string, status?: number): Error =>
 
 describe('a mutation of which one request may be done at any moment', () => {
   test.each<[string, Send]>([
-    ['write', (_, { fetch }) => Promise.all([fetch('/orders', post), fetch('/labels', post)])],
+    ['write', (_, { fetch }) => Promise.all([fetch('/orders', post), fetch('/labels', label)])],
     ['read', (_, { fetch }) => Promise.all([fetch('/orders', post), fetch('/labels')])],
   ])('ends unknown when a %s beside it is refused', async (_what, mutationFn) => {
     const { order, server, time, last } = showOrders(mutationFn);
@@ -53,7 +54,7 @@ describe('a mutation of which one request may be done at any moment', () => {
 
   test('stays unknown when that one is refused, too: so it was told', async () => {
     const { order, server, time, last } = showOrders((_, { fetch }) =>
-      Promise.all([fetch('/orders', post), fetch('/labels', post)]),
+      Promise.all([fetch('/orders', post), fetch('/labels', label)]),
     );
     server.plan('/orders', { status: 400, afterMs: 3000 });
     server.plan('/labels', { status: 404, afterMs: 100 });
@@ -67,7 +68,7 @@ describe('a mutation of which one request may be done at any moment', () => {
       const cut = new AbortController();
       setTimeout(() => cut.abort(), 1000);
       await fetch('/orders', { ...post, signal: cut.signal }).catch(() => {});
-      return fetch('/labels', post);
+      return fetch('/labels', label);
     });
     server.plan('/orders', 'hang');
     server.plan('/labels', 403);

@@ -71,7 +71,7 @@ describe('a mutation that may have been done', () => {
     ['that was refused after no answer came', text, [down, refused], { kind: 'http', status: 422 }],
     [
       'of which a later request is refused',
-      after((_, { fetch }) => fetch('/labels', { method: 'POST' })),
+      after((_, { fetch }) => fetch('/labels', { method: 'POST', step: 'label' })),
       [created, refused],
       { kind: 'http', status: 422 },
     ],
