@@ -1,84 +1,91 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { experiments, longOutages } from './experiments/experiments.ts';
+import { experiments } from './experiments/experiments.ts';
 import { runExperiments } from './experiments/run-experiments.ts';
-import { introduction, longIntroduction } from './report/introduction.ts';
 import { writePartialPage } from './partial/partial-page.ts';
+import { introduction } from './report/introduction.ts';
 import { drawPicture } from './report/picture.ts';
 import { writeContention, writeReport } from './report/report.ts';
 import { writeUserPage } from './user/user-page.ts';
 
-// Everything, into docs/storms: `npm run storms`. To try something out, with nothing written:
-// `npm run storms -- --only grid,blip --policy steadfetch --seeds 1 --config '<json>'`.
+// The storms, into docs/storms: `npm run storms`. To try something out, with nothing written:
+// `npm run storms -- --only fleet,blip --policy steadfetch --seeds 1 --config '<json>'`.
 // One user, and what is partly broken, into pages of their own: `npm run storms -- --only user` and
-// `-- --only partial`; `--quick` to tune, with nothing written.
-// The long outages with five seeds, which would take everything beyond three minutes, into a page of
-// their own: `npm run storms -- --long`.
+// `-- --only partial`. `--quick` is enough to tune with, and writes nothing.
 const { values } = parseArgs({
   options: {
     only: { type: 'string' },
     policy: { type: 'string' },
     seeds: { type: 'string' },
     config: { type: 'string' },
-    long: { type: 'boolean' },
     quick: { type: 'boolean' },
   },
 });
-const folder = new URL('../docs/storms/', import.meta.url);
-mkdirSync(folder, { recursive: true });
-const startMs = performance.now();
+const { quick: isQuick = false, policy, config: json } = values;
+const config = json === undefined ? undefined : (JSON.parse(json) as Record<string, unknown>);
 const seeds = values.seeds === undefined ? undefined : Number(values.seeds);
+const isTrial = isQuick || config !== undefined || seeds !== undefined || policy !== undefined;
+
+const startMs = performance.now();
+const secondsSoFar = (): string => `${((performance.now() - startMs) / 1000).toFixed(0)} s`;
+let told = 0;
 const onProgress = (done: number, of: number): void => {
-  if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${of} runs`);
-};
-const end = (): void => {
-  console.log(`\n${((performance.now() - startMs) / 1000).toFixed(0)} s`);
+  // Where lines cannot be written over, ten of them are enough.
+  const isDue = process.stderr.isTTY || Math.floor((10 * done) / of) > told;
+  if (!isDue) return;
+  told = Math.floor((10 * done) / of);
+  const line = `${done} of ${of} runs, ${secondsSoFar()}`;
+  process.stderr.write(process.stderr.isTTY ? `\r${line}` : `${line}\n`);
 };
 
-const only = values.only?.split(',');
+const folder = new URL('../docs/storms/', import.meta.url);
+const write = (file: string, text: string): void => {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(new URL(file, folder), text);
+};
+
 /** What has a page of its own. */
 const pages = {
   user: ['one-user.md', writeUserPage],
   partial: ['partial-failure.md', writePartialPage],
 } as const;
-const [pageName] = only ?? [];
-if (pageName === 'user' || pageName === 'partial') {
-  const [file, write] = pages[pageName];
-  const { quick: isQuick = false, config: json } = values;
-  const config = json === undefined ? undefined : (JSON.parse(json) as Record<string, unknown>);
-  const page = await write({ isQuick, seeds, config, onProgress });
-  console.log(page);
-  if (!isQuick && !config && seeds === undefined) writeFileSync(new URL(file, folder), `${page}\n`);
-  end();
-  process.exit();
-}
-const chosen = (values.long ? [longOutages] : experiments)
-  .filter(({ name }) => !only || only.includes(name))
-  .map((experiment) => ({
-    ...experiment,
-    cells: experiment.cells.filter(({ policy }) => !values.policy || policy === values.policy),
-  }));
 
+/** What is quick to tune with. */
+const quickExperiments = ['fleet', 'page-loads', 'background'];
+const quickSeeds = 3;
 const picturedExperiment = 'peers';
-const results = await runExperiments(chosen, {
-  maxSeeds: seeds,
-  config: JSON.parse(values.config ?? '{}') as Record<string, unknown>,
-  pictured: picturedExperiment,
-  onProgress,
-});
-const { long: isLong, ...others } = values;
-const isWhole = Object.values(others).every((value) => value === undefined);
-const isAll = isWhole && !isLong;
-const report = [writeReport(chosen, results), ...(isAll ? [writeContention()] : [])].join('\n\n');
-console.log(report);
-if (isWhole && isLong)
-  writeFileSync(new URL('long-outages.md', folder), `${longIntroduction}\n\n${report}\n`);
-if (isAll) {
-  const title = 'Requests per 100 ms: 1,000 tabs, 30 s of fast 503';
+
+async function writeStorms(only: readonly string[] | undefined): Promise<void> {
+  const names = only ?? (isQuick ? quickExperiments : undefined);
+  const wanted = policy ?? (isQuick ? 'steadfetch' : undefined);
+  const chosen = experiments
+    .filter(({ name }) => !names || names.includes(name))
+    .map((experiment) => ({
+      ...experiment,
+      cells: experiment.cells.filter((cell) => !wanted || cell.policy === wanted),
+    }));
+  const results = await runExperiments(chosen, {
+    maxSeeds: seeds ?? (isQuick ? quickSeeds : undefined),
+    config,
+    pictured: picturedExperiment,
+    onProgress,
+  });
+  const report = writeReport(chosen, results);
+  if (only || isTrial) return console.log(report);
   const pictured = results.filter(
     ({ experiment, cell }) => experiment === picturedExperiment && cell.policy !== 'p-retry',
   );
-  writeFileSync(new URL('outage.svg', folder), drawPicture(title, pictured));
-  writeFileSync(new URL('figures.md', folder), `${introduction}\n\n${report}\n`);
+  const title = 'Requests per 100 ms: 1,000 tabs, 30 s of fast 503';
+  write('outage.svg', drawPicture(title, pictured));
+  write('figures.md', `${introduction}\n\n${report}\n\n${writeContention()}\n`);
 }
-end();
+
+const only = values.only?.split(',');
+const [first] = only ?? [];
+if (first === 'user' || first === 'partial') {
+  const [file, writePage] = pages[first];
+  const page = await writePage({ isQuick, seeds, config, onProgress });
+  console.log(page);
+  if (!isTrial) write(file, `${page}\n`);
+} else await writeStorms(only);
+console.log(`\n${secondsSoFar()}`);

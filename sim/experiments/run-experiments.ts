@@ -10,6 +10,7 @@ export interface CellResult {
   readonly experiment: string;
   readonly cell: Cell;
   readonly figures: Figures;
+  readonly runs: readonly Figures[];
   readonly series: readonly number[] | undefined;
 }
 
@@ -17,7 +18,7 @@ export interface RunOptions {
   /** Fewer seeds than the cells ask for: faster, for trying something out. */
   readonly maxSeeds?: number | undefined;
   /** Given to Steadfetch. */
-  readonly config?: TabContext['config'];
+  readonly config?: TabContext['config'] | undefined;
   /** The experiment that pictures are made of. */
   readonly pictured?: string;
   readonly onProgress?: (done: number, of: number) => void;
@@ -54,8 +55,9 @@ export async function runExperiments(
   );
   const byKey = new Map(list.map(([key], index) => [key, results[index]]));
   return cells.map(({ cell, experiment, seeds }, index) => {
-    const runs = (keys[index] ?? []).map((key) => byKey.get(key) as JobResult);
-    const figures = medianFigures(runs.map((run) => run.figures));
-    return { experiment, cell: { ...cell, seeds }, figures, series: runs[0]?.series };
+    const own = (keys[index] ?? []).map((key) => byKey.get(key) as JobResult);
+    const runs = own.map(({ figures }) => figures);
+    const series = own[0]?.series;
+    return { experiment, cell: { ...cell, seeds }, figures: medianFigures(runs), runs, series };
   });
 }

@@ -6,6 +6,8 @@ export interface AskedOperation {
   /** When the user no longer wanted it. */
   leftMs?: number;
   isOk?: boolean;
+  /** It is for an endpoint that is always broken. */
+  isOfBroken?: boolean;
 }
 
 /** Everything that happened in a run: what all figures are made of. */

@@ -23,10 +23,25 @@ export interface Scenario {
   readonly warmUpS: number;
   /** How long it goes on after the outage. */
   readonly afterS: number;
+  /** When a client gives up on an attempt. */
+  readonly timeoutS: number;
   readonly tabs: number;
   readonly tabsPerBrowser: number;
   /** How often each tab asks, per second (Poisson). */
   readonly rate: number;
+  /**
+   * Page loads: nobody stays in a tab, but so many queries as all tabs ask come in pages of this
+   * size, each of them a fresh one; 0: tabs that stay.
+   */
+  readonly pageSize: number;
+  /** How long users of a page load wait before they leave, on average (exponential); 0: for ever. */
+  readonly leaveS: number;
+  /** 1: what is asked for is background work; 0: somebody waits for it. */
+  readonly background: number;
+  /** How many endpoints there are; each ask is for one of them. */
+  readonly endpoints: number;
+  /** How many of them always answer 503; they are not counted. */
+  readonly brokenEndpoints: number;
   /** Arrivals ÷ capacity of the server when all is well. */
   readonly load: number;
   /** How much work the server lets wait, in seconds; beyond, it answers 503 at once. */
@@ -37,12 +52,6 @@ export interface Scenario {
   readonly errors: number;
   /** All tabs ask at this moment, counted from recovery: a push, a deploy. */
   readonly pushAtS: number | undefined;
-  /** Different queries of each tab; 0: no two asks are for the same. */
-  readonly queries: number;
-  /** How long users wait before they leave, on average (exponential); 0: for ever. */
-  readonly leaveS: number;
-  /** How long an operation may be held: only for the bound that spare capacity sets. */
-  readonly holdS: number;
   readonly seed: number;
 }
 
@@ -50,18 +59,21 @@ export const defaultScenario: Scenario = {
   kind: '503',
   outageS: 30,
   warmUpS: 30,
-  afterS: 130,
+  afterS: 80,
+  timeoutS: 10,
   tabs: 1000,
   tabsPerBrowser: 1,
   rate: 0.2,
+  pageSize: 0,
+  leaveS: 0,
+  background: 0,
+  endpoints: 1,
+  brokenEndpoints: 0,
   load: 0.7,
   queueS: 4,
   waitS: 0,
   errors: 0,
   pushAtS: undefined,
-  queries: 0,
-  leaveS: 0,
-  holdS: 60,
   seed: 1,
 };
 

@@ -1,4 +1,5 @@
 import type { Random } from '../../src/index.ts';
+import { isBroken } from './endpoints.ts';
 import { milestones, type Scenario } from './scenario.ts';
 
 /** What becomes of a request: an answer (status 0: the connection breaks), or nothing at all. */
@@ -21,7 +22,7 @@ export interface Server {
 const slowMs = 3000;
 
 export function createServer(scenario: Scenario, random: Random): Server {
-  const { kind, tabs, rate, load, errors } = scenario;
+  const { kind, tabs, rate, load, errors, brokenEndpoints } = scenario;
   const { outageMs, recoveryMs } = milestones(scenario);
   const serviceMs = (1000 * load) / (tabs * rate);
   const queueMs = scenario.queueS * 1000;
@@ -30,9 +31,10 @@ export function createServer(scenario: Scenario, random: Random): Server {
   let busyUntilMs = 0;
 
   return {
-    receive(arrivalMs) {
+    receive(arrivalMs, url) {
       const outage = isOut(arrivalMs) ? kind : undefined;
       const refusal = { atMs: arrivalMs, status: 503 };
+      if (isBroken(url, brokenEndpoints)) return refusal;
       if (errors > 0 && random() < errors) return refusal;
       if (outage === '503') return refusal;
       if (outage === 'half-errors' && random() < 0.5) return refusal;

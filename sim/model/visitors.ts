@@ -2,47 +2,59 @@ import type { Random } from '../../src/index.ts';
 import type { Simulation } from '../engine/simulation.ts';
 import type { AskedOperation } from '../figures/record.ts';
 import type { Ask } from '../policies/policy.ts';
+import { endpointUrl } from './endpoints.ts';
 import type { Scenario } from './scenario.ts';
-import { shareQueries } from './share-queries.ts';
 
-/** One ask of one tab; `onOver` is called when it is decided, or nobody waits for it any more. */
-export type Visit = (tab: number, operation: AskedOperation, onOver: () => void) => void;
+/** A tab that a user has before them. */
+export interface Tab {
+  readonly ask: Ask;
+  /** It sends nothing any more. */
+  readonly close: () => void;
+}
 
-/**
- * The people in front of the tabs. Each asks for one of its tab's queries, and leaves when its
- * patience is over. Where the scenario says neither, every ask is for something of its own, and
- * everybody stays.
- */
+/** The users: what they ask for, and how long they wait for it. */
+export interface Visitors {
+  /** Somebody asks for something; `onOver` is called when it is decided, or nobody waits any more. */
+  readonly visit: (tab: Tab, operation: AskedOperation, onOver: () => void) => void;
+  /** Somebody opens a page that asks for several things at once, and leaves when their patience is over. */
+  readonly load: (tab: Tab, operations: readonly AskedOperation[], onOver: () => void) => void;
+}
+
 export function createVisitors(
   simulation: Simulation,
-  { queries, leaveS }: Scenario,
+  { endpoints, brokenEndpoints, leaveS }: Scenario,
   random: Random,
-  tabs: readonly Ask[],
-  sharesQueries = false,
-): Visit {
-  const asks = queries === 0 || sharesQueries ? tabs : tabs.map(shareQueries);
-
-  return (tab, operation, onOver) => {
-    const ask = asks[tab];
-    if (!ask) throw new Error(`There is no tab ${tab}.`);
-    const query = queries === 0 ? undefined : Math.floor(random() * queries);
-    const leaving = leaveS === 0 ? undefined : new AbortController();
+): Visitors {
+  const ask = (tab: Tab, index: number, operation: AskedOperation, onOver: () => void): void => {
+    operation.isOfBroken = index < brokenEndpoints;
     const settle = (isOk: boolean): void => {
       if (operation.leftMs !== undefined) return;
       operation.settledMs = simulation.nowMs();
       operation.isOk = isOk;
       onOver();
     };
-    ask({ query, signal: leaving?.signal }).then(
+    tab.ask(endpointUrl(index)).then(
       () => settle(true),
       () => settle(false),
     );
-    if (!leaving) return;
-    simulation.at(simulation.nowMs() - Math.log(1 - random()) * leaveS * 1000, () => {
-      if (operation.settledMs !== undefined) return;
-      operation.leftMs = simulation.nowMs();
-      onOver();
-      leaving.abort();
-    });
+  };
+
+  return {
+    visit(tab, operation, onOver) {
+      // One endpoint needs no chance: so the arrivals are what they were without it.
+      ask(tab, endpoints === 1 ? 0 : Math.floor(random() * endpoints), operation, onOver);
+    },
+    load(tab, operations, onOver) {
+      operations.forEach((operation, index) => ask(tab, index % endpoints, operation, onOver));
+      if (leaveS === 0) return;
+      simulation.at(simulation.nowMs() - Math.log(1 - random()) * leaveS * 1000, () => {
+        tab.close();
+        for (const operation of operations) {
+          if (operation.settledMs !== undefined) continue;
+          operation.leftMs = simulation.nowMs();
+          onOver();
+        }
+      });
+    },
   };
 }

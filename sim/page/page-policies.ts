@@ -6,7 +6,7 @@ import { type AttemptError, send } from '../policies/send.ts';
 import { createSteady } from '../policies/steadfetch.ts';
 
 /** What a page is made with. */
-export type PageContext = Omit<TabContext, 'share'>;
+export type PageContext = Omit<TabContext, 'share' | 'isBackground'>;
 
 /** What is told of a query that is shown. */
 interface QueryListener {
@@ -81,7 +81,7 @@ const reactQueryWith = (
     return {
       client: new QueryClient({ defaultOptions: { queries } }),
       queryFn: (url) => async () => {
-        const response = await send({ ...context, share: undefined }, url);
+        const response = await send(context, url);
         onSuccess?.();
         return response.status;
       },
@@ -94,7 +94,7 @@ const fullJitterMs = (random: () => number, failureCount: number, error: unknown
 /** The policies that a page can have, each in React Query. */
 export const pagePolicies = {
   steadfetch: openWith((context) => {
-    const steady = createSteady({ ...context, share: undefined });
+    const steady = createSteady({ ...context, share: undefined, isBackground: false });
     return {
       client: new QueryClient({ defaultOptions: steady.defaultOptions }),
       queryFn:

@@ -22,6 +22,8 @@ export interface PartialJob {
   readonly policy: PagePolicyName;
   readonly kind: PartialKind;
   readonly seed: number;
+  /** 200 where it is not given; as many page loads. */
+  readonly tabs?: number;
   readonly config?: PageContext['config'];
 }
 
@@ -33,7 +35,7 @@ interface Shown {
   isPaused: boolean;
 }
 
-const tabs = 200;
+const defaultTabs = 200;
 
 /** Each tab opens a view every 10 s on average, for five minutes. */
 const viewRate = 0.1;
@@ -58,7 +60,7 @@ const [wifiWayMs, mobileWayMs] = [25, 200];
 
 /** Runs 200 tabs beside something that is broken, 200 page loads, or one page that changes networks. */
 export async function runPartial(job: PartialJob): Promise<PartialFigures> {
-  const { kind, seed, policy, config = {} } = job;
+  const { kind, seed, policy, tabs = defaultTabs, config = {} } = job;
   const simulation = createSimulation();
   const isMobile = kind.startsWith('mobile');
   const isLoad = kind.endsWith('errors');
@@ -108,7 +110,7 @@ export async function runPartial(job: PartialJob): Promise<PartialFigures> {
         },
       });
     });
-  const parts = { simulation, random, openPage, show, browserPage };
+  const parts = { tabs, simulation, random, openPage, show, browserPage };
   try {
     if (isMobile) {
       const isOffline = kind.endsWith('offline');
@@ -136,6 +138,7 @@ export async function runPartial(job: PartialJob): Promise<PartialFigures> {
 }
 
 interface Parts {
+  readonly tabs: number;
   readonly simulation: Simulation;
   readonly random: () => number;
   readonly openPage: () => Page;
@@ -147,7 +150,7 @@ interface Parts {
 const endpointAt = (index: number): string => `endpoint-${String.fromCodePoint(97 + index)}`;
 
 async function viewPages(
-  { simulation, random, openPage, show }: Parts,
+  { tabs, simulation, random, openPage, show }: Parts,
   kind: PartialKind,
 ): Promise<void> {
   const pages = Array.from({ length: tabs }, openPage);
@@ -166,7 +169,10 @@ async function viewPages(
   await simulation.run(lengthMs + 100_000);
 }
 
-async function loadPages({ simulation, openPage, show }: Parts, loads: number[]): Promise<void> {
+async function loadPages(
+  { tabs, simulation, openPage, show }: Parts,
+  loads: number[],
+): Promise<void> {
   for (let load = 0; load < tabs; load++) {
     simulation.at(load * 100, () => {
       const page = openPage();

@@ -14,7 +14,7 @@ export const axiosRetry: OpenTab = (context) => {
       headers: retryAfterMs === undefined ? {} : { 'retry-after': `${retryAfterMs / 1000}` },
     });
     try {
-      await send(context);
+      await send(context, config.url ?? '');
       return answer(204);
     } catch (error) {
       const { status, isTimeout, retryAfterMs } = error as AttemptError;
@@ -25,5 +25,5 @@ export const axiosRetry: OpenTab = (context) => {
   };
   const client = axios.create({ adapter });
   axiosRetryDefault(client, { retryDelay: exponentialDelay });
-  return () => client.get('/items');
+  return (url) => client.get(url);
 };

@@ -8,13 +8,11 @@ import { pRetry } from './p-retry.ts';
 import type { OpenTab } from './policy.ts';
 import { reactQuery } from './react-query.ts';
 import { retryBySchedule } from './schedule.ts';
-import { steadfetchQuery } from './steadfetch-query.ts';
 import { steadfetch } from './steadfetch.ts';
 
 /** The policies that can be compared. */
 export const policies = {
   steadfetch,
-  'steadfetch-query': steadfetchQuery,
   none: retryBySchedule(() => ({ waitMs: () => undefined })),
   'react-query': reactQuery,
   ky,

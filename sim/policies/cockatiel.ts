@@ -8,5 +8,5 @@ export const cockatielBreaker: OpenTab = (context) => {
     halfOpenAfter: 10_000,
     breaker: new ConsecutiveBreaker(5),
   });
-  return () => breaker.execute(() => send(context));
+  return (url) => breaker.execute(() => send(context, url));
 };

@@ -7,28 +7,20 @@ export interface TabContext {
   readonly fetch: Transport;
   /** When a client gives up on an attempt. */
   readonly timeoutMs: number;
+  /** Nobody waits for what it asks. */
+  readonly isBackground: boolean;
   /** What joins it to the other tabs of its browser; undefined: it is the only one. */
   readonly share: SharePorts | undefined;
   /** What the command line says of this policy's own options, as JSON. */
   readonly config: Readonly<Record<string, unknown>>;
 }
 
-/** What a user asks for. */
-interface Wanted {
-  /** There where users leave. */
-  readonly signal: AbortSignal | undefined;
-  /** Which of the tab's queries; undefined: one that nobody else asks for. */
-  readonly query: number | undefined;
-}
-
-/** One operation; a rejection means that the user gets an error. */
-export type Ask = (wanted: Wanted) => Promise<unknown>;
+/** One operation: what is at the URL is wanted. A rejection means that the user gets an error. */
+export type Ask = (url: string) => Promise<unknown>;
 
 /** Opens one tab with a policy: its state is the tab's own. */
 export interface OpenTab {
   (context: TabContext): Ask;
-  /** It lets asks for one query share a fetch; else the simulation does. */
-  readonly sharesQueries?: boolean;
   /** It makes Requests, which take no signal but a real one. */
   readonly makesRequests?: boolean;
 }

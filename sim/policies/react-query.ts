@@ -8,10 +8,10 @@ export const reactQuery: OpenTab = (context) => {
   putQueryInto(context.clock);
   const client = new QueryClient();
   let asked = 0;
-  return () =>
+  return (url) =>
     client.fetchQuery({
       queryKey: [++asked],
-      queryFn: () => send(context),
+      queryFn: () => send(context, url),
       retry: 3,
       gcTime: 0,
     });

@@ -22,11 +22,11 @@ export function retryBySchedule(createSchedule: (context: TabContext) => Schedul
   return (context) => {
     const { clock } = context;
     const schedule = createSchedule(context);
-    return async () => {
+    return async (url) => {
       let previousMs: number | undefined;
       for (let retry = 1; ; retry++) {
         try {
-          const response = await send(context);
+          const response = await send(context, url);
           schedule.onSuccess?.(retry - 1);
           return response;
         } catch (error) {

@@ -14,11 +14,13 @@ export class AttemptError extends Error {
   }
 }
 
+type Sender = Pick<TabContext, 'clock' | 'fetch' | 'timeoutMs'>;
+
 /**
  * One attempt with a time limit, and nothing else: what a policy that brings no client of its own
  * is given to retry. Rejects with an AttemptError.
  */
-export function send({ clock, fetch, timeoutMs }: TabContext, url = '/'): Promise<Response> {
+export function send({ clock, fetch, timeoutMs }: Sender, url: string): Promise<Response> {
   return new Promise((resolve, reject) => {
     const timer = clock.setTimeout(() => reject(new AttemptError(undefined, true)), timeoutMs);
     fetch(url)

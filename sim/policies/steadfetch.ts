@@ -1,18 +1,16 @@
 import { createSteadfetch, type Steadfetch, type SteadfetchConfig } from '../../src/index.ts';
 import type { OpenTab, TabContext } from './policy.ts';
 
-export const url = 'https://api.example/items';
-
 /** Steadfetch with its defaults, but for the time limit of an attempt. */
 export function createSteady(context: TabContext): Steadfetch {
-  const { clock, random, fetch, timeoutMs, share, config } = context;
+  const { clock, random, fetch, timeoutMs, share, isBackground, config } = context;
   const { policy, origin, ...rest } = config as SteadfetchConfig;
   return createSteadfetch({
     ...rest,
     clock,
     random,
     fetch,
-    policy: { timeout: timeoutMs, ...policy },
+    policy: { timeout: timeoutMs, ...(isBackground && { priority: 'background' }), ...policy },
     origin: { share: share ?? false, ...origin },
   });
 }
@@ -20,6 +18,5 @@ export function createSteady(context: TabContext): Steadfetch {
 /** Steadfetch itself, as a loader calls it. */
 export const steadfetch: OpenTab = (context) => {
   const steady = createSteady(context);
-  return ({ signal: caller }) =>
-    steady.retry(({ signal }) => steady.fetch(url, { signal }), { signal: caller });
+  return (url) => steady.retry(({ signal }) => steady.fetch(url, { signal }));
 };

@@ -1,4 +1,4 @@
-import type { Goal } from '../experiments/goal.ts';
+import type { Goal, Shown } from '../experiments/goal.ts';
 import { goals } from '../experiments/goals.ts';
 import type { CellResult } from '../experiments/run-experiments.ts';
 import { show } from './columns.ts';
@@ -13,43 +13,55 @@ export function goalsTable(results: readonly CellResult[]): string {
   return table(['figure', 'goal', 'reached', 'in cells', 'not in'], rows);
 }
 
-function cellsOf(goal: Goal, results: readonly CellResult[]): CellResult[] {
-  return results.filter(
-    ({ experiment, cell: { policy, scenario } }) =>
-      policy === 'steadfetch' &&
-      experiment === goal.experiment &&
-      (goal.isAbout?.(scenario) ?? true),
-  );
+/** A cell that a goal is about. */
+interface About extends Shown {
+  readonly title: string;
 }
 
-function isReached(goal: Goal, { cell, figures }: CellResult): boolean {
-  const value = goal.read(figures) ?? Infinity;
-  const limit = goal.limit(cell.scenario);
+function cellsOf(goal: Goal, results: readonly CellResult[]): About[] {
+  const own = results.filter(
+    ({ experiment, cell: { policy, scenario } }) =>
+      policy === 'steadfetch' &&
+      goal.experiments.includes(experiment) &&
+      (goal.isAbout?.(scenario) ?? true),
+  );
+  return own.map(({ experiment, cell: { title, scenario }, figures, runs }) => {
+    const other = results.find(
+      (one) =>
+        one.experiment === experiment &&
+        one.cell.title === title &&
+        one.cell.policy === 'react-query',
+    );
+    const name = goal.experiments.length > 1 ? `${experiment}: ${title}` : title;
+    return { title: name, scenario, figures, runs, reactQuery: other?.figures };
+  });
+}
+
+const valueOf = (goal: Goal, shown: Shown): number => goal.read(shown) ?? Infinity;
+const limitOf = (goal: Goal, shown: Shown): number => goal.limit(shown) ?? Infinity;
+
+function isReached(goal: Goal, shown: Shown): boolean {
+  const [value, limit] = [valueOf(goal, shown), limitOf(goal, shown)];
   return goal.sense === 'at most' ? value <= limit : value >= limit;
 }
 
-function goalRow(goal: Goal, about: readonly CellResult[]): string[] {
-  const missed = about.filter((result) => !isReached(goal, result));
-  const limits = [...new Set(about.map(({ cell }) => goal.limit(cell.scenario)))];
-  const values = about
-    .map(({ figures }) => goal.read(figures) ?? Infinity)
-    .toSorted((a, b) => a - b);
-  const ends = [values[0], values.at(-1)].map((value) => shown(goal, value ?? NaN));
+function goalRow(goal: Goal, about: readonly About[]): string[] {
+  const missed = about.filter((shown) => !isReached(goal, shown));
+  const limits = [...new Set(about.map((shown) => limitOf(goal, shown)))];
+  const values = about.map((shown) => valueOf(goal, shown)).toSorted((a, b) => a - b);
+  const ends = [values[0], values.at(-1)].map((value) => format(goal, value ?? NaN));
   return [
     goal.title,
-    `${goal.sense} ${limits.map((limit) => shown(goal, limit)).join(' / ')}`,
+    `${goal.sense} ${limits.map((limit) => format(goal, limit)).join(' / ')}`,
     [...new Set(ends)].join(' to '),
     `${about.length - missed.length} of ${about.length}`,
-    missed
-      .map(
-        (result) => `${result.cell.title} (${shown(goal, goal.read(result.figures) ?? Infinity)})`,
-      )
-      .join('; '),
+    missed.map((shown) => `${shown.title} (${format(goal, valueOf(goal, shown))})`).join('; '),
   ];
 }
 
-function shown({ unit }: Goal, value: number): string {
+function format({ unit }: Goal, value: number): string {
   if (unit === 'times') return show.times(value);
   if (unit === 'share') return show.percent(value);
+  if (unit === 'runs') return `${value}`;
   return value === Infinity ? 'never' : `${Number(value.toFixed(1))} s`;
 }

@@ -16,8 +16,8 @@ export interface Job {
  * How long it takes, beside others: every tab costs, and so does every operation that waits while
  * the server is out.
  */
-export function costOf({ scenario: { tabs, rate, outageS } }: Job): number {
-  return tabs * (1 + rate * outageS);
+export function costOf({ scenario: { tabs, rate, outageS, afterS } }: Job): number {
+  return tabs * (1 + rate * (outageS + afterS));
 }
 
 /** What a worker answers. */

@@ -4,14 +4,12 @@ import { installGlobals } from '../engine/virtual-globals.ts';
 import type { AskedOperation, RunRecord } from '../figures/record.ts';
 import { startArrivals } from '../model/arrivals.ts';
 import { createBrowser } from '../model/browser.ts';
+import { isBroken } from '../model/endpoints.ts';
 import { createNetwork } from '../model/network.ts';
 import { milestones, type Scenario } from '../model/scenario.ts';
 import { createServer } from '../model/server.ts';
-import { createVisitors } from '../model/visitors.ts';
+import { createVisitors, type Tab } from '../model/visitors.ts';
 import type { OpenTab, TabContext } from '../policies/policy.ts';
-
-/** When a client gives up on an attempt. */
-const timeoutMs = 2000;
 
 /** How long what was asked before the end may take to be decided; the load goes on meanwhile. */
 const longestAfterEndMs = 30_000;
@@ -24,39 +22,67 @@ export async function runCell(
 ): Promise<RunRecord> {
   const simulation = createSimulation();
   const { recoveryMs, endMs } = milestones(scenario);
-  const { tabsPerBrowser } = scenario;
+  const { tabsPerBrowser, pageSize, brokenEndpoints } = scenario;
   const stream = (part: string) => randomStream(scenario.seed, part);
   const operations: AskedOperation[] = [];
   const arrivalsMs: number[] = [];
   const server = createServer(scenario, stream('server'));
-  const fetch = createNetwork(simulation, server, (atMs) => void arrivalsMs.push(atMs));
-  const context = { clock: simulation.clock, random: stream('policy'), fetch, timeoutMs, config };
-  const tabs = Array.from({ length: scenario.tabs / tabsPerBrowser }, () => {
+  const fetch = createNetwork(simulation, server, (atMs, url) => {
+    if (!isBroken(url, brokenEndpoints)) arrivalsMs.push(atMs);
+  });
+  const context = {
+    clock: simulation.clock,
+    random: stream('policy'),
+    timeoutMs: scenario.timeoutS * 1000,
+    isBackground: scenario.background === 1,
+    config,
+  };
+  const open = (share: TabContext['share']): Tab => {
+    let isClosed = false;
+    const send: TabContext['fetch'] = (input, init) =>
+      isClosed ? new Promise(() => {}) : fetch(input, init);
+    return {
+      ask: openTab({ ...context, share, fetch: pageSize > 0 ? send : fetch }),
+      close() {
+        isClosed = true;
+      },
+    };
+  };
+  const stayingTabs = pageSize > 0 ? 0 : scenario.tabs;
+  const tabs = Array.from({ length: stayingTabs / tabsPerBrowser }, () => {
     const openPorts = createBrowser(simulation.clock);
     return Array.from({ length: tabsPerBrowser }, () =>
-      openTab({ ...context, share: tabsPerBrowser > 1 ? openPorts() : undefined }),
+      open(tabsPerBrowser > 1 ? openPorts() : undefined),
     );
   }).flat();
-  const visit = createVisitors(
-    simulation,
-    scenario,
-    stream('visitors'),
-    tabs,
-    openTab.sharesQueries,
-  );
+  const visitors = createVisitors(simulation, scenario, stream('visitors'));
   let underWay = 0;
 
-  const ask = (tab: number): void => {
+  const createOperation = (): AskedOperation => {
     const operation: AskedOperation = { askedMs: simulation.nowMs() };
     operations.push(operation);
-    const isCounted = operation.askedMs < endMs;
-    if (isCounted) underWay++;
-    visit(tab, operation, () => {
-      if (isCounted) underWay--;
-    });
+    if (operation.askedMs < endMs) underWay++;
+    return operation;
+  };
+  const overOf =
+    ({ askedMs }: AskedOperation) =>
+    (): void => {
+      if (askedMs < endMs) underWay--;
+    };
+  const ask = (index: number): void => {
+    const tab = tabs[index];
+    if (!tab) throw new Error(`There is no tab ${index}.`);
+    const operation = createOperation();
+    visitors.visit(tab, operation, overOf(operation));
+  };
+  const load = (): void => {
+    const page = Array.from({ length: pageSize }, createOperation);
+    const [first] = page;
+    if (first) visitors.load(open(undefined), page, overOf(first));
   };
 
-  startArrivals(simulation, scenario, stream('arrivals'), ask);
+  const arrivals = { ...scenario, rate: scenario.rate / Math.max(1, pageSize) };
+  startArrivals(simulation, arrivals, stream('arrivals'), pageSize > 0 ? load : ask);
   if (scenario.pushAtS !== undefined) {
     simulation.at(recoveryMs + scenario.pushAtS * 1000, () => tabs.forEach((_, tab) => ask(tab)));
   }
@@ -70,5 +96,5 @@ export async function runCell(
   } finally {
     restoreGlobals();
   }
-  return { operations, arrivalsMs };
+  return { operations: operations.filter(({ isOfBroken }) => !isOfBroken), arrivalsMs };
 }
