@@ -46,8 +46,12 @@ export interface Call extends EventListenerObject {
   /** A limit of ours, not the caller, aborted it. */
   isLate: boolean;
   readonly controller: AbortController;
+  /** What waits for its answer or its body, and is told when it is stopped. */
+  readonly waits: Set<(reason: unknown) => void>;
   /** Its limit is over. */
   readonly expire: () => void;
+  /** Tells the attempt that it is part of that it has ended. */
+  endRequest: (() => void) | undefined;
   /** Tells its origin how it ended: another once it was sent again. */
   settle: Settle;
 }
@@ -56,23 +60,66 @@ export interface Call extends EventListenerObject {
 const methods: Pick<Call, 'expire' | 'handleEvent'> & ThisType<Call> = {
   expire() {
     this.isLate = true;
-    endCall(this);
-    this.controller.abort();
+    stop(this, undefined);
   },
   /** The caller aborts. */
   handleEvent() {
-    endCall(this);
-    this.controller.abort(this.caller?.reason);
+    stop(this, this.caller?.reason);
   },
 };
 
+function stop(call: Call, reason: unknown): void {
+  endCall(call);
+  call.controller.abort(reason);
+  const { signal, waits } = call;
+  for (const reject of waits) reject(signal.reason);
+  waits.clear();
+}
+
+/**
+ * Settles as what was begun does, or rejects as soon as the call is stopped: also where a transport,
+ * or its body, does not heed the signal. What comes too late is given to `discard`.
+ */
+export function untilStopped<T>(
+  { signal, waits }: Call,
+  begun: T | Promise<T>,
+  discard?: (late: T) => void,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    else waits.add(reject);
+    Promise.resolve(begun).then(
+      (value) => {
+        if (waits.delete(reject)) resolve(value);
+        else discard?.(value);
+      },
+      (error: unknown) => {
+        waits.delete(reject);
+        reject(error);
+      },
+    );
+  });
+}
+
+/** Hands it to the transport. An answer that nobody waits for any more is let go of. */
+export function transmit(call: Call): Promise<Response> {
+  // Not as a method: a browser's fetch refuses any `this` but its window.
+  const { transport } = call.context;
+  return untilStopped(call, transport(call.input, call.init), ({ body }) => {
+    if (body && !body.locked) body.cancel().catch(() => {});
+  });
+}
+
 /** One timer at most, and one listener on the caller's signal, until `endCall`. */
 export function startCall(
-  given: Pick<Call, 'context' | 'facts' | 'input' | 'caller' | 'keyed' | 'number' | 'settle'>,
+  given: Pick<
+    Call,
+    'context' | 'facts' | 'input' | 'caller' | 'keyed' | 'number' | 'settle' | 'endRequest'
+  >,
   init: RequestInit,
   timeout: Timeout,
 ): Call {
-  const { context, facts, input, caller, keyed, number, settle } = given;
+  const { context, facts, input, caller, keyed, number, settle, endRequest } = given;
   const { expire, handleEvent } = methods;
   const controller = new AbortController();
   const { signal } = controller;
@@ -86,9 +133,11 @@ export function startCall(
     keyed,
     number,
     settle,
+    endRequest,
     expire,
     handleEvent,
     controller,
+    waits: new Set(),
     init: { ...init, signal },
     signal,
     limitMs,
@@ -105,6 +154,8 @@ export function startCall(
 export function endCall(call: Call): void {
   setLimit(call, call.limit);
   call.caller?.removeEventListener('abort', call);
+  call.endRequest?.();
+  call.endRequest = undefined;
 }
 
 /** Tells listeners that it starts or, with an outcome, how it ended; then the origin, too. */

@@ -1,11 +1,19 @@
 import { failures } from '../policy/outcome.ts';
 import { definePolicy } from '../policy/validate.ts';
 import { isBlockedByCsp } from './blocked-by-csp.ts';
-import { abortedBy, type Call, endCall, type FetchContext, startCall, tell } from './call.ts';
+import {
+  abortedBy,
+  type Call,
+  endCall,
+  type FetchContext,
+  startCall,
+  tell,
+  transmit,
+} from './call.ts';
 import { failed, note } from './call-failure.ts';
-import type { LiveOperation } from './live-operation.ts';
 import { outlivePage } from './outlive.ts';
-import type { SentFacts, Settle } from './passage.ts';
+import type { SentFacts } from './passage.ts';
+import { prepare } from './prepare.ts';
 import { classify, judge } from './classify-response.ts';
 import { keepReferrer, readInit } from './read-init.ts';
 import { accept } from './receive.ts';
@@ -37,19 +45,21 @@ import { warn } from './warn.ts';
 export type SteadyFetch = (input: RequestInfo | URL, init?: SteadyInit) => Promise<Response>;
 
 export function createFetch(context: FetchContext): SteadyFetch {
-  const { keys, operations, transport } = context;
+  const { keys, operations } = context;
   let lastRequest = 0;
 
-  return async function steadyFetch(input, given) {
-    const members = readInit('steady.fetch', given);
-    const parts = readParts(input, members);
-    const init = keepReferrer(parts.request, members);
+  const send = async (
+    input: RequestInfo | URL,
+    parts: RequestParts,
+    init: SteadyInit,
+    facts: SentFacts,
+    endRequest: (() => void) | undefined,
+  ): Promise<Response> => {
     const { signal } = parts;
-    const facts = gather(context, parts, init);
     const { live } = facts;
     const keyed =
       facts.own || live.intent || init.idempotencyKey !== undefined || init.step !== undefined
-        ? await keys.add(facts, { parts, init })
+        ? await prepare(context, facts, signal, keys.add(facts, { parts, init }))
         : undefined;
     if (keyed) facts.keyed = true;
     const sent = keyed?.init ?? init;
@@ -62,32 +72,51 @@ export function createFetch(context: FetchContext): SteadyFetch {
     const settle = typeof entered === 'function' ? entered : await entered;
     // Dropped while it was held.
     if (!settle) throw abortedBy(live, signal?.aborted ? signal : AbortSignal.abort());
-    // In between, whoever was told of its turn may have aborted it.
-    if (signal?.aborted) {
-      settle(failures.aborted);
-      throw abortedBy(live, signal);
-    }
-    const expired = keyed?.start(facts);
-    if (expired) {
-      settle(expired.outcome);
-      throw expired;
-    }
-    if (live.intent?.kept) await whenKept(live, live.intent.kept, settle, signal);
-    const wasUsed = isBodySpent(parts, sent);
-    const call = startCall(
-      { context, facts, input, caller: signal, keyed, number: ++lastRequest, settle },
-      sent,
-      timeout,
-    );
-    tell(call);
-    let response: Response;
     try {
-      response = await transport(input, call.init);
-    } catch (cause) {
-      response = await sendAgain(call, cause, () => wasUsed || !isSendable(parts, sent));
+      // In between, whoever was told of its turn may have aborted it.
+      if (signal?.aborted) throw abortedBy(live, signal);
+      const expired = keyed?.start(facts);
+      if (expired) {
+        settle(expired.outcome);
+        throw expired;
+      }
+      // It goes once its intent is safe where it is kept.
+      if (live.intent?.kept) await prepare(context, facts, signal, live.intent.kept());
+      const wasUsed = isBodySpent(parts, sent);
+      const call = startCall(
+        { context, facts, input, caller: signal, keyed, number: ++lastRequest, settle, endRequest },
+        sent,
+        timeout,
+      );
+      tell(call);
+      let response: Response;
+      try {
+        response = await transmit(call);
+      } catch (cause) {
+        response = await sendAgain(call, cause, () => wasUsed || !isSendable(parts, sent));
+      }
+      const failure = classify(call, response);
+      return accept(call, response, failure && (await judge(call, response, failure)));
+    } catch (error) {
+      // Whatever was thrown, its place is free; where its end was told already, this says nothing.
+      settle(failures.aborted);
+      throw error;
     }
-    const failure = classify(call, response);
-    return accept(call, response, failure && (await judge(call, response, failure)));
+  };
+
+  return async function steadyFetch(input, given) {
+    const members = readInit('steady.fetch', given);
+    const parts = readParts(input, members);
+    const init = keepReferrer(parts.request, members);
+    const facts = gather(context, parts, init);
+    const { attemptLimit } = facts.live;
+    const endRequest = attemptLimit?.beginRequest();
+    try {
+      return await send(input, parts, init, facts, endRequest);
+    } catch (error) {
+      endRequest?.();
+      throw error;
+    }
   };
 }
 
@@ -122,22 +151,6 @@ function warnOfLoop({ operations }: FetchContext, { live, name }: SentFacts): vo
     `${shown(name)} is sent again within one attempt of an operation. Two retry loops multiply: three ` +
       `tries in each of two are nine requests. Turn the inner one off.`,
   );
-}
-
-/** It goes once its intent is safe where it is kept. */
-async function whenKept(
-  live: LiveOperation,
-  kept: () => Promise<void>,
-  settle: Settle,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  try {
-    await kept();
-    signal?.throwIfAborted();
-  } catch (error) {
-    settle(failures.aborted);
-    throw signal?.aborted ? abortedBy(live, signal) : error;
-  }
 }
 
 /** Where a page that was to be left has stayed; else throws what the rejection means. */

@@ -1,5 +1,5 @@
 import type { Failure } from '../policy/outcome.ts';
-import { type Call, endCall } from './call.ts';
+import { type Call, endCall, untilStopped } from './call.ts';
 import { failed, notParsed } from './call-failure.ts';
 import { askAgain } from './outlive.ts';
 import { noLimit, setLimit } from './time-limit.ts';
@@ -88,13 +88,15 @@ function createPrototype(native: Response): object {
     let value: unknown;
     try {
       // The guarded stream limits the silences, and has made its errors ours.
-      value = await readNative.call(idleMs ? guardedCopy(response) : response);
+      value = await (idleMs
+        ? readNative.call(guardedCopy(response))
+        : untilStopped(call, readNative.call(response)));
     } catch (cause) {
       // Chromium puts a TypeError of its own in the place of what that stream broke with.
       if (guard.broken || idleMs) throw guard.broken ? guard.broken.error : cause;
       const next = await askAgain(call, original, !answer);
       if (!next) throw failed(call, cause, original, answer);
-      value = await readNative.call(next).catch((error: unknown) => {
+      value = await untilStopped(call, readNative.call(next)).catch((error: unknown) => {
         throw failed(call, error, original, answer);
       });
     }
@@ -151,7 +153,7 @@ function guardBody(source: () => Body, guard: Guard): Body {
         reader ??= source().getReader();
         setLimit(call, limit, call.idleMs);
         try {
-          const { done, value } = await reader.read();
+          const { done, value } = await untilStopped(call, reader.read());
           if (!done) return controller.enqueue(value);
           endCall(call);
           controller.close();
@@ -160,6 +162,8 @@ function guardBody(source: () => Body, guard: Guard): Body {
           await askAgain(call, original, false);
           guard.broken = { error: failed(call, cause, original, answer) };
           controller.error(guard.broken.error);
+          // It may not have heeded the signal.
+          await reader?.cancel(cause);
         } finally {
           setLimit(call, limit);
         }

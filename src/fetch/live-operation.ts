@@ -3,6 +3,7 @@ import type { Held } from '../origin/waiting.ts';
 import type { Decision, RetryReason } from '../policy/decision.ts';
 import type { OperationRef } from '../policy/operation.ts';
 import type { PolicyOptions } from '../policy/options.ts';
+import type { AttemptLimit } from './attempt-limit.ts';
 import type { Intent, Steps } from './intent.ts';
 
 /** An attempt that waits at a gate, before it is sent. */
@@ -58,6 +59,8 @@ export interface LiveOperation {
   heldSince?: number;
   /** Is told when it is held or let go and, in a loop of ours, when it waits or goes on. */
   onChange?: (() => void) | undefined;
+  /** Limits the present attempt, in `steady.retry`. */
+  attemptLimit?: AttemptLimit | undefined;
   /** Ends its wait, in a loop of ours. */
   skip?: () => void;
   /** Where its latest request went: its next attempt waits there before it begins. */

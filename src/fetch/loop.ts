@@ -1,9 +1,11 @@
 import type { LiveOperation, Signals } from './live-operation.ts';
 import type { Environment, Operations } from './operations.ts';
 import { sleep } from './sleep.ts';
+import type { TimeLimitContext } from './time-limit.ts';
+import { untilAborted } from './until-aborted.ts';
 
 /** What the loop stands on. */
-export interface LoopContext extends Environment {
+export interface LoopContext extends Environment, TimeLimitContext {
   readonly operations: Operations;
   readonly signals: Signals;
 }
@@ -13,19 +15,18 @@ export interface LoopContext extends Environment {
  * its signal is aborted. Rejects with the last error as it was thrown, or the reason of the abort.
  */
 export async function runLoop<T>(
-  { clock, operations, signals }: LoopContext,
+  { clock, operations }: LoopContext,
   live: LiveOperation,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
   run: () => T | Promise<T>,
 ): Promise<T> {
-  signals.set(signal, live);
   try {
     for (; ; operations.next(live)) {
       live.onChange?.();
       try {
-        return await operations.attempt(live, run);
+        return await operations.attempt(live, () => untilAborted(signal, run()));
       } catch (error) {
-        signal.throwIfAborted();
+        signal?.throwIfAborted();
         const decision = operations.conclude(live, error);
         if (decision.kind === 'stop') throw error;
         live.onChange?.();

@@ -1,5 +1,5 @@
 import { failures } from '../policy/outcome.ts';
-import { abortedBy, type Call } from './call.ts';
+import { abortedBy, type Call, transmit, untilStopped } from './call.ts';
 import { classify, succeeded } from './classify-response.ts';
 import { countHeld } from './count-held.ts';
 import { isRepeatable } from './failure-report.ts';
@@ -22,14 +22,14 @@ export async function outlivePage(call: Call, isWhole: boolean): Promise<Respons
   setLimit(call, limit);
   // It shows nothing, and leaves its place to others.
   call.settle(failures.aborted);
-  await fate;
+  await untilStopped(call, fate);
   countHeld(live, cutOffAt, clock.now());
   if (signal.aborted || !isWhole || !isRepeatable(facts) || isSpent(input, init)) return undefined;
   const turn = await context.enter(facts, caller);
   if (!turn) throw abortedBy(live, signal);
   call.settle = turn;
   setLimit(call, limit, limitMs);
-  return context.transport(input, init);
+  return transmit(call);
 }
 
 /** Asks for an answer again whose body has broken off, where the page that was left has stayed. */

@@ -1,5 +1,6 @@
 import type { PolicyOptions } from '../policy/options.ts';
 import { definePolicy } from '../policy/validate.ts';
+import { limitAttempt } from './attempt-limit.ts';
 import { type FallbackContext, resolveFallback } from './fallback.ts';
 import type { LiveOperation } from './live-operation.ts';
 import { type LoopContext, runLoop } from './loop.ts';
@@ -10,7 +11,10 @@ import { warn } from './warn.ts';
 export interface RetryContext {
   /** Counted from 1. */
   readonly attempt: number;
-  /** Aborted with the caller's signal. Pass it on: it also tells `steady.fetch` what it is part of. */
+  /**
+   * Aborted with the caller's signal, and when the attempt is over its `timeout`. Pass it on: it also
+   * tells `steady.fetch` what it is part of.
+   */
   readonly signal: AbortSignal;
 }
 
@@ -64,11 +68,24 @@ export function createRetry(context: LoopContext): SteadyRetry {
       idempotent,
       isResumed: (operations.current() ?? (caller && signals.get(caller)))?.isResumed ?? false,
     });
-    // One of its own, so that loops with one caller are told apart; it outlives the loop, for a
-    // body that is still to be read, and needs no listener that would have to be removed.
-    const signal = caller ? AbortSignal.any([caller]) : new AbortController().signal;
+    // Of its own, so that loops with one caller are told apart; it outlives the loop, for a body that
+    // is still to be read, and needs no listener that would have to be removed.
+    let late = new AbortController();
+    const openSignal = (): AbortSignal => {
+      const opened = caller ? AbortSignal.any([caller, late.signal]) : late.signal;
+      signals.set(opened, live);
+      return opened;
+    };
+    let signal = openSignal();
+    const onLate = (error: unknown): void => {
+      late.abort(error);
+      late = new AbortController();
+      signal = openSignal();
+    };
+    const attempt = (): T | Promise<T> =>
+      limitAttempt(context, live, () => run({ attempt: live.attempt, signal }), onLate);
     try {
-      return await runLoop(context, live, signal, () => run({ attempt: live.attempt, signal }));
+      return await runLoop(context, live, caller, attempt);
     } catch (error) {
       const isForGood = live.decision?.kind === 'stop';
       const data = isForGood

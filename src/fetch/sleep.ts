@@ -11,10 +11,10 @@ const stepMs = 2000;
 export async function sleep(
   clock: Clock,
   delayMs: number,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
   onStart?: (skip: () => void) => void,
 ): Promise<void> {
-  signal.throwIfAborted();
+  signal?.throwIfAborted();
   let stop = (): void => {};
   await new Promise<void>((resolve, reject) => {
     const dueAt = clock.now() + delayMs;
@@ -31,13 +31,13 @@ export async function sleep(
     wait();
     stop = () => {
       clock.clearTimeout(timer);
-      reject(signal.reason);
+      reject(signal?.reason);
     };
-    signal.addEventListener('abort', stop);
+    signal?.addEventListener('abort', stop);
     onStart?.(() => {
       clock.clearTimeout(timer);
       resolve();
     });
   });
-  signal.removeEventListener('abort', stop);
+  signal?.removeEventListener('abort', stop);
 }

@@ -162,6 +162,7 @@ function run(
   const live = operations.begin('mutation', { policy, intent });
   const controller = new AbortController();
   const { signal } = controller;
+  signals.set(signal, live);
   const bound = bindFetch(fetch, live, signal, signals);
   const attempt = (): Promise<unknown> => {
     const own = bound.fetchNow();

@@ -62,6 +62,7 @@ export interface Wire {
   readonly cut: (error?: unknown) => void;
   /** What the reader cancelled it with. */
   readonly cancelledWith: () => unknown;
+  readonly isCancelled: () => boolean;
 }
 
 /** An answer whose headers are in, and whose body comes as the test says. */
@@ -84,6 +85,7 @@ export function streaming(init?: ResponseInit): { readonly handler: Handler; rea
       end: () => controller.close(),
       cut: (error) => controller.error(error),
       cancelledWith: () => cancel.mock.calls[0]?.[0],
+      isCancelled: () => cancel.mock.calls.length > 0,
     },
   };
 }

@@ -1,0 +1,61 @@
+import { TimeoutError } from './errors.ts';
+import { reportFailure } from './failure-report.ts';
+import type { LiveOperation } from './live-operation.ts';
+import type { LoopContext } from './loop.ts';
+import { view } from './operations.ts';
+import { noLimit, setLimit, type TimeLimitContext } from './time-limit.ts';
+
+/** Is told of the requests of an attempt, which have limits of their own. */
+export interface AttemptLimit {
+  /** @returns What tells that the request has ended, its body included; told twice, it counts once. */
+  readonly beginRequest: () => () => void;
+}
+
+/**
+ * Runs an attempt that may do more than send requests of ours, or nothing but wait for another
+ * client: what it spends on that at a stretch has the policy's `timeout`, from its start or from the
+ * end of its latest request of ours. A limit within bodies (`bodyIdleMs`) says nothing of it.
+ *
+ * Rejects with a `TimeoutError`, which `onLate` is given first.
+ */
+export function limitAttempt<T>(
+  context: LoopContext & TimeLimitContext,
+  live: LiveOperation,
+  run: () => T | Promise<T>,
+  onLate: (error: TimeoutError) => void,
+): T | Promise<T> {
+  const { timeout } = context.operations.policyOf(live, {});
+  if (typeof timeout === 'object' || timeout === Infinity) return run();
+  return new Promise((resolve, reject) => {
+    const limit = noLimit();
+    let open = 0;
+    const expire = (): void => {
+      const outcome = { kind: 'timeout', phase: 'headers', processed: 'unknown' } as const;
+      const what = `steady.retry: the function has not settled within ${timeout} ms.`;
+      const error = new TimeoutError(what, { operation: view(live, {}), outcome });
+      reportFailure(error, { live, failure: outcome });
+      over();
+      onLate(error);
+      reject(error);
+    };
+    const limited = { context, facts: { live }, expire };
+    const over = (): void => {
+      if (live.attemptLimit === own) live.attemptLimit = undefined;
+      setLimit(limited, limit);
+    };
+    const own: AttemptLimit = {
+      beginRequest() {
+        if (open++ === 0) setLimit(limited, limit);
+        let isOpen = true;
+        return () => {
+          if (!isOpen) return;
+          isOpen = false;
+          if (--open === 0 && live.attemptLimit === own) setLimit(limited, limit, timeout);
+        };
+      },
+    };
+    live.attemptLimit = own;
+    setLimit(limited, limit, timeout);
+    (async () => run())().then(resolve, reject).finally(over);
+  });
+}
