@@ -89,10 +89,7 @@ export function untilStopped<T>(
     if (signal.aborted) reject(signal.reason);
     else waits.add(reject);
     Promise.resolve(begun).then(
-      (value) => {
-        if (waits.delete(reject)) resolve(value);
-        else discard?.(value);
-      },
+      (value) => (waits.delete(reject) ? resolve(value) : discard?.(value)),
       (error: unknown) => {
         waits.delete(reject);
         reject(error);
@@ -105,8 +102,8 @@ export function untilStopped<T>(
 export function transmit(call: Call): Promise<Response> {
   // Not as a method: a browser's fetch refuses any `this` but its window.
   const { transport } = call.context;
-  return untilStopped(call, transport(call.input, call.init), ({ body }) => {
-    if (body && !body.locked) body.cancel().catch(() => {});
+  return untilStopped(call, transport(call.input, call.init), (late) => {
+    late.body?.cancel().catch(() => {});
   });
 }
 

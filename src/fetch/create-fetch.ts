@@ -95,6 +95,12 @@ export function createFetch(context: FetchContext): SteadyFetch {
       } catch (cause) {
         response = await sendAgain(call, cause, () => wasUsed || !isSendable(parts, sent));
       }
+      if (typeof (response as Partial<Response> | undefined)?.status !== 'number') {
+        endCall(call);
+        const what =
+          'createSteadfetch: fetch resolved with what is no Response, and must with one.';
+        throw note(call, new TypeError(what), failures.error);
+      }
       const failure = classify(call, response);
       return accept(call, response, failure && (await judge(call, response, failure)));
     } catch (error) {

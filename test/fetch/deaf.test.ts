@@ -8,7 +8,7 @@ import {
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { bodyReaderEntries } from './body-readers.ts';
 import { answer, fakeServer, origin, streaming } from './fake-server.ts';
-import { fakeTime, observe, settled } from './observe.ts';
+import { fakeTime, observe, rejectionOf, settled } from './observe.ts';
 
 beforeEach(fakeTime);
 
@@ -93,6 +93,28 @@ describe('a transport that does not heed its signal', () => {
       expect(text.error).toBe('enough');
       expect(vi.getTimerCount()).toBe(0);
     }
+  });
+});
+
+describe('a transport that is none', () => {
+  const oneSlot: SteadfetchConfig = { origin: { slots: { maxInFlight: 1 } } };
+
+  test.each<[string, Transport]>([
+    ['resolves with nothing', async () => undefined as never],
+    ['resolves with a text', async () => 'content' as never],
+    ['returns a text', () => 'content' as never],
+    [
+      'throws',
+      () => {
+        throw new TypeError('no fetch here');
+      },
+    ],
+  ])('one that %s rejects, leaves no timer, and keeps no place', async (_, fetch) => {
+    const steady = create(fetch, oneSlot);
+    for (const call of [steady.fetch(url), steady.fetch(url)]) {
+      expect(await rejectionOf(call)).toBeInstanceOf(Error);
+    }
+    expect(vi.getTimerCount()).toBe(0);
   });
 });
 
