@@ -22,6 +22,8 @@ interface Ready {
 export type RowEnd =
   | { readonly kind: 'done'; readonly data: unknown; readonly variables: unknown }
   | { readonly kind: 'dead'; readonly reason: DeadReason; readonly error: unknown }
+  /** It has not: this version of the app does not understand it. */
+  | { readonly kind: 'too-new' }
   | { readonly kind: 'again'; readonly error: unknown; readonly decision: Decision };
 
 export interface AttemptContext {
@@ -98,7 +100,12 @@ export function createAttempt({
 
     const ready = await prepare(row, definition);
     // Nothing was tried.
-    if ('reason' in ready) return bury(ready.reason, ready.error, { attempts: row.attempts - 1 });
+    if ('reason' in ready) {
+      const { reason, error } = ready;
+      if (reason !== 'too-new') return bury(reason, error, { attempts: row.attempts - 1 });
+      const change = { kind: reason } as const;
+      return { change, report: (settled) => onEnd(row, change, settled) };
+    }
     if (!definition) return undefined;
     const { variables, past } = ready;
     const keepSteps = async (steps: readonly PastStep[]): Promise<Pick<Row, 'steps'>> =>

@@ -26,6 +26,8 @@ export interface Transaction {
     limit: number,
   ) => Promise<readonly Row[]>;
   readonly count: (state: RowState) => Promise<number>;
+  /** Those that wait for a newer version, in the order of their places, after one of them. */
+  readonly tooNew: (after: number, limit: number) => Promise<readonly Row[]>;
   /** Those that are dead with this reason, in the order of their places, after one of them. */
   readonly dead: (reason: DeadReason, after: number, limit: number) => Promise<readonly Row[]>;
   readonly doneBefore: (ms: number, limit: number) => Promise<readonly number[]>;

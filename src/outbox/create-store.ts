@@ -113,17 +113,18 @@ export function createStore(backend: Backend): OutboxStore {
       write('strict', async (tx) => {
         const found = await tx.rowById(id);
         const row = found && change ? change(found) : found;
-        if (row?.state === 'pending') {
+        if (row?.state === 'pending' && !row.waitsFor) {
           const { nextRetryAt } = row;
           const soon =
             nextRetryAt === undefined ? row : plan(row, Math.min(nextRetryAt, nowMs), nowMs);
           await tx.put(soon);
           return soon;
         }
-        if (row?.state !== 'dead') return undefined;
+        if (row?.state !== 'dead' && !row?.waitsFor) return undefined;
         if (!(await isOurs(tx, fence, leaseUntil))) return undefined;
         return resurrect(tx, row, fence.owner, nowMs);
       }),
+    tooNew: (after, limit) => read((tx) => tx.tooNew(after, limit)),
     dead: (reason, after, limit) => read((tx) => tx.dead(reason, after, limit)),
     discard: (id, nowMs) =>
       write('strict', async (tx) => {

@@ -3,7 +3,7 @@ import type { Engine } from './engine.ts';
 import { pagesOf } from './pages.ts';
 import { type DeadReason, type Row, rowSchema } from './row.ts';
 
-/** Revives dead rows that another version of the app could not deliver, and this one perhaps can. */
+/** Revives rows that another version of the app could not deliver, and this one perhaps can. */
 export interface Cure {
   /** Of all that are kept. */
   readonly all: (engine: Engine) => Promise<void>;
@@ -13,12 +13,7 @@ export interface Cure {
   readonly giveUp: (id: string) => void;
 }
 
-const curable: readonly DeadReason[] = [
-  'handler-missing',
-  'schema-too-new',
-  'not-migrated',
-  'unreadable',
-];
+const curable: readonly DeadReason[] = ['handler-missing', 'not-migrated', 'unreadable'];
 
 /** `onDue` is told of each that is revived. */
 export function createCure(
@@ -34,19 +29,23 @@ export function createCure(
   };
   const cure = async (engine: Engine, id: string): Promise<boolean> => {
     const row = await engine.store.find(id);
-    if (!row?.deadReason || !curable.includes(row.deadReason) || !isDeliverable(row)) return false;
+    if (!row || buried.has(id) || !isDeliverable(row)) return false;
+    if (!row.waitsFor && !(row.deadReason && curable.includes(row.deadReason))) return false;
     const cured = await engine.revive(id);
     if (cured) onDue(cured);
     return !!cured;
   };
   return {
-    hear: async (engine, id) => !buried.has(id) && cure(engine, id),
+    hear: cure,
     giveUp: (id) => void buried.add(id),
     async all(engine) {
-      for (const reason of curable) {
-        const dead = pagesOf((after, count) => engine.store.dead(reason, after, count));
-        for await (const row of dead) if (isDeliverable(row)) await cure(engine, row.id);
-      }
+      const { store } = engine;
+      const cureAll = async (load: Parameters<typeof pagesOf>[0]): Promise<void> => {
+        for await (const { id } of pagesOf(load)) await cure(engine, id);
+      };
+      await cureAll(store.tooNew);
+      for (const reason of curable)
+        await cureAll((after, count) => store.dead(reason, after, count));
     },
   };
 }

@@ -88,13 +88,7 @@ export function createDesk({
 
   const retry: Desk['retry'] = (id) =>
     change(id, async (engine, row) =>
-      row.state === 'sending'
-        ? row
-        : engine.revive(id, (known) => {
-            // Where nothing was done, the key may stand for the refusal.
-            const isRefused = known.deadReason === 'refused' && !known.isInDoubt;
-            return isRefused ? renew(known, clock) : known;
-          }),
+      row.state === 'sending' ? row : engine.revive(id, (known) => redrive(known, clock)),
     );
 
   return {
@@ -149,6 +143,15 @@ export function createDesk({
       return true;
     },
   };
+}
+
+/** A user has decided that a dead letter is sent again. */
+function redrive(row: Row, clock: Clock): Row {
+  if (row.state !== 'dead') return row;
+  // Where nothing was done, the key may stand for the refusal.
+  if (row.deadReason === 'refused' && !row.isInDoubt) return renew(row, clock);
+  const { isUnkeyed: _, isRestored: __, ...rest } = row;
+  return { ...rest, isRedriven: true };
 }
 
 /** The same, as something new: nothing has been tried under its key. */

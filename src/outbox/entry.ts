@@ -40,6 +40,11 @@ export interface OutboxEntry<TVariables = unknown, TData = unknown> {
   readonly lastError: RowError | undefined;
   /** Whether the server has done it. */
   readonly processed: 'no' | 'yes' | 'unknown';
+  /**
+   * A newer version of the app has submitted it, and this one does not understand it: a tab of that
+   * version delivers it. Undefined for all others.
+   */
+  readonly waitsFor: 'newer-version' | undefined;
   /** Why it needs a person; undefined unless it is dead. */
   readonly reason: DeadReason | undefined;
   /** What its attempt waits for before it is sent, in whatever tab; undefined unless it is `held`. */
@@ -80,6 +85,7 @@ export async function toEntry(
         : isInDoubt || state === 'sending'
           ? 'unknown'
           : 'no',
+    waitsFor: row.waitsFor,
     reason: deadReason,
     hold,
     data: state === 'done' ? await open(row.result) : undefined,

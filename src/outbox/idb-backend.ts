@@ -14,6 +14,7 @@ export interface OutboxSchema extends DBSchema {
       readonly state: string;
       readonly liveOwner: string;
       readonly deadReason: string;
+      readonly waitsFor: string;
       readonly doneAt: number;
     };
   };
@@ -36,6 +37,7 @@ export function layOut(database: OutboxDatabase): void {
     'state',
     'liveOwner',
     'deadReason',
+    'waitsFor',
     'doneAt',
   ];
   for (const name of single) rows.createIndex(name, name);
@@ -86,7 +88,7 @@ function wrap(native: Native<'readonly'> | Native<'readwrite'>): Transaction {
     IDBKeyRange.bound([owner], [owner, nowMs]);
   /** An index can say where to go on only to a cursor. */
   const page = async (
-    index: 'state' | 'deadReason',
+    index: 'state' | 'deadReason' | 'waitsFor',
     value: string,
     after: number,
     limit: number,
@@ -120,6 +122,7 @@ function wrap(native: Native<'readonly'> | Native<'readwrite'>): Transaction {
       return page('state', state, after, limit);
     },
     count: (state) => rows.index('state').count(state),
+    tooNew: (after, limit) => page('waitsFor', 'newer-version', after, limit),
     dead: (reason, after, limit) => page('deadReason', reason, after, limit),
     doneBefore: (ms, limit) =>
       rows.index('doneAt').getAllKeys(IDBKeyRange.upperBound(ms, true), limit),

@@ -43,6 +43,8 @@ export function createMemoryBackend(): Backend {
         limit,
       ),
     count: async (state) => find((row) => row.state === state).length,
+    tooNew: async (after, limit) =>
+      find(({ seq, waitsFor }) => seq > after && !!waitsFor).slice(0, limit),
     dead: async (reason, after, limit) =>
       find(({ seq, deadReason }) => seq > after && deadReason === reason).slice(0, limit),
     doneBefore: async (ms, limit) =>

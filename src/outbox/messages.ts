@@ -24,6 +24,8 @@ export type Message =
       readonly variables?: unknown;
       readonly data?: unknown;
     }
+  /** A row waits for a tab of a newer version. */
+  | { readonly kind: 'too-new'; readonly id: string }
   /** A row needs a person; a person has discarded it. */
   | { readonly kind: 'dead'; readonly id: string }
   | { readonly kind: 'discarded'; readonly id: string; readonly isInDoubt: boolean }
@@ -69,6 +71,7 @@ export function read(posted: unknown): Message | undefined {
         (kind === 'discarded' && typeof isInDoubt === 'boolean') ||
         (kind === 'renamed' && typeof next === 'string') ||
         (kind === 'held' && Number.isSafeInteger(attempts) && isHeld(held)) ||
+        kind === 'too-new' ||
         kind === 'dead'));
   return isWhole ? (posted as Message) : undefined;
 }

@@ -107,6 +107,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       sweeper.plan();
     },
     dead: ({ id }) => void cureOrSettle(id),
+    'too-new': ({ id }) => void cureOrSettle(id),
     renamed: ({ id, next }) => submissions.rename(id, next),
     discarded({ id, isInDoubt }) {
       const known = submissions.get(id);
@@ -131,6 +132,8 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       cure.giveUp(id);
       submissions.reject(id, toDeadLetter(settled.row, ended.error));
       line.post({ kind: 'dead', id });
+    } else if (ended.kind === 'too-new') {
+      line.post({ kind: 'too-new', id });
     } else if (ended.kind === 'again' && settled.row) {
       const retryAt = settled.row.nextRetryAt;
       tellProgress(submissions, row, { ...ended, live: undefined, retryAt });
@@ -183,7 +186,9 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   };
   /** One after the other: there may be thousands. */
   const settleAll = async (): Promise<void> => {
-    for (const [id] of submissions.all()) await settle(id);
+    for (const [id] of submissions.all()) await cureOrSettle(id);
+    const engine = storage.durable();
+    if (engine) await cure.all(engine).catch(engine.onError);
   };
   const unwatch = watchPage(ports, storage, onLeft, (wasAway) => {
     if (wasAway) {

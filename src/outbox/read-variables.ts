@@ -4,7 +4,7 @@ import type { Seal } from './seal.ts';
 
 /** Why they cannot be read. */
 export interface Unread {
-  readonly reason: DeadReason;
+  readonly reason: DeadReason | 'too-new';
   readonly error?: unknown;
 }
 
@@ -14,10 +14,10 @@ export async function readVariables(
   definition: HandlerDefinition | undefined,
   seal: Seal,
 ): Promise<{ readonly variables: unknown } | Unread> {
-  if (row.schema > rowSchema) return { reason: 'schema-too-new' };
+  if (row.schema > rowSchema) return { reason: 'too-new' };
   if (!definition) return { reason: 'handler-missing' };
   const { version, handler } = definition;
-  if (row.version > version) return { reason: 'schema-too-new' };
+  if (row.version > version) return { reason: 'too-new' };
   let variables: unknown;
   try {
     variables = await seal.open(row.variables);

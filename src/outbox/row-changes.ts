@@ -92,10 +92,18 @@ export function applyChange(row: Row, change: Change, nowMs: number): Row | unde
     } = row;
     return { ...rest, state: 'done', doneAt: nowMs, result: change.result, isInDoubt: false };
   }
+  if (change.kind === 'too-new') {
+    const { liveOwner: _, nextRetryAt: __, plannedAt: ___, ...rest } = row;
+    const attempts = row.attempts - 1;
+    return { ...rest, state: 'pending', attempts, waitsFor: 'newer-version' };
+  }
   const { error, attempts, isInDoubt, steps = row.steps } = change;
-  const { isUnkeyed: _, ...known } = row;
+  const { isUnkeyed, ...known } = row;
+  // Where nothing was tried, another tab may, and is to know.
+  const isUntried = attempts < row.attempts;
   const tried: Row = {
     ...known,
+    ...(isUntried && isUnkeyed && { isUnkeyed }),
     attempts,
     isInDoubt,
     ...(error && { lastError: error }),
@@ -116,11 +124,10 @@ export async function resurrect(
   owner: string,
   nowMs: number,
 ): Promise<Row> {
-  const { deadReason: _, isRestored: __, ...rest } = row;
+  const { deadReason: _, waitsFor: __, ...rest } = row;
   const { scope } = row;
   const live: Row = {
     ...rest,
-    isRedriven: true,
     state: 'pending',
     owner,
     liveOwner: owner,
@@ -141,7 +148,7 @@ export async function unblock(
   nowMs: number,
 ): Promise<Row | undefined> {
   const head = scope === undefined ? undefined : await tx.headOf(scope);
-  if (head?.state !== 'pending') return undefined;
+  if (head?.state !== 'pending' || head.waitsFor) return undefined;
   if (head.nextRetryAt !== undefined) return head;
   const due = plan(head, nowMs, nowMs);
   await tx.put(due);

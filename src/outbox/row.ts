@@ -19,8 +19,6 @@ export type DeadReason =
   | 'max-age'
   /** No handler has its name: delivered once one has. */
   | 'handler-missing'
-  /** A later version has written it: delivered once this one is as late. */
-  | 'schema-too-new'
   /** `migrate` threw, or there is none. */
   | 'not-migrated'
   /** Its variables cannot be decrypted. */
@@ -75,6 +73,8 @@ export interface Row {
   /** What may have been sent of it, with its bytes, as the seal keeps them. */
   readonly steps?: unknown;
   readonly deadReason?: DeadReason;
+  /** It belongs to nobody, and holds its scope up, until a tab comes that understands it; an index. */
+  readonly waitsFor?: 'newer-version';
   readonly doneAt?: number;
   readonly result?: unknown;
 }

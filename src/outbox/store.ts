@@ -12,7 +12,9 @@ export type Change =
       readonly reason: DeadReason;
       /** Those of its scope wait until a person has decided. */
       readonly isBlocking: boolean;
-    });
+    })
+  /** This version of the app does not understand it: it waits for a later one. Nothing was tried. */
+  | { readonly kind: 'too-new' };
 
 /** What is known after an attempt that was not good. */
 interface Tried {
@@ -122,10 +124,10 @@ export interface OutboxStore {
   ) => Promise<readonly Row[]>;
   readonly count: (nowMs: number, holds: HeldRows) => Promise<Counts>;
   /**
-   * A person says that a row is to be sent now: one that waits, or a dead one, which this tab then
-   * owns.
+   * A row is to be sent now: one that waits for its time, or a dead one or one that belongs to nobody,
+   * which this tab then owns.
    *
-   * @returns the row as it is now; undefined when it is neither.
+   * @returns the row as it is now; undefined when it is none of them.
    */
   readonly revive: (
     id: string,
@@ -134,6 +136,8 @@ export interface OutboxStore {
     change?: (row: Row) => Row,
     leaseUntil?: number,
   ) => Promise<Row | undefined>;
+  /** Those that wait for a newer version, in the order of their places, after one of them. */
+  readonly tooNew: (after: number, limit: number) => Promise<readonly Row[]>;
   /** Those that are dead with this reason, in the order of their places, after one of them. */
   readonly dead: (reason: DeadReason, after: number, limit: number) => Promise<readonly Row[]>;
   /** Forgets a row, whatever it is at. @returns what it was; undefined when there is none. */

@@ -17,6 +17,7 @@ const entry: Entry = {
   nextRetryAt: 0,
   lastError: undefined,
   processed: 'no',
+  waitsFor: undefined,
   reason: undefined,
   hold: undefined,
   data: undefined,

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import type { AnyOutboxHandlers, DeadLetterError } from 'steadfetch/outbox';
+import type { AnyOutboxHandlers, DeadLetterError, OutboxContext } from 'steadfetch/outbox';
 import { createBrowser, settle, shop } from './rig.ts';
 
 const { order } = shop;
@@ -321,17 +321,94 @@ describe('what another version of the app has submitted', () => {
     expect(browser.server.arrivals).toHaveLength(before);
   });
 
-  test('is dead where it is of a later one, until that is there', async () => {
+  test('waits where it is of a later one, until that is there', async () => {
     const browser = createBrowser();
     const key = await leave(browser, 2);
     const before = browser.server.arrivals.length;
     const { outbox } = browser.openTab({ handlers: shop });
     await settle();
-    expect(await outbox.list()).toMatchObject([{ state: 'dead', reason: 'schema-too-new' }]);
+    const waiting = { state: 'pending', waitsFor: 'newer-version', nextRetryAt: undefined };
+    expect(await outbox.list()).toMatchObject([waiting]);
+    await browser.pass(1000);
+    expect(outbox.getState()).toMatchObject({ waiting: 1, dead: 0 });
+    // Whatever this one does, it does not understand it.
+    expect(await outbox.retry(key)).toBe(key);
+    await browser.pass(1000);
+    expect(await outbox.list()).toMatchObject([{ ...waiting, attempts: 0 }]);
     expect(browser.server.arrivals).toHaveLength(before);
     browser.openTab({ handlers: { order: { ...order, version: 2 } } });
     await settle();
     expect(browser.server.arrivals.at(-1)).toMatchObject({ key });
+  });
+
+  test('is not told dead to the tab of the later version, which was put away, and goes in order', async () => {
+    const { openTab, server, pass } = createBrowser();
+    const later = { order: { ...scoped.order, version: 2 } };
+    const submitter = openTab({ handlers: later });
+    const old = openTab({ handlers: { order: { ...scoped.order, onDead: 'pass' } } });
+    server.rule = (arrival, count) => {
+      if (count > 1) arrival.answer(201, { id: count });
+    };
+    const { delivered } = submitter.outbox.submit('order', 0);
+    let end: unknown;
+    const ended = delivered.then(
+      (data) => (end = data),
+      (error: unknown) => (end = error),
+    );
+    await settle();
+    submitter.freeze();
+    await settle();
+    await old.outbox.submit('order', 1).saved;
+    await settle();
+    // The old tab has taken it over. It neither sends nor buries it, and nothing passes it.
+    expect(await old.outbox.list()).toMatchObject([
+      { waitsFor: 'newer-version', processed: 'unknown' },
+      { waitsFor: undefined, attempts: 0 },
+    ]);
+    submitter.thaw();
+    // Its first attempt is over when its time is.
+    await pass(24_000);
+    await ended;
+    expect(end).toEqual({ id: 2 });
+    expect(server.arrivals.map(({ tab, body }) => [tab, body])).toEqual([
+      [1, '0'],
+      [1, '0'],
+      [2, '1'],
+    ]);
+  });
+
+  test('is not told dead to the tab that can deliver it, where one that cannot has taken it over', async () => {
+    const { openTab, server, pass } = createBrowser();
+    const submitter = openTab({ handlers: { note: order } });
+    const old = openTab({ handlers: shop });
+    const { delivered } = submitter.outbox.submit('note', 1);
+    await settle();
+    submitter.freeze();
+    await settle();
+    expect(await old.outbox.list()).toMatchObject([{ state: 'dead', reason: 'handler-missing' }]);
+    server.rule = (arrival) => arrival.answer(201, { id: 1 });
+    submitter.thaw();
+    await pass(24_000);
+    expect(await delivered).toEqual({ id: 1 });
+  });
+
+  test('is not sent twice where it has no key, whoever could not deliver it in between', async () => {
+    const { openTab, server } = createBrowser();
+    const note = {
+      mutationFn: (body: string, { fetch }: OutboxContext) =>
+        fetch('https://other.example/notes', { method: 'POST', body }),
+    };
+    const first = openTab({ handlers: { note } });
+    first.outbox.submit('note', 'a');
+    await settle();
+    openTab({ handlers: shop });
+    await settle();
+    first.crash();
+    await settle();
+    const { outbox } = openTab({ handlers: { note } });
+    await settle();
+    expect(server.arrivals).toHaveLength(1);
+    expect(await outbox.list()).toMatchObject([{ reason: 'not-repeatable', processed: 'unknown' }]);
   });
 
   test('is dead where it cannot be decrypted, until it can', async () => {

@@ -64,6 +64,7 @@ function listen(): { readonly ears: Ears; readonly heard: Message[] } {
       changed: note,
       due: note,
       done: note,
+      'too-new': note,
       dead: note,
       discarded: note,
       renamed: note,

@@ -1,3 +1,4 @@
+import type { OutboxContext } from 'steadfetch/outbox';
 import { describe, expect, test, vi } from 'vitest';
 import { openDatabase } from '../../src/outbox/open-database.ts';
 import { createVirtualClock } from '../origin/virtual-clock.ts';
@@ -185,6 +186,34 @@ describe('a database that is deleted', () => {
     await pass(1000);
     expect(outbox.getState().storage).toBe('durable');
     expect(await outbox.list({ state: 'pending' })).toEqual([]);
+  });
+
+  test.each([
+    ['is not sent twice', {}, 1],
+    ['is sent again where that does no harm', { idempotent: true }, 2],
+  ])('while what has no key is under way, which then %s', async (_, options, times) => {
+    const { name, openTab, server, pass } = createBrowser();
+    const mutationFn = (body: string, { fetch }: OutboxContext) =>
+      fetch('https://other.example/orders', { method: 'POST', body });
+    const { outbox } = openTab({ handlers: { order: { mutationFn, ...options } } });
+    const { idempotencyKey, delivered } = outbox.submit('order', 'lamp');
+    const end = delivered.then(
+      () => 'delivered',
+      (error: unknown) => error,
+    );
+    await settle();
+    indexedDB.deleteDatabase(name);
+    await pass(2000);
+    expect(server.arrivals).toHaveLength(times);
+    if (times > 1) return;
+    expect(await end).toMatchObject({
+      reason: 'not-repeatable',
+      outcome: { processed: 'unknown' },
+    });
+    // A user may.
+    expect(await outbox.retry(idempotencyKey)).toBe(idempotencyKey);
+    await settle();
+    expect(server.arrivals).toHaveLength(2);
   });
 
   test('and of which a new one takes nothing: what was submitted goes from this page alone', async () => {

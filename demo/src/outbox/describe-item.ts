@@ -38,7 +38,8 @@ function kept({ isDurable }: Entry, detail: string): ItemText {
   return { mark: 'kept', title, detail };
 }
 
-function describeWait({ lastError, nextRetryAt }: Entry, isOffline: boolean): string {
+function describeWait({ lastError, nextRetryAt, waitsFor }: Entry, isOffline: boolean): string {
+  if (waitsFor) return 'A newer version of the page has written it, and sends it.';
   if (isOffline) return describeHold('offline');
   if (nextRetryAt === undefined) return 'It goes out after the one before it.';
   if (!lastError) return 'It goes out in a moment.';
@@ -75,7 +76,6 @@ const ends: Readonly<Record<Exclude<DeadReason, 'refused'>, string>> = {
   'max-attempts': 'It was tried often enough.',
   'max-age': 'It is too old.',
   'handler-missing': 'This version of the page cannot send it.',
-  'schema-too-new': 'A later version of the page has written it.',
   'not-migrated': 'An earlier version of the page has written it.',
   unreadable: 'It cannot be read.',
 };
