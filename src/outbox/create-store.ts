@@ -20,8 +20,17 @@ import { type OutboxStore, pageSize } from './store.ts';
 const clearedBy = 'cleared';
 const isOwner = ({ owner }: OwnerRecord): boolean => owner !== clearedBy;
 
-/** Each operation on the rows is one transaction. */
-export function createStore(backend: Backend): OutboxStore {
+/** A row that waits for its scope in another store looks again after so long. */
+const lookAgainMs = 1000;
+
+/**
+ * Each operation on the rows is one transaction. `isHeldElsewhere`: whether an older row of a scope is
+ * in another store.
+ */
+export function createStore(
+  backend: Backend,
+  isHeldElsewhere: (scope: string) => Promise<boolean> = async () => false,
+): OutboxStore {
   const { isDurable, read, write, close } = backend;
   return {
     isDurable,
@@ -45,6 +54,11 @@ export function createStore(backend: Backend): OutboxStore {
           const { nextRetryAt: _, ...behind } = row;
           await tx.put({ ...behind, state: 'pending', isInDoubt });
           return { row: undefined, next: await unblock(tx, row.blocks, nowMs) };
+        }
+        if (row.blocks !== undefined && (await isHeldElsewhere(row.blocks))) {
+          const later = plan({ ...row, isInDoubt }, nowMs + lookAgainMs, nowMs);
+          await tx.put(later);
+          return { row: undefined, next: later };
         }
         // A younger one that went while this one was dead ends first, and tells.
         if (await isScopeBusy(tx, row)) return { row: undefined, next: undefined };
@@ -106,6 +120,7 @@ export function createStore(backend: Backend): OutboxStore {
         await tx.removeOwner(fence.owner);
         return true;
       }),
+    isHeld: async (scope) => !!(await read((tx) => tx.headOf(scope))),
     find: (id) => read((tx) => tx.rowById(id)),
     list: (state, after, limit) => read((tx) => tx.list(state, after, limit)),
     count: (nowMs, holds) => read((tx) => countAll(tx, nowMs, holds)),

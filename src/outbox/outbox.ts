@@ -58,7 +58,8 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     startEngine: (backend, onError) =>
       createEngine({
         ...context,
-        store: createStore(backend),
+        // What is in this page alone goes after what is on the disk. An IndexedDB waits for nothing else.
+        store: createStore(backend, backend.isDurable ? undefined : isHeldOnDisk),
         lock: backend.isDurable ? ports.lock : undefined,
         clearing: backend.isDurable ? mark.get : () => undefined,
         onCleared: (token) => void forget.obey(token),
@@ -74,6 +75,11 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     onOpen: (engine) => resume(engine),
     show: display.showStorage,
   });
+  const isHeldOnDisk = async (scope: string): Promise<boolean> =>
+    (await storage
+      .durable()
+      ?.store.isHeld(scope)
+      .catch(() => false)) ?? false;
   const sweeper = createSweeper(clock, storage.durable);
   const cure = createCure(handlers, onDue);
   const settle = createSettle(submissions, seal, storage.durable);

@@ -137,8 +137,10 @@ export function createStorage({
     engines: () => [durable, memory].filter((engine) => engine !== undefined),
     async add(row) {
       await isOpen;
+      // Behind one of its scope that is in this page alone, and may go later.
+      const isBehind = row.scope !== undefined && (await memory?.store.isHeld(row.scope));
       const engine = durable;
-      if (engine) {
+      if (engine && !isBehind) {
         try {
           const added = await engine.add(row);
           show('durable');

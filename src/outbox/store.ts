@@ -116,6 +116,8 @@ export interface OutboxStore {
   readonly renew: (fence: Fence, leaseUntil: number) => Promise<boolean>;
   /** Forgets an owner that has nothing to send. @returns whether it is forgotten. */
   readonly abandon: (fence: Fence) => Promise<boolean>;
+  /** Whether a row of the scope is not over, and holds those behind it up. */
+  readonly isHeld: (scope: string) => Promise<boolean>;
   readonly find: (id: string) => Promise<Row | undefined>;
   readonly list: (
     state: RowState | undefined,

@@ -151,6 +151,23 @@ test('a later version that wants the database gets it, and nothing hangs', async
   later.close();
 });
 
+test('what a full disk does not take goes after the older ones of its scope, and before the younger', async () => {
+  const { openTab, server, pass } = createBrowser();
+  const { outbox, fail } = openTab({ handlers: { order: { ...shop.order, scope: 'cart' } } });
+  await outbox.submit('order', 1).saved;
+  await settle();
+  server.arrivals[0]?.answer(503, {}, { 'retry-after': '20' });
+  await settle();
+  fail('quota');
+  expect(await outbox.submit('order', 2).saved).toEqual({ isDurable: false });
+  fail('none');
+  expect(await outbox.submit('order', 3).saved).toEqual({ isDurable: false });
+  server.rule = (arrival) => arrival.answer(201);
+  await pass(60_000);
+  expect(server.arrivals.map(({ body }) => body)).toEqual(['1', '1', '2', '3']);
+  expect(await outbox.submit('order', 4).saved).toEqual({ isDurable: true });
+});
+
 describe('a database that is deleted', () => {
   test('is made anew, with what this page has submitted, under the same keys', async () => {
     const { name, openTab, server, pass } = createBrowser();
