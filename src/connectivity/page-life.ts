@@ -19,6 +19,9 @@ export interface PageLife {
 const leastMs = 1000;
 const mostMs = 2000;
 
+/** A page that is put away runs no timers for long: one that still does after so many, has stayed. */
+const mostTurns = 6;
+
 /** A navigation can wait for its server so long, and cuts off at its end what was sent since. */
 const leavingMs = 30_000;
 
@@ -46,10 +49,15 @@ export function watchPageLife(clock: Clock, random: Random): PageLife | undefine
       if (!isAway && (agoMs < 0 || agoMs > leavingMs)) return undefined;
       return new Promise((resolve) => {
         // Drawn, so that what was cut off together does not come back together.
-        const wait = (): void => {
-          clock.setTimeout(() => (isAway ? wait() : resolve()), between(random, leastMs, mostMs));
+        const wait = (turn: number): void => {
+          const look = (): void => {
+            if (isAway && turn < mostTurns) return wait(turn + 1);
+            isAway = false;
+            resolve();
+          };
+          clock.setTimeout(look, between(random, leastMs, mostMs));
         };
-        wait();
+        wait(1);
       });
     },
     // Awake, the timers of a tab that is seen are in time.

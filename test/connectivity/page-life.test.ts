@@ -142,8 +142,28 @@ describe('a request that is cut off while the page may be on its way out', () =>
     happen('beforeunload');
     cut();
     happen('pagehide');
-    await advance(600_000);
+    await advance(8999);
     expect([call.state, server.requests.length]).toEqual(['pending', 1]);
+  });
+
+  test('a page that was put away, and whose timers go on, has stayed', async () => {
+    const { steady, server, cut } = rig();
+    const call = observe(steady.fetch(`${origin}/a`));
+    happen('pagehide');
+    cut();
+    await advance(9000);
+    expect([call.state, server.timesMs]).toEqual(['resolved', [0, 9000]]);
+  });
+
+  test('and so it is known of whatever fails after that', async () => {
+    const { steady, cut } = rig(2);
+    const first = observe(steady.fetch(`${origin}/a`));
+    happen('pagehide');
+    cut();
+    await advance(9000);
+    cut();
+    await settled();
+    expect(first.error).toMatchObject({ code: 'network' });
   });
 
   test('the page comes back from the back-forward cache, and it is sent again', async () => {
@@ -184,7 +204,7 @@ describe('a request that is cut off while the page may be on its way out', () =>
     expect(server.requests.length).toBe(3);
   });
 
-  test('an abort in the meantime is an abort', async () => {
+  test('an abort in the meantime is an abort, at once', async () => {
     const { steady, server, cut } = rig();
     const caller = new AbortController();
     const call = observe(steady.fetch(`${origin}/a`, { signal: caller.signal }));
@@ -192,8 +212,9 @@ describe('a request that is cut off while the page may be on its way out', () =>
     cut();
     await settled();
     caller.abort('enough');
-    await advance(1500);
+    await settled();
     expect(call.error).toBe('enough');
+    await advance(1500);
     expect(server.requests.length).toBe(1);
   });
 
@@ -309,6 +330,20 @@ describe('a request that is cut off while the page may be on its way out', () =>
       await advance(1);
       expect(body.error).toMatchObject({ code: 'network', outcome: { kind: 'body', status: 200 } });
       expect(server.requests.length).toBe(count);
+    });
+
+    test('an abort in the meantime ends the reading, at once', async () => {
+      const { steady, server, cut } = download();
+      const caller = new AbortController();
+      const response = await steady.fetch(`${origin}/a`, { signal: caller.signal });
+      const body = observe(response.text());
+      cut();
+      await settled();
+      caller.abort('enough');
+      await settled();
+      expect(body.error).toBe('enough');
+      await advance(1500);
+      expect(server.requests.length).toBe(1);
     });
 
     test('one that is not sent through now speaks against the network', async () => {
