@@ -7,7 +7,13 @@ import type { Keys } from './keys.ts';
 import type { LiveOperation } from './live-operation.ts';
 import type { Environment, Operations } from './operations.ts';
 import type { Enter, SentFacts, Settle } from './passage.ts';
-import { noLimit, setLimit, type TimeLimit, type TimeLimitContext } from './time-limit.ts';
+import {
+  headersLimit,
+  noLimit,
+  setLimit,
+  type TimeLimit,
+  type TimeLimitContext,
+} from './time-limit.ts';
 
 /** What the fetch wrapper stands on. */
 export interface FetchContext extends Environment, TimeLimitContext {
@@ -121,7 +127,7 @@ export function startCall(
   const controller = new AbortController();
   const { signal } = controller;
   const isStream = typeof timeout === 'object';
-  const limitMs = isStream ? timeout.headersMs : timeout;
+  const limitMs = headersLimit(timeout);
   const call: Call = {
     context,
     facts,

@@ -61,7 +61,10 @@ export class SteadfetchError extends Error {
   }
 }
 
-/** An answer came, and it is not 2xx. Its `response` is there to be read. */
+/**
+ * An answer came, and it is not 2xx. Its `response` is there to be read: a body of up to 64 KiB at any
+ * time once it has come, a larger one within the time limit of the attempt.
+ */
 export class HttpError extends SteadfetchError {
   override readonly name = 'HttpError' as const;
   override readonly code = 'http' as const;

@@ -1,3 +1,5 @@
+import { type Clock, maxTimerMs } from '../policy/clock.ts';
+
 /** What a fallback is made from. */
 export interface FallbackContext {
   /** The failure that the operation ended in. */
@@ -8,13 +10,28 @@ export interface FallbackContext {
 
 /**
  * The answer of an app to an operation that fails for good; undefined when it has none, and the
- * failure stands. A function that throws has none.
+ * failure stands. A function that throws, rejects or has not settled within `limitMs` has none.
  */
-export function resolveFallback(fallback: unknown, context: FallbackContext): unknown {
-  if (typeof fallback !== 'function') return fallback;
+export async function resolveFallback(
+  fallback: unknown,
+  context: FallbackContext,
+  clock: Clock,
+  limitMs: number,
+): Promise<unknown> {
+  let timer: unknown;
   try {
-    return (fallback as (context: FallbackContext) => unknown)(context);
+    const data: unknown =
+      typeof fallback === 'function'
+        ? (fallback as (context: FallbackContext) => unknown)(context)
+        : fallback;
+    if (!(data instanceof Promise) || limitMs > maxTimerMs) return await data;
+    const late = new Promise<undefined>((resolve) => {
+      timer = clock.setTimeout(() => resolve(undefined), limitMs);
+    });
+    return await Promise.race([data, late]);
   } catch {
     return undefined;
+  } finally {
+    clock.clearTimeout(timer);
   }
 }

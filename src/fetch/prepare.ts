@@ -4,7 +4,7 @@ import { reportFailure } from './failure-report.ts';
 import { view } from './operations.ts';
 import type { SentFacts } from './passage.ts';
 import { shown } from './request-parts.ts';
-import { noLimit, setLimit } from './time-limit.ts';
+import { headersLimit, noLimit, setLimit } from './time-limit.ts';
 import { untilAborted } from './until-aborted.ts';
 
 /**
@@ -20,8 +20,7 @@ export async function prepare<T>(
   needed: Promise<T>,
 ): Promise<T> {
   const { live } = facts;
-  const { timeout } = context.operations.policyOf(live, facts);
-  const limitMs = typeof timeout === 'object' ? timeout.headersMs : timeout;
+  const limitMs = headersLimit(context.operations.policyOf(live, facts).timeout);
   const limit = noLimit();
   let expire = (): void => {};
   const late = new Promise<never>((_, reject) => {

@@ -6,6 +6,7 @@ import { HttpError } from './errors.ts';
 import { guardResponse } from './guarded-response.ts';
 import { hintAtCors } from './hint-at-cors.ts';
 import { weightOf } from './is-in-doubt.ts';
+import { readAhead } from './read-ahead.ts';
 import { setLimit } from './time-limit.ts';
 
 /**
@@ -21,6 +22,7 @@ export function accept(call: Call, response: Response, failure: Failure | undefi
   // Nothing more comes. `body` is asked for of failures only, for it costs the making of a stream.
   if (method === 'HEAD' || (failure ? response.body === null : [0, 204, 205].includes(status)))
     endCall(call);
+  else if (failure) void readAhead(call, response);
   if (status !== 0)
     guardResponse(response, { call, original: response, answer: failure, shared: { open: 1 } });
   if (failure) {

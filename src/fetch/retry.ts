@@ -5,6 +5,8 @@ import { type FallbackContext, resolveFallback } from './fallback.ts';
 import type { LiveOperation } from './live-operation.ts';
 import { type LoopContext, runLoop } from './loop.ts';
 import type { Operations } from './operations.ts';
+import { headersLimit } from './time-limit.ts';
+import { untilAborted } from './until-aborted.ts';
 import { warn } from './warn.ts';
 
 /** What the function given to `steady.retry` is told. */
@@ -29,10 +31,17 @@ export interface RetryOptions extends PolicyOptions {
   readonly idempotent?: boolean | undefined;
 }
 
+type Awaitable<T> = T | Promise<T>;
+
 /** What the loop resolves with when it fails for good. */
 export interface RetryFallback<T> {
-  /** A value, or a function of the failure. Where that is `undefined`, it rejects. @default none */
-  readonly fallback?: T | ((context: FallbackContext) => T | undefined) | undefined;
+  /**
+   * A value, or a function of the failure, which may be asynchronous. Where it is or returns
+   * `undefined`, throws, rejects, or takes longer than `timeout`, the failure stands.
+   *
+   * @default none
+   */
+  readonly fallback?: T | ((context: FallbackContext) => Awaitable<T | undefined>) | undefined;
 }
 
 /**
@@ -54,7 +63,7 @@ export type SteadyRetry = <T>(
 ) => Promise<T>;
 
 export function createRetry(context: LoopContext): SteadyRetry {
-  const { policy, operations, signals } = context;
+  const { clock, policy, operations, signals } = context;
   return async <T>(
     run: (context: RetryContext) => T | Promise<T>,
     { signal: caller, idempotent, fallback, ...own }: RetryOptions & RetryFallback<T> = {},
@@ -87,10 +96,11 @@ export function createRetry(context: LoopContext): SteadyRetry {
     try {
       return await runLoop(context, live, caller, attempt);
     } catch (error) {
-      const isForGood = live.decision?.kind === 'stop';
-      const data = isForGood
-        ? resolveFallback(fallback, { error, lastData: undefined })
-        : undefined;
+      const isForGood = live.decision?.kind === 'stop' && fallback !== undefined;
+      if (!isForGood || caller?.aborted) throw error;
+      const limitMs = headersLimit(operations.policyOf(live, {}).timeout);
+      const made = resolveFallback(fallback, { error, lastData: undefined }, clock, limitMs);
+      const data = await untilAborted(caller, made);
       if (data === undefined) throw error;
       return data as T;
     }

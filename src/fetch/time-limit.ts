@@ -1,6 +1,7 @@
 import type { PageLife } from '../connectivity/page-life.ts';
 import { type Clock, maxTimerMs } from '../policy/clock.ts';
 import { countHeld } from './count-held.ts';
+import type { Timeout } from '../policy/options.ts';
 import type { LiveOperation } from './live-operation.ts';
 
 /** A time limit of a request, or of a silence within its body. */
@@ -30,6 +31,10 @@ const latestMs = 1000;
 
 /** Those of a hidden tab that is awake are no later: they fire once a minute. */
 const throttledMs = 61_000;
+
+/** The part of a limit that is about the time before a body, in milliseconds. */
+export const headersLimit = (timeout: Timeout): number =>
+  typeof timeout === 'object' ? timeout.headersMs : timeout;
 
 export const noLimit = (): TimeLimit => ({ timer: undefined, dueAt: Infinity });
 

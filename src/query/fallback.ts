@@ -1,6 +1,9 @@
 import type { Query, QueryClient } from '@tanstack/react-query';
 import { resolveFallback } from '../fetch/fallback.ts';
 import type { LiveOperation } from '../fetch/live-operation.ts';
+import type { Operations } from '../fetch/operations.ts';
+import { headersLimit } from '../fetch/time-limit.ts';
+import type { Clock } from '../policy/clock.ts';
 
 /** The failure that a query shows a fallback for. */
 interface ShownFallback {
@@ -13,6 +16,16 @@ interface ShownFallback {
 
 const shown = new WeakMap<Query, ShownFallback>();
 
+/** What ends the watch over the origin of a query: it has one at most. */
+const watches = new WeakMap<Query, () => void>();
+
+/** What a fallback of a query stands on. */
+interface FallbackSource {
+  readonly clock: Clock;
+  readonly operations: Operations;
+  readonly byQuery: WeakMap<Query, LiveOperation>;
+}
+
 /** What a query shows a fallback for right now; undefined when its data are its own. */
 export function fallbackOf(query: Query | undefined): ShownFallback | undefined {
   const note = query && shown.get(query);
@@ -23,17 +36,21 @@ export function fallbackOf(query: Query | undefined): ShownFallback | undefined 
  * What to show in the place of a failure; undefined when there is nothing. React Query takes it for
  * the data of the query: so it is marked as stale at once, and fetched again when its origin is back.
  */
-export function fallBack(
+export async function fallBack(
+  { clock, operations, byQuery }: FallbackSource,
   fallback: unknown,
   query: Query,
   live: LiveOperation,
   error: unknown,
   client: QueryClient,
-): unknown {
+): Promise<unknown> {
   const before = fallbackOf(query);
   const lastData = before ? before.lastData : query.state.data;
-  const data = resolveFallback(fallback, { error, lastData });
-  if (data === undefined) return undefined;
+  const limitMs = headersLimit(operations.policyOf(live, {}).timeout);
+  const data = await resolveFallback(fallback, { error, lastData }, clock, limitMs);
+  // A newer fetch, or a cancel, has come in between: this is no data of the query's.
+  const isWanted = byQuery.get(query) === live && query.state.fetchStatus !== 'idle';
+  if (data === undefined || !isWanted) return undefined;
   const note = { error, lastData, count: query.state.dataUpdateCount + 1 };
   shown.set(query, note);
   const stop = client.getQueryCache().subscribe((event) => {
@@ -47,6 +64,7 @@ export function fallBack(
 
 /** Where the origin was down, the real thing is fetched as soon as it is not. */
 function refetchWhenBack(query: Query, { gate }: LiveOperation, note: ShownFallback): void {
+  watches.get(query)?.();
   if (!gate || isBack()) return;
   const stop = gate.subscribe(() => {
     const isOld = shown.get(query) !== note || query.state.dataUpdateCount > note.count;
@@ -54,6 +72,7 @@ function refetchWhenBack(query: Query, { gate }: LiveOperation, note: ShownFallb
     stop();
     if (!isOld && query.isActive()) void query.fetch().catch(() => {});
   });
+  watches.set(query, stop);
   function isBack(): boolean {
     return ['up', 'recovering'].includes(`${gate?.getState().status}`);
   }

@@ -4,6 +4,7 @@ import type { LiveOperation, Signals } from '../fetch/live-operation.ts';
 import type { Operations } from '../fetch/operations.ts';
 import type { Passage } from '../fetch/passage.ts';
 import type { Ends } from './end-with-query.ts';
+import type { Clock } from '../policy/clock.ts';
 import type { FailureLedger } from './failure-ledger.ts';
 import { fallBack } from './fallback.ts';
 import { showHold } from './show-hold.ts';
@@ -32,6 +33,7 @@ export type AnyPersister = <T, K extends QueryKey>(
 
 /** What makes operations of queries. */
 export interface PersisterContext {
+  readonly clock: Clock;
   readonly operations: Operations;
   readonly signals: Signals;
   readonly ledger: FailureLedger;
@@ -70,7 +72,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
         ledger.add(live, error);
         const fallback = ownFallback(query.options);
         if (fallback !== undefined && operations.conclude(live, error).kind === 'stop') {
-          const data = fallBack(fallback, query, live, error, context.client);
+          const data = await fallBack(shared, fallback, query, live, error, context.client);
           if (data !== undefined) {
             operations.end(live, 'failed');
             return data as never;

@@ -1,7 +1,8 @@
 import { createSteadfetch, HttpError, isHttpError, type SteadyFetch } from 'steadfetch';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { answer, fakeServer, type Handler, origin, refuse } from './fake-server.ts';
-import { fakeTime, observe, rejectionOf } from './observe.ts';
+import { bodyReaderEntries, contentType, readableByAll } from './body-readers.ts';
+import { answer, fakeServer, type Handler, origin, refuse, streaming } from './fake-server.ts';
+import { fakeTime, observe, rejectionOf, settled } from './observe.ts';
 
 beforeEach(fakeTime);
 
@@ -139,4 +140,44 @@ test('a 404 to a GET or PUT that is sent again is an HttpError', async () => {
 
 test('a 405 is no success of a DELETE that may have been done', async () => {
   expect(await sendTwice(refuse, answer(405))).toMatchObject({ code: 'http', status: 405 });
+});
+
+test.each(bodyReaderEntries)(
+  'a small body that was in can be read after the time limit: %s',
+  async (_, read) => {
+    for (const timeout of [1000, { headersMs: 1000, bodyIdleMs: 1000 }]) {
+      const { handler, wire } = streaming({
+        status: 422,
+        headers: { 'content-type': contentType },
+      });
+      const { fetch } = createSteadfetch({ fetch: fakeServer(handler).fetch });
+      const error = (await rejectionOf(fetch(url, { timeout }))) as HttpError;
+      wire.push(readableByAll);
+      wire.end();
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(await read(error.response)).toContain('{"id":1}');
+      expect(vi.getTimerCount()).toBe(0);
+    }
+  },
+);
+
+test("and after the caller's abort", async () => {
+  const { handler, wire } = streaming({ status: 422 });
+  const { fetch } = createSteadfetch({ fetch: fakeServer(handler).fetch });
+  const caller = new AbortController();
+  const error = (await rejectionOf(fetch(url, { signal: caller.signal }))) as HttpError;
+  wire.push('sold out');
+  wire.end();
+  await settled();
+  caller.abort('unmounted');
+  expect(await error.response.text()).toBe('sold out');
+});
+
+test('a body of an error that is too large to keep breaks off at the time limit', async () => {
+  const { handler, wire } = streaming({ status: 500 });
+  const { fetch } = createSteadfetch({ fetch: fakeServer(handler).fetch });
+  const error = (await rejectionOf(fetch(url))) as HttpError;
+  wire.push('x'.repeat(65_537));
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(await rejectionOf(error.response.text())).toMatchObject({ code: 'timeout' });
 });

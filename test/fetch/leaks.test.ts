@@ -88,9 +88,17 @@ test.each<[string, Handler, SteadyInit]>([
   expect([vi.getTimerCount(), listeners.size]).toEqual([0, 0]);
 });
 
-test('an HttpError keeps its body readable for the time limit, and then lets go', async () => {
+test('an HttpError holds nothing once its body is in', async () => {
   const { promise, listeners } = open(answer(503, 'sorry'));
   await rejectionOf(promise);
+  await settled();
+  expect([vi.getTimerCount(), listeners.size]).toEqual([0, 0]);
+});
+
+test('an HttpError with a large body keeps it readable for the time limit, and then lets go', async () => {
+  const { promise, listeners } = open(answer(503, 'x'.repeat(65_537)));
+  await rejectionOf(promise);
+  await settled();
   expect([vi.getTimerCount(), listeners.size]).toEqual([1, 1]);
   await vi.advanceTimersByTimeAsync(10_000);
   expect([vi.getTimerCount(), listeners.size]).toEqual([0, 0]);

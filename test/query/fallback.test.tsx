@@ -4,6 +4,7 @@ import type { FallbackContext, QueryPolicyOptions } from 'steadfetch';
 import { useFallback } from 'steadfetch/react';
 import { expect, test } from 'vitest';
 import { watchQuery } from '../react/watch.tsx';
+import { observe } from '../fetch/observe.ts';
 import { createRig, type Rig } from './rig.tsx';
 
 const queryKey = ['prices'];
@@ -76,12 +77,50 @@ test.each([
       throw new Error('mine');
     },
   ],
+  ['rejects', () => Promise.reject(new Error('mine'))],
+  ['resolves with undefined', () => Promise.resolve(undefined)],
 ])('where it %s, the failure stands', async (_what, fallback) => {
   const rig = createRig();
   rig.server.plan('/prices', 404);
   const { story } = show(rig, { fallback });
   await rig.time.advance(1000);
   expect(story.at(-1)).toBe('0 error undefined stale');
+  expect(rig.server.sent).toHaveLength(1);
+});
+
+test('a function may take its time, and its data are shown when they are there', async () => {
+  const rig = createRig();
+  rig.server.plan('/prices', 404);
+  const fallback = () =>
+    new Promise((resolve) => {
+      setTimeout(() => resolve('from the disk'), 700);
+    });
+  const { story } = show(rig, { fallback });
+  await rig.time.advance(1000);
+  expect(story.at(-1)).toBe('700 success from the disk stale instead');
+});
+
+test('a function that never settles has the time of an attempt, and then the failure stands', async () => {
+  const rig = createRig();
+  rig.server.plan('/prices', 404);
+  const { story } = show(rig, { fallback: () => new Promise(() => {}), timeout: 2000 });
+  await rig.time.advance(3000);
+  expect(story.at(-1)).toBe('2000 error undefined stale');
+  expect(rig.server.sent).toHaveLength(1);
+});
+
+test('what it resolves with after the query was fetched anew is shown nowhere', async () => {
+  const rig = createRig();
+  rig.server.plan('/prices', 404, { body: 'today' });
+  const fallback = () =>
+    new Promise((resolve) => {
+      setTimeout(() => resolve('from the disk'), 700);
+    });
+  const { story } = show(rig, { fallback });
+  await rig.time.advance(100);
+  await act(() => rig.client.resetQueries({ queryKey }));
+  await rig.time.advance(2000);
+  expect(story.at(-1)).toBe('100 success today');
 });
 
 test('the real thing takes its place when the person retries', async () => {
@@ -125,4 +164,20 @@ test('the loop resolves with its fallback when it fails for good', async () => {
   await expect(rig.steady.retry(load, { fallback: 'list prices' })).resolves.toBe('list prices');
   const fallback = ({ error }: FallbackContext) => String(error);
   await expect(rig.steady.retry(load, { fallback })).resolves.toMatch(/^HttpError: .* 404/);
+});
+
+test('an asynchronous one of the loop counts when it resolves; else the failure stands', async () => {
+  const rig = createRig();
+  rig.server.plan('/prices', 404, 404, 404);
+  const load = () => rig.steady.json<string>('http://api.example/prices');
+  const fallback = async () => 'from the disk';
+  await expect(rig.steady.retry(load, { fallback })).resolves.toBe('from the disk');
+  const rejecting = () => Promise.reject(new Error('mine'));
+  await expect(rig.steady.retry(load, { fallback: rejecting })).rejects.toMatchObject({
+    status: 404,
+  });
+  const never = () => new Promise<string>(() => {});
+  const stuck = observe(rig.steady.retry(load, { fallback: never, timeout: 1000 }));
+  await rig.time.advance(1000);
+  expect(stuck.error).toMatchObject({ status: 404 });
 });
