@@ -17,7 +17,8 @@ export async function readAhead(call: Call, response: Response): Promise<void> {
       const { done, value } = await untilStopped(call, reader.read());
       if (done) return endCall(call);
       left -= value.byteLength;
-      if (left < 0) return void (await reader.cancel());
+      // Of a copy: what is left of the body stays for whoever reads the answer itself.
+      if (left < 0) return void reader.cancel().catch(() => {});
     }
   } catch {
     // Whoever reads the answer itself is told.
