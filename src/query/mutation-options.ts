@@ -8,6 +8,7 @@ import type {
 import { bindFetch } from '../fetch/bind-fetch.ts';
 import type { SteadyFetch } from '../fetch/create-fetch.ts';
 import { createJson, type SteadyJson } from '../fetch/json.ts';
+import type { Intent, PastStep } from '../fetch/intent.ts';
 import { type LoopContext, runLoop } from '../fetch/loop.ts';
 import { createIdempotencyKey } from '../policy/idempotency-key.ts';
 import type { PolicyOptions } from '../policy/options.ts';
@@ -136,6 +137,19 @@ export function createMutationOptions(context: LoopContext, fetch: SteadyFetch):
 type Given = MutationFunctionContext;
 type SteadyFn = MutationFunction;
 
+/** An intent that knows its steps when the app's own `retry` calls the mutationFn again. */
+function rememberSteps(key: string, createdAt: number): Intent {
+  const steps = new Map<string, PastStep>();
+  return {
+    key,
+    createdAt,
+    get past() {
+      return [...steps.values()];
+    },
+    keep: (step) => void steps.set(step.id, step),
+  };
+}
+
 interface Submission extends MutationExtras {
   readonly policy: PolicyOptions | undefined;
   readonly mutationFn: (variables: unknown, context: SteadyMutationContext) => Promise<unknown>;
@@ -152,9 +166,7 @@ function run(
   const { clock, operations, signals } = context;
   if (process.env.NODE_ENV !== 'production') watchSpread(given.client);
   const { intent, mutation } = executionOf(given, options, variables, () =>
-    intentOf
-      ? intentOf(variables as never)
-      : { key: createIdempotencyKey(), createdAt: clock.now() },
+    intentOf ? intentOf(variables as never) : rememberSteps(createIdempotencyKey(), clock.now()),
   );
   const known = answer?.();
   if (known) return Promise.resolve(known.data);

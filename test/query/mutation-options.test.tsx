@@ -232,6 +232,21 @@ describe('the key', () => {
     expect(new Set(rig.keys()).size).toBe(1);
   });
 
+  test("and the same bytes: of what the app's own retry sends again, too", async () => {
+    const rig = createOrderRig({ policy: { maxRetries: 0 } });
+    rig.server.plan('/orders', 'network', 201);
+    let count = 0;
+    const mutationFn: Send = (_, { fetch }) => {
+      count += 1;
+      return fetch('/orders', { method: 'POST', body: `${count}` });
+    };
+    rig.submit({ ...rig.steady.mutationOptions({ mutationFn }), retry: 1, retryDelay: 0 });
+    await rig.time.advance(1000);
+    expect(rig.server.sent).toHaveLength(2);
+    expect(rig.keys()[1]).toBe(rig.keys()[0]);
+    expect(rig.server.sent.map(({ body }) => body)).toEqual(['1', '1']);
+  });
+
   test('that of an intent which somebody else keeps', async () => {
     const rig = createOrderRig();
     rig.server.plan('/orders', 503);

@@ -18,6 +18,7 @@ interface Sent {
   /** Milliseconds since the test began. */
   readonly at: number;
   readonly headers: Headers;
+  readonly body: unknown;
   /** When it was aborted, if it was before its answer. */
   abortedAt: number | undefined;
   isAnswered: boolean;
@@ -82,6 +83,7 @@ export function createServer(elapsed: () => number): Server {
         request: `${init?.method ?? 'GET'} ${path}`,
         at: elapsed(),
         headers: new Headers(init?.headers),
+        body: init?.body,
         abortedAt: undefined,
         isAnswered: false,
       };
