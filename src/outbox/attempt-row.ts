@@ -7,6 +7,7 @@ import type { Attempt, Running } from './running.ts';
 import type { HandlerDefinition } from './define-handlers.ts';
 import { fateOf, shorten } from './fate.ts';
 import { readVariables, type Unread } from './read-variables.ts';
+import { laneOf } from './lanes.ts';
 import type { DeadReason, Fence, Row } from './row.ts';
 import type { Seal } from './seal.ts';
 import { sendRow, type SenderContext } from './send-row.ts';
@@ -133,6 +134,9 @@ export function createAttempt({
           return write(steps.map((step) => ({ ...step, body: undefined })));
         }
       },
+      onRequest: running.onRequest,
+      timeout: definition.policy.timeout,
+      idleSince: () => (running.open === 0 ? running.idleSince : undefined),
       onLive(live) {
         running.live = live;
         onLive(row, live);
@@ -153,13 +157,14 @@ export function createAttempt({
     const { error, decision, isInDoubt } = made;
     const kept = await keepSteps(made.past);
     const nowMs = clock.now();
+    const lane = running.origin ? laneOf(row.handler, running.origin) : row.lane;
     const fate = fateOf(made, row, definition, {
       nowMs,
       backoffMs: () => backoffDelay({ ...definition.policy, retry: row.attempts }, random),
     });
     if (fate.kind === 'dead') return bury(fate.reason, error, { isInDoubt, ...kept });
     return {
-      change: { ...fate, plannedAt: nowMs, ...kept, error: shorten(error), isInDoubt },
+      change: { ...fate, lane, plannedAt: nowMs, ...kept, error: shorten(error), isInDoubt },
       report(settled) {
         if (settled?.row) refs.set(row.id, made.ref);
         onEnd(row, { kind: 'again', error, decision }, settled);

@@ -13,8 +13,24 @@ export interface Transaction {
   readonly remove: (seq: number) => Promise<unknown>;
   /** The oldest row that holds up a scope. */
   readonly headOf: (scope: string) => Promise<Row | undefined>;
-  /** The places of the rows of an owner that are due: so many at most, the first due first. */
-  readonly due: (owner: string, nowMs: number, limit: number) => Promise<readonly number[]>;
+  /** The lanes in which an owner has rows that have a time. */
+  readonly lanes: (owner: string) => Promise<readonly string[]>;
+  /** The places of the rows of a lane that are due: so many at most, the first due first. */
+  readonly due: (
+    owner: string,
+    lane: string,
+    nowMs: number,
+    limit: number,
+  ) => Promise<readonly number[]>;
+  /** When the next one of a lane is due later. */
+  readonly nextDueAt: (owner: string, lane: string, nowMs: number) => Promise<number | undefined>;
+  /** Rows that are due later, in a lane of an owner or in all: so many at most, the first due first. */
+  readonly planned: (
+    owner: string,
+    lane: string | undefined,
+    nowMs: number,
+    limit?: number,
+  ) => Promise<readonly Row[]>;
   readonly countDue: (owner: string, nowMs: number) => Promise<number>;
   /** The next one of an owner that is due later. */
   readonly nextDue: (owner: string, nowMs: number) => Promise<Row | undefined>;

@@ -11,8 +11,7 @@ export function browserPorts(): TabPorts {
 
   return {
     open(name, receive) {
-      // Where messages cannot be posted, each tab finds out when it looks.
-      if (!BroadcastChannel) return { post: () => {}, close: () => {} };
+      if (!BroadcastChannel) return undefined;
       const channel = new BroadcastChannel(name);
       channel.addEventListener('message', ({ data }) => receive(data));
       return { post: channel.postMessage.bind(channel), close: channel.close.bind(channel) };

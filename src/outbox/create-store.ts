@@ -1,7 +1,7 @@
 import type { Backend, Transaction } from './backend.ts';
 import {
   applyChange,
-  beginWaitsAnew,
+  endWaits,
   claimedRow,
   countAll,
   insert,
@@ -11,6 +11,7 @@ import {
   owns,
   plan,
   resurrect,
+  shift,
   unblock,
 } from './row-changes.ts';
 import type { OwnerRecord, Row } from './row.ts';
@@ -91,14 +92,40 @@ export function createStore(
         ]);
         return { row: after, next: head?.seq === seq ? undefined : head };
       }),
-    due: (owner, nowMs, limit) => read((tx) => tx.due(owner, nowMs, limit)),
-    async nextDueAt(fence, nowMs) {
-      const next = await read((tx) => tx.nextDue(fence.owner, nowMs));
-      if (!next || !isPlannedLater(next, nowMs)) return next?.nextRetryAt;
-      return write('relaxed', async (tx) =>
-        (await owns(tx, fence)) ? beginWaitsAnew(tx, fence.owner, nowMs) : undefined,
-      );
+    async due(fence, nowMs, limit) {
+      const { owner } = fence;
+      const next = await read((tx) => tx.nextDue(owner, nowMs));
+      if (next && isPlannedLater(next, nowMs))
+        await write('relaxed', async (tx) => {
+          if (await owns(tx, fence)) await endWaits(tx, owner, nowMs);
+        });
+      return read(async (tx) => {
+        const lanes = await tx.lanes(owner);
+        return Promise.all(
+          lanes.map(async (lane) => {
+            const [due, nextAt] = await Promise.all([
+              tx.due(owner, lane, nowMs, limit),
+              tx.nextDueAt(owner, lane, nowMs),
+            ]);
+            return { lane, due, nextAt };
+          }),
+        );
+      });
     },
+    wake: (fence, lane, nowMs, delayMs) =>
+      write('relaxed', async (tx) => {
+        if (!(await owns(tx, fence))) return;
+        for (const row of await tx.planned(fence.owner, lane, nowMs, pageSize)) {
+          const at = Math.max(row.notBefore ?? 0, nowMs + delayMs());
+          if (at < (row.nextRetryAt ?? 0)) await tx.put(plan(row, at, nowMs));
+        }
+      }),
+    setBack: (fence, nowMs, byMs) =>
+      write('relaxed', async (tx) => {
+        if (!(await owns(tx, fence))) return;
+        for (const row of await tx.planned(fence.owner, undefined, nowMs))
+          await tx.put(shift(row, -byMs));
+      }),
     owners: async () => (await read((tx) => tx.owners())).filter(isOwner),
     adopt: (fence, { leaseUntil, from }) =>
       write('relaxed', async (tx) => {

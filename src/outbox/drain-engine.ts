@@ -11,13 +11,13 @@ const soonMs = 30_000;
  *
  * @returns whether something of it is left for later.
  */
-export async function drainEngine({ ownership, delivery }: Engine, clock: Clock): Promise<boolean> {
+export async function drainEngine({ ownership, worker }: Engine, clock: Clock): Promise<boolean> {
   const pass = (ms: number): Promise<void> =>
     new Promise((over) => void clock.setTimeout(over, ms));
   await ownership.look();
   await pass(grantMs);
   for (;;) {
-    const waitMs = (await delivery.whenIdle()) - clock.now();
+    const waitMs = (await worker.whenIdle()) - clock.now();
     if (waitMs > soonMs) return waitMs < Infinity;
     await pass(Math.max(grantMs, waitMs));
   }

@@ -1,14 +1,14 @@
 import { type AttemptContext, createAttempt } from './attempt-row.ts';
-import { createDelivery, type Delivery, type DeliveryContext } from './delivery.ts';
 import { createOwnership, type Ownership, type OwnershipContext } from './ownership.ts';
 import type { Fence, Row, Unplaced } from './row.ts';
 import type { OutboxStore } from './store.ts';
+import { createWorker, type Worker, type WorkerContext } from './worker.ts';
 
 /** A store, and what sends its rows. */
 export interface Engine {
   readonly store: OutboxStore;
   readonly ownership: Ownership;
-  readonly delivery: Delivery;
+  readonly worker: Worker;
   /** Keeps a row of this tab's own, and sends it when it is due. @returns the row as it is kept. */
   readonly add: (row: Unplaced) => Promise<Row>;
   /**
@@ -28,7 +28,7 @@ export interface Engine {
 export interface EngineContext
   extends
     Omit<AttemptContext, 'note'>,
-    Omit<DeliveryContext, 'clock' | 'attempt' | 'onLost' | 'onIdle'>,
+    Omit<WorkerContext, 'clock' | 'random' | 'attempt' | 'onLost' | 'onIdle'>,
     Omit<OwnershipContext, 'clock' | 'onGain'> {
   /** There are rows of an owner that the other tabs do not know yet, or whose owner has died. */
   readonly onOwn: () => void;
@@ -36,22 +36,31 @@ export interface EngineContext
 
 export function createEngine(context: EngineContext): Engine {
   const { store, onOwn, onError } = context;
-  const { clock } = context.sender;
+  const { clock, random } = context.sender;
   const ownership = createOwnership({
     ...context,
     clock,
     onGain(fence) {
       // Whoever had it may have died between an end and telling whose turn had come.
-      delivery.look();
-      delivery.drive(fence);
+      worker.look();
+      worker.drive(fence);
       onOwn();
     },
   });
-  const delivery = createDelivery({
+  const worker: Worker = createWorker({
     ...context,
     clock,
+    random,
     attempt: createAttempt({
       ...context,
+      onLive(row, live) {
+        context.onLive(row, live);
+        const tell = live.onChange;
+        live.onChange = () => {
+          tell?.();
+          worker.check();
+        };
+      },
       // What was cleared while it waited at the gate does not go.
       note: async (...noted) => context.clearing() === undefined && store.note(...noted),
     }),
@@ -59,17 +68,17 @@ export function createEngine(context: EngineContext): Engine {
     onIdle() {
       ownership
         .tidy()
-        .then((given) => given.forEach(({ owner }) => delivery.drop(owner)))
+        .then((given) => given.forEach(({ owner }) => worker.drop(owner)))
         .catch(onError);
     },
   });
 
   const drop = (): void => {
-    for (const { owner } of ownership.held()) delivery.drop(owner);
+    for (const { owner } of ownership.held()) worker.drop(owner);
   };
   const driveOrTell = (fence: Fence): void => {
     if (ownership.has(fence)) {
-      if (delivery.drive(fence)) onOwn();
+      if (worker.drive(fence)) onOwn();
       return;
     }
     // It was given up while the row was written: to whoever looks first.
@@ -86,7 +95,7 @@ export function createEngine(context: EngineContext): Engine {
         return kept;
       });
       if (!added) continue;
-      delivery.add(added);
+      worker.add(added);
       return added;
     }
   };
@@ -94,7 +103,7 @@ export function createEngine(context: EngineContext): Engine {
   return {
     store,
     ownership,
-    delivery,
+    worker,
     add,
     revive: (id, change) =>
       ownership.use(async (fence, leaseUntil) => {
@@ -104,7 +113,7 @@ export function createEngine(context: EngineContext): Engine {
       }),
     forget() {
       drop();
-      delivery.stop();
+      worker.stop();
       ownership.release();
     },
     leave() {
@@ -113,7 +122,7 @@ export function createEngine(context: EngineContext): Engine {
     },
     onError,
     dispose() {
-      delivery.dispose();
+      worker.dispose();
       ownership.dispose();
       store.close();
     },

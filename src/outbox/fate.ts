@@ -21,7 +21,13 @@ export interface Limits {
 
 /** What becomes of a row after an attempt that failed. */
 export type Fate =
-  | { readonly kind: 'again'; readonly nextRetryAt: number; readonly attempts: number }
+  | {
+      readonly kind: 'again';
+      readonly nextRetryAt: number;
+      /** The server has said so. */
+      readonly notBefore?: number;
+      readonly attempts: number;
+    }
   | { readonly kind: 'dead'; readonly reason: DeadReason };
 
 /** What a person must decide. All other ends of a policy are waits for an outbox. */
@@ -52,12 +58,13 @@ export function fateOf(
   const isHeld = failure.kind === 'held-too-long' || failure.kind === 'over-budget';
   const made = isHeld && !wasSent ? attempts - 1 : attempts;
   if (made >= maxAttempts) return { kind: 'dead', reason: 'max-attempts' };
-  const nextRetryAt = Math.max(
-    decision.retryAt ?? 0,
-    decision.kind === 'retry' ? 0 : nowMs + backoffMs(),
-  );
+  // What the admission knows of its own waits does not outlive them: a later attempt asks it again.
+  const toldMs = failure.kind === 'http' ? failure.retryAfterMs : undefined;
+  const waitMs = decision.kind === 'retry' ? decision.delayMs : Math.max(backoffMs(), toldMs ?? 0);
+  const nextRetryAt = nowMs + waitMs;
   if (nextRetryAt - createdAt > maxAgeMs) return { kind: 'dead', reason: 'max-age' };
-  return { kind: 'again', nextRetryAt, attempts: made };
+  const notBefore = toldMs === undefined ? undefined : nowMs + toldMs;
+  return { kind: 'again', nextRetryAt, ...(notBefore && { notBefore }), attempts: made };
 }
 
 const longestMessage = 200;

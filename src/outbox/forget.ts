@@ -26,7 +26,7 @@ export function createForget(
   onCleared: () => void,
 ): Forget {
   const one: Forget['one'] = (id, facts, error) => {
-    for (const { delivery } of storage.engines()) delivery.running(id)?.controller.abort();
+    for (const { worker } of storage.engines()) worker.running(id)?.controller.abort();
     if (facts) submissions.reject(id, error ?? discarded(facts));
   };
   /** Unless it was settled meanwhile. */

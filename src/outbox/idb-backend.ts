@@ -10,6 +10,7 @@ export interface OutboxSchema extends DBSchema {
     readonly indexes: {
       readonly id: string;
       readonly due: [owner: string, nextRetryAt: number];
+      readonly lanes: [owner: string, lane: string, nextRetryAt: number];
       readonly blocks: string;
       readonly state: string;
       readonly liveOwner: string;
@@ -32,6 +33,7 @@ export function layOut(database: OutboxDatabase): void {
   const rows = database.createObjectStore('rows', { keyPath: 'seq', autoIncrement: true });
   rows.createIndex('id', 'id', { unique: true });
   rows.createIndex('due', ['liveOwner', 'nextRetryAt']);
+  rows.createIndex('lanes', ['liveOwner', 'lane', 'nextRetryAt']);
   const single: readonly IndexNames<OutboxSchema, 'rows'>[] = [
     'blocks',
     'state',
@@ -86,6 +88,8 @@ function wrap(native: Native<'readonly'> | Native<'readwrite'>): Transaction {
   const owners = writable.objectStore('owners');
   const until = (owner: string, nowMs: number): IDBKeyRange =>
     IDBKeyRange.bound([owner], [owner, nowMs]);
+  const later = (key: readonly string[], nowMs: number): IDBKeyRange =>
+    IDBKeyRange.bound([...key, nowMs], [...key, []], true);
   /** An index can say where to go on only to a cursor. */
   const page = async (
     index: 'state' | 'deadReason' | 'waitsFor',
@@ -111,10 +115,27 @@ function wrap(native: Native<'readonly'> | Native<'readwrite'>): Transaction {
     put: (row) => rows.put(row),
     remove: (seq) => rows.delete(seq),
     headOf: (scope) => rows.index('blocks').get(scope),
-    due: (owner, nowMs, limit) => rows.index('due').getAllKeys(until(owner, nowMs), limit),
+    async lanes(owner) {
+      const names: string[] = [];
+      let cursor = await rows.index('lanes').openKeyCursor(IDBKeyRange.bound([owner], [owner, []]));
+      while (cursor) {
+        const [, lane] = cursor.key;
+        names.push(lane);
+        // Beyond all of its times.
+        cursor = await cursor.continue([owner, lane, []] as never);
+      }
+      return names;
+    },
+    due: (owner, lane, nowMs, limit) =>
+      rows.index('lanes').getAllKeys(IDBKeyRange.bound([owner, lane], [owner, lane, nowMs]), limit),
+    nextDueAt: async (owner, lane, nowMs) =>
+      (await rows.index('lanes').openKeyCursor(later([owner, lane], nowMs)))?.key[2],
+    planned: (owner, lane, nowMs, limit) =>
+      lane === undefined
+        ? rows.index('due').getAll(later([owner], nowMs), limit)
+        : rows.index('lanes').getAll(later([owner, lane], nowMs), limit),
     countDue: (owner, nowMs) => rows.index('due').count(until(owner, nowMs)),
-    nextDue: (owner, nowMs) =>
-      rows.index('due').get(IDBKeyRange.bound([owner, nowMs], [owner, []], true)),
+    nextDue: (owner, nowMs) => rows.index('due').get(later([owner], nowMs)),
     hasLive: async (owner) => (await rows.index('liveOwner').getKey(owner)) !== undefined,
     async list(state, after, limit) {
       const beyond = IDBKeyRange.lowerBound(after, true);

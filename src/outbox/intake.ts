@@ -8,6 +8,7 @@ import { type Row, rowSchema, type Unplaced } from './row.ts';
 import type { Seal } from './seal.ts';
 import type { Storage } from './storage.ts';
 import type { OutboxStore } from './store.ts';
+import { laneOf } from './lanes.ts';
 import type { OnProgress } from './progress.ts';
 import type { Submission, Submissions } from './submissions.ts';
 
@@ -94,6 +95,7 @@ export function createIntake(
         id,
         schema: rowSchema,
         handler: name,
+        lane: laneOf(name),
         version,
         createdAt,
         submitter: tab,

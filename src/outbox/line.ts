@@ -8,6 +8,8 @@ export type Ears = {
 
 /** The line to the other tabs of an outbox. */
 export interface Line {
+  /** Whether the other tabs can be told anything. */
+  readonly isOpen: boolean;
   readonly post: (message: Message) => void;
   readonly close: () => void;
 }
@@ -17,13 +19,13 @@ export function createLine(ports: TabPorts, name: string, ears: Ears): Line {
   const channel = ports.open(`steadfetch outbox ${name}`, (posted) => {
     const message = read(posted);
     if (!message || isOver) return;
-    ears.changed({ kind: 'changed' });
+    if (message.kind !== 'up') ears.changed({ kind: 'changed' });
     (ears[message.kind] as (message: Message) => void)(message);
   });
   const post = (message: Message): void => {
     if (isOver) return;
     try {
-      channel.post(write(message));
+      channel?.post(write(message));
     } catch {
       // Its variables or its data cannot be posted: then without.
       if (message.kind !== 'done' || !('data' in message)) return;
@@ -32,10 +34,11 @@ export function createLine(ports: TabPorts, name: string, ears: Ears): Line {
     }
   };
   return {
+    isOpen: !!channel,
     post,
     close() {
       isOver = true;
-      channel.close();
+      channel?.close();
     },
   };
 }

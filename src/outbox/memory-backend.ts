@@ -13,6 +13,13 @@ export function createMemoryBackend(): Backend {
     [...rows.values()].filter(test).map((row) => structuredClone(row));
   const dueOf = (owner: string, nowMs: number): Row[] =>
     find((row) => row.liveOwner === owner && (row.nextRetryAt ?? Infinity) <= nowMs);
+  const laterOf = (owner: string, lane: string | undefined, nowMs: number): Row[] =>
+    find(
+      (row) =>
+        row.liveOwner === owner &&
+        (lane ?? row.lane) === row.lane &&
+        (row.nextRetryAt ?? nowMs) > nowMs,
+    ).toSorted(firstDue);
   const firstDue = ({ nextRetryAt: one = 0 }: Row, { nextRetryAt: other = 0 }: Row): number =>
     one - other;
   const tx: Transaction = {
@@ -26,16 +33,20 @@ export function createMemoryBackend(): Backend {
     put: async (row) => rows.set(row.seq, structuredClone(row)),
     remove: async (seq) => rows.delete(seq),
     headOf: async (scope) => find(({ blocks }) => blocks === scope)[0],
-    due: async (owner, nowMs, limit) =>
+    async lanes(owner) {
+      const timed = find((row) => row.liveOwner === owner && row.nextRetryAt !== undefined);
+      return [...new Set(timed.map(({ lane }) => lane))];
+    },
+    nextDueAt: async (owner, lane, nowMs) => laterOf(owner, lane, nowMs)[0]?.nextRetryAt,
+    planned: async (owner, lane, nowMs, limit) => laterOf(owner, lane, nowMs).slice(0, limit),
+    due: async (owner, lane, nowMs, limit) =>
       dueOf(owner, nowMs)
+        .filter((row) => row.lane === lane)
         .toSorted(firstDue)
         .slice(0, limit)
         .map(({ seq }) => seq),
     countDue: async (owner, nowMs) => dueOf(owner, nowMs).length,
-    nextDue: async (owner, nowMs) =>
-      find((row) => row.liveOwner === owner && (row.nextRetryAt ?? 0) > nowMs).toSorted(
-        firstDue,
-      )[0],
+    nextDue: async (owner, nowMs) => laterOf(owner, undefined, nowMs)[0],
     hasLive: async (owner) => find(({ liveOwner }) => liveOwner === owner).length > 0,
     list: async (state, after, limit) =>
       find((row) => row.seq > after && (state === undefined || row.state === state)).slice(

@@ -16,6 +16,8 @@ export type Message =
       readonly seq: number;
       readonly isUrged: boolean;
     }
+  /** A request to this origin went well: what waits for it need not wait any longer. */
+  | { readonly kind: 'up'; readonly origin: string }
   /** A row was delivered. Variables and data are left out where they cannot be posted. */
   | {
       readonly kind: 'done';
@@ -54,7 +56,7 @@ export function write(message: Message): object {
 /** What a tab of another version, or anybody else, has posted is no message. */
 export function read(posted: unknown): Message | undefined {
   const message = Object(posted) as Readonly<Record<string, unknown>>;
-  const { kind, id, token, owner, seq, isUrged, handler, isInDoubt, next, attempts, held } =
+  const { kind, id, token, origin, owner, seq, isUrged, handler, isInDoubt, next, attempts, held } =
     message;
   if (message['version'] !== version) return undefined;
   const isWhole =
@@ -62,6 +64,7 @@ export function read(posted: unknown): Message | undefined {
     kind === 'changed' ||
     kind === 'here' ||
     (kind === 'cleared' && typeof token === 'string') ||
+    (kind === 'up' && typeof origin === 'string') ||
     (kind === 'due' &&
       typeof owner === 'string' &&
       Number.isSafeInteger(seq) &&

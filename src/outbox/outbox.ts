@@ -21,7 +21,11 @@ import { createStorage } from './storage.ts';
 import type { Settled } from './store.ts';
 import { createSubmissions, type Submission } from './submissions.ts';
 import { createSweeper } from './sweeper.ts';
+import { watchSuccesses } from './successes.ts';
 import { watchPage } from './watch-page.ts';
+
+/** Without a line to the other tabs. */
+const pollMs = 5000;
 
 /** Puts an outbox together: what becomes of a row is told here, to this tab and to the others. */
 export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
@@ -44,7 +48,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   };
   const onDue = (row: Row, isUrged = false): void => {
     const { liveOwner, seq } = row;
-    for (const { delivery } of storage.engines()) delivery.add(row, isUrged);
+    for (const { worker } of storage.engines()) worker.add(row, isUrged);
     if (liveOwner !== undefined) line.post({ kind: 'due', owner: liveOwner, seq, isUrged });
   };
 
@@ -101,12 +105,13 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     owner() {
       const engine = storage.durable();
       void engine?.ownership.look();
-      engine?.delivery.look();
+      engine?.worker.look();
     },
     due({ owner, seq, isUrged }) {
       const due = { seq, liveOwner: owner, nextRetryAt: 0 };
-      storage.durable()?.delivery.add(due, isUrged);
+      storage.durable()?.worker.add(due, isUrged);
     },
+    up: ({ origin }) => wake(origin),
     done({ id, handler, variables, data }) {
       onDelivered({ idempotencyKey: id, handler, variables, data });
       void settle(id, { data });
@@ -196,6 +201,25 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     const engine = storage.durable();
     if (engine) await cure.all(engine).catch(engine.onError);
   };
+  const wake = (origin: string): void => {
+    for (const { worker } of storage.engines()) worker.wake(origin);
+  };
+  const unwatchSuccesses = watchSuccesses(context.sender.emitter, clock, wake, (origin) => {
+    if (display.getState().waiting > 0) line.post({ kind: 'up', origin });
+  });
+  let timer: unknown;
+  /** Where no tab can tell another anything, each looks for itself. */
+  const poll = (): void => {
+    timer = clock.setTimeout(() => {
+      void storage.durable()?.ownership.look();
+      for (const { worker } of storage.engines()) worker.look();
+      void settleAll();
+      display.refresh();
+      poll();
+    }, pollMs);
+    clock.unref?.(timer);
+  };
+  if (!line.isOpen) poll();
   const unwatch = watchPage(ports, storage, onLeft, (wasAway) => {
     if (wasAway) {
       void settleAll();
@@ -248,6 +272,8 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       isDisposed = true;
       intake.close();
       unwatch();
+      unwatchSuccesses();
+      clock.clearTimeout(timer);
       display.dispose();
       sweeper.dispose();
       storage.stop();

@@ -54,20 +54,21 @@ export const plan = (row: Row, nextRetryAt: number, nowMs: number): Row => ({
 /** The clock was set back since. */
 export const isPlannedLater = ({ plannedAt = 0 }: Row, nowMs: number): boolean => plannedAt > nowMs;
 
-/** @returns when the next one of this owner is due. */
-export async function beginWaitsAnew(
-  tx: Transaction,
-  owner: string,
-  nowMs: number,
-): Promise<number | undefined> {
-  for (;;) {
-    const row = await tx.nextDue(owner, nowMs);
-    if (!row || !isPlannedLater(row, nowMs)) {
-      const [due] = await tx.due(owner, nowMs, 1);
-      return due === undefined ? row?.nextRetryAt : nowMs;
-    }
-    const { nextRetryAt = 0, plannedAt = 0 } = row;
-    await tx.put(plan(row, nowMs + nextRetryAt - plannedAt, nowMs));
+/** The same on a clock that shows another time. */
+export const shift = (row: Row, byMs: number): Row => ({
+  ...row,
+  nextRetryAt: (row.nextRetryAt ?? 0) + byMs,
+  plannedAt: (row.plannedAt ?? 0) + byMs,
+  ...(row.notBefore !== undefined && { notBefore: row.notBefore + byMs }),
+});
+
+/** Nobody knows how much is over of what was planned in what is now the future. */
+export async function endWaits(tx: Transaction, owner: string, nowMs: number): Promise<void> {
+  for (const row of await tx.planned(owner, undefined, nowMs)) {
+    const { plannedAt = 0 } = row;
+    if (!isPlannedLater(row, nowMs)) continue;
+    const anew = shift(row, nowMs - plannedAt);
+    await tx.put(row.notBefore === undefined ? plan(row, nowMs, nowMs) : anew);
   }
 }
 
@@ -98,7 +99,7 @@ export function applyChange(row: Row, change: Change, nowMs: number): Row | unde
     return { ...rest, state: 'pending', attempts, waitsFor: 'newer-version' };
   }
   const { error, attempts, isInDoubt, steps = row.steps } = change;
-  const { isUnkeyed, ...known } = row;
+  const { isUnkeyed, notBefore: _, ...known } = row;
   // Where nothing was tried, another tab may, and is to know.
   const isUntried = attempts < row.attempts;
   const tried: Row = {
@@ -109,9 +110,12 @@ export function applyChange(row: Row, change: Change, nowMs: number): Row | unde
     ...(error && { lastError: error }),
     ...(steps !== undefined && { steps }),
   };
-  if (change.kind === 'again')
-    return plan({ ...tried, state: 'pending' }, change.nextRetryAt, change.plannedAt);
-  const { liveOwner: __, blocks, nextRetryAt: ___, ...rest } = tried;
+  if (change.kind === 'again') {
+    const { lane = row.lane, notBefore, nextRetryAt, plannedAt } = change;
+    const next = { ...tried, lane, state: 'pending', ...(notBefore && { notBefore }) } as const;
+    return plan(next, nextRetryAt, plannedAt);
+  }
+  const { liveOwner: ___, blocks, nextRetryAt: ____, ...rest } = tried;
   const { isBlocking, reason } = change;
   const held = isBlocking && blocks !== undefined ? { blocks } : {};
   return { ...rest, ...held, state: 'dead', deadReason: reason };

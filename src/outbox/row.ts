@@ -55,10 +55,14 @@ export interface Row {
   readonly liveOwner?: string;
   /** The scope that waits for it; an index. */
   readonly blocks?: string;
+  /** Those that are sent to the same origin by the same handler; only the latter before it is known. */
+  readonly lane: string;
   /** Absent while it waits behind its scope, and once it is not to be sent. */
   readonly nextRetryAt?: number;
   /** When that was decided: of a time from before the clock was set back, the wait counts. */
   readonly plannedAt?: number;
+  /** The server has said when: a success of its origin draws it no nearer than this. */
+  readonly notBefore?: number;
   readonly attempts: number;
   readonly lastAttemptAt?: number;
   readonly lastError?: RowError;

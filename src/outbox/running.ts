@@ -15,4 +15,12 @@ export interface Running {
   /** What is known of it while it is held; undefined before it begins. */
   live: LiveOperation | undefined;
   readonly controller: AbortController;
+  /** Where its last request goes; undefined before there is one. */
+  origin: string | undefined;
+  /** How many of its requests are under way, or paused before they are sent. */
+  open: number;
+  /** Since when there is none, as the worker's clock has it. */
+  idleSince: number;
+  /** A request of it begins, to this origin as far as that is known. @returns what ends it. */
+  readonly onRequest: (origin: string | undefined) => () => void;
 }

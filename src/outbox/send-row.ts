@@ -6,10 +6,13 @@ import { mayBeDone } from '../fetch/is-in-doubt.ts';
 import { createJson } from '../fetch/json.ts';
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { LoopContext } from '../fetch/loop.ts';
+import { toUrl } from '../fetch/request-parts.ts';
 import { fingerprint } from '../intent/fingerprint.ts';
 import type { FailedAttempt } from './fate.ts';
 import type { OutboxContext } from './handler.ts';
-import type { PolicyOptions } from '../policy/options.ts';
+import { IdleError, raceIdle } from './race-idle.ts';
+import type { Decision } from '../policy/decision.ts';
+import type { PolicyOptions, Timeout } from '../policy/options.ts';
 import type { Row } from './row.ts';
 
 /** What sends for an outbox. */
@@ -38,6 +41,12 @@ export interface SendOptions {
   readonly past: readonly PastStep[];
   /** Keeps this before a request goes. @returns whether it may go. */
   readonly note: (note: RequestNote) => Promise<boolean>;
+  /** A request of it begins, to this origin as far as that is known. @returns what ends it. */
+  readonly onRequest: (origin: string | undefined) => () => void;
+  /** That of one of its requests. */
+  readonly timeout: Timeout;
+  /** Since when none of its requests is under way; undefined while one is. */
+  readonly idleSince: () => number | undefined;
   /** It begins: what is held of it can be seen. */
   readonly onLive: (live: LiveOperation) => void;
 }
@@ -61,9 +70,10 @@ export type Attempted =
 export async function sendRow(
   context: SenderContext,
   row: Row,
-  { run, variables, policy, idempotent, signal, isUrged, before, past, note, onLive }: SendOptions,
+  { run, variables, policy, idempotent, signal, isUrged, before, past, ...watch }: SendOptions,
 ): Promise<Attempted> {
   const { clock, operations, signals, fetch } = context;
+  const { note, onLive, onRequest } = watch;
   const { id, createdAt, attempts, isInDoubt: wasSent } = row;
   const steps = new Map(past.map((step) => [step.id, step]));
   /** Of what is known: none yet, because it may have been paused, and taken over meanwhile. */
@@ -113,18 +123,30 @@ export async function sendRow(
   if (before) live.ref = before;
   onLive(live);
   signals.set(signal, live);
-  const own = bindFetch(fetch, live, signal, signals).fetchNow();
+  const bound = bindFetch(fetch, live, signal, signals).fetchNow();
+  const own: SteadyFetch = async (input, init) => {
+    const end = onRequest(toUrl(input instanceof Request ? input.url : `${input}`)?.origin);
+    try {
+      return await bound(input, init);
+    } finally {
+      end();
+    }
+  };
   const json = createJson(own);
+  const race = raceIdle(clock, watch.timeout, signal, watch.idleSince);
   try {
-    const data = await operations.attempt(live, () =>
-      run(variables as never, {
-        fetch: own,
-        json,
-        idempotencyKey: id,
-        attempt: attempts,
-        signal,
-      }),
-    );
+    const data = await Promise.race([
+      race.promise,
+      operations.attempt(live, () =>
+        run(variables as never, {
+          fetch: own,
+          json,
+          idempotencyKey: id,
+          attempt: attempts,
+          signal,
+        }),
+      ),
+    ]);
     // Whoever takes an error for an answer, it was not sent.
     return unkept ?? { kind: 'done', data };
   } catch (error) {
@@ -134,7 +156,13 @@ export async function sendRow(
     }
     const { ref } = live;
     const report = reportOf(error, clock.now());
-    const decision = operations.conclude(live, error);
+    const isIdle = error instanceof IdleError;
+    // Nobody knows what it has done: what goes on as if its tab had died may be repeated, or has a key.
+    const decision: Decision =
+      isIdle && !(intent.isUnkeyed && !idempotent)
+        ? { kind: 'stop', reason: 'deadline', retryAt: undefined }
+        : operations.conclude(live, error);
+    live.decision = decision;
     // The next attempt may be that of another tab: silently, because the operation goes on.
     live.phase = 'ended';
     return {
@@ -142,10 +170,12 @@ export async function sendRow(
       error,
       failure: report.failure,
       decision,
-      isInDoubt: mayBeDone(report, live),
+      isInDoubt: isIdle || mayBeDone(report, live),
       wasSent: wasOut,
       ref,
       past: [...steps.values()],
     };
+  } finally {
+    race.stop();
   }
 }

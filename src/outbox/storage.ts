@@ -77,7 +77,7 @@ export function createStorage({
     }
     durable = engine;
     waitMs = reopenMs;
-    if (isStopped) return engine.delivery.dispose();
+    if (isStopped) return engine.worker.dispose();
     show('durable');
     // Nobody who submits waits for it.
     onOpen(engine).catch(engine.onError);
@@ -159,9 +159,9 @@ export function createStorage({
     stop() {
       isStopped = true;
       clock.clearTimeout(timer);
-      for (const { delivery } of [durable, memory].filter((engine) => engine !== undefined)) {
-        delivery.stop();
-        delivery.dispose();
+      for (const { worker } of [durable, memory].filter((engine) => engine !== undefined)) {
+        worker.stop();
+        worker.dispose();
       }
     },
     dispose() {

@@ -4,7 +4,8 @@ import type { DeadReason, Fence, NewRow, OwnerRecord, Row, RowError, RowState } 
 /** What an attempt has come to. */
 export type Change =
   /** Once more, at that time. */
-  | (Tried & { readonly kind: 'again' } & Required<Pick<Row, 'nextRetryAt' | 'plannedAt'>>)
+  | (Tried & { readonly kind: 'again' } & Required<Pick<Row, 'nextRetryAt' | 'plannedAt'>> &
+      Partial<Pick<Row, 'lane' | 'notBefore'>>)
   /** Delivered. Nothing is kept where whoever submitted it knows already. */
   | { readonly kind: 'done'; readonly result: unknown; readonly isKept: boolean }
   | (Tried & {
@@ -41,6 +42,15 @@ export interface Settled {
   readonly row: Row | undefined;
   /** The next one of its scope, whose turn has come. */
   readonly next: Row | undefined;
+}
+
+/** What is due in a lane. */
+interface DueInLane {
+  readonly lane: string;
+  /** The places of the rows that are due: so many at most, the first due first. */
+  readonly due: readonly number[];
+  /** When the next one is. */
+  readonly nextAt: number | undefined;
 }
 
 /** How many rows there are of each kind. */
@@ -94,13 +104,21 @@ export interface OutboxStore {
     change: Change,
     nowMs: number,
   ) => Promise<Settled | undefined>;
-  /** The places of the rows of an owner that are due: so many at most, the first due first. */
-  readonly due: (owner: string, nowMs: number, limit: number) => Promise<readonly number[]>;
   /**
-   * When the next one is due. Of a row that was written in what is now the future, because the clock
-   * was set back meanwhile, the wait begins anew.
+   * What of an owner is due in each lane, and when the next one is. Of a row that was written in what is
+   * now the future, because the clock was set back meanwhile, the wait is over; what the server has told
+   * to wait does so anew.
    */
-  readonly nextDueAt: (fence: Fence, nowMs: number) => Promise<number | undefined>;
+  readonly due: (fence: Fence, nowMs: number, limit: number) => Promise<readonly DueInLane[]>;
+  /** What waits in a lane for no reason of the server goes after `delayMs` at the latest. */
+  readonly wake: (
+    fence: Fence,
+    lane: string,
+    nowMs: number,
+    delayMs: () => number,
+  ) => Promise<unknown>;
+  /** The clock was set back by so long: what an owner waits for comes no later for it. */
+  readonly setBack: (fence: Fence, nowMs: number, byMs: number) => Promise<unknown>;
   readonly owners: () => Promise<readonly OwnerRecord[]>;
   /**
    * Takes the rows of an owner that is dead. `from` is the token that it has, where that could change

@@ -3,11 +3,14 @@ type PageState = 'here' | 'hidden' | 'away';
 
 /** What joins the tabs of one browser: BroadcastChannel, Web Locks and the page's life, or a test's own. */
 export interface TabPorts {
-  /** Opens the line: `receive` gets what the other tabs post, and nothing of its own. */
+  /**
+   * Opens the line: `receive` gets what the other tabs post, and nothing of its own. Undefined where
+   * there is none: then each tab looks for itself, every 5 s.
+   */
   readonly open: (
     name: string,
     receive: (message: unknown) => void,
-  ) => { readonly post: (message: unknown) => void; readonly close: () => void };
+  ) => { readonly post: (message: unknown) => void; readonly close: () => void } | undefined;
   /**
    * Asks for the lock of this name, which one tab at a time has; undefined where there are none.
    * `granted` is called later, never before this has returned. The function that it returns gives the

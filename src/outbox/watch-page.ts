@@ -19,7 +19,7 @@ export function watchPage(
     if (now !== 'here' && engine?.ownership.held()[0]) onLeft();
     if (isAway) return engine?.leave();
     void engine?.ownership.comeBack();
-    for (const one of storage.engines()) one.delivery.look();
+    for (const one of storage.engines()) one.worker.look();
     onLook(wasAway);
   });
 }

@@ -64,15 +64,30 @@ describe.each([
 });
 
 test('a Retry-After beyond the cap is waited for, however long', () => {
-  expect(fate(stop('retry-after', 5_000_000))).toMatchObject({ nextRetryAt: 5_000_000 });
-  expect(fate(stop('retry-after', 101_000))).toMatchObject({ nextRetryAt: 104_000 });
+  const told = (retryAfterMs: number): Failure => ({
+    kind: 'http',
+    status: 503,
+    retryAfterMs,
+    inProgress: false,
+    processed: 'no',
+  });
+  expect(fate(stop('retry-after'), { failure: told(5_000_000) })).toEqual({
+    kind: 'again',
+    nextRetryAt: 5_100_000,
+    notBefore: 5_100_000,
+    attempts: 3,
+  });
+  expect(fate(stop('retry-after'), { failure: told(1000) })).toMatchObject({
+    nextRetryAt: 104_000,
+    notBefore: 101_000,
+  });
 });
 
-test('what was held, and not sent, was no attempt', () => {
+test('what was held, and not sent, was no attempt, and asks again soon, whatever its gate has planned', () => {
   const decision = stop('held-too-long', 130_000);
   expect(fate(decision, { failure: held, wasSent: false })).toEqual({
     kind: 'again',
-    nextRetryAt: 130_000,
+    nextRetryAt: 104_000,
     attempts: 2,
   });
   const overBudget: Failure = { kind: 'over-budget', processed: 'no' };

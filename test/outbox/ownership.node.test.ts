@@ -12,6 +12,7 @@ const row: NewRow = {
   id: '',
   schema: 1,
   handler: 'order',
+  lane: 'order',
   version: 1,
   variables: undefined,
   createdAt: 0,

@@ -1,6 +1,11 @@
 import 'fake-indexeddb/auto';
 import { QueryClient } from '@tanstack/react-query';
-import { createSteadfetch, idempotencyProfiles } from 'steadfetch';
+import {
+  createSteadfetch,
+  idempotencyProfiles,
+  type Steadfetch,
+  type SteadfetchConfig,
+} from 'steadfetch';
 import { createOutbox, type TabPorts } from 'steadfetch/outbox';
 import type { AnyOutboxHandlers, Outbox, OutboxConfig } from 'steadfetch/outbox';
 import { createIdbBackend } from '../../src/outbox/idb-backend.ts';
@@ -14,6 +19,7 @@ import { createVirtualClock, type VirtualClock } from '../origin/virtual-clock.t
 /** A request as the server gets it. */
 export interface Arrival {
   readonly tab: number;
+  readonly url: string;
   readonly key: string | null;
   readonly body: string;
   readonly answer: (status: number, body?: unknown, headers?: Record<string, string>) => void;
@@ -35,6 +41,7 @@ interface TestServer {
 
 export interface TestTab<H extends AnyOutboxHandlers> {
   readonly outbox: Outbox<H>;
+  readonly steady: Steadfetch;
   readonly client: QueryClient;
   /** Closed, or crashed: nothing of it goes on. */
   readonly crash: () => void;
@@ -53,7 +60,13 @@ export interface TestTab<H extends AnyOutboxHandlers> {
 
 type TabOptions<H extends AnyOutboxHandlers> = Partial<
   Omit<OutboxConfig<H>, 'steady' | 'queryClient' | 'handlers'>
-> & { readonly handlers: H; readonly hasLocks?: boolean };
+> & {
+  readonly handlers: H;
+  readonly hasLocks?: boolean;
+  readonly hasChannel?: boolean;
+  /** Of the gates of its origins. */
+  readonly origin?: SteadfetchConfig['origin'];
+};
 
 export interface TestBrowser {
   /** Of its database. */
@@ -70,6 +83,7 @@ export interface TestBrowser {
 }
 
 const api = 'https://api.example';
+const otherApi = 'https://keyed.example';
 let browsers = 0;
 
 /** All that needs no time is done: what was asked of the database, too. */
@@ -92,7 +106,13 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
     for (const ear of ears.keys())
       if (ear !== own) setImmediate(() => ears.get(ear)?.(structuredClone(copy)));
   };
-  const openTab: TestBrowser['openTab'] = ({ handlers, hasLocks = true, ...options }) => {
+  const openTab: TestBrowser['openTab'] = ({
+    handlers,
+    hasLocks = true,
+    hasChannel = true,
+    origin,
+    ...options
+  }) => {
     tabs += 1;
     const tab = tabs;
     const held = locks.open(`${tab}`);
@@ -110,6 +130,7 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
     };
     const ports: TabPorts = {
       open(_, receive) {
+        if (!hasChannel) return undefined;
         ears.set(self, (message) => {
           if (!isDead && !isFrozen) receive(message);
         });
@@ -144,6 +165,7 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
         request.signal.addEventListener('abort', () => reject(request.signal.reason));
         const arrival: Arrival = {
           tab,
+          url: request.url,
           key: request.headers.get('idempotency-key'),
           body,
           answer: (status, answer = {}, headers = {}) =>
@@ -159,7 +181,11 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
       clock: tabClock,
       random: seededRandom(seed * 100 + tab),
       fetch: transport,
-      apis: [{ match: api, idempotency: { ...idempotencyProfiles.draft, format: 'raw' } }],
+      ...(origin && { origin }),
+      apis: [api, otherApi].map((match) => ({
+        match,
+        idempotency: { ...idempotencyProfiles.draft, format: 'raw' as const },
+      })),
     });
     const client = new QueryClient({ defaultOptions: steady.defaultOptions });
     const restore = spyOnDatabase(watchDatabase, () => fault === 'abort');
@@ -167,6 +193,7 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
     restore();
     return {
       outbox,
+      steady,
       client,
       locks: held.count,
       look: () => tell('here'),
@@ -264,4 +291,4 @@ export const shop = {
   },
 } as const satisfies AnyOutboxHandlers;
 
-export { api };
+export { api, otherApi };

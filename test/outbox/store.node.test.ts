@@ -23,6 +23,7 @@ const row = (id: string, more: Partial<NewRow> = {}): NewRow => ({
   id,
   schema: rowSchema,
   handler: 'order',
+  lane: 'order',
   version: 1,
   variables: { sku: id },
   createdAt: 1000,
@@ -177,10 +178,10 @@ describe.each([
       },
       next: undefined,
     });
-    expect(await store.due('a', 4999, 100)).toEqual([]);
-    expect(await store.nextDueAt(tabA, 4999)).toBe(5000);
-    expect(await store.due('a', 5000, 100)).toEqual([1]);
-    expect(await store.nextDueAt(tabA, 5000)).toBeUndefined();
+    expect(await store.due(tabA, 4999, 100)).toEqual([{ lane: 'order', due: [], nextAt: 5000 }]);
+    expect(await store.due(tabA, 5000, 100)).toEqual([
+      { lane: 'order', due: [1], nextAt: undefined },
+    ]);
   });
 
   test('nothing is kept of a row whose submitter knows its result', async () => {
@@ -344,16 +345,63 @@ describe.each([
     expect(await store.find('2')).toBeUndefined();
   });
 
-  test('where the clock was set back, a wait begins anew', async () => {
+  test('of what is due, each lane has a page of its own, and its own next time', async () => {
     const store = await start();
-    await store.add(row('1', { nextRetryAt: 900_000, plannedAt: 900_000 }), tabA);
-    await store.add(row('2', { nextRetryAt: 960_000, plannedAt: 900_000 }), tabA);
-    // The first was due when the clock was set. The second waits its minute from now on.
-    expect(await store.nextDueAt(tabA, 1000)).toBe(1000);
-    expect(await store.due('a', 1000, 100)).toEqual([1]);
-    expect(await store.find('2')).toMatchObject({ nextRetryAt: 61_000, plannedAt: 1000 });
-    expect(await store.nextDueAt(tabA, 1001)).toBe(61_000);
-    expect(await store.nextDueAt(tabB, 1001)).toBeUndefined();
+    for (const [id, lane, nextRetryAt] of [
+      ['1', 'order', 1000],
+      ['2', 'order', 1000],
+      ['3', 'order', 9000],
+      ['4', 'order', 5000],
+      ['5', 'note', 1000],
+      ['6', 'note 2', 7000],
+    ] as const)
+      await store.add(row(id, { lane, nextRetryAt }), tabA);
+    await store.add(row('7', { lane: 'other', owner: 'b', liveOwner: 'b' }), tabB);
+    const lanes = await store.due(tabA, 1000, 1);
+    expect(lanes.toSorted((a, b) => a.lane.localeCompare(b.lane))).toEqual([
+      { lane: 'note', due: [5], nextAt: undefined },
+      { lane: 'note 2', due: [], nextAt: 7000 },
+      { lane: 'order', due: [1], nextAt: 5000 },
+    ]);
+  });
+
+  test('where the clock was set back while nobody looked, what waits is due, but for what the server has said', async () => {
+    const store = await start();
+    const times = { nextRetryAt: 960_000, plannedAt: 900_000 };
+    await store.add(row('1', times), tabA);
+    await store.add(row('2', { ...times, notBefore: 950_000 }), tabA);
+    expect(await store.due(tabA, 1000, 100)).toEqual([{ lane: 'order', due: [1], nextAt: 61_000 }]);
+    expect(await store.find('2')).toMatchObject({
+      nextRetryAt: 61_000,
+      plannedAt: 1000,
+      notBefore: 51_000,
+    });
+  });
+
+  test('what waits in a lane is drawn nearer, and no nearer than the server has said', async () => {
+    const store = await start();
+    const times = { nextRetryAt: 300_000, plannedAt: 1000 };
+    await store.add(row('1', times), tabA);
+    await store.add(row('2', { ...times, notBefore: 200_000 }), tabA);
+    await store.add(row('3', { ...times, nextRetryAt: 3000 }), tabA);
+    await store.add(row('4', { ...times, lane: 'note' }), tabA);
+    await store.wake({ owner: 'a', token: 'of nobody' }, 'order', 1000, () => 0);
+    expect(await store.find('1')).toMatchObject(times);
+    await store.wake(tabA, 'order', 1000, () => 4000);
+    const rows = await store.list(undefined, 0, 9);
+    expect(rows.map(({ nextRetryAt }) => nextRetryAt)).toEqual([5000, 200_000, 3000, 300_000]);
+  });
+
+  test('where the clock is set back, all that waits comes as soon as before', async () => {
+    const store = await start();
+    await store.add(row('1', { nextRetryAt: 50_000, plannedAt: 30_000 }), tabA);
+    await store.add(row('2', { nextRetryAt: 90_000, plannedAt: 1000, notBefore: 80_000 }), tabA);
+    // It was 40 s, and is 10 s.
+    await store.setBack({ owner: 'a', token: 'of nobody' }, 10_000, 30_000);
+    expect(await store.find('1')).toMatchObject({ nextRetryAt: 50_000 });
+    await store.setBack(tabA, 10_000, 30_000);
+    expect(await store.find('1')).toMatchObject({ nextRetryAt: 20_000, plannedAt: 0 });
+    expect(await store.find('2')).toMatchObject({ nextRetryAt: 60_000, notBefore: 50_000 });
   });
 
   test('rows are counted by what becomes of them', async () => {

@@ -6,6 +6,7 @@ export function rowsOfTheDead(count: number, nowMs: number): NewRow[] {
     id: crypto.randomUUID(),
     schema: 1,
     handler: 'order',
+    lane: 'order',
     version: 1,
     variables: { no: index + 1, article: 'a lamp' },
     createdAt: nowMs - count + index,

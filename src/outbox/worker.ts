@@ -1,0 +1,312 @@
+import { createSteadyClock } from '../lib/steady-clock.ts';
+import type { Network } from '../origin/network.ts';
+import type { Clock, Random } from '../policy/clock.ts';
+import {
+  createPlaces,
+  type DueRow,
+  isThrough,
+  nextReadAt,
+  noteDue,
+  originOfLane,
+  type Owned,
+  ownedBy,
+  readDue,
+  type Slot,
+} from './lanes.ts';
+import type { Fence, Row } from './row.ts';
+import type { Attempt, Running } from './running.ts';
+import type { OutboxStore, Settled } from './store.ts';
+import { writeEnd } from './write-end.ts';
+
+export interface WorkerContext {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly store: OutboxStore;
+  readonly network: Network;
+  /** So many attempts at once to one origin, at most. */
+  readonly parallel: number;
+  /** Makes one attempt; undefined when nobody wanted it any more. Never rejects. */
+  readonly attempt: (
+    running: Running,
+    fence: Fence,
+    isUrged: boolean,
+  ) => Promise<Attempt | undefined>;
+  /** Which clear of all entries is under way, or has failed: nothing is sent meanwhile. */
+  readonly clearing: () => string | undefined;
+  /** One has begun that this tab has not heard of. */
+  readonly onCleared: (token: string) => void;
+  /** An attempt begins. */
+  readonly onStart: (row: Row) => void;
+  /** Its turn has come, whoever sends it. */
+  readonly onTurn: (row: Row) => void;
+  /** Another tab has taken the rows of this owner over. */
+  readonly onLost: (fence: Fence) => void;
+  /** The store does not work. */
+  readonly onError: (error: unknown) => void;
+  /** There is nothing left to do at the moment. */
+  readonly onIdle: () => void;
+}
+
+/** Sends the rows of the owners that this tab has, when they are due. */
+export interface Worker {
+  /** The rows of this owner are to be sent. @returns whether that is new. */
+  readonly drive: (fence: Fence) => boolean;
+  /** They no longer are. What is under way goes on. */
+  readonly drop: (owner: string) => void;
+  /** A row of an owner of ours is due. `isUrged`: because a user wants it now. */
+  readonly add: (row: DueRow, isUrged?: boolean) => void;
+  /** Looks again what is due: time has passed, or another tab has changed something. */
+  readonly look: () => void;
+  /** An attempt is paused or goes on: there may be a place for another. */
+  readonly check: () => void;
+  /** A request to this origin went well, or (without one) the network is back: what waits goes soon. */
+  readonly wake: (origin?: string) => void;
+  readonly running: (id: string) => Running | undefined;
+  /** Breaks off all that is under way. */
+  readonly stop: () => void;
+  /** Resolves when nothing is due or under way. @returns when the next one is, or Infinity. */
+  readonly whenIdle: () => Promise<number>;
+  readonly dispose: () => void;
+}
+
+/** No wait is trusted to one timer for longer: timers stand still while a machine sleeps. */
+const longestTimerMs = 5000;
+/** A store that does not work is asked again after so long. */
+const errorPauseMs = 5000;
+/** What waits for an origin goes within this time of a success there, spread. */
+const wakeMs = { least: 500, most: 4000 } as const;
+/** A clock that was set back by less is not worth a write. */
+const leastSetBackMs = 1000;
+
+export function createWorker({
+  clock: wall,
+  random,
+  store,
+  network,
+  parallel,
+  attempt,
+  clearing,
+  onCleared,
+  onStart,
+  onTurn,
+  onLost,
+  onError,
+  onIdle,
+}: WorkerContext): Worker {
+  // What is on the disk is of the clock on the wall; how long something takes is not.
+  const clock = createSteadyClock(wall);
+  const running = new Map<number, Slot>();
+  const driven = new Map<string, Owned>();
+  const places = createPlaces(parallel);
+  const woken = new Map<string, number>();
+  const idle: (() => void)[] = [];
+  let timer: unknown;
+  let pausedUntil = -Infinity;
+  let setBackMs = 0;
+  let isPumping = false;
+  let isAskedAgain = false;
+  let wasOffline = network.isOffline();
+  let isOver = false;
+
+  const read = (owned: Owned): Promise<void> => readDue(owned, store, running, wall.now());
+  const note = (row: DueRow, isUrged = false): void =>
+    noteDue(driven.get(row.liveOwner ?? ''), row, wall.now(), isUrged);
+  const expire = (): void => {
+    for (const owned of driven.values()) owned.isStale = true;
+  };
+  /** Where the clock was set back, all that waits was planned by another time. */
+  const obeyClock = async (): Promise<void> => {
+    const byMs = clock.setBackMs() - setBackMs;
+    if (byMs < leastSetBackMs) return;
+    for (const { fence } of driven.values()) await store.setBack(fence, wall.now(), byMs);
+    setBackMs += byMs;
+    expire();
+  };
+  const isBlocked = (): boolean =>
+    isOver || clock.now() < pausedUntil || network.isOffline() || clearing() !== undefined;
+
+  const fill = async (): Promise<void> => {
+    await obeyClock();
+    for (const owned of driven.values()) if (nextReadAt([owned]) <= wall.now()) await read(owned);
+    while (!isBlocked()) {
+      for (const owned of driven.values())
+        if ([...owned.lanes.values()].some((lane) => lane.hasMore && lane.seqs.length === 0))
+          await read(owned);
+      const next = places.take(driven.values(), running.values(), clock.now());
+      if (!next) break;
+      if (!running.has(next.seq)) void run(next.seq, next.fence, next);
+    }
+  };
+  const pump = async (): Promise<void> => {
+    if (isPumping) {
+      isAskedAgain = true;
+      return;
+    }
+    isPumping = true;
+    try {
+      do {
+        isAskedAgain = false;
+        if (isOver || clock.now() < pausedUntil) break;
+        const cleared = driven.size > 0 ? clearing() : undefined;
+        if (cleared !== undefined) {
+          onCleared(cleared);
+          break;
+        }
+        await fill();
+      } while (isAskedAgain);
+    } catch (error) {
+      pause(error);
+    } finally {
+      isPumping = false;
+    }
+    plan();
+    if (!isIdle()) return;
+    for (const tell of idle.splice(0)) tell();
+    if (!isOver) onIdle();
+  };
+  const isIdle = (): boolean => running.size === 0 && isThrough(driven.values());
+
+  const pause = (error: unknown): void => {
+    pausedUntil = clock.now() + errorPauseMs;
+    expire();
+    onError(error);
+  };
+
+  const plan = (): void => {
+    clock.clearTimeout(timer);
+    if (isOver) return;
+    const isWaiting = running.size > 0 && !isThrough(driven.values());
+    const dueInMs = nextReadAt(driven.values()) - wall.now();
+    if (dueInMs === Infinity && !isWaiting) return;
+    const delayMs = Math.max(dueInMs, pausedUntil - clock.now(), 0);
+    timer = clock.setTimeout(() => void pump(), Math.min(delayMs, longestTimerMs));
+  };
+
+  const begin = (row: Row): Running => {
+    const one: Running = {
+      row,
+      live: undefined,
+      controller: new AbortController(),
+      origin: undefined,
+      open: 0,
+      idleSince: clock.now(),
+      onRequest(origin) {
+        one.origin = origin ?? one.origin;
+        if (origin !== undefined) places.learn(row.handler, origin);
+        one.open += 1;
+        return () => {
+          one.open -= 1;
+          one.idleSince = clock.now();
+        };
+      },
+    };
+    return one;
+  };
+
+  const run = async (
+    seq: number,
+    fence: Fence,
+    { lane, isUrged }: Pick<Slot, 'lane' | 'isUrged'>,
+  ): Promise<void> => {
+    const slot: Slot = { lane, isUrged, startedAt: clock.now(), one: undefined };
+    running.set(seq, slot);
+    const { owner } = fence;
+    let settled: Settled | undefined;
+    try {
+      const claim = await store.claim(seq, fence, wall.now());
+      if (claim === 'lost') {
+        if (driven.get(owner)?.fence.token === fence.token) driven.delete(owner);
+        onLost(fence);
+      } else if (claim.next) onTurn(claim.next);
+      else if (claim.row && !isOver) {
+        const { row } = claim;
+        const one = begin(row);
+        slot.lane = row.lane;
+        slot.one = one;
+        onStart(row);
+        const made = await attempt(one, fence, isUrged);
+        await obeyClock();
+        if (made)
+          settled = await writeEnd(
+            clock,
+            // This tab may have slept, and taken over from itself since.
+            () => store.settle(row, driven.get(owner)?.fence ?? fence, made.change, wall.now()),
+            () => isOver,
+            onError,
+          );
+        // It may be there still, and then nobody else looks: this tab has slept, and is back.
+        if (!settled) expire();
+        made?.report(settled);
+      }
+    } catch (error) {
+      pause(error);
+    }
+    running.delete(seq);
+    if (settled?.row?.state === 'pending') note(settled.row);
+    if (settled?.next) note(settled.next);
+    void pump();
+  };
+
+  const wakeLanes = async (origin: string | undefined): Promise<void> => {
+    for (const owned of driven.values())
+      for (const { name, nextAt } of owned.lanes.values()) {
+        const isMeant = origin === undefined || originOfLane(name) === origin;
+        if (!isMeant || nextAt <= wall.now() || nextAt === Infinity) continue;
+        const { least, most } = wakeMs;
+        await store.wake(owned.fence, name, wall.now(), () => least + random() * (most - least));
+        owned.isStale = true;
+      }
+    void pump();
+  };
+  const wake: Worker['wake'] = (origin) => {
+    const name = origin ?? '';
+    const nowMs = clock.now();
+    if (isOver || nowMs - (woken.get(name) ?? -Infinity) < wakeMs.least) return;
+    woken.set(name, nowMs);
+    wakeLanes(origin).catch(pause);
+  };
+
+  const unsubscribe = network.subscribe(() => {
+    const isOffline = network.isOffline();
+    if (wasOffline && !isOffline) wake();
+    wasOffline = isOffline;
+    void pump();
+  });
+  return {
+    drive(fence) {
+      const { owner, token } = fence;
+      if (driven.get(owner)?.fence.token === token) return false;
+      driven.set(owner, ownedBy(fence));
+      void pump();
+      return true;
+    },
+    drop: (owner) => void driven.delete(owner),
+    add(row, isUrged = false) {
+      if (!driven.has(row.liveOwner ?? '')) return;
+      const known = running.get(row.seq)?.one;
+      if (isUrged && known) for (const { go } of known.live?.holds ?? []) go();
+      note(row, isUrged);
+      void pump();
+    },
+    look() {
+      expire();
+      void pump();
+    },
+    check: () => void pump(),
+    wake,
+    async whenIdle() {
+      if (!isIdle()) await new Promise<void>((resolve) => void idle.push(resolve));
+      return nextReadAt(driven.values());
+    },
+    stop() {
+      for (const { one } of running.values()) one?.controller.abort();
+    },
+    running: (id) => [...running.values()].find(({ one }) => one?.row.id === id)?.one,
+    dispose() {
+      isOver = true;
+      clock.clearTimeout(timer);
+      unsubscribe();
+      driven.clear();
+    },
+  };
+}
