@@ -12,6 +12,8 @@ export interface BoundFetch {
   readonly fetchNow: () => SteadyFetch;
   /** Whether something of the present attempt may have reached a server, and has not failed. */
   readonly isOut: () => boolean;
+  /** Whether nothing of it is under way at the moment. */
+  readonly isIdle: () => boolean;
   /** Whether a read is under way, and nothing can have been done. */
   readonly isReading: () => boolean;
 }
@@ -45,6 +47,7 @@ export function bindFetch(
       live.phase === 'sending' ||
       open > live.holds.length ||
       (live.phase === 'held' && live.attempt === 1 && live.doubts > 0),
+    isIdle: () => open === 0,
     // While nothing of ours is open, it may be another client that is.
     isReading: () => open > 0 && !live.doubts,
   };

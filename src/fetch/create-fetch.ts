@@ -19,6 +19,7 @@ import { keepReferrer, readInit } from './read-init.ts';
 import { accept } from './receive.ts';
 import { isBodySpent, isSendable, readParts, type RequestParts, shown } from './request-parts.ts';
 import type { SteadyInit } from './steady-init.ts';
+import { noteStray } from './stray.ts';
 import { warn } from './warn.ts';
 
 /**
@@ -61,6 +62,8 @@ export function createFetch(context: FetchContext): SteadyFetch {
       facts.own || live.intent || init.idempotencyKey !== undefined || init.step !== undefined
         ? await prepare(context, facts, signal, keys.add(facts, { parts, init }))
         : undefined;
+    if (!keyed) noteStray(operations, facts);
+    facts.step = keyed?.step;
     if (keyed) facts.keyed = true;
     const sent = keyed?.init ?? init;
     const { timeout } = operations.policyOf(live, facts);

@@ -2,7 +2,7 @@ import type { Decision } from '../policy/decision.ts';
 import type { Failure } from '../policy/outcome.ts';
 import { isSteadfetchError } from './errors.ts';
 import { type FailureReport, reportFailure } from './failure-report.ts';
-import { isInDoubt, mayBeDone } from './is-in-doubt.ts';
+import { isInDoubt, mayBeDone, weightOf } from './is-in-doubt.ts';
 import type { LiveOperation } from './live-operation.ts';
 
 /** Enters what was decided about a failure. */
@@ -14,8 +14,10 @@ export function enterDecision(
 ): void {
   live.decision = decision;
   live.lastError = error;
-  // For good, also what another client has sent: all that is known of that is its error.
-  if (mayBeDone(report, live)) live.doubts++;
+  // Of what another client has sent, all that is known is its error. Our own is counted already.
+  const { method, idempotent } = report;
+  const isOwn = report.live === live && method !== undefined && weightOf({ method, idempotent });
+  if (!isOwn && mayBeDone(report, live)) live.doubts++;
   const isEnd = decision.kind === 'stop' && live.ref.kind === 'mutation';
   const failure = isEnd ? endOf(live, error, report) : report.failure;
   reportFailure(error, { ...report, failure, live, decision });

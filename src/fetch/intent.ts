@@ -8,14 +8,14 @@ export interface Intent {
   wasSent?: boolean | undefined;
   /** A request of it went without a key, because its API honours none: once more may be twice. */
   isUnkeyed?: boolean | undefined;
-  /** A request of it was refused: it is not what it was. */
-  isChanged?: boolean | undefined;
+  /** A request that may be sent again has gone: with a key, or an idempotent one. */
+  isRepeatable?: boolean | undefined;
   /** Its steps from before this operation, where somebody keeps them. They bind it where it may have been sent. */
   readonly past?: readonly PastStep[] | undefined;
   /** What a body is known by where its bytes are not kept. */
   readonly digest?: ((body: FixedBody) => Promise<string>) | undefined;
-  /** Keeps a step that is sent now, or done. */
-  readonly keep?: ((step: Step) => void) | undefined;
+  /** Keeps a step that is sent now, done, or refused. `lifetimeMs`: how long its API remembers its key. */
+  readonly keep?: ((step: Step, lifetimeMs?: number) => void) | undefined;
   /** Resolves once what was said of it is kept: no request of it goes before. Rejects where none may. */
   readonly kept?: (() => Promise<void>) | undefined;
 }
@@ -38,6 +38,8 @@ export interface Step {
   attempt: number;
   /** When it was first sent, in epoch milliseconds. */
   sentAt?: number | undefined;
+  /** How many attempts of its operation may have done it: those under way, too. */
+  doubts?: number | undefined;
   /** It was answered, and well. */
   isDone?: boolean | undefined;
   /** It was definitely refused: its key stands for that refusal. */
@@ -47,7 +49,7 @@ export interface Step {
 }
 
 /** What is kept of a step when its operation is over. */
-export type PastStep = Omit<Step, 'attempt'>;
+export type PastStep = Omit<Step, 'attempt' | 'doubts'>;
 
 /**
  * The steps of a submission that the user sends again. What was definitely refused takes a fresh key:

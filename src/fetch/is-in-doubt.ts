@@ -3,7 +3,10 @@ import type { FailureReport } from './failure-report.ts';
 import type { LiveOperation, SentRequest } from './live-operation.ts';
 
 /** What a request counts for among those that may have been done: a read for nothing. */
-export function weightOf({ method, idempotent }: SentRequest): 0 | 1 {
+export function weightOf({
+  method,
+  idempotent,
+}: Pick<SentRequest, 'method' | 'idempotent'>): 0 | 1 {
   return isSafeMethod(method) || idempotent ? 0 : 1;
 }
 

@@ -1,9 +1,11 @@
 import type { Clock } from '../policy/clock.ts';
 import type { Failure } from '../policy/outcome.ts';
 import { NotSentError } from './errors.ts';
+import { isKeyExpired } from './key-lifetime.ts';
 import { reportFailure } from './failure-report.ts';
 import type { IdempotencyProfile } from './idempotency-profile.ts';
 import type { Step } from './intent.ts';
+import { weightOf } from './is-in-doubt.ts';
 import type { KeyedRequest } from './keyed-request.ts';
 import type { LiveOperation } from './live-operation.ts';
 import { view } from './operations.ts';
@@ -16,19 +18,24 @@ export function judgeAnswers(
   step: Step,
   live: LiveOperation,
   clock: Clock,
-): Omit<KeyedRequest, 'init'> {
+): Omit<KeyedRequest, 'init' | 'step'> {
   const { lifetimeMs = Infinity, alreadyDone } = profile;
   // Not by the outcome of this attempt: what an earlier one may have done, this one does not undo.
-  const mayBeDone = ({ name }: SentFacts): boolean =>
-    !!live.steps?.wasSent || !!live.unsure?.has(name);
+  const mayBeDone = (facts: SentFacts): boolean => {
+    // This attempt is counted, too. What is no mutation may go on after its steps are forgotten.
+    const isUnsure =
+      live.intent && weightOf(facts) ? (step.doubts ?? 0) > 1 : live.unsure?.has(facts.name);
+    return !!live.steps?.wasSent || !!isUnsure;
+  };
 
   return {
     start(facts) {
       const now = clock.now();
       const bornAt = (!step.refusals && live.intent?.createdAt) || (step.sentAt ?? now);
-      if (now - bornAt > lifetimeMs && mayBeDone(facts)) return expire(facts);
+      if (isKeyExpired(bornAt, lifetimeMs, now) && mayBeDone(facts)) return expire(facts);
       step.sentAt ??= now;
-      live.intent?.keep?.(step);
+      step.isRefused = undefined;
+      live.intent?.keep?.(step, lifetimeMs);
       return undefined;
     },
     isInProgress: (response) =>
@@ -43,7 +50,10 @@ export function judgeAnswers(
       const isStored = response.headers.get('idempotent-replayed') === 'true';
       const shouldRetry =
         ask(() => profile.shouldRetry?.(response)) ?? (isStored ? false : undefined);
-      const isUnsure = failure.processed === 'no' && mayBeDone(facts);
+      const isNo = failure.processed === 'no';
+      // What is stored is the answer to its key, also to the attempts before.
+      const isUnsure = isNo && !isStored && mayBeDone(facts);
+      if (isNo && !isUnsure && !isAskingAgain(failure.status)) refuse(step, live);
       return { ...failure, shouldRetry, processed: isUnsure ? 'unknown' : failure.processed };
     },
     succeed() {
@@ -51,6 +61,28 @@ export function judgeAnswers(
       live.intent?.keep?.(step);
     },
   };
+}
+
+/** Answers that ask for the same again stand for nothing. */
+const isAskingAgain = (status: number): boolean =>
+  status === 401 || status === 425 || status === 429;
+
+/**
+ * Its API has refused it: nothing of this step was done, by none of its attempts. Where all that was
+ * sent before this operation is known and was refused, nothing is left that may have been done.
+ */
+function refuse(step: Step, live: LiveOperation): void {
+  const { intent, steps } = live;
+  // This attempt is counted until it has settled.
+  const { doubts = 1 } = step;
+  live.doubts -= Math.max(0, doubts - 1);
+  step.doubts = 1;
+  step.isRefused = true;
+  intent?.keep?.(step);
+  const isKnown = intent?.past?.some(({ id }) => id === step.id);
+  const known = [...(steps?.known.values() ?? [])];
+  const isAll = known.every(({ sentAt, isRefused }) => sentAt === undefined || isRefused);
+  if (intent && isKnown && isAll && !intent.isUnkeyed) intent.wasSent = false;
 }
 
 function expire(facts: SentFacts): NotSentError {

@@ -1,11 +1,13 @@
 import type { HttpFailure } from '../policy/classify.ts';
 import type { NotSentError } from './errors.ts';
+import type { Step } from './intent.ts';
 import type { SentFacts } from './passage.ts';
 
 /** A request with its key, for one attempt. */
 export interface KeyedRequest {
   /** With the key, and the bytes that belong to it. */
   readonly init: RequestInit;
+  readonly step: Step;
   /** It goes out now, unless its key is too old: then this is the error. */
   readonly start: (facts: SentFacts) => NotSentError | undefined;
   /** Whether this answer says that the first request with the key is still running. */

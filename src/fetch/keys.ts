@@ -1,7 +1,7 @@
 import { reject } from '../policy/check-option.ts';
 import type { Clock } from '../policy/clock.ts';
 import { serializeKey } from '../policy/idempotency-key.ts';
-import { isIdempotentMethod } from '../policy/operation.ts';
+import { isIdempotentMethod, isSafeMethod } from '../policy/operation.ts';
 import { failures } from '../policy/outcome.ts';
 import type { ApiProfile } from './api-profile.ts';
 import { insertBodyKey, readBodyKey } from './body-key.ts';
@@ -126,9 +126,12 @@ export function createKeys(
       const { idempotencyKey, step: name } = init;
       checkNames(facts, init);
       const isAsked = !!own || idempotencyKey !== undefined || name !== undefined;
-      if (!isAsked && (idempotent || isIdempotentMethod(method))) return undefined;
+      const { intent } = live;
+      if (!isAsked && (idempotent || isIdempotentMethod(method))) {
+        if (intent && !isSafeMethod(method)) intent.isRepeatable = true;
+        return undefined;
+      }
       if (!profile) {
-        const { intent } = live;
         // Somebody may have written it there by hand.
         const written = [...readHeaders(passed.parts.request, init).values(), init.body];
         if (
@@ -141,8 +144,10 @@ export function createKeys(
       }
       try {
         const step = await identify(facts, passed);
+        if (intent) intent.isRepeatable = true;
         return {
           init: withKey(profile, passed, step, own),
+          step,
           ...judgeAnswers(profile, step, live, clock),
         };
       } catch (error) {

@@ -102,6 +102,13 @@ export interface LiveOperation {
   readonly isSingle?: boolean | undefined;
 }
 
+/** A mutation of ours whose mutationFn runs. */
+export interface Execution {
+  readonly intent: Intent;
+  /** Nothing that it has sent is under way: it may be about to send something. */
+  readonly isIdle: () => boolean;
+}
+
 /** What an operation begins with. */
 export type OperationInit = Partial<
   Pick<

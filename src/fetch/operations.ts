@@ -8,7 +8,7 @@ import { countHeld } from './count-held.ts';
 import { enterDecision } from './enter-decision.ts';
 import type { Emitter, EventDetail, OperationResult } from './events.ts';
 import { type FailureReport, isRepeatable, reportOf, type RequestFacts } from './failure-report.ts';
-import type { LiveOperation, OperationInit } from './live-operation.ts';
+import type { Execution, LiveOperation, OperationInit } from './live-operation.ts';
 import { watchShouldRetry } from './watch-should-retry.ts';
 
 /** What a whole Steadfetch instance shares. */
@@ -44,6 +44,8 @@ export interface Operations {
   /** Whether anybody listens: without a listener no event need be made. */
   readonly isHeard: () => boolean;
   readonly emit: (live: LiveOperation, detail: EventDetail) => void;
+  /** The mutations of ours whose mutationFn runs: a request of no operation may be one of theirs. */
+  readonly executions: Set<Execution>;
 }
 
 const none: readonly never[] = [];
@@ -174,6 +176,7 @@ export function createOperations(environment: Environment): Operations {
     },
     end,
     emit,
+    executions: new Set(),
   };
 }
 

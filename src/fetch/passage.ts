@@ -12,6 +12,7 @@ import { readRateLimit } from '../policy/rate-limit.ts';
 import type { ApiProfile } from './api-profile.ts';
 import { isRepeatable, type RequestFacts } from './failure-report.ts';
 import { holdAt } from './hold.ts';
+import type { Step } from './intent.ts';
 import { weightOf } from './is-in-doubt.ts';
 import type { LiveOperation, SentRequest } from './live-operation.ts';
 import type { Operations } from './operations.ts';
@@ -43,6 +44,8 @@ export interface SentFacts extends RequestFacts {
   readonly own: string | undefined;
   /** Known once it has been given its key. */
   keyed: boolean;
+  /** Then: what it is one attempt of. */
+  step?: Step | undefined;
 }
 
 type GateAsk = Omit<Ask, 'onHold'>;
@@ -103,11 +106,12 @@ export function createPassage(
   };
   // Apart, so that the way of a request that goes at once makes one function and no more.
   const settleAt = (gate: Gate, isCanary: boolean, facts: SentFacts): Settle => {
-    const { live, url, name, api } = facts;
+    const { live, url, name, api, step } = facts;
     const sentAt = clock.now();
     const weight = weightOf(facts);
     const unkeyed = isRepeatable(facts) ? 0 : 1;
     live.doubts += weight;
+    if (step) step.doubts = (step.doubts ?? 0) + weight;
     live.unkeyed += unkeyed;
     let isOver = false;
     return (outcome, error, response) => {
@@ -115,6 +119,7 @@ export function createPassage(
       isOver = true;
       if (outcome.processed === 'no') {
         live.doubts -= weight;
+        if (step?.doubts) step.doubts -= weight;
         live.unkeyed -= unkeyed;
       }
       const now = clock.now();

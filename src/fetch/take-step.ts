@@ -30,9 +30,8 @@ export interface StepAsk {
  * @throws TypeError when it has no name and needs one, or is not what it was when it was sent.
  */
 export async function takeStep(steps: Steps, ask: StepAsk): Promise<Step> {
-  const { attempt, own, name, target, intent } = ask;
+  const { attempt, own, name, target } = ask;
   const stop = (error: unknown): never => {
-    if (intent) intent.isChanged = true;
     steps.mistake ??= { attempt, error };
     throw error;
   };

@@ -1,44 +1,49 @@
+import { isKeyExpired } from '../fetch/key-lifetime.ts';
 import type { Intent, PastStep } from '../fetch/intent.ts';
 import { createIdempotencyKey } from '../policy/idempotency-key.ts';
 import type { TabStorage } from './tab-storage.ts';
 
-/** What is known of the intent of a form, also after a reload. There is none after a success. */
+/**
+ * A submission of a form that may have been done, as its tab keeps it, also over a reload. What has
+ * succeeded or surely failed is forgotten: the next press is another submission, with another key.
+ */
 export interface FormIntent extends Pick<Intent, 'key' | 'createdAt'> {
   /** Of its payload. */
   readonly fingerprint: string;
-  /** `failed`: surely not done. `unknown` from before it is sent until more is known. */
-  readonly outcome: 'failed' | 'unknown';
-  /** Its API no longer knows its key. */
-  readonly isExpired?: boolean | undefined;
-  /** It went without a key: its API honours none. */
-  readonly isUnkeyed?: boolean | undefined;
+  /**
+   * Whether it may be sent again by itself: its key has gone with it, or its requests are idempotent.
+   * False once a request of it may have gone without a key; undefined while none is known to have gone.
+   */
+  readonly isRepeatable?: boolean | undefined;
+  /** From then on, in epoch milliseconds, an API that it was sent to may have forgotten its key. */
+  readonly expiresAt?: number | undefined;
   /** Its requests, without their bytes. */
   readonly steps?: readonly PastStep[] | undefined;
   /** The payload, where the form is to keep it. */
   readonly payload?: unknown;
 }
 
-/** The intent of one form. What this tab has stored counts: another page of it may have gone on. */
+/** What is kept of one form. What this tab has stored counts: another page of it may have gone on. */
 export interface FormIntents {
   readonly secret: () => string;
   readonly read: () => FormIntent | undefined;
-  readonly write: (intent: FormIntent) => void;
-  /** Changes the intent with this key, if it is still there. */
+  readonly write: (submission: FormIntent) => void;
+  /** Changes the submission with this key, if it is still there. */
   readonly update: (key: string, change: Partial<FormIntent>) => void;
-  /** Forgets the intent with this key, if it is still there. */
+  /** Forgets the submission with this key, if it is still there. */
   readonly remove: (key: string) => void;
 }
 
 export function createFormIntents(storage: TabStorage, form: string): FormIntents {
   const name = `steadfetch.form.${form}`;
   const read = (): FormIntent | undefined => parse(storage.read(name));
-  const put = (intent: FormIntent): void => storage.write(name, JSON.stringify(intent));
+  const put = (submission: FormIntent): void => storage.write(name, JSON.stringify(submission));
   return {
     read,
-    write(intent) {
+    write(submission) {
       // Where there is no room for this one, the one before must not come back.
       storage.remove(name);
-      put(intent);
+      put(submission);
     },
     secret() {
       let secret = storage.read('steadfetch.secret');
@@ -61,16 +66,15 @@ export function createFormIntents(storage: TabStorage, form: string): FormIntent
 /** What is in the storage may be anybody's. */
 function parse(text: string | null): FormIntent | undefined {
   try {
-    const intent = JSON.parse(text ?? '') as FormIntent;
-    const { key, createdAt, fingerprint, outcome, steps = [] } = intent;
+    const submission = JSON.parse(text ?? '') as FormIntent;
+    const { key, createdAt, fingerprint, steps = [] } = submission;
     const isWhole =
       !!key &&
       typeof key === 'string' &&
       Number.isFinite(createdAt) &&
       typeof fingerprint === 'string' &&
-      ['failed', 'unknown'].includes(outcome) &&
       steps.every(({ id, target, key: own }) => [id, target, own].every(isText));
-    return isWhole ? intent : undefined;
+    return isWhole ? submission : undefined;
   } catch {
     return undefined;
   }
@@ -78,7 +82,7 @@ function parse(text: string | null): FormIntent | undefined {
 
 const isText = (value: unknown): boolean => typeof value === 'string';
 
-/** Why the person must be asked before anything is sent. */
+/** Why the user must be asked before anything is sent. */
 export type ConfirmationReason = 'edited-after-unknown' | 'key-expired' | 'no-key';
 
 /** What a press of Submit comes to. */
@@ -86,39 +90,53 @@ export type SubmissionPlan =
   | { readonly kind: 'send'; readonly intent: FormIntent; readonly wasSent: boolean }
   | { readonly kind: 'ask'; readonly reason: ConfirmationReason; readonly key: string };
 
-/** What is pressed, when, and for which unknown intent the person has said that it may be sent. */
+/** What is pressed, when, and for which unknown submission the user has said that it may be sent. */
 export interface Press {
   readonly fingerprint: string;
   readonly nowMs: number;
   readonly confirmedKey?: string | undefined;
+  /**
+   * What this page was told not to have been done, by whoever it asked. Where that was wrong, because
+   * it is still on its way, the same payload under the same key is done once all the same.
+   */
+  readonly notDone?: FormIntent | undefined;
 }
 
 /**
- * One intent, one key: the same payload goes again under the same key until it is done. Another
- * payload is another intent; but the key of what may have been done is given up by the person alone.
+ * One submission, one key: the same payload goes again under the same key until its outcome is known.
+ * Another payload is another submission; but the key of an unknown outcome is given up by the user
+ * alone.
  */
 export function planSubmission(
   known: FormIntent | undefined,
-  { fingerprint, nowMs, confirmedKey }: Press,
+  { fingerprint, nowMs, confirmedKey, notDone }: Press,
 ): SubmissionPlan {
   const fresh = (): SubmissionPlan => ({
     kind: 'send',
-    intent: { key: createIdempotencyKey(), createdAt: nowMs, fingerprint, outcome: 'unknown' },
+    intent: { key: createIdempotencyKey(), createdAt: nowMs, fingerprint },
     wasSent: false,
   });
-  if (!known) return fresh();
-  const { key, outcome, isExpired, isUnkeyed } = known;
-  const isSame = known.fingerprint === fingerprint;
-  if (outcome === 'failed') {
-    // Nothing was done under this key: its life begins again.
-    const intent: FormIntent = { ...known, createdAt: nowMs, outcome: 'unknown' };
-    return isSame ? { kind: 'send', intent, wasSent: false } : fresh();
-  }
-  if (isSame && !isExpired && !isUnkeyed) return { kind: 'send', intent: known, wasSent: true };
-  if (confirmedKey === key) return fresh();
-  return {
-    kind: 'ask',
-    reason: !isSame ? 'edited-after-unknown' : isUnkeyed ? 'no-key' : 'key-expired',
-    key,
-  };
+  if (!known)
+    return notDone && !whyAsk(notDone, fingerprint, nowMs)
+      ? { kind: 'send', intent: notDone, wasSent: false }
+      : fresh();
+  const { key } = known;
+  const reason = whyAsk(known, fingerprint, nowMs);
+  if (!reason) return { kind: 'send', intent: known, wasSent: true };
+  return confirmedKey === key ? fresh() : { kind: 'ask', reason, key };
+}
+
+function whyAsk(
+  known: FormIntent,
+  fingerprint: string,
+  nowMs: number,
+): ConfirmationReason | undefined {
+  if (known.fingerprint !== fingerprint) return 'edited-after-unknown';
+  if (!known.isRepeatable) return 'no-key';
+  return isExpired(known, nowMs) ? 'key-expired' : undefined;
+}
+
+/** Whether an API that it was sent to may have forgotten its key. */
+export function isExpired({ createdAt, expiresAt = Infinity }: FormIntent, nowMs: number): boolean {
+  return isKeyExpired(createdAt, expiresAt - createdAt, nowMs);
 }

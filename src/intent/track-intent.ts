@@ -2,28 +2,45 @@ import type { Intent } from '../fetch/intent.ts';
 import { fingerprint } from './fingerprint.ts';
 import type { FormIntent, FormIntents } from './form-intent.ts';
 
-/** The intent as fetch uses it: before a request goes, it is stored what its bytes are known by. */
+/** A submission as fetch uses it: whatever is known of its requests is stored before they go. */
 export function trackIntent(
   intents: FormIntents,
-  { key, createdAt, steps: before = [] }: FormIntent,
+  { key, createdAt, steps: before = [], ...submission }: FormIntent,
   wasSent: boolean,
 ): Intent {
   let steps = before;
+  let { isRepeatable, expiresAt = Infinity } = submission;
+  const repeat = (next: boolean): void => {
+    // One request without a key is enough.
+    if (isRepeatable === next || isRepeatable === false) return;
+    isRepeatable = next;
+    intents.update(key, { isRepeatable });
+  };
   return {
     key,
     createdAt,
     wasSent,
-    set isUnkeyed(isUnkeyed: true) {
-      intents.update(key, { isUnkeyed });
+    get isUnkeyed() {
+      return isRepeatable === false;
+    },
+    set isUnkeyed(_) {
+      repeat(false);
+    },
+    get isRepeatable() {
+      return !!isRepeatable;
+    },
+    set isRepeatable(_) {
+      repeat(true);
     },
     get past() {
       return steps;
     },
     digest: (body) => fingerprint(intents.secret(), body),
-    keep(step) {
-      const { body: _, attempt: __, ...kept } = step;
+    keep(step, lifetimeMs = Infinity) {
+      const { body: _, attempt: __, doubts: ___, ...kept } = step;
       steps = [...steps.filter(({ id }) => id !== step.id), kept];
-      intents.update(key, { steps });
+      expiresAt = Math.min(expiresAt, createdAt + lifetimeMs);
+      intents.update(key, { steps, ...(expiresAt < Infinity && { expiresAt }) });
     },
   };
 }

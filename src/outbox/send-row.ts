@@ -89,7 +89,7 @@ export async function sendRow(
     past,
     digest: (body) => fingerprint(id, body),
     keep(step) {
-      const { attempt: _, ...kept } = step;
+      const { attempt: _, doubts: __, ...kept } = step;
       steps.set(step.id, kept);
       noting = undefined;
     },

@@ -1,11 +1,17 @@
 import {
+  focusManager,
+  type Mutation,
   MutationObserver,
   type MutationObserverResult,
   type QueryClient,
   type UseMutationOptions,
 } from '@tanstack/react-query';
 import type { Intent } from '../fetch/intent.ts';
+import { cancelMutation } from './mutation-controls.ts';
 import { definitionBehind, extendMutation } from './mutation-definition.ts';
+import { mayHaveBegun, throwIfRefused } from './mutation-run.ts';
+import { mutationStatus } from './mutation-status.ts';
+import type { Instance } from './registry.ts';
 
 /** The mutations of a form, one after the other, whoever shows it. */
 export interface FormObserver<TData, TError, TVariables, TOnMutateResult> {
@@ -15,6 +21,8 @@ export interface FormObserver<TData, TError, TVariables, TOnMutateResult> {
   readonly getResult: () => MutationObserverResult<TData, TError, TVariables, TOnMutateResult>;
   /** Sends it, under the key of this intent. */
   readonly send: (variables: TVariables, intent: Intent) => Promise<TData>;
+  /** Whether the newest has surely not been done. */
+  readonly hasFailed: () => boolean;
   /** A mutation that succeeds with what is known already. */
   readonly finish: (data: TData, variables: TVariables | undefined) => Promise<unknown>;
   /** Whether somebody keeps what it sends: the page may be left meanwhile. */
@@ -33,19 +41,25 @@ const silent: object = {
 /** `target` names it for `useRetryStatus`; `listener` is told of each change. */
 export function createFormObserver<TData, TError, TVariables, TOnMutateResult>(
   client: QueryClient,
+  instance: Instance,
   target: string,
   listener: () => void,
 ): FormObserver<TData, TError, TVariables, TOnMutateResult> {
   let options: UseMutationOptions<TData, TError, TVariables, TOnMutateResult> = {};
   let intent: Intent | undefined;
+  let newest: Mutation | undefined;
   let answer: { readonly data: TData; readonly isSilent: boolean } | undefined;
 
+  const cache = client.getMutationCache();
   const observer = new MutationObserver<TData, TError, TVariables, TOnMutateResult>(client, {});
   observer.subscribe(listener);
   // Asked when the mutation runs, because its options may be others by then.
   const extras = {
     target,
-    intentOf: () => intent as Intent,
+    intentOf() {
+      throwIfRefused(newest);
+      return intent as Intent;
+    },
     wasSent: () => !!intent?.wasSent,
     answer: () => answer,
   };
@@ -59,6 +73,30 @@ export function createFormObserver<TData, TError, TVariables, TOnMutateResult>(
     const own = { ...options, ...(extended && { mutationFn: extended }) };
     observer.setOptions(answer?.isSilent ? { ...own, ...silent } : own);
   };
+
+  /** One that is removed (`queryClient.clear()`) while it is queued in its scope would wait for ever. */
+  const whileQueued = async (
+    mutation: Mutation | undefined,
+    promise: Promise<TData>,
+  ): Promise<TData> => {
+    const cancelQueued = (): void => {
+      if (mutation?.state.isPaused && !mayHaveBegun(mutation)) cancelMutation(mutation, instance);
+    };
+    let stopFocus: (() => void) | undefined;
+    const stop = cache.subscribe((event) => {
+      if (event.type !== 'removed' || event.mutation !== mutation) return;
+      cancelQueued();
+      // In a hidden tab React Query lets nothing go on: there it ends once the tab is seen.
+      stopFocus ??= focusManager.subscribe(cancelQueued);
+    });
+    try {
+      return await promise;
+    } finally {
+      stop();
+      stopFocus?.();
+    }
+  };
+
   return {
     setOptions(next) {
       options = next;
@@ -67,8 +105,11 @@ export function createFormObserver<TData, TError, TVariables, TOnMutateResult>(
     getResult: () => observer.getCurrentResult(),
     send(variables, given) {
       intent = given;
-      return observer.mutate(variables);
+      const promise = observer.mutate(variables);
+      newest = cache.getAll().findLast((one) => one.options.mutationFn === (extended as unknown));
+      return whileQueued(newest, promise);
     },
+    hasFailed: () => mutationStatus(newest, cache, instance, undefined).status === 'failed',
     async finish(data, variables) {
       answer = { data, isSilent: variables === undefined };
       apply();

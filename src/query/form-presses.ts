@@ -1,6 +1,6 @@
 import { askBeforeLeaving } from '../intent/ask-before-leaving.ts';
 import { fingerprint } from '../intent/fingerprint.ts';
-import { planSubmission } from '../intent/form-intent.ts';
+import { type FormIntent, planSubmission } from '../intent/form-intent.ts';
 import { toKept } from '../intent/kept-payload.ts';
 import { createEcho } from './echo.ts';
 import type { FormContext } from './form-context.ts';
@@ -26,6 +26,8 @@ export interface FormPresses<TData, TError, TVariables> {
   ) => Promise<Ended<TData, TError>>;
   /** What comes next belongs to nothing that has ended. */
   readonly forgetEnd: () => void;
+  /** This submission was found not to have been done. */
+  readonly endAsNotDone: (submission: FormIntent) => void;
   /** Nothing is to be shown of them. */
   readonly clear: () => void;
 }
@@ -51,6 +53,7 @@ export function createFormPresses<TData, TError, TVariables, TOnMutateResult>(
   let confirmation: Presses['confirmation'];
   let confirmed: { readonly id: string; readonly promise: Promise<End> } | undefined;
   let current: { readonly fingerprint: string; readonly promise: Promise<End> } | undefined;
+  let notDone: FormIntent | undefined;
   const echo = createEcho<End>(clock);
 
   const press = async (variables: TVariables, confirmedKey?: string): Promise<Result> => {
@@ -91,7 +94,12 @@ export function createFormPresses<TData, TError, TVariables, TOnMutateResult>(
     const ended = confirmedKey === undefined ? echo.find(print) : undefined;
     if (ended) return Promise.resolve(ended);
     const nowMs = clock.now();
-    const plan = planSubmission(intents.read(), { fingerprint: print, nowMs, confirmedKey });
+    const plan = planSubmission(intents.read(), {
+      fingerprint: print,
+      nowMs,
+      confirmedKey,
+      notDone,
+    });
     confirmation = undefined;
     if (plan.kind === 'ask') {
       const { reason, key } = plan;
@@ -106,6 +114,7 @@ export function createFormPresses<TData, TError, TVariables, TOnMutateResult>(
       };
       return Promise.resolve({ status: 'needs-confirmation', ...confirmation });
     }
+    notDone = undefined;
     const intent = { ...plan.intent, payload: pressed.payload };
     const promise = take(print, () => send(variables, intent, plan.wasSent));
     if (confirmedKey !== undefined && intent.key !== confirmedKey)
@@ -139,9 +148,15 @@ export function createFormPresses<TData, TError, TVariables, TOnMutateResult>(
     isUnderWay: () => current !== undefined,
     take,
     forgetEnd: echo.clear,
+    endAsNotDone(submission) {
+      intents.remove(submission.key);
+      notDone = submission;
+      echo.clear();
+    },
     clear() {
       confirmation = undefined;
       unread = undefined;
+      notDone = undefined;
     },
   };
 }

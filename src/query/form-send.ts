@@ -1,7 +1,9 @@
 import { isNotSentError } from '../fetch/errors.ts';
+import { renewRefused } from '../fetch/intent.ts';
 import { askBeforeLeaving } from '../intent/ask-before-leaving.ts';
 import type { FormIntent } from '../intent/form-intent.ts';
 import { trackIntent } from '../intent/track-intent.ts';
+import { warn } from '../fetch/warn.ts';
 import type { EndStatus } from './echo.ts';
 import type { FormContext } from './form-context.ts';
 import type { SubmitResult } from './submission.ts';
@@ -21,10 +23,10 @@ export interface Sent<TVariables, TError> {
 
 /** The way out of a form. */
 export interface FormSend<TData, TError, TVariables> {
-  /** Sends an intent, and keeps what becomes of it. `wasSent`: it may have been done before. */
+  /** Sends a submission, and keeps it while its outcome is unknown. `wasSent`: it may have been done before. */
   readonly send: (
     variables: TVariables,
-    intent: FormIntent,
+    submission: FormIntent,
     wasSent: boolean,
   ) => Promise<Ended<TData, TError>>;
   /** What this page has sent last. */
@@ -32,40 +34,59 @@ export interface FormSend<TData, TError, TVariables> {
 }
 
 export function createFormSend<TData, TError, TVariables, TOnMutateResult>({
-  statuses,
   intents,
   observer,
   target,
+  statuses,
 }: FormContext<TData, TError, TVariables, TOnMutateResult>): FormSend<TData, TError, TVariables> {
   let sent: Sent<TVariables, TError> | undefined;
   return {
     sent: () => sent,
-    async send(variables, formIntent, wasSent) {
-      const { key } = formIntent;
-      // Before anything goes out: whatever becomes of this page, the next one knows the key.
-      intents.write(formIntent);
+    async send(variables, submission, wasSent) {
+      const { key } = submission;
+      const isKept = observer.isKept();
+      // Before anything goes out: whatever becomes of this page, the next one knows the key. An outbox
+      // that keeps it sees to the keys by itself.
+      intents.write(isKept ? { ...submission, isRepeatable: true } : submission);
       sent = { key, variables };
       // An outbox asks by itself, until it is on the disk.
-      const stay = observer.isKept() ? undefined : askBeforeLeaving();
-      const intent = trackIntent(intents, formIntent, wasSent);
+      const stay = isKept ? undefined : askBeforeLeaving();
+      // What was definitely refused goes under another key, or it would be refused for ever.
+      const steps = submission.steps && renewRefused(submission.steps);
+      const intent = trackIntent(intents, { ...submission, steps }, wasSent);
+      const check = (): void => {
+        if (process.env.NODE_ENV !== 'production' && !isKept && !intent.isRepeatable)
+          if (!intent.isUnkeyed) warnOfNoKey(statuses, target.mutation);
+      };
       try {
         const data = await observer.send(variables, intent);
+        check();
         intents.remove(key);
         return { status: 'succeeded', data };
       } catch (thrown) {
         const error = thrown as TError;
         sent.error = error;
-        const { status } = statuses.getState(statuses.idOf(target));
-        // Of what is not surely undone, nothing is forgotten.
-        const outcome = status === 'failed' ? 'failed' : 'unknown';
-        const isExpired = isNotSentError(error) && error.outcome.kind === 'expired';
-        // It is not what it was, and nothing was done: the next press is another intent.
-        if (outcome === 'failed' && intent.isChanged) intents.remove(key);
-        else intents.update(key, { outcome, isExpired });
-        return { status: outcome, error };
+        const status = observer.hasFailed() ? 'failed' : 'unknown';
+        if (status === 'unknown') check();
+        // Only what may have been done is kept.
+        if (status === 'failed') intents.remove(key);
+        // Its API has another lifetime than when it was sent.
+        else if (isNotSentError(error) && error.outcome.kind === 'expired')
+          intents.update(key, { expiresAt: submission.createdAt });
+        return { status, error };
       } finally {
         stay?.();
       }
     },
   };
+}
+
+function warnOfNoKey(owner: object, form: string): void {
+  warn(
+    owner,
+    form,
+    `useSafeSubmit, ${form}: no request of this submission carried its idempotency key, so it cannot be ` +
+      `sent again without asking the user. Send it with the json or fetch of the mutationFn's context, ` +
+      `also after an await, or give context.idempotencyKey to another client.`,
+  );
 }

@@ -1,5 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query';
-import type { FormIntent } from '../intent/form-intent.ts';
+import { type FormIntent, isExpired } from '../intent/form-intent.ts';
 import type { FormContext } from './form-context.ts';
 import type { FormPresses } from './form-presses.ts';
 import type { Sent } from './form-send.ts';
@@ -9,7 +9,13 @@ import type { UnknownSubmission } from './submission.ts';
 /** What is known of an earlier submission of a form that may have been done, and how to find out more. */
 export function createFormUnknown<TData, TError, TVariables, TOnMutateResult>(
   client: QueryClient,
-  { intents, observer, options, changed }: FormContext<TData, TError, TVariables, TOnMutateResult>,
+  {
+    statuses,
+    intents,
+    observer,
+    options,
+    changed,
+  }: FormContext<TData, TError, TVariables, TOnMutateResult>,
   presses: FormPresses<TData, TError, TVariables>,
 ): () => UnknownSubmission<TVariables> | undefined {
   let isResolving = false;
@@ -26,7 +32,7 @@ export function createFormUnknown<TData, TError, TVariables, TOnMutateResult>(
     const known = intents.read();
     const { resolve: ask, mutation } = options() ?? {};
     const definition = definitionBehind(client.defaultMutationOptions(mutation).mutationFn);
-    const isOpen = !presses.isUnderWay() && !isResolving && known?.outcome === 'unknown';
+    const isOpen = !presses.isUnderWay() && !isResolving && known !== undefined;
     if (!ask || !definition || !isOpen) return 'unknown';
     const { key, fingerprint } = known;
     const { fetch, json } = definition;
@@ -42,10 +48,7 @@ export function createFormUnknown<TData, TError, TVariables, TOnMutateResult>(
     isResolving = false;
     // In the meantime it may have been sent again, which ends in the same.
     const isStillOpen = !presses.isUnderWay() && intents.read()?.key === key;
-    if (isStillOpen && answer === 'not-done') {
-      intents.update(key, { outcome: 'failed' });
-      presses.forgetEnd();
-    }
+    if (isStillOpen && answer === 'not-done') presses.endAsNotDone(known);
     if (isStillOpen && typeof answer === 'object') {
       const data = answer.done;
       intents.remove(key);
@@ -61,14 +64,14 @@ export function createFormUnknown<TData, TError, TVariables, TOnMutateResult>(
 
   return () => {
     const known = intents.read();
-    if (presses.isUnderWay() || known?.outcome !== 'unknown') return undefined;
-    const { key, createdAt, isExpired = false } = known;
+    if (presses.isUnderWay() || !known) return undefined;
+    const { key, createdAt } = known;
     return {
       idempotencyKey: key,
       since: createdAt,
       variables: variablesOf(known),
       error: sentOf(known)?.error,
-      isExpired,
+      isExpired: isExpired(known, statuses.instance.clock.now()),
       isResolving,
       resolve,
     };

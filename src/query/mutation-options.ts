@@ -182,7 +182,11 @@ function run(
       ...given,
       fetch: own,
       json: createJson(own),
-      idempotencyKey: intent.key,
+      get idempotencyKey() {
+        // Whoever asks for it gives it to another client.
+        intent.isRepeatable = true;
+        return intent.key;
+      },
       attempt: live.attempt,
       signal,
     });
@@ -197,6 +201,10 @@ function run(
       controller.abort();
     };
     if (mutation) showRun(mutation, { ...bound, live, cancel });
-    runLoop(context, live, signal, attempt).then(resolve, fail);
+    const execution = { intent, isIdle: () => live.phase === 'sending' && bound.isIdle() };
+    operations.executions.add(execution);
+    void runLoop(context, live, signal, attempt)
+      .then(resolve, fail)
+      .finally(() => operations.executions.delete(execution));
   });
 }

@@ -29,6 +29,7 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
   type State = SafeSubmitResult<TData, TError, TVariables, TOnMutateResult>;
 
   const intents = createFormIntents(createTabStorage(), form);
+  const statuses = statusStoreOf(client, 'useSafeSubmit');
   const listeners = new Set<() => void>();
   const target = { mutation: `form ${form}` };
   const noTarget = { mutation: '' };
@@ -42,11 +43,12 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
   };
   const observer = createFormObserver<TData, TError, TVariables, TOnMutateResult>(
     client,
+    statuses.instance,
     target.mutation,
     changed,
   );
   const context = {
-    statuses: statusStoreOf(client, 'useSafeSubmit'),
+    statuses,
     intents,
     observer,
     target,
@@ -65,7 +67,7 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
   const reset: State['reset'] = ({ forgetUnknown = false } = {}) => {
     if (isBusy()) return;
     const known = intents.read();
-    if (known && (known.outcome === 'failed' || forgetUnknown)) intents.remove(known.key);
+    if (known && forgetUnknown) intents.remove(known.key);
     presses.forgetEnd();
     clear();
   };

@@ -12,7 +12,7 @@ beforeEach(() => {
   warn.mockClear();
 });
 
-const intent: FormIntent = { key: 'k1', createdAt: 5, fingerprint: 'a', outcome: 'unknown' };
+const intent: FormIntent = { key: 'k1', createdAt: 5, fingerprint: 'a', isRepeatable: true };
 
 describe('an intent in the storage of the tab', () => {
   const open = (form = 'checkout') => createFormIntents(createTabStorage(), form);
@@ -26,14 +26,14 @@ describe('an intent in the storage of the tab', () => {
 
   test('is changed and forgotten only by its own key', () => {
     open().write(intent);
-    open().update('k2', { outcome: 'failed' });
+    open().update('k2', { isRepeatable: false });
     open().remove('k2');
     expect(open().read()).toEqual(intent);
-    open().update('k1', { isUnkeyed: true });
-    expect(open().read()).toEqual({ ...intent, isUnkeyed: true });
+    open().update('k1', { isRepeatable: false });
+    expect(open().read()).toEqual({ ...intent, isRepeatable: false });
     open().remove('k1');
     expect(open().read()).toBe(undefined);
-    open().update('k1', { outcome: 'failed' });
+    open().update('k1', { isRepeatable: false });
     expect(open().read()).toBe(undefined);
   });
 
@@ -55,7 +55,7 @@ describe('an intent in the storage of the tab', () => {
     JSON.stringify({ ...intent, key: 7 }),
     JSON.stringify({ ...intent, createdAt: null }),
     JSON.stringify({ ...intent, fingerprint: 1 }),
-    JSON.stringify({ ...intent, outcome: 'done' }),
+    JSON.stringify({ ...intent, steps: [{ id: '' }] }),
   ])('that is not whole is none: %s', (text) => {
     sessionStorage.setItem('steadfetch.form.checkout', text);
     expect(open().read()).toBe(undefined);
@@ -119,8 +119,8 @@ describe('storage that does not work', () => {
       );
     const intents = open();
     intents.write(intent);
-    intents.update('k1', { isExpired: true });
-    expect(intents.read()).toEqual({ ...intent, isExpired: true });
+    intents.update('k1', { expiresAt: 9 });
+    expect(intents.read()).toEqual({ ...intent, expiresAt: 9 });
     expect(open().read()).toEqual(intent);
   });
 
@@ -148,7 +148,6 @@ describe('a press of Submit', () => {
       key: expect.stringMatching(/^[\da-f-]{36}$/) as string,
       createdAt: 100,
       fingerprint,
-      outcome: 'unknown',
     },
     wasSent: false,
   });
@@ -161,16 +160,23 @@ describe('a press of Submit', () => {
     expect(planSubmission(intent, press)).toEqual({ kind: 'send', intent, wasSent: true });
   });
 
-  test('after a failure goes under the same key, whose life begins again', () => {
-    const failed: FormIntent = { ...intent, outcome: 'failed', isUnkeyed: true };
-    const again = { ...failed, outcome: 'unknown', createdAt: 100 };
-    expect(planSubmission(failed, press)).toEqual({ kind: 'send', intent: again, wasSent: false });
+  test.each<[string, Partial<FormIntent>]>([
+    ['found not to have been done goes under its key, should it still be on its way', {}],
+    ['its age is that of its key', { expiresAt: 100 }],
+  ])('%s', (_, more) => {
+    const notDone = { ...intent, ...more };
+    const plan = planSubmission(undefined, { ...press, notDone });
+    expect(plan).toEqual({ kind: 'send', intent: notDone, wasSent: false });
   });
 
-  test('with another payload after a failure has a new key', () => {
-    expect(
-      planSubmission({ ...intent, outcome: 'failed' }, { ...press, fingerprint: 'b' }),
-    ).toEqual(fresh('b'));
+  test.each<[string, Partial<FormIntent>]>([
+    ['another payload', { fingerprint: 'b' }],
+    ['what went without a key', { isRepeatable: false }],
+    ['what no request is known of', { isRepeatable: undefined }],
+    ['a key that may be forgotten', { expiresAt: 99 }],
+  ])('after %s was found not to have been done has a new key', (_, more) => {
+    const notDone = { ...intent, ...more };
+    expect(planSubmission(undefined, { ...press, notDone })).toEqual(fresh('a'));
   });
 
   test('with another payload after an unknown outcome asks first, and then has a new key', () => {
@@ -182,7 +188,7 @@ describe('a press of Submit', () => {
   });
 
   test('after its key has expired asks first, and then has a new key', () => {
-    const expired = { ...intent, isExpired: true };
+    const expired = { ...intent, expiresAt: 99 };
     const ask = { kind: 'ask', reason: 'key-expired', key: 'k1' };
     expect(planSubmission(expired, press)).toEqual(ask);
     expect(planSubmission(expired, { ...press, fingerprint: 'b' })).toEqual({
@@ -192,11 +198,27 @@ describe('a press of Submit', () => {
     expect(planSubmission(expired, { ...press, confirmedKey: 'k1' })).toEqual(fresh('a'));
   });
 
-  test('after it went without a key asks first, and then has a new one', () => {
-    const unkeyed = { ...intent, isUnkeyed: true };
-    expect(planSubmission(unkeyed, press)).toEqual({ kind: 'ask', reason: 'no-key', key: 'k1' });
-    expect(planSubmission(unkeyed, { ...press, confirmedKey: 'k1' })).toEqual(fresh('a'));
+  test('keeps its key up to the end of its lifetime', () => {
+    const known = { ...intent, expiresAt: 100 };
+    expect(planSubmission(known, press)).toEqual({ kind: 'send', intent: known, wasSent: true });
   });
+
+  test('after the clock was set back asks first, because nobody knows how old the key is', () => {
+    const made = { ...intent, createdAt: 1_000_000, expiresAt: 9_000_000 };
+    const plan = (nowMs: number) => planSubmission(made, { ...press, nowMs }).kind;
+    expect([plan(940_000), plan(939_999)]).toEqual(['send', 'ask']);
+    const endless = { ...made, expiresAt: undefined };
+    expect(planSubmission(endless, { ...press, nowMs: 0 }).kind).toBe('send');
+  });
+
+  test.each([false, undefined])(
+    'after it went without a key, or nothing is known to have had one, asks first, and then has a new one (%s)',
+    (isRepeatable) => {
+      const unkeyed = { ...intent, isRepeatable };
+      expect(planSubmission(unkeyed, press)).toEqual({ kind: 'ask', reason: 'no-key', key: 'k1' });
+      expect(planSubmission(unkeyed, { ...press, confirmedKey: 'k1' })).toEqual(fresh('a'));
+    },
+  );
 
   test('that was confirmed keeps the key where that still helps', () => {
     expect(planSubmission(intent, { ...press, confirmedKey: 'k1' })).toEqual({

@@ -73,8 +73,8 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 interface Meant {
   readonly key: string;
   readonly payload: string;
-  state: 'under way' | 'unknown' | 'failed';
-  /** It had failed, and something else was pressed: whether or not that was sent, it may be over. */
+  state: 'under way' | 'unknown' | 'not-done';
+  /** It was not done, and something else was pressed: whether or not that was sent, it may be over. */
   isEdited?: boolean;
 }
 
@@ -94,6 +94,8 @@ function createWorld(time: VirtualTime, isMany: boolean) {
   let hanging: (() => void)[] = [];
   /** What a page was told to be done: nothing stops it from taking that in. */
   const told = new Set<string>();
+  /** What the user was told to be surely not done. */
+  const refused = new Set<string>();
   let meant: Meant | undefined;
   /** Not thrown where they are found: there they would be a lost request. */
   const faults: string[] = [];
@@ -132,7 +134,7 @@ function createWorld(time: VirtualTime, isMany: boolean) {
       expectThat(meant.key === key, 'one intent has two keys');
     } else {
       expectThat(!payloadOf.has(key), 'two intents have one key');
-      expectThat(!isOpen || meant?.state === 'failed', 'what may have been done is passed over');
+      expectThat(!isOpen || meant?.state === 'not-done', 'what may have been done is passed over');
     }
     payloadOf.set(key, payload);
     meant = { key, payload, state: 'under way' };
@@ -217,15 +219,14 @@ function createWorld(time: VirtualTime, isMany: boolean) {
       (result: Result): void => {
         const { status } = result;
         if (!isAlive || meant?.payload !== payload) return;
-        // What surely failed and is then sent in other bytes is over.
-        const isOver = status === 'failed' && result.error instanceof TypeError;
-        if (status === 'succeeded' || isOver) meant = undefined;
-        else if (status === 'failed' || status === 'unknown') meant.state = status;
+        if (status === 'failed') refused.add(meant.key);
+        if (status === 'succeeded' || status === 'failed') meant = undefined;
+        else if (status === 'unknown') meant.state = status;
       };
     return {
       form,
       press(payload: Payload) {
-        if (meant?.state === 'failed' && meant.payload !== payload) meant.isEdited = true;
+        if (meant?.state === 'not-done' && meant.payload !== payload) meant.isEdited = true;
         void form.getState().submit(payload).then(note(payload));
       },
       cancel: () => controlsOf(statuses, statuses.idOf(form.getState().target)).cancel(),
@@ -238,18 +239,20 @@ function createWorld(time: VirtualTime, isMany: boolean) {
       decline: () => form.getState().confirmation?.cancel(),
       reset() {
         form.getState().reset();
-        if (meant?.state === 'failed' && !stored()) meant = undefined;
+        if (meant?.state === 'not-done') meant = undefined;
       },
       async resolve() {
         const answer = await form.getState().unknown?.resolve();
         const now = last();
         if (!isAlive || !now || now.state === 'under way') return;
         if (answer === 'done') meant = undefined;
-        if (answer === 'not-done') now.state = 'failed';
+        if (answer === 'not-done') now.state = answer;
       },
       leave() {
         isAlive = false;
         client.clear();
+        // A page that has asked does not tell the next one.
+        if (meant?.state === 'not-done') meant = undefined;
         if (meant?.state === 'under way') meant.state = 'unknown';
       },
     };
@@ -275,6 +278,8 @@ function createWorld(time: VirtualTime, isMany: boolean) {
     /** What the tab knows now. */
     look() {
       expect(faults).toEqual([]);
+      const wrong = [...orders.values()].filter(({ intent }) => refused.has(intent));
+      expect(wrong, 'told to be not done, and done').toEqual([]);
       const isUnknown = meant?.state === 'unknown' && !meant.isEdited && meant.key !== givenUp;
       const isLost = isUnknown && !stored().includes(meant?.key ?? '');
       expect(isLost, 'the key of an unknown intent is lost').toBe(false);

@@ -197,7 +197,7 @@ describe('one intent is one submission', () => {
 });
 
 describe('after a failure that was surely not done', () => {
-  test('the same goes under the same key, and something else under a new one', async () => {
+  test('every press is a new submission, with a new key, and nothing of the old one is kept', async () => {
     const rig = createFormRig();
     rig.book.plan(422, 422, 422);
     const form = open(rig);
@@ -211,10 +211,9 @@ describe('after a failure that was surely not done', () => {
         unknown: undefined,
         confirmation: undefined,
       });
+      expect(sessionStorage.getItem('steadfetch.form.checkout')).toBe(null);
     }
-    const [first, second, third] = rig.book.keys;
-    expect(second).toBe(first);
-    expect(third).not.toBe(first);
+    expect(new Set(rig.book.keys).size).toBe(3);
   });
 
   test('an action that React has queued behind it gets the same answer, and is not sent', async () => {
@@ -225,20 +224,6 @@ describe('after a failure that was surely not done', () => {
     await rig.time.advance(99);
     expect(await form.press()).toMatchObject({ status: 'failed' });
     expect(rig.book.keys).toHaveLength(1);
-  });
-
-  test('reset() makes the next press a new intent', async () => {
-    const rig = createFormRig();
-    rig.book.plan(422);
-    const form = open(rig);
-    void form.press();
-    await rig.time.settle();
-    act(() => form.last().reset());
-    await rig.time.settle();
-    expect(form.last()).toMatchObject({ status: 'idle', error: null });
-    void form.press();
-    await rig.time.settle();
-    expect(new Set(rig.book.keys).size).toBe(2);
   });
 });
 
@@ -357,27 +342,42 @@ describe('after an outcome that is unknown', () => {
     expect(rig.book.keys[1]).not.toBe(key);
   });
 
-  test('a key that its API no longer knows is not sent; then the person is asked', async () => {
+  test('a key that its API no longer knows is not sent: the first press asks, also after a reload', async () => {
     const { rig, form, key } = await lose(60_000);
     await rig.time.advance(60_000);
+    const asked = { status: 'needs-confirmation', reason: 'key-expired' };
+    expect(await form.press()).toMatchObject(asked);
+    await rig.time.settle();
+    expect(form.last().unknown).toMatchObject({ idempotencyKey: key, isExpired: true });
+    const next = reload(rig, 60_000);
+    // Virtual time begins anew with each page.
+    await next.time.advance(60_001);
+    const again = open(next);
+    expect(again.last().unknown).toMatchObject({ idempotencyKey: key, isExpired: true });
+    expect(await again.press()).toMatchObject(asked);
+    expect(rig.book.keys).toEqual([key]);
+    await next.time.settle();
+    void again.last().confirmation?.confirm();
+    await next.time.settle();
+    expect(rig.book.keys).toHaveLength(2);
+    expect(rig.book.keys[1]).not.toBe(key);
+    expect(again.last().unknown).toBe(undefined);
+  });
+
+  test('where its API has a shorter lifetime by then, it is not sent, and the next press asks', async () => {
+    const { rig, key } = await lose();
+    const next = reload(rig, 60_000);
+    const form = open(next);
+    await next.time.advance(60_001);
     const result = form.press();
-    await rig.time.advance(100);
+    await next.time.advance(100);
     expect(await result).toMatchObject({
       status: 'unknown',
       error: { outcome: { kind: 'expired' } },
     });
     expect(form.last().unknown).toMatchObject({ idempotencyKey: key, isExpired: true });
-    expect(await form.press()).toMatchObject({
-      status: 'needs-confirmation',
-      reason: 'key-expired',
-    });
+    expect(await form.press()).toMatchObject({ reason: 'key-expired' });
     expect(rig.book.keys).toEqual([key]);
-    await rig.time.settle();
-    void form.last().confirmation?.confirm();
-    await rig.time.settle();
-    expect(rig.book.keys).toHaveLength(2);
-    expect(rig.book.keys[1]).not.toBe(key);
-    expect(form.last().unknown).toBe(undefined);
   });
 });
 
@@ -437,7 +437,7 @@ describe('after a reload', () => {
     expect(await open(next).press(edited)).toMatchObject({ status: 'needs-confirmation' });
   });
 
-  test('after a failure: the same goes under the same key, and nobody is asked', async () => {
+  test('after a failure: the same is a new submission, and nobody is asked', async () => {
     const rig = createFormRig();
     rig.book.plan(422);
     void open(rig).press();
@@ -447,7 +447,7 @@ describe('after a reload', () => {
     expect(form.last().unknown).toBe(undefined);
     void form.press();
     await next.time.settle();
-    expect(new Set(rig.book.keys).size).toBe(1);
+    expect(new Set(rig.book.keys).size).toBe(2);
   });
 
   test('after a success nothing is known', async () => {

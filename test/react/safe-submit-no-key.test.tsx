@@ -1,0 +1,149 @@
+import { cleanup } from '@testing-library/react';
+import type { SteadyMutationContext } from 'steadfetch';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { createFormRig, type FormRig, kite } from './form-rig.tsx';
+
+const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+beforeEach(() => void warn.mockClear());
+
+const token = async (): Promise<void> => new Promise((resolve) => void setTimeout(resolve, 200));
+
+type Send = (rig: FormRig, context: SteadyMutationContext) => Promise<unknown>;
+const json = { sku: 'kite' };
+const ways: Readonly<Record<string, Send>> = {
+  "the instance's json": ({ steady }) => steady.json('/orders', { json }),
+  'another client': ({ book }) =>
+    book.fetch('/orders', { method: 'POST', body: JSON.stringify(json) }),
+  "the instance's json after a request of its own": async ({ steady }, context) => {
+    await context.json('/orders/reserve', { json });
+    return steady.json('/orders', { json });
+  },
+};
+
+function open(rig: FormRig, send: Send) {
+  const placeOrder = rig.steady.mutationOptions({
+    async mutationFn(_: object, context) {
+      await token();
+      return send(rig, context);
+    },
+    policy: { maxRetries: 0 },
+  });
+  const form = rig.createForm({}, placeOrder);
+  rig.show(<form.Form />);
+  return form;
+}
+
+const press = async (rig: FormRig, form: ReturnType<typeof open>) => {
+  const result = form.press();
+  await rig.time.advance(1000);
+  return result;
+};
+const warnings = (): string[] => warn.mock.calls.map(([text]) => String(text));
+
+describe.each(Object.entries(ways))(
+  'a mutationFn that awaits a token and then uses %s',
+  (name, send) => {
+    const isSecond = name.endsWith('own');
+    const plan = (rig: FormRig): void =>
+      rig.book.plan(
+        ...(isSecond ? (['done', 'lost answer'] as const) : (['lost answer'] as const)),
+      );
+
+    test('books once: after an unknown outcome the same press asks first, also after a reload', async () => {
+      const rig = createFormRig();
+      plan(rig);
+      const form = open(rig, send);
+      expect(await press(rig, form)).toMatchObject({ status: 'unknown' });
+      const booked = rig.book.orders.length;
+      const asked = { status: 'needs-confirmation', reason: 'no-key', variables: kite };
+      expect(await press(rig, form)).toMatchObject(asked);
+      rig.end();
+      cleanup();
+      const next = createFormRig({ book: rig.book, isReload: true });
+      expect(await press(next, open(next, send))).toMatchObject(asked);
+      expect(rig.book.orders).toHaveLength(booked);
+    });
+
+    test('is warned about in development, with the remedy', async () => {
+      const rig = createFormRig();
+      expect(await press(rig, open(rig, send))).toMatchObject({ status: 'succeeded' });
+      expect(warnings().join('\n')).toMatch(/context/);
+      rig.end();
+      vi.stubEnv('NODE_ENV', 'production');
+      warn.mockClear();
+      const quiet = createFormRig();
+      await press(quiet, open(quiet, send));
+      expect(warnings()).toEqual([]);
+      vi.unstubAllEnvs();
+    });
+  },
+);
+
+test('the page that is left before the key has gone asks first', async () => {
+  const rig = createFormRig();
+  void open(rig, ways['another client'] as Send).press();
+  await rig.time.advance(100);
+  rig.end();
+  cleanup();
+  const next = createFormRig({ book: rig.book, isReload: true });
+  const form = open(next, ways['another client'] as Send);
+  expect(await press(next, form)).toMatchObject({ reason: 'no-key' });
+});
+
+test.each<[string, Send]>([
+  ["the context's json", (_, context) => context.json('/orders', { json })],
+  [
+    'another client, with the key of the context',
+    ({ book }, { idempotencyKey }) =>
+      book.fetch('/orders', {
+        method: 'POST',
+        body: JSON.stringify(json),
+        headers: { 'idempotency-key': idempotencyKey },
+      }),
+  ],
+  ['a PUT of the context', (_, { fetch }) => fetch('/orders/1', { method: 'PUT', body: 'kite' })],
+])('after %s the same press goes at once, and nobody is warned', async (_, send) => {
+  const rig = createFormRig();
+  let isFirst = true;
+  const form = open(rig, async (...given) => {
+    await send(...given);
+    const isLost = isFirst;
+    isFirst = false;
+    if (isLost) throw new TypeError('Failed to fetch');
+  });
+  expect(await press(rig, form)).toMatchObject({ status: 'unknown' });
+  expect(await press(rig, form)).toMatchObject({ status: 'succeeded' });
+  expect(new Set(rig.book.keys).size).toBeLessThan(2);
+  expect(warnings()).toEqual([]);
+});
+
+describe('a request of the instance that has nothing to do with the form', () => {
+  test('changes nothing while a request of the form is under way', async () => {
+    const rig = createFormRig();
+    rig.book.plan('slow', 'done');
+    const form = rig.createForm();
+    rig.show(<form.Form />);
+    const first = form.press();
+    await rig.time.advance(100);
+    await rig.steady.json('/orders/log', { json });
+    rig.book.answer();
+    await rig.time.advance(2000);
+    expect(await first).toMatchObject({ status: 'succeeded' });
+    expect(warnings()).toEqual([]);
+  });
+
+  test.each([
+    ['reads', { method: 'GET' }],
+    ['is declared to be idempotent', { json, idempotent: true }],
+    ['brings a key', { json, idempotencyKey: 'k' }],
+  ])('changes nothing where it %s', async (_, init) => {
+    const rig = createFormRig();
+    const form = open(rig, (_rig, context) => context.json('/orders', { json }));
+    const result = form.press();
+    await rig.time.settle();
+    await rig.steady.json('/orders/log', init);
+    await rig.time.advance(1000);
+    expect(await result).toMatchObject({ status: 'succeeded' });
+    expect(warnings()).toEqual([]);
+  });
+});
