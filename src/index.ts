@@ -65,6 +65,7 @@ export type {
   SteadyMutationOptions,
 } from './query/mutation-options.ts';
 export type {
+  ComposedPersister,
   MutationPolicyOptions,
   QueryPolicy,
   QueryPolicyOptions,

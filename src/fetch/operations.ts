@@ -49,6 +49,8 @@ export interface Operations {
 }
 
 const none: readonly never[] = [];
+const yes = (): boolean => true;
+const no = (): boolean => false;
 
 /** Timers are so late at most while nobody sleeps: those of a hidden tab. */
 const latestMs = 1000;
@@ -70,8 +72,9 @@ export function createOperations(environment: Environment): Operations {
     live.phase = 'ended';
     live.steps = undefined;
     for (const { drop } of live.holds) drop();
-    // It would keep the QueryClient for as long as its error is kept.
+    // They would keep the QueryClient for as long as its error is kept.
     live.onChange = undefined;
+    if (live.isUnproven) live.isUnproven = live.isUnproven() ? yes : no;
   };
 
   const policyOf: Operations['policyOf'] = (live, { apiPolicy, callPolicy }) =>

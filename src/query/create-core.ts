@@ -101,7 +101,10 @@ export function createCore(
     // The same functions under a simpler type: see SpreadRetryPair.
     queryPolicy: queryOptions as unknown as Steadfetch['queryPolicy'],
     mutationPolicy: mutationOptions as unknown as Steadfetch['mutationPolicy'],
-    persister: (inner) => createPersister(context, inner),
+    persister: (inner) => ({
+      persister: createPersister(context, inner),
+      networkMode: 'offlineFirst',
+    }),
     policy,
   };
 }

@@ -39,7 +39,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     (origin, signal) => sendProbe(clock, sent, { url: `${origin}/` }, signal),
     () => context.origins.known(),
   );
-  const giveBack = hint && feedOnlineManager(connectivity);
+  const giveBack = hint && feedOnlineManager(connectivity, hint);
   const emitter = createEmitter();
   const { context, ...core } = createCore(
     config,

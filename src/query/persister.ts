@@ -1,4 +1,10 @@
-import type { Query, QueryFunction, QueryFunctionContext, QueryKey } from '@tanstack/react-query';
+import {
+  hashKey,
+  type Query,
+  type QueryFunction,
+  type QueryFunctionContext,
+  type QueryKey,
+} from '@tanstack/react-query';
 import { reportOf } from '../fetch/failure-report.ts';
 import type { LiveOperation, Signals } from '../fetch/live-operation.ts';
 import type { Operations } from '../fetch/operations.ts';
@@ -6,6 +12,7 @@ import type { Passage } from '../fetch/passage.ts';
 import type { Ends } from './end-with-query.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { FailureLedger } from './failure-ledger.ts';
+import { warn } from '../fetch/warn.ts';
 import { fallBack } from './fallback.ts';
 import { showHold } from './show-hold.ts';
 import { isServer } from './is-server.ts';
@@ -55,19 +62,27 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     ends.watch(context.client);
     wake.meet(context.client);
     const live = nextAttempt(query);
+    let isRead = false;
     try {
       live.isResumed ||= wake.isWaking(query);
-      live.mayBeOffline = (query.options.networkMode ?? 'online') !== 'online';
+      live.mayBeOffline = mayBeOffline(query);
       // Asked at its end: `retryNow` lends it another mode for its start.
-      live.isUnproven = () => (query.options.networkMode ?? 'online') !== 'online';
+      live.isUnproven = () => mayBeOffline(query);
       live.onChange = () => showHold(context.client, query, live, shared);
-      const linked = linkSignal(context, (signal) => signals.set(signal, live));
+      const linked = linkSignal(context, (signal) => {
+        isRead = true;
+        signals.set(signal, live);
+      });
+      // React Query has read that of an infinite query already.
+      const { value: known } = Object.getOwnPropertyDescriptor(context, 'signal') ?? {};
+      if (known instanceof AbortSignal) signals.set(known, live);
       if (inner)
         return await operations.attempt(live, () => inner(passed(queryFn, live), linked, query));
       // In the same turn: in StrictMode its first component goes before the next one.
       if (isKeptBack(live)) await untilItsTurn(live);
       return await operations.attempt(live, () => queryFn(linked));
     } catch (error) {
+      if (process.env.NODE_ENV !== 'production' && !isRead) warnIfUnlinked(operations, live, error);
       if (live.phase !== 'ended') {
         ledger.add(live, error);
         const fallback = ownFallback(query.options);
@@ -85,6 +100,11 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     }
   };
   return persister as SteadyPersister;
+
+  /** A persister of the app's is asked offline; its request needs the network like any other. */
+  function mayBeOffline({ options: { networkMode = 'online' } }: Query): boolean {
+    return networkMode === 'always' || (networkMode === 'offlineFirst' && !inner);
+  }
 
   /** It is known that its attempt would not be sent. */
   function isKeptBack({ gate, mayBeOffline }: LiveOperation): boolean {
@@ -140,21 +160,35 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
   }
 }
 
+/** In development: the queryFn awaited something and then sent a request without its signal. */
+function warnIfUnlinked(operations: Operations, live: LiveOperation, error: unknown): void {
+  const sent = reportOf(error, 0).live;
+  if (!sent || sent === live || sent.ref.kind !== 'call' || !sent.isSingle) return;
+  warn(
+    operations,
+    'unlinked query',
+    `A request of the query ${hashKey(live.ref.queryKey ?? [])} is not known as its own: its queryFn ` +
+      `called steady after an await, without its signal. The query's policy (timeout, whenDown) ` +
+      `does not hold for it, and it cannot be cancelled. Pass the signal on: ` +
+      `queryFn: async ({ signal }) => steady.json(url, { signal }).`,
+  );
+}
+
 /**
  * The same context, which tells when its signal is read. It must not be read here: that opts the
- * query into being cancelled on unmount. So no spread, and the getter is passed on. For an infinite
- * query React Query has read it already, and it is a plain value.
+ * query into being cancelled on unmount. So the getter is passed on.
  */
 function linkSignal<C extends QueryFunctionContext>(
   context: C,
   onRead: (signal: AbortSignal) => void,
 ): C {
-  const properties = Object.getOwnPropertyDescriptors(context);
-  if (properties.signal.value) onRead(properties.signal.value);
+  const linked: Partial<C> = {};
+  for (const key of Reflect.ownKeys(context) as (keyof C)[])
+    if (key !== 'signal') linked[key] = context[key];
   const get = (): AbortSignal => {
     const { signal } = context;
     onRead(signal);
     return signal;
   };
-  return Object.defineProperties({} as C, { ...properties, signal: { enumerable: true, get } });
+  return Object.defineProperty(linked as C, 'signal', { enumerable: true, get });
 }

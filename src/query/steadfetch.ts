@@ -50,6 +50,13 @@ export interface QueryBasics {
   readonly networkMode: 'online';
 }
 
+/** The options of a query that has a persister of the app's own. */
+export interface ComposedPersister {
+  readonly persister: SteadyPersister;
+  /** As React Query has it for a query with a persister: it is asked offline, too. */
+  readonly networkMode: 'offlineFirst';
+}
+
 /**
  * A policy for a plain mutation. The time limit is not part of it: React Query does not say which
  * mutation a request belongs to, so give `timeout` to `steady.fetch`.
@@ -101,14 +108,17 @@ export interface Steadfetch {
    */
   readonly mutationOptions: DefineMutation;
   /**
-   * Puts a persister of the app's own inside ours, which it would otherwise replace.
+   * Puts a persister of the app's own inside ours, which it would otherwise replace: spread the
+   * result into a query's options, or into the default options of queries. What is stored is shown
+   * offline, too, and while the origin is down; only a request waits.
    *
    * @example
    * ```ts
-   * const persister = steady.persister((queryFn, context) => queryFn(context));
+   * const own = steady.persister((queryFn, context) => queryFn(context));
+   * useQuery({ queryKey, queryFn, ...own });
    * ```
    */
-  readonly persister: (persister: AnyPersister) => SteadyPersister;
+  readonly persister: (persister: AnyPersister) => ComposedPersister;
   /** Tells of every event, synchronously, until the returned function is called. */
   readonly subscribe: (listener: Listener) => () => void;
   /** The policy that everything starts from. */

@@ -20,7 +20,7 @@ interface Product {
 const steady = createSteadfetch();
 const client = new QueryClient({ defaultOptions: steady.defaultOptions });
 const own = steady.queryPolicy({ maxRetries: 1 });
-const composed = { persister: steady.persister((queryFn, context) => queryFn(context)) };
+const composed = steady.persister((queryFn, context) => queryFn(context));
 const queryKey = ['products'] as const;
 const queryFn = ({ signal }: { signal: AbortSignal }) =>
   steady.json<Product[]>('/products', { signal });

@@ -16,12 +16,6 @@ describe('the persister does not change the network mode', () => {
   test.each<[string, (rig: Rig) => object]>([
     ['the default options', () => ({})],
     ['queryPolicy', (rig) => rig.steady.queryPolicy({})],
-    [
-      'a composed persister',
-      (rig) => ({
-        persister: rig.steady.persister((queryFn, context) => queryFn(context)),
-      }),
-    ],
   ])('%s: offline, nothing is sent until the network is back', async (_name, own) => {
     const rig = createRig();
     setOnline(false);
@@ -45,6 +39,17 @@ describe('the persister does not change the network mode', () => {
     rig.show(<Products rig={rig} own={{ networkMode }} />);
     await rig.time.advance(60_000);
     expect(rig.server.times()).toEqual(times);
+  });
+
+  test("with a persister of the app's it is offlineFirst, as React Query has it", async () => {
+    const rig = createRig();
+    rig.server.plan('/products', 503, 503, 503, 503);
+    setOnline(false);
+    const own = rig.steady.persister((queryFn, context) => queryFn(context));
+    rig.show(<Products rig={rig} own={own} />);
+    await rig.time.advance(60_000);
+    expect(rig.server.times()).toEqual([0]);
+    expect(screen.getByText('pending paused')).toBeDefined();
   });
 
   test('a client whose default is another has it', async () => {

@@ -512,6 +512,49 @@ describe('the hand on React Query’s onlineManager', () => {
     expect(onlineManager.isOnline()).toBe(true);
   });
 
+  test.each([
+    ['React Query alone', () => new QueryClient()],
+    ['ours', undefined],
+  ])(
+    'what is shown is fetched again when the browser is back, each time: %s',
+    async (_name, makeClient) => {
+      const rig = createRig({}, makeClient);
+      // By itself React Query hears of the browser's events.
+      if (makeClient) rig.steady.dispose();
+      function Shown() {
+        useQuery({ queryKey: ['it'], queryFn: () => rig.steady.json(`${api}/a`) });
+        return null;
+      }
+      rig.show(<Shown />);
+      await rig.time.advance(1000);
+      for (let time = 0; time < 2; time++) {
+        setBrowserOnline(false);
+        await rig.time.advance(1000);
+        setBrowserOnline(true);
+        await rig.time.advance(1000);
+      }
+      expect(rig.server.times()).toEqual([0, 2000, 4000]);
+    },
+  );
+
+  test('once only, where a request has shown in between that it was offline', async () => {
+    const rig = createRig();
+    function Shown() {
+      useQuery({ queryKey: ['it'], queryFn: () => rig.steady.json(`${api}/a`) });
+      return null;
+    }
+    rig.show(<Shown />);
+    await rig.time.advance(1000);
+    setBrowserOnline(false);
+    rig.server.plan('/b', 'network');
+    send(rig, `${other}/b`);
+    await rig.time.advance(0);
+    expect(onlineManager.isOnline()).toBe(false);
+    setBrowserOnline(true);
+    await rig.time.advance(1000);
+    expect(rig.server.times('/a')).toEqual([0, 1000]);
+  });
+
   test('what the devtools set by hand stays until something changes', async () => {
     const rig = createRig();
     onlineManager.setOnline(false);

@@ -1,7 +1,8 @@
-import type { QueryFunctionContext } from '@tanstack/react-query';
+import { type QueryFunctionContext, useQuery } from '@tanstack/react-query';
+import { screen } from '@testing-library/react';
 import { describe, expect, test, vi } from 'vitest';
 import type { AnyPersister } from 'steadfetch';
-import { createRig, type Rig } from './rig.tsx';
+import { createRig, type Rig, setOnline } from './rig.tsx';
 
 const queryKey = ['it'];
 
@@ -35,7 +36,7 @@ describe('steady.persister(own)', () => {
     const rig = createRig();
     const store = new Map<string, unknown>();
     rig.server.plan('/a', 503, 503, { body: 'A' });
-    const own = { persister: rig.steady.persister(storing(store)) };
+    const own = rig.steady.persister(storing(store));
     expect(await fetchWith(rig, own)).toBe('A');
     expect(rig.server.times()).toEqual([0, 500, 1500]);
     expect([...store.values()]).toEqual(['A']);
@@ -46,7 +47,7 @@ describe('steady.persister(own)', () => {
   test('restores without a request, and the operation succeeds', async () => {
     const rig = createRig();
     const store = new Map<string, unknown>([['["it"]', 'old']]);
-    const own = { persister: rig.steady.persister(storing(store)) };
+    const own = rig.steady.persister(storing(store));
     expect(await fetchWith(rig, own)).toBe('old');
     expect(rig.server.sent).toEqual([]);
     expect(rig.events.at(-1)).toMatchObject({ type: 'operation:end', result: 'succeeded' });
@@ -54,19 +55,19 @@ describe('steady.persister(own)', () => {
 
   test('may restore synchronously', async () => {
     const rig = createRig();
-    const persister = rig.steady.persister(() => 'old' as never);
-    expect(await fetchWith(rig, { persister })).toBe('old');
+    const own = rig.steady.persister(() => 'old' as never);
+    expect(await fetchWith(rig, own)).toBe('old');
   });
 
   test('one that throws is retried like a queryFn that throws', async () => {
     const rig = createRig();
     let runs = 0;
-    const persister = rig.steady.persister((queryFn, context) => {
+    const own = rig.steady.persister((queryFn, context) => {
       runs++;
       if (runs === 1) throw new Error('the store is locked');
       return queryFn(context);
     });
-    expect(await fetchWith(rig, { persister })).toBe('GET /a 1');
+    expect(await fetchWith(rig, own)).toBe('GET /a 1');
     expect(rig.server.times()).toEqual([500]);
   });
 
@@ -75,7 +76,7 @@ describe('steady.persister(own)', () => {
     rig.server.plan('/a', 'hang', 'hang', 'hang', 'hang');
     const own = {
       ...rig.steady.queryPolicy({ maxRetries: 1, timeout: 700 }),
-      persister: rig.steady.persister(storing(new Map())),
+      ...rig.steady.persister(storing(new Map())),
     };
     await fetchWith(rig, own);
     expect(rig.server.times()).toEqual([0, 1200]);
@@ -84,11 +85,11 @@ describe('steady.persister(own)', () => {
   test('gets the context as React Query makes it, and its own query', async () => {
     const rig = createRig();
     const seen: unknown[] = [];
-    const persister = rig.steady.persister((queryFn, context, query) => {
+    const own = rig.steady.persister((queryFn, context, query) => {
       seen.push(context.client === rig.client, context.queryKey, context.meta, query.queryHash);
       return queryFn(context);
     });
-    await fetchWith(rig, { persister, meta: { from: 'here' } });
+    await fetchWith(rig, { ...own, meta: { from: 'here' } });
     expect(seen).toEqual([true, queryKey, { from: 'here' }, '["it"]']);
   });
 
@@ -100,12 +101,55 @@ describe('steady.persister(own)', () => {
       queryKey,
       queryFn: ({ pageParam }) => rig.steady.json<string>(`/pages/${pageParam}`),
       initialPageParam: 0,
-      persister: rig.steady.persister(storing(store)),
+      ...rig.steady.persister(storing(store)),
     });
     await rig.time.advance(10_000);
     expect(rig.server.times()).toEqual([0, 500]);
     expect((await result).pages).toEqual(['A']);
     expect([...store.values()]).toEqual([{ pages: ['A'], pageParams: [0] }]);
+  });
+});
+
+describe('what a composed persister has stored', () => {
+  const stored = () => new Map<string, unknown>([['["it"]', 'old']]);
+
+  function showStored(rig: Rig) {
+    const own = rig.steady.persister(storing(stored()));
+    function Stored() {
+      const { data } = useQuery({
+        queryKey,
+        queryFn: () => rig.steady.json<string>('/a'),
+        ...own,
+      });
+      return <p>{data}</p>;
+    }
+    rig.show(<Stored />);
+  }
+
+  test('is shown offline', async () => {
+    const rig = createRig();
+    setOnline(false);
+    showStored(rig);
+    await rig.time.settle();
+    expect(screen.getByText('old')).toBeDefined();
+    expect(rig.server.sent).toEqual([]);
+  });
+
+  test('is restored while the origin of the query is down; a request would wait', async () => {
+    const rig = createRig({ origin: {} });
+    rig.server.plan('/a', 503, 503);
+    const store = new Map<string, unknown>();
+    const own = rig.steady.persister(storing(store));
+    const queryFn = () => rig.steady.json<string>('/a');
+    const first = rig.client.fetchQuery({ queryKey, queryFn, ...own, retry: 1 });
+    first.catch(() => {});
+    await rig.time.advance(2000);
+    expect(rig.server.sent).toHaveLength(2);
+    store.set('["it"]', 'old');
+    const next = rig.client.fetchQuery({ queryKey, queryFn, ...own });
+    await rig.time.advance(0);
+    expect(rig.client.getQueryData(queryKey)).toBe('old');
+    expect(await next).toBe('old');
   });
 });
 
@@ -132,7 +176,7 @@ describe('a persister of the app in the place of ours', () => {
     const warn = warnings();
     const rig = createRig();
     rig.server.plan('/a', 503, 503, 503, 503);
-    await fetchWith(rig, { persister: rig.steady.persister(storing(new Map())) });
+    await fetchWith(rig, rig.steady.persister(storing(new Map())));
     expect(warn).not.toHaveBeenCalled();
   });
 

@@ -1,4 +1,5 @@
 import {
+  environmentManager,
   MutationObserver,
   QueryClient,
   QueryClientProvider,
@@ -133,5 +134,26 @@ describe('on the server', () => {
     const { steady, client } = createServerSide(() => Response.json('Tea'));
     const queryFn = () => steady.json<string>('http://api.example/a');
     expect(await client.fetchQuery({ queryKey, queryFn })).toBe('Tea');
+  });
+});
+
+describe("React Query's environmentManager", () => {
+  test('says where nothing is retried, and where it is', async () => {
+    // A worker that renders nothing for anybody, such as a service worker, is no server.
+    const { steady, client, sent } = createServerSide(unavailable);
+    const queryFn = () => steady.json('http://api.example/a');
+    try {
+      environmentManager.setIsServer(() => false);
+      client.fetchQuery({ queryKey, queryFn }).catch(() => {});
+      await vi.waitFor(() => expect(client.getQueryState(queryKey)?.fetchFailureCount).toBe(1));
+      environmentManager.setIsServer(() => true);
+      const other = client.fetchQuery({ queryKey: ['other'], queryFn });
+      await other.catch(() => {});
+      expect(sent()).toBe(2);
+      expect(client.getQueryState(['other'])?.status).toBe('error');
+    } finally {
+      environmentManager.setIsServer(() => typeof window === 'undefined');
+      client.clear();
+    }
   });
 });

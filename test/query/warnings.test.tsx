@@ -1,3 +1,4 @@
+import type { QueryFunction } from '@tanstack/react-query';
 import axios from 'axios';
 import ky from 'ky';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -12,7 +13,7 @@ beforeEach(() => {
 afterEach(() => void vi.unstubAllEnvs());
 
 /** Runs a query with this queryFn to its end. */
-async function fetchWith(rig: Rig, queryFn: () => unknown, key = 'it'): Promise<void> {
+async function fetchWith(rig: Rig, queryFn: QueryFunction, key = 'it'): Promise<void> {
   const result = rig.client.fetchQuery({ queryKey: [key], queryFn });
   await Promise.all([result.catch(() => {}), rig.time.advance(200_000)]);
 }
@@ -126,10 +127,12 @@ describe('a second retry loop', () => {
     rig.server.plan('/a', 503, 503);
     rig.server.plan('/b', 503, 503);
     const client = ky.create({ fetch: rig.steady.fetch, retry: 0 });
-    await fetchWith(rig, () => client.get('http://localhost:3000/a').json());
+    await fetchWith(rig, ({ signal }) => client.get('http://localhost:3000/a', { signal }).json());
     const start = rig.elapsed();
     const instance = axios.create({ adapter: 'fetch', env: { fetch: rig.steady.fetch } });
-    await fetchWith(rig, async () => (await instance.get('http://localhost:3000/b')).data, 'b');
+    const get: QueryFunction = async ({ signal }) =>
+      (await instance.get<unknown>('http://localhost:3000/b', { signal })).data;
+    await fetchWith(rig, get, 'b');
     expect(rig.server.times('/a')).toEqual([0, 500, 1500]);
     expect(rig.server.times('/b')).toEqual([start, start + 500, start + 1500]);
     expect(said()).toEqual([]);
@@ -139,6 +142,44 @@ describe('a second retry loop', () => {
     const rig = createRig();
     rig.server.plan('/a', 503, 503);
     await fetchWith(rig, () => Promise.all([rig.steady.json('/a'), rig.steady.json('/a')]));
+    expect(said()).toEqual([]);
+  });
+});
+
+describe('a queryFn that awaits first', () => {
+  const afterAwait =
+    (rig: Rig, readsSignal: boolean) =>
+    async (context: { readonly signal: AbortSignal }): Promise<unknown> => {
+      await Promise.resolve();
+      return rig.steady.json('/a', readsSignal ? { signal: context.signal } : {});
+    };
+
+  async function fail(queryFn: (rig: Rig) => QueryFunction): Promise<void> {
+    const rig = createRig({ policy: { maxRetries: 1 } });
+    rig.server.plan('/a', 503, 503);
+    const result = rig.client.fetchQuery({ queryKey: ['it'], queryFn: queryFn(rig) });
+    await Promise.all([result.catch(() => {}), rig.time.advance(200_000)]);
+    expect(rig.server.times()).toHaveLength(2);
+  }
+
+  test('and passes no signal on: it is said once, with its query and the remedy', async () => {
+    await fail((rig) => afterAwait(rig, false));
+    expect(said()).toEqual([expect.stringMatching(/^\[steadfetch\] .*\["it"\].*\{ signal \}/s)]);
+  });
+
+  test.each<[string, (rig: Rig) => QueryFunction]>([
+    ['passes the signal on', (rig) => afterAwait(rig, true)],
+    ['awaits nothing', (rig) => () => rig.steady.json('/a')],
+    ['has its retries inside', (rig) => () => rig.steady.retry(() => rig.steady.json('/a'))],
+  ])('one that %s is told of nothing', async (_name, queryFn) => {
+    const rig = createRig({ policy: { maxRetries: 0 } });
+    rig.server.plan('/a', 503);
+    const result = rig.client.fetchQuery({
+      queryKey: ['it'],
+      queryFn: queryFn(rig),
+      retry: false,
+    });
+    await Promise.all([result.catch(() => {}), rig.time.advance(200_000)]);
     expect(said()).toEqual([]);
   });
 });

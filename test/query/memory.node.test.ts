@@ -1,0 +1,49 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { QueryClient } from '@tanstack/react-query';
+import { createSteadfetch } from 'steadfetch';
+import { expect, test } from 'vitest';
+import { noOrigin } from '../setup/no-origin.ts';
+
+setFlagsFromString('--expose-gc');
+const gc = runInNewContext('gc') as () => void;
+
+/** One for all, as a module may have it. */
+const shared = new Error('shared');
+
+test.each<[string, () => unknown]>([
+  ['an HttpError', () => undefined],
+  ['an Error of their own', () => new Error('own')],
+  ['one Error, shared by all', () => shared],
+  ['a string', () => 'a string'],
+])('queries of a server that have failed with %s keep no QueryClient', async (_name, make) => {
+  const fetch = async (): Promise<Response> => new Response(null, { status: 503 });
+  const steady = createSteadfetch({ fetch, origin: noOrigin });
+  const failed: unknown[] = [];
+
+  async function serve(): Promise<WeakRef<QueryClient>> {
+    const client = new QueryClient({ defaultOptions: steady.defaultOptions });
+    const queryFn = async (): Promise<unknown> => {
+      const error = make();
+      // Whatever an app throws, which need not be an Error.
+      if (error !== undefined) throw error;
+      return steady.json('http://api.example/a');
+    };
+    // What has failed may be kept by a logger.
+    const error: unknown = await client
+      .fetchQuery({ queryKey: ['a'], queryFn })
+      .catch((thrown: unknown) => thrown);
+    failed.push(error);
+    // Until somebody has read it, the stack keeps the functions on it, as V8 has it.
+    if (error instanceof Error) expect(error.stack).toBeTypeOf('string');
+    return new WeakRef(client);
+  }
+  const clients: WeakRef<QueryClient>[] = [];
+  for (let index = 0; index < 20; index++) clients.push(await serve());
+  await new Promise((resolve) => setImmediate(resolve));
+  gc();
+  await new Promise((resolve) => setImmediate(resolve));
+  gc();
+  expect(failed).toHaveLength(20);
+  expect(clients.filter((client) => client.deref()).length).toBe(0);
+});
