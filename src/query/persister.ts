@@ -65,9 +65,9 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     let isRead = false;
     try {
       live.isResumed ||= wake.isWaking(query);
-      live.mayBeOffline = mayBeOffline(query);
+      live.mayBeOffline = isOfflineToo(query);
       // Asked at its end: `retryNow` lends it another mode for its start.
-      live.isUnproven = () => mayBeOffline(query);
+      live.isUnproven = () => isOfflineToo(query);
       live.onChange = () => showHold(context.client, query, live, shared);
       const linked = linkSignal(context, (signal) => {
         isRead = true;
@@ -102,7 +102,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
   return persister as SteadyPersister;
 
   /** A persister of the app's is asked offline; its request needs the network like any other. */
-  function mayBeOffline({ options: { networkMode = 'online' } }: Query): boolean {
+  function isOfflineToo({ options: { networkMode = 'online' } }: Query): boolean {
     return networkMode === 'always' || (networkMode === 'offlineFirst' && !inner);
   }
 

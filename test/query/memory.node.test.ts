@@ -11,31 +11,30 @@ const gc = runInNewContext('gc') as () => void;
 /** One for all, as a module may have it. */
 const shared = new Error('shared');
 
-test.each<[string, () => unknown]>([
-  ['an HttpError', () => undefined],
-  ['an Error of their own', () => new Error('own')],
-  ['one Error, shared by all', () => shared],
-  ['a string', () => 'a string'],
+// Whatever an app rejects with, which need not be an Error.
+const reject = (reason: unknown): Promise<never> => Promise.reject(reason);
+
+test.each<[string, (() => Promise<never>) | undefined]>([
+  ['an HttpError', undefined],
+  ['an Error of their own', () => reject(new Error('own'))],
+  ['one Error, shared by all', () => reject(shared)],
+  ['a string', () => reject('a string')],
 ])('queries of a server that have failed with %s keep no QueryClient', async (_name, make) => {
   const fetch = async (): Promise<Response> => new Response(null, { status: 503 });
   const steady = createSteadfetch({ fetch, origin: noOrigin });
   const failed: unknown[] = [];
+  const stacks: unknown[] = [];
 
   async function serve(): Promise<WeakRef<QueryClient>> {
     const client = new QueryClient({ defaultOptions: steady.defaultOptions });
-    const queryFn = async (): Promise<unknown> => {
-      const error = make();
-      // Whatever an app throws, which need not be an Error.
-      if (error !== undefined) throw error;
-      return steady.json('http://api.example/a');
-    };
+    const queryFn = (): Promise<unknown> => (make ? make() : steady.json('http://api.example/a'));
     // What has failed may be kept by a logger.
     const error: unknown = await client
       .fetchQuery({ queryKey: ['a'], queryFn })
       .catch((thrown: unknown) => thrown);
     failed.push(error);
     // Until somebody has read it, the stack keeps the functions on it, as V8 has it.
-    if (error instanceof Error) expect(error.stack).toBeTypeOf('string');
+    stacks.push(error instanceof Error ? error.stack : undefined);
     return new WeakRef(client);
   }
   const clients: WeakRef<QueryClient>[] = [];
