@@ -12,7 +12,7 @@ import type { MutationTarget } from './status-store.ts';
  * | `succeeded` | done, with `data` |
  * | `failed` | surely not done, with `error` |
  * | `unknown` | it may have been done, with `error`: the next press goes under the same key |
- * | `needs-confirmation` | nothing was sent: the person must be asked first |
+ * | `needs-confirmation` | nothing was sent: the user must be asked first |
  * | `busy` | nothing was sent: another payload of this form is under way |
  */
 export type SubmitResult<TData = unknown, TError = DefaultError, TVariables = unknown> =
@@ -21,12 +21,13 @@ export type SubmitResult<TData = unknown, TError = DefaultError, TVariables = un
   | ({ readonly status: 'needs-confirmation' } & Confirmation<TData, TError, TVariables>)
   | { readonly status: 'busy' };
 
-/** What the person must be asked before anything is sent, because it may then be done twice. */
+/** What the user must be asked before anything is sent, because it may then be done twice. */
 export interface Confirmation<TData = unknown, TError = DefaultError, TVariables = unknown> {
   /**
    * `edited-after-unknown`: what was sent before may have been done, and this is something else.
    * `key-expired`: it may have been done, and its API no longer knows the key that would tell.
-   * `no-key`: it may have been done, and its API is not declared to honour a key that would tell.
+   * `no-key`: it may have been done, and no key that would tell has gone with it: its API is not
+   * declared to honour one, or it was sent past the `fetch` and `json` of the mutationFn's context.
    */
   readonly reason: ConfirmationReason;
   /** What is sent once it is confirmed. */
@@ -70,8 +71,7 @@ export interface SafeSubmitOptions<TData = unknown, TVariables = unknown> {
   readonly form: string;
   /**
    * Asks the API what has become of an idempotency key: `{ done: data }` makes it a success of the
-   * mutation (with its callbacks, where its variables are known), `'not-done'` a failure that is
-   * surely not done.
+   * mutation (with its callbacks, where its variables are known), `'not-done'` ends it.
    *
    * @default none: only a press of Submit finds out
    */
@@ -100,13 +100,13 @@ export type SafeSubmitResult<
   'mutate' | 'mutateAsync' | 'reset'
 > & {
   /**
-   * Sends the form, once for each intent. Rejects only for a programming error: a payload that has no
+   * Sends the form, once for each submission. Rejects only for a programming error: a payload that has no
    * content to be known by (TypeError).
    */
   readonly submit: (variables: TVariables) => Promise<SubmitResult<TData, TError, TVariables>>;
   /** An earlier submission that may have been done, also from before a reload. */
   readonly unknown: UnknownSubmission<TVariables> | undefined;
-  /** What the person must be asked, since the last press. */
+  /** What the user must be asked, since the last press. */
   readonly confirmation: Confirmation<TData, TError, TVariables> | undefined;
   /**
    * Makes it a new form. What may have been done stays known, unless `forgetUnknown` is true: then

@@ -10,8 +10,9 @@ import { openForm } from '../query/open-form.ts';
 import type { SafeSubmitOptions, SafeSubmitResult } from '../query/submission.ts';
 
 /**
- * A form that is submitted once, whatever happens to the line, the page or the person's patience: one
- * intent has one idempotency key, over double clicks, mounted copies, retries, failures and reloads.
+ * A form that is submitted once, whatever happens to the line, the page or the user's patience: one
+ * submission has one idempotency key until its outcome is known, over double clicks, mounted copies,
+ * retries and reloads.
  *
  * Takes options of `steady.mutationOptions`. `status`, `data` and `error` are React Query's own; what
  * may have been done is in `unknown`, and what must be asked first in `confirmation`. `target` is for

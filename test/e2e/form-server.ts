@@ -5,8 +5,8 @@ import { buildPage } from './build-page.ts';
 /** A real server with the page of form-page, that books each idempotency key once. */
 export interface FormServer {
   readonly port: number;
-  /** What becomes of the next order: booked and answered, or booked and its answer lost or withheld. */
-  fate: 'answered' | 'lost' | 'withheld';
+  /** What becomes of the next order: booked and answered, booked and its answer lost or withheld, or refused. */
+  fate: 'answered' | 'lost' | 'withheld' | 'refused';
   /** The keys of the requests, in the order in which they came. */
   readonly keys: string[];
   /** What was booked, by key. */
@@ -44,6 +44,7 @@ export async function startFormServer(): Promise<FormServer> {
       request.on('data', (chunk: Buffer) => (body += chunk.toString()));
       request.on('end', () => {
         const known = book.orders.get(key);
+        if (fate === 'refused') return void response.writeHead(422).end();
         if (known !== undefined && known !== body) return void response.writeHead(422).end();
         book.orders.set(key, body);
         const id = [...book.orders.keys()].indexOf(key) + 1;

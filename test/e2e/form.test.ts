@@ -163,13 +163,43 @@ test.each(['as it was', 'anew'])(
   },
 );
 
-test('a duplicated tab has the same intent: both may send it, and it is one order', async () => {
+const duplicate = async (): Promise<Page> => {
+  const opened = context.waitForEvent('page');
+  await page.evaluate(() => void window.open(location.href));
+  return opened;
+};
+
+test('what was refused, and ordered in the one tab, is another order in its copy', async () => {
+  server.fate = 'refused';
+  await order('dragon');
+  await reads('Not ordered');
+  const copy = await duplicate();
+  await order('dragon');
+  await reads('Ordered: 1');
+  await order('dragon', copy);
+  await reads('Ordered: 2', copy);
+  expect(new Set(server.keys).size).toBe(3);
+  expect(bodies()).toEqual(['dragon', 'dragon']);
+});
+
+test('what is under way in the one tab is unknown in its copy, and one order', async () => {
+  server.fate = 'withheld';
+  await order('dragon');
+  await expect.poll(() => server.keys).toHaveLength(1);
+  const copy = await duplicate();
+  await reads('It may have been ordered', copy);
+  await order('dragon', copy);
+  await reads('Ordered: 1', copy);
+  server.answer();
+  await reads('Ordered: 1');
+  expect(bodies()).toEqual(['dragon']);
+});
+
+test('a duplicated tab has a copy of what is unknown: both may send it, and it is one order', async () => {
   server.fate = 'lost';
   await order('dragon');
   await reads('It may have been ordered');
-  const opened = context.waitForEvent('page');
-  await page.evaluate(() => void window.open(location.href));
-  const copy = await opened;
+  const copy = await duplicate();
   await reads('It may have been ordered', copy);
   await Promise.all([order('dragon', page), order('dragon', copy)]);
   await reads('Ordered: 1');

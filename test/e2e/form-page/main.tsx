@@ -18,7 +18,7 @@ const placeOrder = steady.mutationOptions({
 
 function Checkout() {
   const form = useSafeSubmit(placeOrder, { form: 'checkout' });
-  const { submit, isPending, data, unknown, confirmation } = form;
+  const { submit, isPending, isError, data, unknown, confirmation } = form;
   const onSubmit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     void submit(new FormData(event.currentTarget));
@@ -33,6 +33,7 @@ function Checkout() {
         {isPending && 'Ordering'}
         {data && `Ordered: ${data.id}`}
         {unknown && 'It may have been ordered'}
+        {isError && !unknown && 'Not ordered'}
       </p>
       {confirmation && (
         <div role="alertdialog" aria-label="Order this, too?">
