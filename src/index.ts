@@ -1,6 +1,7 @@
 export type { ApiProfile } from './fetch/api-profile.ts';
 export type { ConnectivityOptions, ProbeOptions } from './connectivity/probe.ts';
 export type { SteadyFetch } from './fetch/create-fetch.ts';
+export type { Expected } from './fetch/expected-content.ts';
 export type { SteadyInit } from './fetch/steady-init.ts';
 export {
   HttpError,
@@ -9,10 +10,12 @@ export {
   isNotSentError,
   isSteadfetchError,
   isTimeoutError,
+  isUnexpectedContentError,
   NetworkError,
   NotSentError,
   SteadfetchError,
   TimeoutError,
+  UnexpectedContentError,
 } from './fetch/errors.ts';
 export type { SteadfetchErrorCode, SteadfetchErrorInit } from './fetch/errors.ts';
 export type {

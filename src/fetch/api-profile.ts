@@ -5,6 +5,7 @@ import type { Policy, PolicyOptions } from '../policy/options.ts';
 import type { DeclaredRateLimit } from '../policy/rate-limit.ts';
 import { definePolicy } from '../policy/validate.ts';
 import type { IdempotencyProfile } from './idempotency-profile.ts';
+import { checkExpect, type Expected } from './expected-content.ts';
 import { toUrl } from './request-parts.ts';
 
 /** What is known of the API behind some URLs. */
@@ -14,6 +15,8 @@ export interface ApiProfile {
    * absolute URL, or a function of it. The first profile that matches counts.
    */
   readonly match: string | RegExp | ((url: URL) => boolean);
+  /** What its good answers must be: see `expect` of `steady.fetch`. @default json for `steady.json`, else any */
+  readonly expect?: Expected | undefined;
   /** How its failures are answered. */
   readonly policy?: PolicyOptions | undefined;
   /** Its requests are idempotent whatever their method, such as queries sent by POST. @default false */
@@ -49,7 +52,8 @@ export function defineApis(apis: readonly ApiProfile[], policy: Policy): FindApi
   };
 }
 
-function check(operation: string, { match, partition, slots }: ApiProfile): void {
+function check(operation: string, { match, partition, slots, expect }: ApiProfile): void {
+  checkExpect(operation, expect);
   checkOrigin(operation, { slots });
   if (slots && !partition) {
     reject(

@@ -1,15 +1,9 @@
 import { TimeoutError } from './errors.ts';
 import { reportFailure } from './failure-report.ts';
-import type { LiveOperation } from './live-operation.ts';
+import type { AttemptLimit, LiveOperation } from './live-operation.ts';
 import type { LoopContext } from './loop.ts';
 import { view } from './operations.ts';
 import { noLimit, setLimit, type TimeLimitContext } from './time-limit.ts';
-
-/** Is told of the requests of an attempt, which have limits of their own. */
-export interface AttemptLimit {
-  /** @returns What tells that the request has ended, its body included; told twice, it counts once. */
-  readonly beginRequest: () => () => void;
-}
 
 /**
  * Runs an attempt that may do more than send requests of ours, or nothing but wait for another

@@ -1,6 +1,12 @@
 import { type Failure, failures } from '../policy/outcome.ts';
 import { abortedBy, type Call, endCall, tell } from './call.ts';
-import { type HttpError, NetworkError, TimeoutError } from './errors.ts';
+import {
+  type HttpError,
+  NetworkError,
+  TimeoutError,
+  type UnexpectedContentError,
+} from './errors.ts';
+import { isFromItsServer } from './expected-content.ts';
 import { reportFailure } from './failure-report.ts';
 import { hintAtCors } from './hint-at-cors.ts';
 import { view } from './operations.ts';
@@ -18,7 +24,11 @@ export function note<E>(call: Call, error: E, failure: Failure, response?: Respo
 /** Makes our error of a request that has failed. */
 export function fail(
   call: Call,
-  Type: typeof HttpError | typeof NetworkError | typeof TimeoutError,
+  Type:
+    | typeof HttpError
+    | typeof NetworkError
+    | typeof TimeoutError
+    | typeof UnexpectedContentError,
   what: string,
   outcome: Failure,
   details: { readonly response?: Response | undefined; readonly cause?: unknown },
@@ -67,7 +77,10 @@ export function notParsed(
   response: Response,
   answer: Failure | undefined,
 ): unknown {
-  return note(call, cause, brokenBody(response, answer));
+  const failure = brokenBody(response, answer);
+  // Nobody knows who has answered what its server would not.
+  const processed = isFromItsServer(response) ? failure.processed : 'unknown';
+  return note(call, cause, answer ?? { ...failure, processed });
 }
 
 const brokenBody = ({ status }: Response, answer: Failure | undefined): Failure =>

@@ -1,7 +1,11 @@
 import { classifyAnswer, type HttpFailure } from '../policy/classify.ts';
-import type { Outcome } from '../policy/outcome.ts';
+import type { Failure, Outcome } from '../policy/outcome.ts';
 import type { Call } from './call.ts';
+import { isUnexpected } from './expected-content.ts';
 import { isInDoubt, weightOf } from './is-in-doubt.ts';
+
+/** A good answer that is not what was asked for. */
+export type UnexpectedFailure = Extract<Failure, { readonly kind: 'body' }>;
 
 export const succeeded = (status: number): Outcome => ({ kind: 'ok', status, processed: 'yes' });
 
@@ -9,11 +13,17 @@ export const succeeded = (status: number): Outcome => ({ kind: 'ok', status, pro
 export function classify(
   { context, facts, keyed }: Call,
   response: Response,
-): HttpFailure | undefined {
-  const { live, method, name } = facts;
+): HttpFailure | UnexpectedFailure | undefined {
+  const { live, method, name, expect } = facts;
   const { status } = response;
   // An opaque answer has status 0, and nothing that could be read.
-  if (response.ok || status === 0) return undefined;
+  if (status === 0) return undefined;
+  if (response.ok) {
+    // Whoever has answered, the server may or may not have done it.
+    return isUnexpected(response, expect)
+      ? { kind: 'body', status, processed: 'unknown' }
+      : undefined;
+  }
   if (method === 'DELETE' && [404, 410].includes(status) && live.unsure?.has(name))
     return undefined;
   return classifyAnswer(
@@ -27,8 +37,10 @@ export function classify(
 export async function judge(
   { facts, keyed, signal }: Call,
   response: Response,
-  failure: HttpFailure,
-): Promise<HttpFailure | undefined> {
+  failure: HttpFailure | UnexpectedFailure,
+): Promise<HttpFailure | UnexpectedFailure | undefined> {
+  // It is not its API that speaks.
+  if (failure.kind === 'body') return failure;
   const judged = keyed ? await keyed.judge(response, failure, facts, signal) : failure;
   // What one request was refused, another of the mutation may have done.
   return judged?.processed === 'no' && facts.live.intent && isInDoubt(facts.live, weightOf(facts))

@@ -15,10 +15,11 @@ import { outlivePage } from './outlive.ts';
 import type { SentFacts } from './passage.ts';
 import { prepare } from './prepare.ts';
 import { classify, judge } from './classify-response.ts';
+import { checkExpect } from './expected-content.ts';
 import { keepReferrer, readInit } from './read-init.ts';
 import { accept } from './receive.ts';
 import { isBodySpent, isSendable, readParts, type RequestParts, shown } from './request-parts.ts';
-import type { SteadyInit } from './steady-init.ts';
+import type { JsonSteadyInit, SteadyInit } from './steady-init.ts';
 import { noteStray } from './stray.ts';
 import { warn } from './warn.ts';
 
@@ -130,11 +131,12 @@ export function createFetch(context: FetchContext): SteadyFetch {
 }
 
 /** What is known of a request before it goes anywhere. */
-function gather(context: FetchContext, parts: RequestParts, init: SteadyInit): SentFacts {
+function gather(context: FetchContext, parts: RequestParts, init: JsonSteadyInit): SentFacts {
   const { method, url, signal } = parts;
   const callPolicy =
     init.timeout === undefined ? init.policy : { ...init.policy, timeout: init.timeout };
   if (callPolicy) definePolicy('steady.fetch', context.policy, callPolicy);
+  checkExpect('steady.fetch', init.expect);
   const api = context.findApi(url);
   const name = `${method} ${url}`;
   const own = api?.idempotency && context.keys.read(api.idempotency, parts, init);
@@ -149,6 +151,7 @@ function gather(context: FetchContext, parts: RequestParts, init: SteadyInit): S
     idempotent: init.idempotent ?? api?.idempotent,
     apiPolicy: api?.policy,
     callPolicy,
+    expect: init.expect ?? api?.expect ?? init.defaultExpect,
   };
 }
 

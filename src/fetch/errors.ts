@@ -8,6 +8,7 @@ export type SteadfetchErrorCode =
   | 'http'
   | 'network'
   | 'timeout'
+  | 'unexpected-content'
   | 'not-sent'
   | 'cancelled'
   | 'dead-letter';
@@ -84,6 +85,16 @@ export class NetworkError extends SteadfetchError {
   override readonly code = 'network' as const;
 }
 
+/**
+ * A good answer came, and its content type says that it is not what was asked for: a captive portal,
+ * a proxy or the fallback page of a single-page app has answered. Nobody knows what the server has done.
+ */
+export class UnexpectedContentError extends SteadfetchError {
+  override readonly name = 'UnexpectedContentError' as const;
+  override readonly code = 'unexpected-content' as const;
+  declare readonly response: Response;
+}
+
 /** The attempt took longer than its `timeout`. With a `response`, the time ran out within the body. */
 export class TimeoutError extends SteadfetchError {
   override readonly name = 'TimeoutError' as const;
@@ -118,6 +129,11 @@ export function isNetworkError(value: unknown): value is NetworkError {
 /** Whether a value is a {@link NotSentError}. */
 export function isNotSentError(value: unknown): value is NotSentError {
   return isSteadfetchError(value) && value.code === 'not-sent';
+}
+
+/** Whether a value is an {@link UnexpectedContentError}. */
+export function isUnexpectedContentError(value: unknown): value is UnexpectedContentError {
+  return isSteadfetchError(value) && value.code === 'unexpected-content';
 }
 
 /** Whether a value is a {@link TimeoutError}. */

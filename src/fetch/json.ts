@@ -1,7 +1,7 @@
 import type { SteadyFetch } from './create-fetch.ts';
 import { readInit } from './read-init.ts';
 import { readHeaders, readParts } from './request-parts.ts';
-import type { SteadyInit } from './steady-init.ts';
+import type { JsonSteadyInit, SteadyInit } from './steady-init.ts';
 
 /** What `steady.json` takes besides the init of `steady.fetch`. */
 export interface JsonInit extends SteadyInit {
@@ -17,7 +17,8 @@ export interface JsonInit extends SteadyInit {
 /**
  * Sends and reads JSON within one attempt. An answer without content (204, 205) is `null`.
  *
- * @throws what `steady.fetch` throws; a SyntaxError when the body is not JSON; a TypeError when
+ * @throws what `steady.fetch` throws; an `UnexpectedContentError` when the answer says that it is no
+ * JSON, as the page of a captive portal does (see `expect`); a SyntaxError when the body is not JSON; a TypeError when
  * `json` cannot be written as JSON, or is given beside `body`.
  *
  * @example
@@ -29,7 +30,11 @@ export type SteadyJson = <T = unknown>(input: RequestInfo | URL, init?: JsonInit
 
 export function createJson(fetch: SteadyFetch): SteadyJson {
   return async <T>(input: RequestInfo | URL, init?: JsonInit): Promise<T> => {
-    const response = await fetch(input, withJson(input, readInit('steady.json', init)));
+    const sent: JsonSteadyInit = {
+      ...withJson(input, readInit('steady.json', init)),
+      defaultExpect: 'json',
+    };
+    const response = await fetch(input, sent);
     if (response.status === 204 || response.status === 205) return null as T;
     return (await response.json()) as T;
   };

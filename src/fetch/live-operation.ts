@@ -3,7 +3,6 @@ import type { Held } from '../origin/waiting.ts';
 import type { Decision, RetryReason } from '../policy/decision.ts';
 import type { OperationRef } from '../policy/operation.ts';
 import type { PolicyOptions } from '../policy/options.ts';
-import type { AttemptLimit } from './attempt-limit.ts';
 import type { Intent, Steps } from './intent.ts';
 
 /** An attempt that waits at a gate, before it is sent. */
@@ -32,6 +31,12 @@ export interface SentRequest {
   readonly idempotent?: boolean | undefined;
   readonly apiPolicy?: PolicyOptions | undefined;
   readonly callPolicy?: PolicyOptions | undefined;
+}
+
+/** Is told of the requests of an attempt, which have limits of their own. */
+export interface AttemptLimit {
+  /** @returns What tells that the request has ended, its body included; told twice, it counts once. */
+  readonly beginRequest: () => () => void;
 }
 
 /** An operation under way. */

@@ -10,6 +10,7 @@ import { isSafeMethod } from '../policy/operation.ts';
 import type { Outcome } from '../policy/outcome.ts';
 import { readRateLimit } from '../policy/rate-limit.ts';
 import type { ApiProfile } from './api-profile.ts';
+import type { Expected } from './expected-content.ts';
 import { isRepeatable, type RequestFacts } from './failure-report.ts';
 import { holdAt } from './hold.ts';
 import type { Step } from './intent.ts';
@@ -17,6 +18,7 @@ import { weightOf } from './is-in-doubt.ts';
 import type { LiveOperation, SentRequest } from './live-operation.ts';
 import type { Operations } from './operations.ts';
 import { refuse } from './refuse.ts';
+import { toUrl } from './request-parts.ts';
 
 /** Tells the origin how an attempt ended, at its headers; only the first word counts. */
 export type Settle = (outcome: Outcome, error?: unknown, response?: Response) => void;
@@ -42,6 +44,8 @@ export interface SentFacts extends RequestFacts {
   readonly api: ApiProfile | undefined;
   /** The idempotency key that it came with. */
   readonly own: string | undefined;
+  /** What a good answer must be. */
+  readonly expect: Expected | undefined;
   /** Known once it has been given its key. */
   keyed: boolean;
   /** Then: what it is one attempt of. */
@@ -134,8 +138,10 @@ export function createPassage(
         gate.allow(limit);
       }
       const { kind } = outcome;
-      if (kind !== 'network' && kind !== 'timeout') {
-        if (response && !live.isUnproven?.()) connectivity.answered(sentAt, now, url);
+      // A body at its headers: somebody else has answered, as a captive portal does.
+      if (kind !== 'network' && kind !== 'timeout' && kind !== 'body') {
+        if (response && !live.isUnproven?.() && !isSentElsewhere(url, response))
+          connectivity.answered(sentAt, now, url);
         gate.settle(name, isCanary, signOf(outcome), now - sentAt, error);
         return;
       }
@@ -206,4 +212,10 @@ export function createPassage(
       pass?.gate.settle('', pass.isCanary, nothing, 0);
     },
   };
+}
+
+/** As a captive portal does to a connection without TLS. */
+function isSentElsewhere(url: string, { redirected, url: end }: Response): boolean {
+  const asked = redirected ? toUrl(url) : undefined;
+  return asked?.protocol === 'http:' && asked.origin !== toUrl(end)?.origin;
 }

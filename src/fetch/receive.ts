@@ -2,7 +2,8 @@ import type { Failure } from '../policy/outcome.ts';
 import { type Call, endCall, tell } from './call.ts';
 import { fail } from './call-failure.ts';
 import { succeeded } from './classify-response.ts';
-import { HttpError } from './errors.ts';
+import { HttpError, UnexpectedContentError } from './errors.ts';
+import { shownType } from './expected-content.ts';
 import { guardResponse } from './guarded-response.ts';
 import { hintAtCors } from './hint-at-cors.ts';
 import { weightOf } from './is-in-doubt.ts';
@@ -27,9 +28,12 @@ export function accept(call: Call, response: Response, failure: Failure | undefi
     guardResponse(response, { call, original: response, answer: failure, shared: { open: 1 } });
   if (failure) {
     if (process.env.NODE_ENV !== 'production') hintAtCors(context.operations, facts.url, response);
-    throw fail(call, HttpError, `${status} ${response.statusText}`.trimEnd(), failure, {
-      response,
-    });
+    const answered = `${status} ${response.statusText}`.trimEnd();
+    throw failure.kind === 'http'
+      ? fail(call, HttpError, answered, failure, { response })
+      : fail(call, UnexpectedContentError, `${answered}, ${isNotJson(response)}`, failure, {
+          response,
+        });
   }
   keyed?.succeed();
   // Whatever fails after it does not undo it.
@@ -37,3 +41,6 @@ export function accept(call: Call, response: Response, failure: Failure | undefi
   tell(call, succeeded(status), undefined, response);
   return response;
 }
+
+const isNotJson = (response: Response): string =>
+  `with content type ${shownType(response)} where JSON was expected`;

@@ -15,7 +15,8 @@ const nothing: Sign = { kind: 'nothing' };
 
 /**
  * What an outcome says about its origin. Only what an outage looks like counts against it: a 4xx is
- * an answer, and so are 501 and 505; an abort says nothing.
+ * an answer, and so are 501 and 505; an abort says nothing, nor does an answer that somebody else
+ * has given.
  */
 export function signOf(outcome: Outcome): Sign {
   switch (outcome.kind) {
@@ -27,8 +28,6 @@ export function signOf(outcome: Outcome): Sign {
       return { kind: 'outage', weight: 1 };
     case 'http':
       return [500, 502, 503, 504].includes(outcome.status) ? { kind: 'outage', weight: 1 } : alive;
-    case 'body':
-      return alive;
     default:
       return nothing;
   }

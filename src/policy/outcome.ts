@@ -23,7 +23,7 @@ export type HoldReason =
  * | `http` | an answer came with a status that is not 2xx | by its status |
  * | `network` | the attempt was rejected before any header: refused, reset, DNS, CORS, offline | unknown |
  * | `timeout` | our own per-attempt time-out, before the headers or within the body | unknown; by its status |
- * | `body` | a 2xx answer began, and its body broke or could not be read | yes |
+ * | `body` | a 2xx answer began, and its body broke, could not be read, or is not what was asked for | yes; unknown where somebody else may have answered |
  * | `aborted` | the caller aborted, or the person cancelled | unknown; no before it was sent |
  * | `invalid` | the request was not sent (a programming error, or blocked by the page's CSP) | no |
  * | `held-too-long` | it was not sent: what it waited for did not come within `holdMs` | no; unknown after an attempt that was |

@@ -109,7 +109,8 @@ test('it works detached', async () => {
 
 /** How often a call is made that always gets half of its JSON. */
 async function attemptsAt(init: JsonInit): Promise<number> {
-  const server = fakeServer(answer(200, '{"id":'));
+  const type = { 'content-type': 'application/json' };
+  const server = fakeServer(answer(200, '{"id":', type));
   const steady = createSteadfetch({ fetch: server.fetch });
   const result = observe(steady.retry(({ signal }) => steady.json(url, { ...init, signal })));
   await vi.runAllTimersAsync();

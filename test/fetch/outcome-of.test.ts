@@ -37,7 +37,8 @@ describe('the outcome of an error', () => {
   });
 
   test('of JSON that cannot be parsed is that of its answer', async () => {
-    const error = await errorOf(answer(201, '<html>'));
+    const type = { 'content-type': 'application/json' };
+    const error = await errorOf(answer(201, '{"id":', type));
     expect(error).toBeInstanceOf(SyntaxError);
     expect(outcomeOf(error)).toEqual({ kind: 'body', status: 201, processed: 'yes' });
   });

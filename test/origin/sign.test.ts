@@ -34,9 +34,9 @@ test.each<[what: string, outcome: Outcome, sign: object]>([
     { kind: 'alive', isSuccess: true },
   ],
   [
-    'a broken body',
-    { kind: 'body', status: 200, processed: 'yes' },
-    { kind: 'alive', isSuccess: false },
+    'an answer of somebody else',
+    { kind: 'body', status: 200, processed: 'unknown' },
+    { kind: 'nothing' },
   ],
   ['no connection', { kind: 'network', processed: 'unknown' }, { kind: 'outage', weight: 1 }],
   [

@@ -1,0 +1,175 @@
+import {
+  createSteadfetch,
+  idempotencyProfiles,
+  isUnexpectedContentError,
+  outcomeOf,
+  type Steadfetch,
+  type SteadfetchConfig,
+  UnexpectedContentError,
+} from 'steadfetch';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { answer, type FakeServer, fakeServer, type Handler, origin } from './fake-server.ts';
+import { fakeTime, observe, rejectionOf } from './observe.ts';
+
+beforeEach(fakeTime);
+
+const url = `${origin}/items/1`;
+const page = answer(200, '<!doctype html><title>Log in</title>', { 'content-type': 'text/html' });
+const good = answer(200, '{"id":1}', { 'content-type': 'application/json' });
+const typed = (type: string, body = '{"id":1}'): Handler =>
+  answer(200, body, { 'content-type': type });
+
+const create = (server: FakeServer, config: SteadfetchConfig = {}): Steadfetch =>
+  createSteadfetch({ fetch: server.fetch, random: () => 0.5, ...config });
+
+describe('steady.json', () => {
+  test.each([
+    'application/json',
+    'Application/JSON; charset=utf-8',
+    'application/problem+json',
+    'application/vnd.api+json;version=1',
+    'text/json',
+    'text/plain;charset=UTF-8',
+    'application/octet-stream',
+    '',
+  ])('takes an answer of type "%s"', async (type) => {
+    const { json } = create(fakeServer(typed(type)));
+    expect(await json(url)).toEqual({ id: 1 });
+  });
+
+  test.each([
+    'text/html',
+    'TEXT/HTML; charset=utf-8',
+    'application/xhtml+xml',
+    'text/xml',
+    'image/png',
+    'application/jsonp',
+    'application/json-seq',
+    'text/javascript',
+  ])(
+    'refuses an answer of type "%s", whatever its body, and leaves that to be read',
+    async (type) => {
+      const { json } = create(fakeServer(typed(type)));
+      const error = await rejectionOf(json(url, { method: 'PUT' }));
+      expect(error).toBeInstanceOf(UnexpectedContentError);
+      expect(isUnexpectedContentError(error)).toBe(true);
+      expect(error).toMatchObject({
+        code: 'unexpected-content',
+        message: `PUT ${url}: 200, with content type ${type.toLowerCase().replace(/;.*/, '')} where JSON was expected.`,
+        outcome: { kind: 'body', status: 200, processed: 'unknown' },
+      });
+      expect(await (error as UnexpectedContentError).response.text()).toBe('{"id":1}');
+    },
+  );
+
+  test('an answer without content has no type', async () => {
+    const { json } = create(fakeServer(answer(204, null, { 'content-type': 'text/html' })));
+    expect(await json(url)).toBeNull();
+  });
+
+  test('an HTML answer outside 2xx stays an HttpError', async () => {
+    const { json } = create(fakeServer(answer(502, '<html>', { 'content-type': 'text/html' })));
+    expect(await rejectionOf(json(url))).toMatchObject({ code: 'http', status: 502 });
+  });
+
+  test.each<[string, SteadfetchConfig, { expect?: 'any' }]>([
+    ['of the call', {}, { expect: 'any' }],
+    ['of its API', { apis: [{ match: origin, expect: 'any' }] }, {}],
+  ])('`expect: any` %s takes a wrong type', async (_, config, init) => {
+    const { json } = create(fakeServer(typed('text/html')), config);
+    expect(await json(url, init)).toEqual({ id: 1 });
+  });
+
+  test('what is no JSON after all is a SyntaxError, of which nothing is known', async () => {
+    for (const type of ['text/plain', 'text/html', '']) {
+      const { json } = create(fakeServer(typed(type, '<html>')));
+      const error = await rejectionOf(json(url, { method: 'PUT', expect: 'any' }));
+      expect(error).toBeInstanceOf(SyntaxError);
+      expect(outcomeOf(error)).toEqual({ kind: 'body', status: 200, processed: 'unknown' });
+    }
+  });
+
+  test('JSON that is broken came from its server, which has done it', async () => {
+    const { json } = create(fakeServer(typed('application/json', '{"id":')));
+    const error = await rejectionOf(json(url, { method: 'PUT' }));
+    expect(outcomeOf(error)).toMatchObject({ kind: 'body', processed: 'yes' });
+  });
+});
+
+describe('steady.fetch', () => {
+  test('takes every type, and refuses what is no JSON where that is expected', async () => {
+    const { fetch } = create(fakeServer(page));
+    expect((await fetch(url)).status).toBe(200);
+    expect(await rejectionOf(fetch(url, { expect: 'json' }))).toMatchObject({
+      code: 'unexpected-content',
+    });
+  });
+
+  test('an API may expect JSON of all its answers, and a call may not', async () => {
+    const { fetch } = create(fakeServer(page), { apis: [{ match: origin, expect: 'json' }] });
+    expect(await rejectionOf(fetch(url))).toMatchObject({ code: 'unexpected-content' });
+    expect((await fetch(url, { expect: 'any' })).status).toBe(200);
+  });
+
+  test('the page that json() cannot parse says nothing of what was done', async () => {
+    const response = await create(fakeServer(page)).fetch(url, { method: 'PUT' });
+    const error = await rejectionOf(response.json());
+    expect(error).toBeInstanceOf(SyntaxError);
+    expect(outcomeOf(error)).toMatchObject({ kind: 'body', processed: 'unknown' });
+  });
+
+  test.each(['html', '', null])(
+    '`expect` of %j is refused before anything is sent',
+    async (wrong) => {
+      const server = fakeServer(good);
+      const error = await rejectionOf(create(server).fetch(url, { expect: wrong as never }));
+      expect(error).toMatchObject({
+        name: 'TypeError',
+        message: expect.stringContaining('expect is'),
+      });
+      expect(server.requests).toHaveLength(0);
+      expect(() => create(server, { apis: [{ match: origin, expect: wrong as never }] })).toThrow(
+        'expect is',
+      );
+    },
+  );
+});
+
+describe('an answer that somebody else has given', () => {
+  test.each(['GET', 'PUT', 'DELETE'])('a %s is sent again, and done', async (method) => {
+    const server = fakeServer(page, page, good);
+    const steady = create(server);
+    const result = observe(steady.retry(({ signal }) => steady.json(url, { method, signal })));
+    await vi.advanceTimersByTimeAsync(500 + 1000);
+    expect(result.value).toEqual({ id: 1 });
+    expect(server.requests).toHaveLength(3);
+  });
+
+  test('a POST without a key is not sent again, and nobody knows what was done', async () => {
+    const server = fakeServer(page, good);
+    const steady = create(server);
+    const result = observe(steady.retry(() => steady.json(url, { json: {} })));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(result.error).toMatchObject({
+      outcome: { processed: 'unknown' },
+      decision: { kind: 'stop', reason: 'not-idempotent' },
+    });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('a POST with a key is sent again, with that key', async () => {
+    const server = fakeServer(page, good);
+    const steady = create(server, {
+      apis: [{ match: origin, idempotency: idempotencyProfiles.draft }],
+    });
+    const result = observe(
+      steady.retry(({ signal }) => steady.json(url, { json: {}, idempotencyKey: 'one', signal })),
+    );
+    await vi.advanceTimersByTimeAsync(500);
+    expect(result.value).toEqual({ id: 1 });
+    expect(server.requests.map(({ headers }) => headers.get('idempotency-key'))).toEqual([
+      '"one"',
+      '"one"',
+    ]);
+  });
+});
