@@ -10,7 +10,7 @@ import { isFromItsServer } from './expected-content.ts';
 import { reportFailure } from './failure-report.ts';
 import { hintAtCors } from './hint-at-cors.ts';
 import { view } from './operations.ts';
-import { shown } from './request-parts.ts';
+import { isDemanding, readParts, shown } from './request-parts.ts';
 
 /** Enters what an error means, and tells of it. */
 export function note<E>(call: Call, error: E, failure: Failure, response?: Response): E {
@@ -66,6 +66,8 @@ export function failed(call: Call, cause: unknown, response?: Response, answer?:
       cause,
     });
   }
+  // That may be the caller's doing, and then says nothing of the server or the network.
+  if (isDemanding(readParts(call.input, call.init), call.init)) call.settle(failures.aborted);
   if (process.env.NODE_ENV !== 'production') hintAtCors(context.operations, facts.url);
   return fail(call, NetworkError, 'no answer', failures.network, { cause });
 }

@@ -12,13 +12,20 @@ import {
 } from './call.ts';
 import { failed, note } from './call-failure.ts';
 import { outlivePage } from './outlive.ts';
-import type { SentFacts } from './passage.ts';
+import type { SentFacts, Settle } from './passage.ts';
 import { prepare } from './prepare.ts';
 import { classify, judge } from './classify-response.ts';
 import { checkExpect } from './expected-content.ts';
 import { keepReferrer, readInit } from './read-init.ts';
 import { accept } from './receive.ts';
-import { isBodySpent, isSendable, readParts, type RequestParts, shown } from './request-parts.ts';
+import {
+  isBodySpent,
+  isLocal,
+  isSendable,
+  readParts,
+  type RequestParts,
+  shown,
+} from './request-parts.ts';
 import type { JsonSteadyInit, SteadyInit } from './steady-init.ts';
 import { noteStray } from './stray.ts';
 import { warn } from './warn.ts';
@@ -72,7 +79,7 @@ export function createFetch(context: FetchContext): SteadyFetch {
     // Never sent: it neither starts nor ends.
     if (signal?.aborted) throw abortedBy(live, signal);
     if (process.env.NODE_ENV !== 'production') warnOfLoop(context, facts);
-    const entered = context.enter(facts, signal);
+    const entered = isLocal(parts, init) ? atNoGate : context.enter(facts, signal);
     const settle = typeof entered === 'function' ? entered : await entered;
     // Dropped while it was held.
     if (!settle) throw abortedBy(live, signal?.aborted ? signal : AbortSignal.abort());
@@ -129,6 +136,9 @@ export function createFetch(context: FetchContext): SteadyFetch {
     }
   };
 }
+
+/** Nobody needs to know how a request ended that no server was asked by. */
+const atNoGate: Settle = () => {};
 
 /** What is known of a request before it goes anywhere. */
 function gather(context: FetchContext, parts: RequestParts, init: JsonSteadyInit): SentFacts {

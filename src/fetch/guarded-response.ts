@@ -140,13 +140,25 @@ function createPrototype(native: Response): object {
   return Object.setPrototypeOf(guarded, native) as object;
 }
 
+function isByteStream(stream: Body): boolean {
+  try {
+    stream.getReader({ mode: 'byob' }).releaseLock();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** The same bytes, one read ahead of nothing: the native stream is locked by the first read only. */
 function guardBody(source: () => Body, guard: Guard): Body {
   const { call, original, answer, shared } = guard;
   let reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined;
   const limit = noLimit();
+  const isBytes = isByteStream(source());
   return new ReadableStream(
     {
+      // As the native one, so that a reader may bring its own buffer.
+      type: (isBytes ? 'bytes' : undefined) as 'bytes',
       async pull(controller) {
         // Only now, for a clone in between puts another stream in its place. That it is locked is
         // the caller's doing, and stays the native error.
@@ -157,6 +169,8 @@ function guardBody(source: () => Body, guard: Guard): Body {
           if (!done) return controller.enqueue(value);
           endCall(call);
           controller.close();
+          // A reader with a buffer of its own is told by giving that back.
+          controller.byobRequest?.respond(0);
         } catch (cause) {
           setLimit(call, limit);
           await askAgain(call, original, false);

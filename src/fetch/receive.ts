@@ -26,6 +26,8 @@ export function accept(call: Call, response: Response, failure: Failure | undefi
   else if (failure) void readAhead(call, response);
   if (status !== 0)
     guardResponse(response, { call, original: response, answer: failure, shared: { open: 1 } });
+  // No timer ends it: where nobody reads its body either, the garbage collector says so.
+  if (call.caller && limit.dueAt === Infinity) endWhenUnread(call, response);
   if (failure) {
     if (process.env.NODE_ENV !== 'production') hintAtCors(context.operations, facts.url, response);
     const answered = `${status} ${response.statusText}`.trimEnd();
@@ -44,3 +46,11 @@ export function accept(call: Call, response: Response, failure: Failure | undefi
 
 const isNotJson = (response: Response): string =>
   `with content type ${shownType(response)} where JSON was expected`;
+
+let unread: FinalizationRegistry<Call> | undefined;
+
+/** Its readers hold the answer: once that is gone, nothing more is wanted. */
+function endWhenUnread(call: Call, response: Response): void {
+  unread ??= new FinalizationRegistry(endCall);
+  unread.register(response, call);
+}

@@ -63,6 +63,22 @@ export function isSendable({ url, method, request }: RequestParts, init: Request
   }
 }
 
+/** Whether it asks no server: what it gets is in the page, or in the browser's cache. */
+export function isLocal({ url, request }: RequestParts, { cache }: RequestInit): boolean {
+  return /^(data|blob|about):/i.test(url) || (cache ?? request?.cache) === 'only-if-cached';
+}
+
+/**
+ * Whether fetch may reject because of what is demanded of the answer (its hash, or no redirect),
+ * which cannot be told from a network that failed.
+ */
+export function isDemanding(
+  { request }: RequestParts,
+  { integrity, redirect }: RequestInit,
+): boolean {
+  return !!(integrity ?? request?.integrity) || (redirect ?? request?.redirect) === 'error';
+}
+
 /** The absolute form of a URL as fetch resolves it; undefined when there is none. */
 export function toUrl(
   url: string,

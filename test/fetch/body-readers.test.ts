@@ -1,6 +1,6 @@
 import { createSteadfetch, type SteadyFetch } from 'steadfetch';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { answer, fakeServer, type Handler, origin } from './fake-server.ts';
+import { answer, fakeServer, type Handler, origin, streaming } from './fake-server.ts';
 import { fakeTime, rejectionOf } from './observe.ts';
 
 beforeEach(fakeTime);
@@ -177,4 +177,35 @@ test('a Response that the transport gives twice belongs to the request that had 
     operation: { url: `${url}/second` },
     cause: broken,
   });
+});
+
+test('a reader with a buffer of its own reads our body, and that of a clone, as it reads the native one', async () => {
+  for (const timeout of [1000, { headersMs: 1000, bodyIdleMs: 1000 }]) {
+    for (const isClone of [false, true]) {
+      const { handler, wire } = streaming();
+      const response = await createSteadfetch({ fetch: fakeServer(handler).fetch }).fetch(url, {
+        timeout,
+      });
+      const reader = (isClone ? response.clone() : response).body?.getReader({ mode: 'byob' });
+      wire.push('content');
+      const first = await reader?.read(new Uint8Array(3));
+      const rest = await reader?.read(new Uint8Array(100));
+      wire.end();
+      const last = await reader?.read(new Uint8Array(8));
+      const text = [first, rest].map((part) => new TextDecoder().decode(part?.value));
+      expect([text, last?.done, last?.value?.byteLength]).toEqual([['con', 'tent'], true, 0]);
+    }
+  }
+});
+
+test('a body that is no byte stream stays one: its chunks are what they are', async () => {
+  const stream = new ReadableStream({
+    start(controller) {
+      controller.enqueue('a text');
+      controller.close();
+    },
+  });
+  const { fetch } = createSteadfetch({ fetch: async () => new Response(stream) });
+  const reader = (await fetch(url)).body?.getReader();
+  expect(await reader?.read()).toEqual({ done: false, value: 'a text' });
 });

@@ -1,0 +1,33 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { createSteadfetch, type Timeout } from 'steadfetch';
+import { expect, test } from 'vitest';
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+test.each<Timeout>([Infinity, { headersMs: Infinity, bodyIdleMs: 1000 }])(
+  'a body that nobody reads, under a limit of %j, leaves nothing on the signal of its caller',
+  async (timeout) => {
+    const { signal } = new AbortController();
+    let listeners = 0;
+    const add = signal.addEventListener.bind(signal);
+    const remove = signal.removeEventListener.bind(signal);
+    Object.assign(signal, {
+      addEventListener: (...given: Parameters<typeof add>) => (listeners++, add(...given)),
+      removeEventListener: (...given: Parameters<typeof remove>) => (listeners--, remove(...given)),
+    });
+    const steady = createSteadfetch({ fetch: async () => new Response(new ReadableStream()) });
+    const ask = async (): Promise<void> =>
+      void (await steady.fetch('http://api.example/', { signal, timeout }));
+    for (let count = 0; count < 10; count++) await ask();
+    expect(listeners).toBe(10);
+    for (let turns = 0; turns < 100 && listeners > 0; turns++) {
+      collect();
+      await turn();
+    }
+    expect(listeners).toBe(0);
+  },
+);
