@@ -15,6 +15,8 @@ export interface FormIntent extends Pick<Intent, 'key' | 'createdAt'> {
    * False once a request of it may have gone without a key; undefined while none is known to have gone.
    */
   readonly isRepeatable?: boolean | undefined;
+  /** Which press has sent it last: another page of the tab may have, while this one was put away. */
+  readonly sentBy?: string | undefined;
   /** From then on, in epoch milliseconds, an API that it was sent to may have forgotten its key. */
   readonly expiresAt?: number | undefined;
   /** Its requests, without their bytes. */

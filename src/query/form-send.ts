@@ -4,6 +4,7 @@ import { askBeforeLeaving } from '../intent/ask-before-leaving.ts';
 import type { FormIntent } from '../intent/form-intent.ts';
 import { trackIntent } from '../intent/track-intent.ts';
 import { warn } from '../fetch/warn.ts';
+import { createIdempotencyKey } from '../policy/idempotency-key.ts';
 import type { EndStatus } from './echo.ts';
 import type { FormContext } from './form-context.ts';
 import type { SubmitResult } from './submission.ts';
@@ -47,7 +48,8 @@ export function createFormSend<TData, TError, TVariables, TOnMutateResult>({
       const isKept = observer.isKept();
       // Before anything goes out: whatever becomes of this page, the next one knows the key. An outbox
       // that keeps it sees to the keys by itself.
-      intents.write(isKept ? { ...submission, isRepeatable: true } : submission);
+      const sentBy = createIdempotencyKey();
+      intents.write({ ...submission, sentBy, ...(isKept && { isRepeatable: true }) });
       sent = { key, variables };
       // An outbox asks by itself, until it is on the disk.
       const stay = isKept ? undefined : askBeforeLeaving();
@@ -66,7 +68,10 @@ export function createFormSend<TData, TError, TVariables, TOnMutateResult>({
       } catch (thrown) {
         const error = thrown as TError;
         sent.error = error;
-        const status = observer.hasFailed() ? 'failed' : 'unknown';
+        // What this one has not done, another page of the tab may have, which has sent it since.
+        const known = intents.read();
+        const isOthers = known?.key === key && known.sentBy !== sentBy;
+        const status = observer.hasFailed() && !isOthers ? 'failed' : 'unknown';
         if (status === 'unknown') check();
         // Only what may have been done is kept.
         if (status === 'failed') intents.remove(key);

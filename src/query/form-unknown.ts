@@ -47,7 +47,8 @@ export function createFormUnknown<TData, TError, TVariables, TOnMutateResult>(
     const answer = isAnswer ? said : 'unknown';
     isResolving = false;
     // In the meantime it may have been sent again, which ends in the same.
-    const isStillOpen = !presses.isUnderWay() && intents.read()?.key === key;
+    const now = intents.read();
+    const isStillOpen = !presses.isUnderWay() && now?.key === key && now.sentBy === known.sentBy;
     if (isStillOpen && answer === 'not-done') presses.endAsNotDone(known);
     if (isStillOpen && typeof answer === 'object') {
       const data = answer.done;

@@ -238,8 +238,10 @@ function createWorld(time: VirtualTime, isMany: boolean) {
       },
       decline: () => form.getState().confirmation?.cancel(),
       reset() {
+        // While something is under way it does nothing.
+        const isOver = !form.getState().isPending;
         form.getState().reset();
-        if (meant?.state === 'not-done') meant = undefined;
+        if (isOver && meant?.state === 'not-done') meant = undefined;
       },
       async resolve() {
         const answer = await form.getState().unknown?.resolve();

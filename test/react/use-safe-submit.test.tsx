@@ -665,6 +665,27 @@ describe('a page that a server has rendered', () => {
   });
 });
 
+describe('another page of the same tab', () => {
+  test('has sent it since: then a failure of this page, which was put away, proves nothing', async () => {
+    const rig = createFormRig({ config: { origin: { slots: { maxInFlight: 1 } } } });
+    rig.book.plan('slow');
+    void rig.steady.fetch('/orders', { method: 'POST' }).catch(() => {});
+    await rig.time.settle();
+    const form = open(rig);
+    const paused = form.press();
+    await rig.time.settle();
+    const name = 'steadfetch.form.checkout';
+    const stored = JSON.parse(sessionStorage.getItem(name) ?? '') as object;
+    sessionStorage.setItem(name, JSON.stringify({ ...stored, sentBy: 'the other page' }));
+    const statuses = statusStoreOf(rig.client, 'test');
+    act(() => controlsOf(statuses, statuses.idOf(form.last().target)).cancel());
+    await rig.time.settle();
+    expect(await paused).toMatchObject({ status: 'unknown' });
+    expect(form.last().unknown).toBeDefined();
+    rig.book.answer();
+  });
+});
+
 describe('leaving the page', () => {
   test('asks while it is under way, and only then', async () => {
     const rig = createFormRig();
