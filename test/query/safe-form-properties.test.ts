@@ -222,7 +222,8 @@ function createWorld(time: VirtualTime, isMany: boolean) {
       (result: Result): void => {
         const { status } = result;
         if (!isAlive || meant?.payload !== payload) return;
-        if (status === 'failed' && !foundNotDone.has(meant.key)) refused.add(meant.key);
+        const isOther = meant.key === givenUp || foundNotDone.has(meant.key);
+        if (status === 'failed' && !isOther) refused.add(meant.key);
         if (status === 'succeeded' || status === 'failed') meant = undefined;
         else if (status === 'unknown') meant.state = status;
       };
