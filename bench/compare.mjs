@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { groups } from './contenders.mjs';
 import { countTimers, measureCpu, measureGarbage, median } from './measure.mjs';
+import { compareReactQuery } from './react-query.mjs';
 
 const { values: options } = parseArgs({ options: { json: { type: 'boolean' } } });
 
@@ -72,6 +73,15 @@ const results = {};
 for (const group of Object.keys(groups)) {
   results[group] = await compare(group);
   if (!options.json) console.log(`\n${titles[group]}\n\n${table(results[group])}`);
+}
+results.reactQuery = compareReactQuery();
+if (!options.json) {
+  console.log('\nIn React Query, beside its own retry: microseconds of CPU\n');
+  for (const { kind, queries, bare, steady, ratio, more } of results.reactQuery) {
+    const figures = `${bare.toFixed(1)} alone, ${steady.toFixed(1)} with Steadfetch`;
+    const difference = `${ratio.toFixed(2)} ×, +${more.toFixed(1)} µs`;
+    console.log(`${queries} ${kind}: ${figures} (${difference})`);
+  }
 }
 if (options.json) {
   console.log(JSON.stringify({ versions, cpuPlan, garbagePlan, budget, results }, undefined, 2));

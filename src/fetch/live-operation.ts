@@ -45,7 +45,7 @@ export interface LiveOperation {
   ref: Omit<OperationRef, 'attempt'>;
   attempt: number;
   phase: 'sending' | 'held' | 'waiting' | 'ended';
-  readonly retriedFor: RetryReason[];
+  retriedFor: readonly RetryReason[];
   /** Requests that failed and may have been done: a DELETE that finds nothing on a retry has been. */
   unsure?: Set<string>;
   /** How many of its requests may have been done: those under way, too. */
@@ -83,7 +83,7 @@ export interface LiveOperation {
   isUrged?: boolean | undefined;
   /** The attempt that the retry budget was last asked about. */
   paidFor: number;
-  decision?: Decision;
+  decision?: Decision | undefined;
   /** When React Query, which was told to wait so long, goes on, in epoch milliseconds. */
   dueAt?: number;
   /** The app's own `retry` may go on where the policy stops: it ends when its query does. */

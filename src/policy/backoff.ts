@@ -43,17 +43,17 @@ export function backoffDelay(input: BackoffInput, random: Random): number {
   const { backoff, baseMs, factor, capMs, retry, previousBackoffMs = baseMs } = input;
   // 0 × Infinity is NaN, and a NaN delay would be a hot loop: no base, no wait.
   const step = (cap: number): number => Math.min(cap, baseMs && baseMs * factor ** (retry - 1));
-  const whole = step(capMs);
-  const fifthBelow = step(capMs / 1.25);
-  const [low, high] = {
-    full: [0, whole],
-    equal: [whole / 2, whole],
-    decorrelated: [
-      Math.min(capMs, baseMs),
-      Math.min(capMs, Math.max(baseMs, 3 * previousBackoffMs)),
-    ],
-    proportional: [0.75 * fifthBelow, 1.25 * fifthBelow],
-    none: [whole, whole],
-  }[backoff] as [number, number];
+  const [low, high] = range();
   return Math.floor(low + (high - low) * random());
+
+  function range(): readonly [number, number] {
+    const whole = step(capMs);
+    if (backoff === 'full') return [0, whole];
+    if (backoff === 'equal') return [whole / 2, whole];
+    if (backoff === 'none') return [whole, whole];
+    const fifthBelow = step(capMs / 1.25);
+    return backoff === 'proportional'
+      ? [0.75 * fifthBelow, 1.25 * fifthBelow]
+      : [Math.min(capMs, baseMs), Math.min(capMs, Math.max(baseMs, 3 * previousBackoffMs))];
+  }
 }

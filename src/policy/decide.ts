@@ -54,7 +54,9 @@ export function decide(
   if (isOverBudget) return stop('over-budget');
 
   const { attempt: retry, previousBackoffMs } = operation;
-  const backoffMs = backoffDelay({ ...policy, retry, previousBackoffMs }, random);
+  const { backoff, baseMs, factor, capMs } = policy;
+  const growth = { backoff, baseMs, factor, capMs, retry, previousBackoffMs };
+  const backoffMs = backoffDelay(growth, random);
   const askedMs =
     retryAfterMs === undefined ? 0 : Math.floor(retryAfterMs * (1 + retryAfterJitter * random()));
   const delayMs = Math.max(backoffMs, askedMs);

@@ -36,10 +36,10 @@ export interface FailureLedger {
 /** The operations that have failed with one error. */
 interface Failed {
   /** Those that React Query has not asked about yet, in order, from `next` on. */
-  queue: LiveOperation[];
+  readonly queue: LiveOperation[];
   next: number;
   /** The latest that it has asked about: somebody may ask again. */
-  asked: LiveOperation[];
+  readonly asked: LiveOperation[];
 }
 
 /** React Query asks about a failure in the same turn. What is older was cancelled. */
@@ -75,7 +75,7 @@ export function createFailureLedger(clock: Clock, operations: Operations): Failu
   };
 
   const enter = (live: LiveOperation, error: unknown): void => {
-    delete live.decision;
+    live.decision = undefined;
     // The attempt that was asked for is over.
     live.isUrged = false;
     live.failedAt = clock.now();
@@ -102,10 +102,7 @@ export function createFailureLedger(clock: Clock, operations: Operations): Failu
       );
       if (at >= 0) [found] = queue.splice(at, 1);
     }
-    if (failed.next >= queue.length) {
-      failed.queue = [];
-      failed.next = 0;
-    }
+    if (failed.next >= queue.length) queue.length = failed.next = 0;
     return found;
   };
 
