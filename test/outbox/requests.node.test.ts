@@ -261,6 +261,30 @@ describe('where the API knows no keys', () => {
   });
 });
 
+test.each(['POST', 'PUT', 'PATCH'])(
+  'a %s that the page of a captive portal answers is delivered once the portal is gone',
+  async (method) => {
+    const { openTab, server, pass } = createBrowser();
+    const handlers = {
+      order: {
+        mutationFn: (order: string, { json }: OutboxContext) =>
+          json(`${api}/orders/1`, { method, json: order }),
+      },
+    };
+    server.rule = (arrival) => arrival.answerPage('<!doctype html><title>Welcome</title>');
+    const { outbox } = openTab({ handlers });
+    const { delivered } = outbox.submit('order', 'lamp');
+    await pass(60_000);
+    expect(server.arrivals.length).toBeGreaterThan(1);
+    expect(await outbox.list()).toMatchObject([{ processed: 'unknown', reason: undefined }]);
+    server.rule = (arrival) => arrival.answer(201, { id: 1 });
+    await pass(400_000);
+    expect(await delivered).toEqual({ id: 1 });
+    expect(await outbox.list()).toEqual([]);
+    expect(new Set(server.arrivals.map(({ key, body }) => `${key} ${body}`)).size).toBe(1);
+  },
+);
+
 test('no request goes where it cannot be noted before, and it goes when it can', async () => {
   const { openTab, server, pass } = createBrowser();
   let breakDisk = (): void => {};

@@ -23,6 +23,8 @@ export interface Arrival {
   readonly key: string | null;
   readonly body: string;
   readonly answer: (status: number, body?: unknown, headers?: Record<string, string>) => void;
+  /** Something in between answers with a page of its own. */
+  readonly answerPage: (html: string) => void;
   /** No answer comes: the connection is cut. */
   readonly cut: () => void;
   /** Nobody waits for its answer any more. */
@@ -170,6 +172,8 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
           body,
           answer: (status, answer = {}, headers = {}) =>
             awake(() => resolve(Response.json(answer, { status, headers }))),
+          answerPage: (html) =>
+            awake(() => resolve(new Response(html, { headers: { 'content-type': 'text/html' } }))),
           cut: () => awake(() => reject(new TypeError('cut'))),
           isAborted: () => request.signal.aborted,
         };
