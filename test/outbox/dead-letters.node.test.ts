@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { AnyOutboxHandlers, DeadLetterError, OutboxContext } from 'steadfetch/outbox';
-import { createBrowser, settle, shop } from './rig.ts';
+import { deriveKey } from '../../src/policy/idempotency-key.ts';
+import { api, createBrowser, settle, shop } from './rig.ts';
 
 const { order } = shop;
 const scoped = { order: { ...order, scope: 'cart' } };
@@ -13,6 +14,69 @@ const endOf = (delivered: Promise<unknown>): Promise<unknown> =>
       return { name, reason, message, processed: outcome.processed };
     },
   );
+
+describe('a refusal that its server has stored is not repeated for ever', () => {
+  const replayed = { 'idempotent-replayed': 'true' };
+
+  test('of an entry whose first answer was lost: it was surely not done, and is retried under a new key', async () => {
+    const { openTab, server, pass } = createBrowser();
+    server.rule = (arrival, count) => {
+      if (count === 1) arrival.cut();
+      else if (count === 2) arrival.answer(422, {}, replayed);
+      else arrival.answer(201, { id: 1 });
+    };
+    const { outbox } = openTab({ handlers: shop });
+    const { delivered, idempotencyKey: key } = outbox.submit('order', 1);
+    const ended = endOf(delivered);
+    await pass(5000);
+    expect(await ended).toMatchObject({ reason: 'refused', processed: 'no' });
+    const next = await outbox.retry(key);
+    expect(next).not.toBe(key);
+    await settle();
+    expect(server.arrivals.map((arrival) => arrival.key)).toEqual([key, key, next]);
+    expect(await outbox.list({ state: 'dead' })).toEqual([]);
+  });
+
+  test('of a request beside one that was done: that one keeps its key, and the refused one has a fresh one', async () => {
+    const { openTab, server } = createBrowser();
+    const booking = {
+      async mutationFn(sku: string, { json }: OutboxContext) {
+        await json(`${api}/orders`, { json: sku });
+        await json(`${api}/payments`, { json: `pay ${sku}`, step: 'pay' });
+      },
+    };
+    server.rule = (arrival, count) => arrival.answer(count === 2 ? 422 : 201);
+    const { outbox } = openTab({ handlers: { booking } });
+    const { delivered, idempotencyKey: key } = outbox.submit('booking', 'kite');
+    expect(await endOf(delivered)).toMatchObject({ reason: 'refused', processed: 'unknown' });
+    // Somebody has topped up the account.
+    expect(await outbox.retry(key)).toBe(key);
+    await settle();
+    expect(server.arrivals.map((arrival) => arrival.key)).toEqual([
+      key,
+      deriveKey(key, '0 #pay'),
+      key,
+      deriveKey(key, '1 #pay'),
+    ]);
+    expect(await outbox.list({ state: 'dead' })).toEqual([]);
+  });
+
+  test('but not where it may have been done: then the key stays', async () => {
+    const { openTab, server, pass } = createBrowser();
+    server.rule = (arrival, count) => {
+      if (count === 1) arrival.cut();
+      else arrival.answer(count === 2 ? 422 : 201, { id: 1 });
+    };
+    const { outbox } = openTab({ handlers: shop });
+    const { delivered, idempotencyKey: key } = outbox.submit('order', 1);
+    const ended = endOf(delivered);
+    await pass(5000);
+    expect(await ended).toMatchObject({ reason: 'refused', processed: 'unknown' });
+    expect(await outbox.retry(key)).toBe(key);
+    await settle();
+    expect(server.arrivals.map((arrival) => arrival.key)).toEqual([key, key, key]);
+  });
+});
 
 test('what was surely refused is retried under a new key', async () => {
   const { openTab, server } = createBrowser();
