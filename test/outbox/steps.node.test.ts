@@ -79,7 +79,7 @@ const handlersOf = (version: number, onDead: 'block' | 'pass', random: () => num
 async function play(seed: number): Promise<readonly string[]> {
   const random = seededRandom(seed);
   const pick = <T>(from: readonly T[]): T | undefined => from[Math.floor(random() * from.length)];
-  const { openTab, server, clock } = createBrowser({ seed });
+  const { openTab, server, clock, rows } = createBrowser({ seed });
   const pass = async (ms: number): Promise<void> => {
     clock.advance(ms);
     await settle();
@@ -165,12 +165,24 @@ async function play(seed: number): Promise<readonly string[]> {
     tabs.push(tab);
     tab.thaw();
   };
-  const acts = [submit, submit, answer, answer, answer, answer, crash, redrive, fill, sleep, wake];
+  const acts: readonly (() => unknown)[] = [
+    submit,
+    submit,
+    answer,
+    answer,
+    answer,
+    answer,
+    crash,
+    redrive,
+    fill,
+    sleep,
+    wake,
+  ];
 
   const notePassed = async (): Promise<void> => {
     if (onDead === 'pass')
-      for (const { variables } of (await pick(tabs)?.outbox.list({ state: 'dead' })) ?? [])
-        passed.add((variables as Order | undefined)?.n);
+      for (const { state, variables } of await rows())
+        if (state === 'dead') passed.add((variables as Order).n);
   };
 
   openOne();
@@ -192,12 +204,13 @@ async function play(seed: number): Promise<readonly string[]> {
   tabs = [];
   openOne();
   for (let round = 0; round < 4; round += 1) {
+    await notePassed();
     for (let left = 30; left > 0; left -= 1) await pass(30_000);
     await redrive();
   }
   await pass(60_000);
-  const rows = (await tabs[0]?.outbox.list()) ?? [];
-  const left = rows
+  const entries = (await tabs[0]?.outbox.list()) ?? [];
+  const left = entries
     .filter(({ state }) => state !== 'done')
     .map((entry) => `left: ${JSON.stringify(entry)}`);
   tabs[0]?.crash();
@@ -212,7 +225,8 @@ async function play(seed: number): Promise<readonly string[]> {
     return orders[n ?? 0]?.scope === 'a' && !passed.has(n) && !volatile.has(n ?? 0);
   });
   const order = [...new Set(inScope.map((name) => Number(name.split('/')[0])))];
-  if (order.some((n, index) => n < (order[index - 1] ?? 0))) wrong.push(`in the order ${order}`);
+  if (order.some((n, index) => n < (order[index - 1] ?? 0)))
+    wrong.push(`in the order ${order.join()}`);
   return [...wrong, ...lies, ...shop.mistakes, ...left];
 }
 
