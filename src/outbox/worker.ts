@@ -13,6 +13,7 @@ import {
   readDue,
   type Slot,
 } from './lanes.ts';
+import { reasonOf } from './open-database.ts';
 import type { Fence, Row } from './row.ts';
 import type { Attempt, Running } from './running.ts';
 import type { OutboxStore, Settled } from './store.ts';
@@ -73,6 +74,8 @@ export interface Worker {
 const longestTimerMs = 5000;
 /** A store that does not work is asked again after so long. */
 const errorPauseMs = 5000;
+/** And one row that cannot be read or written, ever later, after so long at the most. */
+const longestAsideMs = 60_000;
 /** What waits for an origin goes within this time of a success there, spread. */
 const wakeMs = { least: 500, most: 4000 } as const;
 /** A clock that was set back by less is not worth a write. */
@@ -99,6 +102,8 @@ export function createWorker({
   const driven = new Map<string, Owned>();
   const places = createPlaces(parallel);
   const woken = new Map<string, number>();
+  /** Rows that could not be taken, or of which nothing could be written. */
+  const aside = new Map<number, { readonly times: number; readonly until: number }>();
   const idle: (() => void)[] = [];
   let timer: unknown;
   let pausedUntil = -Infinity;
@@ -134,7 +139,9 @@ export function createWorker({
           await read(owned);
       const next = places.take(driven.values(), running.values(), clock.now());
       if (!next) break;
-      if (!running.has(next.seq)) void run(next.seq, next.fence, next);
+      const { seq, isUrged } = next;
+      const isAside = !isUrged && (aside.get(seq)?.until ?? 0) > clock.now();
+      if (!running.has(seq) && !isAside) void run(seq, next.fence, next);
     }
   };
   const pump = async (): Promise<void> => {
@@ -169,6 +176,18 @@ export function createWorker({
   const pause = (error: unknown): void => {
     pausedUntil = clock.now() + errorPauseMs;
     expire();
+    onError(error);
+  };
+
+  const setAside = (seq: number, error: unknown): void => {
+    const times = (aside.get(seq)?.times ?? 0) + 1;
+    const forMs = Math.min(errorPauseMs * Math.max(1, 2 ** (times - 2)), longestAsideMs);
+    aside.set(seq, { times, until: clock.now() + forMs });
+    const again = clock.setTimeout(() => {
+      expire();
+      void pump();
+    }, forMs);
+    clock.unref?.(again);
     onError(error);
   };
 
@@ -238,8 +257,11 @@ export function createWorker({
         if (!settled) expire();
         made?.report(settled);
       }
+      aside.delete(seq);
     } catch (error) {
-      pause(error);
+      // What says nothing of the database may be of this row alone: it keeps nobody else waiting.
+      if (reasonOf(error)) pause(error);
+      else setAside(seq, error);
     }
     running.delete(seq);
     if (settled?.row?.state === 'pending') note(settled.row);
@@ -253,7 +275,9 @@ export function createWorker({
         const isMeant = origin === undefined || originOfLane(name) === origin;
         if (!isMeant || nextAt <= wall.now() || nextAt === Infinity) continue;
         const { least, most } = wakeMs;
-        await store.wake(owned.fence, name, wall.now(), () => least + random() * (most - least));
+        await store.wake(owned.fence, name, wall.now(), () =>
+          Math.round(least + random() * (most - least)),
+        );
         owned.isStale = true;
       }
     void pump();

@@ -263,6 +263,27 @@ test('a claim that fails is made again later, and an end that cannot be written 
   expect(await self.store.find('1')).toBeUndefined();
 });
 
+test('a row that cannot be read keeps nobody else waiting, and is tried again ever later', async () => {
+  const tried: number[] = [];
+  const self = rig((store) => ({
+    ...store,
+    claim(seq, ...args) {
+      if (seq !== 1) return store.claim(seq, ...args);
+      tried.push(self.clock.elapsed());
+      return Promise.reject(new DOMException('Failed to read large value.', 'DataError'));
+    },
+  }));
+  self.answer = () => done;
+  self.worker.drive(fence);
+  for (const id of ['unreadable', '2', '3']) await self.add(id);
+  await self.pass(80_000);
+  expect(self.log).toEqual([
+    ['2', 0],
+    ['3', 0],
+  ]);
+  expect(tried).toEqual([0, 5000, 10_000, 20_000, 40_000, 80_000]);
+});
+
 test('an end that cannot be written at all is not made up: it goes again, as what may have been done', async () => {
   let isBroken = true;
   const self = rig((store) => ({
