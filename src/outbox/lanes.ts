@@ -3,7 +3,8 @@ import type { Fence, Row } from './row.ts';
 import { type OutboxStore, pageSize } from './store.ts';
 
 /** What must be known of a row to send it when it is due. */
-export type DueRow = Pick<Row, 'seq' | 'liveOwner' | 'nextRetryAt'> & Partial<Pick<Row, 'lane'>>;
+export type DueRow = Pick<Row, 'seq' | 'liveOwner' | 'nextRetryAt'> &
+  Partial<Pick<Row, 'lane' | 'plannedAt'>>;
 
 /** What is due of one lane, the oldest first, a page of it at a time. */
 interface Lane {
@@ -83,13 +84,14 @@ export async function readDue(
 /** A row of this owner is due, or will be. */
 export function noteDue(
   owned: Owned | undefined,
-  { seq, lane: name, nextRetryAt = Infinity }: DueRow,
+  { seq, lane: name, nextRetryAt = Infinity, plannedAt = 0 }: DueRow,
   nowMs: number,
   isUrged: boolean,
 ): void {
   if (!owned) return;
   if (isUrged) owned.urged.push(seq);
-  else if (name === undefined) owned.isStale = true;
+  // Its lane is not known; or it was planned before the clock was set back.
+  else if (name === undefined || plannedAt > nowMs) owned.isStale = true;
   else {
     const lane = owned.lanes.get(name) ?? { name, seqs: [], hasMore: false, nextAt: Infinity };
     owned.lanes.set(name, lane);

@@ -108,6 +108,7 @@ export function createWorker({
   let timer: unknown;
   let pausedUntil = -Infinity;
   let setBackMs = 0;
+  let moving: Promise<void> | undefined;
   let isPumping = false;
   let isAskedAgain = false;
   let wasOffline = network.isOffline();
@@ -120,13 +121,17 @@ export function createWorker({
     for (const owned of driven.values()) owned.isStale = true;
   };
   /** Where the clock was set back, all that waits was planned by another time. */
-  const obeyClock = async (): Promise<void> => {
-    const byMs = clock.setBackMs() - setBackMs;
+  const moveWaits = async (): Promise<void> => {
+    const nowMs = clock.setBackMs();
+    const byMs = nowMs - setBackMs;
     if (byMs < leastSetBackMs) return;
     for (const { fence } of driven.values()) await store.setBack(fence, wall.now(), byMs);
-    setBackMs += byMs;
+    setBackMs = nowMs;
     expire();
   };
+  /** One at a time: moved twice, the next time would be missed. */
+  const obeyClock = (): Promise<void> =>
+    (moving ??= moveWaits().finally(() => (moving = undefined)));
   const isBlocked = (): boolean =>
     isOver || clock.now() < pausedUntil || network.isOffline() || clearing() !== undefined;
 

@@ -93,7 +93,10 @@ export interface OutboxConfig<H extends AnyOutboxHandlers> {
   readonly user?: string | undefined;
   /** Of the database. @default 'steadfetch-outbox' */
   readonly name?: string | undefined;
-  /** So many attempts at once in this tab, at most; the slots of an origin come on top. @default 4 */
+  /**
+   * So many attempts at once to one origin in this tab; the slots of an origin come on top. Of entries that
+   * were never tried, it is taken to be where the last of their handler went. @default 4
+   */
   readonly parallel?: number | undefined;
   /** Makes variables and results unreadable on the disk. @default none */
   readonly cipher?: OutboxCipher | undefined;

@@ -207,6 +207,18 @@ test('where the clock was set back, a row waits for what it was told, and no lon
   expect(self.log[1]?.[1]).toBe(-3_600_000 + 60_000);
 });
 
+test('what was submitted before the clock was set back, and is kept after it, goes at once', async () => {
+  const self = rig();
+  self.worker.drive(fence);
+  await settle();
+  self.clock.jump(-86_400_000);
+  self.worker.look();
+  await settle();
+  await self.add('1', { nextRetryAt: epochMs, plannedAt: epochMs });
+  await settle();
+  expect(self.log.map(([id]) => id)).toEqual(['1']);
+});
+
 test('where the clock was set forward, what is due goes', async () => {
   const self = rig();
   await self.add('1', { nextRetryAt: epochMs + 600_000, plannedAt: epochMs });
