@@ -204,8 +204,8 @@ async function play(seed: number): Promise<readonly string[]> {
   tabs = [];
   openOne();
   for (let round = 0; round < 4; round += 1) {
-    await notePassed();
     for (let left = 30; left > 0; left -= 1) await pass(30_000);
+    await notePassed();
     await redrive();
   }
   await pass(60_000);
