@@ -2,7 +2,7 @@ export type { RetryControls } from './query/query-controls.ts';
 export type { HeldReason, RetryStatus } from './query/retry-status.ts';
 export type { ConnectivityState } from './connectivity/connectivity.ts';
 export type { MutationTarget, StatusTarget } from './query/status-store.ts';
-export type { OriginState } from './origin/outlook.ts';
+export type { OriginState } from './origin/status.ts';
 export { useConnectivity } from './react/use-connectivity.ts';
 export type { ConnectivityControls } from './react/use-connectivity.ts';
 export { useCountdown } from './react/use-countdown.ts';

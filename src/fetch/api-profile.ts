@@ -1,6 +1,6 @@
 import { reject } from '../policy/check-option.ts';
 import { checkOrigin } from '../origin/options.ts';
-import type { SlotOptions } from '../origin/slots.ts';
+import type { SlotOptions } from '../origin/concurrency.ts';
 import type { Policy, PolicyOptions } from '../policy/options.ts';
 import type { DeclaredRateLimit } from '../policy/rate-limit.ts';
 import { definePolicy } from '../policy/validate.ts';
@@ -22,8 +22,22 @@ export interface ApiProfile {
   /** Its requests are idempotent whatever their method, such as queries sent by POST. @default false */
   readonly idempotent?: boolean | undefined;
   /**
+   * What is healthy or not as one, by a name, or by a function of method and URL that makes one.
+   * @default the method and the path, without the query string and with ids folded:
+   * `GET /orders/17?page=2` is `GET /orders/:id`
+   * @example
+   * ```ts
+   * createSteadfetch({
+   *   apis: [{ match: '/graphql', endpoint: (_method, url) => `${url.searchParams.get('operation')}` }],
+   * });
+   * ```
+   */
+  readonly endpoint?: string | ((method: string, url: URL) => string) | undefined;
+  /** What a Retry-After or a RateLimit of its answers speaks for. @default 'endpoint' */
+  readonly limitsApplyTo?: 'endpoint' | 'api' | undefined;
+  /**
    * A part of the origin with a rate limit and a fate of its own: its requests have a budget, a
-   * circuit, a limit and slots that are not shared with the rest. @default the origin as a whole
+   * health, a limit and slots that are not shared with the rest. @default the origin as a whole
    */
   readonly partition?: string | undefined;
   /** How many of its attempts may be in flight. Needs a `partition`. @default that of the instance */

@@ -28,6 +28,7 @@ import {
 } from './request-parts.ts';
 import type { JsonSteadyInit, SteadyInit } from './steady-init.ts';
 import { noteStray } from './stray.ts';
+import { targetOf } from './target.ts';
 import { warn } from './warn.ts';
 
 /**
@@ -155,6 +156,7 @@ function gather(context: FetchContext, parts: RequestParts, init: JsonSteadyInit
     method,
     url,
     name,
+    ...targetOf(method, url, api),
     api,
     own,
     keyed: false,

@@ -1,12 +1,12 @@
-import type { Ask, Held, Turn, Waiter } from '../origin/waiting.ts';
-import type { Gate } from '../origin/gate.ts';
+import type { Admission, Permit, Waiting } from '../origin/admission.ts';
+import type { Ask, Held } from '../origin/wait-queue.ts';
 import type { Clock } from '../policy/clock.ts';
 import { countHeld } from './count-held.ts';
 import type { Hold, LiveOperation } from './live-operation.ts';
 import type { Operations } from './operations.ts';
 
-/** How a wait ended: also by being dropped. */
-export type Release = Turn | 'dropped';
+/** How a pause ended: by a permit, at its end without one, or because nobody wants it any more. */
+export type Release = Permit | 'expired' | 'dropped';
 
 interface HoldContext {
   readonly clock: Clock;
@@ -15,7 +15,7 @@ interface HoldContext {
 
 /** Waits for an attempt's turn at the gate of its origin, and shows the wait on its operation. */
 export function holdAt(
-  gate: Gate,
+  gate: Admission,
   ask: Omit<Ask, 'onHold'>,
   live: LiveOperation,
   signal: AbortSignal | undefined,
@@ -23,18 +23,26 @@ export function holdAt(
 ): Promise<Release> {
   return new Promise((resolve) => {
     // Not yet there when it is given its turn at once.
-    const at: { waiter?: Waiter | undefined } = {};
+    const at: { waiter?: Waiting | undefined } = {};
     let isOver = false;
-    const withWaiter = (act: (waiter: Waiter) => void) => () => {
+    const withWaiter = (act: (waiter: Waiting) => void) => () => {
       if (at.waiter) act(at.waiter);
     };
     const drop = (): void => {
       if (at.waiter) gate.leave(at.waiter);
       end('dropped');
     };
+    const renew = (): void => {
+      live.askedAt = clock.now();
+      if (at.waiter) gate.renew(at.waiter);
+    };
     let hold: Hold | undefined;
     const end = (release: Release): void => {
-      if (isOver) return;
+      if (isOver) {
+        // Whoever aborts when they are told of their turn gives it back.
+        if (typeof release === 'object') release.settle('nothing');
+        return;
+      }
       isOver = true;
       signal?.removeEventListener('abort', drop);
       if (hold) {
@@ -44,7 +52,7 @@ export function holdAt(
           countHeld(live, live.heldSince ?? now, now);
           if (live.phase === 'held') live.phase = 'sending';
         }
-        operations.emit(live, { type: 'release', release });
+        operations.emit(live, { type: 'release', release: nameOf(release) });
         live.onChange?.();
       }
       resolve(release);
@@ -53,7 +61,7 @@ export function holdAt(
       if (isOver) return;
       if (hold) hold.held = held;
       else {
-        hold = { held, go: withWaiter(gate.force), drop, renew: withWaiter(gate.renew) };
+        hold = { held, go: withWaiter(gate.force), drop, renew };
         if (live.holds.length === 0) live.heldSince = clock.now();
         live.holds = [...live.holds, hold];
         live.phase = 'held';
@@ -66,8 +74,8 @@ export function holdAt(
     if (signal?.aborted) return end('dropped');
     signal?.addEventListener('abort', drop);
     // Where it would wait in vain there is no place for it; what a person wants now does not wait.
-    const holdMs = live.isUrged ? Infinity : ask.holdMs;
-    at.waiter = gate.wait({ ...ask, holdMs, onHold }, end);
+    const maxPauseMs = live.isUrged ? Infinity : ask.maxPauseMs;
+    at.waiter = gate.wait({ ...ask, maxPauseMs, onHold }, (permit) => end(permit ?? 'expired'));
     if (!at.waiter) end('expired');
     // Dropped when it was told that it waits.
     else if (isOver) gate.leave(at.waiter);
@@ -77,3 +85,8 @@ export function holdAt(
     }
   });
 }
+
+const nameOf = (release: Release): 'go' | 'canary' | 'expired' | 'dropped' => {
+  if (typeof release === 'string') return release;
+  return release.isProbe ? 'canary' : 'go';
+};

@@ -1,5 +1,5 @@
-import type { Gate } from '../origin/gate.ts';
-import type { Held } from '../origin/waiting.ts';
+import type { Admission, Permit } from '../origin/admission.ts';
+import type { Held } from '../origin/wait-queue.ts';
 import type { Decision, RetryReason } from '../policy/decision.ts';
 import type { OperationRef } from '../policy/operation.ts';
 import type { PolicyOptions } from '../policy/options.ts';
@@ -17,15 +17,18 @@ export interface Hold {
   readonly renew: () => void;
 }
 
-/** A turn at a gate, for the first request of an attempt that goes there. */
+/** A permit that was given before an attempt began, for its first request that goes there. */
 interface Pass {
-  readonly gate: Gate;
-  readonly isCanary: boolean;
+  readonly gate: Admission;
+  readonly permit: Permit;
 }
 
 /** What is known of a request that was sent: enough to wait at a gate for the next one. */
 export interface SentRequest {
   readonly name: string;
+  /** The endpoint that it went to, and what a Retry-After of its answer speaks for. */
+  readonly endpoint: string;
+  readonly limitScope: string;
   readonly method: string;
   readonly keyed: boolean;
   readonly idempotent?: boolean | undefined;
@@ -46,6 +49,18 @@ export interface LiveOperation {
   attempt: number;
   phase: 'sending' | 'held' | 'waiting' | 'ended';
   retriedFor: readonly RetryReason[];
+  /** When the user asked for it last. */
+  askedAt: number;
+  /** Its attempts that were probes and failed: they use up none of its retries. */
+  probes: number;
+  /** A request of its present attempt was the probe. */
+  isProbe: boolean;
+  /** A server has told it when to come back. */
+  wasTold: boolean;
+  /** When its last probe was sent. */
+  probedAt: number | undefined;
+  /** Whether a user waits for it in a visible page, as far as React Query can tell. */
+  isForeground: (() => boolean) | undefined;
   /** Requests that failed and may have been done: a DELETE that finds nothing on a retry has been. */
   unsure?: Set<string>;
   /** How many of its requests may have been done: those under way, too. */
@@ -69,9 +84,9 @@ export interface LiveOperation {
   /** Ends its wait, in a loop of ours. */
   skip?: () => void;
   /** Where its latest request went: its next attempt waits there before it begins. */
-  gate: Gate | undefined;
+  gate: Admission | undefined;
   sent: SentRequest | undefined;
-  /** A turn at a gate that was given before the attempt began. */
+  /** A permit that was given before the attempt began. */
   pass: Pass | undefined;
   /** It goes on together with many others: the network is back, or the tab is seen again. */
   isResumed?: boolean;

@@ -8,6 +8,7 @@ import { countHeld } from './count-held.ts';
 import { enterDecision } from './enter-decision.ts';
 import type { Emitter, EventDetail, OperationResult } from './events.ts';
 import { type FailureReport, isRepeatable, reportOf, type RequestFacts } from './failure-report.ts';
+import { isAwaited } from './is-awaited.ts';
 import type { Execution, LiveOperation, OperationInit } from './live-operation.ts';
 import { watchShouldRetry } from './watch-should-retry.ts';
 
@@ -84,9 +85,18 @@ export function createOperations(environment: Environment): Operations {
     let layered = policyOf(live, report);
     if (process.env.NODE_ENV !== 'production') layered = watchShouldRetry(environment, layered);
     // A request that cannot be linked to its query is an operation of its own.
-    const gate = live.gate ?? report.live?.gate;
-    // Where the origin is known to be down, the next attempt is held, and then costs nothing.
-    const isOverBudget = !!gate?.isOpen() && !report.keyed && gate.budget.getState() < 1;
+    const own = live.gate ? live : report.live;
+    const { gate, sent } = own ?? {};
+    const endpoint = sent?.endpoint ?? '';
+    // Where the endpoint is known to be down, the next attempt is paused, and then costs nothing.
+    const isCharged = !report.keyed && !isAwaited(live, layered.priority);
+    const isOverBudget =
+      isCharged && !!gate && !!sent && gate.isOpen(sent) && gate.budget.getState() < 1;
+    // A probe was sent for all who wait: it is no retry of this operation's. But what is slow where
+    // the rest of its origin answers will be slow again.
+    const isSlowByNature = failure.kind === 'timeout' && !!gate?.isItsOwnFault(endpoint);
+    if (own?.isProbe && !isSlowByNature) live.probes++;
+    if (own) own.isProbe = false;
     const decision = decide(failure, view(live, report), layered, {
       nowMs: clock.now(),
       random,
@@ -98,14 +108,17 @@ export function createOperations(environment: Environment): Operations {
     if (isCounted && failure.processed !== 'no') live.unkeyed--;
     if (live.intent && live.unkeyed > 0 && decision.kind === 'retry')
       return { kind: 'stop', reason: 'not-idempotent', retryAt: undefined };
-    const wasTold = failure.kind === 'http' && failure.retryAfterMs !== undefined;
-    if (!gate || !wasTold || decision.kind === 'stop') return decision;
-    // All that the origin has told to wait comes back spread. That is when it goes, so that is what
-    // the person is told; a longer wait, for what somebody else was told, is a hold.
-    const lateMs = Math.ceil(gate.limit.getState().releaseAt - decision.retryAt);
-    return lateMs > 0 && lateMs <= layered.holdMs
-      ? { ...decision, delayMs: decision.delayMs + lateMs, retryAt: decision.retryAt + lateMs }
-      : decision;
+    const askedMs = failure.kind === 'http' ? failure.retryAfterMs : undefined;
+    const wasTold = (live.wasTold = askedMs !== undefined);
+    if (decision.kind === 'stop' || !gate || !sent) return decision;
+    // All that waits at the admission goes when that lets it go: this is when.
+    const now = clock.now();
+    const toldMs = Math.ceil(gate.limitedUntil(sent.limitScope) - now);
+    if (wasTold && toldMs >= askedMs) return waitFor(Math.max(decision.backoffMs, toldMs));
+    return !wasTold && gate.isDown(endpoint) ? waitFor(0) : decision;
+    function waitFor(delayMs: number): Decision {
+      return { ...decision, delayMs, retryAt: now + delayMs } as Decision;
+    }
   };
 
   // For the synchronous part only: after an await, the signal is the link.
@@ -125,6 +138,12 @@ export function createOperations(environment: Environment): Operations {
       attempt: 1,
       phase: 'sending',
       retriedFor: none,
+      askedAt: clock.now(),
+      probes: 0,
+      isProbe: false,
+      wasTold: false,
+      probedAt: undefined,
+      isForeground: undefined,
       heldMs: 0,
       holds: none,
       doubts: 0,
@@ -148,7 +167,10 @@ export function createOperations(environment: Environment): Operations {
       const dueAt = live.decision?.retryAt ?? now;
       countHeld(live, dueAt, now);
       // What is so late was asleep, as was everything else here: it goes in turn.
-      live.isResumed = now - dueAt > latestMs;
+      const wasAsleep = now - dueAt > latestMs;
+      live.isResumed = wasAsleep || live.wasTold;
+      // Who comes back asks anew.
+      if (wasAsleep) live.askedAt = now;
     },
     async attempt(live, run) {
       if (live.attempt === 1) emit(live, { type: 'operation:start' });
@@ -190,7 +212,7 @@ export function createOperations(environment: Environment): Operations {
 
 /** The operation as the policy, `shouldRetry` and errors see it: a value that no longer changes. */
 export function view(live: LiveOperation, facts: RequestFacts): Operation {
-  const { ref, attempt, retriedFor, previousBackoffMs, heldMs } = live;
+  const { ref, attempt, probes, retriedFor, previousBackoffMs, heldMs } = live;
   // Without a method it is somebody else's request: a query reads; anything else might write.
   const { method = ref.kind === 'query' ? 'GET' : 'POST', url, keyed = false } = facts;
   // Written out: it is made for every failure, and a spread takes several times as long.
@@ -200,6 +222,7 @@ export function view(live: LiveOperation, facts: RequestFacts): Operation {
     startedAt: ref.startedAt,
     queryKey: ref.queryKey,
     attempt,
+    probes,
     method,
     url,
     keyed,

@@ -1,10 +1,10 @@
 import type { Connectivity } from '../connectivity/connectivity.ts';
 import type { PageLife } from '../connectivity/page-life.ts';
-import type { Gate } from '../origin/gate.ts';
+import type { Admission, Permit } from '../origin/admission.ts';
 import { checkOrigin, type OriginOptions } from '../origin/options.ts';
 import { createOrigins, type Origins } from '../origin/origins.ts';
-import { type Sign, signOf } from '../origin/sign.ts';
-import type { Ask } from '../origin/waiting.ts';
+import { signOf } from '../origin/sign.ts';
+import type { Ask, Target } from '../origin/wait-queue.ts';
 import type { Clock, Random } from '../policy/clock.ts';
 import { isSafeMethod } from '../policy/operation.ts';
 import type { Outcome } from '../policy/outcome.ts';
@@ -14,6 +14,7 @@ import type { Expected } from './expected-content.ts';
 import { isRepeatable, type RequestFacts } from './failure-report.ts';
 import { holdAt } from './hold.ts';
 import type { Step } from './intent.ts';
+import { isAwaited, whetherAwaited } from './is-awaited.ts';
 import { weightOf } from './is-in-doubt.ts';
 import type { LiveOperation, SentRequest } from './live-operation.ts';
 import type { Operations } from './operations.ts';
@@ -41,6 +42,8 @@ export interface SentFacts extends RequestFacts {
   readonly url: string;
   /** Method and URL: which of its operation's requests it is. */
   readonly name: string;
+  readonly endpoint: string;
+  readonly limitScope: string;
   readonly api: ApiProfile | undefined;
   /** The idempotency key that it came with. */
   readonly own: string | undefined;
@@ -51,8 +54,6 @@ export interface SentFacts extends RequestFacts {
   /** Then: what it is one attempt of. */
   step?: Step | undefined;
 }
-
-type GateAsk = Omit<Ask, 'onHold'>;
 
 /** What the way out stands on. */
 export interface PassageContext {
@@ -83,8 +84,6 @@ export interface Passage extends Surroundings {
   readonly origins: Origins;
 }
 
-const nothing: Sign = { kind: 'nothing' };
-
 export function createPassage(
   context: PassageContext,
   options: OriginOptions = {},
@@ -95,28 +94,38 @@ export function createPassage(
   checkOrigin('createSteadfetch: origin', options);
   const origins = createOrigins(clock, random, options, connectivity.network);
 
-  const askOf = (live: LiveOperation, facts: SentRequest): GateAsk => {
+  const targetOf = (live: LiveOperation, { endpoint, limitScope }: SentRequest): Target => ({
+    endpoint,
+    limitScope,
+    isNew: live.attempt === 1,
+    isResumed: live.isResumed,
+    mayBeOffline: live.mayBeOffline,
+  });
+  const askOf = (live: LiveOperation, facts: SentRequest): Omit<Ask, 'onHold'> => {
     const { priority, whenDown, holdMs } = context.operations.policyOf(live, facts);
     return {
-      endpoint: facts.name,
+      ...targetOf(live, facts),
       risk: isSafeMethod(facts.method) ? 0 : isRepeatable(facts) ? 1 : 2,
-      isNew: live.attempt === 1,
       priority,
-      isResumed: live.isResumed,
-      mayBeOffline: live.mayBeOffline,
+      isForeground: whetherAwaited(live),
+      id: live.ref.id,
       isFailFast: whenDown === 'fail',
-      holdMs,
+      askedAt: live.askedAt,
+      maxPauseMs: holdMs,
+      hasLastChance: (live.probedAt ?? Infinity) < live.askedAt + holdMs,
     };
   };
   // Apart, so that the way of a request that goes at once makes one function and no more.
-  const settleAt = (gate: Gate, isCanary: boolean, facts: SentFacts): Settle => {
-    const { live, url, name, api, step } = facts;
+  const settleAt = (gate: Admission, permit: Permit, facts: SentFacts): Settle => {
+    const { live, url, limitScope, api, step } = facts;
     const sentAt = clock.now();
     const weight = weightOf(facts);
     const unkeyed = isRepeatable(facts) ? 0 : 1;
     live.doubts += weight;
     if (step) step.doubts = (step.doubts ?? 0) + weight;
     live.unkeyed += unkeyed;
+    if (permit.isProbe) live.probedAt = sentAt;
+    live.isProbe ||= permit.isProbe;
     let isOver = false;
     return (outcome, error, response) => {
       if (isOver) return;
@@ -129,69 +138,71 @@ export function createPassage(
       const now = clock.now();
       const isFailure = outcome.kind === 'http';
       const retryAfterMs = isFailure ? outcome.retryAfterMs : undefined;
-      // First: a canary that is told to wait must release nobody.
+      // First: a probe that is told to wait must release nobody.
       // Retry-After takes precedence (draft-ietf-httpapi-ratelimit-headers).
       if (response && retryAfterMs !== undefined && [429, 503].includes(response.status)) {
-        gate.pause(retryAfterMs);
-      } else if (response && (isFailure || api?.rateLimit || gate.isLimitExpected())) {
+        const { maxRetryAfterMs } = context.operations.policyOf(live, facts);
+        // Longer than that, it is for the call that was told alone, which stops.
+        if (retryAfterMs <= maxRetryAfterMs) gate.pause(limitScope, retryAfterMs);
+      } else if (response) {
         const limit = readRateLimit((field) => response.headers.get(field), now, api?.rateLimit);
-        gate.allow(limit);
+        if (limit) gate.allow(limitScope, limit);
       }
       const { kind } = outcome;
       // A body at its headers: somebody else has answered, as a captive portal does.
       if (kind !== 'network' && kind !== 'timeout' && kind !== 'body') {
         if (response && !live.isUnproven?.() && !isSentElsewhere(url, response))
           connectivity.answered(sentAt, now, url);
-        gate.settle(name, isCanary, signOf(outcome), now - sentAt, error);
+        permit.settle(signOf(outcome), error);
         return;
       }
       let isJudged = false;
-      let isFree = false;
       connectivity.failed(sentAt, url, (isItsDoing) => {
         isJudged = true;
-        const sign = isItsDoing ? signOf(outcome) : nothing;
-        (isFree ? gate.judge : gate.settle)(name, isCanary, sign, clock.now() - sentAt, error);
+        permit.settle(isItsDoing ? signOf(outcome) : 'nothing', error);
       });
-      if (isJudged) return;
-      // Only the verdict waits for the probe.
-      isFree = true;
-      gate.free();
+      // Only the verdict waits for the check of the network.
+      if (!isJudged) permit.free();
     };
   };
   const wait = async (
-    gate: Gate,
+    gate: Admission,
     facts: SentFacts,
     signal: AbortSignal | undefined,
   ): Promise<Settle | undefined> => {
     const { live } = facts;
     const release = await holdAt(gate, askOf(live, facts), live, signal, context);
     if (release === 'expired') throw refuse(live, facts, gate, false);
-    return release === 'dropped' ? undefined : settleAt(gate, release === 'canary', facts);
+    return release === 'dropped' ? undefined : settleAt(gate, release, facts);
   };
 
   const enter: Enter = (facts, signal) => {
-    const { live, url, name, api } = facts;
+    const { live, url, api } = facts;
     const { pass, attempt } = live;
     // What has failed, and was told so, sends nothing more: not before its next attempt, or ever.
     if (live.intent && (live.decision?.kind === 'stop' || live.phase === 'waiting'))
       return undefined;
-    const gate = origins.gateOf(url, api?.partition, api?.slots && { slots: api.slots });
+    const gate = origins.admissionOf(url, api?.partition, api?.slots && { slots: api.slots });
     live.gate = gate;
     live.sent = facts;
     if (pass?.gate === gate) {
       live.pass = undefined;
-      return settleAt(gate, pass.isCanary, facts);
+      return settleAt(gate, pass.permit, facts);
     }
     const isCharged = attempt > 1 && live.paidFor !== attempt;
     live.paidFor = attempt;
-    if (!gate.tryEnter(attempt === 1, live.isResumed, live.mayBeOffline))
-      return wait(gate, facts, signal);
+    const permit = gate.enter(targetOf(live, facts));
+    if (!permit) return wait(gate, facts, signal);
     if (live.isUrged) live.isUrged = false;
     const { budget } = gate;
-    if (!isCharged || (facts.keyed ? budget.charge() : budget.spend())) {
-      return settleAt(gate, false, facts);
-    }
-    gate.settle(name, false, nothing, 0);
+    // A user who waits is never refused by the budget.
+    const isFree =
+      !isCharged ||
+      facts.keyed ||
+      isAwaited(live, context.operations.policyOf(live, facts).priority);
+    if (isCharged && isFree) budget.charge();
+    if (isFree || budget.spend()) return settleAt(gate, permit, facts);
+    permit.settle('nothing');
     throw refuse(live, facts, gate, true);
   };
 
@@ -203,13 +214,13 @@ export function createPassage(
       const { gate, sent } = live;
       if (!gate || !sent) return;
       const release = await holdAt(gate, askOf(live, sent), live, undefined, context);
-      if (release === 'expired') throw refuse(live, {}, gate, false);
-      if (release !== 'dropped') live.pass = { gate, isCanary: release === 'canary' };
+      if (release === 'expired') throw refuse(live, sent, gate, false);
+      if (release !== 'dropped') live.pass = { gate, permit: release };
     },
     giveBack(live) {
       const { pass } = live;
       live.pass = undefined;
-      pass?.gate.settle('', pass.isCanary, nothing, 0);
+      pass?.permit.settle('nothing');
     },
   };
 }

@@ -1,8 +1,8 @@
-import type { Gate } from '../origin/gate.ts';
+import type { Admission } from '../origin/admission.ts';
 import type { Failure, HoldReason } from '../policy/outcome.ts';
 import { NotSentError } from './errors.ts';
 import { reportFailure, type RequestFacts } from './failure-report.ts';
-import type { LiveOperation } from './live-operation.ts';
+import type { LiveOperation, SentRequest } from './live-operation.ts';
 import { view } from './operations.ts';
 import { shown } from './request-parts.ts';
 
@@ -16,13 +16,13 @@ const said: Readonly<Record<HoldReason, string>> = {
 /** The error of an attempt that its gate did not let go, in time or at all. */
 export function refuse(
   live: LiveOperation,
-  facts: RequestFacts,
-  gate: Gate,
+  facts: RequestFacts & SentRequest,
+  gate: Admission,
   isOverBudget: boolean,
 ): NotSentError {
   // What an earlier attempt may have done, this one does not undo.
   const processed = live.unsure ? 'unknown' : 'no';
-  const { reason, retryAt } = gate.whyHeld();
+  const { reason, retryAt } = gate.whyHeld(facts);
   const outcome: Failure = isOverBudget
     ? { kind: 'over-budget', processed }
     : { kind: 'held-too-long', reason, retryAt, processed };

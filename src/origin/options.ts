@@ -1,20 +1,20 @@
 import { reject } from '../policy/check-option.ts';
-import type { BudgetOptions } from './budget.ts';
-import type { SharePorts } from './share-ports.ts';
-import type { SlotOptions } from './slots.ts';
-import type { RatioOptions, StreakOptions } from './trip-rule.ts';
+import type { SharePorts } from '../tabs/channel.ts';
+import type { SlotOptions } from './concurrency.ts';
+import type { HealthOptions } from './health.ts';
+import type { BudgetOptions } from './retry-budget.ts';
 
 /** How an origin is treated. */
 export interface OriginOptions {
   /** What retries are paid from; `false`: nothing. @default 10 tokens, 0.4 back for a success */
   readonly budget?: BudgetOptions | false | undefined;
-  /** When the origin is taken for down; `false`: never. @default consecutive failures that chance would hardly explain */
-  readonly circuit?: StreakOptions | RatioOptions | false | undefined;
+  /** When an endpoint or the origin is taken for down; `false`: never. @default consecutive failures that chance would hardly explain */
+  readonly circuit?: HealthOptions | false | undefined;
   /** A bulkhead. @default none */
   readonly slots?: SlotOptions | undefined;
   /**
-   * Whether the tabs of a browser share what they know of an origin, and send one canary for all;
-   * or what to share it over. Only where there are BroadcastChannel and Web Locks. @default true
+   * Whether the tabs of a browser share what they know of an origin, and one of them probes for all;
+   * or what to share it over. Only where there is a BroadcastChannel. @default true
    */
   readonly share?: boolean | SharePorts | undefined;
 }
@@ -22,12 +22,7 @@ export interface OriginOptions {
 /** The least and the greatest value of each number. */
 const ranges: Readonly<Record<string, Readonly<Record<string, readonly [number, number]>>>> = {
   budget: { maxTokens: [1, Infinity], tokensPerSuccess: [0, Infinity] },
-  circuit: {
-    maxChance: [0, 1],
-    failureRatio: [0, 1],
-    samplingDurationMs: [1, Infinity],
-    minimumCalls: [1, Infinity],
-  },
+  circuit: { maxChance: [0, 1] },
   slots: { maxInFlight: [1, Infinity], maxQueued: [0, Infinity], queueTimeoutMs: [0, Infinity] },
 };
 

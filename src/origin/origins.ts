@@ -1,26 +1,30 @@
 import type { Clock, Random } from '../policy/clock.ts';
-import { browserPorts } from './browser-ports.ts';
-import { createGate, type Gate } from './gate.ts';
+import { browserPorts } from '../tabs/channel.ts';
+import { createTabs, type Tabs } from '../tabs/words.ts';
+import { type Admission, createAdmission } from './admission.ts';
+import { hasPage } from './has-page.ts';
 import type { Network } from './network.ts';
 import type { OriginOptions } from './options.ts';
-import type { OriginState } from './outlook.ts';
-import { createShare, type Share } from './share.ts';
+import { keepIfSame, type OriginState, up, worstOf } from './status.ts';
 import { createStore, type Readable } from './store.ts';
 
-/** The gates of all origins that requests have gone to. */
+/** All origins that requests have gone to. */
 export interface Origins {
-  /** The gate of a URL, as it was passed to fetch, and of a declared partition of its origin. */
-  readonly gateOf: (url: string, partition?: string, options?: OriginOptions) => Gate;
-  /** The origins that requests have gone to. */
+  /** The admission of a URL, as it was passed to fetch, and of a declared partition of its origin. */
+  readonly admissionOf: (url: string, partition?: string, options?: OriginOptions) => Admission;
+  /** The origins that requests have gone to lately. */
   readonly known: () => readonly string[];
   /** The state of one origin, its partitions included; of all of them, the worst, without an origin. */
   readonly stateOf: (origin?: string) => Readable<OriginState>;
+  /** The page was shown, or a query has come into sight: who waits in the foreground may have changed. */
+  readonly reconsider: () => void;
   /** This tab works alone from now on, and what does not wait has no timer. */
   readonly dispose: () => void;
 }
 
-const up: OriginState = Object.freeze({ status: 'up', retryAt: undefined, waiting: 0 });
-const rank = { up: 0, recovering: 1, 'rate-limited': 2, down: 3 } as const;
+/** Origins that are remembered, beyond those where something is under way. */
+const maxOrigins = 50;
+const maxKeys = 500;
 
 /** The origin of a URL; for what has none, the text before its path. */
 export function originOf(url: string): string {
@@ -40,8 +44,9 @@ export function createOrigins(
 ): Origins {
   /** By what stands before the path: so that a URL need not be parsed for every request. */
   const keys = new Map<string, string>();
-  const gates = new Map<string, Gate>();
+  const admissions = new Map<string, Admission>();
   const changes = createStore<object>({});
+  let watchers = 0;
 
   const keyOf = (url: string, partition: string): string => {
     // All of the authority, and whatever else: it is a name for what it resolves to.
@@ -50,54 +55,53 @@ export function createOrigins(
     const prefix = partition ? `${authority} ${partition}` : authority;
     let key = keys.get(prefix);
     if (key === undefined) {
-      if (keys.size > 1000) keys.clear();
-      keys.set(prefix, (key = `${originOf(url)} ${partition}`));
+      key = `${originOf(url)} ${partition}`;
+      if (keys.size >= maxKeys) keys.clear();
+      // A `data:` URL is all of its content.
+      if (prefix.length < 300) keys.set(prefix, key);
     }
     return key;
   };
-
-  let opened: { readonly share: Share | undefined } | undefined;
+  let opened: { readonly tabs: Tabs | undefined } | undefined;
   /** With the first request, not before: nothing starts at import, or on a server. */
-  const openShare = (): Share | undefined => {
+  const openTabs = (): Tabs | undefined => {
     if (!opened) {
       const { share = true } = defaults;
-      const ports = share === true ? browserPorts() : share || undefined;
-      opened = { share: ports && createShare(clock, ports) };
+      const ports = share === true ? browserPorts(hasPage()) : share || undefined;
+      opened = { tabs: ports && createTabs(random, ports) };
     }
-    return opened.share;
+    return opened.tabs;
   };
-
-  const worst = (origin: string | undefined): OriginState => {
-    let state = up;
-    let waiting = 0;
-    for (const [key, gate] of gates) {
-      if (origin !== undefined && key.split(' ')[0] !== origin) continue;
-      const own = gate.getState();
-      waiting += own.waiting;
-      if (rank[own.status] > rank[state.status]) state = own;
+  const forgetIdle = (): void => {
+    for (const [key, admission] of admissions) {
+      if (admissions.size < maxOrigins) return;
+      if (!admission.isIdle()) continue;
+      admission.dispose();
+      admissions.delete(key);
     }
-    return state.waiting === waiting ? state : { ...state, waiting };
+  };
+  const open = (key: string, options: OriginOptions | undefined): Admission => {
+    forgetIdle();
+    const tabs = openTabs();
+    const admission = createAdmission(
+      clock,
+      random,
+      { ...defaults, ...options },
+      tabs && ((hear) => tabs.join(key, hear)),
+      network,
+      () => watchers > 0,
+    );
+    admissions.set(key, admission);
+    admission.subscribe(() => changes.set({}));
+    return admission;
   };
 
   return {
-    gateOf(url, partition = '', options) {
+    admissionOf(url, partition = '', options) {
       const key = keyOf(url, partition);
-      let gate = gates.get(key);
-      if (!gate) {
-        const share = openShare();
-        gate = createGate(
-          clock,
-          random,
-          { ...defaults, ...options },
-          share && ((ear) => share.join(key, ear)),
-          network,
-        );
-        gates.set(key, gate);
-        gate.subscribe(() => changes.set({}));
-      }
-      return gate;
+      return admissions.get(key) ?? open(key, options);
     },
-    known: () => [...gates.keys()].map((key) => key.replace(/ .*/, '')),
+    known: () => [...admissions.keys()].map((key) => key.replace(/ .*/, '')),
     stateOf(origin) {
       const wanted = origin && originOf(origin);
       if (wanted === '')
@@ -105,19 +109,30 @@ export function createOrigins(
       let state = up;
       return {
         getState() {
-          const { status, retryAt, waiting } = worst(wanted);
-          if (status !== state.status || retryAt !== state.retryAt || waiting !== state.waiting) {
-            state = { status, retryAt, waiting };
-          }
-          return state;
+          const own = [...admissions].filter(
+            ([key]) => wanted === undefined || key.split(' ')[0] === wanted,
+          );
+          return (state = keepIfSame(state, worstOf(own.map(([, one]) => one.getState()))));
         },
-        subscribe: changes.subscribe,
+        subscribe(listener) {
+          watchers++;
+          const stop = changes.subscribe(listener);
+          for (const admission of admissions.values()) admission.reconsider();
+          return () => {
+            watchers--;
+            stop();
+            for (const admission of admissions.values()) admission.reconsider();
+          };
+        },
       };
     },
+    reconsider() {
+      for (const admission of admissions.values()) admission.reconsider();
+    },
     dispose() {
-      opened?.share?.dispose();
-      opened = { share: undefined };
-      for (const gate of gates.values()) gate.dispose();
+      opened?.tabs?.dispose();
+      opened = { tabs: undefined };
+      for (const admission of admissions.values()) admission.dispose();
     },
   };
 }

@@ -1,17 +1,15 @@
 import type { Outcome } from '../policy/outcome.ts';
 
-/** What an attempt showed about its origin. */
+/** What an attempt showed about the health of its endpoint and origin. */
 export type Sign =
   /** An answer, and not one of an outage. */
-  | { readonly kind: 'alive'; readonly isSuccess: boolean }
-  /** No answer, or that of a server in trouble. A time-out weighs two: it has cost more. */
-  | { readonly kind: 'outage'; readonly weight: number }
+  | 'success'
+  /** An answer which says that the request failed: a 4xx, a 501. */
+  | 'alive'
+  /** No answer, or that of a server in trouble. */
+  | 'outage'
   /** It was called off. */
-  | { readonly kind: 'nothing' };
-
-const alive: Sign = { kind: 'alive', isSuccess: false };
-const success: Sign = { kind: 'alive', isSuccess: true };
-const nothing: Sign = { kind: 'nothing' };
+  | 'nothing';
 
 /**
  * What an outcome says about its origin. Only what an outage looks like counts against it: a 4xx is
@@ -21,14 +19,13 @@ const nothing: Sign = { kind: 'nothing' };
 export function signOf(outcome: Outcome): Sign {
   switch (outcome.kind) {
     case 'ok':
-      return success;
+      return 'success';
     case 'timeout':
-      return { kind: 'outage', weight: 2 };
     case 'network':
-      return { kind: 'outage', weight: 1 };
+      return 'outage';
     case 'http':
-      return [500, 502, 503, 504].includes(outcome.status) ? { kind: 'outage', weight: 1 } : alive;
+      return [500, 502, 503, 504].includes(outcome.status) ? 'outage' : 'alive';
     default:
-      return nothing;
+      return 'nothing';
   }
 }

@@ -1,4 +1,4 @@
-import type { Held } from '../origin/waiting.ts';
+import type { Held } from '../origin/wait-queue.ts';
 import type { HoldReason } from '../policy/outcome.ts';
 import type { HandlerDefinition } from './define-handlers.ts';
 import { DeadLetterError } from './errors.ts';

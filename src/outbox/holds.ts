@@ -1,5 +1,5 @@
 import type { LiveOperation } from '../fetch/live-operation.ts';
-import type { Held } from '../origin/waiting.ts';
+import type { Held } from '../origin/wait-queue.ts';
 import type { Message } from './messages.ts';
 import type { Row } from './row.ts';
 

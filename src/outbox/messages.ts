@@ -1,4 +1,4 @@
-import type { Held } from '../origin/waiting.ts';
+import type { Held } from '../origin/wait-queue.ts';
 
 /** What the tabs of one outbox tell each other. */
 export type Message =

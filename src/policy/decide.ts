@@ -14,8 +14,8 @@ export interface DecideContext {
   readonly isOverBudget?: boolean;
 }
 
-/** Retry-After is a lower bound, so that jitter goes on top of it: up to a fifth. */
-const retryAfterJitter = 0.2;
+/** Retry-After is a lower bound, so that jitter goes on top of it: up to a tenth. */
+const retryAfterJitter = 0.1;
 
 /**
  * What to do after a failed attempt. Total and pure: every failure gets an answer, and a
@@ -48,13 +48,16 @@ export function decide(
   const reason = whyRetry(failure);
   const refusal = whyStop(failure, operation, reason, wanted);
   if (refusal) return stop(refusal);
-  if (operation.attempt > policy.maxRetries) return stop('max-retries');
+  const { attempt, probes = 0, previousBackoffMs } = operation;
+  // Who wants no retry wants none, whatever the attempt was.
+  const spent = policy.maxRetries === 0 ? attempt : attempt - probes;
+  if (spent > policy.maxRetries) return stop('max-retries');
   if (retryAfterMs !== undefined && retryAfterMs > policy.maxRetryAfterMs)
     return stop('retry-after');
   if (isOverBudget) return stop('over-budget');
 
-  const { attempt: retry, previousBackoffMs } = operation;
   const { backoff, baseMs, factor, capMs } = policy;
+  const retry = Math.max(1, spent);
   const growth = { backoff, baseMs, factor, capMs, retry, previousBackoffMs };
   const backoffMs = backoffDelay(growth, random);
   const askedMs =

@@ -13,6 +13,8 @@ export interface Operation extends OperationRef {
   readonly keyed: boolean;
   /** Sending it again does no harm: an idempotent method, or declared so. */
   readonly idempotent: boolean;
+  /** Attempts that were the probe of something down, and failed: they use up no retries. @default 0 */
+  readonly probes?: number | undefined;
   /** The reasons of the retries granted so far, in order. */
   readonly retriedFor: readonly RetryReason[];
   /** The backoff before this attempt, in milliseconds, without any Retry-After; undefined before the first retry. */

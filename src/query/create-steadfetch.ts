@@ -46,7 +46,13 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     emitter,
     (shared) => createPassage(shared, config.origin, { connectivity, page: life }),
     (shared) => createKeys(shared, config.apis),
-    (byQuery) => createWake(clock, connectivity.network.heart, (query) => byQuery.get(query)),
+    (byQuery) =>
+      createWake(
+        clock,
+        connectivity.network.heart,
+        (query) => byQuery.get(query),
+        () => context.origins.reconsider(),
+      ),
   );
   return {
     ...core,

@@ -62,11 +62,11 @@ export async function fallBack(
   return data;
 }
 
-/** Where the origin was down, the real thing is fetched as soon as it is not. */
-function refetchWhenBack(query: Query, { gate }: LiveOperation, note: ShownFallback): void {
+/** Where its endpoint was down, the real thing is fetched as soon as it is not. */
+function refetchWhenBack(query: Query, { gate, sent }: LiveOperation, note: ShownFallback): void {
   watches.get(query)?.();
   if (!gate || isBack()) return;
-  const stop = gate.subscribe(() => {
+  const stop = gate.onRecovery(() => {
     const isOld = shown.get(query) !== note || query.state.dataUpdateCount > note.count;
     if (!isOld && !isBack()) return;
     stop();
@@ -74,6 +74,6 @@ function refetchWhenBack(query: Query, { gate }: LiveOperation, note: ShownFallb
   });
   watches.set(query, stop);
   function isBack(): boolean {
-    return ['up', 'recovering'].includes(`${gate?.getState().status}`);
+    return !sent || !gate?.isDown(sent.endpoint);
   }
 }

@@ -1,4 +1,5 @@
 import {
+  focusManager,
   hashKey,
   type Query,
   type QueryFunction,
@@ -68,6 +69,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
       live.mayBeOffline = isOfflineToo(query);
       // Asked at its end: `retryNow` lends it another mode for its start.
       live.isUnproven = () => isOfflineToo(query);
+      live.isForeground = () => isAwaited(query);
       live.onChange = () => showHold(context.client, query, live, shared);
       const linked = linkSignal(context, (signal) => {
         isRead = true;
@@ -107,8 +109,8 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
   }
 
   /** It is known that its attempt would not be sent. */
-  function isKeptBack({ gate, mayBeOffline }: LiveOperation): boolean {
-    return gate?.isOpen(mayBeOffline) === false;
+  function isKeptBack({ gate, sent, mayBeOffline }: LiveOperation): boolean {
+    return !!gate && !!sent && !gate.isOpen(sent, mayBeOffline);
   }
 
   async function untilItsTurn(live: LiveOperation): Promise<void> {
@@ -172,6 +174,15 @@ function warnIfUnlinked(operations: Operations, live: LiveOperation, error: unkn
       `does not hold for it, and it cannot be cancelled. Pass the signal on: ` +
       `queryFn: async ({ signal }) => steady.json(url, { signal }).`,
   );
+}
+
+/**
+ * Whether a user waits for it: the page is seen, and there is nothing of it to show. A query without
+ * observers is awaited by whoever fetches it, such as a router; more of an infinite one, by a user.
+ */
+function isAwaited({ state }: Query): boolean {
+  const isMore = !!state.fetchMeta?.fetchMore;
+  return focusManager.isFocused() && (state.data === undefined || isMore);
 }
 
 /**

@@ -35,6 +35,8 @@ export function createWake(
   clock: Clock,
   heart: Heart,
   operationOf: (query: Query) => LiveOperation | undefined,
+  /** The tab is seen, or hidden: another one may be waited for. */
+  onFocus: () => void = () => {},
 ): Wake {
   const clients = new Set<WeakRef<QueryClient>>();
   const met = new WeakSet<QueryClient>();
@@ -105,7 +107,11 @@ export function createWake(
   const stops =
     typeof window === 'undefined'
       ? []
-      : [onlineManager.subscribe(note), focusManager.subscribe(note)];
+      : [
+          onlineManager.subscribe(note),
+          focusManager.subscribe(note),
+          focusManager.subscribe(onFocus),
+        ];
 
   return {
     isWaking(query) {

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useMemo, useSyncExternalStore } from 'react';
-import type { OriginState } from '../origin/outlook.ts';
+import type { OriginState } from '../origin/status.ts';
 import { instanceOf } from '../query/registry.ts';
 
 /**

@@ -14,7 +14,7 @@ test('the timeline of the retry budget is that of the code', async () => {
   for (let second = 0; second < endS; second++) {
     const name = `${second}`;
     if (second < wellAtS) stage.server.plan(`/${name}`, 503);
-    script.push([second * 1000, () => stage.ask(name)]);
+    script.push([second * 1000, () => stage.ask(name, { priority: 'background' })]);
   }
   const tokens = [{ atMs: 0, value: budget.getState() }];
   budget.subscribe(() => tokens.push({ atMs: stage.rig.elapsed(), value: budget.getState() }));

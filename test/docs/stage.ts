@@ -7,7 +7,7 @@ import {
   type SteadfetchEvent,
 } from 'steadfetch';
 import { onTestFinished } from 'vitest';
-import type { Gate } from '../../src/origin/gate.ts';
+import type { Admission } from '../../src/origin/admission.ts';
 import { instanceOf } from '../../src/query/registry.ts';
 import { createRig, type Rig } from '../query/rig.tsx';
 import type { Mark, Row, Span } from './draw.ts';
@@ -23,7 +23,7 @@ export interface Lane extends Row {
 /** One tab with its queries. */
 export interface Tab {
   readonly steady: Steadfetch;
-  readonly gate: () => Gate;
+  readonly gate: () => Admission;
   /** Asks for `/name`, as a query of that name, and records what becomes of it. */
   readonly ask: (name: string, policy?: PolicyOptions) => void;
   readonly lanes: ReadonlyMap<string, Lane>;
@@ -64,7 +64,7 @@ function openTab(rig: Rig, steady: Steadfetch, client: QueryClient): Tab {
     if (event.type === 'request:end') {
       const result = resultOf(event);
       const isCanary = canaries.delete(name);
-      const label = isCanary ? `canary: ${result}` : result;
+      const label = isCanary ? `probe: ${result}` : result;
       const kind = event.outcome.kind === 'ok' ? 'ok' : 'bad';
       lane.marks.push({ atMs: rig.elapsed(), kind, label, isCanary });
       log.push(`${rig.elapsed()} ${name} ${label}`);
@@ -86,7 +86,7 @@ function openTab(rig: Rig, steady: Steadfetch, client: QueryClient): Tab {
   });
   return {
     steady,
-    gate: () => origins.gateOf(`${api}/`),
+    gate: () => origins.admissionOf(`${api}/`),
     lanes,
     origin,
     story: () => log,

@@ -1,6 +1,7 @@
 import { type ApiProfile, createSteadfetch, type SteadyInit } from 'steadfetch';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { answer, fakeServer, hang, type Handler, origin, refuse } from './fake-server.ts';
+import { noOrigin } from '../setup/no-origin.ts';
 import { fakeTime, observe } from './observe.ts';
 
 beforeEach(fakeTime);
@@ -18,7 +19,12 @@ async function run(
   input: RequestInfo | URL = `${origin}/v1/orders`,
 ) {
   const server = fakeServer(handler);
-  const steady = createSteadfetch({ fetch: server.fetch, apis, policy: { maxRetries: 2 } });
+  const steady = createSteadfetch({
+    fetch: server.fetch,
+    apis,
+    policy: { maxRetries: 2 },
+    origin: noOrigin,
+  });
   const result = observe(
     steady.retry(({ signal }) =>
       steady.fetch(input instanceof Request ? input.clone() : input, { ...init, signal }),

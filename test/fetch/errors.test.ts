@@ -12,6 +12,7 @@ import {
 } from 'steadfetch';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { answer, fakeServer, hang, type Handler, origin, refuse } from './fake-server.ts';
+import { noOrigin } from '../setup/no-origin.ts';
 import { fakeTime, observe } from './observe.ts';
 
 beforeEach(fakeTime);
@@ -91,17 +92,17 @@ test('a granted retry is on the error: the decision, and when the next attempt s
   );
   await vi.advanceTimersByTimeAsync(1);
   expect(before).toEqual([undefined, undefined]);
-  // 7 s, and half of the half over which the origin spreads what it has told to wait.
-  const retryAt = 1_800_000_000_000 + 8750;
+  // 7 s, and half of the tenth over which the origin spreads what it has told to wait.
+  const retryAt = 1_800_000_000_000 + 7350;
   expect(errors).toMatchObject([
     {
-      decision: { kind: 'retry', reason: 'unavailable', delayMs: 8750, backoffMs: 500, retryAt },
+      decision: { kind: 'retry', reason: 'unavailable', delayMs: 7350, backoffMs: 500, retryAt },
       retryAt,
     },
   ]);
   await vi.runAllTimersAsync();
   expect(result.state).toBe('resolved');
-  expect(server.timesMs).toEqual([0, 8750]);
+  expect(server.timesMs).toEqual([0, 7350]);
 });
 
 test('a stop is on the error, with the time at which the server would have us back', async () => {
@@ -127,7 +128,11 @@ test('a stop without a Retry-After has no time to show', async () => {
 
 test('the operation on an error does not change with the attempts after it', async () => {
   const server = fakeServer(refuse);
-  const steady = createSteadfetch({ fetch: server.fetch, policy: { maxRetries: 2, baseMs: 0 } });
+  const steady = createSteadfetch({
+    fetch: server.fetch,
+    policy: { maxRetries: 2, baseMs: 0 },
+    origin: noOrigin,
+  });
   const errors: unknown[] = [];
   const result = observe(
     steady.retry(({ signal }) =>

@@ -156,7 +156,7 @@ test('an async shouldRetry is a mistake that is said', async () => {
   const server = fakeServer(refuse);
   // @ts-expect-error: a promise is no answer that can be given at once.
   const policy: PolicyOptions = { shouldRetry: async () => false };
-  const steady = createSteadfetch({ fetch: server.fetch, policy });
+  const steady = createSteadfetch({ fetch: server.fetch, policy, origin: noOrigin });
   observe(steady.retry((context) => steady.fetch(origin, context)));
   await vi.runAllTimersAsync();
   expect(server.requests).toHaveLength(4);

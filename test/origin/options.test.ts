@@ -15,9 +15,6 @@ test.each([
   [{ budget: { maxToken: 10 } }, 'budget.maxToken', absent],
   [{ circuit: { maxChance: 1.1 } }, 'circuit.maxChance', 'a number from 0 to 1'],
   [{ circuit: { maxChance: NaN } }, 'circuit.maxChance', 'a number from 0 to 1'],
-  [{ circuit: { failureRatio: 50 } }, 'circuit.failureRatio', 'a number from 0 to 1'],
-  [{ circuit: { samplingDurationMs: 0 } }, 'circuit.samplingDurationMs', range(1)],
-  [{ circuit: { minimumCalls: 0 } }, 'circuit.minimumCalls', range(1)],
   [{ circuit: { threshold: 5 } }, 'circuit.threshold', absent],
   [{ slots: { maxInFlight: 0 } }, 'slots.maxInFlight', range(1)],
   [{ slots: { maxInFlight: null } }, 'slots.maxInFlight', range(1)],
@@ -45,7 +42,6 @@ test.each([
   { budget: { maxTokens: 1, tokensPerSuccess: 0 } },
   { budget: { maxTokens: undefined } },
   { circuit: { maxChance: 0 } },
-  { circuit: { failureRatio: 1, samplingDurationMs: 1, minimumCalls: 1 } },
   { slots: { maxInFlight: Infinity, maxQueued: 0, queueTimeoutMs: 0 } },
 ])('%j is as it must be', (options) => {
   expect(() => check(options)).not.toThrow();

@@ -1,6 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
 import { createOrigins, originOf, type Origins } from '../../src/origin/origins.ts';
-import { broken } from './open-gate.ts';
 import { createVirtualClock, epochMs, type VirtualClock } from './virtual-clock.ts';
 
 const open = (): { readonly origins: Origins; readonly clock: VirtualClock } => {
@@ -9,17 +8,17 @@ const open = (): { readonly origins: Origins; readonly clock: VirtualClock } => 
 };
 
 const trip = (origins: Origins, url: string, partition?: string): void => {
-  const gate = origins.gateOf(url, partition);
-  for (let failure = 0; failure < 2; failure++) {
-    gate.tryEnter(true);
-    gate.settle('a', false, broken, 0);
-  }
+  const admission = origins.admissionOf(url, partition);
+  for (const endpoint of ['a', 'b'])
+    admission.enter({ endpoint, limitScope: endpoint, isNew: true })?.settle('outage');
 };
+const isOpen = (origins: Origins, url: string, partition?: string): boolean =>
+  origins.admissionOf(url, partition).isOpen({ endpoint: 'c', limitScope: 'c' });
 
-describe('the gate of a URL', () => {
+describe('the admission of a URL', () => {
   test('is that of its origin, whatever its path, its case, its port by default and its user', () => {
     const { origins } = open();
-    const gate = origins.gateOf('https://api.test/a');
+    const gate = origins.admissionOf('https://api.test/a');
     for (const url of [
       'https://api.test',
       'https://api.test?a',
@@ -29,7 +28,7 @@ describe('the gate of a URL', () => {
       'https://api.test:443/a',
       'https://user:word@api.test/a',
     ]) {
-      expect(origins.gateOf(url), url).toBe(gate);
+      expect(origins.admissionOf(url), url).toBe(gate);
     }
   });
 
@@ -41,23 +40,23 @@ describe('the gate of a URL', () => {
     'https://api.test@evil.test/a',
   ])('%s has another', (url) => {
     const { origins } = open();
-    expect(origins.gateOf(url)).not.toBe(origins.gateOf('https://api.test/a'));
+    expect(origins.admissionOf(url)).not.toBe(origins.admissionOf('https://api.test/a'));
   });
 
   test('without an origin of its own is that of the page', () => {
     const { origins } = open();
-    const gate = origins.gateOf(`${location.origin}/a`);
+    const gate = origins.admissionOf(`${location.origin}/a`);
     for (const url of ['/a', 'a', '?a', '#a', '', './a/b']) {
-      expect(origins.gateOf(url), url).toBe(gate);
+      expect(origins.admissionOf(url), url).toBe(gate);
     }
-    expect(origins.gateOf('//other.test/a')).toBe(
-      origins.gateOf(`${location.protocol}//other.test/`),
+    expect(origins.admissionOf('//other.test/a')).toBe(
+      origins.admissionOf(`${location.protocol}//other.test/`),
     );
   });
 
   test.each(['data:text/plain,hello', 'about:blank'])('%s is not the page either', (url) => {
     const { origins } = open();
-    expect(origins.gateOf(url)).not.toBe(origins.gateOf('/a'));
+    expect(origins.admissionOf(url)).not.toBe(origins.admissionOf('/a'));
   });
 
   test.each([
@@ -66,28 +65,29 @@ describe('the gate of a URL', () => {
     ['a backslash', 'https://api.test\\a', 'https://api.test/b'],
   ])('%s leads nowhere else', (_what, url, same) => {
     const { origins } = open();
-    expect(origins.gateOf(url)).toBe(origins.gateOf(same));
+    expect(origins.admissionOf(url)).toBe(origins.admissionOf(same));
   });
 
   test('that cannot be parsed has one all the same', () => {
     const { origins } = open();
-    expect(() => origins.gateOf('https://:bad:/')).not.toThrow();
+    expect(() => origins.admissionOf('https://:bad:/')).not.toThrow();
   });
 
   test('a declared partition has one of its own', () => {
     const { origins } = open();
     trip(origins, 'https://api.test/', 'search');
-    expect(origins.gateOf('https://api.test/', 'search').isOpen()).toBe(false);
-    expect(origins.gateOf('https://api.test/').isOpen()).toBe(true);
-    expect(origins.gateOf('https://other.test/', 'search').isOpen()).toBe(true);
+    expect(isOpen(origins, 'https://api.test/', 'search')).toBe(false);
+    expect(isOpen(origins, 'https://api.test/')).toBe(true);
+    expect(isOpen(origins, 'https://other.test/', 'search')).toBe(true);
   });
 
   test('stays the same after ten thousand other URLs', () => {
     const { origins } = open();
-    const gate = origins.gateOf('https://api.test/a');
-    for (let id = 0; id < 10_000; id++) origins.gateOf(`https://api.test/items/${id}?page=${id}`);
-    for (let id = 0; id < 2000; id++) origins.gateOf(`https://user${id}@api.test/`);
-    expect(origins.gateOf('https://api.test/a')).toBe(gate);
+    const gate = origins.admissionOf('https://api.test/a');
+    for (let id = 0; id < 10_000; id++)
+      origins.admissionOf(`https://api.test/items/${id}?page=${id}`);
+    for (let id = 0; id < 2000; id++) origins.admissionOf(`https://user${id}@api.test/`);
+    expect(origins.admissionOf('https://api.test/a')).toBe(gate);
   });
 });
 
@@ -108,29 +108,34 @@ describe('the state of an origin', () => {
     expect(origins.stateOf('https://other.test').getState().status).toBe('up');
   });
 
-  test('without an origin is the worst of all, and counts all who wait', () => {
+  test('without an origin is the worst of all, and counts all who wait', async () => {
     const { origins } = open();
-    origins.gateOf('https://a.test/').pause(10_000);
+    origins.admissionOf('https://a.test/').pause('a', 10_000);
     expect(origins.stateOf().getState()).toEqual({
       status: 'rate-limited',
-      retryAt: epochMs + 12_500,
+      retryAt: epochMs + 10_500,
       waiting: 0,
     });
     trip(origins, 'https://b.test/');
     for (const url of ['https://a.test/', 'https://b.test/']) {
-      origins.gateOf(url).wait(
+      origins.admissionOf(url).wait(
         {
           endpoint: 'a',
+          limitScope: 'a',
+          id: 1,
           risk: 0,
           isNew: true,
           priority: 'user-visible',
+          isForeground: () => true,
           isFailFast: false,
-          holdMs: 60_000,
+          askedAt: epochMs,
+          maxPauseMs: 60_000,
           onHold: () => {},
         },
         () => {},
       );
     }
+    await Promise.resolve();
     expect(origins.stateOf().getState()).toMatchObject({ status: 'down', waiting: 2 });
     expect(origins.stateOf('https://a.test').getState()).toMatchObject({ waiting: 1 });
   });
@@ -160,7 +165,7 @@ describe('the state of an origin', () => {
     expect(listener).toHaveBeenCalled();
     stop();
     listener.mockClear();
-    origins.gateOf('https://api.test/').pause(1000);
+    origins.admissionOf('https://api.test/').pause('a', 1000);
     expect(listener).not.toHaveBeenCalled();
   });
 
@@ -170,6 +175,14 @@ describe('the state of an origin', () => {
       "useOriginStatus: 'https://:bad:/' is no URL, and must be one.",
     );
   });
+});
+
+test('what is idle is forgotten, so that a page that asks everywhere does not grow', () => {
+  const { origins } = open();
+  trip(origins, 'https://down.test/');
+  for (let id = 0; id < 1000; id++) origins.admissionOf(`https://user${id}.test/`);
+  expect(origins.known()).toHaveLength(50);
+  expect(origins.known()).toContain('https://down.test');
 });
 
 test('the origin of a URL is that of the platform, and of a relative one that of the page', () => {

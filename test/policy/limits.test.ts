@@ -78,8 +78,8 @@ describe('deadlineMs', () => {
     const failure = answered(503, { retryAfterMs: 10_000 });
     const at = (deadlineMs: number): string =>
       brief(decideOn(failure, anOperation(), { policy: { deadlineMs }, u: 0.5 }));
-    expect(at(11_000)).toBe('retry: unavailable');
-    expect(at(10_999)).toBe('stop: deadline');
+    expect(at(10_500)).toBe('retry: unavailable');
+    expect(at(10_499)).toBe('stop: deadline');
   });
 
   test('a stop on it says when the server would have us back, without jitter', () => {

@@ -49,7 +49,7 @@ describe('true', () => {
     const retryAfterMs = 20_000;
     expect(decideOn(answered(403), anOperation(), { policy })).toMatchObject({ delayMs: 500 });
     expect(decideOn(answered(403, { retryAfterMs }), anOperation(), { policy })).toMatchObject({
-      delayMs: 22_000,
+      delayMs: 21_000,
     });
   });
 

@@ -37,10 +37,9 @@ function countListeners(): () => number {
   return () => left.size;
 }
 
-/** The lines and locks of this browser. */
-function stubTabs(): { readonly channels: Set<object>; readonly locks: Set<string> } {
+/** The lines of this browser. */
+function stubTabs(): { readonly channels: Set<object> } {
   const channels = new Set<object>();
-  const locks = new Set<string>();
   class Channel extends EventTarget {
     constructor() {
       super();
@@ -52,25 +51,14 @@ function stubTabs(): { readonly channels: Set<object>; readonly locks: Set<strin
     }
   }
   vi.stubGlobal('BroadcastChannel', Channel);
-  const request = async (name: string, _options: unknown, run: () => Promise<void>) => {
-    // A lock is given later, never at once.
-    await Promise.resolve();
-    locks.add(name);
-    await run();
-    locks.delete(name);
-  };
-  Object.defineProperty(navigator, 'locks', { value: { request }, configurable: true });
-  onTestFinished(() => {
-    vi.unstubAllGlobals();
-    Reflect.deleteProperty(navigator, 'locks');
-  });
-  return { channels, locks };
+  onTestFinished(() => void vi.unstubAllGlobals());
+  return { channels };
 }
 
 describe('after dispose', () => {
-  test('nothing listens to the page, no line is open, no lock is held, and no timer is left', async () => {
+  test('nothing listens to the page, no line is open, and no timer is left', async () => {
     const listeners = countListeners();
-    const { channels, locks } = stubTabs();
+    const { channels } = stubTabs();
     const stop = window.stop;
     const before = vi.getTimerCount();
     const server = fakeServer((request) =>
@@ -90,27 +78,26 @@ describe('after dispose', () => {
     await settled();
     expect(server.requests.at(-1)?.url).toBe(`${origin}/here`);
     expect(server.requests.at(-1)?.signal.aborted).toBe(false);
-    expect([held.state, channels.size, locks.size]).toEqual(['pending', 1, 1]);
+    expect([held.state, channels.size]).toEqual(['pending', 1]);
     expect(listeners()).toBeGreaterThan(0);
     steady.dispose();
     expect(server.requests.at(-1)?.signal.aborted).toBe(true);
     caller.abort();
     await settled();
     expect(listeners()).toBe(0);
-    expect([channels.size, locks.size]).toEqual([0, 0]);
+    expect(channels.size).toBe(0);
     expect(vi.getTimerCount()).toBe(before);
     expect(window.stop).toBe(stop);
   });
 
-  test('no timer is left for a pause that its server has asked for', async () => {
+  test('a pause that its server has asked for, and nobody waits for, has no timer', async () => {
     const server = fakeServer(answer(429, null, { 'retry-after': '3000' }));
     const steady = createSteadfetch({ fetch: server.fetch, origin: { share: false } });
     observe(steady.fetch(`${origin}/a`));
     // Until then, the time limit of the answer's body has one.
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(vi.getTimerCount()).toBe(1);
-    steady.dispose();
     expect(vi.getTimerCount()).toBe(0);
+    steady.dispose();
   });
 
   test('a client that was there before has React Query’s own onlineManager', () => {
@@ -135,24 +122,6 @@ describe('after dispose', () => {
     await Promise.all(calls);
     expect(new Set(server.timesMs)).toEqual(new Set([0]));
     client.clear();
-  });
-
-  test('what waits for a canary that another tab was to send sends its own', async () => {
-    stubTabs();
-    // Another tab has the lock, and keeps it.
-    Object.assign(navigator.locks, { request: () => new Promise(() => {}) });
-    const server = fakeServer(refuse, refuse, answer());
-    const steady = createSteadfetch({ fetch: server.fetch, random: () => 0.5 });
-    for (let times = 0; times < 2; times++) {
-      observe(steady.fetch(`${origin}/a`));
-      await settled();
-    }
-    const held = observe(steady.fetch(`${origin}/a`));
-    await vi.advanceTimersByTimeAsync(10_000);
-    expect(held.state).toBe('pending');
-    steady.dispose();
-    await vi.advanceTimersByTimeAsync(0);
-    expect(held.state).toBe('resolved');
   });
 });
 

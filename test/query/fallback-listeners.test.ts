@@ -12,13 +12,13 @@ test('however often a fallback is shown while its origin is down, one listener w
   const query = client.getQueryCache().build(client, { queryKey });
   const listeners = new Set<() => void>();
   const gate = {
-    getState: () => ({ status: 'down' }),
-    subscribe(listener: () => void) {
+    isDown: () => true,
+    onRecovery(listener: () => void) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
   };
-  const live = { gate } as unknown as LiveOperation;
+  const live = { gate, sent: { endpoint: 'GET /prices' } } as unknown as LiveOperation;
   const source = {
     clock: systemClock,
     operations: { policyOf: () => presets.interactive } as never,

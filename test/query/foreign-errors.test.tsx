@@ -63,7 +63,7 @@ describe.each([
 
   test('Retry-After is waited for', async () => {
     const rig = createRig();
-    expect(await runsOf(rig, fail(429, { 'retry-after': '3' }))).toEqual([0, 3300]);
+    expect(await runsOf(rig, fail(429, { 'retry-after': '3' }))).toEqual([0, 3150]);
   });
 
   test('Retry-After beyond maxRetryAfterMs stops', async () => {

@@ -6,12 +6,8 @@ import { describe, expect, test } from 'vitest';
 import { statusOf, watchMutation, watchQuery } from '../react/watch.tsx';
 import { createRig, type Rig } from './rig.tsx';
 
-/**
- * Every draw of chance is 0.5, and each tab here asks rarely: its first canary goes out by itself
- * 5500 ms after the trip, and for something new after 3000 ms.
- */
-const firstCanaryMs = 5500;
-const firstAskedMs = 3000;
+/** With draws of 0.5: from the trip to the first probe, while a user waits. */
+const firstProbeMs = 1200;
 
 const api = (path: string): string => `http://api.example${path}`;
 
@@ -36,17 +32,20 @@ function createQuery(rig: Rig, path: string, own: object = {}) {
   return { queryKey, runs, Query, state: () => rig.client.getQueryState(queryKey) };
 }
 
-/** Two failures in a row trip the circuit: at 500 ms, by a query of its own. */
+/** Failures of two endpoints in a row take the origin down: at 500 ms; it is 1000 ms afterwards. */
 async function takeDown(rig: Rig): Promise<void> {
-  rig.server.plan('/down', 503, 503);
-  const query = { queryKey: ['down'], queryFn: () => rig.steady.json(api('/down')) };
-  rig.client.fetchQuery(query).catch(() => {});
-  await rig.time.advance(1000);
-  expect(rig.server.times('/down').length).toBe(2);
+  await rig.time.advance(500 - rig.elapsed());
+  for (const path of ['/down', '/gone']) {
+    rig.server.plan(path, 503);
+    const queryFn = () => rig.steady.json(api(path));
+    rig.client.fetchQuery({ queryKey: [path], queryFn, retry: false }).catch(() => {});
+  }
+  await rig.time.advance(500);
+  expect(rig.server.times('/gone').length).toBe(1);
 }
 
 describe('a retry to an origin that is down', () => {
-  test('is held, paused for React Query, and goes out as the canary', async () => {
+  test('is held, paused for React Query, and goes out as the probe', async () => {
     const rig = createDownRig();
     rig.server.plan('/a', 503, 503);
     const { queryKey, Query, state } = createQuery(rig, '/a');
@@ -57,7 +56,7 @@ describe('a retry to an origin that is down', () => {
         <Watcher />
       </>,
     );
-    await rig.time.advance(1499);
+    await rig.time.advance(499);
     expect(last().status).toBe('waiting');
     await rig.time.advance(1);
     expect(state()).toMatchObject({ fetchStatus: 'paused', fetchFailureCount: 2 });
@@ -65,12 +64,12 @@ describe('a retry to an origin that is down', () => {
       status: 'held',
       reason: 'server-down',
       attempt: 3,
-      retryAt: rig.time.now() - rig.elapsed() + 500 + firstCanaryMs,
+      retryAt: rig.time.now() - rig.elapsed() + 500 + firstProbeMs,
     });
-    await rig.time.advance(4499);
+    await rig.time.advance(firstProbeMs - 1);
     expect(rig.server.times()).toEqual([0, 500]);
     await rig.time.advance(1);
-    expect(rig.server.times()).toEqual([0, 500, 500 + firstCanaryMs]);
+    expect(rig.server.times()).toEqual([0, 500, 500 + firstProbeMs]);
     expect(state()).toMatchObject({ status: 'success', fetchStatus: 'idle' });
   });
 
@@ -79,23 +78,24 @@ describe('a retry to an origin that is down', () => {
     rig.server.plan('/a', 503, 503);
     const { Query, runs } = createQuery(rig, '/a');
     rig.show(<Query />);
-    await rig.time.advance(5999);
+    await rig.time.advance(1699);
     expect(runs).toEqual([0, 500]);
     await rig.time.advance(1);
-    expect(runs).toEqual([0, 500, 6000]);
+    expect(runs).toEqual([0, 500, 1700]);
   });
 
   test('fails after holdMs, with the failure before as the cause', async () => {
-    const rig = createDownRig({ policy: { holdMs: 3000 } });
+    const rig = createDownRig({ policy: { holdMs: 1500 } });
     rig.server.plan('/a', 503, 503);
     const { Query, state } = createQuery(rig, '/a');
     rig.show(<Query />);
-    await rig.time.advance(4499);
+    await rig.time.advance(1499);
     expect(state()).toMatchObject({ fetchStatus: 'paused', status: 'pending' });
     await rig.time.advance(1);
     const error: unknown = state()?.error;
     if (!isNotSentError(error)) throw error;
-    const retryAt = rig.time.now() - rig.elapsed() + 500 + firstCanaryMs;
+    // Nobody else waits, so nothing will be sent.
+    const retryAt = undefined;
     // The attempts before, answered with 503, may have been processed.
     const processed = 'unknown';
     const reason = 'server-down';
@@ -107,12 +107,12 @@ describe('a retry to an origin that is down', () => {
   });
 
   test('does not count the time it was held against the deadline', async () => {
-    const rig = createDownRig({ policy: { deadlineMs: 4000 } });
+    const rig = createDownRig({ policy: { deadlineMs: 2000 } });
     rig.server.plan('/a', 503, 503, 503);
     const { Query, state } = createQuery(rig, '/a');
     rig.show(<Query />);
-    await rig.time.advance(6000);
-    expect(rig.server.times()).toEqual([0, 500, 6000]);
+    await rig.time.advance(1700);
+    expect(rig.server.times()).toEqual([0, 500, 1700]);
     expect(state()).toMatchObject({ status: 'pending', fetchFailureCount: 3 });
   });
 });
@@ -123,7 +123,7 @@ describe('a new query of an origin that is down', () => {
     await takeDown(rig);
     const { Query, runs, state } = createQuery(rig, '/b');
     rig.show(<Query />);
-    await rig.time.advance(4999);
+    await rig.time.advance(699);
     expect(runs).toEqual([1000]);
     expect(rig.server.times('/b')).toEqual([]);
     expect(state()).toMatchObject({ status: 'pending', fetchStatus: 'paused' });
@@ -241,11 +241,11 @@ describe('a new query of an origin that is down', () => {
   });
 
   test('waits for holdMs anew when somebody else asks for it', async () => {
-    const rig = createDownRig({ policy: { holdMs: 2000 } });
+    const rig = createDownRig({ policy: { holdMs: 600 } });
     await takeDown(rig);
     const { Query, state } = createQuery(rig, '/b');
     const { rerender } = rig.show(<Query key="one" />);
-    await rig.time.advance(1000);
+    await rig.time.advance(500);
     rerender(
       rig.wrap(
         <>
@@ -254,9 +254,9 @@ describe('a new query of an origin that is down', () => {
         </>,
       ),
     );
-    // The patience of the first ends at 3000 ms, before the canary goes.
-    await rig.time.advance(500 + firstAskedMs - 2000);
-    expect(rig.server.times('/b')).toEqual([500 + firstAskedMs]);
+    // The patience of the first ends at 1600 ms, before the probe goes.
+    await rig.time.advance(200);
+    expect(rig.server.times('/b')).toEqual([500 + firstProbeMs]);
     expect(state()).toMatchObject({ status: 'success' });
   });
 });
@@ -318,8 +318,9 @@ test('useOriginStatus tells how an origin is, and how many wait for it', async (
     seen.push(`${rig.elapsed()} ${status} ${waiting}`);
     return null;
   }
-  rig.server.plan('/a', 503, 503, { afterMs: 100 });
-  const { Query } = createQuery(rig, '/a');
+  await takeDown(rig);
+  const { Query } = createQuery(rig, '/b');
+  rig.server.plan('/b', { afterMs: 100 });
   rig.show(
     <>
       <Query />
@@ -327,7 +328,7 @@ test('useOriginStatus tells how an origin is, and how many wait for it', async (
     </>,
   );
   await rig.time.advance(20_000);
-  expect(seen).toEqual(['0 up 0', '500 down 0', '1500 down 1', '6000 down 0', '6100 up 0']);
+  expect(seen).toEqual(['1000 down 0', '1000 down 1', '1700 down 0', '1800 up 0']);
 });
 
 test('an origin that never failed is up, and one that is none is refused', () => {

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { act } from '@testing-library/react';
 import { useState } from 'react';
-import { createSteadfetch } from 'steadfetch';
+import { createSteadfetch, type Priority } from 'steadfetch';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { withIntent } from '../../src/query/mutation-definition.ts';
 import { createHandle } from './handle.ts';
@@ -426,18 +426,24 @@ describe('a mutationFn spread over them', () => {
   });
 });
 
-test.each<[string, Send, number, number]>([
-  ['keyed POSTs are charged to the budget, and never refused by it', sendOrder, 20, 60],
+const put: Send = (_, { fetch }) => fetch('/orders', { method: 'PUT' });
+
+test.each<[string, Send, Priority, number, number]>([
+  ['keyed POSTs are charged to the budget, and never refused', sendOrder, 'background', 20, 60],
+  ['nor are PUTs that users wait for', put, 'user-blocking', 20, 60],
   // A budget of 10 pays for 10 retries.
-  ['PUTs without a key are', (_, { fetch }) => fetch('/orders', { method: 'PUT' }), 0, 30],
-])('20 submissions that fail twice each: %s', async (_name, mutationFn, succeeded, sent) => {
-  const rig = createOrderRig({ origin: {} });
-  // 429 is no outage, so the circuit holds nothing.
-  rig.server.plan('/orders', ...Array.from({ length: 40 }, () => 429));
-  const policy = { preset: 'critical', backoff: 'none', baseMs: 10 } as const;
-  const options = rig.steady.mutationOptions({ mutationFn, policy });
-  const all = Array.from({ length: 20 }, () => rig.submit(options));
-  await rig.time.advance(120_000);
-  expect(all.filter(({ state }) => state.status === 'success')).toHaveLength(succeeded);
-  expect(rig.server.times()).toHaveLength(sent);
-});
+  ['in the background, PUTs without a key are', put, 'background', 0, 30],
+])(
+  '20 submissions that fail twice each: %s',
+  async (_name, mutationFn, priority, succeeded, sent) => {
+    const rig = createOrderRig({ origin: {} });
+    // 429 is no outage, so the circuit holds nothing.
+    rig.server.plan('/orders', ...Array.from({ length: 40 }, () => 429));
+    const policy = { preset: 'critical', backoff: 'none', baseMs: 10, priority } as const;
+    const options = rig.steady.mutationOptions({ mutationFn, policy });
+    const all = Array.from({ length: 20 }, () => rig.submit(options));
+    await rig.time.advance(120_000);
+    expect(all.filter(({ state }) => state.status === 'success')).toHaveLength(succeeded);
+    expect(rig.server.times()).toHaveLength(sent);
+  },
+);

@@ -51,7 +51,7 @@ describe('queryPolicy', () => {
     const rig = createRig();
     rig.server.plan('/a', { status: 429, headers: { 'Retry-After': '90' } }, 200);
     const own = rig.steady.queryPolicy({ maxRetryAfterMs: 90_000, deadlineMs: Infinity });
-    expect(await timesWith(rig, own)).toEqual([0, 112_500]);
+    expect(await timesWith(rig, own)).toEqual([0, 94_500]);
   });
 
   test('a wrong option throws when it is made, and the message names it', () => {

@@ -36,12 +36,12 @@ describe('when held', () => {
     expect(rig.server.times()).toEqual([100, 10_100]);
   });
 
-  test('in a wait while its origin is down: one press sends', async () => {
+  test('while its endpoint is down: one press sends', async () => {
     const rig = createRig({ origin: {} });
     rig.server.plan('/products', 503, 503, { body: 'Tea' });
     const { press, last } = showProducts(rig);
     await rig.time.advance(600);
-    expect(statusOf(last())).toMatchObject({ status: 'waiting', attempt: 2 });
+    expect(statusOf(last())).toMatchObject({ status: 'held', attempt: 3 });
     press();
     await rig.time.advance(10);
     expect(rig.server.times()).toEqual([0, 500, 600]);

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { createBudget } from '../../src/origin/budget.ts';
+import { createBudget } from '../../src/origin/retry-budget.ts';
 
 test('ten retries are worth it by default, and the eleventh is not', () => {
   const budget = createBudget();

@@ -1,0 +1,467 @@
+import type { Clock, Random } from '../policy/clock.ts';
+import type { RateLimitState } from '../policy/rate-limit.ts';
+import { createLeader } from '../tabs/leader.ts';
+import type { Hear, Line } from '../tabs/words.ts';
+import { createAlarm } from './alarm.ts';
+import { between } from './between.ts';
+import type { Health } from './health.ts';
+import { createLatency } from './latency.ts';
+import { type Network, openNetwork } from './network.ts';
+import type { OriginOptions } from './options.ts';
+import { createRateLimits } from './rate-limit.ts';
+import { type Budget, createBudget } from './retry-budget.ts';
+import type { Sign } from './sign.ts';
+import { createSlowStart } from './slow-start.ts';
+import { createStatus, type OriginState } from './status.ts';
+import { createStore, type Readable } from './store.ts';
+import { createVitals, everything } from './vitals.ts';
+import {
+  type Ask,
+  createWaitQueue,
+  firstOf,
+  type Held,
+  isForeground,
+  type Target,
+  type Waiter,
+} from './wait-queue.ts';
+
+/** Leave to send one attempt, and the duty to say what became of it. */
+export interface Permit {
+  /** It is the one with which something that is down is tried. */
+  readonly isProbe: boolean;
+  /** Its headers are in, or it has failed: its place is free. What it showed may be said later. */
+  readonly free: () => void;
+  /** What it showed. */
+  readonly settle: (sign: Sign, error?: unknown) => void;
+}
+
+export type Waiting = Waiter<Permit>;
+
+type Place = Pick<Target, 'endpoint' | 'limitScope'>;
+
+/** What every attempt to one origin passes before it is sent. */
+export interface Admission extends Readable<OriginState> {
+  readonly budget: Budget;
+  /** A permit, if it may go at once. */
+  readonly enter: (target: Target) => Permit | undefined;
+  /** Waits for a permit. `undefined` when no place to wait is left. */
+  readonly wait: (ask: Ask, take: (permit: Permit | undefined) => void) => Waiting | undefined;
+  /** No longer wanted. */
+  readonly leave: (waiter: Waiting) => void;
+  /** Goes now, whatever is known of the origin. */
+  readonly force: (waiter: Waiting) => void;
+  /** Asked for again: its wait starts anew. */
+  readonly renew: (waiter: Waiting) => void;
+  /** Who waits in the foreground may have changed. */
+  readonly reconsider: () => void;
+  /** Whether something new may go to the endpoint at once; also something that need not leave the device. */
+  readonly isOpen: (ask: Place, mayBeOffline?: boolean) => boolean;
+  /** Whether the endpoint, or all of the origin, is taken for down. */
+  readonly isDown: (endpoint: string) => boolean;
+  /** Other endpoints have been answered since this one fails: it is not the origin's fault. */
+  readonly isItsOwnFault: (endpoint: string) => boolean;
+  /** Why something new would wait now, and until when as far as is known. */
+  readonly whyHeld: (ask: Place) => Held;
+  /** Tells of each end of an outage, of the origin or of an endpoint. */
+  readonly onRecovery: Readable<number>['subscribe'];
+  /** The error of the last attempt that showed an outage. */
+  readonly lastFailure: () => unknown;
+  /** A Retry-After, and what it speaks for. */
+  readonly pause: (limitScope: string, retryAfterMs: number) => void;
+  /** When what it speaks for may go; `-Infinity` when that is now. */
+  readonly limitedUntil: (limitScope: string) => number;
+  /** What RateLimit said in an answer. */
+  readonly allow: (limitScope: string, limit: RateLimitState) => void;
+  /** Nothing waits or is under way, and nothing is known that holds. */
+  readonly isIdle: () => boolean;
+  /** Who waits goes on as before; what is only shown is not kept up to date any more. */
+  readonly dispose: () => void;
+}
+
+/** What was paused goes within this share of the outage, if answers are fast. */
+const releaseShare = 0.25;
+const leastReleaseMs = 1000;
+const mostReleaseMs = 6000;
+/** What goes on together, because the network is back or the tab is seen, goes so far apart. */
+const resumeGapMs = 50;
+/** After a Retry-After, what has waited for it goes within so long. */
+const limitSpreadMs = 1000;
+/** What another tab has found to be up, this one takes for that within so long: not all at once. */
+const followMs = 1500;
+/** Of what nobody has asked for so long, nothing is known. */
+const forgetMs = 60_000;
+
+export function createAdmission(
+  clock: Clock,
+  random: Random,
+  { budget: budgetOptions, circuit = {}, slots = {} }: OriginOptions,
+  join?: (hear: Hear) => Line,
+  network: Network = openNetwork,
+  isWatched: () => boolean = () => false,
+): Admission {
+  const { maxInFlight = Infinity, maxQueued = Infinity, queueTimeoutMs = Infinity } = slots;
+  const { isOffline, retryAt: onlineAt, heart } = network;
+  const budget = createBudget(budgetOptions === false ? { maxTokens: Infinity } : budgetOptions);
+  const { downFor, ...vitals } = createVitals(clock, random, circuit || { maxChance: -1 });
+  const limits = createRateLimits(clock, random);
+  const limitedUntil = limits.until;
+  const latency = createLatency();
+  const slowStart = createSlowStart(clock, random);
+  const queue = createWaitQueue<Permit>();
+  const recoveries = createStore(0);
+  const line = join?.((word, from) => {
+    const { kind, scope } = word;
+    if (kind === 'limit') limits.of(scope).allow(word.remaining, word.forMs);
+    else if (kind === 'up') recoverFrom(scope, between(random, 0, followMs));
+    else if (circuit !== false && leader.hear(scope, from)) vitals.of(scope).follow();
+    pump();
+  });
+  const leader = createLeader(clock, random, line);
+  /** The permits under way. */
+  const inFlight = new Set<Target>();
+  let lastFailure: unknown;
+  let lastAskedAt = clock.now();
+  let recoveredAt = -Infinity;
+  let resumedAt = -Infinity;
+  let wasOffline = isOffline();
+  let isDisposed = false;
+
+  const isPlaceFree = (): boolean => inFlight.size < maxInFlight;
+  const isOpen: Admission['isOpen'] = ({ endpoint, limitScope }, mayBeOffline = false) =>
+    !downFor(endpoint) &&
+    limitedUntil(limitScope) === -Infinity &&
+    isPlaceFree() &&
+    (mayBeOffline || !isOffline());
+  /** Nothing but a free place is waited for. */
+  const isQueue = ({ endpoint, limitScope }: Place): boolean =>
+    !downFor(endpoint) && limitedUntil(limitScope) === -Infinity && !isOffline();
+  const probeAt = (scope: string, health: Health, waiters: readonly Waiting[]): number => {
+    const seen = waiters.filter(isForeground);
+    const expiresAt = Math.min(...seen.map((waiter) => waiter.expiresAt));
+    const at = health.probes.nextAt(seen.length > 0, expiresAt);
+    const since = Math.min(...seen.map(({ askedAt }) => askedAt));
+    const from = Math.max(since, health.probes.startedAt());
+    return Math.max(at, leader.waitsUntil(scope, seen.length > 0, from));
+  };
+
+  const grant = (ask: Target, probed?: readonly [scope: string, health: Health]): Permit => {
+    const sentAt = clock.now();
+    const { endpoint } = ask;
+    let isFree = false;
+    let isOver = false;
+    const free = (): boolean => {
+      if (isFree) return false;
+      isFree = true;
+      return inFlight.delete(ask);
+    };
+    inFlight.add(ask);
+    limits.spend(ask.limitScope);
+    if (probed) {
+      probed[1].probes.start();
+      leader.lead(probed[0]);
+    }
+    return {
+      isProbe: !!probed,
+      free() {
+        if (free() && queue.size() > 0) pump();
+      },
+      settle(sign, error) {
+        free();
+        if (isOver) return;
+        isOver = true;
+        record(endpoint, sign, sentAt, probed, error);
+      },
+    };
+  };
+  const go = (waiter: Waiting, probed?: readonly [scope: string, health: Health]): void => {
+    if (queue.remove(waiter)) waiter.take(grant(waiter.ask, probed));
+  };
+  const waitersAt = (scope: string): readonly Waiting[] =>
+    scope === everything ? queue.all() : queue.all().filter(({ ask }) => ask.endpoint === scope);
+  /** What was down is up: those who wait for it go, one after the other. */
+  const recoverFrom = (scope: string, firstMs = 0): void => {
+    const health = vitals.known(scope);
+    if (!health?.isDown()) return;
+    const overMs = (clock.now() - health.downSince()) * releaseShare;
+    health.reset();
+    startRelease(scope, overMs, firstMs);
+  };
+  const startRelease = (scope: string, overMs: number, firstMs = 0): void => {
+    recoveredAt = clock.now();
+    if (scope === everything) vitals.reset();
+    leader.leave(scope);
+    recoveries.set(recoveries.getState() + 1);
+    slowStart.begin({
+      count: waitersAt(scope).length,
+      overMs: Math.min(Math.max(overMs, leastReleaseMs), mostReleaseMs),
+      endpoint: scope === everything ? undefined : scope,
+      firstMs,
+      isRecovery: true,
+    });
+  };
+  const record = (
+    endpoint: string,
+    sign: Sign,
+    sentAt: number,
+    probed: readonly [scope: string, health: Health] | undefined,
+    error: unknown,
+  ): void => {
+    const latencyMs = clock.now() - sentAt;
+    const isStale = sign === 'outage' && sentAt < recoveredAt;
+    if (sign === 'nothing' || isStale) probed?.[1].probes.end(false);
+    else if (sign === 'outage') {
+      lastFailure = error;
+      probed?.[1].probes.end(true);
+      const tripped = vitals.recordFailure(endpoint, sentAt);
+      if (tripped) slowStart.stop();
+      else if (vitals.origin.usualRate() < 0.05) slowStart.observe(false);
+    } else {
+      if (sign === 'success') budget.succeed();
+      if (slowStart.isRecovery() && slowStart.isUnderWay(endpoint))
+        slowStart.observe(latency.isFast(endpoint, latencyMs));
+      else latency.learn(endpoint, latencyMs);
+      for (const [scope, downMs] of vitals.recordSuccess(endpoint, sentAt)) {
+        line?.say({ kind: 'up', scope });
+        startRelease(scope, downMs * releaseShare);
+      }
+    }
+    const isNews = vitals.down().length > 0 || status.getState().status !== 'up';
+    if (isNews || queue.size() > 0) pump();
+  };
+
+  /** These go one after the other, for another reason than an outage. */
+  const spread = (waiters: readonly Waiting[], overMs: number): void => {
+    const [endpoint, ...others] = new Set(waiters.map(({ ask }) => ask.endpoint));
+    slowStart.begin({
+      count: waiters.length,
+      overMs,
+      endpoint: others.length === 0 ? endpoint : undefined,
+      isRecovery: false,
+    });
+  };
+
+  /** Its time is up: it goes where that is possible, and else its wait ends without. */
+  const expire = (waiter: Waiting): void => {
+    const { ask } = waiter;
+    const mayGo = !isOffline() && !downFor(ask.endpoint) && isPlaceFree() && !ask.isFailFast;
+    if (mayGo) go(waiter);
+    else if (queue.remove(waiter)) waiter.take(undefined);
+  };
+  /** Its turn comes soon: that is not missed for the end of a pause. */
+  const isNext = ({ ask }: Waiting): boolean =>
+    slowStart.isUnderWay(ask.endpoint) && isQueue(ask) && isPlaceFree();
+  const isOver = (waiter: Waiting, now: number): boolean =>
+    (waiter.ask.isFailFast && !isQueue(waiter.ask)) || (now >= waiter.expiresAt && !isNext(waiter));
+  /** While the device is offline, those that need not leave it; and those that are not told to wait. */
+  const able = (): readonly Waiting[] =>
+    queue
+      .all()
+      .filter(
+        ({ ask }) =>
+          (ask.mayBeOffline || !isOffline()) && limitedUntil(ask.limitScope) === -Infinity,
+      );
+  /** Sends the probes whose time has come. @returns when the next one comes. */
+  const probe = (now: number): number => {
+    let next = Infinity;
+    for (const [scope, health] of vitals.down()) {
+      const waiting = able().filter(
+        ({ ask }) =>
+          scope === everything || (ask.endpoint === scope && downFor(scope)?.[0] === scope),
+      );
+      if (waiting.length === 0) {
+        if (waitersAt(scope).length === 0) leader.leave(scope);
+        continue;
+      }
+      const at = probeAt(scope, health, waiting);
+      // The least risk, then the endpoint that has failed least often: a broken one must not keep its origin down.
+      const cost = ({ ask }: Waiting): number => ask.risk * 1e6 + vitals.failures(ask.endpoint);
+      const first = at <= now ? firstOf(waiting, cost) : undefined;
+      if (first) go(first, [scope, health]);
+      next = Math.min(next, first ? probeAt(scope, health, able()) : at);
+    }
+    return next;
+  };
+  /** Lets go whose turn it is. @returns when the next one's comes. */
+  const release = (now: number): number => {
+    for (;;) {
+      if (!isPlaceFree()) return Infinity;
+      const ready = able().filter(({ ask }) => !downFor(ask.endpoint));
+      const next = firstOf(ready);
+      if (!next) return Infinity;
+      const isPaced = slowStart.isUnderWay(next.ask.endpoint);
+      const at = slowStart.nextAt(isForeground(next));
+      if (isPaced && now < at) return at;
+      go(next);
+      if (isPaced) slowStart.advance();
+    }
+  };
+  const pump = (): void => {
+    heart.look();
+    const now = clock.now();
+    const isForgotten = queue.size() === 0 && now - lastAskedAt >= forgetMs;
+    if (isForgotten) vitals.reset();
+    for (const scope of limits.ended()) {
+      const told = queue.all().filter(({ ask }) => ask.limitScope === scope);
+      if (told.length > 0 && !slowStart.isUnderWay()) spread(told, limitSpreadMs);
+    }
+    let next = Math.min(probe(now), release(now));
+    for (const waiter of queue.all()) if (isOver(waiter, now)) expire(waiter);
+    const waiters = queue.all();
+    if (waiters.length === 0) slowStart.stop();
+    else
+      next = Math.min(
+        next,
+        leader.repeat(),
+        limits.nextAt(waiters.map(({ ask }) => ask.limitScope)),
+      );
+    for (const waiter of waiters) if (!isNext(waiter)) next = Math.min(next, waiter.expiresAt);
+    if (waiters.length === 0 && isWatched() && !isDisposed && status.getState().status !== 'up')
+      next = Math.min(next, lastAskedAt + forgetMs, limits.nextAt());
+    setAlarm(next);
+    beat(waiters.length > 0 ? Infinity : 0);
+    showAndTell();
+  };
+  const setAlarm = createAlarm(clock, pump);
+  let isPumping = false;
+  /** Once for all that come in one turn. */
+  const pumpSoon = (): void => {
+    if (isPumping) return;
+    isPumping = true;
+    queueMicrotask(() => {
+      isPumping = false;
+      pump();
+    });
+  };
+  // Nobody waits in their sleep.
+  const beat = heart.join((asleepMs) => {
+    latency.forget();
+    queue.extend(asleepMs);
+    pump();
+  });
+
+  const whyHeld: Admission['whyHeld'] = ({ endpoint, limitScope }) => {
+    // The origin itself is not to blame for a device that is offline.
+    if (isOffline()) return { reason: 'offline', retryAt: onlineAt() };
+    const limited = limitedUntil(limitScope);
+    if (limited > -Infinity) return { reason: 'rate-limited', retryAt: limited };
+    const down = downFor(endpoint);
+    // Nobody knows whose turn is when.
+    if (!down) return { reason: 'queued', retryAt: undefined };
+    return { reason: 'server-down', retryAt: probeTime(...down) };
+  };
+  /** When this tab probes; undefined where a probe is under way, or another tab's. */
+  const probeTime = (scope: string, health: Health): number | undefined => {
+    if (health.probes.isProbing() || leader.isElsewhere(scope)) return undefined;
+    const waiting = able().filter(({ ask }) => scope === everything || ask.endpoint === scope);
+    return waiting.length > 0 ? probeAt(scope, health, waiting) : undefined;
+  };
+  const status = createStatus();
+  const showAndTell = (): void => {
+    const [down] = vitals.down();
+    const scopes = queue.all().map(({ ask }) => ask.limitScope);
+    const limited = limits.nextAt(scopes.length > 0 ? scopes : undefined);
+    const waiting = queue.size();
+    if (down?.[0] === everything)
+      status.update({ status: 'down', retryAt: probeTime(...down), waiting });
+    else if (limited < Infinity)
+      status.update({ status: 'rate-limited', retryAt: limited, waiting });
+    else {
+      const isRecovering = slowStart.isRecovery();
+      status.update({ status: isRecovering ? 'recovering' : 'up', retryAt: undefined, waiting });
+    }
+    queue.tell(whyHeld);
+  };
+
+  /** What was paused while the device was offline goes on over another network, maybe. */
+  network.subscribe(() => {
+    const isBack = wasOffline && !isOffline();
+    wasOffline = isOffline();
+    if (isBack) latency.forget();
+    if (queue.size() === 0) return;
+    if (isBack) spread(queue.all(), queue.size() * resumeGapMs);
+    pump();
+  });
+
+  return {
+    budget,
+    getState: status.getState,
+    subscribe: status.subscribe,
+    isOpen,
+    isDown: (endpoint) => !!downFor(endpoint),
+    isItsOwnFault: vitals.isItsOwnFault,
+    whyHeld,
+    onRecovery: recoveries.subscribe,
+    lastFailure: () => lastFailure,
+    limitedUntil,
+    enter(ask) {
+      const now = clock.now();
+      if (queue.size() === 0 && now - lastAskedAt >= forgetMs) vitals.reset();
+      lastAskedAt = now;
+      if (!isOpen(ask, ask.mayBeOffline)) return undefined;
+      if (!ask.isNew && slowStart.isUnderWay(ask.endpoint) && queue.size() > 0) return undefined;
+      if (ask.isResumed) {
+        if (now - resumedAt < resumeGapMs) {
+          if (!slowStart.isUnderWay()) {
+            slowStart.begin({
+              count: 1,
+              overMs: resumeGapMs,
+              firstMs: resumeGapMs,
+              isRecovery: false,
+            });
+          }
+          return undefined;
+        }
+        resumedAt = now;
+      }
+      return grant(ask);
+    },
+    wait(ask, take) {
+      lastAskedAt = clock.now();
+      const isQueued = isQueue(ask);
+      if (isQueued && queue.size() >= maxQueued) return undefined;
+      const limitMs = isQueued ? queueTimeoutMs : Infinity;
+      const expiresAt = Math.min(ask.askedAt + ask.maxPauseMs, lastAskedAt + limitMs);
+      const waiter = queue.add(ask, expiresAt, take);
+      const down = downFor(ask.endpoint);
+      if (ask.hasLastChance && down && lastAskedAt >= expiresAt) go(waiter, down);
+      pumpSoon();
+      return waiter;
+    },
+    leave(waiter) {
+      queue.remove(waiter);
+      pump();
+    },
+    force(waiter) {
+      const down = downFor(waiter.ask.endpoint);
+      go(waiter, down && !down[1].probes.isProbing() ? down : undefined);
+      pump();
+    },
+    renew(waiter) {
+      waiter.askedAt = clock.now();
+      waiter.expiresAt = waiter.askedAt + waiter.ask.maxPauseMs;
+      pump();
+    },
+    reconsider() {
+      if (queue.size() > 0 || status.getState().status !== 'up') pump();
+    },
+    pause(limitScope, retryAfterMs) {
+      limits.of(limitScope).pause(retryAfterMs);
+      line?.say({ kind: 'limit', scope: limitScope, forMs: retryAfterMs, remaining: 0 });
+      pump();
+    },
+    allow(limitScope, { remaining, resetAt }) {
+      const resetInMs = resetAt - clock.now();
+      let uncounted = 0;
+      for (const ask of inFlight) if (ask.limitScope === limitScope) uncounted++;
+      // Its own attempt is counted in what is left.
+      limits.of(limitScope).allow(remaining + 1 - uncounted, resetInMs);
+      line?.say({ kind: 'limit', scope: limitScope, forMs: resetInMs, remaining });
+      pump();
+    },
+    isIdle: () => queue.size() === 0 && inFlight.size === 0 && vitals.down().length === 0,
+    dispose() {
+      isDisposed = true;
+      pump();
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import type { Clock, Random } from '../policy/clock.ts';
+import { between } from './between.ts';
+
+/** When something that is down is probed. */
+export interface ProbeSchedule {
+  /** An outage begins. Soon after another one, it goes on where that one ended. */
+  readonly begin: () => void;
+  /**
+   * When the next probe may go. `isForeground`: a user waits for it. `expiresAt`: when the first of
+   * those waits ends; a last probe goes shortly before.
+   */
+  readonly nextAt: (isForeground: boolean, expiresAt: number) => number;
+  /** A probe is under way, and its answer is still waited for. */
+  readonly isProbing: () => boolean;
+  /** When the last one began. */
+  readonly startedAt: () => number;
+  readonly start: () => void;
+  /** The probe failed, or was called off and showed nothing. */
+  readonly end: (hasFailed: boolean) => void;
+  /** It is up again. */
+  readonly close: () => void;
+}
+
+type Gap = readonly [leastMs: number, mostMs: number];
+
+/** While a user waits, from the start of one probe to that of the next: a share of the outage so far. */
+const outageShare = 0.5;
+const shortestGapMs = 1200;
+const longestGapMs = 12_000;
+
+/** While nobody does: from the end of one probe to the next. */
+const backgroundGaps: readonly Gap[] = [
+  [5000, 10_000],
+  [10_000, 20_000],
+  [15_000, 30_000],
+];
+const lastBackgroundGap: Gap = [20_000, 40_000];
+
+/** A probe that has no answer after this time is not waited for any longer: the next one may go. */
+const longestProbeMs = 15_000;
+
+/** An outage that begins so soon after another one is the same. */
+const sameMs = 10_000;
+
+/** The last probe before a wait ends: so long before, and so long after the probe before. */
+const lastChanceMs = 3000;
+const leastGapMs = 2000;
+
+export function createProbeSchedule(clock: Clock, random: Random): ProbeSchedule {
+  let count = 0;
+  let beganAt = 0;
+  let isOut = false;
+  let startedAt = -Infinity;
+  let closedAt = -Infinity;
+  let foregroundAt = 0;
+  let backgroundAt = 0;
+  /** What was shown as the time of the next probe: it comes no later. */
+  let promisedAt = Infinity;
+
+  const isProbing = (): boolean => isOut && clock.now() - startedAt < longestProbeMs;
+  const plan = (fromMs: number): void => {
+    const now = clock.now();
+    const gapMs = Math.min(longestGapMs, Math.max(shortestGapMs, outageShare * (now - beganAt)));
+    foregroundAt = Math.max(now, fromMs + gapMs * between(random, 0.75, 1.25));
+    backgroundAt = now + between(random, ...(backgroundGaps[count] ?? lastBackgroundGap));
+    promisedAt = Infinity;
+    count++;
+  };
+  return {
+    begin() {
+      const now = clock.now();
+      if (now - closedAt > sameMs) {
+        count = 0;
+        beganAt = now;
+      }
+      isOut = false;
+      startedAt = now;
+      plan(now);
+    },
+    nextAt(isForeground, expiresAt) {
+      const lastChanceAt = Math.max(expiresAt - lastChanceMs, startedAt + leastGapMs);
+      const at = isForeground ? Math.min(foregroundAt, lastChanceAt) : backgroundAt;
+      promisedAt = Math.min(promisedAt, at);
+      if (!isProbing()) return promisedAt;
+      return Math.min(startedAt + longestProbeMs, isForeground ? lastChanceAt : Infinity);
+    },
+    isProbing,
+    startedAt: () => startedAt,
+    start() {
+      isOut = true;
+      startedAt = clock.now();
+      promisedAt = Infinity;
+    },
+    end(hasFailed) {
+      isOut = false;
+      if (hasFailed) plan(startedAt);
+      else foregroundAt = Math.max(clock.now(), startedAt + leastGapMs);
+    },
+    close() {
+      isOut = false;
+      closedAt = clock.now();
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import type { Clock, Random } from '../policy/clock.ts';
+import type { Line } from './words.ts';
+
+/** Which tab probes what is down: this one, or another that says so. */
+export interface Leader {
+  /** Another tab says that it probes. @returns whether this tab leaves it to that one. */
+  readonly hear: (scope: string, from: number) => boolean;
+  /** Whether another tab probes, as far as it has been heard of lately. */
+  readonly isElsewhere: (scope: string) => boolean;
+  /** Until when this tab leaves the probe to the other one. `sinceMs`: when a user began to wait here, or this tab has probed last. */
+  readonly waitsUntil: (scope: string, isForeground: boolean, sinceMs: number) => number;
+  /** This tab probes: from now on it tells the others. */
+  readonly lead: (scope: string) => void;
+  /** It is up, or nobody waits for it here. */
+  readonly leave: (scope: string) => void;
+  /** Says again what holds, where that is due. @returns when to come back. */
+  readonly repeat: () => number;
+}
+
+/** A leader says that it is there so often. */
+const repeatMs = 3000;
+/** One that has said nothing for so long hangs, or is hidden: another tab probes. */
+const silentMs = 6000;
+const silentSpreadMs = 2500;
+/** Where no user waits, it may be a hidden tab, whose timers are late. */
+const backgroundMs = 30_000;
+/** No word of another tab makes a user wait for longer. */
+const longestMs = 15_000;
+
+export function createLeader(clock: Clock, random: Random, line: Line | undefined): Leader {
+  /** What this tab probes, and when it said so. */
+  const led = new Map<string, number>();
+  /** What others probe: until when a user, and the background, leave it to them. */
+  const followed = new Map<string, readonly [foregroundAt: number, backgroundAt: number]>();
+
+  const say = (scope: string): void => {
+    led.set(scope, clock.now());
+    line?.say({ kind: 'down', scope });
+  };
+  return {
+    hear(scope, from) {
+      // Of two leaders, the one with the lower number goes on.
+      if (!line || (led.has(scope) && line.id() < from)) return false;
+      led.delete(scope);
+      const now = clock.now();
+      const share = 1 + random();
+      followed.set(scope, [
+        now + silentMs + (share - 1) * silentSpreadMs,
+        now + share * backgroundMs,
+      ]);
+      return true;
+    },
+    isElsewhere: (scope) => (followed.get(scope)?.[1] ?? 0) > clock.now(),
+    waitsUntil(scope, isForeground, sinceMs) {
+      const [foregroundAt, backgroundAt] = followed.get(scope) ?? [0, 0];
+      return isForeground ? Math.min(foregroundAt, sinceMs + longestMs) : backgroundAt;
+    },
+    lead(scope) {
+      followed.delete(scope);
+      say(scope);
+    },
+    leave(scope) {
+      led.delete(scope);
+      followed.delete(scope);
+    },
+    repeat() {
+      if (!line?.isSeen()) return Infinity;
+      let next = Infinity;
+      for (const [scope, saidAt] of led) {
+        if (clock.now() >= saidAt + repeatMs) say(scope);
+        next = Math.min(next, (led.get(scope) ?? 0) + repeatMs);
+      }
+      return next;
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest';
+import { openOrigin } from './rig.ts';
+
+test('two failures of one endpoint in a row pause that endpoint, and no other', async () => {
+  const { admission, ask, send, advance, log } = openOrigin();
+  send('widget', 'outage');
+  send('widget', 'outage');
+  expect(admission.isDown('widget')).toBe(true);
+  const widget = ask('widget');
+  const orders = ask('orders');
+  await advance(1000);
+  expect(orders.story).toEqual(['0']);
+  expect(widget.held()).toBe('server-down 1200');
+  expect(admission.getState()).toEqual({ status: 'up', retryAt: undefined, waiting: 1 });
+  await advance(200);
+  expect(log).toEqual(['0 widget', '0 widget', '0 orders', '1200 widget probe']);
+});
+
+test('failures of different endpoints take the origin down, if none was answered in between', () => {
+  const one = openOrigin();
+  one.send('a', 'outage');
+  one.send('b', 'outage');
+  expect(one.admission.isDown('c')).toBe(true);
+
+  const other = openOrigin();
+  other.send('a', 'outage');
+  other.send('c', 'success');
+  other.send('b', 'outage');
+  expect(other.admission.isDown('c')).toBe(false);
+});
+
+test('an endpoint that was broken before says nothing of its origin', () => {
+  const { admission, send, ask } = openOrigin();
+  send('widget', 'outage');
+  send('widget', 'outage');
+  send('orders', 'success');
+  send('orders', 'outage');
+  ask('widget').settle('outage');
+  expect(admission.isDown('orders')).toBe(false);
+  expect(admission.isDown('products')).toBe(false);
+});
+
+test('a good answer that comes after the trip closes it, if it was sent no earlier than what failed', () => {
+  const { admission, ask, clock } = openOrigin();
+  const early = ask('a');
+  clock.advance(1);
+  const failing = [ask('a'), ask('a')];
+  const late = ask('a');
+  for (const { settle } of failing) settle('outage');
+  expect(admission.isDown('a')).toBe(true);
+  early.settle('success');
+  expect(admission.isDown('a')).toBe(true);
+  late.settle('success');
+  expect(admission.isDown('a')).toBe(false);
+});
+
+test('that an origin is not down, any answer shows, also an error of the app', () => {
+  const { admission, ask, send } = openOrigin();
+  const early = ask('slow');
+  send('a', 'outage');
+  send('b', 'outage');
+  expect(admission.isDown('slow')).toBe(true);
+  early.settle('alive');
+  expect(admission.isDown('a')).toBe(false);
+});
+
+test('the probe of an origin is of the endpoint that has failed least: a broken one does not keep it down', async () => {
+  const { admission, ask, send, advance, log } = openOrigin();
+  send('a', 'outage');
+  send('a', 'outage');
+  send('b', 'outage');
+  expect(admission.isDown('c')).toBe(true);
+  const broken = ask('a');
+  const healthy = ask('b');
+  await advance(1200);
+  expect(log.slice(3)).toEqual(['1200 b probe']);
+  healthy.settle('success');
+  await advance(1000);
+  expect(broken.story).toHaveLength(1);
+});
+
+test('where every fifth attempt fails anyway, seven failures in a row are an outage, and not six', () => {
+  const { admission, send } = openOrigin();
+  for (let round = 0; round < 100; round++) {
+    for (let good = 0; good < 4; good++) send('a', 'success');
+    send('a', 'outage');
+  }
+  for (let good = 0; good < 6; good++) send('a', 'success');
+  for (let failures = 0; failures < 6; failures++) send('a', 'outage');
+  expect(admission.isDown('a')).toBe(false);
+  send('a', 'outage');
+  expect(admission.isDown('a')).toBe(true);
+});
+
+test('one time-out is not an outage', () => {
+  const { admission, send } = openOrigin();
+  send('a', 'outage', 10_000);
+  expect(admission.isDown('a')).toBe(false);
+});

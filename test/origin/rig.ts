@@ -1,0 +1,100 @@
+import { type Admission, createAdmission, type Permit } from '../../src/origin/admission.ts';
+import type { OriginOptions } from '../../src/origin/options.ts';
+import type { Sign } from '../../src/origin/sign.ts';
+import type { Ask, Held } from '../../src/origin/wait-queue.ts';
+import type { Random } from '../../src/policy/clock.ts';
+import type { Hear, Line } from '../../src/tabs/words.ts';
+import { createVirtualClock, epochMs, type VirtualClock } from './virtual-clock.ts';
+
+/** What has become of something that asked to be sent. */
+interface Asked {
+  /** When it went, and whether as the probe; when its time was up. */
+  readonly story: string[];
+  /** Why it waits, and until when, in milliseconds since the beginning. */
+  readonly held: () => string | undefined;
+  /** The answer to it, or the lack of one. */
+  readonly settle: (sign: Sign) => void;
+  readonly leave: () => void;
+  readonly renew: () => void;
+}
+
+export interface OriginRig {
+  readonly admission: Admission;
+  readonly clock: VirtualClock;
+  readonly ask: (endpoint: string, options?: Partial<Ask>) => Asked;
+  /** Sends something that may go at once, and settles it. */
+  readonly send: (endpoint: string, sign: Sign, latencyMs?: number) => void;
+  /** What went when: `1400 a probe`. */
+  readonly log: readonly string[];
+  /** Lets time pass, with what happens in between. */
+  readonly advance: (ms: number) => Promise<void>;
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** The admission of one origin, on a clock of its own. Every draw of chance is in the middle. */
+export function openOrigin(
+  options: OriginOptions = {},
+  random: Random = () => 0.5,
+  join?: (hear: Hear) => Line,
+  clock = createVirtualClock(),
+): OriginRig {
+  const admission = createAdmission(clock, random, options, join);
+  const log: string[] = [];
+  let lastId = 0;
+  const ask: OriginRig['ask'] = (endpoint, own = {}) => {
+    const story: string[] = [];
+    let permit: Permit | undefined;
+    let held: Held | undefined;
+    const take = (given: Permit | undefined): void => {
+      permit = given;
+      held = undefined;
+      const what = given ? (given.isProbe ? ' probe' : '') : ' expired';
+      story.push(`${clock.elapsed()}${what}`);
+      log.push(`${clock.elapsed()} ${endpoint}${what}`);
+    };
+    const target: Ask = {
+      endpoint,
+      limitScope: endpoint,
+      isNew: true,
+      id: ++lastId,
+      risk: 0,
+      priority: 'user-visible',
+      isForeground: () => true,
+      isFailFast: false,
+      askedAt: clock.now(),
+      maxPauseMs: 60_000,
+      onHold: (why) => void (held = why),
+      ...own,
+    };
+    const entered = admission.enter(target);
+    if (entered) take(entered);
+    const waiter = entered ? undefined : admission.wait(target, take);
+    return {
+      story,
+      held: () => held && `${held.reason} ${(held.retryAt ?? NaN) - epochMs}`,
+      settle: (sign) => permit?.settle(sign, endpoint),
+      leave: () => waiter && admission.leave(waiter),
+      renew: () => waiter && admission.renew(waiter),
+    };
+  };
+  return {
+    admission,
+    clock,
+    log,
+    ask,
+    send(endpoint, sign, latencyMs = 0) {
+      const asked = ask(endpoint);
+      clock.advance(latencyMs);
+      asked.settle(sign);
+    },
+    async advance(ms) {
+      await turn();
+      // Step by step: what was asked for in a turn is looked at after it.
+      for (let left = ms; left > 0; left -= 50) {
+        clock.advance(Math.min(50, left));
+        await turn();
+      }
+    },
+  };
+}
