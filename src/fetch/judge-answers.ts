@@ -4,7 +4,7 @@ import { NotSentError } from './errors.ts';
 import { isKeyExpired } from './key-lifetime.ts';
 import { reportFailure } from './failure-report.ts';
 import type { IdempotencyProfile } from './idempotency-profile.ts';
-import type { Step } from './intent.ts';
+import type { Step, Steps } from './intent.ts';
 import { weightOf } from './is-in-doubt.ts';
 import type { KeyedRequest } from './keyed-request.ts';
 import type { LiveOperation } from './live-operation.ts';
@@ -20,12 +20,14 @@ export function judgeAnswers(
   clock: Clock,
 ): Omit<KeyedRequest, 'init' | 'step'> {
   const { lifetimeMs = Infinity, alreadyDone } = profile;
+  // An answer may come when its operation has ended, which forgets them.
+  const { steps } = live;
   // Not by the outcome of this attempt: what an earlier one may have done, this one does not undo.
   const mayBeDone = (facts: SentFacts): boolean => {
     // This attempt is counted, too. What is no mutation may go on after its steps are forgotten.
     const isUnsure =
       live.intent && weightOf(facts) ? (step.doubts ?? 0) > 1 : live.unsure?.has(facts.name);
-    return !!live.steps?.wasSent || !!isUnsure;
+    return !!steps?.wasSent || !!isUnsure;
   };
 
   return {
@@ -53,7 +55,7 @@ export function judgeAnswers(
       const isNo = failure.processed === 'no';
       // What is stored is the answer to its key, also to the attempts before.
       const isUnsure = isNo && !isStored && mayBeDone(facts);
-      if (isNo && !isUnsure && !isAskingAgain(failure.status)) refuse(step, live);
+      if (isNo && !isUnsure && !isAskingAgain(failure.status)) refuse(step, live, steps);
       return { ...failure, shouldRetry, processed: isUnsure ? 'unknown' : failure.processed };
     },
     succeed() {
@@ -71,8 +73,8 @@ const isAskingAgain = (status: number): boolean =>
  * Its API has refused it: nothing of this step was done, by none of its attempts. Where all that was
  * sent before this operation is known and was refused, nothing is left that may have been done.
  */
-function refuse(step: Step, live: LiveOperation): void {
-  const { intent, steps } = live;
+function refuse(step: Step, live: LiveOperation, steps: Steps | undefined): void {
+  const { intent } = live;
   // This attempt is counted until it has settled.
   const { doubts = 1 } = step;
   live.doubts -= Math.max(0, doubts - 1);

@@ -2,7 +2,7 @@ import { cleanup } from '@testing-library/react';
 import { idempotent, memoryStore, type MemoryTransaction } from 'steadfetch/server';
 import { describe, expect, test } from 'vitest';
 import type { Transport } from '../../src/policy/clock.ts';
-import { createFormRig, type FormRig } from './form-rig.tsx';
+import { createFormRig, type FormRig, type Payload, type Receipt } from './form-rig.tsx';
 import { createOrderBook } from './order-book.ts';
 
 /** A shop behind `steadfetch/server`, with as much in stock as is said, and a line that loses answers. */
@@ -170,4 +170,41 @@ test('of several requests, one that was refused is tried anew by the next press,
   expect(again).toBe(order);
   expect(newGift).not.toBe(gift);
   expect(shop.orders).toHaveLength(2);
+});
+
+describe('two requests at once, both done and both answers lost', () => {
+  test('a refusal that comes after the other one has ended the press proves nothing', async () => {
+    const keys: string[] = [];
+    let press = 0;
+    const fetch: Transport = async (input, init) => {
+      const isPayment = (input as string).endsWith('/pay');
+      if (isPayment) keys.push(new Headers(init?.headers).get('idempotency-key') ?? '');
+      if (press === 1) throw new TypeError('Failed to fetch');
+      if (press === 3) return Response.json({ id: 1 });
+      if (isPayment) await new Promise((later) => void setTimeout(later, 200));
+      return new Response('a new session, please', { status: 403 });
+    };
+    const rig = createFormRig({ book: { ...createOrderBook(), fetch } });
+    const orderAndPay = rig.steady.mutationOptions({
+      mutationFn: async (payload: Payload, { json }) => {
+        const order = json<Receipt>('/orders', { json: payload });
+        const [receipt] = await Promise.all([
+          order,
+          json('/orders/pay', { json: payload, step: 'pay' }),
+        ]);
+        return receipt;
+      },
+      policy: { maxRetries: 0 },
+    });
+    const form = open(rig, {}, orderAndPay);
+    const pressAgain = () => {
+      press++;
+      return form.pressAndWait();
+    };
+    expect(await pressAgain()).toMatchObject({ status: 'unknown' });
+    expect(await pressAgain()).toMatchObject({ status: 'unknown', error: { status: 403 } });
+    expect(await pressAgain()).toMatchObject({ status: 'succeeded' });
+    // Under another key it would be paid twice.
+    expect(keys.map((key) => key === keys[0])).toEqual([true, true, true]);
+  });
 });
