@@ -1,21 +1,18 @@
 import { requestLock } from '../origin/web-lock.ts';
+import { openChannel } from '../tabs/channel.ts';
 import type { TabPorts } from './tab-ports.ts';
 
 const looks = ['visibilitychange', 'resume', 'pageshow', 'freeze', 'pagehide', 'online'];
 
 /** Those of this environment; what it has not, it does without. */
 export function browserPorts(): TabPorts {
-  const { document, BroadcastChannel, navigator, addEventListener, removeEventListener } =
-    globalThis as Partial<typeof globalThis>;
+  const { document, navigator, addEventListener, removeEventListener } = globalThis as Partial<
+    typeof globalThis
+  >;
   const locks = navigator?.locks;
 
   return {
-    open(name, receive) {
-      if (!BroadcastChannel) return undefined;
-      const channel = new BroadcastChannel(name);
-      channel.addEventListener('message', ({ data }) => receive(data));
-      return { post: channel.postMessage.bind(channel), close: channel.close.bind(channel) };
-    },
+    open: openChannel,
     lock: locks && ((name, granted) => requestLock(locks, name, granted)),
     watch(listener) {
       if (!document || !addEventListener || !removeEventListener) return () => {};

@@ -72,7 +72,13 @@ export function createTabs(random: Random, ports: SharePorts): Tabs {
       return {
         id: ownId,
         isSeen: () => isVisible,
-        say: (word) => channel?.post({ version, key, from: ownId(), ...word }),
+        say(word) {
+          try {
+            channel?.post({ version, key, from: ownId(), ...word });
+          } catch {
+            // A line that the browser has closed.
+          }
+        },
       };
     },
     dispose() {
