@@ -15,12 +15,13 @@ interface Place {
 const folders: Readonly<Record<string, Place>> = {
   policy: { folders: [], packages: [] },
   lib: { folders: ['policy'], packages: [] },
-  origin: { folders: ['lib', 'policy'], packages: [] },
+  tabs: { folders: ['lib', 'policy'], packages: [] },
+  origin: { folders: ['tabs', 'lib', 'policy'], packages: [] },
   connectivity: { folders: ['origin', 'lib', 'policy'], packages: [] },
   fetch: { folders: ['connectivity', 'origin', 'lib', 'policy'], packages: [] },
   intent: { folders: ['fetch', 'policy'], packages: [] },
   outbox: {
-    folders: ['intent', 'fetch', 'connectivity', 'origin', 'lib', 'policy'],
+    folders: ['intent', 'fetch', 'connectivity', 'origin', 'tabs', 'lib', 'policy'],
     packages: ['idb'],
   },
   query: {
@@ -38,7 +39,7 @@ const folders: Readonly<Record<string, Place>> = {
 /** Entry files only re-export, each the part of the house that its users asked for by its name. */
 const entries: Readonly<Record<string, Place>> = {
   'index.ts': {
-    folders: ['query', 'intent', 'fetch', 'connectivity', 'origin', 'lib', 'policy'],
+    folders: ['query', 'intent', 'fetch', 'connectivity', 'origin', 'tabs', 'lib', 'policy'],
     packages: [],
   },
   'react.ts': {

@@ -7,10 +7,8 @@ import { fakeTime } from '../fetch/observe.ts';
 fakeTime();
 
 /** As a frame that may store nothing has it. */
-class RefusedChannel {
-  constructor() {
-    throw new DOMException('The operation is insecure.', 'SecurityError');
-  }
+function RefusedChannel(): never {
+  throw new DOMException('The operation is insecure.', 'SecurityError');
 }
 
 class ClosedChannel extends EventTarget {
