@@ -55,6 +55,7 @@ export type {
   Priority,
   ShouldRetry,
   Timeout,
+  WhenBack,
   WhenDown,
 } from './policy/options.ts';
 export type { Failure, HoldReason, Outcome, Processed } from './policy/outcome.ts';

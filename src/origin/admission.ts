@@ -72,6 +72,8 @@ export interface Admission extends Readable<OriginState> {
   readonly limitedUntil: (limitScope: string) => number;
   /** What RateLimit said in an answer. */
   readonly allow: (limitScope: string, limit: RateLimitState) => void;
+  /** The network is another one: how long answers take is not known any more. */
+  readonly forgetUsual: () => void;
   /** Nothing waits or is under way, and nothing is known that holds. */
   readonly isIdle: () => boolean;
   /** Who waits goes on as before; what is only shown is not kept up to date any more. */
@@ -79,9 +81,9 @@ export interface Admission extends Readable<OriginState> {
 }
 
 /** What was paused goes within this share of the outage, if answers are fast. */
-const releaseShare = 0.25;
+const releaseShare = 0.4;
 const leastReleaseMs = 1000;
-const mostReleaseMs = 6000;
+const mostReleaseMs = 12_000;
 /** What goes on together, because the network is back or the tab is seen, goes so far apart. */
 const resumeGapMs = 50;
 /** After a Retry-After, what has waited for it goes within so long. */
@@ -458,6 +460,7 @@ export function createAdmission(
       line?.say({ kind: 'limit', scope: limitScope, forMs: resetInMs, remaining });
       pump();
     },
+    forgetUsual: latency.forget,
     isIdle: () => queue.size() === 0 && inFlight.size === 0 && vitals.down().length === 0,
     dispose() {
       isDisposed = true;

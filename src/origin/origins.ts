@@ -22,6 +22,11 @@ export interface Origins {
   readonly dispose: () => void;
 }
 
+/** The Network Information API, where there is one. */
+interface MaybeConnected {
+  readonly connection?: EventTarget;
+}
+
 /** Origins that are remembered, beyond those where something is under way. */
 const maxOrigins = 50;
 const maxKeys = 500;
@@ -72,6 +77,11 @@ export function createOrigins(
     }
     return opened.tabs;
   };
+  const connection = hasPage() ? (navigator as MaybeConnected).connection : undefined;
+  const forgetUsual = (): void => {
+    for (const admission of admissions.values()) admission.forgetUsual();
+  };
+  connection?.addEventListener('change', forgetUsual);
   const forgetIdle = (): void => {
     for (const [key, admission] of admissions) {
       if (admissions.size < maxOrigins) return;
@@ -112,7 +122,12 @@ export function createOrigins(
           const own = [...admissions].filter(
             ([key]) => wanted === undefined || key.split(' ')[0] === wanted,
           );
-          return (state = keepIfSame(state, worstOf(own.map(([, one]) => one.getState()))));
+          const worst = worstOf(own.map(([, one]) => one.getState()));
+          // Shown is the time on the wall, also where that was set.
+          const { retryAt = NaN } = worst;
+          const shownAt = retryAt - (clock.setBackMs?.() ?? 0);
+          const shown = Number.isNaN(shownAt) ? worst : { ...worst, retryAt: shownAt };
+          return (state = keepIfSame(state, shown));
         },
         subscribe(listener) {
           watchers++;
@@ -130,6 +145,7 @@ export function createOrigins(
       for (const admission of admissions.values()) admission.reconsider();
     },
     dispose() {
+      connection?.removeEventListener('change', forgetUsual);
       opened?.tabs?.dispose();
       opened = { tabs: undefined };
       for (const admission of admissions.values()) admission.dispose();

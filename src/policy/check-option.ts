@@ -14,6 +14,7 @@ const rules: ReadonlyMap<string, readonly unknown[]> = new Map<string, readonly 
   // Its jitter, up to a fifth on top, must still fit a timer.
   ['maxRetryAfterMs', [0, Math.floor(maxTimerMs / 1.2)]],
   ['whenDown', ['hold', 'fail']],
+  ['whenBack', ['refetch', 'leave']],
   ['holdMs', [0, Infinity]],
   ['priority', ['user-blocking', 'user-visible', 'background']],
   ['shouldRetry', []],

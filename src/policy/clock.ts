@@ -8,6 +8,8 @@ export interface Clock {
   now(): number;
   setTimeout(callback: () => void, delayMs: number): unknown;
   clearTimeout(handle: unknown): void;
+  /** How far `now` is ahead of the wall, in milliseconds, where that was set back. @default 0 */
+  setBackMs?(): number;
   /** Where timers keep a process alive: lets it end without this one. */
   unref?(handle: unknown): void;
 }

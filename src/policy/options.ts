@@ -19,6 +19,9 @@ export type ShouldRetry = (failure: Failure, operation: Operation) => boolean | 
 /** Waiting for an origin that is down, or failing at once. */
 export type WhenDown = 'hold' | 'fail';
 
+/** Fetching what has failed in an outage again at its end, or leaving it. */
+export type WhenBack = 'refetch' | 'leave';
+
 /** Who goes first after a hold. The names are those of the Prioritized Task Scheduling API. */
 export type Priority = 'user-blocking' | 'user-visible' | 'background';
 
@@ -50,12 +53,17 @@ export interface PolicyOptions {
    * fail at once. @default 'hold'
    */
   readonly whenDown?: WhenDown | undefined;
+  /**
+   * What becomes of a query that has failed while its endpoint was down, and is still on screen at the
+   * end of the outage: it is fetched again by itself, once, or left. @default 'refetch'
+   */
+  readonly whenBack?: WhenBack | undefined;
   /** The longest such wait, in milliseconds, from the latest ask; it does not count against `deadlineMs`. @default 60000 */
   readonly holdMs?: number | undefined;
   /**
-   * Who goes first after a hold, by the names of the Prioritized Task Scheduling API. While its
-   * origin is down, what is `user-blocking` draws the next canary nearer with every attempt, and not
-   * just with the first. @default 'user-visible'
+   * Who goes first after an outage, by the names of the Prioritized Task Scheduling API.
+   * `user-blocking`: a user waits for it, whatever the page shows; `background`: nobody does;
+   * `user-visible`: whether somebody does is told by the page. @default 'user-visible'
    */
   readonly priority?: Priority | undefined;
   /** A say in the status table. @default none */
@@ -73,6 +81,7 @@ export interface Policy {
   readonly timeout: Timeout;
   readonly maxRetryAfterMs: number;
   readonly whenDown: WhenDown;
+  readonly whenBack: WhenBack;
   readonly holdMs: number;
   readonly priority: Priority;
   readonly shouldRetry?: ShouldRetry | undefined;
@@ -88,6 +97,7 @@ const interactive = {
   timeout: 10_000,
   maxRetryAfterMs: 60_000,
   whenDown: 'hold',
+  whenBack: 'refetch',
   holdMs: 60_000,
   priority: 'user-visible',
 } as const satisfies Policy;

@@ -7,7 +7,7 @@ import type { LiveOperation, Signals } from '../fetch/live-operation.ts';
 import type { LoopContext } from '../fetch/loop.ts';
 import { createOperations } from '../fetch/operations.ts';
 import type { Passage, PassageContext } from '../fetch/passage.ts';
-import { systemClock, systemRandom, systemTransport } from '../policy/clock.ts';
+import { type Clock, systemClock, systemRandom, systemTransport } from '../policy/clock.ts';
 import { type PolicyOptions, presets } from '../policy/options.ts';
 import { definePolicy } from '../policy/validate.ts';
 import { type Ends, endWithQuery } from './end-with-query.ts';
@@ -41,13 +41,13 @@ export type Core = Omit<
  * @throws TypeError when an option is not as it must be.
  */
 export function createCore(
-  config: SteadfetchConfig,
+  config: SteadfetchConfig & { readonly wall?: Clock },
   emitter: Emitter,
   openPassage: (context: PassageContext) => Passage,
   openKeys: (context: KeysContext) => Keys,
   openWake: (byQuery: WeakMap<Query, LiveOperation>) => Wake,
 ): Core {
-  const { clock = systemClock, random = systemRandom, apis = [] } = config;
+  const { clock = systemClock, wall = clock, random = systemRandom, apis = [] } = config;
   const policy = definePolicy('createSteadfetch', presets.interactive, config.policy);
   const environment = { clock, random, policy, emitter };
   const operations = createOperations(environment);
@@ -58,6 +58,7 @@ export function createCore(
   const ends = endWithQuery(byQuery, operations);
   const context = {
     ...environment,
+    wall,
     operations,
     signals,
     ledger,

@@ -60,7 +60,7 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
     reject('createOutbox', 'parallel', parallel, 'a whole number from 1');
   if (user !== undefined && (typeof user !== 'string' || !user))
     reject('createOutbox', 'user', user, 'a text that is not empty');
-  const { clock } = instance;
+  const { wall: clock } = instance;
   const { fetch } = steady;
   const database = databaseName(name, user);
   const definitions = defineHandlers(handlers, instance.policy);

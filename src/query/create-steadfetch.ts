@@ -7,6 +7,7 @@ import { createJson } from '../fetch/json.ts';
 import { createKeys } from '../fetch/keys.ts';
 import { createPassage } from '../fetch/passage.ts';
 import { createRetry } from '../fetch/retry.ts';
+import { createSteadyClock } from '../lib/steady-clock.ts';
 import { systemClock, systemRandom, systemTransport } from '../policy/clock.ts';
 import { createCore } from './create-core.ts';
 import { createMutationOptions } from './mutation-options.ts';
@@ -27,7 +28,13 @@ import { createWake } from './wake.ts';
  * ```
  */
 export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
-  const { clock = systemClock, random = systemRandom, fetch: sent = systemTransport } = config;
+  const {
+    clock: wall = systemClock,
+    random = systemRandom,
+    fetch: sent = systemTransport,
+  } = config;
+  // Durations are measured with it: a wall clock that is set makes nobody wait for longer.
+  const clock = createSteadyClock(wall);
   const { probe } = checkConnectivity('createSteadfetch: connectivity', config.connectivity);
   const hint = browserHint();
   const life = watchPageLife(clock, random);
@@ -42,7 +49,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const giveBack = hint && feedOnlineManager(connectivity, hint);
   const emitter = createEmitter();
   const { context, ...core } = createCore(
-    config,
+    { ...config, clock, wall },
     emitter,
     (shared) => createPassage(shared, config.origin, { connectivity, page: life }),
     (shared) => createKeys(shared, config.apis),

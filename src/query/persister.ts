@@ -11,7 +11,7 @@ import type { LiveOperation, Signals } from '../fetch/live-operation.ts';
 import type { Operations } from '../fetch/operations.ts';
 import type { Passage } from '../fetch/passage.ts';
 import type { Ends } from './end-with-query.ts';
-import type { Clock } from '../policy/clock.ts';
+import type { Clock, Random } from '../policy/clock.ts';
 import type { FailureLedger } from './failure-ledger.ts';
 import { warn } from '../fetch/warn.ts';
 import { fallBack } from './fallback.ts';
@@ -19,6 +19,7 @@ import { showHold } from './show-hold.ts';
 import { isServer } from './is-server.ts';
 import { instanceBehind, ownFallback, ownPolicy } from './registry.ts';
 import type { Wake } from './wake.ts';
+import { refetchWhenBack } from './when-back.ts';
 
 /**
  * React Query's `persister`, which wraps every attempt of every query, whatever its queryFn does.
@@ -42,6 +43,7 @@ export type AnyPersister = <T, K extends QueryKey>(
 /** What makes operations of queries. */
 export interface PersisterContext {
   readonly clock: Clock;
+  readonly random: Random;
   readonly operations: Operations;
   readonly signals: Signals;
   readonly ledger: FailureLedger;
@@ -87,6 +89,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
       if (process.env.NODE_ENV !== 'production' && !isRead) warnIfUnlinked(operations, live, error);
       if (live.phase !== 'ended') {
         ledger.add(live, error);
+        refetchWhenBack(query, live, shared);
         const fallback = ownFallback(query.options);
         if (fallback !== undefined && operations.conclude(live, error).kind === 'stop') {
           const data = await fallBack(shared, fallback, query, live, error, context.client);

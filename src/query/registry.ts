@@ -3,12 +3,15 @@ import type { Connectivity } from '../connectivity/connectivity.ts';
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { LoopContext } from '../fetch/loop.ts';
 import type { Origins } from '../origin/origins.ts';
+import type { Clock } from '../policy/clock.ts';
 import type { PolicyOptions } from '../policy/options.ts';
 import { isServer } from './is-server.ts';
 import type { RetryPair } from './retry-pair.ts';
 
 /** What the hooks need of the Steadfetch instance behind a QueryClient. */
 export interface Instance extends LoopContext {
+  /** The clock of this environment: what outlives the page is dated by it. */
+  readonly wall: Clock;
   /** The newest operation of each query. */
   readonly byQuery: WeakMap<Query, LiveOperation>;
   readonly origins: Origins;

@@ -81,6 +81,7 @@ function createStatusStore(client: QueryClient, instance: Instance): StatusStore
   const newest = new Map<string, Mutation>();
   const last = new WeakMap<Query | Mutation, RetryStatus>();
 
+  const setBackMs = (): number => instance.clock.setBackMs?.() ?? 0;
   const queryId = (queryKey: QueryKey): string =>
     `q${client.defaultQueryOptions({ queryKey }).queryHash}`;
   const findQuery = (id: string): Query | undefined => queries.get(id.slice(1));
@@ -107,7 +108,9 @@ function createStatusStore(client: QueryClient, instance: Instance): StatusStore
       found && 'mutationId' in found
         ? mutationStatus(found, mutations, instance, before)
         : queryStatus(found, instance, before);
-    const kept = keepIfSame(before, now);
+    // Shown is the time on the wall, also where that was set.
+    const shown = now.retryAt === undefined ? now : { ...now, retryAt: now.retryAt - setBackMs() };
+    const kept = keepIfSame(before, shown);
     if (found) last.set(found, kept);
     return kept;
   };
@@ -138,7 +141,7 @@ function createStatusStore(client: QueryClient, instance: Instance): StatusStore
     clock.clearTimeout(entry.timer);
     const { status, retryAt } = entry.status;
     if (status === 'waiting' && id.startsWith('m') && retryAt !== undefined) {
-      entry.timer = clock.setTimeout(() => refresh(id), retryAt - clock.now());
+      entry.timer = clock.setTimeout(() => refresh(id), retryAt + setBackMs() - clock.now());
     }
   };
 
