@@ -65,7 +65,8 @@ export function createOperations(environment: Environment): Operations {
     // An operation that has ended is silent, whatever of it is still under way.
     if (!emitter.isHeard() || live.phase === 'ended') return;
     const { ref, attempt } = live;
-    emitter.emit({ ...detail, at: clock.now(), operation: { ...ref, attempt } });
+    const at = clock.now() - (clock.setBackMs?.() ?? 0);
+    emitter.emit({ ...detail, at, operation: { ...ref, attempt } });
   };
 
   const end: Operations['end'] = (live, result) => {
@@ -75,6 +76,7 @@ export function createOperations(environment: Environment): Operations {
     for (const { drop } of live.holds) drop();
     // They would keep the QueryClient for as long as its error is kept.
     live.onChange = undefined;
+    live.isForeground = undefined;
     if (live.isUnproven) live.isUnproven = live.isUnproven() ? yes : no;
   };
 

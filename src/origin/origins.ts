@@ -7,6 +7,7 @@ import type { Network } from './network.ts';
 import type { OriginOptions } from './options.ts';
 import { keepIfSame, type OriginState, up, worstOf } from './status.ts';
 import { createStore, type Readable } from './store.ts';
+import { watchConnection } from './watch-connection.ts';
 
 /** All origins that requests have gone to. */
 export interface Origins {
@@ -20,11 +21,6 @@ export interface Origins {
   readonly reconsider: () => void;
   /** This tab works alone from now on, and what does not wait has no timer. */
   readonly dispose: () => void;
-}
-
-/** The Network Information API, where there is one. */
-interface MaybeConnected {
-  readonly connection?: EventTarget;
 }
 
 /** Origins that are remembered, beyond those where something is under way. */
@@ -77,11 +73,10 @@ export function createOrigins(
     }
     return opened.tabs;
   };
-  const connection = hasPage() ? (navigator as MaybeConnected).connection : undefined;
   const forgetUsual = (): void => {
     for (const admission of admissions.values()) admission.forgetUsual();
   };
-  connection?.addEventListener('change', forgetUsual);
+  const unwatch = watchConnection(forgetUsual);
   const forgetIdle = (): void => {
     for (const [key, admission] of admissions) {
       if (admissions.size < maxOrigins) return;
@@ -145,7 +140,7 @@ export function createOrigins(
       for (const admission of admissions.values()) admission.reconsider();
     },
     dispose() {
-      connection?.removeEventListener('change', forgetUsual);
+      unwatch();
       opened?.tabs?.dispose();
       opened = { tabs: undefined };
       for (const admission of admissions.values()) admission.dispose();
