@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { writeAblationPage } from './ablation/ablation-page.ts';
 import { experiments } from './experiments/experiments.ts';
 import { runExperiments } from './experiments/run-experiments.ts';
 import { writePartialPage } from './partial/partial-page.ts';
@@ -11,7 +12,7 @@ import { writeUserPage } from './user/user-page.ts';
 // The storms, into docs/storms: `npm run storms`. To try something out, with nothing written:
 // `npm run storms -- --only fleet,blip --policy steadfetch --seeds 1 --config '<json>'`.
 // One user, and what is partly broken, into pages of their own: `npm run storms -- --only user` and
-// `-- --only partial`. `--quick` is enough to tune with, and writes nothing.
+// `-- --only partial`; and what each mechanism carries: `-- --only ablation`. `--quick` is enough to tune with, and writes nothing.
 const { values } = parseArgs({
   options: {
     only: { type: 'string' },
@@ -48,6 +49,7 @@ const write = (file: string, text: string): void => {
 const pages = {
   user: ['one-user.md', writeUserPage],
   partial: ['partial-failure.md', writePartialPage],
+  ablation: ['ablation.md', writeAblationPage],
 } as const;
 
 /** What is quick to tune with. */
@@ -82,7 +84,7 @@ async function writeStorms(only: readonly string[] | undefined): Promise<void> {
 
 const only = values.only?.split(',');
 const [first] = only ?? [];
-if (first === 'user' || first === 'partial') {
+if (first === 'user' || first === 'partial' || first === 'ablation') {
   const [file, writePage] = pages[first];
   const page = await writePage({ isQuick, seeds, config, onProgress });
   console.log(page);

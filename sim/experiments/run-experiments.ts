@@ -2,6 +2,7 @@ import type { Figures } from '../figures/figures.ts';
 import { medianFigures } from '../figures/median.ts';
 import type { TabContext } from '../policies/policy.ts';
 import { costOf, type Job, type JobResult } from '../run/job.ts';
+import type { Patch } from '../run/patches.ts';
 import { runJobs } from '../run/run-jobs.ts';
 import type { Cell, Experiment } from './experiment.ts';
 
@@ -22,11 +23,13 @@ export interface RunOptions {
   /** The experiment that pictures are made of. */
   readonly pictured?: string;
   readonly onProgress?: (done: number, of: number) => void;
+  /** What Steadfetch is to be instead. */
+  readonly patches?: readonly Patch[];
 }
 
 export async function runExperiments(
   experiments: readonly Experiment[],
-  { maxSeeds = Infinity, config, pictured, onProgress }: RunOptions = {},
+  { maxSeeds = Infinity, config, pictured, onProgress, patches }: RunOptions = {},
 ): Promise<CellResult[]> {
   const cells = experiments.flatMap(({ name, cells: own }) =>
     own.map((cell) => ({ cell, experiment: name, seeds: Math.min(cell.seeds, maxSeeds) })),
@@ -52,6 +55,7 @@ export async function runExperiments(
     'storm',
     list.map(([, job]) => job),
     (done) => onProgress?.(done, list.length),
+    patches,
   );
   const byKey = new Map(list.map(([key], index) => [key, results[index]]));
   return cells.map(({ cell, experiment, seeds }, index) => {

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
+import type { Patch } from './patches.ts';
 import type { Works } from './works.ts';
 
 /** Enough for any run; without a limit, a worker would rather grow than collect its garbage. */
@@ -10,7 +11,7 @@ export async function runJobs<Work extends keyof Works>(
   work: Work,
   jobs: readonly Parameters<Works[Work]>[0][],
   onProgress?: (done: number) => void,
-  workers: number = availableParallelism(),
+  patches: readonly Patch[] = [],
 ): Promise<Awaited<ReturnType<Works[Work]>>[]> {
   type Result = Awaited<ReturnType<Works[Work]>>;
   const results: Result[] = [];
@@ -19,7 +20,10 @@ export async function runJobs<Work extends keyof Works>(
 
   const runSome = (): Promise<void> =>
     new Promise((resolve, reject) => {
-      const worker = new Worker(new URL('./worker.ts', import.meta.url), { resourceLimits });
+      const worker = new Worker(new URL('./worker.ts', import.meta.url), {
+        resourceLimits,
+        workerData: patches,
+      });
       let current = -1;
       const takeNext = (): void => {
         current = next++;
@@ -37,6 +41,6 @@ export async function runJobs<Work extends keyof Works>(
       takeNext();
     });
 
-  await Promise.all(Array.from({ length: workers }, runSome));
+  await Promise.all(Array.from({ length: availableParallelism() }, runSome));
   return results;
 }

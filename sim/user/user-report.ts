@@ -47,6 +47,9 @@ export const goalsList = userGoals.map(({ name, title }) => `- **${name}**: ${ti
 const missesOf = ({ figures, outageS = 0 }: UserCell): boolean[] =>
   userGoals.map((goal) => !goal.isReached(figures, outageS));
 
+/** Whether a cell reaches all of the goals. */
+export const isCellReached = (cell: UserCell): boolean => !missesOf(cell).includes(true);
+
 const plain = (cells: readonly UserCell[]): UserCell[] =>
   cells.filter(({ outageS }) => outageS !== undefined);
 

@@ -1,0 +1,34 @@
+import { registerHooks } from 'node:module';
+
+/** A piece of the package that is to be another one in this worker. */
+export interface Patch {
+  /** Within src/. */
+  readonly file: string;
+  /** It must be there exactly once. */
+  readonly find: string;
+  readonly replace: string;
+}
+
+/**
+ * Lets the modules that are imported from now on have other text. So the package needs no switch for
+ * what only an experiment switches off. Text that is not there as often as it must be is an error:
+ * the experiment would show nothing.
+ */
+export function applyPatches(patches: readonly Patch[]): void {
+  if (patches.length === 0) return;
+  registerHooks({
+    load(url, context, nextLoad) {
+      const loaded = nextLoad(url, context);
+      const own = patches.filter(({ file }) => url.endsWith(`/src/${file}`));
+      if (own.length === 0) return loaded;
+      const source = own.reduce(replaceOnce, `${loaded.source}`);
+      return { ...loaded, source };
+    },
+  });
+}
+
+export function replaceOnce(source: string, { file, find, replace }: Patch): string {
+  const count = source.split(find).length - 1;
+  if (count !== 1) throw new Error(`${file} has ${count} times, and not once: ${find}`);
+  return source.replace(find, () => replace);
+}
