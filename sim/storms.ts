@@ -1,6 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { writeAblationPage } from './ablation/ablation-page.ts';
 import { experiments } from './experiments/experiments.ts';
 import { runExperiments } from './experiments/run-experiments.ts';
 import { writePartialPage } from './partial/partial-page.ts';
@@ -8,11 +7,16 @@ import { introduction } from './report/introduction.ts';
 import { drawPicture } from './report/picture.ts';
 import { writeContention, writeReport } from './report/report.ts';
 import { writeUserPage } from './user/user-page.ts';
+import { ablation } from './variants/ablation.ts';
+import { trades } from './variants/trades.ts';
+import { writeVariantsPage } from './variants/variants-page.ts';
 
 // The storms, into docs/storms: `npm run storms`. To try something out, with nothing written:
 // `npm run storms -- --only fleet,blip --policy steadfetch --seeds 1 --config '<json>'`.
 // One user, and what is partly broken, into pages of their own: `npm run storms -- --only user` and
-// `-- --only partial`; and what each mechanism carries: `-- --only ablation`. `--quick` is enough to tune with, and writes nothing.
+// `-- --only partial`; what each mechanism carries, and what trades for what: `-- --only ablation` and
+// `-- --only trades`. `--quick` is enough to tune with, and
+// writes nothing; `--seeds 3 --write` is a figure for today.
 const { values } = parseArgs({
   options: {
     only: { type: 'string' },
@@ -20,12 +24,14 @@ const { values } = parseArgs({
     seeds: { type: 'string' },
     config: { type: 'string' },
     quick: { type: 'boolean' },
+    write: { type: 'boolean' },
   },
 });
 const { quick: isQuick = false, policy, config: json } = values;
 const config = json === undefined ? undefined : (JSON.parse(json) as Record<string, unknown>);
 const seeds = values.seeds === undefined ? undefined : Number(values.seeds);
-const isTrial = isQuick || config !== undefined || seeds !== undefined || policy !== undefined;
+const isTrial =
+  !values.write && (isQuick || config !== undefined || seeds !== undefined || policy !== undefined);
 
 const startMs = performance.now();
 const secondsSoFar = (): string => `${((performance.now() - startMs) / 1000).toFixed(0)} s`;
@@ -45,11 +51,14 @@ const write = (file: string, text: string): void => {
   writeFileSync(new URL(file, folder), text);
 };
 
+type PageOptions = Parameters<typeof writeUserPage>[0];
+
 /** What has a page of its own. */
 const pages = {
   user: ['one-user.md', writeUserPage],
   partial: ['partial-failure.md', writePartialPage],
-  ablation: ['ablation.md', writeAblationPage],
+  ablation: ['ablation.md', (options: PageOptions) => writeVariantsPage(ablation, options)],
+  trades: ['trades.md', (options: PageOptions) => writeVariantsPage(trades, options)],
 } as const;
 
 /** What is quick to tune with. */
@@ -73,7 +82,8 @@ async function writeStorms(only: readonly string[] | undefined): Promise<void> {
     onProgress,
   });
   const report = writeReport(chosen, results);
-  if (only || isTrial) return console.log(report);
+  console.log(report);
+  if (only || isTrial) return;
   const pictured = results.filter(
     ({ experiment, cell }) => experiment === picturedExperiment && cell.policy !== 'p-retry',
   );
@@ -83,9 +93,9 @@ async function writeStorms(only: readonly string[] | undefined): Promise<void> {
 }
 
 const only = values.only?.split(',');
-const [first] = only ?? [];
-if (first === 'user' || first === 'partial' || first === 'ablation') {
-  const [file, writePage] = pages[first];
+const [first = ''] = only ?? [];
+if (Object.hasOwn(pages, first)) {
+  const [file, writePage] = pages[first as keyof typeof pages];
   const page = await writePage({ isQuick, seeds, config, onProgress });
   console.log(page);
   if (!isTrial) write(file, `${page}\n`);

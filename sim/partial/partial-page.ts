@@ -8,7 +8,7 @@ import type { PartialJob } from './run-partial.ts';
 
 const policies = ['steadfetch', 'react-query', 'full-jitter-budget'] as const;
 
-const wholeSeeds = 10;
+const wholeSeeds = 5;
 const quickSeeds = 2;
 
 const introduction = `# Storms: what is partly broken

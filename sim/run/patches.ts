@@ -21,8 +21,9 @@ export function applyPatches(patches: readonly Patch[]): void {
       const loaded = nextLoad(url, context);
       const own = patches.filter(({ file }) => url.endsWith(`/src/${file}`));
       if (own.length === 0) return loaded;
-      const source = own.reduce(replaceOnce, `${loaded.source}`);
-      return { ...loaded, source };
+      // Node gives it as bytes.
+      const text = Buffer.from(loaded.source as Uint8Array).toString();
+      return { ...loaded, source: own.reduce(replaceOnce, text) };
     },
   });
 }

@@ -32,7 +32,7 @@ export const wholeExtent: Extent = {
   averagedPolicies: all,
   counts: [1, 2, 4, 6, 12, 30],
   hasAllPages: true,
-  outagesS: [0.5, 1, 2, 3.5, 5, 7, 10, 15, 20, 30, 40, 50],
+  outagesS: [0.5, 1, 2, 3.5, 5, 7, 10, 20, 30, 50],
   averagedCounts: [1, 6, 30],
   averageStepS: 0.05,
   seeds: 20,
@@ -48,6 +48,15 @@ export const quickExtent: Extent = {
   averagedCounts: [1, 6],
   averageStepS: 0.25,
   seeds: 10,
+};
+
+/** Enough to tell a variant of the package from it. */
+export const shortestExtent: Extent = {
+  ...quickExtent,
+  averagedPolicies: ['steadfetch'],
+  counts: [1, 6],
+  outagesS: [2, 5, 10, 30, 50],
+  averagedCounts: [1],
 };
 
 const orders = ['at once', 'staggered'] as const;

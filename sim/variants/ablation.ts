@@ -1,0 +1,39 @@
+import { partialColumns, stormColumns, userColumns } from './columns.ts';
+import { mechanisms } from './mechanisms.ts';
+import { busy, inBackground, nearLimit, quiet, stress, told } from './storms-of-variants.ts';
+import type { VariantsPage } from './variants-page.ts';
+
+/** What each mechanism carries. */
+export const ablation: VariantsPage = {
+  introduction: `# Storms: what each mechanism carries
+
+Made by \`npm run storms -- --only ablation\`; the page is written by it, so change what makes it.
+
+Each mechanism of src/origin is switched off alone, by a patch of the source (sim/variants/mechanisms.ts) and not by an option; the first row has all of them. **Bold** is what is clearly worse without it: by a tenth, and by more than chance. What makes nothing worse does not earn its lines here; a test may hold it for another reason.
+
+Of [one user](one-user.md) 80 cells are run, of [what is partly broken](partial-failure.md) 60 tabs, and of the [storms](figures.md) one seed at half the size: all that asks is half as many, and so is what the server can do.`,
+  base: 'as it is',
+  sections: [
+    {
+      title: 'One user, and what is partly broken',
+      variants: mechanisms,
+      columns: [...userColumns, ...partialColumns],
+    },
+    {
+      title: 'Storms',
+      variants: mechanisms,
+      columns: [
+        ...stormColumns(busy.title, ['requests', 'answered', 'well', 'peak']),
+        ...stormColumns(nearLimit.title, ['answered', 'well']),
+        ...stormColumns(quiet.title, ['requests', 'well', 'peak']),
+        ...stormColumns(told.title, ['peak']),
+        ...stormColumns(inBackground.title, ['requests']),
+        ...stormColumns(stress.title, ['answered', 'well']),
+      ],
+    },
+  ],
+  extent: {
+    partial: ['widget hangs', 'one hangs', 'one 429, 30 s', '10 % errors', 'mobile, shown offline'],
+    storms: [busy, nearLimit, quiet, told, inBackground, stress],
+  },
+};

@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs';
+import { type Patch, replaceOnce } from '../run/patches.ts';
+
+/** The package with some of its text replaced. */
+export interface Variant {
+  readonly name: string;
+  readonly patches: readonly Patch[];
+  /** The lines of what is switched off. */
+  readonly lines?: number;
+}
+
+/** The text of a file of src. */
+export const sourceOf = (file: string): string =>
+  readFileSync(new URL(`../../src/${file}`, import.meta.url), 'utf8');
+
+/** @throws Error when the package has no such text any more. */
+export function checkPatches({ patches }: Variant): void {
+  for (const patch of patches) replaceOnce(sourceOf(patch.file), patch);
+}

@@ -1,0 +1,63 @@
+import { table } from '../report/table.ts';
+import { type Column, isClearlyWorse } from './columns.ts';
+import { type Extent, measure, type Shown } from './measure.ts';
+import { checkPatches, type Variant } from './variant.ts';
+
+/** A table of a page: some of the figures, of some of the variants. */
+export interface Section {
+  readonly title: string;
+  readonly text?: string;
+  readonly variants: readonly Variant[];
+  readonly columns: readonly Column[];
+}
+
+export interface VariantsPage {
+  readonly introduction: string;
+  /** What the package as it is is called. */
+  readonly base: string;
+  readonly sections: readonly Section[];
+  readonly extent: Extent;
+}
+
+interface Options {
+  readonly onProgress: (done: number, of: number) => void;
+}
+
+/** Runs the package as it is, and each variant; each once, in however many sections it is. */
+export async function writeVariantsPage(
+  { introduction, base, sections, extent }: VariantsPage,
+  { onProgress }: Options,
+): Promise<string> {
+  const variants = [...new Set(sections.flatMap((section) => section.variants))];
+  for (const variant of variants) checkPatches(variant);
+  const all = await measure([], extent);
+  const shown = new Map<Variant, Shown>();
+  for (const variant of variants) {
+    onProgress(shown.size + 1, variants.length + 1);
+    shown.set(variant, await measure(variant.patches, extent));
+  }
+  onProgress(variants.length + 1, variants.length + 1);
+  const tables = sections.map((section) => {
+    const { title, text, columns } = section;
+    const hasLines = section.variants.some(({ lines }) => lines !== undefined);
+    const usual = columns.map((column) => column.read(all));
+    const cells = (own: Shown): string[] =>
+      columns.map((column, index) => {
+        const value = column.read(own);
+        const written = column.show(value);
+        return isClearlyWorse(column, value, usual[index] ?? NaN) ? `**${written}**` : written;
+      });
+    const linesCell = (lines?: number): string[] => (hasLines ? [`${lines ?? ''}`] : []);
+    const rows = [
+      [base, ...linesCell(), ...cells(all)],
+      ...section.variants.map((variant) => [
+        variant.name,
+        ...linesCell(variant.lines),
+        ...cells(shown.get(variant) ?? all),
+      ]),
+    ];
+    const head = ['', ...(hasLines ? ['lines'] : []), ...columns.map((column) => column.head)];
+    return `## ${title}\n\n${text === undefined ? '' : `${text}\n\n`}${table(head, rows)}`;
+  });
+  return [introduction, ...tables].join('\n\n');
+}

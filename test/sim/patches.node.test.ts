@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { replaceOnce } from '../../sim/run/patches.ts';
+import { mechanisms } from '../../sim/variants/mechanisms.ts';
+import { trades } from '../../sim/variants/trades.ts';
+import { checkPatches } from '../../sim/variants/variant.ts';
+
+test('a patch replaces what is there once, and refuses what is not', () => {
+  const patch = { file: 'a.ts', find: 'one', replace: '$& two' };
+  expect(replaceOnce('it is one.', patch)).toBe('it is $& two.');
+  expect(() => replaceOnce('one and one', patch)).toThrow('a.ts has 2 times, and not once: one');
+  expect(() => replaceOnce('none', { ...patch, find: 'two' })).toThrow('a.ts has 0 times');
+});
+
+test('whatever an experiment switches off or changes is still there to be switched off', () => {
+  const variants = [...mechanisms, ...trades.sections.flatMap((section) => section.variants)];
+  for (const variant of variants) expect(() => checkPatches(variant)).not.toThrow();
+});
