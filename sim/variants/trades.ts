@@ -19,12 +19,12 @@ const releases = (share: number, mostS: number): Variant => ({
   patches: [
     {
       file: 'origin/admission.ts',
-      find: 'const releaseShare = 0.25;',
+      find: 'const releaseShare = 0.4;',
       replace: `const releaseShare = ${share};`,
     },
     {
       file: 'origin/admission.ts',
-      find: 'const mostReleaseMs = 6000;',
+      find: 'const mostReleaseMs = 12_000;',
       replace: `const mostReleaseMs = ${mostS * 1000};`,
     },
   ],
@@ -56,7 +56,7 @@ Not everything can be had at once. Where two goals exclude each other, this orde
     {
       title: 'How fast does a page go, once its server is back?',
       text: 'All that a page has paused goes within this time, if answers are fast.',
-      variants: [releases(0.1, 3), releases(0.5, 12), releases(1, 30)],
+      variants: [releases(0.1, 3), releases(0.25, 6), releases(1, 30)],
       columns,
     },
   ],
