@@ -4,7 +4,7 @@ import { type Extent, measure, type Shown } from './measure.ts';
 import { checkPatches, type Variant } from './variant.ts';
 
 /** A table of a page: some of the figures, of some of the variants. */
-export interface Section {
+interface Section {
   readonly title: string;
   readonly text?: string;
   readonly variants: readonly Variant[];
