@@ -193,9 +193,12 @@ export function createAdmission(
     if (scope === everything) vitals.reset();
     leader.leave(scope);
     recoveries.set(recoveries.getState() + 1);
+    const waiters = waitersAt(scope);
+    // All of it before the first pause ends.
+    const patienceMs = Math.min(...waiters.map(({ expiresAt }) => expiresAt)) - clock.now();
     slowStart.begin({
-      count: waitersAt(scope).length,
-      overMs: Math.min(Math.max(overMs, leastReleaseMs), mostReleaseMs),
+      count: waiters.length,
+      overMs: Math.min(Math.max(overMs, leastReleaseMs), mostReleaseMs, patienceMs),
       endpoint: scope === everything ? undefined : scope,
       firstMs,
       isRecovery: true,
