@@ -30,9 +30,9 @@ async function endsOf(answersMs: number): Promise<string[]> {
 
 // The server takes no part in this: ten at the rate at which they were asked for.
 test.each([
-  [50, 28_944],
-  [400, 30_035],
-  [1000, 31_711],
+  [50, 28_935],
+  [400, 30_024],
+  [1000, 31_703],
 ])(
   'a page that was opened in an outage gets all that it has asked for, from an API that takes %d ms for everything',
   async (answersMs, lastMs) => {
