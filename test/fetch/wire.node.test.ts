@@ -103,8 +103,8 @@ test('no page, no CORS: Retry-After is readable and obeyed, and no hint is said'
     steady.subscribe((event) => void (event.type === 'decision' && resolve(event)));
   });
   const value = steady.retry((context) => steady.json(url, context));
-  expect(await decided).toMatchObject({ decision: { kind: 'retry', delayMs: 3000 } });
-  await vi.advanceTimersByTimeAsync(2999);
+  expect(await decided).toMatchObject({ decision: { kind: 'retry', delayMs: 2100 } });
+  await vi.advanceTimersByTimeAsync(2099);
   expect((await log()).requests).toHaveLength(1);
   await vi.advanceTimersByTimeAsync(1);
   await arrived(2);
