@@ -83,7 +83,7 @@ async function writeStorms(only: readonly string[] | undefined): Promise<void> {
   });
   const report = writeReport(chosen, results);
   console.log(report);
-  if (only || isTrial) return;
+  if (isTrial || (only && !values.write)) return;
   const pictured = results.filter(
     ({ experiment, cell }) => experiment === picturedExperiment && cell.policy !== 'p-retry',
   );

@@ -2,6 +2,15 @@ import type { Clock, Random } from '../../src/index.ts';
 import { lightAbort } from './light-abort.ts';
 
 /**
+ * All answers that say the same are one object here, which is never collected: whatever waits for its
+ * end would be kept for ever.
+ */
+class DeafRegistry {
+  register(): void {}
+  unregister(): void {}
+}
+
+/**
  * Gives code that takes its time and chance from the globals the simulation's, and code that looks
  * for a window one, until the returned function is called. Node's own timers, which run the
  * simulation, are not affected.
@@ -15,6 +24,7 @@ export function installGlobals(clock: Clock, random: Random, makesRequests = fal
     window: (globalThis as { window?: unknown }).window,
     AbortController: globalThis.AbortController,
     AbortSignal: globalThis.AbortSignal,
+    FinalizationRegistry: globalThis.FinalizationRegistry,
   };
   const virtualSetTimeout = (
     callback: (...args: unknown[]) => void,
@@ -25,6 +35,7 @@ export function installGlobals(clock: Clock, random: Random, makesRequests = fal
     setTimeout: virtualSetTimeout,
     clearTimeout: (handle: unknown) => clock.clearTimeout(handle),
     window: globalThis,
+    FinalizationRegistry: DeafRegistry,
     ...(!makesRequests && lightAbort),
   });
   Date.now = () => clock.now();

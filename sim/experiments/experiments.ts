@@ -111,6 +111,7 @@ export const experiments: readonly Experiment[] = [
     cells: [
       ...grid({ fleets: fleets.slice(0, 1), scenario: { timeoutS: 2 }, others: ['react-query'] }),
       ...grid({
+        loads: [0.7],
         fleets: fleets.slice(1),
         scenario: { timeoutS: 2 },
         others: ['react-query'],

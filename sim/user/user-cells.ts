@@ -35,7 +35,7 @@ export const wholeExtent: Extent = {
   outagesS: [0.5, 1, 2, 3.5, 5, 7, 10, 20, 30, 50],
   averagedCounts: [1, 6, 30],
   averageStepS: 0.05,
-  seeds: 20,
+  seeds: 10,
 };
 
 /** Enough to tune with. */
