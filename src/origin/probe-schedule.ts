@@ -93,8 +93,9 @@ export function createProbeSchedule(clock: Clock, random: Random): ProbeSchedule
     },
     end(hasFailed) {
       isOut = false;
-      if (hasFailed) plan(startedAt);
-      else foregroundAt = Math.max(clock.now(), startedAt + leastGapMs);
+      // What was due, and shown as due, before this one is over.
+      plan(startedAt);
+      if (!hasFailed) foregroundAt = Math.max(clock.now(), startedAt + leastGapMs);
     },
     close() {
       isOut = false;
