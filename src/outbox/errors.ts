@@ -79,7 +79,7 @@ export function leftBehind(entry: EntryFacts, isDurable: boolean): SteadfetchErr
 export function notCleared(isMarked: boolean, cause: unknown): Error {
   const remedy = isMarked
     ? 'They are not sent: this browser remembers that they were cleared, and removes them once its database works. Call clear() again to do it now.'
-    : 'localStorage does not work either, so the next page would send them. Call clear() again, and log nobody else in before it resolves.';
+    : 'Neither localStorage nor the Cache API works either, so the next page would send them. Call clear() again, and log nobody else in before it resolves.';
   return new Error(`outbox.clear: the entries could not be removed from IndexedDB. ${remedy}`, {
     cause,
   });

@@ -65,11 +65,12 @@ export function createForget(
       const failure = await clear(token);
       for (const [id] of all) leave(id);
       onCleared();
-      if (failure) throw notCleared(mark.isKept(), failure.reason);
+      if (failure) throw notCleared(await mark.isKept(), failure.reason);
       mark.remove(token);
       await storage.durable()?.ownership.look();
     },
     async obey(token) {
+      mark.hear(token);
       const all = submissions.all();
       for (const [id, { isSaved }] of all) if (!isSaved) leave(id);
       await clear(token);

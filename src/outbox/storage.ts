@@ -84,9 +84,10 @@ export function createStorage({
   };
   /** What was cleared when the database did not work is on it still. */
   const obeyMark = async (backend: Backend): Promise<void> => {
-    const token = mark.get();
-    if (token === undefined) return;
+    let token: string | undefined;
     try {
+      token = await mark.read();
+      if (token === undefined) return;
       await createStore(backend).clear(token);
     } catch (error) {
       backend.close();

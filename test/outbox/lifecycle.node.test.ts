@@ -1,4 +1,5 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createClearMark } from '../../src/outbox/clear-mark.ts';
 import { createBrowser, settle, shop } from './rig.ts';
 
 /** As the tabs of one origin share it. */
@@ -137,8 +138,104 @@ describe('after clear() was called, nothing of before is sent', () => {
     failToOpen(2);
     const { outbox } = openTab({ handlers: shop });
     await expect(outbox.clear()).rejects.toThrow(
-      'localStorage does not work either, so the next page would send them.',
+      'Neither localStorage nor the Cache API works either, so the next page would send them.',
     );
+  });
+});
+
+/** The Cache API, as far as it keeps names. */
+function createCaches(): Pick<CacheStorage, 'keys' | 'open' | 'delete'> {
+  const kept = new Set<string>();
+  return {
+    keys: async () => [...kept],
+    open: async (name) => kept.add(name) as unknown as Cache,
+    delete: async (name) => kept.delete(name),
+  };
+}
+
+const giveCaches = (value: Partial<CacheStorage> | undefined): void =>
+  void Object.defineProperty(globalThis, 'caches', { value, configurable: true });
+
+describe('a service worker, which has no localStorage', () => {
+  afterEach(() => giveCaches(undefined));
+
+  /** A page has called clear() while its database did not work, and is gone. */
+  async function afterFailedClear(caches: Partial<CacheStorage>) {
+    const browser = await afterPage();
+    giveCaches(caches);
+    failToOpen(2);
+    const page = browser.openTab({ handlers: shop });
+    await expect(page.outbox.clear()).rejects.toThrow('could not be removed from IndexedDB');
+    page.crash();
+    const pages = globalThis.localStorage;
+    Reflect.deleteProperty(globalThis, 'localStorage');
+    return { ...browser, pages };
+  }
+
+  test('sends nothing of before a clear() that failed, and removes it; what came later stays', async () => {
+    const { openTab, rows, sentSince, pass, pages } = await afterFailedClear(createCaches());
+    const worker = openTab({ handlers: shop });
+    await pass(2000);
+    expect(sentSince()).toEqual([]);
+    expect(await rows()).toEqual([]);
+    worker.crash();
+    giveLocalStorage(pages);
+    const eve = openTab({ handlers: shop });
+    await eve.outbox.submit('order', 'eve').saved;
+    await settle();
+    expect(await rows()).toMatchObject([{ variables: 'eve' }]);
+    expect(await caches.keys()).toEqual([]);
+    expect(pages).toHaveLength(0);
+  });
+
+  test('sends nothing where it cannot look for the mark of a clear', async () => {
+    const keys = () => Promise.reject(new DOMException('The disk is broken.', 'UnknownError'));
+    const { openTab, rows, sentSince, pass } = await afterFailedClear({ keys });
+    openTab({ handlers: shop });
+    await pass(120_000);
+    expect(sentSince()).toEqual([]);
+    expect(await rows()).toHaveLength(1);
+  });
+
+  test('that hears of a clear removes what is there before it looks for anything to send', async () => {
+    const { openTab, rows, sentSince, pass, server, post } = await afterPage();
+    Reflect.deleteProperty(globalThis, 'localStorage');
+    const worker = openTab({ handlers: shop });
+    await settle();
+    server.arrivals.at(-1)?.answer(503);
+    await settle();
+    post({ version: 1, kind: 'cleared', token: 'of a page' });
+    await pass(400_000);
+    expect(sentSince()).toEqual(['"ada"']);
+    expect(await rows()).toEqual([]);
+    expect(await worker.outbox.list()).toEqual([]);
+  });
+
+  test('looks for the mark of its own database alone', async () => {
+    const names = createCaches();
+    giveCaches(names);
+    await names.open('steadfetch outbox cleared steadfetch-outbox other 0');
+    Reflect.deleteProperty(globalThis, 'localStorage');
+    const mark = createClearMark('steadfetch-outbox');
+    expect(await mark.read()).toBeUndefined();
+    expect(await createClearMark('steadfetch-outbox other').read()).toBe('0');
+  });
+
+  test('finds one mark, that of the last clear', async () => {
+    giveCaches(createCaches());
+    const mark = createClearMark('one');
+    const first = mark.set();
+    await mark.isKept();
+    await settle();
+    const second = mark.set();
+    await settle();
+    expect(await caches.keys()).toEqual([`steadfetch outbox cleared one ${second}`]);
+    mark.remove(first);
+    await settle();
+    expect(await caches.keys()).toHaveLength(1);
+    mark.remove(second);
+    await settle();
+    expect(await caches.keys()).toEqual([]);
   });
 });
 
