@@ -32,8 +32,8 @@ export interface Transaction {
     limit?: number,
   ) => Promise<readonly Row[]>;
   readonly countDue: (owner: string, nowMs: number) => Promise<number>;
-  /** The next one of an owner that is due later. */
-  readonly nextDue: (owner: string, nowMs: number) => Promise<Row | undefined>;
+  /** Rows of an owner whose time was decided in what is now the future, whenever they are due. */
+  readonly postdated: (owner: string, nowMs: number, limit?: number) => Promise<readonly Row[]>;
   readonly hasLive: (owner: string) => Promise<boolean>;
   /** In the order of their places, after one of them. */
   readonly list: (

@@ -6,13 +6,13 @@ import {
   countAll,
   insert,
   isOurs,
-  isPlannedLater,
   isScopeBusy,
   owns,
   plan,
   resurrect,
   shift,
   unblock,
+  unplan,
 } from './row-changes.ts';
 import type { OwnerRecord, Row } from './row.ts';
 import { type OutboxStore, pageSize } from './store.ts';
@@ -52,8 +52,7 @@ export function createStore(
         const isInDoubt = row.isInDoubt || isStranded;
         if (row.blocks !== undefined && (await tx.headOf(row.blocks))?.seq !== seq) {
           // An older one has come back: this one waits behind it, and holds it up no longer.
-          const { nextRetryAt: _, ...behind } = row;
-          await tx.put({ ...behind, state: 'pending', isInDoubt });
+          await tx.put({ ...unplan(row), state: 'pending', isInDoubt });
           return { row: undefined, next: await unblock(tx, row.blocks, nowMs) };
         }
         if (row.blocks !== undefined && (await isHeldElsewhere(row.blocks))) {
@@ -94,8 +93,8 @@ export function createStore(
       }),
     async due(fence, nowMs, limit) {
       const { owner } = fence;
-      const next = await read((tx) => tx.nextDue(owner, nowMs));
-      if (next && isPlannedLater(next, nowMs))
+      const [postdated] = await read((tx) => tx.postdated(owner, nowMs, 1));
+      if (postdated)
         await write('relaxed', async (tx) => {
           if (await owns(tx, fence)) await endWaits(tx, owner, nowMs);
         });

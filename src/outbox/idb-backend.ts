@@ -10,6 +10,7 @@ export interface OutboxSchema extends DBSchema {
     readonly indexes: {
       readonly id: string;
       readonly due: [owner: string, nextRetryAt: number];
+      readonly planned: [owner: string, plannedAt: number];
       readonly lanes: [owner: string, lane: string, nextRetryAt: number];
       readonly blocks: string;
       readonly state: string;
@@ -33,6 +34,7 @@ export function layOut(database: OutboxDatabase): void {
   const rows = database.createObjectStore('rows', { keyPath: 'seq', autoIncrement: true });
   rows.createIndex('id', 'id', { unique: true });
   rows.createIndex('due', ['liveOwner', 'nextRetryAt']);
+  rows.createIndex('planned', ['liveOwner', 'plannedAt']);
   rows.createIndex('lanes', ['liveOwner', 'lane', 'nextRetryAt']);
   const single: readonly IndexNames<OutboxSchema, 'rows'>[] = [
     'blocks',
@@ -135,7 +137,7 @@ function wrap(native: Native<'readonly'> | Native<'readwrite'>): Transaction {
         ? rows.index('due').getAll(later([owner], nowMs), limit)
         : rows.index('lanes').getAll(later([owner, lane], nowMs), limit),
     countDue: (owner, nowMs) => rows.index('due').count(until(owner, nowMs)),
-    nextDue: (owner, nowMs) => rows.index('due').get(later([owner], nowMs)),
+    postdated: (owner, nowMs, limit) => rows.index('planned').getAll(later([owner], nowMs), limit),
     hasLive: async (owner) => (await rows.index('liveOwner').getKey(owner)) !== undefined,
     async list(state, after, limit) {
       const beyond = IDBKeyRange.lowerBound(after, true);

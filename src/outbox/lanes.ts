@@ -24,6 +24,8 @@ export interface Owned {
   urged: number[];
   /** It is to be read again. */
   isStale: boolean;
+  /** How far the clock was set back when its times were last moved: see `SteadyClock`. */
+  setBackMs: number;
 }
 
 /** An entry whose attempt is under way; `one` is undefined before it is claimed. */
@@ -37,11 +39,12 @@ export interface Slot {
 }
 
 /** Nothing was read of it yet. */
-export const ownedBy = (fence: Fence): Owned => ({
+export const ownedBy = (fence: Fence, setBackMs: number): Owned => ({
   fence,
   lanes: new Map(),
   urged: [],
   isStale: true,
+  setBackMs,
 });
 
 /** Neither of them can have a line break in a URL, nor has the name of a handler any. */

@@ -46,7 +46,11 @@ export function createMemoryBackend(): Backend {
         .slice(0, limit)
         .map(({ seq }) => seq),
     countDue: async (owner, nowMs) => dueOf(owner, nowMs).length,
-    nextDue: async (owner, nowMs) => laterOf(owner, undefined, nowMs)[0],
+    postdated: async (owner, nowMs, limit) =>
+      find(({ liveOwner, plannedAt = 0 }) => liveOwner === owner && plannedAt > nowMs).slice(
+        0,
+        limit,
+      ),
     hasLive: async (owner) => find(({ liveOwner }) => liveOwner === owner).length > 0,
     list: async (state, after, limit) =>
       find((row) => row.seq > after && (state === undefined || row.state === state)).slice(

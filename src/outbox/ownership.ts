@@ -76,7 +76,7 @@ export function createOwnership({
   };
 
   const own = (): Fence => {
-    if (mine && held.has(mine.owner)) return mine;
+    if (mine && has(mine)) return mine;
     const fence = { owner: createIdempotencyKey(), token: createIdempotencyKey() };
     // A page that is put away holds nothing: whoever looks next takes it over.
     if (isAway) return fence;

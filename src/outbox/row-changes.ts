@@ -51,8 +51,11 @@ export const plan = (row: Row, nextRetryAt: number, nowMs: number): Row => ({
   plannedAt: nowMs,
 });
 
-/** The clock was set back since. */
-export const isPlannedLater = ({ plannedAt = 0 }: Row, nowMs: number): boolean => plannedAt > nowMs;
+/** To be sent after others, at no time yet. */
+export function unplan<T extends NewRow>(row: T): Omit<T, 'nextRetryAt' | 'plannedAt'> {
+  const { nextRetryAt: _, plannedAt: __, ...behind } = row;
+  return behind;
+}
 
 /** The same on a clock that shows another time. */
 export const shift = (row: Row, byMs: number): Row => ({
@@ -64,18 +67,15 @@ export const shift = (row: Row, byMs: number): Row => ({
 
 /** Nobody knows how much is over of what was planned in what is now the future. */
 export async function endWaits(tx: Transaction, owner: string, nowMs: number): Promise<void> {
-  for (const row of await tx.planned(owner, undefined, nowMs)) {
-    const { plannedAt = 0 } = row;
-    if (!isPlannedLater(row, nowMs)) continue;
-    const anew = shift(row, nowMs - plannedAt);
+  for (const row of await tx.postdated(owner, nowMs)) {
+    const anew = shift(row, nowMs - (row.plannedAt ?? 0));
     await tx.put(row.notBefore === undefined ? plan(row, nowMs, nowMs) : anew);
   }
 }
 
 export async function insert(tx: Transaction, row: NewRow): Promise<Row> {
-  const { nextRetryAt: _, ...behind } = row;
   const isBehind = row.blocks !== undefined && !!(await tx.headOf(row.blocks));
-  const placed = isBehind ? behind : row;
+  const placed = isBehind ? unplan(row) : row;
   return { ...placed, seq: await tx.add(placed) };
 }
 

@@ -107,7 +107,6 @@ export function createWorker({
   const idle: (() => void)[] = [];
   let timer: unknown;
   let pausedUntil = -Infinity;
-  let setBackMs = 0;
   let moving: Promise<void> | undefined;
   let isPumping = false;
   let isAskedAgain = false;
@@ -122,12 +121,14 @@ export function createWorker({
   };
   /** Where the clock was set back, all that waits was planned by another time. */
   const moveWaits = async (): Promise<void> => {
-    const nowMs = clock.setBackMs();
-    const byMs = nowMs - setBackMs;
-    if (byMs < leastSetBackMs) return;
-    for (const { fence } of driven.values()) await store.setBack(fence, wall.now(), byMs);
-    setBackMs = nowMs;
-    expire();
+    const setBackMs = clock.setBackMs();
+    for (const owned of driven.values()) {
+      const byMs = setBackMs - owned.setBackMs;
+      if (byMs < leastSetBackMs) continue;
+      await store.setBack(owned.fence, wall.now(), byMs);
+      owned.setBackMs = setBackMs;
+      owned.isStale = true;
+    }
   };
   /** One at a time: moved twice, the next time would be missed. */
   const obeyClock = (): Promise<void> =>
@@ -249,12 +250,16 @@ export function createWorker({
         slot.one = one;
         onStart(row);
         const made = await attempt(one, fence, isUrged);
-        await obeyClock();
         if (made)
           settled = await writeEnd(
             clock,
             // This tab may have slept, and taken over from itself since.
-            () => store.settle(row, driven.get(owner)?.fence ?? fence, made.change, wall.now()),
+            async () => {
+              // Its new time is of now: moved with the others, it would come too early.
+              await obeyClock();
+              const current = driven.get(owner)?.fence ?? fence;
+              return store.settle(row, current, made.change, wall.now());
+            },
             () => isOver,
             onError,
           );
@@ -275,9 +280,11 @@ export function createWorker({
   };
 
   const wakeLanes = async (origin: string | undefined): Promise<void> => {
+    await obeyClock();
     for (const owned of driven.values())
       for (const { name, nextAt } of owned.lanes.values()) {
-        const isMeant = origin === undefined || originOfLane(name) === origin;
+        // Where it goes is not known while nothing of it was sent.
+        const isMeant = origin === undefined || (originOfLane(name) ?? origin) === origin;
         if (!isMeant || nextAt <= wall.now() || nextAt === Infinity) continue;
         const { least, most } = wakeMs;
         await store.wake(owned.fence, name, wall.now(), () =>
@@ -305,7 +312,7 @@ export function createWorker({
     drive(fence) {
       const { owner, token } = fence;
       if (driven.get(owner)?.fence.token === token) return false;
-      driven.set(owner, ownedBy(fence));
+      driven.set(owner, ownedBy(fence, clock.setBackMs()));
       void pump();
       return true;
     },

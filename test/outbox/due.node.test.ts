@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { laneOf } from '../../src/outbox/lanes.ts';
 import { createWorker, type Worker } from '../../src/outbox/worker.ts';
 import { createMemoryBackend } from '../../src/outbox/memory-backend.ts';
 import { type Fence, type NewRow, type Row, rowSchema } from '../../src/outbox/row.ts';
@@ -207,16 +208,66 @@ test('where the clock was set back, a row waits for what it was told, and no lon
   expect(self.log[1]?.[1]).toBe(-3_600_000 + 60_000);
 });
 
-test('what was submitted before the clock was set back, and is kept after it, goes at once', async () => {
+test('what was submitted before the clock was set back, and is kept after it, goes at once, whatever else waits', async () => {
   const self = rig();
+  self.answer = (row) => (row.id === 'waits' ? again(row, 60_000, self.clock.now()) : done);
   self.worker.drive(fence);
+  await self.add('waits');
   await settle();
   self.clock.jump(-86_400_000);
   self.worker.look();
   await settle();
-  await self.add('1', { nextRetryAt: epochMs, plannedAt: epochMs });
+  await self.add('late', { nextRetryAt: epochMs, plannedAt: epochMs });
   await settle();
+  expect(self.log.map(([id]) => id)).toEqual(['waits', 'late']);
+});
+
+test('where the times of one owner cannot be moved after the clock was set back, those of another are moved once', async () => {
+  const other: Fence = { owner: 'b', token: 'b1' };
+  let fails = 1;
+  const self = rig((store) => ({
+    ...store,
+    setBack(of, ...args) {
+      if (of.owner === 'b' && fails > 0) {
+        fails -= 1;
+        return Promise.reject(new Error('disk'));
+      }
+      return store.setBack(of, ...args);
+    },
+  }));
+  const told = { nextRetryAt: epochMs + 60_000, plannedAt: epochMs, notBefore: epochMs + 60_000 };
+  await self.add('1', told);
+  await self.store.add(
+    { ...blank, id: '2', createdAt: epochMs, ...told, owner: 'b', liveOwner: 'b' },
+    other,
+  );
+  self.worker.drive(fence);
+  self.worker.drive(other);
+  await self.pass(1000);
+  self.clock.jump(-3_600_000);
+  await self.pass(58_000);
+  expect(self.log).toEqual([]);
+  await self.pass(6000);
+  expect(self.log.map(([id]) => id)).toEqual(['1', '2']);
+});
+
+test('an attempt whose end is known is not made again because times could not be moved', async () => {
+  let fails = 2;
+  const self = rig((store) => ({
+    ...store,
+    setBack(...args) {
+      fails -= 1;
+      return fails >= 0 ? Promise.reject(new Error('disk')) : store.setBack(...args);
+    },
+  }));
+  self.worker.drive(fence);
+  await self.add('1');
+  await settle();
+  self.clock.jump(-3_600_000);
+  await self.end('1', done);
+  await self.pass(20_000);
   expect(self.log.map(([id]) => id)).toEqual(['1']);
+  expect(await self.store.find('1')).toBeUndefined();
 });
 
 test('where the clock was set forward, what is due goes', async () => {
@@ -326,6 +377,23 @@ test('nothing goes while the device is offline, and it goes when that is over', 
   self.network.change();
   await settle();
   expect(self.log).toHaveLength(1);
+});
+
+test('a success draws nearer what waits for its origin, and what has sent nothing yet, and no other', async () => {
+  const self = rig();
+  self.answer = () => done;
+  const times = { nextRetryAt: epochMs + 300_000, plannedAt: epochMs };
+  await self.add('unknown', times);
+  await self.add('there', { ...times, lane: laneOf('order', 'https://a.example') });
+  await self.add('elsewhere', { ...times, lane: laneOf('order', 'https://b.example') });
+  self.worker.drive(fence);
+  await settle();
+  self.worker.wake('https://a.example');
+  await self.pass(10_000);
+  expect(self.log).toEqual([
+    ['unknown', 1000],
+    ['there', 1000],
+  ]);
 });
 
 test('what another tab has taken over is not sent any more', async () => {

@@ -329,3 +329,21 @@ test('without locks, a lease goes on being prolonged after the store has failed'
   await pass(clock, 40_000);
   expect((await store.owners())[0]?.leaseUntil).toBe(clock.now() + 90_000);
 });
+
+test('without locks, rows that another tab had for a while go on under the token that is on the disk', async () => {
+  const { clock, store, open, add } = createTabs({ hasLocks: false });
+  const a = open('a');
+  const first = await add(a);
+  const b = open('b');
+  // The machine has slept: b takes over before a has given a sign, and later a takes its own back.
+  clock.sleep(120_000);
+  await b.look();
+  expect(b.held()).toMatchObject([{ owner: first.owner }]);
+  a.lose(first);
+  clock.sleep(120_000);
+  await a.look();
+  const fence = await add(a);
+  expect(a.has(fence)).toBe(true);
+  await finish(store, 1, a.held()[0] ?? first);
+  expect(await store.find('2')).toMatchObject({ owner: fence.owner });
+});
