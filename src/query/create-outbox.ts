@@ -72,7 +72,8 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
     tell?.({ ...delivered, client });
   };
   const core = createOutboxCore({
-    sender: { ...instance, fetch },
+    // What is on the disk is of the clock on the wall, which all tabs share.
+    sender: { ...instance, clock, fetch },
     network: instance.connectivity.network,
     ports,
     name: database,

@@ -108,6 +108,7 @@ async function run(seed: number): Promise<readonly unknown[]> {
     handler,
     deadReason,
     inMs: nextRetryAt - clock.now(),
+    lane: row.lane,
     plannedInMs: (row.plannedAt ?? 0) - clock.now(),
     error: row.lastError?.message,
     attempts: row.attempts,
