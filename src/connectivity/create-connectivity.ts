@@ -10,7 +10,7 @@ import type { ProbeResult } from './probe.ts';
 
 /** From one look to the next, on average. */
 const leastGapMs = 2000;
-const mostGapMs = 30_000;
+const mostGapMs = 10_000;
 
 /** So many looks the browser's events may cause at once, and then one for each `leastGapMs`. */
 const mostLooks = 3;

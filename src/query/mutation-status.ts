@@ -2,11 +2,11 @@ import type { Mutation, MutationCache } from '@tanstack/react-query';
 import { type FailureReport, reportOf } from '../fetch/failure-report.ts';
 import { mayBeDone } from '../fetch/is-in-doubt.ts';
 import type { LiveOperation } from '../fetch/live-operation.ts';
-import { attemptsAllowed } from './attempts-allowed.ts';
+import { attemptsAllowed, attemptsOf } from './attempts-allowed.ts';
 import { definitionBehind } from './mutation-definition.ts';
 import { mayHaveBegun, runOf } from './mutation-run.ts';
 import type { Instance } from './registry.ts';
-import { holdReason, idle, type RetryStatus, waitOf } from './retry-status.ts';
+import { heldAtOnce, holdReason, idle, type RetryStatus, waitOf } from './retry-status.ts';
 
 /** The status of a mutation, from React Query's state, the failures it has had and, where it is ours, its loop. */
 export function mutationStatus(
@@ -23,7 +23,7 @@ export function mutationStatus(
   const report = reportOf(lastError, instance.clock.now());
   const live = own ?? report.live;
   const { reason, retryAt } = (own ?? report).decision ?? {};
-  const maxAttempts = attemptsOf(mutation, own, lastError, instance);
+  const maxAttempts = attemptsAllowedOf(mutation, live, own, lastError, instance);
   const common = { ...idle, maxAttempts, lastError };
   if (status === 'success') {
     // The failures are forgotten with the success; React Query forgets how many there were, too.
@@ -39,8 +39,8 @@ export function mutationStatus(
     const ended = isInDoubtBefore || isUnsure ? 'unknown' : 'failed';
     return { ...common, status: ended, attempt: failed, reason, retryAt };
   }
-  const hold = live?.holds[0];
-  if (hold) return { ...common, status: 'held', attempt: next, ...hold.held };
+  const held = live?.holds[0]?.held ?? heldAtOnce(live);
+  if (held) return { ...common, status: 'held', attempt: next, ...held };
   if (isPaused && !own) {
     const isQueued = mutation.options.networkMode === 'always' && isBehindAnother(mutation, cache);
     return {
@@ -85,16 +85,17 @@ function isUnbegun(mutation: Mutation, { failure, method }: FailureReport): bool
   );
 }
 
-function attemptsOf(
+function attemptsAllowedOf(
   { options }: Mutation,
+  live: LiveOperation | undefined,
   own: LiveOperation | undefined,
   lastError: unknown,
   instance: Instance,
 ): number {
   const definition = definitionBehind(options.mutationFn);
-  if (!definition) return attemptsAllowed(options.retry, lastError, instance);
+  if (!definition) return attemptsAllowed(options.retry, lastError, instance, live);
   const { operations, policy } = definition;
   // The API and the call have their say once a request of theirs has failed.
   const said = own && operations.policyOf(own, reportOf(lastError, instance.clock.now()));
-  return (said ?? policy).maxRetries + 1;
+  return attemptsOf((said ?? policy).maxRetries, own);
 }

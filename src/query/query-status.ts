@@ -3,7 +3,7 @@ import { reportOf } from '../fetch/failure-report.ts';
 import { attemptsAllowed } from './attempts-allowed.ts';
 import { fallbackOf } from './fallback.ts';
 import type { Instance } from './registry.ts';
-import { holdReason, idle, type RetryStatus, waitOf } from './retry-status.ts';
+import { heldAtOnce, holdReason, idle, type RetryStatus, waitOf } from './retry-status.ts';
 
 /** The status of a query, from React Query's state and the newest operation behind it. */
 export function queryStatus(
@@ -15,7 +15,7 @@ export function queryStatus(
   if (!query) return idle;
   const { fetchStatus, status, error, fetchFailureReason, fetchFailureCount } = query.state;
   const lastFailure = fetchFailureReason ?? undefined;
-  const maxAttempts = attemptsAllowed(query.options.retry, lastFailure, instance);
+  const maxAttempts = attemptsAllowed(query.options.retry, lastFailure, instance, live);
   if (fetchStatus === 'idle') {
     if (status === 'pending') return idle;
     const { attempt = 0 } = live ?? {};
@@ -36,8 +36,8 @@ export function queryStatus(
     maxAttempts,
     lastError: lastFailure,
   };
-  const hold = isUnderWay ? live.holds[0] : undefined;
-  if (hold) return { ...active, status: 'held', ...hold.held };
+  const held = isUnderWay ? (live.holds[0]?.held ?? heldAtOnce(live)) : undefined;
+  if (held) return { ...active, status: 'held', ...held };
   if (fetchStatus === 'paused') {
     const reason = holdReason();
     // Nothing queues a query: it is about to go on.

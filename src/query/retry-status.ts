@@ -1,5 +1,6 @@
 import { focusManager, onlineManager } from '@tanstack/react-query';
 import type { LiveOperation } from '../fetch/live-operation.ts';
+import type { Held } from '../origin/wait-queue.ts';
 import type { RetryReason, StopReason } from '../policy/decision.ts';
 import type { HoldReason } from '../policy/outcome.ts';
 
@@ -32,7 +33,7 @@ export interface RetryStatus {
   readonly status: 'idle' | 'sending' | 'waiting' | 'held' | 'succeeded' | 'failed' | 'unknown';
   /** The attempt under way or, while waiting, the one that failed; counted from 1, 0 when idle. */
   readonly attempt: number;
-  /** How many attempts the policy allows. */
+  /** How many attempts the policy allows: one more for each probe that has failed. */
   readonly maxAttempts: number;
   /**
    * In epoch milliseconds. While waiting: when the next attempt starts. While held: when its origin
@@ -66,6 +67,16 @@ export function waitOf(
   if (live?.dueAt === undefined || live.attempt !== failureCount) return undefined;
   const { decision, dueAt: retryAt } = live;
   return { reason: decision?.kind === 'retry' ? decision.reason : undefined, retryAt };
+}
+
+/**
+ * Why and until when an operation is held whose next attempt waits for what is down: it does so from
+ * its failure on, and comes to the gate a moment later.
+ */
+export function heldAtOnce(live: LiveOperation | undefined): Held | undefined {
+  const { phase, decision, gate, sent } = live ?? {};
+  if (phase !== 'waiting' || decision?.kind !== 'retry' || decision.delayMs > 0) return undefined;
+  return gate && sent && gate.isDown(sent.endpoint) ? gate.whyHeld(sent) : undefined;
 }
 
 /** The old value when nothing in it has changed, so that nobody renders for nothing. */

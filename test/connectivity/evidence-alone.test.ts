@@ -58,7 +58,7 @@ describe('without a probe', () => {
       expect(one.connectivity.network.isOffline()).toBe(true);
       await one.end('failed');
     }
-    expect(one.state()).toEqual(['offline', 0, 181_999 + 16_000]);
+    expect(one.state()).toEqual(['offline', 0, 181_999 + 10_000]);
     const where = 'https://api.example';
     expect(one.looks).toEqual([`2000 ${where}`, `65999 ${where}`, `129999 ${where}`]);
   });

@@ -196,7 +196,7 @@ const situations: readonly Situation[] = [
     expected: {
       'react-query':
         '5 sent, 1 success, 1 error after 4, online; 5 sent, 1 success, 1 error after 4',
-      steadfetch: '4 sent, 1 success, 1 paused after 3, online; 5 sent, 2 success',
+      steadfetch: '8 sent, 1 success, 1 paused after 7, online; 9 sent, 2 success',
     },
   },
   {
@@ -286,7 +286,7 @@ const situations: readonly Situation[] = [
     expected: {
       'react-query': '10 sent, 10 paused after 1; 20 sent, 10 success; 20 sent, 10 success',
       steadfetch:
-        '10 sent, 10 paused after 1; 11 sent, 1 success, 9 paused after 1; 20 sent, 10 success',
+        '10 sent, 10 paused after 1; 12 sent, 2 success, 8 paused after 1; 20 sent, 10 success',
     },
   },
   {

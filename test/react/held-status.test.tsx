@@ -94,6 +94,27 @@ describe('a query', () => {
     expect(statusOf(watched.last())).toMatchObject({ status: 'held', reason: 'offline' });
   });
 
+  test('a failed probe allows one attempt more: none is beyond what is said to be allowed', async () => {
+    const rig = createRig({ origin: {} });
+    rig.server.plan(
+      '/products',
+      ...Array.from({ length: 6 }, () => ({ status: 503, afterMs: 10 })),
+    );
+    const watched = showProducts(rig);
+    await rig.time.advance(20_000);
+    const shown = watched.renders.map(
+      ({ status, attempt, maxAttempts }) => `${status} ${attempt} of ${maxAttempts}`,
+    );
+    expect(shown.filter((text) => /^(sending [^1]|succeeded)/.test(text))).toEqual([
+      'sending 2 of 4',
+      'sending 3 of 4',
+      'sending 4 of 5',
+      'sending 5 of 6',
+      'sending 6 of 7',
+      'succeeded 7 of 8',
+    ]);
+  });
+
   test('a query that needs no network is never held', async () => {
     const rig = createRig();
     setOnline(false);

@@ -39,7 +39,7 @@ const faults: Readonly<Record<ScenarioId, Fault | undefined>> = {
   '503-twice': failTimes(2, 503),
   '429-seconds': rateLimited({ retryAfterSeconds: 5 }),
   '429-date': rateLimited({ retryAfterSeconds: 5, as: 'date' }),
-  outage: failTimes(3, 503),
+  outage: failTimes(5, 503),
   timeout: hang({ times: 1 }),
   'cut-body': cutBody({ body: JSON.stringify(kites), times: 1 }),
   offline: undefined,

@@ -36,7 +36,7 @@ export const stopReasons: Readonly<Record<StopReason, string>> = {
 /** Why an attempt is held before it is sent: the end of "Held: ...". */
 export const holdReasons: Readonly<Record<HeldReason, string>> = {
   'server-down': 'the server is down, and one request at a time finds out when it is back',
-  'rate-limited': 'the server has asked for a pause, and it holds for every request',
+  'rate-limited': 'the server has asked for a pause, and nothing is sent here before its end',
   queued: 'others go first, so that they do not all come at once',
   offline: 'nothing is sent while the device is offline, and no retry is spent',
   'hidden-tab': 'nothing is sent while this tab is hidden, and no retry is spent',

@@ -75,6 +75,8 @@ function recordDecision(
   if (decision.kind === 'stop') {
     return updateLast(recording, (lane) => ({ ...lane, stop: decision.reason }));
   }
+  // It is held at once: there is no wait to draw.
+  if (decision.delayMs === 0) return recording;
   const from = decision.retryAt - decision.delayMs;
   const retryAfterMs = failure.kind === 'http' ? failure.retryAfterMs : undefined;
   return updateLast(recording, (lane) => ({

@@ -40,7 +40,7 @@ export const scenarios: readonly [Scenario, ...Scenario[]] = [
     id: 'outage',
     label: 'Outage',
     explanation:
-      'After three failures in a row Steadfetch takes the server for down. Now nothing is sent but one request at a time, the canary; the rest is held, and goes once it is back.',
+      'After three failures in a row Steadfetch takes the server for down. Now nothing is sent but one request at a time, the canary, about every second at first and then ever more rarely. The one that is answered lets all go on, and those that fail use up no retry.',
     policy: { baseMs: 500 },
   },
   {
@@ -54,7 +54,7 @@ export const scenarios: readonly [Scenario, ...Scenario[]] = [
     id: '429-seconds',
     label: '429 seconds',
     explanation:
-      'The server asks for a pause of 5 seconds (Retry-After: 5). Steadfetch keeps to it: never earlier, and up to half as long later.',
+      'The server asks for a pause of 5 seconds (Retry-After: 5). Steadfetch keeps to it: never earlier, and a tenth of it later at the most.',
     policy: {},
   },
   {
