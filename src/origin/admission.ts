@@ -113,9 +113,10 @@ export function createAdmission(
   const recoveries = createStore(0);
   const line = join?.((word, from) => {
     const { kind, scope } = word;
-    if (kind === 'limit') limits.of(scope).allow(word.remaining, word.forMs);
+    if (kind === 'limit') limits.advise(scope, word.remaining, word.forMs);
     else if (kind === 'up') recoverFrom(scope, between(random, 0, followMs));
-    else if (circuit !== false && leader.hear(scope, from)) vitals.of(scope).follow();
+    else if (circuit !== false && (!word.isProbed || leader.hear(scope, from)))
+      vitals.of(scope).follow();
     pump();
   });
   const leader = createLeader(clock, random, line);
@@ -218,8 +219,11 @@ export function createAdmission(
       lastFailure = error;
       probed?.[1].probes.end(true);
       const tripped = vitals.recordFailure(endpoint, sentAt);
-      if (tripped) slowStart.stop();
-      else if (vitals.origin.usualRate() < 0.05) slowStart.observe(false);
+      if (tripped) {
+        slowStart.stop();
+        // Nobody may wait for it here: whichever tab somebody waits in probes.
+        line?.say({ kind: 'down', scope: downFor(endpoint)?.[0] ?? endpoint, isProbed: false });
+      } else if (vitals.origin.usualRate() < 0.05) slowStart.observe(false);
     } else {
       if (sign === 'success') budget.succeed();
       if (slowStart.isRecovery() && slowStart.isUnderWay(endpoint))
@@ -274,7 +278,7 @@ export function createAdmission(
           scope === everything || (ask.endpoint === scope && downFor(scope)?.[0] === scope),
       );
       if (waiting.length === 0) {
-        if (waitersAt(scope).length === 0) leader.leave(scope);
+        if (waitersAt(scope).length === 0) leader.rest(scope);
         continue;
       }
       const at = probeAt(scope, health, waiting);

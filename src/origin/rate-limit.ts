@@ -20,6 +20,9 @@ const longestMs = 60_000;
 /** What was told to wait goes within this share of the pause after it. */
 const spreadShare = 0.1;
 
+/** What other tabs say pauses nothing for longer, nor again within as long: it is advice. */
+const adviceMs = 14_000;
+
 /** `share`: where in the time after a pause this tab goes, from 0 to 1: not all tabs at once. */
 function createRateLimit(clock: Clock, share: number): RateLimit {
   let pausedUntil = -Infinity;
@@ -62,6 +65,8 @@ export interface RateLimits {
   /** `-Infinity` when nothing has to wait. */
   readonly until: (scope: string) => number;
   readonly spend: (scope: string) => void;
+  /** What another tab says that it was told. */
+  readonly advise: (scope: string, remaining: number, resetInMs: number) => void;
   /** When the first of these ends, or of all; `Infinity` when there is none. */
   readonly nextAt: (scopes?: readonly string[]) => number;
   /** What has had to wait, and no longer has to since this was asked last. */
@@ -75,16 +80,28 @@ export function createRateLimits(clock: Clock, random: Random): RateLimits {
   let share = 0;
 
   const until = (scope: string): number => limits.get(scope)?.until() ?? -Infinity;
+  const of = (scope: string): RateLimit => {
+    const known = limits.get(scope);
+    if (known) return known;
+    // They come with answers: what is over is cleared with the next that is new.
+    for (const [old, { isOver }] of limits) if (isOver()) limits.delete(old);
+    if (limits.size === 0) share = random();
+    const limit = createRateLimit(clock, share);
+    limits.set(scope, limit);
+    return limit;
+  };
+  /** When a scope was first advised on, of late. */
+  const advisedAt = new Map<string, number>();
+
   return {
-    of(scope) {
-      const known = limits.get(scope);
-      if (known) return known;
-      // They come with answers: what is over is cleared with the next that is new.
-      for (const [old, { isOver }] of limits) if (isOver()) limits.delete(old);
-      if (limits.size === 0) share = random();
-      const limit = createRateLimit(clock, share);
-      limits.set(scope, limit);
-      return limit;
+    of,
+    advise(scope, remaining, resetInMs) {
+      const now = clock.now();
+      for (const [old, at] of advisedAt) if (now - at >= 2 * adviceMs) advisedAt.delete(old);
+      const at = advisedAt.get(scope) ?? now;
+      advisedAt.set(scope, at);
+      const leftMs = at + adviceMs - now;
+      if (leftMs > 0) of(scope).allow(remaining, Math.min(resetInMs, leftMs));
     },
     until,
     spend: (scope) => limits.get(scope)?.spend(),

@@ -11,7 +11,9 @@ export interface Leader {
   readonly waitsUntil: (scope: string, isForeground: boolean, sinceMs: number) => number;
   /** This tab probes: from now on it tells the others. */
   readonly lead: (scope: string) => void;
-  /** It is up, or nobody waits for it here. */
+  /** Nobody waits for it here: this tab probes it no longer. */
+  readonly rest: (scope: string) => void;
+  /** It is up. */
   readonly leave: (scope: string) => void;
   /** Says again what holds, where that is due. @returns when to come back. */
   readonly repeat: () => number;
@@ -35,7 +37,7 @@ export function createLeader(clock: Clock, random: Random, line: Line | undefine
 
   const say = (scope: string): void => {
     led.set(scope, clock.now());
-    line?.say({ kind: 'down', scope });
+    line?.say({ kind: 'down', scope, isProbed: true });
   };
   return {
     hear(scope, from) {
@@ -59,6 +61,7 @@ export function createLeader(clock: Clock, random: Random, line: Line | undefine
       followed.delete(scope);
       say(scope);
     },
+    rest: (scope) => void led.delete(scope),
     leave(scope) {
       led.delete(scope);
       followed.delete(scope);

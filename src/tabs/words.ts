@@ -3,8 +3,8 @@ import type { ShareChannel, SharePorts } from './channel.ts';
 
 /** What a tab tells the others about an origin, or about one endpoint of it (`scope`). */
 type Word =
-  /** It is down, and this tab probes it. Said again every few seconds, while that is so. */
-  | { readonly kind: 'down'; readonly scope: string }
+  /** It is down. If this tab probes it, that is said again every few seconds, while it is so. */
+  | { readonly kind: 'down'; readonly scope: string; readonly isProbed: boolean }
   /** It has answered. */
   | { readonly kind: 'up'; readonly scope: string }
   /** It takes as many more requests within `forMs`. */
@@ -93,11 +93,13 @@ export function createTabs(random: Random, ports: SharePorts): Tabs {
 function readWord({
   kind,
   scope,
+  isProbed,
   forMs,
   remaining,
 }: Readonly<Record<string, unknown>>): Word | undefined {
   if (typeof scope !== 'string') return undefined;
-  if (kind === 'down' || kind === 'up') return { kind, scope };
+  if (kind === 'up') return { kind, scope };
+  if (kind === 'down') return { kind, scope, isProbed: isProbed === true };
   const isLimit = kind === 'limit' && Number(forMs) > 0 && Number(remaining) >= 0;
   return isLimit
     ? { kind, scope, forMs: Math.min(Number(forMs), longestMs), remaining: Number(remaining) }

@@ -11,6 +11,8 @@ declare global {
       readonly ask: (path: string) => void;
       readonly pass: (ms: number) => void;
       readonly settle: () => Promise<void>;
+      readonly listen: () => void;
+      readonly isTold?: boolean;
       readonly mute: () => void;
       readonly say: (echo: number) => void;
       readonly hear: (echo: number) => Promise<void>;
@@ -37,7 +39,7 @@ export interface Tabs {
 }
 
 /** Clocks of tabs that are further apart than this are not of one machine. */
-const stepMs = 500;
+const stepMs = 100;
 
 export function launch(isWithBackForwardCache = false): Promise<Browser> {
   const ignoreDefaultArgs = isWithBackForwardCache ? ['--disable-back-forward-cache'] : [];
@@ -48,6 +50,7 @@ export async function openTabs(browser: Browser): Promise<Tabs> {
   const server = await startTabsServer();
   const context = await browser.newContext();
   let pages: readonly Page[] = [];
+  let opened = 0;
   let lastEcho = 0;
   const drop = (page: Page): void => {
     pages = pages.filter((other) => other !== page);
@@ -72,7 +75,7 @@ export async function openTabs(browser: Browser): Promise<Tabs> {
     server,
     async open() {
       const page = await context.newPage();
-      await page.goto(server.url);
+      await page.goto(`${server.url}?tab=${opened++}`);
       await page.waitForFunction(() => 'tab' in window);
       pages = [...pages, page];
       await page.evaluate(() => window.tab.ask('/api/first'));

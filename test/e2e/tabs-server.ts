@@ -4,6 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { basename, join, resolve } from 'node:path';
 
 const dist = resolve(import.meta.dirname, '../../dist');
+/** All of React Query that the package imports where there is no component. */
+const queryCore = resolve(
+  import.meta.dirname,
+  '../../node_modules/@tanstack/query-core/build/modern',
+);
 
 /** A page with the built package, beside an API that is up or down. */
 export interface TabsServer {
@@ -16,7 +21,7 @@ export interface TabsServer {
 
 /** The page's script: what a test calls is `window.tab`. */
 const page = `<!doctype html><title>Tab</title><link rel="icon" href="data:,">
-<script type="importmap">${JSON.stringify({ imports: { '@tanstack/react-query': '/react-query' } })}</script>
+<script type="importmap">${JSON.stringify({ imports: { '@tanstack/react-query': '/query-core/index.js' } })}</script>
 <script type="module">
   globalThis.process = { env: { NODE_ENV: 'production' } };
   const { createSteadfetch } = await import('/dist/index.js');
@@ -33,9 +38,11 @@ const page = `<!doctype html><title>Tab</title><link rel="icon" href="data:,">
     },
     clearTimeout: (handle) => (timers = timers.filter((timer) => timer !== handle)),
   };
+  // The number of the tab, so that no two of them do the same at the same time.
+  const number = Number(new URLSearchParams(location.search).get('tab'));
   const steady = createSteadfetch({
     clock,
-    random: () => 0.5,
+    random: () => number / 4,
     fetch: (...request) => {
       inFlight += 1;
       return fetch(...request).finally(() => (inFlight -= 1));
@@ -69,6 +76,11 @@ const page = `<!doctype html><title>Tab</title><link rel="icon" href="data:,">
       while (inFlight > 0) await fetch('/ping');
       await navigator.locks.query();
     },
+    /** The package has a message of another tab before this has. */
+    listen() {
+      const line = new BroadcastChannel('steadfetch');
+      line.onmessage = () => (tab.isTold = true);
+    },
     mute: () => echoes.close(),
     say: (echo) => echoes.postMessage({ echo }),
     async hear(echo) {
@@ -78,9 +90,6 @@ const page = `<!doctype html><title>Tab</title><link rel="icon" href="data:,">
   addEventListener('pageshow', ({ persisted }) => (tab.isRestored = persisted));
   window.tab = tab;
 </script>`;
-
-/** No React Query here: nobody ever tells that the network is back, or the tab seen. */
-const reactQuery = `export const onlineManager = { subscribe() {}, setEventListener() {} }, focusManager = onlineManager, timeoutManager = globalThis;`;
 
 /** A page that has nothing to do with it. */
 const elsewhere = '<!doctype html><title>Elsewhere</title><link rel="icon" href="data:,">';
@@ -101,8 +110,11 @@ export async function startTabsServer(): Promise<TabsServer> {
       else request.socket.destroy();
     } else if (pathname.startsWith('/dist/')) {
       void readFile(join(dist, basename(pathname))).then((code) => send('text/javascript', code));
-    } else if (pathname === '/react-query') send('text/javascript', reactQuery);
-    else if (pathname === '/ping') response.writeHead(204).end();
+    } else if (pathname.startsWith('/query-core/')) {
+      void readFile(join(queryCore, basename(pathname))).then((code) =>
+        send('text/javascript', code),
+      );
+    } else if (pathname === '/ping') response.writeHead(204).end();
     else send('text/html', pathname === '/' ? page : elsewhere);
   });
   await new Promise<void>((listening) => void server.listen(0, '127.0.0.1', listening));

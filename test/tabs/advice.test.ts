@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest';
+import type { SharePorts } from '../../src/tabs/channel.ts';
+import { createTabs } from '../../src/tabs/words.ts';
+import { openOrigin, type OriginRig } from '../origin/rig.ts';
+import { createVirtualClock } from '../origin/virtual-clock.ts';
+
+const dayMs = 86_400_000;
+
+/** Joins the tabs of one browser; `post` says something as a tab that nobody here knows. */
+function openBrowser() {
+  const receivers = new Set<(message: unknown) => void>();
+  const ports: SharePorts = {
+    open(receive) {
+      receivers.add(receive);
+      return {
+        post(message) {
+          for (const other of receivers) if (other !== receive) other(message);
+        },
+        close: () => void receivers.delete(receive),
+      };
+    },
+    watch(listener) {
+      listener('visible');
+      return () => {};
+    },
+  };
+  const clock = createVirtualClock();
+  return {
+    openTab(number: number, ownClock = clock): OriginRig {
+      const tabs = createTabs(() => number / 10, ports);
+      const join: Parameters<typeof openOrigin>[2] = (hear) => tabs.join('origin', hear);
+      return openOrigin({}, () => 0.5, join, ownClock);
+    },
+    post(message: object) {
+      for (const receive of receivers) receive({ version: 2, key: 'origin', from: 0, ...message });
+    },
+  };
+}
+
+test.each([
+  ['down and probed elsewhere', { kind: 'down', scope: '', isProbed: true }],
+  ['down', { kind: 'down', scope: '', isProbed: false }],
+  ['an endpoint down', { kind: 'down', scope: 'a', isProbed: true }],
+  ['limited for a day', { kind: 'limit', scope: 'a', forMs: dayMs, remaining: 0 }],
+])('told every second that it is %s, a user waits for 16 s at most', async (_what, word) => {
+  const browser = openBrowser();
+  const { ask, advance } = browser.openTab(1);
+  browser.post(word);
+  const asked = ask('a');
+  for (let second = 0; second < 16; second++) {
+    await advance(1000);
+    browser.post(word);
+  }
+  expect(asked.story).toHaveLength(1);
+});
+
+test.each([
+  ['of another version', { version: 3, kind: 'down', scope: '', isProbed: true }],
+  ['about another origin', { key: 'other', kind: 'down', scope: '', isProbed: true }],
+  ['without a sender', { from: undefined, kind: 'down', scope: '', isProbed: true }],
+  ['without a scope', { kind: 'down', isProbed: true }],
+  ['of no kind', { kind: 'lost', scope: '' }],
+  ['with a limit that is none', { kind: 'limit', scope: 'a', forMs: NaN, remaining: 0 }],
+])('a message %s changes nothing', (_what, message) => {
+  const browser = openBrowser();
+  const { ask } = browser.openTab(1);
+  browser.post(message);
+  expect(ask('a').story).toEqual(['0']);
+});
+
+test('a tab that finds a server down tells the others, and the one with a user probes', async () => {
+  const browser = openBrowser();
+  const finder = browser.openTab(1);
+  const other = browser.openTab(2);
+  finder.send('a', 'outage');
+  finder.send('b', 'outage');
+  const asked = other.ask('c');
+  await other.advance(5000);
+  expect(asked.story).toEqual(['1200 probe']);
+  expect(finder.log).toEqual(['0 a', '0 b']);
+});
+
+test('one tab probes for all, and what waits in all of them goes when its probe is answered', async () => {
+  const browser = openBrowser();
+  const leader = browser.openTab(1);
+  const other = browser.openTab(2);
+  leader.send('a', 'outage');
+  leader.send('b', 'outage');
+  const first = leader.ask('a');
+  await leader.advance(1000);
+  const second = other.ask('c');
+  await leader.advance(200);
+  expect(first.story).toEqual(['1200 probe']);
+  expect(second.story).toEqual([]);
+  first.settle('success');
+  await leader.advance(1500);
+  expect(second.story).toEqual(['1950']);
+});
+
+test('a leader that hangs is replaced within 10 s', async () => {
+  const browser = openBrowser();
+  const frozen = createVirtualClock();
+  const leader = browser.openTab(1, frozen);
+  const other = browser.openTab(2);
+  leader.send('a', 'outage');
+  leader.send('b', 'outage');
+  leader.ask('a');
+  await leader.advance(1200);
+  expect(leader.log.at(-1)).toBe('1200 a probe');
+  const asked = other.ask('c');
+  // The clock of the leader stands still: it says nothing more.
+  await other.advance(10_000);
+  expect(asked.story).toEqual(['7250 probe']);
+});
