@@ -32,7 +32,7 @@ export function createForget(
   /** Unless it was settled meanwhile. */
   const leave = (id: string): void => {
     const known = submissions.get(id);
-    one(id, known && { ...known.facts, isInDoubt: known.isSaved || !!known.row });
+    one(id, known && { ...known.facts, isInDoubt: known.facts.isInDoubt || known.isKept });
   };
   /** @returns why the disk could not be cleared; undefined when it is, or there is none. */
   const clear = async (token: string): Promise<{ readonly reason: unknown } | undefined> => {

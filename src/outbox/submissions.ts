@@ -14,6 +14,8 @@ export interface Submission {
   row: Unplaced | undefined;
   /** It is on the disk, where other tabs find it. */
   isSaved: boolean;
+  /** It is there, or in this page alone: it may have been sent. */
+  isKept: boolean;
 }
 
 /** Those in this page who wait for the end of what they have submitted. */
@@ -59,7 +61,14 @@ export function createSubmissions(): Submissions {
       const { id } = facts;
       let one = known.get(id);
       if (!one) {
-        one = { facts, onProgress, row: undefined, isSaved: false, ...createWaiter() };
+        one = {
+          facts,
+          onProgress,
+          row: undefined,
+          isSaved: false,
+          isKept: false,
+          ...createWaiter(),
+        };
         known.set(id, one);
         unsaved.add(id);
         guard();
@@ -73,6 +82,7 @@ export function createSubmissions(): Submissions {
       const one = known.get(id);
       if (!one) return;
       one.isSaved = isSaved;
+      one.isKept = true;
       if (isSaved) unsaved.delete(id);
       else unsaved.add(id);
       guard();

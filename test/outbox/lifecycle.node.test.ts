@@ -113,6 +113,25 @@ describe('after clear() was called, nothing of before is sent', () => {
     expect(await other.outbox.list()).toEqual([]);
   });
 
+  test('and what is submitted while another tab clears was not done: both promises say so', async () => {
+    const { openTab, name, server, pass } = createBrowser();
+    const { outbox } = openTab({ handlers: shop });
+    await settle();
+    localStorage.setItem(`steadfetch outbox cleared ${name}`, 'of another tab');
+    const { saved, delivered } = outbox.submit('order', 'ada');
+    const errors = Promise.all(
+      [saved, delivered].map((end) => end.catch((error: unknown) => error)),
+    );
+    await pass(2000);
+    for (const error of await errors) {
+      expect(error).toMatchObject({
+        message: `This 'order' was discarded from the outbox before it was sent.`,
+        outcome: { kind: 'aborted', processed: 'no' },
+      });
+    }
+    expect(server.arrivals).toEqual([]);
+  });
+
   test('when the outbox is disposed of at once', async () => {
     for (let turns = 0; turns < 12; turns += 1) {
       const { openTab, rows, sentSince, pass } = await afterPage();
