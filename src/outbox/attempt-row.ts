@@ -67,7 +67,8 @@ export function createAttempt({
     // Its tab died while it was under way, and nobody knows its key.
     if (row.isUnkeyed && !definition?.handler.idempotent) return { reason: 'not-repeatable' };
     try {
-      const past = (row.steps === undefined ? [] : await seal.open(row.steps)) as Ready['past'];
+      const past = row.steps === undefined ? [] : await seal.open(row.steps);
+      if (!isPast(past)) throw new TypeError('What is kept of its requests cannot be read.');
       return { ...read, past: row.isRedriven ? renewRefused(past) : past };
     } catch (error) {
       return { reason: 'unreadable', error };
@@ -172,6 +173,9 @@ export function createAttempt({
     };
   };
 }
+
+const isPast = (value: unknown): value is Ready['past'] =>
+  Array.isArray(value) && value.every((step) => typeof Object(step).id === 'string');
 
 function warnOfResult(key: object): void {
   warn(

@@ -26,7 +26,7 @@ export async function readVariables(
   }
   if (row.version === version) return { variables };
   try {
-    if (handler.migrate) return { variables: handler.migrate(variables, row.version) };
+    if (handler.migrate) return { variables: await handler.migrate(variables, row.version) };
     return { reason: 'not-migrated' };
   } catch (error) {
     return { reason: 'not-migrated', error };

@@ -1,5 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { AnyOutboxHandlers, DeadLetterError, OutboxContext } from 'steadfetch/outbox';
+import { createIdbBackend } from '../../src/outbox/idb-backend.ts';
+import { openDatabase } from '../../src/outbox/open-database.ts';
+import type { Row } from '../../src/outbox/row.ts';
 import { deriveKey } from '../../src/policy/idempotency-key.ts';
 import { api, createBrowser, settle, shop } from './rig.ts';
 
@@ -374,6 +377,7 @@ describe('what another version of the app has submitted', () => {
       },
       'not-migrated',
     ],
+    ['it rejects', { migrate: () => Promise.reject(new Error('no')) }, 'not-migrated'],
   ])('is dead where %s', async (_, more, reason) => {
     const browser = createBrowser();
     await leave(browser);
@@ -517,3 +521,31 @@ describe('what another version of the app has submitted', () => {
     expect(await rows()).toMatchObject([{ state: 'dead', deadReason: 'unreadable', attempts: 0 }]);
   });
 });
+
+test.each([
+  ['text', 'steps'],
+  ['nothing in it', [undefined]],
+  ['a number', 1],
+])(
+  'what is kept of its requests and cannot be read (%s) is a dead letter, whole, and keeps nobody waiting',
+  async (_, steps) => {
+    const { openTab, server, name, clock, rows } = createBrowser();
+    const first = openTab({ handlers: shop });
+    await first.outbox.submit('order', 'lamp').saved;
+    first.crash();
+    await settle();
+    const [row] = await rows();
+    const backend = createIdbBackend(await openDatabase(name, clock, () => {}));
+    await backend.write('strict', (tx) => tx.put({ ...row, steps } as Row));
+    backend.close();
+    const sent = server.arrivals.length;
+    const { outbox } = openTab({ handlers: shop });
+    await outbox.submit('order', 'chair').saved;
+    await settle();
+    expect(await outbox.list({ state: 'dead' })).toMatchObject([
+      { reason: 'unreadable', variables: 'lamp', idempotencyKey: row?.id },
+    ]);
+    expect((await rows())[0]).toMatchObject({ variables: 'lamp', steps });
+    expect(server.arrivals.slice(sent).map(({ body }) => body)).toEqual(['"chair"']);
+  },
+);
