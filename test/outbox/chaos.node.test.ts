@@ -97,7 +97,7 @@ async function run(seed: number, hasCircuit: boolean): Promise<readonly unknown[
   // Without locks a tab is known to be dead after 100 s; a handler that never settles after 60 s.
   await skip(130_000);
   const [tab] = tabs;
-  const shown = Promise.all(origins.map((one) => tab?.steady.fetch(`${one}/shown`)));
+  const shown = Promise.all(origins.map(async (one) => tab?.steady.fetch(`${one}/shown`)));
   let isShown = false;
   void shown.then(() => (isShown = true));
   // Where it is paused, somebody waits for it: it is a probe soon.
