@@ -3,11 +3,12 @@ import { createRoot } from 'react-dom/client';
 import { createSteadfetch } from 'steadfetch';
 import { useOriginStatus, useRetryStatus } from 'steadfetch/react';
 
-// Twenty queries of one server, each asked again every ten seconds. Nothing to click.
+// Twenty queries of two endpoints of one server, each asked again every ten seconds. Nothing to click.
 
 let inFlight = 0;
 const steady = createSteadfetch({
-  random: () => 0.5,
+  // Each tab has a chance of its own: else all would draw the same time for their first canary.
+  random: () => Number(location.hash.slice(1)),
   async fetch(input, init) {
     inFlight += 1;
     try {
@@ -43,7 +44,10 @@ function Item({ number }: { readonly number: number }) {
   const queryKey = ['item', number];
   const { data } = useQuery({
     queryKey,
-    queryFn: ({ signal }) => steady.json<{ version: number }>(`/api/${number}`, { signal }),
+    queryFn: ({ signal }) =>
+      steady.json<{ version: number }>(`/api/${number % 2 ? 'stock' : 'prices'}/${number}`, {
+        signal,
+      }),
     refetchInterval: 10_000,
   });
   const { status, reason } = useRetryStatus({ queryKey });
