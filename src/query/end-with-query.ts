@@ -2,6 +2,7 @@ import { CancelledError, type Query, type QueryClient } from '@tanstack/react-qu
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { Operations } from '../fetch/operations.ts';
 import { isServer } from './is-server.ts';
+import { stopWatch } from './when-back.ts';
 
 /** Ends the operations of queries with their fetches. */
 export interface Ends {
@@ -24,6 +25,7 @@ export function endWithQuery(byQuery: WeakMap<Query, LiveOperation>, operations:
       if (stops.has(client) || isServer()) return;
       clients.add(new WeakRef(client));
       const stop = client.getQueryCache().subscribe((event) => {
+        if (event.type === 'removed') stopWatch(event.query);
         const live = byQuery.get(event.query);
         if (!live || live.phase === 'ended') return;
         if (event.type === 'removed') operations.end(live, 'cancelled');

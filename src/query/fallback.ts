@@ -4,6 +4,7 @@ import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { Operations } from '../fetch/operations.ts';
 import { headersLimit } from '../fetch/time-limit.ts';
 import type { Clock } from '../policy/clock.ts';
+import { stopWatch, watchRecovery } from './when-back.ts';
 
 /** The failure that a query shows a fallback for. */
 interface ShownFallback {
@@ -15,9 +16,6 @@ interface ShownFallback {
 }
 
 const shown = new WeakMap<Query, ShownFallback>();
-
-/** What ends the watch over the origin of a query: it has one at most. */
-const watches = new WeakMap<Query, () => void>();
 
 /** What a fallback of a query stands on. */
 interface FallbackSource {
@@ -63,17 +61,12 @@ export async function fallBack(
 }
 
 /** Where its endpoint was down, the real thing is fetched as soon as it is not. */
-function refetchWhenBack(query: Query, { gate, sent }: LiveOperation, note: ShownFallback): void {
-  watches.get(query)?.();
-  if (!gate || isBack()) return;
-  const stop = gate.onRecovery(() => {
-    const isOld = shown.get(query) !== note || query.state.dataUpdateCount > note.count;
-    if (!isOld && !isBack()) return;
-    stop();
-    if (!isOld && query.isActive()) void query.fetch().catch(() => {});
+function refetchWhenBack(query: Query, live: LiveOperation, { count }: ShownFallback): void {
+  const { gate, sent } = live;
+  stopWatch(query);
+  if (!gate || !sent || !gate.isDown(sent.endpoint)) return;
+  watchRecovery(query, live, (watched) => {
+    const isShown = fallbackOf(watched)?.count === count;
+    if (isShown && watched.isActive()) void watched.fetch().catch(() => {});
   });
-  watches.set(query, stop);
-  function isBack(): boolean {
-    return !sent || !gate?.isDown(sent.endpoint);
-  }
 }

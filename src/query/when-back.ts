@@ -16,7 +16,35 @@ interface WhenBackContext {
 const spreadMs = 1000;
 
 /** What ends the watch of each query. */
-const watches = new WeakMap<LiveOperation, () => void>();
+const watches = new WeakMap<Query, () => void>();
+
+/** It is gone from its cache, or fetched anew: nothing is to be fetched again for it. */
+export function stopWatch(query: Query): void {
+  watches.get(query)?.();
+  watches.delete(query);
+}
+
+/**
+ * Calls `onBack` when its endpoint is up again, unless `stopWatch` has been called before. What
+ * waits keeps neither the query nor what is known of its failure: its client may be dropped.
+ */
+export function watchRecovery(
+  query: Query,
+  { gate, sent }: LiveOperation,
+  onBack: (query: Query) => void,
+): void {
+  stopWatch(query);
+  if (!gate || !sent) return;
+  const { endpoint } = sent;
+  const reference = new WeakRef(query);
+  const stop = gate.onRecovery(() => {
+    const watched = reference.deref();
+    if (watched && gate.isDown(endpoint)) return;
+    stop();
+    if (watched) onBack(watched);
+  });
+  watches.set(query, stop);
+}
 
 /**
  * A query that fails while its endpoint is down, and is still on screen at the end of the outage,
@@ -28,24 +56,21 @@ export function refetchWhenBack(
   { clock, random, operations, byQuery }: WhenBackContext,
 ): void {
   const { gate, sent } = live;
-  watches.get(live)?.();
+  stopWatch(query);
   if (!gate || !sent || !gate.isDown(sent.endpoint)) return;
   if (operations.policyOf(live, sent).whenBack === 'leave') return;
-  // It may be gone from the cache by then.
-  const reference = new WeakRef(query);
-  const stop = gate.onRecovery(() => {
-    const failed = reference.deref();
-    const isItsEnd = failed && byQuery.get(failed) === live && failed.state.status === 'error';
-    if (isItsEnd && gate.isDown(sent.endpoint)) return;
-    stop();
-    if (!isItsEnd || failed.state.fetchStatus !== 'idle') return;
+  const own = new WeakRef(live);
+  const isFailed = (failed: Query): boolean =>
+    byQuery.get(failed) === own.deref() &&
+    failed.state.status === 'error' &&
+    failed.state.fetchStatus === 'idle';
+  watchRecovery(query, live, (failed) => {
+    if (!isFailed(failed)) return;
     clock.setTimeout(
       () => {
-        const isLeft = byQuery.get(failed) !== live || failed.state.fetchStatus !== 'idle';
-        if (!isLeft && failed.isActive()) void failed.fetch().catch(() => {});
+        if (isFailed(failed) && failed.isActive()) void failed.fetch().catch(() => {});
       },
       between(random, 0, spreadMs),
     );
   });
-  watches.set(live, stop);
 }

@@ -46,3 +46,38 @@ test.each<[string, (() => Promise<never>) | undefined]>([
   expect(failed).toHaveLength(20);
   expect(clients.filter((client) => client.deref()).length).toBe(0);
 });
+
+test('queries that have failed in an outage are kept neither by their client nor by what waits for its end', async () => {
+  const fetch = (): Promise<Response> => reject(new TypeError('Failed to fetch'));
+  const steady = createSteadfetch({ fetch });
+
+  async function fail(): Promise<WeakRef<object>[]> {
+    const client = new QueryClient({ defaultOptions: steady.defaultOptions });
+    const policy = steady.queryPolicy({ maxRetries: 0, whenDown: 'fail' });
+    const ask = (index: number): Promise<undefined> =>
+      client
+        .fetchQuery({
+          queryKey: [index],
+          queryFn: () => steady.json('http://api.example/a'),
+          ...policy,
+        })
+        .then(
+          () => undefined,
+          () => undefined,
+        );
+    await Promise.all(Array.from({ length: 20 }, (_, index) => ask(index)));
+    const queries = client.getQueryCache().getAll();
+    const references = queries.map((query) => new WeakRef(query));
+    client.clear();
+    return references;
+  }
+  const queries = await fail();
+  await new Promise((resolve) => setImmediate(resolve));
+  gc();
+  await new Promise((resolve) => setImmediate(resolve));
+  gc();
+  expect(queries).toHaveLength(20);
+  // The last failure of an origin is the cause of what is refused while it is down.
+  expect(queries.filter((query) => query.deref()).length).toBeLessThanOrEqual(1);
+  steady.dispose();
+});
