@@ -12,17 +12,20 @@ export interface SteadyClock extends Clock {
 /**
  * Makes a clock whose time only goes forward, from one that a user may set. The time asleep counts,
  * because the wall clock shows it. Where that was set back, the time since the last look is known from
- * the timers alone: one that fires says that its delay has passed. A wall clock that was set forward is
+ * `elapsedMs`, which need not count sleep, and from timers: one that fires says that its delay has passed. A wall clock that was set forward is
  * not told from sleep, so waits end early and never late.
  */
 export function createSteadyClock(clock: Clock): SteadyClock {
   let setBackMs = 0;
   let wallMs = clock.now();
+  let elapsedMs = clock.elapsedMs?.() ?? 0;
 
   const now = (): number => {
     const nextMs = clock.now();
-    if (nextMs < wallMs) setBackMs += wallMs - nextMs;
+    const nextElapsedMs = clock.elapsedMs?.() ?? 0;
+    if (nextMs < wallMs) setBackMs += wallMs - nextMs + Math.max(0, nextElapsedMs - elapsedMs);
     wallMs = nextMs;
+    elapsedMs = nextElapsedMs;
     return nextMs + setBackMs;
   };
   return {

@@ -10,6 +10,11 @@ export interface Clock {
   clearTimeout(handle: unknown): void;
   /** How far `now` is ahead of the wall, in milliseconds, where that was set back. @default 0 */
   setBackMs?(): number;
+  /**
+   * Milliseconds from any beginning, which setting the wall clock does not change: `performance.now`.
+   * Without it, only timers tell how much time has passed while the wall clock was set back.
+   */
+  elapsedMs?(): number;
   /** Where timers keep a process alive: lets it end without this one. */
   unref?(handle: unknown): void;
 }
@@ -28,6 +33,7 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   setTimeout: (callback, delayMs) => setTimeout(callback, delayMs),
   clearTimeout: (handle) => clearTimeout(handle as ReturnType<typeof setTimeout>),
+  elapsedMs: () => performance.now(),
   unref: (handle) => (handle as { unref?: () => void }).unref?.(),
 };
 

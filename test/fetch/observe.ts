@@ -29,7 +29,10 @@ export function observe(promise: Promise<unknown>): Observed {
 
 /** Fakes what the wrapper reads of time, and leaves the event loop alone. */
 export function fakeTime(): void {
-  vi.useFakeTimers({ now: 1_800_000_000_000, toFake: ['Date', 'setTimeout', 'clearTimeout'] });
+  vi.useFakeTimers({
+    now: 1_800_000_000_000,
+    toFake: ['Date', 'performance', 'setTimeout', 'clearTimeout'],
+  });
 }
 
 /** Lets everything happen that needs no time. */

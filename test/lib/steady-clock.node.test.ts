@@ -26,6 +26,16 @@ test('a timer says what has passed since the last look, also when the clock was 
   expect(steady.setBackMs()).toBe(86_400_000);
 });
 
+test('where elapsed time is known, none is lost between two looks though the clock was set back', () => {
+  const wall = createVirtualClock();
+  let elapsedMs = 5000;
+  const steady = createSteadyClock({ ...wall, now: wall.now, elapsedMs: () => elapsedMs });
+  wall.advance(20_000);
+  elapsedMs += 20_000;
+  wall.jump(-86_400_000);
+  expect(steady.now()).toBe(epochMs + 20_000);
+});
+
 test('the time asleep counts, and a clock that was set forward ends waits early', () => {
   const wall = createVirtualClock();
   const steady = createSteadyClock(wall);
