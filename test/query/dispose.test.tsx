@@ -65,7 +65,11 @@ describe('after dispose', () => {
       request.url.endsWith('/here') ? hang(request) : refuse(request),
     );
     const probe = { url: `${origin}/here` };
-    const steady = createSteadfetch({ fetch: server.fetch, connectivity: { probe } });
+    const steady = createSteadfetch({
+      fetch: server.fetch,
+      connectivity: { probe },
+      random: () => 0.5,
+    });
     for (let times = 0; times < 2; times++) {
       const call = observe(steady.fetch(`${origin}/a`));
       await vi.advanceTimersByTimeAsync(6000);
@@ -92,7 +96,11 @@ describe('after dispose', () => {
 
   test('a pause that its server has asked for, and nobody waits for, has no timer', async () => {
     const server = fakeServer(answer(429, null, { 'retry-after': '3000' }));
-    const steady = createSteadfetch({ fetch: server.fetch, origin: { share: false } });
+    const steady = createSteadfetch({
+      fetch: server.fetch,
+      origin: { share: false },
+      random: () => 0.5,
+    });
     observe(steady.fetch(`${origin}/a`));
     // Until then, the time limit of the answer's body has one.
     await vi.advanceTimersByTimeAsync(60_000);
@@ -135,7 +143,11 @@ test.each([
   onTestFinished(() => void vi.unstubAllGlobals());
   const server = fakeServer(answer());
   const probe = { url: '/here' };
-  const steady = createSteadfetch({ fetch: server.fetch, connectivity: { probe } });
+  const steady = createSteadfetch({
+    fetch: server.fetch,
+    connectivity: { probe },
+    random: () => 0.5,
+  });
   const response = await steady.fetch(`${origin}/a`);
   expect(response.status).toBe(200);
   await response.text();
