@@ -352,16 +352,21 @@ export function createAdmission(
     // The origin itself is not to blame for a device that is offline.
     if (isOffline()) return { reason: 'offline', retryAt: onlineAt() };
     const limited = limitedUntil(limitScope);
-    if (limited > -Infinity) return { reason: 'rate-limited', retryAt: limited };
     const down = downFor(endpoint);
+    if (limited > -Infinity) {
+      // What is down as well is probed after both.
+      const probed = down ? probeTime(...down, queue.all()) : limited;
+      const retryAt = probed === undefined ? undefined : Math.max(limited, probed);
+      return { reason: 'rate-limited', retryAt };
+    }
     // Nobody knows whose turn is when.
     if (!down) return { reason: 'queued', retryAt: undefined };
     return { reason: 'server-down', retryAt: probeTime(...down) };
   };
   /** When this tab probes; undefined where a probe is under way, or another tab's. */
-  const probeTime = (scope: string, health: Health): number | undefined => {
+  const probeTime = (scope: string, health: Health, waiters = able()): number | undefined => {
     if (health.probes.isProbing() || leader.isElsewhere(scope)) return undefined;
-    const waiting = able().filter(({ ask }) => scope === everything || ask.endpoint === scope);
+    const waiting = waiters.filter(({ ask }) => scope === everything || ask.endpoint === scope);
     return waiting.length > 0 ? probeAt(scope, health, waiting) : undefined;
   };
   const status = createStatus();
