@@ -77,6 +77,24 @@ async function openThreeTabs({ url, told }: OutboxShop): Promise<ThreeTabs> {
   };
 }
 
+const storageOf = (page: Page): Promise<string> => page.evaluate(() => window.shop.state().storage);
+
+/** What is in the database, read beside the outbox: says, should something be lost, where. */
+async function readDatabase(): Promise<unknown> {
+  const found = await indexedDB.databases();
+  const wait = <T>(request: IDBRequest<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      request.addEventListener('success', () => resolve(request.result));
+      request.addEventListener('error', () => reject(request.error ?? new Error('no reason')));
+    });
+  const database = await wait(indexedDB.open('steadfetch-outbox'));
+  const rows = database.transaction('rows').objectStore('rows');
+  const count = await wait(rows.count());
+  const newest = await wait(rows.openKeyCursor(null, 'prev'));
+  database.close();
+  return { found, count, newestKey: newest?.key };
+}
+
 test('of 1,000 submissions none is lost, none is done twice, and each cart keeps its order, whatever becomes of tabs, browser, line and server', async () => {
   const shop = await openShop({ seed, speed: 40 });
   onTestFinished(shop.close);
@@ -145,11 +163,16 @@ test('of 1,000 submissions none is lost, none is done twice, and each cart keeps
   const read = (limit: number): Promise<readonly number[]> =>
     page.evaluate((most) => window.shop.left(most), limit);
   const patience = AbortSignal.timeout(patienceMs);
+  // A page that has not opened the database yet knows nothing of what is in it.
+  while ((await storageOf(page)) !== 'durable' && !patience.aborted) await pause(100);
   while ((await read(1)).length > 0 && !patience.aborted) await pause(100);
   const dead = await page.evaluate(() => window.shop.dead());
   expect(dead).not.toEqual([]);
   const left = await read(10_000);
-  expect({ ...(await shop.settle(dead, left)), left }).toEqual({
+  const account = { ...(await shop.settle(dead, left)), left };
+  const storages = await Promise.all(tabs.pages().map(storageOf));
+  const database = await page.evaluate(readDatabase);
+  expect(account, JSON.stringify({ storages, database })).toEqual({
     lost: [],
     twice: [],
     early: [],
