@@ -88,8 +88,6 @@ export interface LiveOperation {
   sent: SentRequest | undefined;
   /** A permit that was given before the attempt began. */
   pass: Pass | undefined;
-  /** It goes on together with many others: the network is back, or the tab is seen again. */
-  isResumed?: boolean;
   /** It need not leave the device: React Query's `networkMode` says so. */
   mayBeOffline?: boolean;
   /** Its answers may come from a service worker, and prove nothing of the network. */
@@ -142,7 +140,6 @@ export type OperationInit = Partial<
     | 'gate'
     | 'sent'
     | 'isUrged'
-    | 'isResumed'
     | 'endsWithQuery'
   >
 >;

@@ -168,11 +168,8 @@ export function createOperations(environment: Environment): Operations {
       const now = clock.now();
       const dueAt = live.decision?.retryAt ?? now;
       countHeld(live, dueAt, now);
-      // What is so late was asleep, as was everything else here: it goes in turn.
-      const wasAsleep = now - dueAt > latestMs;
-      live.isResumed = wasAsleep || live.wasTold;
-      // Who comes back asks anew.
-      if (wasAsleep) live.askedAt = now;
+      // What is so late was asleep, and asks anew.
+      if (now - dueAt > latestMs) live.askedAt = now;
     },
     async attempt(live, run) {
       if (live.attempt === 1) emit(live, { type: 'operation:start' });

@@ -98,7 +98,6 @@ export function createPassage(
     endpoint,
     limitScope,
     isNew: live.attempt === 1,
-    isResumed: live.isResumed,
     mayBeOffline: live.mayBeOffline,
   });
   const askOf = (live: LiveOperation, facts: SentRequest): Omit<Ask, 'onHold'> => {

@@ -75,7 +75,6 @@ export function createRetry(context: LoopContext): SteadyRetry {
     const live = operations.begin('call', {
       policy: own,
       idempotent,
-      isResumed: (operations.current() ?? (caller && signals.get(caller)))?.isResumed ?? false,
     });
     // Of its own, so that loops with one caller are told apart; it outlives the loop, for a body that
     // is still to be read, and needs no listener that would have to be removed.

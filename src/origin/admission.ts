@@ -84,8 +84,6 @@ export interface Admission extends Readable<OriginState> {
 const releaseShare = 0.4;
 const leastReleaseMs = 1000;
 const mostReleaseMs = 12_000;
-/** What goes on together, because the network is back or the tab is seen, goes so far apart. */
-const resumeGapMs = 50;
 /** After a Retry-After, what has waited for it goes within so long. */
 const limitSpreadMs = 1000;
 /** What another tab has found to be up, this one takes for that within so long: not all at once. */
@@ -125,7 +123,6 @@ export function createAdmission(
   let lastFailure: unknown;
   let lastAskedAt = clock.now();
   let recoveredAt = -Infinity;
-  let resumedAt = -Infinity;
   let wasOffline = isOffline();
   let isDisposed = false;
 
@@ -392,7 +389,6 @@ export function createAdmission(
     wasOffline = isOffline();
     if (isBack) latency.forget();
     if (queue.size() === 0) return;
-    if (isBack) spread(queue.all(), queue.size() * resumeGapMs);
     pump();
   });
 
@@ -413,20 +409,6 @@ export function createAdmission(
       lastAskedAt = now;
       if (!isOpen(ask, ask.mayBeOffline)) return undefined;
       if (!ask.isNew && slowStart.isUnderWay(ask.endpoint) && queue.size() > 0) return undefined;
-      if (ask.isResumed) {
-        if (now - resumedAt < resumeGapMs) {
-          if (!slowStart.isUnderWay()) {
-            slowStart.begin({
-              count: 1,
-              overMs: resumeGapMs,
-              firstMs: resumeGapMs,
-              isRecovery: false,
-            });
-          }
-          return undefined;
-        }
-        resumedAt = now;
-      }
       return grant(ask);
     },
     wait(ask, take) {

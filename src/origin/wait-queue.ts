@@ -16,8 +16,6 @@ export interface Target {
   readonly limitScope: string;
   /** Its first attempt. */
   readonly isNew: boolean;
-  /** It goes on together with many others: the network is back, or the tab is seen again. */
-  readonly isResumed?: boolean | undefined;
   /** It need not leave the device. */
   readonly mayBeOffline?: boolean | undefined;
 }

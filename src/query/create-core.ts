@@ -73,7 +73,7 @@ export function createCore(
       (signal && signals.get(signal)) ??
       operations.current() ??
       ledger.resume({ request }) ??
-      operations.begin('call', { request, isSingle: true, isResumed: wake.isWaking() }),
+      operations.begin('call', { request, isSingle: true }),
   };
 
   const retryPair = (

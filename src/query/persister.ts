@@ -67,7 +67,6 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     const live = nextAttempt(query);
     let isRead = false;
     try {
-      live.isResumed ||= wake.isWaking(query);
       live.mayBeOffline = isOfflineToo(query);
       // Asked at its end: `retryNow` lends it another mode for its start.
       live.isUnproven = () => isOfflineToo(query);

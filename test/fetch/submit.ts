@@ -54,7 +54,7 @@ export function createSubmitter(
         },
       ),
     (shared) => createKeys(shared, apis),
-    () => ({ isWaking: () => false, meet() {}, expectRetry() {}, dispose() {} }),
+    () => ({ meet() {}, expectRetry() {}, dispose() {} }),
   );
   const { operations, signals, clock } = core.context;
   return {
