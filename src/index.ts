@@ -36,7 +36,7 @@ export type { RetryContext, RetryFallback, RetryOptions, SteadyRetry } from './f
 export type { BudgetOptions } from './origin/retry-budget.ts';
 export type { OriginState } from './origin/status.ts';
 export type { OriginOptions } from './origin/options.ts';
-export type { SlotOptions } from './origin/concurrency.ts';
+export type { ConcurrencyOptions } from './origin/concurrency.ts';
 export type { HealthOptions } from './origin/health.ts';
 export type { ShareChannel, SharePorts } from './tabs/channel.ts';
 export type { TabLife } from './tabs/page-state.ts';
@@ -58,7 +58,7 @@ export type {
   WhenBack,
   WhenDown,
 } from './policy/options.ts';
-export type { Failure, HoldReason, Outcome, Processed } from './policy/outcome.ts';
+export type { Failure, PauseReason, Outcome, Processed } from './policy/outcome.ts';
 export type { DeclaredRateLimit } from './policy/rate-limit.ts';
 export { parseRetryAfter } from './policy/retry-after.ts';
 export type { RetryAfterContext } from './policy/retry-after.ts';

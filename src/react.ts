@@ -1,5 +1,5 @@
 export type { RetryControls } from './query/query-controls.ts';
-export type { HeldReason, RetryStatus } from './query/retry-status.ts';
+export type { AnyPauseReason, RetryStatus } from './query/retry-status.ts';
 export type { ConnectivityState } from './connectivity/connectivity.ts';
 export type { MutationTarget, StatusTarget } from './query/status-store.ts';
 export type { OriginState } from './origin/status.ts';

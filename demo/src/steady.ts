@@ -15,7 +15,7 @@ export const steady = createSteadfetch({
   ],
   connectivity: { probe: { url: 'api/here' } },
   // Three failures in a row trip it, not two: so that two of them show plain retries.
-  origin: { circuit: { maxChance: 0.001 } },
+  origin: { health: { maxChance: 0.001 } },
 });
 
 const { queries, mutations } = steady.defaultOptions;

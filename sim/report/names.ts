@@ -3,7 +3,7 @@ import type { PolicyName } from '../policies/by-name.ts';
 
 /** What the policies are called where people read it. */
 export const names: Readonly<Record<PolicyName, readonly [name: string, about: string]>> = {
-  steadfetch: ['Steadfetch', 'holds, and asks with a canary'],
+  steadfetch: ['Steadfetch', 'holds, and asks with a probe'],
   none: ['No retry', 'fails at once'],
   'react-query': ['React Query', 'its default: 3 retries, 1-2-4 s'],
   ky: ['ky', 'its default: 2 retries, 0.3-0.6 s'],

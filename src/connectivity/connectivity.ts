@@ -4,8 +4,8 @@ import type { Readable } from '../origin/store.ts';
 /** Whether the network is there. */
 export interface ConnectivityState {
   /**
-   * `online`: nothing speaks against it. `suspect`: something does, and nothing is held for it.
-   * `offline`: the device is, as far as can be known, and operations are held.
+   * `online`: nothing speaks against it. `suspect`: something does, and nothing is paused for it.
+   * `offline`: the device is, as far as can be known, and operations are paused.
    */
   readonly status: 'online' | 'suspect' | 'offline';
   /** Since when, in epoch milliseconds. */

@@ -1,6 +1,6 @@
 import { reject } from '../policy/check-option.ts';
 import { checkOrigin } from '../origin/options.ts';
-import type { SlotOptions } from '../origin/concurrency.ts';
+import type { ConcurrencyOptions } from '../origin/concurrency.ts';
 import type { Policy, PolicyOptions } from '../policy/options.ts';
 import type { DeclaredRateLimit } from '../policy/rate-limit.ts';
 import { definePolicy } from '../policy/validate.ts';
@@ -37,11 +37,11 @@ export interface ApiProfile {
   readonly limitsApplyTo?: 'endpoint' | 'api' | undefined;
   /**
    * A part of the origin with a rate limit and a fate of its own: its requests have a budget, a
-   * health, a limit and slots that are not shared with the rest. @default the origin as a whole
+   * health, a limit and concurrency that are not shared with the rest. @default the origin as a whole
    */
   readonly partition?: string | undefined;
   /** How many of its attempts may be in flight. Needs a `partition`. @default that of the instance */
-  readonly slots?: SlotOptions | undefined;
+  readonly concurrency?: ConcurrencyOptions | undefined;
   /** Headers of its own that tell its rate limit, in a form that must be declared: it cannot be guessed. @default none */
   readonly rateLimit?: DeclaredRateLimit | undefined;
   /** Its support of idempotency keys. Without it no POST or PATCH is sent again. @default none */
@@ -66,15 +66,15 @@ export function defineApis(apis: readonly ApiProfile[], policy: Policy): FindApi
   };
 }
 
-function check(operation: string, { match, partition, slots, expect }: ApiProfile): void {
+function check(operation: string, { match, partition, concurrency, expect }: ApiProfile): void {
   checkExpect(operation, expect);
-  checkOrigin(operation, { slots });
-  if (slots && !partition) {
+  checkOrigin(operation, { concurrency });
+  if (concurrency && !partition) {
     reject(
       operation,
       'partition',
       partition,
-      'a name, because its slots are not those of the whole origin',
+      'a name, because its concurrency are not those of the whole origin',
     );
   }
   const isMatch =

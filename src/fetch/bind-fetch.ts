@@ -45,8 +45,8 @@ export function bindFetch(
     },
     isOut: () =>
       live.phase === 'sending' ||
-      open > live.holds.length ||
-      (live.phase === 'held' && live.attempt === 1 && live.doubts > 0),
+      open > live.pauses.length ||
+      (live.phase === 'paused' && live.attempt === 1 && live.doubts > 0),
     isIdle: () => open === 0,
     // While nothing of ours is open, it may be another client that is.
     isReading: () => open > 0 && !live.doubts,

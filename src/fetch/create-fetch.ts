@@ -82,7 +82,7 @@ export function createFetch(context: FetchContext): SteadyFetch {
     if (process.env.NODE_ENV !== 'production') warnOfLoop(context, facts);
     const entered = isLocal(parts, init) ? atNoGate : context.enter(facts, signal);
     const settle = typeof entered === 'function' ? entered : await entered;
-    // Dropped while it was held.
+    // Dropped while it was paused.
     if (!settle) throw abortedBy(live, signal?.aborted ? signal : AbortSignal.abort());
     try {
       // In between, whoever was told of its turn may have aborted it.

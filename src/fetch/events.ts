@@ -1,12 +1,12 @@
 import type { Decision } from '../policy/decision.ts';
 import type { OperationRef } from '../policy/operation.ts';
-import type { Failure, HoldReason, Outcome } from '../policy/outcome.ts';
+import type { Failure, PauseReason, Outcome } from '../policy/outcome.ts';
 
 /** How an operation ended. */
 export type OperationResult =
   | 'succeeded'
   | 'failed'
-  /** Cancelled by the person, or aborted by the caller. */
+  /** Cancelled by the user, or aborted by the caller. */
   | 'cancelled'
   /** A newer fetch of the same query took its place. */
   | 'superseded';
@@ -43,16 +43,17 @@ export type SteadfetchEvent =
       readonly url: string;
       readonly outcome: Outcome;
     })
-  /** It waits at the gate of its origin; said again when the reason or the time changes. */
+  /** Its attempt waits before it is sent; told again when the reason or the time changes. */
   | (EventBase & {
-      readonly type: 'hold';
-      readonly reason: HoldReason;
+      readonly type: 'pause:start';
+      readonly reason: PauseReason;
       readonly retryAt: number | undefined;
     })
-  /** The wait is over: it goes (as the canary, if so), its time was up, or nobody wants it any more. */
+  /** The pause is over: the attempt is sent (as the probe of what is down, if so), `maxPauseMs` is over, or
+   * nobody wants it any more. */
   | (EventBase & {
-      readonly type: 'release';
-      readonly release: 'go' | 'canary' | 'expired' | 'dropped';
+      readonly type: 'pause:end';
+      readonly result: 'sent' | 'probe' | 'expired' | 'dropped';
     })
   | (EventBase & { readonly type: 'attempt:end'; readonly error: unknown })
   /** A failure was decided on. */

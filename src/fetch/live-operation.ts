@@ -1,14 +1,14 @@
 import type { Admission, Permit } from '../origin/admission.ts';
-import type { Held } from '../origin/wait-queue.ts';
+import type { Pause } from '../origin/wait-queue.ts';
 import type { Decision, RetryReason } from '../policy/decision.ts';
 import type { OperationRef } from '../policy/operation.ts';
 import type { PolicyOptions } from '../policy/options.ts';
 import type { Intent, Steps } from './intent.ts';
 
 /** An attempt that waits at a gate, before it is sent. */
-export interface Hold {
+export interface PausedAttempt {
   /** Why, and until when: told anew in place, for an origin that is down tells all who wait. */
-  held: Held;
+  pause: Pause;
   /** Lets it go now, whatever is known of the origin. */
   readonly go: () => void;
   /** It is no longer wanted. */
@@ -47,7 +47,7 @@ export interface LiveOperation {
   /** Which one it is; the attempt is counted beside it. */
   ref: Omit<OperationRef, 'attempt'>;
   attempt: number;
-  phase: 'sending' | 'held' | 'waiting' | 'ended';
+  phase: 'sending' | 'paused' | 'waiting' | 'ended';
   retriedFor: readonly RetryReason[];
   /** When the user asked for it last. */
   askedAt: number;
@@ -70,14 +70,14 @@ export interface LiveOperation {
   /** In development: the requests of this attempt that failed. One of them again is a second loop. */
   failedRequests?: Set<string> | undefined;
   previousBackoffMs?: number;
-  /** What does not count against its deadline: it was held, or asleep with its page or machine. */
-  heldMs: number;
+  /** What does not count against its deadline: it was paused, or asleep with its page or machine. */
+  pausedMs: number;
   /** Until when that is counted. */
-  heldTo?: number;
+  pausedTo?: number;
   /** Its requests that wait at the gate of an origin, and since when. */
-  holds: readonly Hold[];
-  heldSince?: number;
-  /** Is told when it is held or let go and, in a loop of ours, when it waits or goes on. */
+  pauses: readonly PausedAttempt[];
+  pausedSince?: number;
+  /** Is told when it is paused or let go and, in a loop of ours, when it waits or goes on. */
   onChange?: (() => void) | undefined;
   /** Limits the present attempt, in `steady.retry`. */
   attemptLimit?: AttemptLimit | undefined;
@@ -92,7 +92,7 @@ export interface LiveOperation {
   mayBeOffline?: boolean;
   /** Its answers may come from a service worker, and prove nothing of the network. */
   isUnproven?: () => boolean;
-  /** A person has asked for its next request: it goes whatever is known of its origin. */
+  /** A user has asked for its next request: it goes whatever is known of its origin. */
   isUrged?: boolean | undefined;
   /** The attempt that the retry budget was last asked about. */
   paidFor: number;

@@ -4,7 +4,7 @@ import type { Decision } from '../policy/decision.ts';
 import { isIdempotentMethod, type Operation } from '../policy/operation.ts';
 import { layer, type Policy } from '../policy/options.ts';
 import { type Failure, failures } from '../policy/outcome.ts';
-import { countHeld } from './count-held.ts';
+import { countPaused } from './count-paused.ts';
 import { enterDecision } from './enter-decision.ts';
 import type { Emitter, EventDetail, OperationResult } from './events.ts';
 import { type FailureReport, isRepeatable, reportOf, type RequestFacts } from './failure-report.ts';
@@ -26,7 +26,7 @@ export interface Operations {
     init?: OperationInit,
     queryKey?: readonly unknown[],
   ) => LiveOperation;
-  /** Counts the next attempt. What has passed since its time had come, it was held. */
+  /** Counts the next attempt. What has passed since its time had come, it was paused. */
   readonly next: (live: LiveOperation) => void;
   /**
    * Runs an attempt, which is the current operation while `run` is on the stack, and tells of its
@@ -73,7 +73,7 @@ export function createOperations(environment: Environment): Operations {
     emit(live, { type: 'operation:end', result });
     live.phase = 'ended';
     live.steps = undefined;
-    for (const { drop } of live.holds) drop();
+    for (const { drop } of live.pauses) drop();
     // They would keep the QueryClient for as long as its error is kept.
     live.onChange = undefined;
     live.isForeground = undefined;
@@ -146,8 +146,8 @@ export function createOperations(environment: Environment): Operations {
       wasTold: false,
       probedAt: undefined,
       isForeground: undefined,
-      heldMs: 0,
-      holds: none,
+      pausedMs: 0,
+      pauses: none,
       doubts: 0,
       unkeyed: 0,
       gate: undefined,
@@ -167,7 +167,7 @@ export function createOperations(environment: Environment): Operations {
       if (process.env.NODE_ENV !== 'production') live.failedRequests = undefined;
       const now = clock.now();
       const dueAt = live.decision?.retryAt ?? now;
-      countHeld(live, dueAt, now);
+      countPaused(live, dueAt, now);
       // What is so late was asleep, and asks anew.
       if (now - dueAt > latestMs) live.askedAt = now;
     },
@@ -211,7 +211,7 @@ export function createOperations(environment: Environment): Operations {
 
 /** The operation as the policy, `shouldRetry` and errors see it: a value that no longer changes. */
 export function view(live: LiveOperation, facts: RequestFacts): Operation {
-  const { ref, attempt, probes, retriedFor, previousBackoffMs, heldMs } = live;
+  const { ref, attempt, probes, retriedFor, previousBackoffMs, pausedMs } = live;
   // Without a method it is somebody else's request: a query reads; anything else might write.
   const { method = ref.kind === 'query' ? 'GET' : 'POST', url, keyed = false } = facts;
   // Written out: it is made for every failure, and a spread takes several times as long.
@@ -228,6 +228,6 @@ export function view(live: LiveOperation, facts: RequestFacts): Operation {
     idempotent: !!(live.idempotent || facts.idempotent) || isIdempotentMethod(method),
     retriedFor,
     previousBackoffMs,
-    heldMs,
+    pausedMs,
   };
 }

@@ -1,7 +1,7 @@
 import { failures } from '../policy/outcome.ts';
 import { abortedBy, type Call, transmit, untilStopped } from './call.ts';
 import { classify, succeeded } from './classify-response.ts';
-import { countHeld } from './count-held.ts';
+import { countPaused } from './count-paused.ts';
 import { isRepeatable } from './failure-report.ts';
 import { readParts } from './request-parts.ts';
 import { setLimit } from './time-limit.ts';
@@ -23,7 +23,7 @@ export async function outlivePage(call: Call, isWhole: boolean): Promise<Respons
   // It shows nothing, and leaves its place to others.
   call.settle(failures.aborted);
   await untilStopped(call, fate);
-  countHeld(live, cutOffAt, clock.now());
+  countPaused(live, cutOffAt, clock.now());
   if (signal.aborted || !isWhole || !isRepeatable(facts) || isSpent(input, init)) return undefined;
   const turn = await context.enter(facts, caller);
   if (!turn) throw abortedBy(live, signal);

@@ -12,7 +12,7 @@ import { readRateLimit } from '../policy/rate-limit.ts';
 import type { ApiProfile } from './api-profile.ts';
 import type { Expected } from './expected-content.ts';
 import { isRepeatable, type RequestFacts } from './failure-report.ts';
-import { holdAt } from './hold.ts';
+import { pauseAt } from './pause.ts';
 import type { Step } from './intent.ts';
 import { isAwaited, whetherAwaited } from './is-awaited.ts';
 import { weightOf } from './is-in-doubt.ts';
@@ -78,7 +78,7 @@ export interface Passage extends Surroundings {
    *
    * @throws NotSentError when its time is up.
    */
-  readonly holdBefore: (live: LiveOperation) => Promise<void>;
+  readonly pauseBefore: (live: LiveOperation) => Promise<void>;
   /** An attempt is over: a turn that it has not taken goes back. */
   readonly giveBack: (live: LiveOperation) => void;
   readonly origins: Origins;
@@ -100,8 +100,8 @@ export function createPassage(
     isNew: live.attempt === 1,
     mayBeOffline: live.mayBeOffline,
   });
-  const askOf = (live: LiveOperation, facts: SentRequest): Omit<Ask, 'onHold'> => {
-    const { priority, whenDown, holdMs } = context.operations.policyOf(live, facts);
+  const askOf = (live: LiveOperation, facts: SentRequest): Omit<Ask, 'onPause'> => {
+    const { priority, whenDown, maxPauseMs } = context.operations.policyOf(live, facts);
     return {
       ...targetOf(live, facts),
       risk: isSafeMethod(facts.method) ? 0 : isRepeatable(facts) ? 1 : 2,
@@ -110,8 +110,8 @@ export function createPassage(
       id: live.ref.id,
       isFailFast: whenDown === 'fail',
       askedAt: live.askedAt,
-      maxPauseMs: holdMs,
-      hasLastChance: (live.probedAt ?? Infinity) < live.askedAt + holdMs,
+      maxPauseMs: maxPauseMs,
+      hasLastChance: (live.probedAt ?? Infinity) < live.askedAt + maxPauseMs,
     };
   };
   // Apart, so that the way of a request that goes at once makes one function and no more.
@@ -170,7 +170,7 @@ export function createPassage(
     signal: AbortSignal | undefined,
   ): Promise<Settle | undefined> => {
     const { live } = facts;
-    const release = await holdAt(gate, askOf(live, facts), live, signal, context);
+    const release = await pauseAt(gate, askOf(live, facts), live, signal, context);
     if (release === 'expired') throw refuse(live, facts, gate, false);
     return release === 'dropped' ? undefined : settleAt(gate, release, facts);
   };
@@ -181,7 +181,11 @@ export function createPassage(
     // What has failed, and was told so, sends nothing more: not before its next attempt, or ever.
     if (live.intent && (live.decision?.kind === 'stop' || live.phase === 'waiting'))
       return undefined;
-    const gate = origins.admissionOf(url, api?.partition, api?.slots && { slots: api.slots });
+    const gate = origins.admissionOf(
+      url,
+      api?.partition,
+      api?.concurrency && { concurrency: api.concurrency },
+    );
     live.gate = gate;
     live.sent = facts;
     if (pass?.gate === gate) {
@@ -209,10 +213,10 @@ export function createPassage(
     ...surroundings,
     enter,
     origins,
-    async holdBefore(live) {
+    async pauseBefore(live) {
       const { gate, sent } = live;
       if (!gate || !sent) return;
-      const release = await holdAt(gate, askOf(live, sent), live, undefined, context);
+      const release = await pauseAt(gate, askOf(live, sent), live, undefined, context);
       if (release === 'expired') throw refuse(live, sent, gate, false);
       if (release !== 'dropped') live.pass = { gate, permit: release };
     },

@@ -1,6 +1,6 @@
 import type { PageLife } from '../connectivity/page-life.ts';
 import { type Clock, maxTimerMs } from '../policy/clock.ts';
-import { countHeld } from './count-held.ts';
+import { countPaused } from './count-paused.ts';
 import type { Timeout } from '../policy/options.ts';
 import type { LiveOperation } from './live-operation.ts';
 
@@ -40,7 +40,7 @@ export const noLimit = (): TimeLimit => ({ timer: undefined, dueAt: Infinity });
 
 /**
  * Puts a new limit in the place of the old one; none lifts it. What took longer because the tab or
- * the machine was asleep counts as held.
+ * the machine was asleep counts as paused.
  */
 export function setLimit(limited: Limited, limit: TimeLimit, limitMs: number = Infinity): void {
   limited.context.clock.clearTimeout(limit.timer);
@@ -74,7 +74,7 @@ function account({ context, facts }: Limited, limit: TimeLimit): number {
   if (limit.dueAt === Infinity) return 0;
   const now = context.clock.now();
   const lateMs = now - limit.dueAt;
-  if (lateMs > latestMs) countHeld(facts.live, limit.dueAt + latestMs, now);
+  if (lateMs > latestMs) countPaused(facts.live, limit.dueAt + latestMs, now);
   limit.dueAt = Infinity;
   return lateMs;
 }

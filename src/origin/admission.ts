@@ -19,7 +19,7 @@ import {
   type Ask,
   createWaitQueue,
   firstOf,
-  type Held,
+  type Pause,
   isForeground,
   type Target,
   type Waiter,
@@ -61,7 +61,7 @@ export interface Admission extends Readable<OriginState> {
   /** Other endpoints have been answered since this one fails: it is not the origin's fault. */
   readonly isItsOwnFault: (endpoint: string) => boolean;
   /** Why something new would wait now, and until when as far as is known. */
-  readonly whyHeld: (ask: Place) => Held;
+  readonly whyPaused: (ask: Place) => Pause;
   /** Tells of each end of an outage, of the origin or of an endpoint. */
   readonly onRecovery: Readable<number>['subscribe'];
   /** The error of the last attempt that showed an outage. */
@@ -94,15 +94,15 @@ const forgetMs = 60_000;
 export function createAdmission(
   clock: Clock,
   random: Random,
-  { budget: budgetOptions, circuit = {}, slots = {} }: OriginOptions,
+  { budget: budgetOptions, health: healthOptions = {}, concurrency = {} }: OriginOptions,
   join?: (hear: Hear) => Line,
   network: Network = openNetwork,
   isWatched: () => boolean = () => false,
 ): Admission {
-  const { maxInFlight = Infinity, maxQueued = Infinity, queueTimeoutMs = Infinity } = slots;
+  const { maxInFlight = Infinity, maxQueued = Infinity, queueTimeoutMs = Infinity } = concurrency;
   const { isOffline, retryAt: onlineAt, heart } = network;
   const budget = createBudget(budgetOptions === false ? { maxTokens: Infinity } : budgetOptions);
-  const { downFor, ...vitals } = createVitals(clock, random, circuit || { maxChance: -1 });
+  const { downFor, ...vitals } = createVitals(clock, random, healthOptions || { maxChance: -1 });
   const limits = createRateLimits(clock, random);
   const limitedUntil = limits.until;
   const latency = createLatency();
@@ -113,7 +113,7 @@ export function createAdmission(
     const { kind, scope } = word;
     if (kind === 'limit') limits.advise(scope, word.remaining, word.forMs);
     else if (kind === 'up') recoverFrom(scope, between(random, 0, followMs));
-    else if (circuit !== false && (!word.isProbed || leader.hear(scope, from)))
+    else if (healthOptions !== false && (!word.isProbed || leader.hear(scope, from)))
       vitals.of(scope).follow();
     pump();
   });
@@ -345,7 +345,7 @@ export function createAdmission(
     pump();
   });
 
-  const whyHeld: Admission['whyHeld'] = ({ endpoint, limitScope }) => {
+  const whyPaused: Admission['whyPaused'] = ({ endpoint, limitScope }) => {
     // The origin itself is not to blame for a device that is offline.
     if (isOffline()) return { reason: 'offline', retryAt: onlineAt() };
     const limited = limitedUntil(limitScope);
@@ -380,7 +380,7 @@ export function createAdmission(
       const isRecovering = slowStart.isRecovery();
       status.update({ status: isRecovering ? 'recovering' : 'up', retryAt: undefined, waiting });
     }
-    queue.tell(whyHeld);
+    queue.tell(whyPaused);
   };
 
   /** What was paused while the device was offline goes on over another network, maybe. */
@@ -399,7 +399,7 @@ export function createAdmission(
     isOpen,
     isDown: (endpoint) => !!downFor(endpoint),
     isItsOwnFault: vitals.isItsOwnFault,
-    whyHeld,
+    whyPaused,
     onRecovery: recoveries.subscribe,
     lastFailure: () => lastFailure,
     limitedUntil,

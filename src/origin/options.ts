@@ -1,6 +1,6 @@
 import { reject } from '../policy/check-option.ts';
 import type { SharePorts } from '../tabs/channel.ts';
-import type { SlotOptions } from './concurrency.ts';
+import type { ConcurrencyOptions } from './concurrency.ts';
 import type { HealthOptions } from './health.ts';
 import type { BudgetOptions } from './retry-budget.ts';
 
@@ -9,9 +9,9 @@ export interface OriginOptions {
   /** What retries are paid from; `false`: nothing. @default 10 tokens, 0.4 back for a success */
   readonly budget?: BudgetOptions | false | undefined;
   /** When an endpoint or the origin is taken for down; `false`: never. @default consecutive failures that chance would hardly explain */
-  readonly circuit?: HealthOptions | false | undefined;
+  readonly health?: HealthOptions | false | undefined;
   /** A bulkhead. @default none */
-  readonly slots?: SlotOptions | undefined;
+  readonly concurrency?: ConcurrencyOptions | undefined;
   /**
    * Whether the tabs of a browser share what they know of an origin, and one of them probes for all;
    * or what to share it over. Only where there is a BroadcastChannel. @default true
@@ -22,8 +22,12 @@ export interface OriginOptions {
 /** The least and the greatest value of each number. */
 const ranges: Readonly<Record<string, Readonly<Record<string, readonly [number, number]>>>> = {
   budget: { maxTokens: [1, Infinity], tokensPerSuccess: [0, Infinity] },
-  circuit: { maxChance: [0, 1] },
-  slots: { maxInFlight: [1, Infinity], maxQueued: [0, Infinity], queueTimeoutMs: [0, Infinity] },
+  health: { maxChance: [0, 1] },
+  concurrency: {
+    maxInFlight: [1, Infinity],
+    maxQueued: [0, Infinity],
+    queueTimeoutMs: [0, Infinity],
+  },
 };
 
 /** @throws TypeError that names the operation, the option, its value and the allowed range. */

@@ -1,9 +1,9 @@
 import type { Priority } from '../policy/options.ts';
-import type { HoldReason } from '../policy/outcome.ts';
+import type { PauseReason } from '../policy/outcome.ts';
 
 /** Why an attempt waits. */
-export interface Held {
-  readonly reason: HoldReason;
+export interface Pause {
+  readonly reason: PauseReason;
   /** When something is sent, in epoch milliseconds; undefined when that is not known. */
   readonly retryAt: number | undefined;
 }
@@ -38,7 +38,7 @@ export interface Ask extends Target {
   /** It was the probe when its time ended, and may be sent once more. */
   readonly hasLastChance?: boolean | undefined;
   /** It waits, why, and until when as far as is known; told again when that changes. */
-  readonly onHold: (held: Held) => void;
+  readonly onPause: (pause: Pause) => void;
 }
 
 /** An attempt that waits. */
@@ -47,7 +47,7 @@ export interface Waiter<P> {
   askedAt: number;
   expiresAt: number;
   /** What whoever waits was told last. */
-  told?: Held | undefined;
+  told?: Pause | undefined;
   /** Its wait ends: with a permit to be sent or, once its time is up, without. */
   readonly take: (permit: P | undefined) => void;
 }
@@ -62,7 +62,7 @@ export interface WaitQueue<P> {
   /** Their time is longer by so much. */
   readonly extend: (ms: number) => void;
   /** Tells those who do not know it yet why they wait. */
-  readonly tell: (why: (ask: Ask) => Held) => void;
+  readonly tell: (why: (ask: Ask) => Pause) => void;
 }
 
 const ranks = { 'user-blocking': 0, 'user-visible': 1, background: 3 } as const;
@@ -116,16 +116,16 @@ export function createWaitQueue<P>(): WaitQueue<P> {
       for (const waiter of waiters) waiter.expiresAt += ms;
     },
     tell(why) {
-      const known = new Map<string, Held>();
+      const known = new Map<string, Pause>();
       // Who leaves while others are told is told no more.
       for (const waiter of waiters) {
         const { ask, told } = waiter;
         const place = `${ask.endpoint}\n${ask.limitScope}`;
-        const held = known.get(place) ?? why(ask);
-        known.set(place, held);
-        if (told?.reason === held.reason && told.retryAt === held.retryAt) continue;
-        waiter.told = held;
-        ask.onHold(held);
+        const pause = known.get(place) ?? why(ask);
+        known.set(place, pause);
+        if (told?.reason === pause.reason && told.retryAt === pause.retryAt) continue;
+        waiter.told = pause;
+        ask.onPause(pause);
       }
     },
   };

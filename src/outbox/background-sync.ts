@@ -20,7 +20,7 @@ export function prepareSync(database: string): () => void {
     () => {},
   );
   return () => {
-    // Forbidden by the person or the browser: then the next page delivers.
+    // Forbidden by the user or the browser: then the next page delivers.
     registration?.sync?.register(syncTag(database)).catch(() => {});
   };
 }

@@ -25,12 +25,12 @@ const isOwner = ({ owner }: OwnerRecord): boolean => owner !== clearedBy;
 const lookAgainMs = 1000;
 
 /**
- * Each operation on the rows is one transaction. `isHeldElsewhere`: whether an older row of a scope is
+ * Each operation on the rows is one transaction. `isBlockedElsewhere`: whether an older row of a scope is
  * in another store.
  */
 export function createStore(
   backend: Backend,
-  isHeldElsewhere: (scope: string) => Promise<boolean> = async () => false,
+  isBlockedElsewhere: (scope: string) => Promise<boolean> = async () => false,
 ): OutboxStore {
   const { isDurable, read, write, close } = backend;
   return {
@@ -55,7 +55,7 @@ export function createStore(
           await tx.put({ ...unplan(row), state: 'pending', isInDoubt });
           return { row: undefined, next: await unblock(tx, row.blocks, nowMs) };
         }
-        if (row.blocks !== undefined && (await isHeldElsewhere(row.blocks))) {
+        if (row.blocks !== undefined && (await isBlockedElsewhere(row.blocks))) {
           const later = plan({ ...row, isInDoubt }, nowMs + lookAgainMs, nowMs);
           await tx.put(later);
           return { row: undefined, next: later };
@@ -146,10 +146,10 @@ export function createStore(
         await tx.removeOwner(fence.owner);
         return true;
       }),
-    isHeld: async (scope) => !!(await read((tx) => tx.headOf(scope))),
+    isBlocked: async (scope) => !!(await read((tx) => tx.headOf(scope))),
     find: (id) => read((tx) => tx.rowById(id)),
     list: (state, after, limit) => read((tx) => tx.list(state, after, limit)),
-    count: (nowMs, holds) => read((tx) => countAll(tx, nowMs, holds)),
+    count: (nowMs, pauses) => read((tx) => countAll(tx, nowMs, pauses)),
     revive: (id, fence, nowMs, change, leaseUntil) =>
       write('strict', async (tx) => {
         const found = await tx.rowById(id);

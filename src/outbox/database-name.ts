@@ -1,7 +1,7 @@
 import { hmac } from '../intent/sha256.ts';
 
 /**
- * The database of a person: one of its own, so that nobody's entries are sent as another's. Her id is
+ * The database of a user: one of its own, so that nobody's entries are sent as another's. Her id is
  * not to be read from its name.
  */
 export function databaseName(name: string, user: string | undefined): string {

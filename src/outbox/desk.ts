@@ -3,7 +3,7 @@ import { createIdempotencyKey } from '../policy/idempotency-key.ts';
 import type { HandlerDefinition } from './define-handlers.ts';
 import type { Engine } from './engine.ts';
 import { type EntryState, type OutboxEntry, toEntry } from './entry.ts';
-import type { HeldRows } from './holds.ts';
+import type { PausedRows } from './pauses.ts';
 import { pagesOf } from './pages.ts';
 import type { Row } from './row.ts';
 import type { Seal } from './seal.ts';
@@ -19,7 +19,7 @@ export interface OutboxFilter<THandler extends string = string> {
   readonly limit?: number | undefined;
 }
 
-/** What a person sees of the entries, and does with them. */
+/** What a user sees of the entries, and does with them. */
 export interface Desk {
   readonly list: (filter?: OutboxFilter) => Promise<readonly OutboxEntry[]>;
   readonly find: (id: string) => Promise<OutboxEntry | undefined>;
@@ -36,9 +36,9 @@ export interface DeskContext {
   readonly clock: Clock;
   readonly handlers: ReadonlyMap<string, HandlerDefinition>;
   readonly seal: Seal;
-  readonly holds: Pick<HeldRows, 'of'>;
+  readonly pauses: Pick<PausedRows, 'of'>;
   readonly storage: Pick<Storage, 'ready' | 'engines'>;
-  /** A row is due now; `isUrged`: because a person wants it. */
+  /** A row is due now; `isUrged`: because a user wants it. */
   readonly onDue: (row: Row, isUrged: boolean) => void;
   /** A row has another id from now on. */
   readonly onRename: (id: string, row: Row) => void;
@@ -50,7 +50,7 @@ export function createDesk({
   clock,
   handlers,
   seal,
-  holds,
+  pauses,
   storage,
   onDue,
   onRename,
@@ -58,7 +58,7 @@ export function createDesk({
   onChange,
 }: DeskContext): Desk {
   const show = ({ store }: Engine, row: Row): Promise<OutboxEntry> =>
-    toEntry(row, store.isDurable, handlers.get(row.handler), seal, holds.of(row));
+    toEntry(row, store.isDurable, handlers.get(row.handler), seal, pauses.of(row));
 
   /** What the first of the engines that has something says. */
   const first = async <T>(
@@ -97,11 +97,11 @@ export function createDesk({
       const listOf = async (engine: Engine): Promise<readonly OutboxEntry[]> => {
         const found: Row[] = [];
         const pages = pagesOf((after, count) =>
-          engine.store.list(state === 'held' ? 'sending' : state, after, count),
+          engine.store.list(state === 'paused' ? 'sending' : state, after, count),
         );
         for await (const row of pages) {
           if (found.length >= limit) break;
-          const shown = holds.of(row) ? 'held' : row.state;
+          const shown = pauses.of(row) ? 'paused' : row.state;
           const isAsked =
             (state ?? shown) === shown &&
             (handler ?? row.handler) === row.handler &&

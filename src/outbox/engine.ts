@@ -12,7 +12,7 @@ export interface Engine {
   /** Keeps a row of this tab's own, and sends it when it is due. @returns the row as it is kept. */
   readonly add: (row: Unplaced) => Promise<Row>;
   /**
-   * A person wants a row to be sent now, or again; `change` makes another of it.
+   * A user wants a row to be sent now, or again; `change` makes another of it.
    *
    * @returns the row as it is now; undefined when that cannot be.
    */

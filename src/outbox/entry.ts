@@ -1,5 +1,5 @@
-import type { Held } from '../origin/wait-queue.ts';
-import type { HoldReason } from '../policy/outcome.ts';
+import type { Pause } from '../origin/wait-queue.ts';
+import type { PauseReason } from '../policy/outcome.ts';
 import type { HandlerDefinition } from './define-handlers.ts';
 import { DeadLetterError } from './errors.ts';
 import { readVariables } from './read-variables.ts';
@@ -10,14 +10,14 @@ import type { Seal } from './seal.ts';
  * | state | meaning |
  * |---|---|
  * | `pending` | to be sent: at `nextRetryAt`, or after the older ones of its scope |
- * | `held` | its attempt has begun, and waits before it is sent: `hold` says for what |
+ * | `paused` | its attempt has begun, and waits before it is sent: `pause` says for what |
  * | `sending` | an attempt is under way, or was when its tab died |
  * | `done` | delivered; its result is kept for the tab that submitted it |
- * | `dead` | it needs a person |
+ * | `dead` | it needs a user |
  */
-export type EntryState = RowState | 'held';
+export type EntryState = RowState | 'paused';
 
-/** A submission in the outbox, as a person is shown it. */
+/** A submission in the outbox, as a user is shown it. */
 export interface OutboxEntry<TVariables = unknown, TData = unknown> {
   /** By which it is asked for, retried and discarded; also that of its requests. */
   readonly idempotencyKey: string;
@@ -45,10 +45,12 @@ export interface OutboxEntry<TVariables = unknown, TData = unknown> {
    * version delivers it. Undefined for all others.
    */
   readonly waitsFor: 'newer-version' | undefined;
-  /** Why it needs a person; undefined unless it is dead. */
+  /** Why it needs a user; undefined unless it is dead. */
   readonly reason: DeadReason | undefined;
-  /** What its attempt waits for before it is sent, in whatever tab; undefined unless it is `held`. */
-  readonly hold: { readonly reason: HoldReason; readonly retryAt: number | undefined } | undefined;
+  /** What its attempt waits for before it is sent, in whatever tab; undefined unless it is `paused`. */
+  readonly pause:
+    | { readonly reason: PauseReason; readonly retryAt: number | undefined }
+    | undefined;
   /** The result, once it is `done`. */
   readonly data: TData | undefined;
   /** Whether it is on the disk. Where it is not, it is gone with this page. */
@@ -61,7 +63,7 @@ export async function toEntry(
   isDurable: boolean,
   definition: HandlerDefinition | undefined,
   seal: Seal,
-  hold: Held | undefined,
+  pause: Pause | undefined,
 ): Promise<OutboxEntry> {
   const open = (sealed: unknown): Promise<unknown> => seal.open(sealed).catch(() => undefined);
   const read = definition
@@ -73,7 +75,7 @@ export async function toEntry(
     handler: row.handler,
     variables: 'reason' in read ? undefined : read.variables,
     scope: row.scope,
-    state: hold ? 'held' : state,
+    state: pause ? 'paused' : state,
     createdAt: row.createdAt,
     attempts: row.attempts,
     lastAttemptAt: row.lastAttemptAt,
@@ -87,7 +89,7 @@ export async function toEntry(
           : 'no',
     waitsFor: row.waitsFor,
     reason: deadReason,
-    hold,
+    pause,
     data: state === 'done' ? await open(row.result) : undefined,
     isDurable,
   };

@@ -15,7 +15,7 @@ export interface EntryFacts {
 }
 
 /**
- * An entry of the outbox needs a person: it is kept, with its reason. Its `outcome` says whether it
+ * An entry of the outbox needs a user: it is kept, with its reason. Its `outcome` says whether it
  * may have been done, and its `cause` is the last failure, where that was in this tab.
  *
  * @example
@@ -124,7 +124,7 @@ function operationOf({ attempts, createdAt }: EntryFacts): Operation {
     idempotent: true,
     retriedFor: [],
     previousBackoffMs: undefined,
-    heldMs: 0,
+    pausedMs: 0,
   };
 }
 

@@ -30,7 +30,7 @@ export type Fate =
     }
   | { readonly kind: 'dead'; readonly reason: DeadReason };
 
-/** What a person must decide. All other ends of a policy are waits for an outbox. */
+/** What a user must decide. All other ends of a policy are waits for an outbox. */
 const finals: Partial<Record<StopReason, DeadReason>> = {
   'not-retryable': 'refused',
   'should-retry': 'refused',
@@ -52,11 +52,11 @@ export function fateOf(
 ): Fate {
   if (decision.kind === 'stop') {
     const reason = finals[decision.reason];
-    // A request that could not be sent will not be a better one; what is held was none.
+    // A request that could not be sent will not be a better one; what is paused was none.
     if (reason) return { kind: 'dead', reason };
   }
-  const isHeld = failure.kind === 'held-too-long' || failure.kind === 'over-budget';
-  const made = isHeld && !wasSent ? attempts - 1 : attempts;
+  const wasPaused = failure.kind === 'paused-too-long' || failure.kind === 'over-budget';
+  const made = wasPaused && !wasSent ? attempts - 1 : attempts;
   if (made >= maxAttempts) return { kind: 'dead', reason: 'max-attempts' };
   // What the admission knows of its own waits does not outlive them: a later attempt asks it again.
   const toldMs = failure.kind === 'http' ? failure.retryAfterMs : undefined;

@@ -22,7 +22,7 @@ export type OutboxPolicy = Omit<PolicyOptions, 'maxRetries' | 'deadlineMs'>;
 /** How entries of one name are delivered: by any tab, also after a reload, without the component. */
 export interface OutboxHandler<TVariables = never, TData = unknown> {
   /**
-   * Sends it: runs once for each attempt. Whatever identifies the person is read here, when it is
+   * Sends it: runs once for each attempt. Whatever identifies the user is read here, when it is
    * sent: nothing of it is stored.
    */
   readonly mutationFn: (variables: TVariables, context: OutboxContext) => Promise<TData>;
@@ -36,7 +36,7 @@ export interface OutboxHandler<TVariables = never, TData = unknown> {
   /** Entries with the same scope are delivered one after the other, the oldest first. @default none */
   readonly scope?: string | ((variables: NoInfer<TVariables>) => string | undefined) | undefined;
   /**
-   * What becomes of a scope whose oldest entry is dead: the others wait until a person has decided,
+   * What becomes of a scope whose oldest entry is dead: the others wait until a user has decided,
    * or pass it. @default 'block'
    */
   readonly onDead?: 'block' | 'pass' | undefined;
@@ -48,8 +48,8 @@ export interface OutboxHandler<TVariables = never, TData = unknown> {
    * letters until a later version can. @default none
    */
   readonly migrate?: ((variables: unknown, version: number) => NoInfer<TVariables>) | undefined;
-  /** A person is asked after so many attempts. @default Infinity */
+  /** A user is asked after so many attempts. @default Infinity */
   readonly maxAttempts?: number | undefined;
-  /** A person is asked after so long, in milliseconds. @default Infinity */
+  /** A user is asked after so long, in milliseconds. @default Infinity */
   readonly maxAgeMs?: number | undefined;
 }

@@ -68,7 +68,7 @@ export function createIntake(
     known.row = row;
     const { row: added, isDurable } = await storage.add(row);
     if (submissions.get(id) !== known) {
-      // A person has discarded it meanwhile.
+      // A user has discarded it meanwhile.
       await discard(id);
       throw discarded(row);
     }

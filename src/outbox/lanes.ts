@@ -165,7 +165,7 @@ export function createPlaces(parallel: number): Places {
     let paused = 0;
     for (const { lane, one, startedAt } of running) {
       const isOld = nowMs - startedAt >= idleMs;
-      if (one?.live?.phase === 'held') paused += lane === name ? 1 : 0;
+      if (one?.live?.phase === 'paused') paused += lane === name ? 1 : 0;
       else if (one && one.open === 0 && nowMs - one.idleSince >= idleMs) continue;
       else {
         const [ofHandler, itsOwn] = split(lane);
@@ -183,7 +183,9 @@ export function createPlaces(parallel: number): Places {
       const running = [...slots];
       let first: { readonly lane: Lane; readonly fence: Fence } | undefined;
       for (const { fence, lanes, urged } of all) {
-        const wanted = running.filter(({ isUrged, one }) => isUrged && one?.live?.phase !== 'held');
+        const wanted = running.filter(
+          ({ isUrged, one }) => isUrged && one?.live?.phase !== 'paused',
+        );
         if (wanted.length < parallel) {
           const seq = urged.shift();
           if (seq !== undefined) return { seq, fence, lane: '', isUrged: true };

@@ -1,4 +1,4 @@
-import type { Held } from '../origin/wait-queue.ts';
+import type { Pause } from '../origin/wait-queue.ts';
 
 /** What the tabs of one outbox tell each other. */
 export type Message =
@@ -28,21 +28,21 @@ export type Message =
     }
   /** A row waits for a tab of a newer version. */
   | { readonly kind: 'too-new'; readonly id: string }
-  /** A row needs a person; a person has discarded it. */
+  /** A row needs a user; a user has discarded it. */
   | { readonly kind: 'dead'; readonly id: string }
   | { readonly kind: 'discarded'; readonly id: string; readonly isInDoubt: boolean }
-  /** A person has edited a row: it has another id, and is a new one. */
+  /** A user has edited a row: it has another id, and is a new one. */
   | { readonly kind: 'renamed'; readonly id: string; readonly next: string }
   /** All entries are to be discarded, because the user has logged out: by whichever tab can. */
   | { readonly kind: 'cleared'; readonly token: string }
-  /** An attempt at a row waits before it is sent; or, without `held`, no more. */
+  /** An attempt at a row waits before it is sent; or, without `paused`, no more. */
   | {
-      readonly kind: 'held';
+      readonly kind: 'paused';
       readonly id: string;
       readonly attempts: number;
-      readonly held: Held | undefined;
+      readonly pause: Pause | undefined;
     }
-  /** A tab is here that does not know yet what is held. */
+  /** A tab is here that does not know yet what is paused. */
   | { readonly kind: 'here' };
 
 /** Of the messages: a tab with another version of them is not understood, and does not understand. */
@@ -56,8 +56,20 @@ export function write(message: Message): object {
 /** What a tab of another version, or anybody else, has posted is no message. */
 export function read(posted: unknown): Message | undefined {
   const message = Object(posted) as Readonly<Record<string, unknown>>;
-  const { kind, id, token, origin, owner, seq, isUrged, handler, isInDoubt, next, attempts, held } =
-    message;
+  const {
+    kind,
+    id,
+    token,
+    origin,
+    owner,
+    seq,
+    isUrged,
+    handler,
+    isInDoubt,
+    next,
+    attempts,
+    pause,
+  } = message;
   if (message['version'] !== version) return undefined;
   const isWhole =
     kind === 'owner' ||
@@ -73,11 +85,11 @@ export function read(posted: unknown): Message | undefined {
       ((kind === 'done' && typeof handler === 'string') ||
         (kind === 'discarded' && typeof isInDoubt === 'boolean') ||
         (kind === 'renamed' && typeof next === 'string') ||
-        (kind === 'held' && Number.isSafeInteger(attempts) && isHeld(held)) ||
+        (kind === 'paused' && Number.isSafeInteger(attempts) && isPause(pause)) ||
         kind === 'too-new' ||
         kind === 'dead'));
   return isWhole ? (posted as Message) : undefined;
 }
 
-const isHeld = (held: unknown): boolean =>
-  held === undefined || typeof Object(held).reason === 'string';
+const isPause = (pause: unknown): boolean =>
+  pause === undefined || typeof Object(pause).reason === 'string';

@@ -1,6 +1,6 @@
 import { createStore, type Readable } from '../origin/store.ts';
 import type { Clock } from '../policy/clock.ts';
-import type { HeldRows } from './holds.ts';
+import type { PausedRows } from './pauses.ts';
 import type { NotDurableReason } from './open-database.ts';
 import { createRefresh } from './refresh.ts';
 import type { Counts, OutboxStore } from './store.ts';
@@ -26,7 +26,7 @@ const empty: OutboxState = {
   due: 0,
   waiting: 0,
   sending: 0,
-  held: 0,
+  paused: 0,
   dead: 0,
   oldestAt: undefined,
 };
@@ -34,7 +34,7 @@ const empty: OutboxState = {
 export function createDisplay(
   clock: Clock,
   engines: () => readonly { readonly store: OutboxStore }[],
-  holds: HeldRows,
+  pauses: PausedRows,
 ): Display {
   const { getState, subscribe, set } = createStore(empty);
   const changes = createStore(0);
@@ -46,7 +46,7 @@ export function createDisplay(
   const { ask, dispose } = createRefresh(clock, async () => {
     const nowMs = clock.now();
     const counts = await Promise.all(
-      engines().map(({ store }) => store.count(nowMs, holds).catch(() => undefined)),
+      engines().map(({ store }) => store.count(nowMs, pauses).catch(() => undefined)),
     );
     show({ ...sum(counts), storage: getState().storage });
     changes.set(changes.getState() + 1);
@@ -70,7 +70,7 @@ function sum(counts: readonly (Counts | undefined)[]): Counts {
       due: total.due + count.due,
       waiting: total.waiting + count.waiting,
       sending: total.sending + count.sending,
-      held: total.held + count.held,
+      paused: total.paused + count.paused,
       dead: total.dead + count.dead,
       oldestAt: times.length > 0 ? Math.min(...times) : undefined,
     };

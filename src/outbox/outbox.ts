@@ -8,7 +8,7 @@ import { createEngine, type Engine } from './engine.ts';
 import { toDeadLetter } from './entry.ts';
 import { disposedOf, leftBehind } from './errors.ts';
 import { createForget } from './forget.ts';
-import { createHolds } from './holds.ts';
+import { createPauses } from './pauses.ts';
 import { createIntake } from './intake.ts';
 import { createLine } from './line.ts';
 import type { Delivered, OutboxCore, OutboxCoreContext } from './outbox-core.ts';
@@ -53,8 +53,8 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   };
 
   const mark = createClearMark(context.name);
-  const holds = createHolds((message) => line.post(message));
-  const display = createDisplay(clock, () => storage.engines(), holds);
+  const pauses = createPauses((message) => line.post(message));
+  const display = createDisplay(clock, () => storage.engines(), pauses);
   const storage = createStorage({
     ...context,
     clock,
@@ -63,13 +63,13 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       createEngine({
         ...context,
         // What is in this page alone goes after what is on the disk. An IndexedDB waits for nothing else.
-        store: createStore(backend, backend.isDurable ? undefined : isHeldOnDisk),
+        store: createStore(backend, backend.isDurable ? undefined : isBlockedOnDisk),
         lock: backend.isDurable ? ports.lock : undefined,
         clearing: backend.isDurable ? mark.get : () => undefined,
         onCleared: (token) => void forget.obey(token),
         seal,
         waiting: submissions.get,
-        onLive: (row, live) => followAttempt(submissions, holds, row, live, display.refresh),
+        onLive: (row, live) => followAttempt(submissions, pauses, row, live, display.refresh),
         onEnd,
         onStart: onChange,
         onTurn: onDue,
@@ -79,10 +79,10 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     onOpen: (engine) => resume(engine),
     show: display.showStorage,
   });
-  const isHeldOnDisk = async (scope: string): Promise<boolean> =>
+  const isBlockedOnDisk = async (scope: string): Promise<boolean> =>
     (await storage
       .durable()
-      ?.store.isHeld(scope)
+      ?.store.isBlocked(scope)
       .catch(() => false)) ?? false;
   const sweeper = createSweeper(clock, storage.durable);
   const cure = createCure(handlers, onDue);
@@ -125,8 +125,8 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       forget.one(id, known && { ...known.facts, isInDoubt });
     },
     cleared: ({ token }) => void forget.obey(token),
-    held: holds.hear,
-    here: holds.answer,
+    paused: pauses.hear,
+    here: pauses.answer,
   });
   const onEnd = (row: Row, ended: RowEnd, settled: Settled | undefined): void => {
     const { id, handler } = row;
@@ -157,7 +157,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     ...context,
     clock,
     seal,
-    holds,
+    pauses,
     storage,
     onDue,
     onRename(id, row) {
@@ -223,7 +223,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   const unwatch = watchPage(ports, storage, onLeft, (wasAway) => {
     if (wasAway) {
       void settleAll();
-      holds.ask();
+      pauses.ask();
     }
     display.refresh();
   });
@@ -244,7 +244,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     leave(() => true);
   };
 
-  holds.ask();
+  pauses.ask();
   return {
     ...desk,
     async discard(id, error) {

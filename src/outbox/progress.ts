@@ -1,6 +1,6 @@
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { Decision } from '../policy/decision.ts';
-import type { Holds } from './holds.ts';
+import type { Pauses } from './pauses.ts';
 import type { Row } from './row.ts';
 
 /** What this tab does with a submission of its own. */
@@ -33,7 +33,7 @@ export function tellProgress(
 /** Tells how it goes with an attempt, from its beginning to its end. */
 export function followAttempt(
   listeners: Listeners,
-  holds: Pick<Holds, 'note'>,
+  pauses: Pick<Pauses, 'note'>,
   row: Row,
   live: LiveOperation,
   onChange: () => void,
@@ -41,7 +41,7 @@ export function followAttempt(
   live.onChange = () => {
     const none = { retryAt: undefined, decision: undefined, error: undefined };
     if (live.phase !== 'ended') tellProgress(listeners, row, { live, ...none });
-    holds.note(row, live);
+    pauses.note(row, live);
     onChange();
   };
   live.onChange();

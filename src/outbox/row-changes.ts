@@ -1,5 +1,5 @@
 import type { Transaction } from './backend.ts';
-import type { HeldRows } from './holds.ts';
+import type { PausedRows } from './pauses.ts';
 import type { Fence, NewRow, Row } from './row.ts';
 import type { Change, Counts } from './store.ts';
 
@@ -117,8 +117,8 @@ export function applyChange(row: Row, change: Change, nowMs: number): Row | unde
   }
   const { liveOwner: ___, blocks, nextRetryAt: ____, ...rest } = tried;
   const { isBlocking, reason } = change;
-  const held = isBlocking && blocks !== undefined ? { blocks } : {};
-  return { ...rest, ...held, state: 'dead', deadReason: reason };
+  const paused = isBlocking && blocks !== undefined ? { blocks } : {};
+  return { ...rest, ...paused, state: 'dead', deadReason: reason };
 }
 
 /** Its turn comes in the order of its place, also when those behind it have gone meanwhile. */
@@ -159,23 +159,27 @@ export async function unblock(
   return due;
 }
 
-export async function countAll(tx: Transaction, nowMs: number, holds: HeldRows): Promise<Counts> {
+export async function countAll(
+  tx: Transaction,
+  nowMs: number,
+  pauses: PausedRows,
+): Promise<Counts> {
   const owners = await tx.owners();
   const dues = await Promise.all(owners.map(({ owner }) => tx.countDue(owner, nowMs)));
   const states = ['pending', 'sending', 'dead'] as const;
   const counts = await Promise.all(states.map((state) => tx.count(state)));
   const [pending = 0, claimed = 0, dead = 0] = counts;
-  const known = await Promise.all([...holds.ids()].map((id) => tx.rowById(id)));
-  const held = known.filter((row) => row && holds.of(row)).length;
+  const known = await Promise.all([...pauses.ids()].map((id) => tx.rowById(id)));
+  const paused = known.filter((row) => row && pauses.of(row)).length;
   const oldest = await Promise.all(states.map((state) => tx.list(state, 0, 1)));
   const times = oldest.flat().map(({ createdAt }) => createdAt);
-  // What is being sent, or held, is due, too.
+  // What is being sent, or paused, is due, too.
   const due = Math.max(0, dues.reduce((sum, count) => sum + count, 0) - claimed);
   return {
     due,
     waiting: pending - due,
-    sending: claimed - held,
-    held,
+    sending: claimed - paused,
+    paused,
     dead,
     oldestAt: times.length > 0 ? Math.min(...times) : undefined,
   };

@@ -1,10 +1,10 @@
 /** Of the rows. One with a greater number comes from a later version of this package. */
 export const rowSchema = 1;
 
-/** What is kept of an `EntryState`: one that is held is `sending` on the disk. */
+/** What is kept of an `EntryState`: one that is paused is `sending` on the disk. */
 export type RowState = 'pending' | 'sending' | 'done' | 'dead';
 
-/** Why a row needs a person. */
+/** Why a row needs a user. */
 export type DeadReason =
   /** The answer would be the same again: 400, 422, 404 and their like. */
   | 'refused'

@@ -12,7 +12,7 @@ export interface Attempt {
 /** An attempt that is under way. */
 export interface Running {
   readonly row: Row;
-  /** What is known of it while it is held; undefined before it begins. */
+  /** What is known of it while it is paused; undefined before it begins. */
   live: LiveOperation | undefined;
   readonly controller: AbortController;
   /** Where its last request goes; undefined before there is one. */

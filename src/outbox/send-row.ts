@@ -33,7 +33,7 @@ export interface SendOptions {
   readonly idempotent: boolean | undefined;
   /** Ends the attempt: nobody wants it any more. */
   readonly signal: AbortSignal;
-  /** A person has asked for it: it goes whatever is known of its origin. */
+  /** A user has asked for it: it goes whatever is known of its origin. */
   readonly isUrged: boolean;
   /** Which operation it is: its attempts before were made in this tab. */
   readonly before: LiveOperation['ref'] | undefined;
@@ -47,7 +47,7 @@ export interface SendOptions {
   readonly timeout: Timeout;
   /** Since when none of its requests is under way; undefined while one is. */
   readonly idleSince: () => number | undefined;
-  /** It begins: what is held of it can be seen. */
+  /** It begins: what is paused of it can be seen. */
   readonly onLive: (live: LiveOperation) => void;
 }
 

@@ -139,7 +139,7 @@ export function createStorage({
     async add(row) {
       await isOpen;
       // Behind one of its scope that is in this page alone, and may go later.
-      const isBehind = row.scope !== undefined && (await memory?.store.isHeld(row.scope));
+      const isBehind = row.scope !== undefined && (await memory?.store.isBlocked(row.scope));
       const engine = durable;
       if (engine && !isBehind) {
         try {

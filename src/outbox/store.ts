@@ -1,4 +1,4 @@
-import type { HeldRows } from './holds.ts';
+import type { PausedRows } from './pauses.ts';
 import type { DeadReason, Fence, NewRow, OwnerRecord, Row, RowError, RowState } from './row.ts';
 
 /** What an attempt has come to. */
@@ -11,7 +11,7 @@ export type Change =
   | (Tried & {
       readonly kind: 'dead';
       readonly reason: DeadReason;
-      /** Those of its scope wait until a person has decided. */
+      /** Those of its scope wait until a user has decided. */
       readonly isBlocking: boolean;
     })
   /** This version of the app does not understand it: it waits for a later one. Nothing was tried. */
@@ -59,11 +59,11 @@ export interface Counts {
   readonly due: number;
   /** To be sent later, or after the older ones of their scope. */
   readonly waiting: number;
-  /** On their way, and not held. */
+  /** On their way, and not paused. */
   readonly sending: number;
-  /** Their attempts have begun, and wait before they are sent: see `hold` of an entry. */
-  readonly held: number;
-  /** They need a person. */
+  /** Their attempts have begun, and wait before they are sent: see `pause` of an entry. */
+  readonly paused: number;
+  /** They need a user. */
   readonly dead: number;
   /** When the oldest of them was submitted, in epoch milliseconds. */
   readonly oldestAt: number | undefined;
@@ -96,7 +96,7 @@ export interface OutboxStore {
   /**
    * Enters what has become of a row that was claimed.
    *
-   * @returns undefined when it is no longer of this tab, or a person has discarded it.
+   * @returns undefined when it is no longer of this tab, or a user has discarded it.
    */
   readonly settle: (
     claimed: Row,
@@ -135,14 +135,14 @@ export interface OutboxStore {
   /** Forgets an owner that has nothing to send. @returns whether it is forgotten. */
   readonly abandon: (fence: Fence) => Promise<boolean>;
   /** Whether a row of the scope is not over, and holds those behind it up. */
-  readonly isHeld: (scope: string) => Promise<boolean>;
+  readonly isBlocked: (scope: string) => Promise<boolean>;
   readonly find: (id: string) => Promise<Row | undefined>;
   readonly list: (
     state: RowState | undefined,
     after: number,
     limit: number,
   ) => Promise<readonly Row[]>;
-  readonly count: (nowMs: number, holds: HeldRows) => Promise<Counts>;
+  readonly count: (nowMs: number, pauses: PausedRows) => Promise<Counts>;
   /**
    * A row is to be sent now: one that waits for its time, or a dead one or one that belongs to nobody,
    * which this tab then owns.

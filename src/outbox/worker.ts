@@ -320,7 +320,7 @@ export function createWorker({
     add(row, isUrged = false) {
       if (!driven.has(row.liveOwner ?? '')) return;
       const known = running.get(row.seq)?.one;
-      if (isUrged && known) for (const { go } of known.live?.holds ?? []) go();
+      if (isUrged && known) for (const { go } of known.live?.pauses ?? []) go();
       note(row, isUrged);
       void pump();
     },

@@ -13,9 +13,9 @@ const rules: ReadonlyMap<string, readonly unknown[]> = new Map<string, readonly 
   ['timeout', [1, Infinity]],
   // Its jitter, up to a fifth on top, must still fit a timer.
   ['maxRetryAfterMs', [0, Math.floor(maxTimerMs / 1.2)]],
-  ['whenDown', ['hold', 'fail']],
+  ['whenDown', ['pause', 'fail']],
   ['whenBack', ['refetch', 'leave']],
-  ['holdMs', [0, Infinity]],
+  ['maxPauseMs', [0, Infinity]],
   ['priority', ['user-blocking', 'user-visible', 'background']],
   ['shouldRetry', []],
 ]);

@@ -40,7 +40,7 @@ export function decide(
   const stop = (reason: StopReason): Decision => ({
     kind: 'stop',
     reason,
-    retryAt: failure.kind === 'held-too-long' ? failure.retryAt : askedAt,
+    retryAt: failure.kind === 'paused-too-long' ? failure.retryAt : askedAt,
   });
 
   const advice = failure.kind === 'http' ? failure.shouldRetry : undefined;
@@ -64,7 +64,8 @@ export function decide(
     retryAfterMs === undefined ? 0 : Math.floor(retryAfterMs * (1 + retryAfterJitter * random()));
   const delayMs = Math.max(backoffMs, askedMs);
   const retryAt = nowMs + delayMs;
-  if (retryAt > operation.startedAt + operation.heldMs + policy.deadlineMs) return stop('deadline');
+  if (retryAt > operation.startedAt + operation.pausedMs + policy.deadlineMs)
+    return stop('deadline');
   return { kind: 'retry', reason: reason ?? 'should-retry', delayMs, backoffMs, retryAt };
 }
 

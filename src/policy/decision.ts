@@ -42,13 +42,13 @@ export type StopReason =
   | 'aborted'
   /** `shouldRetry` returned false, or the API says so: it would answer the same again. */
   | 'should-retry'
-  /** It was held for longer than `holdMs`. */
-  | 'held-too-long'
+  /** It was paused for longer than `maxPauseMs`. */
+  | 'paused-too-long'
   /** The origin's retry budget is spent. */
   | 'over-budget'
   /** Its idempotency key is older than its API keeps it, and it may have been done. */
   | 'expired'
-  /** The person pressed Cancel. */
+  /** The user pressed Cancel. */
   | 'cancelled';
 
 /** What to do after a failed attempt. A plain value, decided once per failure. */

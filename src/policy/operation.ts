@@ -19,8 +19,8 @@ export interface Operation extends OperationRef {
   readonly retriedFor: readonly RetryReason[];
   /** The backoff before this attempt, in milliseconds, without any Retry-After; undefined before the first retry. */
   readonly previousBackoffMs: number | undefined;
-  /** How long it was held between its attempts (offline, hidden tab): this does not count against the deadline. */
-  readonly heldMs: number;
+  /** How long it was paused between its attempts (offline, hidden tab): this does not count against the deadline. */
+  readonly pausedMs: number;
 }
 
 /** Which operation it is, and where it stands. */

@@ -17,12 +17,12 @@ export type Timeout = number | { readonly headersMs: number; readonly bodyIdleMs
 export type ShouldRetry = (failure: Failure, operation: Operation) => boolean | undefined;
 
 /** Waiting for an origin that is down, or failing at once. */
-export type WhenDown = 'hold' | 'fail';
+export type WhenDown = 'pause' | 'fail';
 
 /** Fetching what has failed in an outage again at its end, or leaving it. */
 export type WhenBack = 'refetch' | 'leave';
 
-/** Who goes first after a hold. The names are those of the Prioritized Task Scheduling API. */
+/** Who goes first after a pause. The names are those of the Prioritized Task Scheduling API. */
 export type Priority = 'user-blocking' | 'user-visible' | 'background';
 
 /** The names of the {@link presets}. */
@@ -50,7 +50,7 @@ export interface PolicyOptions {
   readonly maxRetryAfterMs?: number | undefined;
   /**
    * What to do while the origin is down or rate-limited: wait for it before the attempt is sent, or
-   * fail at once. @default 'hold'
+   * fail at once. @default 'pause'
    */
   readonly whenDown?: WhenDown | undefined;
   /**
@@ -59,7 +59,7 @@ export interface PolicyOptions {
    */
   readonly whenBack?: WhenBack | undefined;
   /** The longest such wait, in milliseconds, from the latest ask; it does not count against `deadlineMs`. @default 60000 */
-  readonly holdMs?: number | undefined;
+  readonly maxPauseMs?: number | undefined;
   /**
    * Who goes first after an outage, by the names of the Prioritized Task Scheduling API.
    * `user-blocking`: a user waits for it, whatever the page shows; `background`: nobody does;
@@ -82,7 +82,7 @@ export interface Policy {
   readonly maxRetryAfterMs: number;
   readonly whenDown: WhenDown;
   readonly whenBack: WhenBack;
-  readonly holdMs: number;
+  readonly maxPauseMs: number;
   readonly priority: Priority;
   readonly shouldRetry?: ShouldRetry | undefined;
 }
@@ -96,16 +96,16 @@ const interactive = {
   deadlineMs: 90_000,
   timeout: 10_000,
   maxRetryAfterMs: 60_000,
-  whenDown: 'hold',
+  whenDown: 'pause',
   whenBack: 'refetch',
-  holdMs: 60_000,
+  maxPauseMs: 60_000,
   priority: 'user-visible',
 } as const satisfies Policy;
 
 /**
  * The defaults, frozen:
  *
- * - `interactive`: a person waits for it. The default.
+ * - `interactive`: a user waits for it. The default.
  * - `background`: nobody watches; slower, longer, gentler.
  * - `critical`: a submission that must arrive. Short attempts and many of them: on a line where
  *   45 % of the attempts fail, 8 retries within 60 s still miss 99.9 %.
@@ -125,7 +125,7 @@ export const presets: Readonly<Record<PresetName, Policy>> = Object.freeze({
     deadlineMs: 600_000,
     timeout: 30_000,
     maxRetryAfterMs: 300_000,
-    holdMs: 300_000,
+    maxPauseMs: 300_000,
     priority: 'background',
   }),
   critical: Object.freeze({

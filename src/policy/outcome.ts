@@ -5,10 +5,10 @@
 export type Processed = 'no' | 'yes' | 'unknown';
 
 /** Why an attempt waits before it is sent. */
-export type HoldReason =
+export type PauseReason =
   /** The device is offline, whatever the origin. */
   | 'offline'
-  /** The origin does not answer; a canary goes out from time to time. */
+  /** The origin does not answer; a probe goes out from time to time. */
   | 'server-down'
   /** The origin has asked for a pause, or nothing is left of what it allows. */
   | 'rate-limited'
@@ -24,9 +24,9 @@ export type HoldReason =
  * | `network` | the attempt was rejected before any header: refused, reset, DNS, CORS, offline | unknown |
  * | `timeout` | our own per-attempt time-out, before the headers or within the body | unknown; by its status |
  * | `body` | a 2xx answer began, and its body broke, could not be read, or is not what was asked for | yes; unknown where somebody else may have answered |
- * | `aborted` | the caller aborted, or the person cancelled | unknown; no before it was sent |
+ * | `aborted` | the caller aborted, or the user cancelled | unknown; no before it was sent |
  * | `invalid` | the request was not sent (a programming error, or blocked by the page's CSP) | no |
- * | `held-too-long` | it was not sent: what it waited for did not come within `holdMs` | no; unknown after an attempt that was |
+ * | `paused-too-long` | it was not sent: what it waited for did not come within `maxPauseMs` | no; unknown after an attempt that was |
  * | `over-budget` | it was not sent: the origin's retry budget is spent | the same |
  * | `expired` | it was not sent again: its idempotency key is older than its API keeps it | unknown |
  * | `error` | something else threw inside the operation, and nothing is known about it | unknown |
@@ -53,9 +53,9 @@ type Cause =
   | { readonly kind: 'timeout'; readonly phase: 'headers' | 'body' }
   | { readonly kind: 'body'; readonly status: number }
   | {
-      readonly kind: 'held-too-long';
+      readonly kind: 'paused-too-long';
       /** What it waited for. */
-      readonly reason: HoldReason;
+      readonly reason: PauseReason;
       /** When its origin is tried next, or takes requests again, in epoch milliseconds; undefined when that is not known. */
       readonly retryAt: number | undefined;
     }

@@ -24,9 +24,9 @@ export function whyRetry(failure: Failure): RetryReason | undefined {
   return statusReasons[status];
 }
 
-type NotSent = 'held-too-long' | 'over-budget' | 'expired';
+type NotSent = 'paused-too-long' | 'over-budget' | 'expired';
 const isNotSent = (kind: Failure['kind']): kind is NotSent =>
-  kind === 'held-too-long' || kind === 'over-budget' || kind === 'expired';
+  kind === 'paused-too-long' || kind === 'over-budget' || kind === 'expired';
 
 /**
  * Was it processed, and may it be sent again? Returns why not; undefined when it may. The order of

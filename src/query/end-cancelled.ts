@@ -5,7 +5,7 @@ import type { Operations } from '../fetch/operations.ts';
 import type { Decision } from '../policy/decision.ts';
 import { failures } from '../policy/outcome.ts';
 
-/** Ends an operation, which the person has cancelled, with this error. */
+/** Ends an operation, which the user has cancelled, with this error. */
 export function endCancelled(
   operations: Operations,
   live: LiveOperation,

@@ -14,7 +14,7 @@ export interface FormPresses<TData, TError, TVariables> {
   readonly reading: ReadonlySet<{ readonly variables: TVariables }>;
   /** The latest, when its payload could not be read. */
   readonly unread: { readonly variables: TVariables; readonly error: TError } | undefined;
-  /** What the person must be asked. */
+  /** What the user must be asked. */
   readonly confirmation: Confirmation<TData, TError, TVariables> | undefined;
   /** What this page has sent last. */
   readonly sent: () => Sent<TVariables, TError> | undefined;

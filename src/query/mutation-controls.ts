@@ -9,11 +9,11 @@ import { definitionBehind } from './mutation-definition.ts';
 import { type MutationRun, refuseRun, runOf } from './mutation-run.ts';
 import type { Instance } from './registry.ts';
 
-/** Ends the wait or the hold of a mutation of ours. */
+/** Ends the wait or the pause of a mutation of ours. */
 export function retryMutationNow(mutation: Mutation): void {
   const live = runOf(mutation)?.live;
   if (!live) return;
-  for (const { go } of live.holds) go();
+  for (const { go } of live.pauses) go();
   if (live.phase !== 'waiting') return;
   live.isUrged = true;
   live.skip?.();
@@ -44,7 +44,9 @@ function whyCancelled(
   wasSent: boolean,
 ): SteadfetchError | undefined {
   if (run?.isOut()) return cutOff(run);
-  return !run || (live.attempt === 1 && live.phase === 'held') ? notSent(live, wasSent) : undefined;
+  return !run || (live.attempt === 1 && live.phase === 'paused')
+    ? notSent(live, wasSent)
+    : undefined;
 }
 
 /** What was sent before is not undone by that. */

@@ -6,7 +6,7 @@ import { attemptsAllowed, attemptsOf } from './attempts-allowed.ts';
 import { definitionBehind } from './mutation-definition.ts';
 import { mayHaveBegun, runOf } from './mutation-run.ts';
 import type { Instance } from './registry.ts';
-import { heldAtOnce, holdReason, idle, type RetryStatus, waitOf } from './retry-status.ts';
+import { pausedAtOnce, pauseReason, idle, type RetryStatus, waitOf } from './retry-status.ts';
 
 /** The status of a mutation, from React Query's state, the failures it has had and, where it is ours, its loop. */
 export function mutationStatus(
@@ -39,15 +39,15 @@ export function mutationStatus(
     const ended = isInDoubtBefore || isUnsure ? 'unknown' : 'failed';
     return { ...common, status: ended, attempt: failed, reason, retryAt };
   }
-  const held = live?.holds[0]?.held ?? heldAtOnce(live);
-  if (held) return { ...common, status: 'held', attempt: next, ...held };
+  const pause = live?.pauses[0]?.pause ?? pausedAtOnce(live);
+  if (pause) return { ...common, status: 'paused', attempt: next, ...pause };
   if (isPaused && !own) {
     const isQueued = mutation.options.networkMode === 'always' && isBehindAnother(mutation, cache);
     return {
       ...common,
-      status: 'held',
+      status: 'paused',
       attempt: failed,
-      reason: isQueued ? 'queued' : holdReason(),
+      reason: isQueued ? 'queued' : pauseReason(),
     };
   }
   if (own) {

@@ -56,7 +56,7 @@ export function createOutboxMutation(
         return await submission.delivered;
       } finally {
         shown.phase = 'ended';
-        shown.holds = [];
+        shown.pauses = [];
       }
     };
     return define(keep, {
@@ -72,7 +72,7 @@ export function createOutboxMutation(
 function show(shown: LiveOperation, { attempt, live, retryAt, decision, error }: Progress): void {
   shown.attempt = attempt;
   shown.phase = live?.phase ?? 'waiting';
-  shown.holds = live?.holds ?? [];
+  shown.pauses = live?.pauses ?? [];
   if (live?.doubts) shown.doubts = live.doubts;
   if (!live) shown.lastError = error;
   if (decision && retryAt !== undefined) shown.decision = { ...decision, retryAt };

@@ -94,7 +94,7 @@ export interface OutboxConfig<H extends AnyOutboxHandlers> {
   /** Of the database. @default 'steadfetch-outbox' */
   readonly name?: string | undefined;
   /**
-   * So many attempts at once to one origin in this tab; the slots of an origin come on top. Of entries that
+   * So many attempts at once to one origin in this tab; the concurrency limit of an origin comes on top. Of entries that
    * were never tried, it is taken to be where the last of their handler went. @default 4
    */
   readonly parallel?: number | undefined;

@@ -15,7 +15,7 @@ import type { Clock, Random } from '../policy/clock.ts';
 import type { FailureLedger } from './failure-ledger.ts';
 import { warn } from '../fetch/warn.ts';
 import { fallBack } from './fallback.ts';
-import { showHold } from './show-hold.ts';
+import { showPause } from './show-pause.ts';
 import { isServer } from './is-server.ts';
 import { instanceBehind, ownFallback, ownPolicy } from './registry.ts';
 import type { Wake } from './wake.ts';
@@ -49,7 +49,7 @@ export interface PersisterContext {
   readonly ledger: FailureLedger;
   /** The newest operation of each query. */
   readonly byQuery: WeakMap<Query, LiveOperation>;
-  readonly holdBefore: Passage['holdBefore'];
+  readonly pauseBefore: Passage['pauseBefore'];
   readonly giveBack: Passage['giveBack'];
   readonly wake: Wake;
   readonly ends: Ends;
@@ -71,7 +71,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
       // Asked at its end: `retryNow` lends it another mode for its start.
       live.isUnproven = () => isOfflineToo(query);
       live.isForeground = () => isAwaited(query);
-      live.onChange = () => showHold(context.client, query, live, shared);
+      live.onChange = () => showPause(context.client, query, live, shared);
       const linked = linkSignal(context, (signal) => {
         isRead = true;
         signals.set(signal, live);
@@ -116,7 +116,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
   }
 
   async function untilItsTurn(live: LiveOperation): Promise<void> {
-    await shared.holdBefore(live);
+    await shared.pauseBefore(live);
     // Nobody asks about it any more.
     if (live.phase === 'ended') throw live.lastError;
   }
@@ -147,7 +147,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     const attempt = fetchFailureCount + 1;
     const live = operations.begin(
       'query',
-      // Where it went before, it will go again: so it can be held before its queryFn runs.
+      // Where it went before, it will go again: so it can be paused before its queryFn runs.
       {
         policy,
         attempt,

@@ -9,10 +9,10 @@ import { queryStatus } from './query-status.ts';
 import type { Instance } from './registry.ts';
 import { replaceFetch } from './replace-fetch.ts';
 
-/** What a person can do about a query or a mutation. It does nothing where there is nothing to do. */
+/** What a user can do about a query or a mutation. It does nothing where there is nothing to do. */
 export interface RetryControls {
   /**
-   * Ends the wait or the hold at once; a query that has failed is tried again. Does nothing while an
+   * Ends the wait or the pause at once; a query that has failed is tried again. Does nothing while an
    * attempt is under way, so that twenty presses are one request. Does nothing for a plain mutation.
    */
   readonly retryNow: () => void;
@@ -27,21 +27,21 @@ export interface RetryControls {
 export function retryNow(query: Query, instance: Instance): void {
   const { status } = queryStatus(query, instance);
   const live = instance.byQuery.get(query);
-  const held = live?.holds ?? [];
-  for (const { go } of held) go();
-  if (held.length > 0) return;
-  if (status !== 'waiting' && status !== 'failed' && status !== 'held') return;
+  const pauses = live?.pauses ?? [];
+  for (const { go } of pauses) go();
+  if (pauses.length > 0) return;
+  if (status !== 'waiting' && status !== 'failed' && status !== 'paused') return;
   // The operation that follows takes that over.
   if (live) live.isUrged = true;
-  // One attempt whatever is known of the network; the next one is held again.
-  replaceFetch(query, status === 'held' ? { networkMode: 'offlineFirst' } : undefined);
+  // One attempt whatever is known of the network; the next one is paused again.
+  replaceFetch(query, status === 'paused' ? { networkMode: 'offlineFirst' } : undefined);
 }
 
 export function cancel(query: Query, instance: Instance): void {
   const { byQuery, operations } = instance;
   const live = byQuery.get(query);
   const { status, lastError } = queryStatus(query, instance);
-  if (status !== 'waiting' && status !== 'held' && status !== 'sending') return;
+  if (status !== 'waiting' && status !== 'paused' && status !== 'sending') return;
   // Its end is on its way.
   const isCancelled = live?.decision?.reason === 'cancelled';
   if (isCancelled && query.state.fetchStatus === 'fetching') return;

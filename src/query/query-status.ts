@@ -3,7 +3,7 @@ import { reportOf } from '../fetch/failure-report.ts';
 import { attemptsAllowed } from './attempts-allowed.ts';
 import { fallbackOf } from './fallback.ts';
 import type { Instance } from './registry.ts';
-import { heldAtOnce, holdReason, idle, type RetryStatus, waitOf } from './retry-status.ts';
+import { pausedAtOnce, pauseReason, idle, type RetryStatus, waitOf } from './retry-status.ts';
 
 /** The status of a query, from React Query's state and the newest operation behind it. */
 export function queryStatus(
@@ -36,14 +36,14 @@ export function queryStatus(
     maxAttempts,
     lastError: lastFailure,
   };
-  const held = isUnderWay ? (live.holds[0]?.held ?? heldAtOnce(live)) : undefined;
-  if (held) return { ...active, status: 'held', ...held };
+  const pause = isUnderWay ? (live.pauses[0]?.pause ?? pausedAtOnce(live)) : undefined;
+  if (pause) return { ...active, status: 'paused', ...pause };
   if (fetchStatus === 'paused') {
-    const reason = holdReason();
+    const reason = pauseReason();
     // Nothing queues a query: it is about to go on.
-    return reason === 'queued' && before?.status === 'held'
+    return reason === 'queued' && before?.status === 'paused'
       ? before
-      : { ...active, status: 'held', reason };
+      : { ...active, status: 'paused', reason };
   }
   if (isUnderWay && live.phase === 'sending') return { ...active, status: 'sending' };
   // A fetch that the server has begun has no operation here before its first retry.

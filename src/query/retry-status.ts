@@ -1,36 +1,36 @@
 import { focusManager, onlineManager } from '@tanstack/react-query';
 import type { LiveOperation } from '../fetch/live-operation.ts';
-import type { Held } from '../origin/wait-queue.ts';
+import type { Pause } from '../origin/wait-queue.ts';
 import type { RetryReason, StopReason } from '../policy/decision.ts';
-import type { HoldReason } from '../policy/outcome.ts';
+import type { PauseReason } from '../policy/outcome.ts';
 
 /**
- * Why an operation is held before its attempt is sent: by React Query (`queued` is a mutation behind
+ * Why an operation is paused before its attempt is sent: by React Query (`queued` is a mutation behind
  * another of its scope), or at the gate of its origin.
  */
-export type HeldReason = HoldReason | 'hidden-tab';
+export type AnyPauseReason = PauseReason | 'hidden';
 
 /** Why React Query holds an operation right now. */
-export function holdReason(): HeldReason {
+export function pauseReason(): AnyPauseReason {
   if (!onlineManager.isOnline()) return 'offline';
-  return focusManager.isFocused() ? 'queued' : 'hidden-tab';
+  return focusManager.isFocused() ? 'queued' : 'hidden';
 }
 
 /**
- * What a person can be told about an operation.
+ * What a user can be told about an operation.
  *
  * | status | meaning |
  * |---|---|
  * | `idle` | nothing has been asked yet |
  * | `sending` | an attempt is under way |
  * | `waiting` | an attempt failed, and the next one starts at `retryAt` |
- * | `held` | it waits before it is sent: for its server, the network, or the tab to be seen |
+ * | `paused` | it waits before it is sent: for its server, the network, or the tab to be seen |
  * | `succeeded` | done |
  * | `failed` | it ended in `lastError` |
  * | `unknown` | it ended in `lastError`, and may have been done all the same |
  */
 export interface RetryStatus {
-  readonly status: 'idle' | 'sending' | 'waiting' | 'held' | 'succeeded' | 'failed' | 'unknown';
+  readonly status: 'idle' | 'sending' | 'waiting' | 'paused' | 'succeeded' | 'failed' | 'unknown';
   /** The attempt under way or, while waiting, the one that failed; counted from 1, 0 when idle. */
   readonly attempt: number;
   /** How many attempts the policy allows: one more for each probe that has failed. */
@@ -41,8 +41,8 @@ export interface RetryStatus {
    * said so.
    */
   readonly retryAt: number | undefined;
-  /** Why it waits, is held, or ended. */
-  readonly reason: RetryReason | StopReason | HeldReason | undefined;
+  /** Why it waits, is paused, or ended. */
+  readonly reason: RetryReason | StopReason | AnyPauseReason | undefined;
   /** The failure of the attempt before; undefined when there is none. */
   readonly lastError: unknown;
 }
@@ -70,13 +70,13 @@ export function waitOf(
 }
 
 /**
- * Why and until when an operation is held whose next attempt waits for what is down: it does so from
+ * Why and until when an operation is paused whose next attempt waits for what is down: it does so from
  * its failure on, and comes to the gate a moment later.
  */
-export function heldAtOnce(live: LiveOperation | undefined): Held | undefined {
+export function pausedAtOnce(live: LiveOperation | undefined): Pause | undefined {
   const { phase, decision, gate, sent } = live ?? {};
   if (phase !== 'waiting' || decision?.kind !== 'retry' || decision.delayMs > 0) return undefined;
-  return gate && sent && gate.isDown(sent.endpoint) ? gate.whyHeld(sent) : undefined;
+  return gate && sent && gate.isDown(sent.endpoint) ? gate.whyPaused(sent) : undefined;
 }
 
 /** The old value when nothing in it has changed, so that nobody renders for nothing. */

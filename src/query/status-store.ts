@@ -131,8 +131,8 @@ function createStatusStore(client: QueryClient, instance: Instance): StatusStore
     for (const id of watched.keys()) if (id.startsWith('m')) refresh(id);
   };
 
-  const refreshHeld = (): void => {
-    for (const [id, { status }] of watched) if (status.status === 'held') refresh(id);
+  const refreshPaused = (): void => {
+    for (const [id, { status }] of watched) if (status.status === 'paused') refresh(id);
   };
 
   /** The wait of a plain mutation ends without an event. */
@@ -158,12 +158,12 @@ function createStatusStore(client: QueryClient, instance: Instance): StatusStore
         refreshMutation(mutation);
       }),
       onRunChange((mutation) => (mutation ? refreshMutation(mutation) : refreshPlain())),
-      // What holds an operation can change while it is held.
-      onlineManager.subscribe(refreshHeld),
-      focusManager.subscribe(refreshHeld),
+      // What holds an operation can change while it is paused.
+      onlineManager.subscribe(refreshPaused),
+      focusManager.subscribe(refreshPaused),
       // A retry starts without an event of React Query.
       instance.emitter.subscribe(({ type, operation: { queryKey, attempt } }) => {
-        const isChange = type === 'hold' || type === 'release';
+        const isChange = type === 'pause:start' || type === 'pause:end';
         if (!isChange && (type !== 'attempt:start' || attempt === 1)) return;
         if (queryKey) refresh(queryId(queryKey));
       }),

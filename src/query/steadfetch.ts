@@ -17,7 +17,7 @@ export interface SteadfetchConfig {
   readonly policy?: PolicyOptions | undefined;
   /** What is known of single APIs. @default [] */
   readonly apis?: readonly ApiProfile[] | undefined;
-  /** How origins are treated: retry budget, circuit, slots. */
+  /** How origins are treated: retry budget, health, concurrency limit. */
   readonly origin?: OriginOptions | undefined;
   /** How it is found out whether the network is there. */
   readonly connectivity?: ConnectivityOptions | undefined;
@@ -125,7 +125,7 @@ export interface Steadfetch {
   readonly policy: Policy;
   /**
    * Takes back what was put into the page: its listeners and timers, the line to other tabs and its
-   * lock, and the hand on React Query's `onlineManager`. What is held because the device is offline
+   * lock, and the hand on React Query's `onlineManager`. What is paused because the device is offline
    * goes; what else is under way goes on, and ends as it would have.
    */
   readonly dispose: () => void;

@@ -47,7 +47,7 @@ export function useOutboxEntries(
   return useSyncExternalStore(view.subscribe, view.getState, nothing);
 }
 
-/** An entry, and what a person can do with it. */
+/** An entry, and what a user can do with it. */
 export interface OutboxEntryControls {
   /** Undefined while it is read, and where there is none: it is delivered, or discarded. */
   readonly entry: OutboxEntry | undefined;

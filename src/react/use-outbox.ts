@@ -4,12 +4,12 @@ import type { OutboxState } from '../outbox/outbox-state.ts';
 import { outboxOf } from '../query/outbox-registry.ts';
 import type { Outbox } from '../query/outbox.ts';
 
-/** What the outbox holds, and what a person can do with it. */
+/** What the outbox holds, and what a user can do with it. */
 export interface OutboxControls
   extends OutboxState, Pick<Outbox, 'retry' | 'retryAll' | 'edit' | 'discard' | 'clear'> {}
 
 /**
- * How many entries are due, wait, are being sent, are held before that and need a person, since when the
+ * How many entries are due, wait, are being sent, are paused before that and need a user, since when the
  * oldest is there, and whether they are on the disk. Counts are at most a tenth of a second old.
  *
  * @throws Error when the QueryClient has no outbox.

@@ -6,7 +6,7 @@ import type { RetryStatus } from '../query/retry-status.ts';
 import { type MutationTarget, type StatusTarget, statusStoreOf } from '../query/status-store.ts';
 
 /**
- * What is going on with a query or a mutation, and what the person can do about it. Works from any
+ * What is going on with a query or a mutation, and what the user can do about it. Works from any
  * component, also in a Suspense fallback; renders at transitions only.
  *
  * A mutation is that of one `useSteadyMutation` (its `target`), or the newest with a `mutationKey`:

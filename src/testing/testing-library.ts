@@ -20,18 +20,18 @@ const patience = 4;
 export function installJest(vi: FakeTimers): () => void {
   const before = Object.getOwnPropertyDescriptor(globalThis, 'jest');
   const haveTimersChanged = watchTimers(vi);
-  let holds = patience;
+  let pauses = patience;
 
   const advanceTimersByTime = (ms: number): void => {
     // A `waitFor` that begins is a change as well: its timeout is one more timer.
-    if (haveTimersChanged()) holds = patience;
-    if (holds > 0) {
-      holds -= 1;
+    if (haveTimersChanged()) pauses = patience;
+    if (pauses > 0) {
+      pauses -= 1;
       vi.advanceTimersByTime(0);
     } else {
       stepToNextTimer(vi, ms);
     }
-    if (haveTimersChanged()) holds = patience;
+    if (haveTimersChanged()) pauses = patience;
   };
 
   Object.defineProperty(globalThis, 'jest', {

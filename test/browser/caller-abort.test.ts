@@ -7,7 +7,7 @@ import { openTalk } from './talk.ts';
 const [origin] = inject('origins');
 
 const reasons: readonly (readonly [string, unknown])[] = [
-  ['an Error', new Error('the person left')],
+  ['an Error', new Error('the user left')],
   ['a string', 'unmounted'],
   ['nothing', undefined],
   ['a TimeoutError of its own', new DOMException('signal timed out', 'TimeoutError')],

@@ -138,7 +138,7 @@ test('a request that hangs is ended by its abort at once, with the reason of the
   const fault = hang();
   const asked = serve(fault);
   const controller = new AbortController();
-  const reason = new Error('The person went away.');
+  const reason = new Error('The user went away.');
   const answer = fetch(url, { signal: controller.signal });
   await asked;
   controller.abort(reason);

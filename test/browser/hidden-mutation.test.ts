@@ -5,7 +5,7 @@ import { openTalk } from './talk.ts';
 
 const [origin] = inject('origins');
 
-/** As when the person looks at another tab. */
+/** As when the user looks at another tab. */
 function hide(): void {
   const show = (visibilityState: string): void => {
     Object.defineProperty(document, 'visibilityState', {
@@ -24,7 +24,7 @@ test('in a hidden tab a mutation of ours is sent again, same key, where a plain 
     apis: [{ match: origin, idempotency: { header: 'Idempotency-Key' } }],
     policy: { baseMs: 0 },
     // It would hold both: the two fail three times in all.
-    origin: { circuit: false },
+    origin: { health: false },
   });
   const client = new QueryClient({ defaultOptions: steady.defaultOptions });
   client.mount();

@@ -146,7 +146,7 @@ describe('where there is no page', () => {
   });
 });
 
-test('dispose lets go what is held, and hears nothing more of the browser', () => {
+test('dispose lets go what is paused, and hears nothing more of the browser', () => {
   const one = gather({ isOffline: true });
   one.fail();
   one.connectivity.dispose();

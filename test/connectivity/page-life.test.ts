@@ -385,7 +385,7 @@ describe('a request that is cut off while the page may be on its way out', () =>
   });
 
   describe('and the places of its origin', () => {
-    const onePlace = { origin: { slots: { maxInFlight: 1 } } };
+    const onePlace = { origin: { concurrency: { maxInFlight: 1 } } };
 
     test.each<[string, Handler]>([
       ['answered', answer()],

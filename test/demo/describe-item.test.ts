@@ -19,7 +19,7 @@ const entry: Entry = {
   processed: 'no',
   waitsFor: undefined,
   reason: undefined,
-  hold: undefined,
+  pause: undefined,
   data: undefined,
   isDurable: true,
 };
@@ -59,9 +59,11 @@ test.each([
   ['server-down', 'The shop is down. It goes out once it is back.'],
   ['rate-limited', 'The shop asks for a pause. It goes out after it.'],
   ['queued', 'It goes out when its turn comes.'],
-] as const)('one that is held before it is sent, %s, is still kept', (reason, detail) => {
-  const hold = { reason, retryAt: undefined };
-  expect(shown({ state: 'held', attempts: 1, hold })).toBe(`kept: Kept on this device. ${detail}`);
+] as const)('one that is paused before it is sent, %s, is still kept', (reason, detail) => {
+  const pause = { reason, retryAt: undefined };
+  expect(shown({ state: 'paused', attempts: 1, pause })).toBe(
+    `kept: Kept on this device. ${detail}`,
+  );
 });
 
 test('offline, whatever came before, it waits for the device', () => {
@@ -85,7 +87,7 @@ test('one that is on its way says which attempt it is', () => {
   );
 });
 
-describe('one that needs a person says why', () => {
+describe('one that needs a user says why', () => {
   test('in the words of the shop, where it was refused', () => {
     const lastError = { name: 'HttpError', message: 'Say more.', status: 422 };
     expect(shown({ state: 'dead', reason: 'refused', lastError })).toBe(

@@ -41,7 +41,7 @@ test('the timeline of connectivity is that of the code', async () => {
     if (event.type === 'operation:start') names.set(id, asked);
     const name = names.get(id) ?? '';
     if (event.type === 'request:start') enter(name, 'sending', 'sending');
-    if (event.type === 'hold') enter(name, 'held', `held: ${event.reason}`);
+    if (event.type === 'pause:start') enter(name, 'paused', `paused: ${event.reason}`);
     if (event.type === 'decision' && event.decision.kind === 'retry')
       enter(name, 'waiting', 'waiting');
     if (event.type === 'operation:end') enter(name, event.result, event.result);
@@ -83,8 +83,8 @@ test('the timeline of connectivity is that of the code', async () => {
     '1000 B network',
     '1000 network offline',
     '1000 B waiting',
-    '1500 B held: offline',
-    '4000 C held: offline',
+    '1500 B paused: offline',
+    '4000 C paused: offline',
     '9000 network online',
     '9000 B sending',
     '9000 C sending',

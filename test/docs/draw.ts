@@ -65,7 +65,7 @@ const theme = `
   .ok { fill: var(--good); } .bad { fill: var(--bad); } .measure { stroke: var(--faint); fill: none; }
   .steps { stroke: var(--accent); stroke-width: 2; fill: none; }
   .up, .succeeded { fill: var(--up); } .down, .failed { fill: var(--down); } .waiting { fill: var(--wait); }
-  .held, .rate-limited { fill: var(--hold); } .sending, .recovering { fill: var(--send); }
+  .paused, .rate-limited { fill: var(--hold); } .sending, .recovering { fill: var(--send); }
 `;
 
 const escape = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');

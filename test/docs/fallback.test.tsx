@@ -18,7 +18,7 @@ test('the timeline of a fallback is that of the code', async () => {
     const { data = 'nothing' } = useQuery({
       queryKey,
       queryFn: () => rig.steady.json<string>(`${api}/prices`),
-      ...rig.steady.queryPolicy({ fallback, holdMs: 3000 }),
+      ...rig.steady.queryPolicy({ fallback, maxPauseMs: 3000 }),
       staleTime: 60_000,
     });
     const isFallback = useFallback(queryKey) !== undefined;
@@ -50,8 +50,8 @@ test('the timeline of a fallback is that of the code', async () => {
     '2500 prices sending',
     '2500 prices 503',
     '2500 prices waiting',
-    '2500 prices held: server-down',
-    '5000 prices failed: held-too-long',
+    '2500 prices paused: server-down',
+    '5000 prices failed: paused-too-long',
     '10000 prices?page=2 sending',
     '10000 prices sending',
     '10000 prices?page=2 200',

@@ -15,7 +15,7 @@ test('the timeline of the rate limit is that of the code', async () => {
     '0 origin rate-limited',
     '0 1 429',
     '0 1 waiting',
-    '4000 2 held: rate-limited',
+    '4000 2 paused: rate-limited',
     '10500 origin up',
     '10500 2 sending',
     '10500 1 sending',

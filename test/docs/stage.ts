@@ -27,7 +27,7 @@ export interface Tab {
   /** Asks for `/name`, as a query of that name, and records what becomes of it. */
   readonly ask: (name: string, policy?: PolicyOptions) => void;
   readonly lanes: ReadonlyMap<string, Lane>;
-  /** The lanes and the origin, as text: "500 A 503", "1500 A held: server-down". */
+  /** The lanes and the origin, as text: "500 A 503", "1500 A paused: server-down". */
   readonly story: () => readonly string[];
   /** The row of the origin's state. */
   readonly origin: Lane;
@@ -53,17 +53,17 @@ function openTab(rig: Rig, steady: Steadfetch, client: QueryClient): Tab {
     lane.spans.push({ atMs: rig.elapsed(), kind, label });
     log.push(`${rig.elapsed()} ${lane.name} ${label}`);
   };
-  const canaries = new Set<string>();
+  const probes = new Set<string>();
   steady.subscribe((event) => {
     const name = event.operation.queryKey?.join(' ');
     if (name === undefined) return;
     const lane = findLane(name);
-    if (event.type === 'hold') enter(lane, 'held', `held: ${event.reason}`);
-    if (event.type === 'release' && event.release === 'canary') canaries.add(name);
+    if (event.type === 'pause:start') enter(lane, 'paused', `paused: ${event.reason}`);
+    if (event.type === 'pause:end' && event.result === 'probe') probes.add(name);
     if (event.type === 'request:start') enter(lane, 'sending', 'sending');
     if (event.type === 'request:end') {
       const result = resultOf(event);
-      const isCanary = canaries.delete(name);
+      const isCanary = probes.delete(name);
       const label = isCanary ? `probe: ${result}` : result;
       const kind = event.outcome.kind === 'ok' ? 'ok' : 'bad';
       lane.marks.push({ atMs: rig.elapsed(), kind, label, isCanary });

@@ -20,7 +20,7 @@ const enter = async (trouble: string): Promise<Customer> =>
 /** Steadfetch's waits: each in the middle of its range. */
 const waitsMs = [3000, 6000] as const;
 
-/** From the failure that shows an outage to the first canary. */
+/** From the failure that shows an outage to the first probe. */
 const canaryMs = 1200;
 
 /** React Query's waits. */
@@ -305,7 +305,7 @@ describe('Retry now and Cancel', () => {
     await expectOnce(steadfetch, 2);
   });
 
-  test('Cancel of an order that is held before it was sent: surely nothing was booked', async () => {
+  test('Cancel of an order that is paused before it was sent: surely nothing was booked', async () => {
     const { page, steadfetch, pass } = await enter('down');
     await submit(steadfetch);
     for (const [index, waitMs] of waitsMs.entries()) {
@@ -345,7 +345,7 @@ describe('another payload after an outcome that nobody knows', () => {
     return customer;
   };
 
-  test('the person is asked, with both before them, and nothing is sent', async () => {
+  test('the user is asked, with both before them, and nothing is sent', async () => {
     const { page, steadfetch, pass } = await enterUnknown();
     expect((await page.getByRole('alertdialog').ariaSnapshot()).split('\n')).toEqual([
       '- alertdialog "Order this, too?":',

@@ -57,7 +57,7 @@ describe('Retry now', () => {
     expect(visitor.sentCount()).toBe(2);
   });
 
-  test('tries once although the device is offline, and is held again', async () => {
+  test('tries once although the device is offline, and is paused again', async () => {
     const visitor = await demo.visit('#offline');
     await visitor.sees('You are offline');
     await visitor.press('Retry now');
@@ -66,14 +66,14 @@ describe('Retry now', () => {
     await visitor.sees('You are offline');
     await visitor.pass(aMinute);
     expect(await visitor.picture()).toEqual([
-      '–: held, offline',
+      '–: paused, offline',
       '1: no answer, waited 1500 of 1500 ms',
-      '–: held, offline',
+      '–: paused, offline',
     ]);
     expect(visitor.sentCount()).toBe(1);
   });
 
-  test('ends a hold: the next request goes out although the server is down', async () => {
+  test('ends a pause: the next request goes out although the server is down', async () => {
     const visitor = await demo.visit('#outage');
     for (const [index, waitMs] of [375, 750].entries()) {
       await visitor.answered(index + 1, overloaded);
@@ -142,7 +142,7 @@ describe('Cancel', () => {
     expect(await visitor.picture()).toEqual(['1: 503, waited 1500 of 1500 ms', '2: 200, loaded']);
   });
 
-  test('of a hold leaves it until somebody asks again', async () => {
+  test('of a pause leaves it until somebody asks again', async () => {
     const visitor = await demo.visit('#offline');
     await visitor.sees('You are offline');
     await visitor.press('Cancel');
@@ -188,7 +188,7 @@ describe('what is on the page stays there while it is fetched anew', () => {
     expect(await visitor.page.getByRole('heading', { level: 3 }).count()).toBe(8);
   });
 
-  test('and while it is held', async () => {
+  test('and while it is paused', async () => {
     const visitor = await demo.visit('#offline/loaded');
     await visitor.sees('You are offline');
     await visitor.press('Go back online');
@@ -273,7 +273,7 @@ test('a hash that names no scenario shows one that has something to show', async
   expect(await page.getByRole('radio', { name: '503 twice' }).isChecked()).toBe(true);
 });
 
-test('a wait that ends while the tab is hidden is held until somebody looks', async () => {
+test('a wait that ends while the tab is hidden is paused until somebody looks', async () => {
   const visitor = await demo.visit('#503-twice');
   const { page } = visitor;
   const show = (state: DocumentVisibilityState): Promise<void> =>
@@ -294,7 +294,7 @@ test('a wait that ends while the tab is hidden is held until somebody looks', as
   await visitor.answered(2, overloaded);
   expect(await visitor.picture()).toEqual([
     '1: 503, waited 1500 of 1500 ms',
-    '–: held, hidden tab',
+    '–: paused, hidden tab',
     '2: 503, waited 0 of 3000 ms',
   ]);
 });

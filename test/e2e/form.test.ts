@@ -43,7 +43,7 @@ const patience = { timeout: 30_000 };
 const bodies = (): string[] =>
   [...server.orders.values()].map((body) => /name="sku"\s+(\w+)/.exec(body)?.[1] ?? '');
 
-test('the answer is lost, the page is reloaded, the person presses again: one order, one key', async () => {
+test('the answer is lost, the page is reloaded, the user presses again: one order, one key', async () => {
   expect(await page.evaluate(() => isSecureContext)).toBe(false);
   server.fate = 'lost';
   await order('dragon');
@@ -59,7 +59,7 @@ test('the answer is lost, the page is reloaded, the person presses again: one or
 });
 
 test.each(['lost', 'withheld'] as const)(
-  'the answer is %s, the page crashes, is loaded again, and the person presses again: one order, one key',
+  'the answer is %s, the page crashes, is loaded again, and the user presses again: one order, one key',
   async (fate) => {
     server.fate = fate;
     await order('dragon');

@@ -331,7 +331,7 @@ describe.each(situations)('$name', ({ run, expected, isTimed }) => {
   });
 });
 
-test('a tab that is frozen gives up the lock of the one that sends the canaries', async () => {
+test('a tab that is frozen gives up the lock of the one that sends the probes', async () => {
   await visit(async (one) => {
     server.there.isUp = false;
     await start(one, 'steadfetch');

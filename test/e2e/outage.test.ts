@@ -87,10 +87,10 @@ test('twenty queries in each of three tabs come through an outage without a clic
   server.arrivals = 0;
   // The next round of questions: sixty find out, and no other follows them.
   await pass(pages, 8000);
-  expect(await show(pages)).toEqual(inEach('20 items, version 1: held server-down, down'));
+  expect(await show(pages)).toEqual(inEach('20 items, version 1: paused server-down, down'));
   expect(server.arrivals).toBe(60);
   await pass(pages, 6000);
-  // The canary of one tab for all three.
+  // The probe of one tab for all three.
   expect(server.arrivals).toBe(61);
 
   server.isUp = true;

@@ -133,7 +133,7 @@ test('the shop is down: it waits with a countdown that is not read out, and Send
   expect(new Set(reporter.keys).size).toBe(1);
 });
 
-test('what is refused waits for a person with the reason, and others pass; edited, it is delivered', async () => {
+test('what is refused waits for a user with the reason, and others pass; edited, it is delivered', async () => {
   const reporter = await enter('refused');
   const { page } = reporter;
   await reporter.write('Heron');

@@ -16,7 +16,7 @@ export interface OutboxServer {
   isHeld: boolean;
   /** How many are. */
   readonly held: () => number;
-  /** Answers what was held. */
+  /** Answers what was paused. */
   readonly answer: () => void;
   /** Forgets what has been. */
   readonly clear: () => void;

@@ -33,7 +33,7 @@ async function open(): Promise<Page> {
   });
   await page.goto(server.url);
   await page.waitForFunction(() => 'shop' in window);
-  // Chromium asks only where a person has done something.
+  // Chromium asks only where a user has done something.
   await page.mouse.click(5, 5);
   return page;
 }
@@ -180,7 +180,7 @@ const remove = (page: Page): Promise<void> =>
     name,
   );
 
-test.each(['by a script', 'by the person, with all data of the site'])(
+test.each(['by a script', 'by the user, with all data of the site'])(
   'its database is deleted under it %s: what it has submitted is kept again, and arrives',
   async (how) => {
     const page = await open();

@@ -64,7 +64,7 @@ describe('in each scenario, what one sees and hears, in order, and how many requ
     await expectRequests(visitor, 3);
   });
 
-  test('outage: after three failures it is held, until the third canary finds the server back', async () => {
+  test('outage: after three failures it is paused, until the third probe finds the server back', async () => {
     const visitor = await demo.visit('#outage');
     const overloaded = 'The server is overloaded (503)';
     const countdown = () => visitor.page.getByRole('timer').textContent();
@@ -115,9 +115,9 @@ describe('in each scenario, what one sees and hears, in order, and how many requ
       ],
     });
     expect(await visitor.picture()).toEqual([
-      '–: held, server down',
+      '–: paused, server down',
       '5: 503',
-      '–: held, server down',
+      '–: paused, server down',
       '6: 200, loaded',
     ]);
     await expectRequests(visitor, 6);
@@ -219,13 +219,13 @@ describe('in each scenario, what one sees and hears, in order, and how many requ
     await expectRequests(visitor, 2);
   });
 
-  test('offline: held without a request or a countdown, and sent once back', async () => {
+  test('offline: paused without a request or a countdown, and sent once back', async () => {
     const visitor = await demo.visit('#offline');
     await visitor.sees('You are offline');
     await visitor.pass(60_000);
     expect(visitor.sentCount()).toBe(0);
     expect(await visitor.page.getByRole('timer').count()).toBe(0);
-    expect(await visitor.picture()).toEqual(['–: held, offline']);
+    expect(await visitor.picture()).toEqual(['–: paused, offline']);
 
     await visitor.press('Go back online');
     await visitor.answered(1, 'Up to date');
@@ -243,7 +243,7 @@ describe('in each scenario, what one sees and hears, in order, and how many requ
         'The catalogue is up to date.',
       ],
     });
-    expect(await visitor.picture()).toEqual(['–: held, offline', '1: 200, loaded']);
+    expect(await visitor.picture()).toEqual(['–: paused, offline', '1: 200, loaded']);
     await expectRequests(visitor, 1);
   });
 

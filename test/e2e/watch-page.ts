@@ -1,4 +1,4 @@
-/** What a person has been shown and told, in order, without repetitions. */
+/** What a user has been shown and told, in order, without repetitions. */
 export interface Sightings {
   /** The status, where the products would be or above them. */
   readonly seen: string[];

@@ -160,7 +160,7 @@ describe.runIf(isThere)('in WebKitGTK', () => {
     });
   });
 
-  test('a page that is left gives up the lock of the canaries, and has it again when it is back', async () => {
+  test('a page that is left gives up the lock of the probes, and has it again when it is back', async () => {
     const isHeld = async (held: boolean): Promise<boolean> =>
       (await navigator.locks.query()).held?.length === Number(held);
     await visit('steadfetch', async (page) => {

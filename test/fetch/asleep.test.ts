@@ -95,7 +95,7 @@ describe('sleep during an attempt does not use up the deadline of its operation'
     let cut: Cut = () => {};
     const first: Handler = () => new Promise((_resolve, reject) => (cut = reject));
     const server = fakeServer(first, ...next);
-    const origins = { circuit: false } as const;
+    const origins = { health: false } as const;
     const steady = createSteadfetch({ fetch: server.fetch, random: () => 0.5, origin: origins });
     onTestFinished(() => steady.dispose());
     const run = () =>
@@ -147,7 +147,7 @@ describe('sleep during an attempt does not use up the deadline of its operation'
     const cuts: Cut[] = [];
     const pending: Handler = () => new Promise((_resolve, reject) => cuts.push(reject));
     const server = fakeServer(pending, pending, answer());
-    const origins = { circuit: false } as const;
+    const origins = { health: false } as const;
     const steady = createSteadfetch({ fetch: server.fetch, random: () => 0.5, origin: origins });
     const both = ({ signal }: { readonly signal: AbortSignal }) =>
       Promise.all(['a', 'b'].map((path) => steady.fetch(`${origin}/${path}`, { signal })));

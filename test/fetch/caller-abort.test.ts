@@ -10,7 +10,7 @@ const url = `${origin}/items`;
 
 /** What people abort with. */
 const reasons: readonly (readonly [string, unknown])[] = [
-  ['an Error', new Error('the person left')],
+  ['an Error', new Error('the user left')],
   ['a string', 'unmounted'],
   ['nothing', undefined],
   ['null', null],
@@ -157,7 +157,7 @@ test('whatever fetch makes of the abort, the reason is what is thrown', async ()
       }),
   });
   const result = observe(fetch(url, { signal }));
-  const reason = new Error('the person left');
+  const reason = new Error('the user left');
   controller.abort(reason);
   await settled();
   expect(result.error).toBe(reason);

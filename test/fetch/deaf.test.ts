@@ -97,7 +97,7 @@ describe('a transport that does not heed its signal', () => {
 });
 
 describe('a transport that is none', () => {
-  const oneSlot: SteadfetchConfig = { origin: { slots: { maxInFlight: 1 } } };
+  const oneSlot: SteadfetchConfig = { origin: { concurrency: { maxInFlight: 1 } } };
 
   test.each<[string, Transport]>([
     ['resolves with nothing', async () => undefined as never],

@@ -144,7 +144,7 @@ test('a body that fails after good headers ends its request once more', async ()
   expect(lines).toEqual(['0 #1 request:start GET', '0 #1 request:end ok', '0 #1 request:end body']);
 });
 
-test('a body that is not JSON ends its request once more, for what it held is lost', async () => {
+test('a body that is not JSON ends its request once more, for what it paused is lost', async () => {
   const { steady, lines } = record(answer(200, '{"id":'));
   observe(steady.json(url));
   await settled();

@@ -242,7 +242,7 @@ describe('a key that is older than the API keeps it', () => {
   test('gives back its place at the gate', async () => {
     const server = fakeServer(later(60_001), answer());
     const idempotency = { ...idempotencyProfiles.draft, lifetimeMs };
-    const origins = { slots: { maxInFlight: 1 } };
+    const origins = { concurrency: { maxInFlight: 1 } };
     const steady = createSubmitter(server.fetch, [{ match: origin, idempotency }], {
       origin: origins,
     });
@@ -269,7 +269,7 @@ describe('a key that is older than the API keeps it', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  test('after a reload counts from when the person meant it', async () => {
+  test('after a reload counts from when the user meant it', async () => {
     const createdAt = Date.now() - 60_001;
     const { server, submit } = open({ lifetimeMs }, answer());
     const old = await submit((fetch) => fetch(origin, post), { createdAt, wasSent: true });

@@ -8,7 +8,7 @@ beforeEach(fakeTime);
 const url = `${origin}/items`;
 
 const reasons: readonly (readonly [string, unknown])[] = [
-  ['an Error', new Error('the person left')],
+  ['an Error', new Error('the user left')],
   ['a string', 'unmounted'],
   ['nothing', undefined],
   ['null', null],
@@ -74,7 +74,7 @@ test('the signal that the function gets is aborted with the same reason', async 
       { signal: controller.signal },
     ),
   );
-  const reason = new Error('the person left');
+  const reason = new Error('the user left');
   controller.abort(reason);
   await settled();
   expect(own?.reason).toBe(reason);

@@ -41,7 +41,7 @@ export function createSubmitter(
     (shared) =>
       createPassage(
         shared,
-        { budget: false, circuit: false, ...config.origin },
+        { budget: false, health: false, ...config.origin },
         {
           connectivity: createConnectivity(
             shared.clock,

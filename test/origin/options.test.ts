@@ -13,14 +13,14 @@ test.each([
   [{ budget: { maxTokens: '10' } }, 'budget.maxTokens', range(1)],
   [{ budget: { tokensPerSuccess: -0.1 } }, 'budget.tokensPerSuccess', range(0)],
   [{ budget: { maxToken: 10 } }, 'budget.maxToken', absent],
-  [{ circuit: { maxChance: 1.1 } }, 'circuit.maxChance', 'a number from 0 to 1'],
-  [{ circuit: { maxChance: NaN } }, 'circuit.maxChance', 'a number from 0 to 1'],
-  [{ circuit: { threshold: 5 } }, 'circuit.threshold', absent],
-  [{ slots: { maxInFlight: 0 } }, 'slots.maxInFlight', range(1)],
-  [{ slots: { maxInFlight: null } }, 'slots.maxInFlight', range(1)],
-  [{ slots: { maxQueued: -1 } }, 'slots.maxQueued', range(0)],
-  [{ slots: { queueTimeoutMs: -1 } }, 'slots.queueTimeoutMs', range(0)],
-  [{ slots: { max: 8 } }, 'slots.max', absent],
+  [{ health: { maxChance: 1.1 } }, 'health.maxChance', 'a number from 0 to 1'],
+  [{ health: { maxChance: NaN } }, 'health.maxChance', 'a number from 0 to 1'],
+  [{ health: { threshold: 5 } }, 'health.threshold', absent],
+  [{ concurrency: { maxInFlight: 0 } }, 'concurrency.maxInFlight', range(1)],
+  [{ concurrency: { maxInFlight: null } }, 'concurrency.maxInFlight', range(1)],
+  [{ concurrency: { maxQueued: -1 } }, 'concurrency.maxQueued', range(0)],
+  [{ concurrency: { queueTimeoutMs: -1 } }, 'concurrency.queueTimeoutMs', range(0)],
+  [{ concurrency: { max: 8 } }, 'concurrency.max', absent],
   [{ breaker: {} }, 'breaker', absent],
 ])('%j is a TypeError that names %s and what it must be', (options, name, rule) => {
   let error: unknown;
@@ -37,12 +37,12 @@ test.each([
 
 test.each([
   {},
-  { budget: false, circuit: false, share: false },
-  { budget: undefined, circuit: undefined, slots: undefined, share: undefined },
+  { budget: false, health: false, share: false },
+  { budget: undefined, health: undefined, concurrency: undefined, share: undefined },
   { budget: { maxTokens: 1, tokensPerSuccess: 0 } },
   { budget: { maxTokens: undefined } },
-  { circuit: { maxChance: 0 } },
-  { slots: { maxInFlight: Infinity, maxQueued: 0, queueTimeoutMs: 0 } },
+  { health: { maxChance: 0 } },
+  { concurrency: { maxInFlight: Infinity, maxQueued: 0, queueTimeoutMs: 0 } },
 ])('%j is as it must be', (options) => {
   expect(() => check(options)).not.toThrow();
 });

@@ -130,7 +130,7 @@ describe('the state of an origin', () => {
           isFailFast: false,
           askedAt: epochMs,
           maxPauseMs: 60_000,
-          onHold: () => {},
+          onPause: () => {},
         },
         () => {},
       );

@@ -10,7 +10,7 @@ test('two failures of one endpoint in a row pause that endpoint, and no other', 
   const orders = ask('orders');
   await advance(1000);
   expect(orders.story).toEqual(['0']);
-  expect(widget.held()).toBe('server-down 1200');
+  expect(widget.paused()).toBe('server-down 1200');
   expect(admission.getState()).toEqual({ status: 'up', retryAt: undefined, waiting: 1 });
   await advance(200);
   expect(log).toEqual(['0 widget', '0 widget', '0 orders', '1200 widget probe']);

@@ -1,7 +1,7 @@
 import { type Admission, createAdmission, type Permit } from '../../src/origin/admission.ts';
 import type { OriginOptions } from '../../src/origin/options.ts';
 import type { Sign } from '../../src/origin/sign.ts';
-import type { Ask, Held } from '../../src/origin/wait-queue.ts';
+import type { Ask, Pause } from '../../src/origin/wait-queue.ts';
 import type { Random } from '../../src/policy/clock.ts';
 import type { Hear, Line } from '../../src/tabs/words.ts';
 import { createVirtualClock, epochMs, type VirtualClock } from './virtual-clock.ts';
@@ -11,7 +11,7 @@ interface Asked {
   /** When it went, and whether as the probe; when its time was up. */
   readonly story: string[];
   /** Why it waits, and until when, in milliseconds since the beginning. */
-  readonly held: () => string | undefined;
+  readonly paused: () => string | undefined;
   /** The answer to it, or the lack of one. */
   readonly settle: (sign: Sign) => void;
   readonly leave: () => void;
@@ -45,10 +45,10 @@ export function openOrigin(
   const ask: OriginRig['ask'] = (endpoint, own = {}) => {
     const story: string[] = [];
     let permit: Permit | undefined;
-    let held: Held | undefined;
+    let paused: Pause | undefined;
     const take = (given: Permit | undefined): void => {
       permit = given;
-      held = undefined;
+      paused = undefined;
       const what = given ? (given.isProbe ? ' probe' : '') : ' expired';
       story.push(`${clock.elapsed()}${what}`);
       log.push(`${clock.elapsed()} ${endpoint}${what}`);
@@ -64,7 +64,7 @@ export function openOrigin(
       isFailFast: false,
       askedAt: clock.now(),
       maxPauseMs: 60_000,
-      onHold: (why) => void (held = why),
+      onPause: (why) => void (paused = why),
       ...own,
     };
     const entered = admission.enter(target);
@@ -72,7 +72,7 @@ export function openOrigin(
     const waiter = entered ? undefined : admission.wait(target, take);
     return {
       story,
-      held: () => held && `${held.reason} ${(held.retryAt ?? NaN) - epochMs}`,
+      paused: () => paused && `${paused.reason} ${(paused.retryAt ?? NaN) - epochMs}`,
       settle: (sign) => permit?.settle(sign, endpoint),
       leave: () => waiter && admission.leave(waiter),
       renew: () => waiter && admission.renew(waiter),

@@ -32,8 +32,8 @@ test.each<[what: string, outcome: Outcome, sign: string]>([
   ['an abort', { kind: 'aborted', processed: 'unknown' }, 'nothing'],
   ['what was never sent', { kind: 'invalid', processed: 'no' }, 'nothing'],
   [
-    'a hold that ran out',
-    { kind: 'held-too-long', reason: 'server-down', retryAt: undefined, processed: 'no' },
+    'a pause that ran out',
+    { kind: 'paused-too-long', reason: 'server-down', retryAt: undefined, processed: 'no' },
     'nothing',
   ],
   ['a spent budget', { kind: 'over-budget', processed: 'no' }, 'nothing'],

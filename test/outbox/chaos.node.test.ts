@@ -21,7 +21,7 @@ const names = ['order', 'note', 'note', 'moody'] as const;
  * the outbox; with one, at its gate, too. @returns what is left 5 s later.
  */
 async function run(seed: number, hasCircuit: boolean): Promise<readonly unknown[]> {
-  const origin = hasCircuit ? {} : { circuit: false as const };
+  const origin = hasCircuit ? {} : { health: false as const };
   const random = seededRandom(seed);
   const upTo = (n: number): number => Math.floor(random() * n);
   const pick = <T>(from: readonly T[]): T => from[upTo(from.length)] as T;

@@ -205,7 +205,7 @@ test('all dead letters are retried at once', async () => {
   expect(server.arrivals.slice(3).map(({ body }) => body)).toEqual(['1', '2', '3']);
 });
 
-test('a dead letter holds up its scope and says so; a person lets the others go', async () => {
+test('a dead letter holds up its scope and says so; a user lets the others go', async () => {
   const { openTab, server } = createBrowser();
   server.rule = (arrival) => arrival.answer(arrival.body === '0' ? 400 : 201);
   const { outbox } = openTab({ handlers: scoped });
@@ -503,7 +503,7 @@ describe('what another version of the app has submitted', () => {
     expect(browser.server.arrivals.at(-1)).toMatchObject({ key: idempotencyKey, body: '"secret"' });
   });
 
-  test('is tried once by each open tab, and then left to a person, where none of them can', async () => {
+  test('is tried once by each open tab, and then left to a user, where none of them can', async () => {
     const { openTab, rows, pass } = createBrowser();
     let tries = 0;
     const cipher = {

@@ -61,7 +61,7 @@ test('the tab that submitted is told when another has delivered', async () => {
   expect(await first.outbox.list()).toEqual([]);
 });
 
-test('a refused entry is a dead letter with its reason until a person decides', async () => {
+test('a refused entry is a dead letter with its reason until a user decides', async () => {
   const { openTab, server } = createBrowser();
   server.rule = (arrival) => arrival.answer(422);
   const { outbox } = openTab({ handlers: shop });

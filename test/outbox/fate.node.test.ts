@@ -8,7 +8,7 @@ const backoffMs = (): number => 4000;
 const row = { attempts: 3, createdAt: 40_000 };
 const endless = { maxAttempts: Infinity, maxAgeMs: Infinity };
 const held: Failure = {
-  kind: 'held-too-long',
+  kind: 'paused-too-long',
   reason: 'server-down',
   retryAt: 130_000,
   processed: 'no',
@@ -43,7 +43,7 @@ describe.each([
   ['processed', 'answer-lost'],
   ['expired', 'expired'],
 ] as const)('a stop for %s', (reason, deadReason) => {
-  test(`needs a person: ${deadReason}`, () => {
+  test(`needs a user: ${deadReason}`, () => {
     expect(fate(stop(reason))).toEqual({ kind: 'dead', reason: deadReason });
   });
 });
@@ -55,7 +55,7 @@ describe.each([
   'aborted',
   'cancelled',
   'over-budget',
-  'held-too-long',
+  'paused-too-long',
   'retry-after',
 ] as const)('a stop for %s', (reason) => {
   test('is only a longer wait', () => {
@@ -83,8 +83,8 @@ test('a Retry-After beyond the cap is waited for, however long', () => {
   });
 });
 
-test('what was held, and not sent, was no attempt, and asks again soon, whatever its gate has planned', () => {
-  const decision = stop('held-too-long', 130_000);
+test('what was paused, and not sent, was no attempt, and asks again soon, whatever its gate has planned', () => {
+  const decision = stop('paused-too-long', 130_000);
   expect(fate(decision, { failure: held, wasSent: false })).toEqual({
     kind: 'again',
     nextRetryAt: 104_000,
@@ -98,15 +98,15 @@ test('what was held, and not sent, was no attempt, and asks again soon, whatever
   expect(fate(decision, { failure: held, wasSent: true })).toMatchObject({ attempts: 3 });
 });
 
-test('a person is asked after so many attempts, those that were held not counted', () => {
+test('a user is asked after so many attempts, those that were paused not counted', () => {
   const limits = { ...endless, maxAttempts: 3 };
   expect(fate(retry, { limits })).toEqual({ kind: 'dead', reason: 'max-attempts' });
   const options = { failure: held, wasSent: false, limits };
-  expect(fate(stop('held-too-long'), options)).toMatchObject({ kind: 'again', attempts: 2 });
+  expect(fate(stop('paused-too-long'), options)).toMatchObject({ kind: 'again', attempts: 2 });
   expect(fate(retry, { limits: { ...endless, maxAttempts: 4 } })).toMatchObject({ kind: 'again' });
 });
 
-test('a person is asked when the next attempt would come after its age', () => {
+test('a user is asked when the next attempt would come after its age', () => {
   expect(fate(retry, { limits: { ...endless, maxAgeMs: 66_999 } })).toEqual({
     kind: 'dead',
     reason: 'max-age',

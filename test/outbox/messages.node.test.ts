@@ -13,8 +13,8 @@ const messages: readonly Message[] = [
   { kind: 'dead', id: '1' },
   { kind: 'discarded', id: '1', isInDoubt: true },
   { kind: 'renamed', id: '1', next: '2' },
-  { kind: 'held', id: '1', attempts: 2, held: { reason: 'server-down', retryAt: undefined } },
-  { kind: 'held', id: '1', attempts: 2, held: undefined },
+  { kind: 'paused', id: '1', attempts: 2, pause: { reason: 'server-down', retryAt: undefined } },
+  { kind: 'paused', id: '1', attempts: 2, pause: undefined },
   { kind: 'here' },
 ];
 
@@ -45,11 +45,11 @@ describe('anything else is none', () => {
     { kind: 'up', version: 1 },
     { kind: 'discarded', id: '1', version: 1 },
     { kind: 'renamed', id: '1', version: 1 },
-    { kind: 'held', id: '1', version: 1 },
-    { kind: 'held', id: '1', attempts: 0.5, version: 1 },
-    { kind: 'held', attempts: 1, version: 1 },
-    { kind: 'held', id: '1', attempts: 1, held: {}, version: 1 },
-    { kind: 'held', id: '1', attempts: 1, held: null, version: 1 },
+    { kind: 'paused', id: '1', version: 1 },
+    { kind: 'paused', id: '1', attempts: 0.5, version: 1 },
+    { kind: 'paused', attempts: 1, version: 1 },
+    { kind: 'paused', id: '1', attempts: 1, pause: {}, version: 1 },
+    { kind: 'paused', id: '1', attempts: 1, pause: null, version: 1 },
   ])('%j', (posted) => {
     expect(read(posted)).toBeUndefined();
   });
@@ -72,7 +72,7 @@ function listen(): { readonly ears: Ears; readonly heard: Message[] } {
       discarded: note,
       renamed: note,
       cleared: note,
-      held: note,
+      paused: note,
       here: note,
     },
   };

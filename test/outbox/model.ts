@@ -8,7 +8,7 @@ import { api, type Arrival, createBrowser, type Fault, settle, type TestBrowser 
 import type { SteadfetchError } from 'steadfetch';
 import type { OutboxContext } from 'steadfetch/outbox';
 
-/** What a person has submitted. */
+/** What a user has submitted. */
 interface Order {
   readonly n: number;
   readonly scope?: string | undefined;
@@ -188,7 +188,7 @@ export class World {
     this.awake(index)?.tab.fail(fault);
   }
 
-  /** What a person does with an entry, from some tab that works. */
+  /** What a user does with an entry, from some tab that works. */
   async decide(index: number, what: 'retry' | 'edit' | 'discard', which: number): Promise<void> {
     const page = this.awake(index);
     const entry = pick(this.entries, which);
@@ -335,7 +335,7 @@ export class World {
   }
 
   /**
-   * The server is well, and one tab lives: in the end all is delivered, or waits for a person, who
+   * The server is well, and one tab lives: in the end all is delivered, or waits for a user, who
    * retries it. @returns what is left on the disk.
    */
   async end(): Promise<readonly Row[]> {

@@ -423,7 +423,7 @@ test('messages of another version, and what nobody has written, are not heard', 
   expect(await outbox.find(id)).toMatchObject({ state: 'sending' });
 });
 
-test('a person who wants it now gets it from the tab that holds it', async () => {
+test('a user who wants it now gets it from the tab that holds it', async () => {
   const { openTab, server, pass } = createBrowser();
   server.rule = (arrival) => arrival.answer(503, {}, { 'retry-after': '200' });
   const first = openTab({ handlers: shop });

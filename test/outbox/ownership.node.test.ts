@@ -142,7 +142,7 @@ test('a page that is put away holds and asks for nothing, takes nothing, and has
   expect(a.held()).toEqual([]);
   await a.look();
   expect(locks()).toEqual(['b']);
-  // What is submitted while it is left is kept, and held by nobody.
+  // What is submitted while it is left is kept, and owned by nobody.
   const late = await add(a);
   expect(a.has(late)).toBe(false);
   expect(locks()).toEqual(['b']);

@@ -177,7 +177,7 @@ describe('the requests of an entry', () => {
   });
 });
 
-test('an attempt of which one request went and another was held does not begin anew under other keys', async () => {
+test('an attempt of which one request went and another was paused does not begin anew under other keys', async () => {
   const { openTab, server, pass, clock } = createBrowser();
   const handlers = {
     order: {
@@ -222,7 +222,7 @@ describe('where the API knows no keys', () => {
     expect(await outbox.list()).toMatchObject([
       { state: 'dead', reason: 'not-repeatable', processed: 'unknown' },
     ]);
-    // A person may.
+    // A user may.
     expect(await outbox.retry(idempotencyKey)).toBe(idempotencyKey);
     await settle();
     expect(server.arrivals).toHaveLength(2);
@@ -310,7 +310,7 @@ test('no request goes where it cannot be noted before, and it goes when it can',
   expect(await delivered).toEqual({ id: 1 });
 });
 
-test('a tab that has slept while its request was held does not send what is another’s by now', async () => {
+test('a tab that has slept while its request was paused does not send what is another’s by now', async () => {
   const { openTab, server, pass } = createBrowser();
   server.rule = (arrival, nth) => {
     if (nth === 1) arrival.answer(503, {}, { 'retry-after': '20' });
@@ -320,7 +320,7 @@ test('a tab that has slept while its request was held does not send what is anot
   const second = openTab({ handlers });
   first.outbox.submit('order', 'lamp');
   await settle();
-  // Held: its origin has asked for a pause.
+  // Paused: its origin has asked for a pause.
   await first.outbox.submit('order', 'chair').saved;
   await settle();
   first.freeze();
@@ -336,7 +336,7 @@ test('a tab that has slept while its request was held does not send what is anot
   expect(await second.outbox.list()).toHaveLength(2);
 });
 
-test('a tab that has slept while its request was held, and has its rows again, sends it', async () => {
+test('a tab that has slept while its request was paused, and has its rows again, sends it', async () => {
   const { openTab, server, pass } = createBrowser();
   server.rule = (arrival, nth) => {
     if (nth === 1) arrival.answer(503, {}, { 'retry-after': '20' });

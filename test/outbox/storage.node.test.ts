@@ -247,7 +247,7 @@ describe('a database that is deleted', () => {
     });
     try {
       await pass(1100);
-      expect(await outbox.list()).toMatchObject([{ state: 'held', isDurable: false }]);
+      expect(await outbox.list()).toMatchObject([{ state: 'paused', isDurable: false }]);
       // Nobody takes it for one that another tab has ended.
       freeze();
       thaw();

@@ -271,7 +271,7 @@ describe.each([
     expect(await claim(store, 2, next)).toMatchObject({ isInDoubt: true });
   });
 
-  test('a person sends a dead one again, as this tab’s own, or what waits at once', async () => {
+  test('a user sends a dead one again, as this tab’s own, or what waits at once', async () => {
     const store = await start();
     await store.add(row('1'), tabA);
     await store.settle(await claim(store, 1), tabA, dead(true), 1000);
@@ -414,7 +414,7 @@ describe.each([
     await store.add(row('6'), tabA);
     await claim(store, 1);
     await store.settle(await claim(store, 6), tabA, dead(true), 1000);
-    // What is held is being sent, as far as the store knows.
+    // What is paused is being sent, as far as the store knows.
     const held = { reason: 'server-down', retryAt: undefined } as const;
     const holds = {
       ids: () => new Set(['1', '2', 'gone']),

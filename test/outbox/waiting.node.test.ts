@@ -21,7 +21,7 @@ const apart = {
 };
 
 /** What waits, waits in the outbox. */
-const ungated = { circuit: false } as const;
+const ungated = { health: false } as const;
 
 const count = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index);
@@ -72,7 +72,7 @@ describe('an origin that is dead takes nothing from one that is well', () => {
     for (const n of count(1, 40)) outbox.submit('dead', n);
     await pass(300_000);
     // And two that have been the probe.
-    expect(outbox.getState().held).toBeLessThanOrEqual(6);
+    expect(outbox.getState().paused).toBeLessThanOrEqual(6);
     expect(await outbox.submit('well', 1).delivered).toEqual({ id: 1 });
   });
 });

@@ -80,7 +80,7 @@ export const anyOperation: fc.Arbitrary<Operation> = fc.record({
   url: fc.option(fc.webUrl(), { nil: undefined }),
   attempt: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 2 ** 31 })),
   startedAt: anyTimeMs,
-  heldMs: fc.oneof(fc.constant(0), fc.nat()),
+  pausedMs: fc.oneof(fc.constant(0), fc.nat()),
   keyed: fc.boolean(),
   idempotent: fc.boolean(),
   retriedFor: fc.array(fc.constantFrom(...reasons), { maxLength: 4 }),

@@ -75,7 +75,7 @@ describe(`decide (seed ${seed})`, () => {
         return (
           decision.kind === 'stop' ||
           (operation.attempt <= policy.maxRetries &&
-            decision.retryAt <= operation.startedAt + operation.heldMs + policy.deadlineMs &&
+            decision.retryAt <= operation.startedAt + operation.pausedMs + policy.deadlineMs &&
             askedMs <= policy.maxRetryAfterMs)
         );
       }),

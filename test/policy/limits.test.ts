@@ -53,12 +53,12 @@ describe('deadlineMs', () => {
     expect(brief(decideOn(network, earlier, { policy }))).toBe('stop: deadline');
   });
 
-  test('does not count the time that the operation was held', () => {
+  test('does not count the time that the operation was paused', () => {
     const policy = { ...oneSecond, deadlineMs: 10_000 };
-    const held = { startedAt: nowMs - 69_000, heldMs: 60_000 };
+    const held = { startedAt: nowMs - 69_000, pausedMs: 60_000 };
     expect(brief(decideOn(network, anOperation(held), { policy }))).toBe('retry: network');
-    const heldLess = anOperation({ ...held, heldMs: 59_999 });
-    expect(brief(decideOn(network, heldLess, { policy }))).toBe('stop: deadline');
+    const pausedLess = anOperation({ ...held, pausedMs: 59_999 });
+    expect(brief(decideOn(network, pausedLess, { policy }))).toBe('stop: deadline');
   });
 
   test('of 0 allows a retry without a wait only', () => {

@@ -31,7 +31,7 @@ describe('the presets', () => {
     expect(definePolicy('test', presets.interactive, { ...presets[name] })).toEqual(presets[name]);
   });
 
-  test('begin with full jitter, and wait up to 60 s for Retry-After where a person waits', () => {
+  test('begin with full jitter, and wait up to 60 s for Retry-After where a user waits', () => {
     for (const name of names) expect(presets[name].backoff).toBe('full');
     expect(presets.interactive.maxRetryAfterMs).toBe(60_000);
   });

@@ -41,7 +41,7 @@ export function anOperation({
     url: 'https://api.example/things',
     attempt: 1,
     startedAt: nowMs,
-    heldMs: 0,
+    pausedMs: 0,
     keyed: false,
     idempotent: methods[method] === 'idempotent',
     retriedFor: [],

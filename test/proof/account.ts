@@ -15,7 +15,7 @@ export type Told =
   /** It was told that these have arrived. */
   | { readonly kind: 'delivered'; readonly nos: readonly number[] };
 
-/** An entry that needs a person. */
+/** An entry that needs a user. */
 export interface DeadOrder {
   readonly no: number;
   readonly reason: string | undefined;
@@ -41,7 +41,7 @@ interface Times {
   savedAt: number;
 }
 
-/** Holds what pages have told, in the order in which it was heard, against the ledger. */
+/** Pauses what pages have told, in the order in which it was heard, against the ledger. */
 export function settleAccount(
   orders: readonly CartOrder[],
   told: readonly Told[],

@@ -23,7 +23,7 @@ export interface Figures {
   readonly disturbed: number;
 }
 
-/** Holds what people were told against the ledger. */
+/** Pauses what people were told against the ledger. */
 export function compare(
   told: ReadonlyMap<number, Told>,
   ledger: Pick<Ledger, 'orders' | 'arrivals'>,

@@ -1,14 +1,14 @@
-/** What a person orders. */
+/** What a user orders. */
 export interface Order {
   /** Unique: the ledger is compared by it. */
   readonly no: number;
   readonly article: string;
 }
 
-/** What the person was told at the end. */
+/** What the user was told at the end. */
 export type Told = 'success' | 'failed' | 'unknown';
 
-/** Submits an order, and comes back when the person has been told something. Never rejects. */
+/** Submits an order, and comes back when the user has been told something. Never rejects. */
 type Submit = (order: Order) => Promise<Told>;
 
 /** The line between a contender and the server. */
@@ -25,7 +25,7 @@ export type Contender = (line: Line) => Submit;
 /** The time limit of one attempt, in life, for all of them. */
 export const timeoutMs = 10_000;
 
-/** For those that have no third end: a person is told success, or failure. */
+/** For those that have no third end: a user is told success, or failure. */
 export async function tell(send: Promise<unknown>): Promise<Told> {
   try {
     await send;

@@ -123,7 +123,7 @@ test('what it resolves with after the query was fetched anew is shown nowhere', 
   expect(story.at(-1)).toBe('100 success today');
 });
 
-test('the real thing takes its place when the person retries', async () => {
+test('the real thing takes its place when the user retries', async () => {
   const rig = createRig();
   rig.server.plan('/prices', 404, { body: 'today' });
   const { story, status } = show(rig, { fallback: 'list prices' });

@@ -97,7 +97,7 @@ test('hidden within a wait: it is paused at its end, until the tab is seen again
   expect(rig.server.times()).toEqual([0, 10_000]);
 });
 
-test('time spent paused is held time, which does not count against the deadline', async () => {
+test('time spent paused is paused time, which does not count against the deadline', async () => {
   const rig = createRig({ policy: { deadlineMs: 3500 } });
   rig.server.plan('/products', 503, 503, 503, 503);
   rig.show(<Products rig={rig} />);

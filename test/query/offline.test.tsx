@@ -62,9 +62,9 @@ describe('a device that is offline', () => {
     const calls = ['/a', '/b', '/c'].map((path) => send(rig, api + path));
     await rig.time.advance(0);
     expect(rig.server.times('/a')).toEqual([]);
-    const holds = rig.events.filter(({ type }) => type === 'hold');
+    const pauses = rig.events.filter(({ type }) => type === 'pause:start');
     // As soon as it is known; and again when the time of the next look is another.
-    expect(holds.slice(0, 3).map((event) => event)).toMatchObject(
+    expect(pauses.slice(0, 3).map((event) => event)).toMatchObject(
       Array.from({ length: 3 }, () => ({ reason: 'offline', retryAt: rig.time.now() + 2000 })),
     );
     await rig.time.advance(7000);
@@ -100,15 +100,15 @@ describe('a device that is offline', () => {
     expect(isNotSentError(call.error)).toBe(true);
     expect(call.error).toMatchObject({
       message: 'GET http://api.example/a: not sent, the device is offline.',
-      outcome: { kind: 'held-too-long', reason: 'offline', processed: 'no' },
+      outcome: { kind: 'paused-too-long', reason: 'offline', processed: 'no' },
     });
     expect(rig.server.times('/a')).toEqual([]);
   });
 
-  test('a call waits as long as holdMs, and was then never sent', async () => {
+  test('a call waits as long as maxPauseMs, and was then never sent', async () => {
     const rig = withProbe();
     await goOffline(rig);
-    const call = send(rig, `${api}/a`, { method: 'POST', policy: { holdMs: 5000 } });
+    const call = send(rig, `${api}/a`, { method: 'POST', policy: { maxPauseMs: 5000 } });
     await rig.time.advance(4999);
     expect(call.state).toBe('pending');
     await rig.time.advance(1);
@@ -116,7 +116,7 @@ describe('a device that is offline', () => {
     expect(rig.server.times('/a')).toEqual([]);
   });
 
-  test('React Query is told, and a query says why it is held', async () => {
+  test('React Query is told, and a query says why it is paused', async () => {
     const rig = withProbe();
     const { Watcher, last } = watchQuery(rig, ['a']);
     function Query() {
@@ -132,7 +132,7 @@ describe('a device that is offline', () => {
       </>,
     );
     await rig.time.advance(1000);
-    expect(last()).toMatchObject({ status: 'held', reason: 'offline' });
+    expect(last()).toMatchObject({ status: 'paused', reason: 'offline' });
     expect(rig.server.times('/a')).toEqual([]);
     goOnline(rig);
     await rig.time.advance(1000);
@@ -155,7 +155,7 @@ describe('a device that is offline', () => {
     },
   );
 
-  test('retryNow sends one that is held, and its answer opens the way for the rest', async () => {
+  test('retryNow sends one that is paused, and its answer opens the way for the rest', async () => {
     const rig = withProbe();
     const { Network, story } = watchNetwork(rig);
     const { Watcher, last } = watchQuery(rig, ['a']);
@@ -181,7 +181,7 @@ describe('a device that is offline', () => {
   });
 
   test('a request without an answer keeps no place while the probe is out', async () => {
-    const rig = createRig({ origin: { slots: { maxInFlight: 1 } }, connectivity: { probe } });
+    const rig = createRig({ origin: { concurrency: { maxInFlight: 1 } }, connectivity: { probe } });
     rig.server.plan('/a', 'network');
     rig.server.plan('/here', 'hang');
     const first = send(rig, `${api}/a`);
@@ -246,7 +246,7 @@ describe('what proves the network', () => {
   });
 
   test('two queries that need not leave the device wait for the one slot, and for nothing else', async () => {
-    const rig = createRig({ origin: { slots: { maxInFlight: 1 } }, connectivity: { probe } });
+    const rig = createRig({ origin: { concurrency: { maxInFlight: 1 } }, connectivity: { probe } });
     await goOffline(rig);
     for (const path of ['/a', '/b']) {
       rig.server.plan(path, { afterMs: 100 });
@@ -338,7 +338,7 @@ describe('coming back', () => {
   });
 
   test('thirty loops whose waits have ended while the machine slept leave at once', async () => {
-    const rig = createRig({ origin: { circuit: false, budget: false, share: false } });
+    const rig = createRig({ origin: { health: false, budget: false, share: false } });
     for (let index = 0; index < 30; index++) rig.server.plan(`/${index}`, 503);
     const loops = Array.from({ length: 30 }, (_, index) =>
       observe(rig.steady.retry(({ signal }) => rig.steady.json(`${api}/${index}`, { signal }))),
@@ -397,7 +397,7 @@ describe('coming back', () => {
 });
 
 describe('one origin down and another up', () => {
-  test('is not offline: that one’s operations are held as server-down, the other’s go', async () => {
+  test('is not offline: that one’s operations are paused as server-down, the other’s go', async () => {
     const rig = withProbe();
     const { Network, story } = watchNetwork(rig);
     rig.show(<Network />);

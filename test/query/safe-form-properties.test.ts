@@ -69,7 +69,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** What the person has meant last, as far as it is not over. */
+/** What the user has meant last, as far as it is not over. */
 interface Meant {
   readonly key: string;
   readonly payload: string;
@@ -106,7 +106,7 @@ function createWorld(time: VirtualTime, isMany: boolean) {
   const keysOf = (intent: string, body: string): ReadonlySet<string> =>
     keysOfStep.get(`${intent} ${body}`) ?? new Set();
   const stored = (): string => sessionStorage.getItem('steadfetch.form.checkout') ?? '';
-  /** The key that the person has given up. */
+  /** The key that the user has given up. */
   let givenUp: string | undefined;
 
   const expectThat = (isSo: boolean, what: string): void => void (isSo || faults.push(what));

@@ -1,6 +1,6 @@
 import { QueryClient } from '@tanstack/react-query';
 import { createSteadfetch, isHttpError, type Steadfetch, type SteadfetchEvent } from 'steadfetch';
-import { type HeldReason, useCountdown, useRetryStatus } from 'steadfetch/react';
+import { type AnyPauseReason, useCountdown, useRetryStatus } from 'steadfetch/react';
 import { expectTypeOf } from 'vitest';
 
 const steady = createSteadfetch();
@@ -24,13 +24,13 @@ export function Status({ date }: { readonly date: Date }) {
   expectTypeOf(query.retryNow).toEqualTypeOf<() => void>();
   expectTypeOf(query.cancel).toEqualTypeOf<() => void>();
   expectTypeOf(query.status).toEqualTypeOf<
-    'idle' | 'sending' | 'waiting' | 'held' | 'succeeded' | 'failed' | 'unknown'
+    'idle' | 'sending' | 'waiting' | 'paused' | 'succeeded' | 'failed' | 'unknown'
   >();
   expectTypeOf(query.attempt).toEqualTypeOf<number>();
   expectTypeOf(query.maxAttempts).toEqualTypeOf<number>();
   expectTypeOf(query.retryAt).toEqualTypeOf<number | undefined>();
   expectTypeOf(query.lastError).toEqualTypeOf<unknown>();
-  expectTypeOf<HeldReason>().toExtend<typeof query.reason>();
+  expectTypeOf<AnyPauseReason>().toExtend<typeof query.reason>();
 
   const mutation = useRetryStatus({ mutationKey: ['a'] });
   expectTypeOf(mutation.status).toEqualTypeOf(query.status);

@@ -91,7 +91,7 @@ test('fetchNextPage: its error is the last one, and the pages stay', async () =>
   });
 });
 
-test('after it, a refetch that is held before its first attempt can be cancelled, too', async () => {
+test('after it, a refetch that is paused before its first attempt can be cancelled, too', async () => {
   const rig = createRig();
   rig.server.plan('/products', 503);
   const { press, last } = showProducts(rig, { refetchOnReconnect: false });
@@ -101,7 +101,7 @@ test('after it, a refetch that is held before its first attempt can be cancelled
   setOnline(false);
   act(() => void rig.client.refetchQueries({ queryKey }));
   await rig.time.settle();
-  expect(last().status).toBe('held');
+  expect(last().status).toBe('paused');
   press();
   await rig.time.settle();
   expect(last()).toMatchObject({ status: 'failed', reason: 'cancelled' });

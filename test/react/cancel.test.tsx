@@ -162,7 +162,7 @@ describe('while an attempt is under way', () => {
   });
 });
 
-describe('when held', () => {
+describe('when paused', () => {
   test('before the first attempt: it fails, without any attempt', async () => {
     const rig = createRig();
     setOnline(false);
@@ -183,7 +183,7 @@ describe('when held', () => {
     const { press, last } = showProducts(rig);
     setOnline(false);
     await rig.time.advance(1000);
-    expect(last().status).toBe('held');
+    expect(last().status).toBe('paused');
     press();
     await rig.time.settle();
     expect(statusOf(last())).toMatchObject({ status: 'failed', attempt: 1, reason: 'cancelled' });

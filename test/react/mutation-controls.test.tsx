@@ -91,17 +91,17 @@ describe('Retry now', () => {
     expect(server.times()).toEqual([0]);
   });
 
-  test('while its endpoint is down, one press sends, and the next attempt is held', async () => {
+  test('while its endpoint is down, one press sends, and the next attempt is paused', async () => {
     const { server, time, order, retryNow, last } = showOrders(sendOrder, { origin: {} });
     server.plan('/orders', 503, 503, 503, 503);
     order();
     await time.advance(600);
-    expect(last()).toMatchObject({ status: 'held', attempt: 3 });
+    expect(last()).toMatchObject({ status: 'paused', attempt: 3 });
     retryNow();
     await time.advance(10);
     expect(server.times()).toEqual([0, 500, 600]);
     await time.advance(1000);
-    expect(last()).toMatchObject({ status: 'held', reason: 'server-down' });
+    expect(last()).toMatchObject({ status: 'paused', reason: 'server-down' });
     expect(server.times()).toHaveLength(3);
   });
 
@@ -114,7 +114,7 @@ describe('Retry now', () => {
     await time.advance(10);
     expect(server.times()).toEqual([0, 100]);
     await time.advance(1000);
-    expect(last()).toMatchObject({ status: 'held', reason: 'server-down' });
+    expect(last()).toMatchObject({ status: 'paused', reason: 'server-down' });
   });
 
   test('lets go what its origin holds', async () => {
@@ -123,7 +123,7 @@ describe('Retry now', () => {
     const mutation = order();
     await time.advance(1000);
     expect(server.times()).toEqual([0, 500]);
-    expect(statusOf(last())).toMatchObject({ status: 'held', attempt: 3, reason: 'server-down' });
+    expect(statusOf(last())).toMatchObject({ status: 'paused', attempt: 3, reason: 'server-down' });
     retryNow();
     retryNow();
     await time.advance(10);
@@ -223,13 +223,13 @@ describe('Cancel', () => {
     }
   };
 
-  test('while its first attempt is held: it was not sent, and surely not done', async () => {
+  test('while its first attempt is paused: it was not sent, and surely not done', async () => {
     const shown = showOrders(sendOrder, { origin: {} });
     const { server, time, order, cancel, last } = shown;
     await goDown(shown);
     const mutation = order();
     await time.advance(100);
-    expect(statusOf(last())).toMatchObject({ status: 'held', attempt: 1, reason: 'server-down' });
+    expect(statusOf(last())).toMatchObject({ status: 'paused', attempt: 1, reason: 'server-down' });
     cancel();
     await time.advance(100_000);
     expect(server.times('/orders')).toEqual([]);
@@ -240,7 +240,7 @@ describe('Cancel', () => {
     expect(statusOf(last())).toMatchObject({ status: 'failed', reason: 'cancelled' });
   });
 
-  test('while its second step is held, after its first was done: unknown', async () => {
+  test('while its second step is paused, after its first was done: unknown', async () => {
     const shown = showOrders(
       async (_, { fetch }) => {
         await fetch('http://other.test/first', { method: 'PUT' });
@@ -252,18 +252,18 @@ describe('Cancel', () => {
     await goDown(shown);
     order();
     await time.advance(100);
-    expect(last().status).toBe('held');
+    expect(last().status).toBe('paused');
     cancel();
     await time.settle();
     expect(statusOf(last())).toMatchObject({ status: 'unknown', lastError: { code: 'cancelled' } });
   });
 
-  test('while it is held after a failure: its last error', async () => {
+  test('while it is paused after a failure: its last error', async () => {
     const { server, time, order, cancel, last } = showOrders(sendOrder, { origin: {} });
     server.plan('/orders', 503, 503);
     const mutation = order();
     await time.advance(1000);
-    expect(last().status).toBe('held');
+    expect(last().status).toBe('paused');
     cancel();
     await time.advance(100_000);
     expect(server.times()).toEqual([0, 500]);
@@ -278,7 +278,7 @@ describe('Cancel', () => {
     const first = order({ scope });
     const second = order({ scope });
     await time.advance(100);
-    expect(statusOf(last())).toMatchObject({ status: 'held', attempt: 0, reason: 'queued' });
+    expect(statusOf(last())).toMatchObject({ status: 'paused', attempt: 0, reason: 'queued' });
     cancel();
     await time.settle();
     expect(second.state).toMatchObject({
@@ -307,7 +307,7 @@ describe('Cancel', () => {
       set(false);
       const second = order({ scope });
       await time.advance(100);
-      expect(statusOf(last())).toMatchObject({ status: 'held', attempt: 0, reason: 'queued' });
+      expect(statusOf(last())).toMatchObject({ status: 'paused', attempt: 0, reason: 'queued' });
       // Nobody presses a button of a tab that is hidden.
       if (name !== 'offline') set(true);
       cancel();

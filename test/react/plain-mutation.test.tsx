@@ -80,7 +80,7 @@ describe('the status of a plain mutation', () => {
     expect(statusOf(form.last())).toMatchObject({ status: 'succeeded', attempt: 2 });
   });
 
-  test('shows that its next attempt is held while its origin is down', async () => {
+  test('shows that its next attempt is paused while its origin is down', async () => {
     const rig = createRig({ origin: {}, policy: { maxRetries: 5 } });
     rig.server.plan('/a', ...Array.from({ length: 40 }, () => 503));
     const form = showPlain(rig, () => rig.steady.fetch('/a', { method: 'PUT' }));
@@ -91,6 +91,6 @@ describe('the status of a plain mutation', () => {
       await rig.time.advance(10);
     }
     await rig.time.advance(2000);
-    expect(form.last()).toMatchObject({ status: 'held', reason: 'server-down' });
+    expect(form.last()).toMatchObject({ status: 'paused', reason: 'server-down' });
   });
 });

@@ -41,11 +41,11 @@ const press = (name: string): Promise<void> =>
   });
 
 function Counts() {
-  const { storage, due, waiting, sending, held, dead } = useOutbox();
-  return <p role="status">{[storage, due, waiting, sending, held, dead].join(' ')}</p>;
+  const { storage, due, waiting, sending, paused, dead } = useOutbox();
+  return <p role="status">{[storage, due, waiting, sending, paused, dead].join(' ')}</p>;
 }
 
-test('the counts follow an entry from its first attempt over its wait to its end, and one that is held', async () => {
+test('the counts follow an entry from its first attempt over its wait to its end, and one that is paused', async () => {
   show(<Counts />);
   await pass(200);
   expect(text()).toBe('durable 0 0 0 0 0');

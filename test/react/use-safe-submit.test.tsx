@@ -607,7 +607,7 @@ describe('a mutation of several requests', () => {
   });
 
   test('bytes that were never sent bind nobody', async () => {
-    const rig = createFormRig({ config: { origin: { slots: { maxInFlight: 1 } } } });
+    const rig = createFormRig({ config: { origin: { concurrency: { maxInFlight: 1 } } } });
     rig.book.plan('slow');
     void rig.steady.fetch('/orders', { method: 'POST' }).catch(() => {});
     await rig.time.settle();
@@ -667,7 +667,7 @@ describe('a page that a server has rendered', () => {
 
 describe('another page of the same tab', () => {
   test('has sent it since: then a failure of this page, which was put away, proves nothing', async () => {
-    const rig = createFormRig({ config: { origin: { slots: { maxInFlight: 1 } } } });
+    const rig = createFormRig({ config: { origin: { concurrency: { maxInFlight: 1 } } } });
     rig.book.plan('slow');
     void rig.steady.fetch('/orders', { method: 'POST' }).catch(() => {});
     await rig.time.settle();
@@ -811,7 +811,7 @@ describe('retries, the status and its controls', () => {
   });
 
   test('Cancel of what was not sent is surely not done, unless it was sent before', async () => {
-    const rig = createFormRig({ config: { origin: { slots: { maxInFlight: 1 } } } });
+    const rig = createFormRig({ config: { origin: { concurrency: { maxInFlight: 1 } } } });
     const { form, status } = watch(rig, { maxRetries: 0 });
     /** Cancels what waits behind something slow, and says what became of it. */
     const cancelHeld = async (): Promise<string> => {
@@ -820,7 +820,7 @@ describe('retries, the status and its controls', () => {
       await rig.time.settle();
       act(() => void form().submit(kite));
       await rig.time.settle();
-      expect(status()).toMatchObject({ status: 'held', reason: 'queued' });
+      expect(status()).toMatchObject({ status: 'paused', reason: 'queued' });
       act(() => status().cancel());
       await rig.time.advance(100);
       rig.book.answer();

@@ -11,10 +11,10 @@ function Waiting() {
     queryKey: ['products'],
   });
   const seconds = useCountdown(retryAt);
-  if (status !== 'waiting' && status !== 'held') return <p role="status">{status}</p>;
+  if (status !== 'waiting' && status !== 'paused') return <p role="status">{status}</p>;
   return (
     <p>
-      {status === 'held' ? `Held: ${reason}.` : `Attempt ${attempt} of ${maxAttempts} failed.`}{' '}
+      {status === 'paused' ? `Paused: ${reason}.` : `Attempt ${attempt} of ${maxAttempts} failed.`}{' '}
       {retryAt && <span role="timer">Next in {seconds} s.</span>}{' '}
       <button onClick={retryNow}>Retry now</button> <button onClick={cancel}>Cancel</button>
     </p>

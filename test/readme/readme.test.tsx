@@ -90,7 +90,7 @@ describe('the samples', () => {
       'Attempt 1 of 4 failed. Next in 1 s.',
     );
     await time.advance(500);
-    expect(screen.getByRole('paragraph').textContent).toContain('Held: server-down.');
+    expect(screen.getByRole('paragraph').textContent).toContain('Paused: server-down.');
     await time.advance(1200);
     await time.advance(1200);
     expect(screen.getByRole('paragraph').textContent).toBe('kite, line');

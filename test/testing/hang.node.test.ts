@@ -31,7 +31,7 @@ test('an abort ends the request with its own reason, and the next handler is not
   const fault = hang();
   server.use(http.get(url, fault), http.get(url, healthy));
   const controller = new AbortController();
-  const reason = new Error('The person went away.');
+  const reason = new Error('The user went away.');
   const answer = fetch(url, { signal: controller.signal });
   await time.settle();
   controller.abort(reason);

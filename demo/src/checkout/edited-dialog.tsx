@@ -11,7 +11,7 @@ interface Props {
   readonly onTakeBack: (order: Order) => void;
 }
 
-/** What was sent may have been booked, and this is something else: only the person knows whether both are meant. */
+/** What was sent may have been booked, and this is something else: only the user knows whether both are meant. */
 export function EditedDialog({ confirmation, earlier, onTakeBack }: Props) {
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);

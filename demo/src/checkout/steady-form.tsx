@@ -18,7 +18,7 @@ export function SteadyForm({ round }: { readonly round: TabState<Round> }) {
   const [options] = useState(() => placeOrder(number));
   const { submit, data, isPending, unknown, confirmation, target } = useSafeSubmit(options, {
     form: `checkout-${number}`,
-    // So that the person can be told what it was, after a reload.
+    // So that the user can be told what it was, after a reload.
     keepPayload: true,
   });
   const status = useRetryStatus(target);

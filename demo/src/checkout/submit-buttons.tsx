@@ -10,7 +10,7 @@ interface Props {
 /** Order, and while that waits, Retry now and Cancel. Who presses Cancel is left at Order. */
 export function SubmitButtons({ ref, status, isPending }: Props) {
   const { retryNow, cancel } = status;
-  const isWaiting = isPending && /^(waiting|held)$/.test(status.status);
+  const isWaiting = isPending && /^(waiting|paused)$/.test(status.status);
   const handOver: Ref<HTMLButtonElement> = useCallback(
     (button: HTMLButtonElement | null) => () => {
       if (button && document.activeElement === button) ref.current?.focus();

@@ -40,7 +40,7 @@ function describe(
           };
     case 'waiting':
       return { title: describeFailure(lastError), detail: describeWait(lastError) };
-    case 'held':
+    case 'paused':
       return status.reason === 'server-down'
         ? { title: 'The shop is down', detail: 'Your order goes out once it is back.' }
         : { title: 'Waiting for its turn', detail: 'Your order goes out when it comes.' };
@@ -76,7 +76,7 @@ function describeWait(error: unknown): string {
     : 'It may be booked. It is sent again with the same key: you will not get two.';
 }
 
-/** What went wrong, in the words of the person in front of the screen. */
+/** What went wrong, in the words of the user in front of the screen. */
 function describeFailure(error: unknown): string {
   if (isHttpError(error)) {
     if (error.status === 410) return 'It is sold out (410)';

@@ -14,7 +14,7 @@ interface Props {
 /** How the order is doing. What is told at a transition does not count down. */
 export function SubmitStatus({ status, isUnknown, message }: Props) {
   const { title, detail } = message;
-  const isUnderWay = /^(sending|waiting|held)$/.test(status.status);
+  const isUnderWay = /^(sending|waiting|paused)$/.test(status.status);
   const shown = isUnknown && !isUnderWay ? 'unknown' : status.status;
   return (
     <div className="slip-status" data-status={shown === 'idle' ? undefined : shown}>

@@ -9,7 +9,7 @@ export interface BookedOrder extends Order {
   /** In epoch milliseconds. */
   readonly at: number;
   readonly key: string;
-  /** The person has got an answer to it, or to one just like it. */
+  /** The user has got an answer to it, or to one just like it. */
   readonly isAnswered: boolean;
   /** The same was booked before, and nobody had been told: this one was not meant. */
   readonly isDuplicate: boolean;

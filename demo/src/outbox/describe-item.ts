@@ -3,7 +3,7 @@ import type { FlightReport } from '../reports/report.ts';
 import type { Message } from '../status/message.ts';
 import type { Item } from './items.ts';
 
-/** What becomes of a report, as a person sees it. */
+/** What becomes of a report, as a user sees it. */
 export interface ItemText extends Message {
   readonly mark: 'kept' | 'sending' | 'needs-you' | 'delivered';
 }
@@ -15,8 +15,8 @@ export function describeItem({ entry }: Pick<Item, 'entry'>, isOffline: boolean)
   switch (entry?.state) {
     case 'pending':
       return kept(entry, describeWait(entry, isOffline));
-    case 'held':
-      return kept(entry, describeHold(entry.hold?.reason));
+    case 'paused':
+      return kept(entry, describePause(entry.pause?.reason));
     case 'sending':
       return {
         mark: 'sending',
@@ -40,7 +40,7 @@ function kept({ isDurable }: Entry, detail: string): ItemText {
 
 function describeWait({ lastError, nextRetryAt, waitsFor }: Entry, isOffline: boolean): string {
   if (waitsFor) return 'A newer version of the page has written it, and sends it.';
-  if (isOffline) return describeHold('offline');
+  if (isOffline) return describePause('offline');
   if (nextRetryAt === undefined) return 'It goes out after the one before it.';
   if (!lastError) return 'It goes out in a moment.';
   const { name, status } = lastError;
@@ -55,7 +55,7 @@ function describeWait({ lastError, nextRetryAt, waitsFor }: Entry, isOffline: bo
   return `${what}. It is sent again by itself.`;
 }
 
-function describeHold(reason: NonNullable<Entry['hold']>['reason'] | undefined): string {
+function describePause(reason: NonNullable<Entry['pause']>['reason'] | undefined): string {
   switch (reason) {
     case 'offline':
       return 'You are offline. It goes out once you are back.';
@@ -68,7 +68,7 @@ function describeHold(reason: NonNullable<Entry['hold']>['reason'] | undefined):
   }
 }
 
-/** Why it needs a person, where the shop has not said it in its own words. */
+/** Why it needs a user, where the shop has not said it in its own words. */
 const ends: Readonly<Record<Exclude<DeadReason, 'refused'>, string>> = {
   'not-repeatable': 'The shop may have it already: look there first.',
   'answer-lost': 'The shop has it, but its answer could not be read.',

@@ -1,6 +1,6 @@
 import type { ItemText } from './describe-item.ts';
 
-/** What a person was told of a report last. */
+/** What a user was told of a report last. */
 export interface Told extends Pick<ItemText, 'mark' | 'title' | 'detail'> {
   readonly id: string;
   /** Of what, in words. */

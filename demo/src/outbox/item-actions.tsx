@@ -15,7 +15,7 @@ interface Props {
   readonly onLeave: () => void;
 }
 
-/** What a person can do with an entry. A button that goes away hands the keyboard over. */
+/** What a user can do with an entry. A button that goes away hands the keyboard over. */
 export function ItemActions({ item: { report }, entry, mark, isOffline, onLeave }: Props) {
   const { retry, edit, discard } = useOutbox();
   const [isEditing, setIsEditing] = useState(false);
@@ -57,5 +57,5 @@ export function ItemActions({ item: { report }, entry, mark, isOffline, onLeave 
 }
 
 /** Its turn has come: those behind it in the log wait for it. */
-const isNext = ({ hold, nextRetryAt }: OutboxEntry): boolean =>
-  hold !== undefined || nextRetryAt !== undefined;
+const isNext = ({ pause, nextRetryAt }: OutboxEntry): boolean =>
+  pause !== undefined || nextRetryAt !== undefined;

@@ -21,7 +21,7 @@ export function ItemRow({ item, text, isOffline, onLeave }: Props) {
   const { report, entry } = item;
   const { mark, title, detail } = text;
   const kite = kiteOf(report);
-  const retryAt = entry?.hold ? entry.hold.retryAt : entry?.nextRetryAt;
+  const retryAt = entry?.pause ? entry.pause.retryAt : entry?.nextRetryAt;
   const isWaiting = mark === 'kept' && !isOffline && (entry?.attempts ?? 0) > 0;
   const photo = entry?.variables?.photo;
   return (

@@ -53,8 +53,8 @@ export function OutboxList({ post }: { readonly post: ReportPost }) {
 }
 
 function Summary() {
-  const { due, waiting, sending, held, dead } = useOutbox();
-  const open = due + waiting + sending + held;
+  const { due, waiting, sending, paused, dead } = useOutbox();
+  const open = due + waiting + sending + paused;
   return (
     <p className="ledger-count" data-open={open} data-dead={dead}>
       <b>{open}</b> to be sent

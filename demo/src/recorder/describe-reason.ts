@@ -1,5 +1,5 @@
 import type { RetryReason, StopReason } from 'steadfetch';
-import type { HeldReason } from 'steadfetch/react';
+import type { AnyPauseReason } from 'steadfetch/react';
 
 /** Why an attempt is made again: the end of "It asks again, because ...". */
 export const retryReasons: Readonly<Record<RetryReason, string>> = {
@@ -27,28 +27,28 @@ export const stopReasons: Readonly<Record<StopReason, string>> = {
   'retry-after': 'the server asks for a longer wait than anybody sits through',
   aborted: 'the request was aborted',
   'should-retry': 'this app asks for it',
-  'held-too-long': 'the server did not come back in time',
+  'paused-too-long': 'the server did not come back in time',
   'over-budget': 'too many retries to this server failed lately',
   expired: 'its key is too old to be sent again, and it may have been done',
   cancelled: 'you pressed Cancel',
 };
 
-/** Why an attempt is held before it is sent: the end of "Held: ...". */
-export const holdReasons: Readonly<Record<HeldReason, string>> = {
+/** Why an attempt is paused before it is sent: the end of "Paused: ...". */
+export const pauseReasons: Readonly<Record<AnyPauseReason, string>> = {
   'server-down': 'the server is down, and one request at a time finds out when it is back',
   'rate-limited': 'the server has asked for a pause, and nothing is sent here before its end',
   queued: 'others go first, so that they do not all come at once',
   offline: 'nothing is sent while the device is offline, and no retry is spent',
-  'hidden-tab': 'nothing is sent while this tab is hidden, and no retry is spent',
+  hidden: 'nothing is sent while this tab is hidden, and no retry is spent',
 };
 
 /** The same, in a word or two. */
-export const holdNames: Readonly<Record<HeldReason, string>> = {
+export const pauseNames: Readonly<Record<AnyPauseReason, string>> = {
   'server-down': 'server down',
   'rate-limited': 'pause',
   queued: 'queue',
   offline: 'offline',
-  'hidden-tab': 'hidden tab',
+  hidden: 'hidden tab',
 };
 
 /** Whether this is why something ended, rather than why it waits. */

@@ -1,5 +1,5 @@
 import type { Outcome } from 'steadfetch';
-import { holdNames, holdReasons, retryReasons, stopReasons } from './describe-reason.ts';
+import { pauseNames, pauseReasons, retryReasons, stopReasons } from './describe-reason.ts';
 import type { Lane, Recording, RequestMark } from './recording.ts';
 
 export function formatSeconds(ms: number): string {
@@ -36,7 +36,7 @@ export function describeDecision(recording: Recording): string {
   const { lanes, result, endedAt } = recording;
   const [first, last] = [lanes[0], lanes.at(-1)];
   if (!first || !last) return 'Nothing has been sent yet.';
-  if (last.heldFor && last.to === undefined) return `Held: ${holdReasons[last.heldFor]}.`;
+  if (last.pausedFor && last.to === undefined) return `Paused: ${pauseReasons[last.pausedFor]}.`;
   if (last.stop) return `Stopped: ${stopReasons[last.stop]}.`;
   if (result === 'succeeded' && endedAt !== undefined) {
     const count = requestsOf(recording).length;
@@ -47,15 +47,15 @@ export function describeDecision(recording: Recording): string {
   if (wait && wait.to === undefined) {
     return `It asks again in ${formatSeconds(wait.plannedTo - wait.from)}: ${retryReasons[wait.reason]}.`;
   }
-  // After a hold its attempt has no line yet.
+  // After a pause its attempt has no line yet.
   return (attempt ?? 1) === 1 ? 'The request is on its way.' : `Attempt ${attempt} is on its way.`;
 }
 
-function describeLane({ attempt, heldFor, from, to, requests, wait }: Lane): string {
-  if (heldFor) {
+function describeLane({ attempt, pausedFor, from, to, requests, wait }: Lane): string {
+  if (pausedFor) {
     return to === undefined
-      ? `Held: ${holdNames[heldFor]}.`
-      : `Held for ${formatSeconds(to - from)}: ${holdNames[heldFor]}.`;
+      ? `Paused: ${pauseNames[pausedFor]}.`
+      : `Paused for ${formatSeconds(to - from)}: ${pauseNames[pausedFor]}.`;
   }
   const outcomes = requests.map(({ outcome }) => describeOutcome(outcome)).join(' and ');
   const waited = wait

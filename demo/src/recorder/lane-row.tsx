@@ -1,5 +1,5 @@
 import { describeOutcome } from './describe-recording.ts';
-import { HoldBar } from './hold-bar.tsx';
+import { PauseBar } from './pause-bar.tsx';
 import { markOf } from './lane-mark.ts';
 import type { Lane } from './recording.ts';
 import type { Scale } from './scale.ts';
@@ -14,17 +14,17 @@ interface Props {
 
 /** One attempt: its requests as bars, coloured by outcome, and the wait that followed. */
 export function LaneRow({ lane, scale, now }: Props) {
-  const { attempt, heldFor, requests, wait } = lane;
+  const { attempt, pausedFor, requests, wait } = lane;
   const mark = markOf(lane);
   const last = requests.at(-1);
   return (
     <div className="lane" data-outcome={last?.outcome?.kind}>
       <span className="lane-head">
         <span className="lane-number">{attempt ?? '–'}</span>
-        <span className="lane-status">{heldFor ? 'held' : describeOutcome(last?.outcome)}</span>
+        <span className="lane-status">{pausedFor ? 'paused' : describeOutcome(last?.outcome)}</span>
       </span>
       <span className="track">
-        {heldFor && <HoldBar lane={lane} heldFor={heldFor} scale={scale} now={now} />}
+        {pausedFor && <PauseBar lane={lane} pausedFor={pausedFor} scale={scale} now={now} />}
         {requests.map(({ id, from, to, outcome: ended }) => (
           <span
             key={id}

@@ -9,7 +9,7 @@ export function Legend() {
         <i className="swatch" data-shape="wait" /> wait, as planned
       </span>
       <span>
-        <i className="swatch" data-shape="hold" /> held
+        <i className="swatch" data-shape="pause" /> paused
       </span>
       <span>
         <i className="swatch" data-shape="now" /> now

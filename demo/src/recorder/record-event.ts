@@ -3,7 +3,7 @@ import {
   addLane,
   empty,
   endWait,
-  hold,
+  pause,
   isOver,
   type Recording,
   type RequestMark,
@@ -28,9 +28,9 @@ export function recordEvent(recording: Recording, event: SteadfetchEvent): Recor
       }));
     case 'request:end':
       return endRequests(recording, at, event.outcome, ({ id }) => id === event.request);
-    case 'hold':
-      return hold(recording, at, { heldFor: event.reason, retryAt: event.retryAt });
-    case 'release':
+    case 'pause:start':
+      return pause(recording, at, { pausedFor: event.reason, retryAt: event.retryAt });
+    case 'pause:end':
       return endWait(recording, at);
     case 'attempt:end':
       return recording;
@@ -46,12 +46,12 @@ export function recordEvent(recording: Recording, event: SteadfetchEvent): Recor
   }
 }
 
-/** With the line of its attempt, where a hold has taken it away. */
+/** With the line of its attempt, where a pause has taken it away. */
 function withAttempt(
   recording: Recording,
   { at, operation: { attempt } }: SteadfetchEvent,
 ): Recording {
-  return recording.lanes.at(-1)?.heldFor ? addLane(recording, at, { attempt }) : recording;
+  return recording.lanes.at(-1)?.pausedFor ? addLane(recording, at, { attempt }) : recording;
 }
 
 const cancelled: Outcome = { kind: 'aborted', processed: 'unknown' };
@@ -75,7 +75,7 @@ function recordDecision(
   if (decision.kind === 'stop') {
     return updateLast(recording, (lane) => ({ ...lane, stop: decision.reason }));
   }
-  // It is held at once: there is no wait to draw.
+  // It is paused at once: there is no wait to draw.
   if (decision.delayMs === 0) return recording;
   const from = decision.retryAt - decision.delayMs;
   const retryAfterMs = failure.kind === 'http' ? failure.retryAfterMs : undefined;

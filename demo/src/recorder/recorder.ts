@@ -1,7 +1,7 @@
 import { hashKey, onlineManager, type QueryClient, type QueryKey } from '@tanstack/react-query';
 import type { Steadfetch } from 'steadfetch';
 import { recordEvent } from './record-event.ts';
-import { empty, endWait, hold, isHeld, isOver, type Recording } from './recording.ts';
+import { empty, endWait, pause, isPaused, isOver, type Recording } from './recording.ts';
 
 /** Draws up what happens to one query, as it happens. */
 export interface Recorder {
@@ -40,12 +40,12 @@ export function createRecorder(steady: Steadfetch, queryClient: QueryClient): Re
 
   queryClient.getQueryCache().subscribe(({ type, query }) => {
     if (type !== 'updated' || query.queryHash !== followed) return;
-    const holds = query.state.fetchStatus === 'paused';
-    if (holds === isHeld(recording)) return;
+    const pauses = query.state.fetchStatus === 'paused';
+    if (pauses === isPaused(recording)) return;
     const now = Date.now();
-    if (!holds) return set(endWait(recording, now));
-    const heldFor = onlineManager.isOnline() ? 'hidden-tab' : 'offline';
-    set(hold(isOver(recording) ? empty : recording, now, { heldFor, retryAt: undefined }));
+    if (!pauses) return set(endWait(recording, now));
+    const pausedFor = onlineManager.isOnline() ? 'hidden' : 'offline';
+    set(pause(isOver(recording) ? empty : recording, now, { pausedFor, retryAt: undefined }));
   });
 
   return {

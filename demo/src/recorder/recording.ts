@@ -1,5 +1,5 @@
 import type { OperationResult, Outcome, RetryReason, StopReason } from 'steadfetch';
-import type { HeldReason } from 'steadfetch/react';
+import type { AnyPauseReason } from 'steadfetch/react';
 
 /** A request, on the wire from `from` until `to`. All times are epoch milliseconds. */
 export interface RequestMark {
@@ -21,17 +21,17 @@ export interface WaitMark {
   readonly reason: RetryReason;
 }
 
-/** One line of the picture: an attempt with what followed it, or a hold before one. */
+/** One line of the picture: an attempt with what followed it, or a pause before one. */
 export interface Lane {
   readonly key: string;
-  /** Counted from 1 in each operation; undefined for a hold. */
+  /** Counted from 1 in each operation; undefined for a pause. */
   readonly attempt: number | undefined;
-  /** Why it is held; undefined for an attempt. */
-  readonly heldFor: HeldReason | undefined;
+  /** Why it is paused; undefined for an attempt. */
+  readonly pausedFor: AnyPauseReason | undefined;
   /** When its origin is tried next, as far as is known. */
   readonly retryAt: number | undefined;
   readonly from: number;
-  /** The end of a hold. */
+  /** The end of a pause. */
   readonly to: number | undefined;
   readonly requests: readonly RequestMark[];
   readonly wait: WaitMark | undefined;
@@ -55,13 +55,13 @@ export function isOver({ result }: Recording): boolean {
 export function addLane(
   recording: Recording,
   at: number,
-  { attempt, heldFor, retryAt }: Partial<Pick<Lane, 'attempt' | 'heldFor' | 'retryAt'>>,
+  { attempt, pausedFor, retryAt }: Partial<Pick<Lane, 'attempt' | 'pausedFor' | 'retryAt'>>,
 ): Recording {
   const { lanes } = endWait(recording, at);
   const lane: Lane = {
     key: `${lanes.length} ${at}`,
     attempt,
-    heldFor,
+    pausedFor,
     retryAt,
     from: at,
     to: undefined,
@@ -80,32 +80,32 @@ export function updateLast(recording: Recording, change: (lane: Lane) => Lane): 
   };
 }
 
-/** Whether an attempt is held right now. */
-export function isHeld({ lanes }: Recording): boolean {
+/** Whether an attempt is paused right now. */
+export function isPaused({ lanes }: Recording): boolean {
   const last = lanes.at(-1);
-  return last?.heldFor !== undefined && last.to === undefined;
+  return last?.pausedFor !== undefined && last.to === undefined;
 }
 
-/** Begins a hold, or says anew what it waits for. */
-export function hold(
+/** Begins a pause, or says anew what it waits for. */
+export function pause(
   recording: Recording,
   at: number,
-  reason: Pick<Lane, 'heldFor' | 'retryAt'>,
+  reason: Pick<Lane, 'pausedFor' | 'retryAt'>,
 ): Recording {
-  if (isHeld(recording)) return updateLast(recording, (lane) => ({ ...lane, ...reason }));
-  // An attempt that has sent nothing yet has its line after the hold.
+  if (isPaused(recording)) return updateLast(recording, (lane) => ({ ...lane, ...reason }));
+  // An attempt that has sent nothing yet has its line after the pause.
   const { lanes } = recording;
   const last = lanes.at(-1);
-  const isUnsent = last && !last.heldFor && !last.stop && last.requests.length === 0;
+  const isUnsent = last && !last.pausedFor && !last.stop && last.requests.length === 0;
   const before = isUnsent ? { ...recording, lanes: lanes.slice(0, -1) } : recording;
   return addLane(before, at, reason);
 }
 
-/** Ends the wait or the hold that is going on. */
+/** Ends the wait or the pause that is going on. */
 export function endWait(recording: Recording, at: number): Recording {
   return updateLast(recording, (lane) => ({
     ...lane,
-    to: lane.to ?? (lane.heldFor && at),
+    to: lane.to ?? (lane.pausedFor && at),
     wait: lane.wait && { ...lane.wait, to: lane.wait.to ?? at },
   }));
 }

@@ -10,7 +10,7 @@ export interface FlightReport {
   readonly writtenAt: number;
 }
 
-/** What a person fills in. */
+/** What a user fills in. */
 export type ReportDraft = Pick<FlightReport, 'kite' | 'place' | 'words' | 'photo'>;
 
 /** What the API answers. */

@@ -2,7 +2,7 @@ import { isHttpError } from 'steadfetch';
 import type { OutboxContext } from 'steadfetch/outbox';
 import { type FlightReport, type ReportReceipt, reportsUrl, toForm } from './report.ts';
 
-/** Sends a report. A refusal is kept with the words of the shop, for the person to read. */
+/** Sends a report. A refusal is kept with the words of the shop, for the user to read. */
 export async function sendReport(
   report: FlightReport,
   { json }: Pick<OutboxContext, 'json'>,

@@ -1,4 +1,4 @@
-/** What else a person does when an answer does not come. */
+/** What else a user does when an answer does not come. */
 export function ReloadControls({ onStartOver }: { readonly onStartOver: () => void }) {
   return (
     <div className="visit-controls">

@@ -40,14 +40,14 @@ export const scenarios: readonly [Scenario, ...Scenario[]] = [
     id: 'outage',
     label: 'Outage',
     explanation:
-      'After three failures in a row Steadfetch takes the server for down. Now nothing is sent but one request at a time, the canary, about every second at first and then ever more rarely. The one that is answered lets all go on, and those that fail use up no retry.',
+      'After three failures in a row Steadfetch takes the server for down. Now nothing is sent but one request at a time, the probe, about every second at first and then ever more rarely. The one that is answered lets all go on, and those that fail use up no retry.',
     policy: { baseMs: 500 },
   },
   {
     id: 'offline',
     label: 'Offline',
     explanation:
-      'The device is offline. The request is held before it is sent: no spinner, no retry spent. It goes out as soon as you are back.',
+      'The device is offline. The request is paused before it is sent: no spinner, no retry spent. It goes out as soon as you are back.',
     policy: {},
   },
   {

@@ -18,7 +18,7 @@ export function announcementFor(status: RetryStatus, isLoaded: boolean): Announc
       return polite(status.attempt > 1 ? `${title}. ${detail}` : `${title}.`);
     case 'waiting':
       return polite(`${title}. Trying again ${describeDelay(status.lastError)}.`);
-    case 'held':
+    case 'paused':
       return polite(`${title}. ${detail}`);
     case 'succeeded':
       // Data of an earlier visit comes without an attempt: nothing has happened yet.

@@ -3,9 +3,9 @@ import type { RetryStatus } from 'steadfetch/react';
 /** One mark for every attempt that the policy allows: failed, under way, successful, or still to come. */
 export function AttemptMeter({ status }: { readonly status: RetryStatus }) {
   const { attempt, maxAttempts, reason } = status;
-  // Held at the gate is an attempt that is still to come; by React Query, one that has failed.
+  // Paused at the gate is an attempt that is still to come; by React Query, one that has failed.
   const isToCome =
-    status.status === 'held' && /^(server-down|rate-limited|queued)$/.test(`${reason}`);
+    status.status === 'paused' && /^(server-down|rate-limited|queued)$/.test(`${reason}`);
   const stateOf = (n: number): string => {
     if (n > attempt || (n === attempt && isToCome)) return 'left';
     const isLast = n === attempt;

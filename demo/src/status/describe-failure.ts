@@ -1,6 +1,6 @@
 import { isHttpError, isNetworkError, isTimeoutError } from 'steadfetch';
 
-/** What went wrong, in the words of the person in front of the screen. */
+/** What went wrong, in the words of the user in front of the screen. */
 export function describeFailure(error: unknown): string {
   if (isHttpError(error)) return `${describeStatus(error.status)} (${error.status})`;
   if (isTimeoutError(error)) return 'The server did not answer in time';

@@ -29,8 +29,8 @@ export function messageFor(status: RetryStatus, isLoaded: boolean): Message {
           ? `Attempt ${attempt} of ${maxAttempts} failed.`
           : `Attempt ${attempt} of ${maxAttempts} failed. The page asks again by itself.`,
       };
-    case 'held':
-      return describeHold(reason, isLoaded);
+    case 'paused':
+      return describePause(reason, isLoaded);
     case 'failed':
     case 'unknown':
       return isLoaded
@@ -49,7 +49,7 @@ function begin(isLoaded: boolean): Message {
   };
 }
 
-function describeHold(reason: RetryStatus['reason'], isLoaded: boolean): Message {
+function describePause(reason: RetryStatus['reason'], isLoaded: boolean): Message {
   const done = isLoaded ? 'It is checked' : 'The catalogue loads by itself';
   switch (reason) {
     case 'server-down':
@@ -58,7 +58,7 @@ function describeHold(reason: RetryStatus['reason'], isLoaded: boolean): Message
       return { title: 'The server asks for a pause', detail: `${done} after it.` };
     case 'queued':
       return { title: 'Waiting for its turn', detail: `${done} when it comes.` };
-    case 'hidden-tab':
+    case 'hidden':
       return { title: 'Waiting for this tab to be seen', detail: `${done} once you are back.` };
     default:
       return { title: 'You are offline', detail: `${done} once you are back.` };

@@ -42,7 +42,7 @@ export function StatusPanel({ queryKey, loadedAt, onReload }: Props) {
           {detail || `Loaded at ${new Date(loadedAt).toLocaleTimeString('en-GB')}.`}
         </p>
       </div>
-      <Countdown retryAt={/^(waiting|held)$/.test(status.status) ? status.retryAt : undefined} />
+      <Countdown retryAt={/^(waiting|paused)$/.test(status.status) ? status.retryAt : undefined} />
       <div className="status-actions">
         <button
           type="button"

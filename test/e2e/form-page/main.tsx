@@ -4,7 +4,7 @@ import { createRoot } from 'react-dom/client';
 import { createSteadfetch, idempotencyProfiles } from 'steadfetch';
 import { useSafeSubmit } from 'steadfetch/react';
 
-// A form whose every failure is left to the person.
+// A form whose every failure is left to the user.
 
 const steady = createSteadfetch({
   apis: [{ match: location.origin, idempotency: idempotencyProfiles.draft }],

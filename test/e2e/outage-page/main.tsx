@@ -7,7 +7,7 @@ import { useOriginStatus, useRetryStatus } from 'steadfetch/react';
 
 let inFlight = 0;
 const steady = createSteadfetch({
-  // Each tab has a chance of its own: else all would draw the same time for their first canary.
+  // Each tab has a chance of its own: else all would draw the same time for their first probe.
   random: () => Number(location.hash.slice(1)),
   async fetch(input, init) {
     inFlight += 1;

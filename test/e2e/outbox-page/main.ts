@@ -91,11 +91,11 @@ const shop = {
   /** What is to be sent: so many of each kind at most. */
   async left(limit: number) {
     const entries = await Promise.all(
-      (['pending', 'held', 'sending'] as const).map((state) => shown.list({ state, limit })),
+      (['pending', 'paused', 'sending'] as const).map((state) => shown.list({ state, limit })),
     );
     return entries.flat().map(({ variables }) => (variables as CartOrder).no);
   },
-  /** What needs a person, and why. */
+  /** What needs a user, and why. */
   async dead() {
     const entries = await shown.list({ state: 'dead', limit: 1000 });
     return entries.map(({ variables, reason, processed }) => ({

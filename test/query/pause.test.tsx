@@ -45,7 +45,7 @@ async function takeDown(rig: Rig): Promise<void> {
 }
 
 describe('a retry to an origin that is down', () => {
-  test('is held, paused for React Query, and goes out as the probe', async () => {
+  test('is paused, paused for React Query, and goes out as the probe', async () => {
     const rig = createDownRig();
     rig.server.plan('/a', 503, 503);
     const { queryKey, Query, state } = createQuery(rig, '/a');
@@ -61,7 +61,7 @@ describe('a retry to an origin that is down', () => {
     await rig.time.advance(1);
     expect(state()).toMatchObject({ fetchStatus: 'paused', fetchFailureCount: 2 });
     expect(statusOf(last())).toMatchObject({
-      status: 'held',
+      status: 'paused',
       reason: 'server-down',
       attempt: 3,
       retryAt: rig.time.now() - rig.elapsed() + 500 + firstProbeMs,
@@ -73,7 +73,7 @@ describe('a retry to an origin that is down', () => {
     expect(state()).toMatchObject({ status: 'success', fetchStatus: 'idle' });
   });
 
-  test('is held before its queryFn runs, so that nothing in it grows old', async () => {
+  test('is paused before its queryFn runs, so that nothing in it grows old', async () => {
     const rig = createDownRig();
     rig.server.plan('/a', 503, 503);
     const { Query, runs } = createQuery(rig, '/a');
@@ -84,8 +84,8 @@ describe('a retry to an origin that is down', () => {
     expect(runs).toEqual([0, 500, 1700]);
   });
 
-  test('fails after holdMs, with the failure before as the cause', async () => {
-    const rig = createDownRig({ policy: { holdMs: 1500 } });
+  test('fails after maxPauseMs, with the failure before as the cause', async () => {
+    const rig = createDownRig({ policy: { maxPauseMs: 1500 } });
     rig.server.plan('/a', 503, 503);
     const { Query, state } = createQuery(rig, '/a');
     rig.show(<Query />);
@@ -99,14 +99,14 @@ describe('a retry to an origin that is down', () => {
     // The attempts before, answered with 503, may have been processed.
     const processed = 'unknown';
     const reason = 'server-down';
-    expect(error.outcome).toEqual({ kind: 'held-too-long', reason, processed, retryAt });
-    expect(error.decision).toEqual({ kind: 'stop', reason: 'held-too-long', retryAt });
+    expect(error.outcome).toEqual({ kind: 'paused-too-long', reason, processed, retryAt });
+    expect(error.decision).toEqual({ kind: 'stop', reason: 'paused-too-long', retryAt });
     expect(error.retryAt).toBe(retryAt);
     expect(error.cause).toMatchObject({ code: 'http', status: 503 });
     expect(rig.server.times()).toEqual([0, 500]);
   });
 
-  test('does not count the time it was held against the deadline', async () => {
+  test('does not count the time it was paused against the deadline', async () => {
     const rig = createDownRig({ policy: { deadlineMs: 2000 } });
     rig.server.plan('/a', 503, 503, 503);
     const { Query, state } = createQuery(rig, '/a');
@@ -129,7 +129,7 @@ describe('a new query of an origin that is down', () => {
     expect(state()).toMatchObject({ status: 'pending', fetchStatus: 'paused' });
   });
 
-  test('fails at once where it may not be held', async () => {
+  test('fails at once where it may not be paused', async () => {
     const rig = createDownRig();
     await takeDown(rig);
     const { Query, state } = createQuery(rig, '/b', rig.steady.queryPolicy({ whenDown: 'fail' }));
@@ -197,7 +197,7 @@ describe('a new query of an origin that is down', () => {
     expect(state()).toMatchObject({ fetchStatus: 'idle' });
   });
 
-  test('is cancelled by the person: it ends in an error, and no request is sent', async () => {
+  test('is cancelled by the user: it ends in an error, and no request is sent', async () => {
     const rig = createDownRig();
     await takeDown(rig);
     const { Query, queryKey, state } = createQuery(rig, '/b');
@@ -209,7 +209,7 @@ describe('a new query of an origin that is down', () => {
       </>,
     );
     await rig.time.advance(100);
-    expect(last()).toMatchObject({ status: 'held', reason: 'server-down' });
+    expect(last()).toMatchObject({ status: 'paused', reason: 'server-down' });
     act(() => last().cancel());
     await rig.time.advance(60_000);
     expect(rig.server.times('/b')).toEqual([]);
@@ -217,7 +217,7 @@ describe('a new query of an origin that is down', () => {
     expect(last()).toMatchObject({ status: 'failed', reason: 'cancelled' });
   });
 
-  test('goes at once when the person retries now; twenty presses are one request', async () => {
+  test('goes at once when the user retries now; twenty presses are one request', async () => {
     const rig = createDownRig();
     await takeDown(rig);
     const { Query, queryKey } = createQuery(rig, '/b');
@@ -240,8 +240,8 @@ describe('a new query of an origin that is down', () => {
     expect(rig.server.times('/b')).toEqual([1100]);
   });
 
-  test('waits for holdMs anew when somebody else asks for it', async () => {
-    const rig = createDownRig({ policy: { holdMs: 600 } });
+  test('waits for maxPauseMs anew when somebody else asks for it', async () => {
+    const rig = createDownRig({ policy: { maxPauseMs: 600 } });
     await takeDown(rig);
     const { Query, state } = createQuery(rig, '/b');
     const { rerender } = rig.show(<Query key="one" />);
@@ -261,7 +261,7 @@ describe('a new query of an origin that is down', () => {
   });
 });
 
-test('a page after the first is held inside its queryFn', async () => {
+test('a page after the first is paused inside its queryFn', async () => {
   const rig = createDownRig();
   function Pages() {
     const { fetchNextPage, data } = useInfiniteQuery({
@@ -284,7 +284,7 @@ test('a page after the first is held inside its queryFn', async () => {
   expect(getByRole('button').textContent).toBe('2');
 });
 
-test('a mutation is held inside its request, and arrives once the server is back', async () => {
+test('a mutation is paused inside its request, and arrives once the server is back', async () => {
   const rig = createDownRig();
   await takeDown(rig);
   const mutationKey = ['save'];

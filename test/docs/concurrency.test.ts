@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { expectPicture } from './expect-picture.ts';
 import { createStage, laneOf } from './stage.ts';
 
-test('the timeline of the slots is that of the code', async () => {
-  const stage = createStage({ origin: { slots: { maxInFlight: 2, maxQueued: 2 } } });
+test('the timeline of the concurrency limit is that of the code', async () => {
+  const stage = createStage({ origin: { concurrency: { maxInFlight: 2, maxQueued: 2 } } });
   for (const name of 'ABCDE') stage.server.plan(`/${name}`, { afterMs: 1000 });
   await stage.play(2500, [
     ...[...'ABCD'].map((name, index) => [index * 100, () => stage.ask(name)] as const),
@@ -12,9 +12,9 @@ test('the timeline of the slots is that of the code', async () => {
   expect(stage.story()).toEqual([
     '0 A sending',
     '100 B sending',
-    '200 C held: queued',
-    '300 D held: queued',
-    '400 E failed: held-too-long',
+    '200 C paused: queued',
+    '300 D paused: queued',
+    '400 E failed: paused-too-long',
     '1000 A 200',
     '1000 C sending',
     '1000 A succeeded',
@@ -27,7 +27,7 @@ test('the timeline of the slots is that of the code', async () => {
     '2100 D succeeded',
   ]);
   const lane = (name: string) => ({ ...laneOf(stage, name), marks: [] });
-  expectPicture('slots', {
+  expectPicture('concurrency', {
     title: 'Two in flight, two places to wait, answers after a second',
     endMs: 2500,
     tickMs: 500,

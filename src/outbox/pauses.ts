@@ -1,5 +1,5 @@
 import type { LiveOperation } from '../fetch/live-operation.ts';
-import type { Held } from '../origin/wait-queue.ts';
+import type { Pause } from '../origin/wait-queue.ts';
 import type { Message } from './messages.ts';
 import type { Row } from './row.ts';
 
@@ -7,12 +7,12 @@ import type { Row } from './row.ts';
 type AttemptRef = Pick<Row, 'id' | 'attempts'>;
 
 /** What a tab says of one. */
-type Said = Extract<Message, { readonly kind: 'held' }>;
+type Said = Extract<Message, { readonly kind: 'paused' }>;
 
-/** What is known to be held. */
-export interface HeldRows {
+/** What is known to be paused. */
+export interface PausedRows {
   /** What the attempt waits for that a row is at; undefined when it does not. */
-  readonly of: (row: Row) => Held | undefined;
+  readonly of: (row: Row) => Pause | undefined;
   /** All rows of which `of` may know something. */
   readonly ids: () => ReadonlySet<string>;
 }
@@ -21,7 +21,7 @@ export interface HeldRows {
  * What the attempts of all tabs wait for before they are sent. Nothing of it is on the disk, where
  * their rows are being sent: a tab says it to the others, and to those that come later.
  */
-export interface Holds extends HeldRows {
+export interface Pauses extends PausedRows {
   /** An attempt of this tab waits, waits for something else, or waits no more. */
   readonly note: (attempt: AttemptRef, live: LiveOperation) => void;
   /** Another tab says so. */
@@ -32,18 +32,18 @@ export interface Holds extends HeldRows {
   readonly answer: () => void;
 }
 
-export function createHolds(post: (message: Message) => void): Holds {
+export function createPauses(post: (message: Message) => void): Pauses {
   const own = new Map<string, Said>();
   const heard = new Map<string, Said>();
   const nameOf = ({ id, attempts }: AttemptRef): string => `${attempts} ${id}`;
   const keep = (said: Said, all: Map<string, Said>): void => {
-    if (said.held) all.set(nameOf(said), said);
+    if (said.pause) all.set(nameOf(said), said);
     else all.delete(nameOf(said));
   };
   return {
-    note({ id, attempts }, { holds: [hold] }) {
-      const said = { kind: 'held', id, attempts, held: hold?.held } as const;
-      if (said.held === own.get(nameOf(said))?.held) return;
+    note({ id, attempts }, { pauses: [pause] }) {
+      const said = { kind: 'paused', id, attempts, pause: pause?.pause } as const;
+      if (said.pause === own.get(nameOf(said))?.pause) return;
       keep(said, own);
       post(said);
     },
@@ -57,7 +57,7 @@ export function createHolds(post: (message: Message) => void): Holds {
     },
     of(row) {
       const name = nameOf(row);
-      return row.state === 'sending' ? (own.get(name) ?? heard.get(name))?.held : undefined;
+      return row.state === 'sending' ? (own.get(name) ?? heard.get(name))?.pause : undefined;
     },
     ids: () => new Set([...own.values(), ...heard.values()].map(({ id }) => id)),
   };

@@ -18,8 +18,8 @@ function showProducts(rig: Rig, own: object = {}) {
   return { ...watched, fetchStatuses, press: () => act(() => watched.last().retryNow()) };
 }
 
-describe('when held', () => {
-  test('offline, before the first attempt: one real attempt, and then held again', async () => {
+describe('when paused', () => {
+  test('offline, before the first attempt: one real attempt, and then paused again', async () => {
     const rig = createRig();
     rig.server.plan('/products', 'network', 'network', 'network');
     setOnline(false);
@@ -30,7 +30,7 @@ describe('when held', () => {
     expect(rig.server.times()).toEqual([100]);
     await rig.time.advance(10_000);
     expect(rig.server.times()).toEqual([100]);
-    expect(statusOf(last())).toMatchObject({ status: 'held', attempt: 1, reason: 'offline' });
+    expect(statusOf(last())).toMatchObject({ status: 'paused', attempt: 1, reason: 'offline' });
     press();
     await rig.time.advance(10_000);
     expect(rig.server.times()).toEqual([100, 10_100]);
@@ -41,7 +41,7 @@ describe('when held', () => {
     rig.server.plan('/products', 503, 503, { body: 'Tea' });
     const { press, last } = showProducts(rig);
     await rig.time.advance(600);
-    expect(statusOf(last())).toMatchObject({ status: 'held', attempt: 3 });
+    expect(statusOf(last())).toMatchObject({ status: 'paused', attempt: 3 });
     press();
     await rig.time.advance(10);
     expect(rig.server.times()).toEqual([0, 500, 600]);
@@ -84,7 +84,7 @@ describe('when held', () => {
     act(() => void rig.client.refetchQueries({ queryKey }));
     await rig.time.advance(1000);
     expect(rig.server.times()).toEqual([0]);
-    expect(statusOf(last())).toMatchObject({ status: 'held', reason: 'offline' });
+    expect(statusOf(last())).toMatchObject({ status: 'paused', reason: 'offline' });
   });
 
   test('with no observer, too, after the press its network mode is what it was', async () => {
@@ -101,7 +101,7 @@ describe('when held', () => {
     act(() => watched.last().retryNow());
     await rig.time.advance(1000);
     expect(rig.server.times()).toEqual([0]);
-    expect(watched.last()).toMatchObject({ status: 'held', reason: 'offline' });
+    expect(watched.last()).toMatchObject({ status: 'paused', reason: 'offline' });
   });
 
   test('hidden, at the end of a wait: a request at once', async () => {
@@ -110,7 +110,7 @@ describe('when held', () => {
     const { press, last } = showProducts(rig);
     setVisible(false);
     await rig.time.advance(1000);
-    expect(last().status).toBe('held');
+    expect(last().status).toBe('paused');
     press();
     expect(rig.server.times()).toEqual([0, 1000]);
   });

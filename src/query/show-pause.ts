@@ -2,35 +2,35 @@ import type { Query, QueryClient } from '@tanstack/react-query';
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { Operations } from '../fetch/operations.ts';
 
-interface HoldContext {
+interface PauseContext {
   readonly operations: Operations;
   /** The newest operation of each query. */
   readonly byQuery: WeakMap<Query, LiveOperation>;
 }
 
 /** The held queries of a client. One subscription serves them all, while there is any. */
-interface HeldQueries {
+interface PausedQueries {
   readonly operations: Map<Query, LiveOperation>;
   stop: () => void;
 }
 
-const heldBy = new WeakMap<QueryClient, HeldQueries>();
+const pausedBy = new WeakMap<QueryClient, PausedQueries>();
 
 /**
- * Shows React Query that a query is held, or goes on: held is `paused`, so nobody sees a spinner for
+ * Shows React Query that a query is paused, or goes on: as `paused`, so nobody sees a spinner for
  * minutes, and focus, reconnect and intervals leave it alone.
  */
-export function showHold(
+export function showPause(
   client: QueryClient,
   query: Query,
   live: LiveOperation,
-  context: HoldContext,
+  context: PauseContext,
 ): void {
-  const isHeld = live.holds.length > 0;
-  watch(client, query, live, isHeld, context);
+  const isPaused = live.pauses.length > 0;
+  watch(client, query, live, isPaused, context);
   const isIts = context.byQuery.get(query) === live && live.phase !== 'ended';
   const { fetchStatus } = query.state;
-  const wanted = isHeld ? 'paused' : 'fetching';
+  const wanted = isPaused ? 'paused' : 'fetching';
   if (isIts && fetchStatus !== 'idle' && fetchStatus !== wanted) {
     query.setState({ fetchStatus: wanted });
   }
@@ -40,22 +40,22 @@ function watch(
   client: QueryClient,
   query: Query,
   live: LiveOperation,
-  isHeld: boolean,
-  { operations }: HoldContext,
+  isPaused: boolean,
+  { operations }: PauseContext,
 ): void {
-  const held = heldBy.get(client) ?? { operations: new Map(), stop: () => {} };
-  heldBy.set(client, held);
-  if (!isHeld) {
-    if (held.operations.get(query) === live) held.operations.delete(query);
-    if (held.operations.size === 0) held.stop();
+  const paused = pausedBy.get(client) ?? { operations: new Map(), stop: () => {} };
+  pausedBy.set(client, paused);
+  if (!isPaused) {
+    if (paused.operations.get(query) === live) paused.operations.delete(query);
+    if (paused.operations.size === 0) paused.stop();
     return;
   }
-  if (held.operations.size === 0) {
-    held.stop = client.getQueryCache().subscribe(({ type, query: changed }) => {
-      const one = held.operations.get(changed);
+  if (paused.operations.size === 0) {
+    paused.stop = client.getQueryCache().subscribe(({ type, query: changed }) => {
+      const one = paused.operations.get(changed);
       if (!one) return;
       // Somebody new waits for it.
-      if (type === 'observerAdded') for (const { renew } of one.holds) renew();
+      if (type === 'observerAdded') for (const { renew } of one.pauses) renew();
       const isLeft = type === 'observerRemoved' && changed.getObserversCount() === 0;
       if (isLeft && changed.state.fetchStatus !== 'idle') void changed.cancel({ revert: true });
       if (isLeft || type === 'removed' || changed.state.fetchStatus === 'idle') {
@@ -63,5 +63,5 @@ function watch(
       }
     });
   }
-  held.operations.set(query, live);
+  paused.operations.set(query, live);
 }

@@ -1,25 +1,25 @@
 import type { Admission, Permit, Waiting } from '../origin/admission.ts';
-import type { Ask, Held } from '../origin/wait-queue.ts';
+import type { Ask, Pause } from '../origin/wait-queue.ts';
 import type { Clock } from '../policy/clock.ts';
-import { countHeld } from './count-held.ts';
-import type { Hold, LiveOperation } from './live-operation.ts';
+import { countPaused } from './count-paused.ts';
+import type { PausedAttempt, LiveOperation } from './live-operation.ts';
 import type { Operations } from './operations.ts';
 
 /** How a pause ended: by a permit, at its end without one, or because nobody wants it any more. */
 export type Release = Permit | 'expired' | 'dropped';
 
-interface HoldContext {
+interface PauseContext {
   readonly clock: Clock;
   readonly operations: Operations;
 }
 
 /** Waits for an attempt's turn at the gate of its origin, and shows the wait on its operation. */
-export function holdAt(
+export function pauseAt(
   gate: Admission,
-  ask: Omit<Ask, 'onHold'>,
+  ask: Omit<Ask, 'onPause'>,
   live: LiveOperation,
   signal: AbortSignal | undefined,
-  { clock, operations }: HoldContext,
+  { clock, operations }: PauseContext,
 ): Promise<Release> {
   return new Promise((resolve) => {
     // Not yet there when it is given its turn at once.
@@ -36,7 +36,7 @@ export function holdAt(
       live.askedAt = clock.now();
       if (at.waiter) gate.renew(at.waiter);
     };
-    let hold: Hold | undefined;
+    let paused: PausedAttempt | undefined;
     const end = (release: Release): void => {
       if (isOver) {
         // Whoever aborts when they are told of their turn gives it back.
@@ -45,37 +45,37 @@ export function holdAt(
       }
       isOver = true;
       signal?.removeEventListener('abort', drop);
-      if (hold) {
-        live.holds = live.holds.filter((other) => other !== hold);
-        if (live.holds.length === 0) {
+      if (paused) {
+        live.pauses = live.pauses.filter((other) => other !== paused);
+        if (live.pauses.length === 0) {
           const now = clock.now();
-          countHeld(live, live.heldSince ?? now, now);
-          if (live.phase === 'held') live.phase = 'sending';
+          countPaused(live, live.pausedSince ?? now, now);
+          if (live.phase === 'paused') live.phase = 'sending';
         }
-        operations.emit(live, { type: 'release', release: nameOf(release) });
+        operations.emit(live, { type: 'pause:end', result: nameOf(release) });
         live.onChange?.();
       }
       resolve(release);
     };
-    const onHold = (held: Held): void => {
+    const onPause = (pause: Pause): void => {
       if (isOver) return;
-      if (hold) hold.held = held;
+      if (paused) paused.pause = pause;
       else {
-        hold = { held, go: withWaiter(gate.force), drop, renew };
-        if (live.holds.length === 0) live.heldSince = clock.now();
-        live.holds = [...live.holds, hold];
-        live.phase = 'held';
+        paused = { pause, go: withWaiter(gate.force), drop, renew };
+        if (live.pauses.length === 0) live.pausedSince = clock.now();
+        live.pauses = [...live.pauses, paused];
+        live.phase = 'paused';
       }
       // An origin that is down tells all who wait, again and again.
-      if (operations.isHeard()) operations.emit(live, { type: 'hold', ...held });
+      if (operations.isHeard()) operations.emit(live, { type: 'pause:start', ...pause });
       live.onChange?.();
     };
     // Whoever aborts while others are told is not asked to wait.
     if (signal?.aborted) return end('dropped');
     signal?.addEventListener('abort', drop);
-    // Where it would wait in vain there is no place for it; what a person wants now does not wait.
+    // Where it would wait in vain there is no place for it; what a user wants now does not wait.
     const maxPauseMs = live.isUrged ? Infinity : ask.maxPauseMs;
-    at.waiter = gate.wait({ ...ask, maxPauseMs, onHold }, (permit) => end(permit ?? 'expired'));
+    at.waiter = gate.wait({ ...ask, maxPauseMs, onPause }, (permit) => end(permit ?? 'expired'));
     if (!at.waiter) end('expired');
     // Dropped when it was told that it waits.
     else if (isOver) gate.leave(at.waiter);
@@ -86,7 +86,7 @@ export function holdAt(
   });
 }
 
-const nameOf = (release: Release): 'go' | 'canary' | 'expired' | 'dropped' => {
+const nameOf = (release: Release): 'sent' | 'probe' | 'expired' | 'dropped' => {
   if (typeof release === 'string') return release;
-  return release.isProbe ? 'canary' : 'go';
+  return release.isProbe ? 'probe' : 'sent';
 };

@@ -21,14 +21,14 @@ function showProducts(rig: Rig, own: object = {}) {
 }
 
 describe('a query', () => {
-  test('offline from the start is held, before its first attempt', async () => {
+  test('offline from the start is paused, before its first attempt', async () => {
     const rig = createRig();
     setOnline(false);
     const watched = showProducts(rig);
     await rig.time.advance(1000);
     expect(statusOf(watched.last())).toMatchObject({
       ...none,
-      status: 'held',
+      status: 'paused',
       attempt: 0,
       reason: 'offline',
     });
@@ -38,7 +38,7 @@ describe('a query', () => {
     expect(watched.story().slice(-2)).toEqual(['1000 sending 1', '1010 succeeded 1']);
   });
 
-  test('offline at the end of a wait is held, with the attempt that failed', async () => {
+  test('offline at the end of a wait is paused, with the attempt that failed', async () => {
     const rig = createRig();
     rig.server.plan('/products', 503, { afterMs: 10 });
     const watched = showProducts(rig);
@@ -47,7 +47,7 @@ describe('a query', () => {
     expect(watched.last().status).toBe('waiting');
     await rig.time.advance(400);
     expect(statusOf(watched.last())).toEqual({
-      status: 'held',
+      status: 'paused',
       attempt: 1,
       maxAttempts: 4,
       retryAt: undefined,
@@ -58,13 +58,13 @@ describe('a query', () => {
     setOnline(true);
     await rig.time.advance(1000);
     expect(watched.story().slice(-3)).toEqual([
-      '500 held 1',
+      '500 paused 1',
       '10000 sending 2',
       '10010 succeeded 2',
     ]);
   });
 
-  test('hidden at the end of a wait is held, because of the hidden tab', async () => {
+  test('hidden at the end of a wait is paused, because of the hidden tab', async () => {
     const rig = createRig();
     rig.server.plan('/products', 503, { afterMs: 10 });
     const watched = showProducts(rig, { refetchOnWindowFocus: false });
@@ -72,26 +72,30 @@ describe('a query', () => {
     setVisible(false);
     await rig.time.advance(900);
     expect(statusOf(watched.last())).toMatchObject({
-      status: 'held',
+      status: 'paused',
       attempt: 1,
-      reason: 'hidden-tab',
+      reason: 'hidden',
     });
     setVisible(true);
     await rig.time.advance(1000);
-    expect(watched.story().slice(-3)).toEqual(['500 held 1', '1000 sending 2', '1010 succeeded 2']);
+    expect(watched.story().slice(-3)).toEqual([
+      '500 paused 1',
+      '1000 sending 2',
+      '1010 succeeded 2',
+    ]);
   });
 
-  test('held by the hidden tab, seen again while offline: the reason is now the network', async () => {
+  test('paused by the hidden tab, seen again while offline: the reason is now the network', async () => {
     const rig = createRig();
     rig.server.plan('/products', 503);
     const watched = showProducts(rig, { refetchOnWindowFocus: false });
     setVisible(false);
     await rig.time.advance(1000);
-    expect(watched.last().reason).toBe('hidden-tab');
+    expect(watched.last().reason).toBe('hidden');
     setOnline(false);
     setVisible(true);
     await rig.time.advance(10);
-    expect(statusOf(watched.last())).toMatchObject({ status: 'held', reason: 'offline' });
+    expect(statusOf(watched.last())).toMatchObject({ status: 'paused', reason: 'offline' });
   });
 
   test('a failed probe allows one attempt more: none is beyond what is said to be allowed', async () => {
@@ -115,7 +119,7 @@ describe('a query', () => {
     ]);
   });
 
-  test('a query that needs no network is never held', async () => {
+  test('a query that needs no network is never paused', async () => {
     const rig = createRig();
     setOnline(false);
     const watched = showProducts(rig, { networkMode: 'always' });
@@ -141,7 +145,7 @@ describe('a mutation', () => {
     return { watched, Form, press: () => act(() => save.get()()) };
   }
 
-  test('offline is held, and goes out when the network is back', async () => {
+  test('offline is paused, and goes out when the network is back', async () => {
     const rig = createRig();
     const form = createForm(rig, 'a');
     rig.server.plan('/a', { afterMs: 10 });
@@ -151,7 +155,7 @@ describe('a mutation', () => {
     await rig.time.advance(1000);
     expect(statusOf(form.watched.last())).toMatchObject({
       ...none,
-      status: 'held',
+      status: 'paused',
       attempt: 0,
       reason: 'offline',
     });
@@ -160,7 +164,7 @@ describe('a mutation', () => {
     expect(form.watched.story().slice(-2)).toEqual(['1000 sending 1', '1010 succeeded 1']);
   });
 
-  test('hidden at the end of a wait is held, because of the hidden tab', async () => {
+  test('hidden at the end of a wait is paused, because of the hidden tab', async () => {
     const rig = createRig();
     const form = createForm(rig, 'a');
     rig.server.plan('/a', 503, { afterMs: 10 });
@@ -170,9 +174,9 @@ describe('a mutation', () => {
     setVisible(false);
     await rig.time.advance(900);
     expect(statusOf(form.watched.last())).toMatchObject({
-      status: 'held',
+      status: 'paused',
       attempt: 1,
-      reason: 'hidden-tab',
+      reason: 'hidden',
       lastError: expect.objectContaining({ status: 503 }),
     });
     setVisible(true);
@@ -180,7 +184,7 @@ describe('a mutation', () => {
     expect(form.watched.story().slice(-2)).toEqual(['1000 sending 2', '1010 succeeded 2']);
   });
 
-  test('behind another of its scope is held, because it is queued', async () => {
+  test('behind another of its scope is paused, because it is queued', async () => {
     const rig = createRig();
     const own = { scope: { id: 'saves' } };
     const first = createForm(rig, 'a', own);
@@ -198,7 +202,7 @@ describe('a mutation', () => {
     await rig.time.settle();
     expect(first.watched.last()).toMatchObject({ status: 'sending', attempt: 1 });
     expect(statusOf(second.watched.last())).toMatchObject({
-      status: 'held',
+      status: 'paused',
       attempt: 0,
       reason: 'queued',
     });
@@ -226,6 +230,6 @@ describe('a mutation', () => {
     setOnline(true);
     await rig.time.advance(100);
     expect(first.watched.last().status).toBe('sending');
-    expect(statusOf(second.watched.last())).toMatchObject({ status: 'held', reason: 'queued' });
+    expect(statusOf(second.watched.last())).toMatchObject({ status: 'paused', reason: 'queued' });
   });
 });

@@ -1,0 +1,126 @@
+import { expect, test } from 'vitest';
+import { createPauses } from '../../src/outbox/pauses.ts';
+import type { Message } from '../../src/outbox/messages.ts';
+import type { Row } from '../../src/outbox/row.ts';
+import { createBrowser, settle, shop, type TestBrowser, type TestTab } from './rig.ts';
+
+type Shop = TestTab<typeof shop>;
+
+/** A tab whose second order waits, because the answer to the first asks for a pause. */
+async function openHeld(browser: TestBrowser): Promise<Shop> {
+  const tab = browser.openTab({ handlers: shop });
+  tab.outbox.submit('order', 1);
+  await settle();
+  browser.server.arrivals.at(-1)?.answer(429, {}, { 'retry-after': '30' });
+  await settle();
+  tab.outbox.submit('order', 2);
+  await browser.pass(200);
+  return tab;
+}
+
+/** What a tab shows: each entry, and the counts. */
+async function shownBy({ outbox }: Shop): Promise<string> {
+  const entries = await outbox.list();
+  const { due, waiting, sending, paused } = outbox.getState();
+  const shown = entries.map(({ variables, state, pause }) =>
+    [String(variables), state, pause?.reason].filter(Boolean).join(' '),
+  );
+  return `${shown.join(', ')}; due ${due}, waiting ${waiting}, sending ${sending}, paused ${paused}`;
+}
+const whilePaused = '1 pending, 2 paused rate-limited; due 0, waiting 1, sending 0, paused 1';
+
+test('an entry that waits at the gate is paused and not sent, until it goes', async () => {
+  const browser = createBrowser();
+  const tab = await openHeld(browser);
+  const { outbox } = tab;
+  expect(await shownBy(tab)).toBe(whilePaused);
+  expect(await outbox.list({ state: 'sending' })).toEqual([]);
+  expect(await outbox.list({ state: 'paused' })).toMatchObject([
+    { variables: 2, pause: { reason: 'rate-limited' } },
+  ]);
+  expect(browser.server.arrivals).toHaveLength(1);
+
+  const [paused] = await outbox.list({ state: 'paused' });
+  await outbox.retry(paused?.idempotencyKey ?? '');
+  await browser.pass(200);
+  expect(await shownBy(tab)).toBe('1 pending, 2 sending; due 0, waiting 1, sending 1, paused 0');
+  expect(await outbox.list({ state: 'paused' })).toEqual([]);
+  expect((await outbox.list({ state: 'sending' })).map(({ variables }) => variables)).toEqual([2]);
+});
+
+test('every tab shows what one of them has paused, also one that is opened later', async () => {
+  const browser = createBrowser();
+  const early = browser.openTab({ handlers: shop });
+  const tab = await openHeld(browser);
+  const late = browser.openTab({ handlers: shop });
+  await browser.pass(200);
+  for (const other of [early, late]) {
+    expect(await shownBy(other)).toBe(whilePaused);
+    expect(await other.outbox.list()).toEqual(await tab.outbox.list());
+  }
+  const [paused] = await tab.outbox.list({ state: 'paused' });
+  await tab.outbox.retry(paused?.idempotencyKey ?? '');
+  await browser.pass(200);
+  for (const other of [early, late])
+    expect(await shownBy(other)).toBe(
+      '1 pending, 2 sending; due 0, waiting 1, sending 1, paused 0',
+    );
+});
+
+test('a tab that has slept while an entry was let go, or paused, shows how it is now', async () => {
+  const browser = createBrowser();
+  const other = browser.openTab({ handlers: shop });
+  const tab = await openHeld(browser);
+  expect(await shownBy(other)).toBe(whilePaused);
+  other.freeze();
+  const [paused] = await tab.outbox.list({ state: 'paused' });
+  await tab.outbox.retry(paused?.idempotencyKey ?? '');
+  await browser.pass(200);
+  tab.outbox.submit('order', 3);
+  await browser.pass(200);
+  other.thaw();
+  await browser.pass(200);
+  const now = '1 pending, 2 sending, 3 paused rate-limited; due 0, waiting 1, sending 1, paused 1';
+  expect(await shownBy(tab)).toBe(now);
+  expect(await shownBy(other)).toBe(now);
+});
+
+test('an entry that was paused by a tab that has died, and by its heir, is counted once', async () => {
+  const browser = createBrowser();
+  const heir = browser.openTab({ handlers: shop });
+  heir.outbox.submit('order', 0);
+  await settle();
+  browser.server.arrivals[0]?.answer(429, {}, { 'retry-after': '20' });
+  const tab = await openHeld(browser);
+  expect(await shownBy(heir)).toBe(
+    '0 pending, 1 pending, 2 paused rate-limited; due 0, waiting 2, sending 0, paused 1',
+  );
+  tab.mute();
+  tab.crash();
+  await browser.pass(200);
+  expect(await heir.outbox.list({ state: 'paused' })).toMatchObject([
+    { variables: 2, attempts: 2 },
+  ]);
+  expect(await shownBy(heir)).toBe(
+    '0 pending, 1 pending, 2 paused rate-limited; due 0, waiting 2, sending 0, paused 1',
+  );
+});
+
+test('what is said of an attempt says nothing of the next one, nor of a row that is not sent', () => {
+  const posted: Message[] = [];
+  const pauses = createPauses((message) => void posted.push(message));
+  const paused = { reason: 'offline', retryAt: undefined } as const;
+  const row = { id: 'a', state: 'sending', attempts: 2 } as Row;
+  pauses.hear({ kind: 'paused', id: 'a', attempts: 2, pause: paused });
+  expect(pauses.of(row)).toBe(paused);
+  expect(pauses.of({ ...row, attempts: 3 })).toBeUndefined();
+  expect(pauses.of({ ...row, state: 'pending' })).toBeUndefined();
+  // A tab that was taken over from has woken, and lets go what is no longer its own.
+  pauses.hear({ kind: 'paused', id: 'a', attempts: 1, pause: undefined });
+  expect(pauses.of(row)).toBe(paused);
+  pauses.hear({ kind: 'paused', id: 'a', attempts: 3, pause: paused });
+  expect([...pauses.ids()]).toEqual(['a']);
+  // Nobody answers for another tab.
+  pauses.answer();
+  expect(posted).toEqual([]);
+});
