@@ -32,7 +32,6 @@ export { outcomeOf } from './fetch/outcome-of.ts';
 export type { FallbackContext } from './fetch/fallback.ts';
 export type { Listener, OperationResult, SteadfetchEvent } from './fetch/events.ts';
 export type { JsonInit, SteadyJson } from './fetch/json.ts';
-export type { RetryContext, RetryFallback, RetryOptions, SteadyRetry } from './fetch/retry.ts';
 export type { BudgetOptions } from './origin/retry-budget.ts';
 export type { OriginState } from './origin/status.ts';
 export type { OriginOptions } from './origin/options.ts';
@@ -62,20 +61,23 @@ export type { Failure, PauseReason, Outcome, Processed } from './policy/outcome.
 export type { DeclaredRateLimit } from './policy/rate-limit.ts';
 export { parseRetryAfter } from './policy/retry-after.ts';
 export type { RetryAfterContext } from './policy/retry-after.ts';
+export { composePersister, type ComposedPersister } from './query/compose-persister.ts';
 export { createSteadfetch } from './query/create-steadfetch.ts';
+export { mutationOptions } from './query/mutation-options.ts';
 export type {
-  DefineMutation,
   KeyedMutationOptions,
   SteadyMutationContext,
   SteadyMutationOptions,
 } from './query/mutation-options.ts';
+export { retry } from './query/retry.ts';
+export type { RetryContext, RetryFallback, RetryOptions } from './query/retry.ts';
 export type {
-  ComposedPersister,
+  AnyPersister,
   MutationPolicyOptions,
   QueryPolicy,
   QueryPolicyOptions,
   Steadfetch,
   SteadfetchConfig,
+  SteadyPersister,
 } from './query/steadfetch.ts';
-export type { AnyPersister, SteadyPersister } from './query/persister.ts';
 export type { RetryPair, SpreadRetryPair } from './query/retry-pair.ts';

@@ -1,3 +1,4 @@
+import { retry } from 'steadfetch';
 import { createSteadfetch, type Steadfetch, type SteadfetchConfig } from '../../src/index.ts';
 import type { OpenTab, TabContext } from './policy.ts';
 
@@ -18,5 +19,5 @@ export function createSteady(context: TabContext): Steadfetch {
 /** Steadfetch itself, as a loader calls it. */
 export const steadfetch: OpenTab = (context) => {
   const steady = createSteady(context);
-  return (url) => steady.retry(({ signal }) => steady.fetch(url, { signal }));
+  return (url) => retry(steady, ({ signal }) => steady.fetch(url, { signal }));
 };

@@ -25,7 +25,7 @@ export function limitAttempt<T>(
     let open = 0;
     const expire = (): void => {
       const outcome = { kind: 'timeout', phase: 'headers', processed: 'unknown' } as const;
-      const what = `steady.retry: the function has not settled within ${timeout} ms.`;
+      const what = `retry: the function has not settled within ${timeout} ms.`;
       const error = new TimeoutError(what, { operation: view(live, {}), outcome });
       reportFailure(error, { live, failure: outcome });
       over();

@@ -40,7 +40,7 @@ export class SteadfetchError extends Error {
   declare readonly operation: Operation;
   /** What the attempt showed, with `processed`: whether the server did it. */
   declare readonly outcome: Failure;
-  /** What was decided about it; undefined until its owner (React Query, `steady.retry`) has asked. */
+  /** What was decided about it; undefined until its owner (React Query, `retry`) has asked. */
   get decision(): Decision | undefined {
     return reportOf(this, 0).decision;
   }

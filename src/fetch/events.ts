@@ -18,7 +18,7 @@ interface EventBase {
 }
 
 /**
- * What happens, in order. Queries and `steady.retry` show whole operations; a plain mutation shows
+ * What happens, in order. Queries and `retry` show whole operations; a plain mutation shows
  * its requests and decisions, and a lone `steady.fetch` its request.
  *
  * An operation that has ended is silent: what of it is still under way, a request that was
@@ -26,7 +26,7 @@ interface EventBase {
  */
 export type SteadfetchEvent =
   | (EventBase & { readonly type: 'operation:start' })
-  /** A run of the queryFn, or of the function given to `steady.retry`, begins. */
+  /** A run of the queryFn, or of the function given to `retry`, begins. */
   | (EventBase & { readonly type: 'attempt:start' })
   /** A request goes out. */
   | (EventBase & {

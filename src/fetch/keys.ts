@@ -38,7 +38,7 @@ export interface KeyedInit extends RequestInit {
    *
    * @example
    * ```ts
-   * const placeOrder = steady.mutationOptions({
+   * const placeOrder = mutationOptions(steady, {
    *   async mutationFn(order: { sku: string }, { json }) {
    *     const { id } = await json<{ id: string }>('/api/orders', { json: order });
    *     return json<{ receipt: string }>('/api/payments', { json: { id }, step: 'pay' });

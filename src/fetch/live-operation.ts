@@ -79,7 +79,7 @@ export interface LiveOperation {
   pausedSince?: number;
   /** Is told when it is paused or let go and, in a loop of ours, when it waits or goes on. */
   onChange?: (() => void) | undefined;
-  /** Limits the present attempt, in `steady.retry`. */
+  /** Limits the present attempt, in `retry`. */
   attemptLimit?: AttemptLimit | undefined;
   /** Ends its wait, in a loop of ours. */
   skip?: () => void;

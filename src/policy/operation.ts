@@ -2,7 +2,7 @@ import type { RetryReason } from './decision.ts';
 
 /**
  * One thing that the app wants done, as the policy sees it after a failed attempt: one query
- * fetch, one mutation execution, one `steady.retry` call, or a lone `steady.fetch`.
+ * fetch, one mutation execution, one `retry` call, or a lone `steady.fetch`.
  */
 export interface Operation extends OperationRef {
   /** The method of the request that failed, in upper case. */

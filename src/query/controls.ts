@@ -31,6 +31,6 @@ function warnOfPlain({ operations }: Instance): void {
     operations,
     'plain controls',
     `Retry now and Cancel do nothing for a plain mutation: React Query can neither end its wait nor ` +
-      `abort it. Make it with steady.mutationOptions.`,
+      `abort it. Make it with mutationOptions.`,
   );
 }

@@ -65,13 +65,11 @@ export function extendMutation<F extends object>(
  */
 export function requireDefinition(operation: string, mutationFn: unknown): MutationDefinition {
   const definition = definitionBehind(mutationFn);
-  return (
-    definition ?? reject(operation, 'mutationFn', mutationFn, 'that of steady.mutationOptions')
-  );
+  return definition ?? reject(operation, 'mutationFn', mutationFn, 'that of mutationOptions');
 }
 
 /**
- * Options of `steady.mutationOptions`, with intents that somebody else keeps: a form, or an outbox.
+ * Options of `mutationOptions`, with intents that somebody else keeps: a form, or an outbox.
  *
  * @throws TypeError when their mutationFn is not ours.
  */
@@ -110,8 +108,8 @@ function warnOfSpread({ operations }: MutationDefinition): void {
   warn(
     operations,
     'spread mutationFn',
-    `A mutationFn was spread over the options of steady.mutationOptions. It replaces ours: nothing ` +
-      `gives it an idempotency key, and nobody retries it. Give it to steady.mutationOptions.`,
+    `A mutationFn was spread over the options of mutationOptions. It replaces ours: nothing ` +
+      `gives it an idempotency key, and nobody retries it. Give it to mutationOptions.`,
   );
 }
 

@@ -9,7 +9,7 @@ import { bindFetch } from '../fetch/bind-fetch.ts';
 import type { SteadyFetch } from '../fetch/create-fetch.ts';
 import { createJson, type SteadyJson } from '../fetch/json.ts';
 import type { Intent, PastStep } from '../fetch/intent.ts';
-import { type LoopContext, runLoop } from '../fetch/loop.ts';
+import { runLoop } from '../fetch/loop.ts';
 import { createIdempotencyKey } from '../policy/idempotency-key.ts';
 import type { PolicyOptions } from '../policy/options.ts';
 import { definePolicy } from '../policy/validate.ts';
@@ -22,8 +22,10 @@ import {
   watchSpread,
 } from './mutation-definition.ts';
 import { executionOf, showRun, throwIfRefused } from './mutation-run.ts';
+import { type Instance, instanceOfSteady } from './registry.ts';
+import type { Steadfetch } from './steadfetch.ts';
 
-/** What a mutationFn of `steady.mutationOptions` is told, beside what React Query tells it. */
+/** What a mutationFn of `mutationOptions` is told, beside what React Query tells it. */
 export interface SteadyMutationContext extends MutationFunctionContext {
   /** `steady.fetch` for this mutation: what it sends is part of it, also after an await. */
   readonly fetch: SteadyFetch;
@@ -37,7 +39,7 @@ export interface SteadyMutationContext extends MutationFunctionContext {
   readonly signal: AbortSignal;
 }
 
-/** What `steady.mutationOptions` takes: React Query's options, and a policy. */
+/** What `mutationOptions` takes: React Query's options, and a policy. */
 export interface SteadyMutationOptions<
   TData = unknown,
   TError = DefaultError,
@@ -69,9 +71,9 @@ export interface KeyedMutationOptions<
     WithKey {}
 
 /**
- * Makes React Query's options of a mutation that is sent again when that is right, with one
- * idempotency key for each `mutate`. It runs its own loop: so it goes on in a hidden tab, its wait
- * can be ended (`useRetryStatus`), and no refetch waits for it.
+ * Makes React Query's options of a mutation that is sent again when that is right, also in a hidden
+ * tab, with one idempotency key for each `mutate`. It runs its own loop: so its wait can be ended
+ * (`useRetryStatus`), and no refetch waits for it.
  *
  * Rejects with the last error, as it was thrown. Its `outcome.processed` tells of the whole mutation:
  * `'no'` where surely nothing of it was done, else `'unknown'`. Of an error that is not ours,
@@ -83,7 +85,7 @@ export interface KeyedMutationOptions<
  *
  * @example
  * ```ts
- * const placeOrder = steady.mutationOptions({
+ * const placeOrder = mutationOptions(steady, {
  *   mutationKey: ['order'],
  *   mutationFn: (order: { sku: string }, { json }) =>
  *     json<{ id: string }>('/api/orders', { json: order }),
@@ -91,47 +93,48 @@ export interface KeyedMutationOptions<
  * });
  * ```
  */
-export interface DefineMutation {
-  <TData = unknown, TError = DefaultError, TVariables = void, TOnMutateResult = unknown>(
-    options: KeyedMutationOptions<TData, TError, TVariables, TOnMutateResult>,
-  ): UseMutationOptions<TData, TError, TVariables, TOnMutateResult> & WithKey;
-  <TData = unknown, TError = DefaultError, TVariables = void, TOnMutateResult = unknown>(
-    options: SteadyMutationOptions<TData, TError, TVariables, TOnMutateResult>,
-  ): UseMutationOptions<TData, TError, TVariables, TOnMutateResult>;
-}
-
-/** `fetch` is that of the instance. */
-export function createMutationOptions(context: LoopContext, fetch: SteadyFetch): DefineMutation {
-  const mutationOptions = ({
-    mutationFn,
-    policy: own,
-    ...options
-  }: SteadyMutationOptions<unknown, Error, unknown>): UseMutationOptions<
-    unknown,
-    Error,
-    unknown
-  > => {
-    const policy = definePolicy('steady.mutationOptions', context.policy, own);
-    const { operations } = context;
-    const shared = { policy, operations, fetch, json: createJson(fetch) };
-    const make = (extras: MutationExtras): SteadyFn => {
-      const extend: MutationDefinition['extend'] = (more) => make({ ...extras, ...more });
-      // React Query calls it as a method of the mutation's options.
-      const steadyMutation = function (this: unknown, variables: unknown, given: Given) {
-        return run(context, fetch, { ...extras, policy: own, mutationFn }, this, variables, given);
-      };
-      return define(steadyMutation, { ...extras, ...shared, extend });
+export function mutationOptions<
+  TData = unknown,
+  TError = DefaultError,
+  TVariables = void,
+  TOnMutateResult = unknown,
+>(
+  steady: Steadfetch,
+  options: KeyedMutationOptions<TData, TError, TVariables, TOnMutateResult>,
+): UseMutationOptions<TData, TError, TVariables, TOnMutateResult> & WithKey;
+export function mutationOptions<
+  TData = unknown,
+  TError = DefaultError,
+  TVariables = void,
+  TOnMutateResult = unknown,
+>(
+  steady: Steadfetch,
+  options: SteadyMutationOptions<TData, TError, TVariables, TOnMutateResult>,
+): UseMutationOptions<TData, TError, TVariables, TOnMutateResult>;
+export function mutationOptions(
+  steady: Steadfetch,
+  { mutationFn, policy: own, ...options }: SteadyMutationOptions<unknown, Error, never>,
+): UseMutationOptions<unknown, Error, never> {
+  const context = instanceOfSteady(steady, 'mutationOptions');
+  const policy = definePolicy('mutationOptions', context.policy, own);
+  const { fetch, operations } = context;
+  const shared = { policy, operations, fetch, json: createJson(fetch) };
+  const make = (extras: MutationExtras): SteadyFn => {
+    const extend: MutationDefinition['extend'] = (more) => make({ ...extras, ...more });
+    // React Query calls it as a method of the mutation's options.
+    const steadyMutation = function (this: unknown, variables: unknown, given: Given) {
+      return run(context, { ...extras, policy: own, mutationFn }, this, variables, given);
     };
-    const steadyFn = make({});
-    return {
-      ...options,
-      mutationFn: steadyFn,
-      retry: false,
-      retryDelay: createSpreadMark(steadyFn),
-      networkMode: 'always',
-    };
+    return define(steadyMutation, { ...extras, ...shared, extend });
   };
-  return mutationOptions as DefineMutation;
+  const steadyFn = make({});
+  return {
+    ...options,
+    mutationFn: steadyFn,
+    retry: false,
+    retryDelay: createSpreadMark(steadyFn),
+    networkMode: 'always',
+  };
 }
 
 type Given = MutationFunctionContext;
@@ -152,18 +155,17 @@ function rememberSteps(key: string, createdAt: number): Intent {
 
 interface Submission extends MutationExtras {
   readonly policy: PolicyOptions | undefined;
-  readonly mutationFn: (variables: unknown, context: SteadyMutationContext) => Promise<unknown>;
+  readonly mutationFn: (variables: never, context: SteadyMutationContext) => Promise<unknown>;
 }
 
 function run(
-  context: LoopContext,
-  fetch: SteadyFetch,
+  context: Instance,
   { mutationFn, policy, intentOf, answer }: Submission,
   options: unknown,
   variables: unknown,
   given: Given,
 ): Promise<unknown> {
-  const { clock, operations, signals } = context;
+  const { clock, fetch, operations, signals } = context;
   if (process.env.NODE_ENV !== 'production') watchSpread(given.client);
   const { intent, mutation } = executionOf(given, options, variables, () =>
     intentOf ? intentOf(variables as never) : rememberSteps(createIdempotencyKey(), clock.now()),
@@ -178,7 +180,7 @@ function run(
   const bound = bindFetch(fetch, live, signal, signals);
   const attempt = (): Promise<unknown> => {
     const own = bound.fetchNow();
-    return mutationFn(variables, {
+    return mutationFn(variables as never, {
       ...given,
       fetch: own,
       json: createJson(own),

@@ -18,27 +18,9 @@ import { fallBack } from './fallback.ts';
 import { showPause } from './show-pause.ts';
 import { isServer } from './is-server.ts';
 import { instanceBehind, ownFallback, ownPolicy } from './registry.ts';
+import type { AnyPersister, SteadyPersister } from './steadfetch.ts';
 import type { Wake } from './wake.ts';
 import { refetchWhenBack } from './when-back.ts';
-
-/**
- * React Query's `persister`, which wraps every attempt of every query, whatever its queryFn does.
- *
- * As a type it says as little as it can: so React Query infers the type of the data from the
- * queryFn alone. A generic function in its place, spread into a query, makes the data `unknown`.
- */
-export type SteadyPersister = (
-  queryFn: unknown,
-  context: unknown,
-  query: unknown,
-) => Promise<never>;
-
-/** A persister of the app's own, as React Query takes it. */
-export type AnyPersister = <T, K extends QueryKey>(
-  queryFn: QueryFunction<T, K>,
-  context: QueryFunctionContext<K>,
-  query: Query,
-) => T | Promise<T>;
 
 /** What makes operations of queries. */
 export interface PersisterContext {

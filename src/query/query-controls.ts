@@ -18,7 +18,7 @@ export interface RetryControls {
   readonly retryNow: () => void;
   /**
    * Ends the operation with its last error. Data that is there stays. Does nothing when nothing is
-   * under way. A mutation of `steady.mutationOptions` whose request is under way is `unknown` then: it
+   * under way. A mutation of `mutationOptions` whose request is under way is `unknown` then: it
    * may have been done. Does nothing for a plain mutation.
    */
   readonly cancel: () => void;

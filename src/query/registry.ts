@@ -1,12 +1,15 @@
 import type { Query, QueryClient } from '@tanstack/react-query';
 import type { Connectivity } from '../connectivity/connectivity.ts';
+import type { SteadyFetch } from '../fetch/create-fetch.ts';
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { LoopContext } from '../fetch/loop.ts';
 import type { Origins } from '../origin/origins.ts';
 import type { Clock } from '../policy/clock.ts';
+import { reject } from '../policy/check-option.ts';
 import type { PolicyOptions } from '../policy/options.ts';
 import { isServer } from './is-server.ts';
 import type { RetryPair } from './retry-pair.ts';
+import type { AnyPersister, Steadfetch, SteadyPersister } from './steadfetch.ts';
 
 /** What the hooks need of the Steadfetch instance behind a QueryClient. */
 export interface Instance extends LoopContext {
@@ -16,6 +19,9 @@ export interface Instance extends LoopContext {
   readonly byQuery: WeakMap<Query, LiveOperation>;
   readonly origins: Origins;
   readonly connectivity: Connectivity;
+  readonly fetch: SteadyFetch;
+  /** Makes the persister of its queries, around one of the app's own. */
+  readonly persist: (inner?: AnyPersister) => SteadyPersister;
   /** The part of the policy that is these options' own. */
   readonly own: PolicyOptions | undefined;
   /** What a query of these options shows when it fails for good. */
@@ -29,6 +35,19 @@ export function register<T extends RetryPair>(options: T, instance: Instance): T
   instances.set(options.retry, instance);
   instances.set(options.retryDelay, instance);
   return options;
+}
+
+/** So that what an app imports beside it finds the inside of its instance. */
+export function registerSteady(steady: Steadfetch, instance: Instance): void {
+  instances.set(steady, instance);
+}
+
+/** @throws TypeError when this is not what `createSteadfetch` returns. */
+export function instanceOfSteady(steady: unknown, operation: string): Instance {
+  return (
+    instances.get(steady as object) ??
+    reject(operation, 'its first argument', steady, 'what createSteadfetch returns')
+  );
 }
 
 /** The instance behind React Query's `retry` or `retryDelay` option, when it is ours. */

@@ -78,7 +78,7 @@ function beginQuery(
       operations,
       'persister',
       `A query is retried without Steadfetch's persister, so its attempts, start and waits are not ` +
-        `known, and it cannot show its status. Wrap your own persister: spread steady.persister(yours) into the options.`,
+        `known, and it cannot show its status. Wrap your own persister: spread composePersister(steady, yours) into the options.`,
     );
   }
   return operations.begin('query', { policy, attempt: failureCount + 1 });

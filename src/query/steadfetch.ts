@@ -1,14 +1,12 @@
+import type { Query, QueryFunction, QueryFunctionContext, QueryKey } from '@tanstack/react-query';
 import type { ConnectivityOptions } from '../connectivity/probe.ts';
 import type { ApiProfile } from '../fetch/api-profile.ts';
 import type { SteadyFetch } from '../fetch/create-fetch.ts';
 import type { Listener } from '../fetch/events.ts';
 import type { SteadyJson } from '../fetch/json.ts';
-import type { SteadyRetry } from '../fetch/retry.ts';
 import type { OriginOptions } from '../origin/options.ts';
 import type { Clock, Random, Transport } from '../policy/clock.ts';
 import type { Policy, PolicyOptions } from '../policy/options.ts';
-import type { DefineMutation } from './mutation-options.ts';
-import type { AnyPersister, SteadyPersister } from './persister.ts';
 import type { RetryPair, SpreadRetryPair } from './retry-pair.ts';
 
 /** What a Steadfetch instance is made of. */
@@ -40,6 +38,25 @@ export interface QueryPolicyOptions extends PolicyOptions {
   readonly fallback?: unknown;
 }
 
+/**
+ * React Query's `persister`, which wraps every attempt of every query, whatever its queryFn does.
+ *
+ * As a type it says as little as it can: so React Query infers the type of the data from the
+ * queryFn alone. A generic function in its place, spread into a query, makes the data `unknown`.
+ */
+export type SteadyPersister = (
+  queryFn: unknown,
+  context: unknown,
+  query: unknown,
+) => Promise<never>;
+
+/** A persister of the app's own, as React Query takes it. */
+export type AnyPersister = <T, K extends QueryKey>(
+  queryFn: QueryFunction<T, K>,
+  context: QueryFunctionContext<K>,
+  query: Query,
+) => T | Promise<T>;
+
 /** Options to spread into a query. */
 export interface QueryPolicy extends SpreadRetryPair, QueryBasics {}
 
@@ -48,13 +65,6 @@ export interface QueryBasics {
   readonly persister: SteadyPersister;
   /** A persister silently turns this into 'offlineFirst': so it says what it was. */
   readonly networkMode: 'online';
-}
-
-/** The options of a query that has a persister of the app's own. */
-export interface ComposedPersister {
-  readonly persister: SteadyPersister;
-  /** As React Query has it for a query with a persister: it is asked offline, too. */
-  readonly networkMode: 'offlineFirst';
 }
 
 /**
@@ -67,7 +77,6 @@ export type MutationPolicyOptions = Omit<PolicyOptions, 'timeout'>;
 export interface Steadfetch {
   readonly fetch: SteadyFetch;
   readonly json: SteadyJson;
-  readonly retry: SteadyRetry;
   /** For `new QueryClient({ defaultOptions })`. */
   readonly defaultOptions: {
     readonly queries: RetryPair & QueryBasics;
@@ -90,35 +99,6 @@ export interface Steadfetch {
    * @throws TypeError when an option is not as it must be.
    */
   readonly mutationPolicy: (policy: MutationPolicyOptions) => SpreadRetryPair;
-  /**
-   * React Query's options of a mutation that has one idempotency key for each `mutate`, is sent again
-   * when that is right, also in a hidden tab, and can be cancelled at any time.
-   *
-   * @example
-   * ```ts
-   * const placeOrder = steady.mutationOptions({
-   *   mutationKey: ['order'],
-   *   mutationFn: (order: { sku: string }, { json }) =>
-   *     json<{ id: string }>('/api/orders', { json: order }),
-   *   policy: { preset: 'critical' },
-   * });
-   * ```
-   *
-   * @throws TypeError when an option of the policy is not as it must be.
-   */
-  readonly mutationOptions: DefineMutation;
-  /**
-   * Puts a persister of the app's own inside ours, which it would otherwise replace: spread the
-   * result into a query's options, or into the default options of queries. What is stored is shown
-   * offline, too, and while the origin is down; only a request waits.
-   *
-   * @example
-   * ```ts
-   * const own = steady.persister((queryFn, context) => queryFn(context));
-   * useQuery({ queryKey, queryFn, ...own });
-   * ```
-   */
-  readonly persister: (persister: AnyPersister) => ComposedPersister;
   /** Tells of every event, synchronously, until the returned function is called. */
   readonly subscribe: (listener: Listener) => () => void;
   /** The policy that everything starts from. */

@@ -16,10 +16,10 @@ export interface OutboxControls
  *
  * @example
  * ```tsx
- * const { due, waiting, sending, held, dead, retryAll } = useOutbox();
+ * const { due, waiting, sending, paused, dead, retryAll } = useOutbox();
  * return (
  *   <p role="status">
- *     {due + waiting + sending + held} to be sent.
+ *     {due + waiting + sending + paused} to be sent.
  *     {dead > 0 && <button onClick={() => void retryAll()}>Retry {dead}</button>}
  *   </p>
  * );

@@ -10,7 +10,7 @@ import { type MutationTarget, type StatusTarget, statusStoreOf } from '../query/
  * component, also in a Suspense fallback; renders at transitions only.
  *
  * A mutation is that of one `useSteadyMutation` (its `target`), or the newest with a `mutationKey`:
- * one of `steady.mutationOptions`, or a plain one. Of a plain one, only a wait that our `retryDelay`
+ * one of `mutationOptions`, or a plain one. Of a plain one, only a wait that our `retryDelay`
  * has given can be ended: not that of an app's own `retryDelay`.
  *
  * @throws Error when the QueryClient carries no default options of Steadfetch.

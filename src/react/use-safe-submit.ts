@@ -14,11 +14,11 @@ import type { SafeSubmitOptions, SafeSubmitResult } from '../query/submission.ts
  * submission has one idempotency key until its outcome is known, over double clicks, mounted copies,
  * retries and reloads.
  *
- * Takes options of `steady.mutationOptions`. `status`, `data` and `error` are React Query's own; what
+ * Takes options of `mutationOptions`. `status`, `data` and `error` are React Query's own; what
  * may have been done is in `unknown`, and what must be asked first in `confirmation`. `target` is for
  * `useRetryStatus`. While it is under way, the browser asks before the page is left.
  *
- * @throws TypeError when the mutationFn is not that of `steady.mutationOptions`, or the form has no name.
+ * @throws TypeError when the mutationFn is not that of `mutationOptions`, or the form has no name.
  * @throws Error when the QueryClient carries no default options of Steadfetch.
  *
  * @example

@@ -23,9 +23,9 @@ export type SteadyMutationResult<
 let hooks = 0;
 
 /**
- * `useMutation` for options of `steady.mutationOptions`, with a `target` for `useRetryStatus`.
+ * `useMutation` for options of `mutationOptions`, with a `target` for `useRetryStatus`.
  *
- * @throws TypeError when the mutationFn is not that of `steady.mutationOptions`.
+ * @throws TypeError when the mutationFn is not that of `mutationOptions`.
  *
  * @example
  * ```tsx

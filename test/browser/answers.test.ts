@@ -1,4 +1,4 @@
-import { createSteadfetch } from 'steadfetch';
+import { createSteadfetch, retry } from 'steadfetch';
 import { expect, inject, test, vi } from 'vitest';
 import { rejectionOf } from '../fetch/observe.ts';
 import { openTalk } from './talk.ts';
@@ -111,7 +111,7 @@ test.each([
   ['a header that is none', origin, { headers: { 'no header': '1' } }],
 ])('%s stays the TypeError of the browser, and is not retried', async (_, url, init) => {
   const run = vi.fn<() => Promise<Response>>(() => steady.fetch(url, init));
-  const error = await rejectionOf(steady.retry(run, { idempotent: true }));
+  const error = await rejectionOf(retry(steady, run, { idempotent: true }));
   expect(error).toBeInstanceOf(TypeError);
   expect(run).toHaveBeenCalledTimes(1);
 });

@@ -1,4 +1,4 @@
-import { createSteadfetch, NetworkError } from 'steadfetch';
+import { createSteadfetch, NetworkError, retry } from 'steadfetch';
 import { beforeEach, expect, inject, test, vi } from 'vitest';
 import { bodyReaderEntries } from '../fetch/body-readers.ts';
 import { rejectionOf } from '../fetch/observe.ts';
@@ -83,9 +83,9 @@ test('the broken body of a 503 is a NetworkError with the outcome of the status'
   expect(await text).toMatchObject({ code: 'network', outcome: { kind: 'http', status: 503 } });
 });
 
-test('steady.retry sends a GET again after a reset, and a cut body, until it has all of it', async () => {
+test('retry sends a GET again after a reset, and a cut body, until it has all of it', async () => {
   const talk = openTalk(origin, 'reset', 'unavailable', 'not-json', 'ok');
   const steady = createSteadfetch({ policy: { baseMs: 0 } });
-  expect(await steady.retry((context) => steady.json(talk.url, context))).toEqual({ id: 1 });
+  expect(await retry(steady, (context) => steady.json(talk.url, context))).toEqual({ id: 1 });
   expect((await talk.log()).requests).toHaveLength(4);
 });

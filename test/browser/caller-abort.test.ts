@@ -1,4 +1,4 @@
-import { createSteadfetch } from 'steadfetch';
+import { createSteadfetch, retry } from 'steadfetch';
 import { expect, inject, test } from 'vitest';
 import { bodyReaderEntries } from '../fetch/body-readers.ts';
 import { rejectionOf } from '../fetch/observe.ts';
@@ -79,12 +79,12 @@ test("the caller's own AbortSignal.timeout is not our TimeoutError", async () =>
   expect(error).toBeInstanceOf(DOMException);
 });
 
-test('steady.retry aborted in an attempt sends nothing more', async () => {
+test('retry aborted in an attempt sends nothing more', async () => {
   const controller = new AbortController();
   const talk = openTalk(origin, 'hang');
   const steady = createSteadfetch({ policy: { baseMs: 0 } });
   const thrown = rejectionOf(
-    steady.retry((context) => steady.fetch(talk.url, context), { signal: controller.signal }),
+    retry(steady, (context) => steady.fetch(talk.url, context), { signal: controller.signal }),
   );
   await talk.arrived(1);
   controller.abort('unmounted');

@@ -1,4 +1,4 @@
-import { createSteadfetch, NetworkError, type SteadfetchEvent } from 'steadfetch';
+import { createSteadfetch, NetworkError, type SteadfetchEvent, retry } from 'steadfetch';
 import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest';
 import { fakeTime, rejectionOf } from '../fetch/observe.ts';
 import { noOrigin } from '../setup/no-origin.ts';
@@ -23,7 +23,7 @@ async function afterFirst(answer: AnswerName) {
   const decided = new Promise<SteadfetchEvent>((resolve) => {
     steady.subscribe((event) => void (event.type === 'decision' && resolve(event)));
   });
-  const value = steady.retry((context) => steady.json(talk.url, context));
+  const value = retry(steady, (context) => steady.json(talk.url, context));
   return { talk, value, event: await decided };
 }
 

@@ -1,4 +1,4 @@
-import { createSteadfetch, type Decision, type Failure, NetworkError } from 'steadfetch';
+import { createSteadfetch, type Decision, type Failure, NetworkError, retry } from 'steadfetch';
 import { afterEach, beforeAll, beforeEach, expect, inject, test, vi } from 'vitest';
 import { rejectionOf } from '../fetch/observe.ts';
 import { openTalk, type Talk } from './talk.ts';
@@ -44,7 +44,7 @@ async function decisionsOn(url: string, init: RequestInit = {}) {
   steady.subscribe((event) => {
     if (event.type === 'decision') decisions.push([event.failure, event.decision]);
   });
-  const run = steady.retry(({ signal }) => steady.fetch(url, { ...init, signal }), {
+  const run = retry(steady, ({ signal }) => steady.fetch(url, { ...init, signal }), {
     idempotent: true,
     maxRetries: 2,
   });

@@ -1,5 +1,5 @@
 import { type Mutation, QueryClient } from '@tanstack/react-query';
-import { createSteadfetch } from 'steadfetch';
+import { createSteadfetch, mutationOptions } from 'steadfetch';
 import { expect, inject, onTestFinished, test, vi } from 'vitest';
 import { openTalk } from './talk.ts';
 
@@ -37,7 +37,7 @@ test('in a hidden tab a mutation of ours is sent again, same key, where a plain 
   ];
   hide();
 
-  const placeOrder = steady.mutationOptions({
+  const placeOrder = mutationOptions(steady, {
     mutationFn: (json: object, { json: send, idempotencyKey }) =>
       send(ours.url, { json, headers: { 'Idempotency-Key': idempotencyKey } }),
   });

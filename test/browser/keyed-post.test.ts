@@ -1,4 +1,4 @@
-import { createSteadfetch } from 'steadfetch';
+import { createSteadfetch, retry } from 'steadfetch';
 import { beforeEach, expect, inject, test, vi } from 'vitest';
 import { rejectionOf } from '../fetch/observe.ts';
 import { openTalk, type Talk } from './talk.ts';
@@ -14,7 +14,7 @@ const headers = { 'idempotency-key': '"8e03978e"' };
 beforeEach(() => void vi.spyOn(console, 'warn').mockReturnValue());
 
 const send = (talk: Talk, init: RequestInit): Promise<unknown> =>
-  steady.retry(({ signal }) => steady.json(talk.url, { ...init, json: order, signal }));
+  retry(steady, ({ signal }) => steady.json(talk.url, { ...init, json: order, signal }));
 
 test('a keyed POST is preflighted, and after a reset it is sent again: same key, same bytes', async () => {
   const talk = openTalk(origin, 'reset', 'unavailable', 'conflict', 'ok');

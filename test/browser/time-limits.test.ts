@@ -1,4 +1,4 @@
-import { createSteadfetch, TimeoutError } from 'steadfetch';
+import { createSteadfetch, TimeoutError, retry } from 'steadfetch';
 import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest';
 import { bodyReaderEntries } from '../fetch/body-readers.ts';
 import { fakeTime, observe, rejectionOf } from '../fetch/observe.ts';
@@ -102,10 +102,10 @@ test('a stream that ends in time is whole', async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('steady.retry makes a new request after a time-out, and gives the old one up', async () => {
+test('retry makes a new request after a time-out, and gives the old one up', async () => {
   const talk = openTalk(origin, 'hang', 'ok');
   const steady = createSteadfetch({ policy: { backoff: 'none' }, origin: noOrigin });
-  const value = steady.retry((context) => steady.json(talk.url, context));
+  const value = retry(steady, (context) => steady.json(talk.url, context));
   await talk.arrived(1);
   await vi.advanceTimersByTimeAsync(10_999);
   expect((await talk.closed(1)).requests).toHaveLength(1);

@@ -4,6 +4,7 @@ import {
   type HttpError,
   type Steadfetch,
   type SteadfetchConfig,
+  mutationOptions,
 } from 'steadfetch';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { instanceOf } from '../../src/query/registry.ts';
@@ -107,7 +108,7 @@ describe('a request that is cut off while the page may be on its way out', () =>
       apis: [{ match: origin, idempotency: { header: 'Idempotency-Key' } }],
     });
     const client = new QueryClient();
-    const options = steady.mutationOptions({
+    const options = mutationOptions(steady, {
       mutationFn: (_: void, { fetch, idempotencyKey }) =>
         fetch(`${origin}/a`, {
           method: 'POST',

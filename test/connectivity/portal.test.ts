@@ -1,5 +1,5 @@
 import { QueryClient } from '@tanstack/react-query';
-import { createSteadfetch, type Steadfetch } from 'steadfetch';
+import { createSteadfetch, type Steadfetch, retry } from 'steadfetch';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { instanceOf } from '../../src/query/registry.ts';
 import { answer, type FakeServer, fakeServer, origin } from '../fetch/fake-server.ts';
@@ -49,7 +49,9 @@ function behindPortal(untilMs: number, hasCheck: boolean): Rig {
 
 test('the page of a captive portal makes the network be checked, and all waits until it is gone', async () => {
   const { steady, status, timesMs } = behindPortal(40_000, true);
-  const result = observe(steady.retry(({ signal }) => steady.json(url, { method: 'PUT', signal })));
+  const result = observe(
+    retry(steady, ({ signal }) => steady.json(url, { method: 'PUT', signal })),
+  );
   await settled();
   expect(status()).toBe('offline');
   await vi.advanceTimersByTimeAsync(39_999);
@@ -60,7 +62,7 @@ test('the page of a captive portal makes the network be checked, and all waits u
 
 test('without a check it is a reason for suspicion, and a good answer takes that away', async () => {
   const { steady, status, timesMs } = behindPortal(1000, false);
-  const result = observe(steady.retry(({ signal }) => steady.json(url, { signal })));
+  const result = observe(retry(steady, ({ signal }) => steady.json(url, { signal })));
   await settled();
   expect(status()).toBe('suspect');
   await vi.advanceTimersByTimeAsync(1500);

@@ -1,3 +1,4 @@
+import { retry } from 'steadfetch';
 import { expect, test } from 'vitest';
 import { instanceOf } from '../../src/query/registry.ts';
 import { setBrowserOnline } from '../query/network.ts';
@@ -56,7 +57,7 @@ test('the timeline of connectivity is that of the code', async () => {
     asked = name;
     const run = ({ signal }: { readonly signal: AbortSignal }): Promise<Response> =>
       rig.steady.fetch(`${api}/${name}`, { signal });
-    rig.steady.retry(run).catch(() => {});
+    retry(rig.steady, run).catch(() => {});
   };
   const at = (ms: number): Promise<void> => rig.time.advance(ms - rig.elapsed());
 

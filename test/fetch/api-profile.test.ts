@@ -1,4 +1,4 @@
-import { type ApiProfile, createSteadfetch, type SteadyInit } from 'steadfetch';
+import { type ApiProfile, createSteadfetch, type SteadyInit, retry } from 'steadfetch';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { answer, fakeServer, hang, type Handler, origin, refuse } from './fake-server.ts';
 import { noOrigin } from '../setup/no-origin.ts';
@@ -11,7 +11,7 @@ const declared: ApiProfile = { match: origin, idempotency };
 const post: SteadyInit = { method: 'POST', body: 'order' };
 const keyed: SteadyInit = { ...post, headers: { 'idempotency-key': 'k-1' } };
 
-/** How many requests steady.retry makes of a call that never succeeds, and its last error. */
+/** How many requests retry makes of a call that never succeeds, and its last error. */
 async function run(
   apis: readonly ApiProfile[],
   init: SteadyInit,
@@ -26,7 +26,7 @@ async function run(
     origin: noOrigin,
   });
   const result = observe(
-    steady.retry(({ signal }) =>
+    retry(steady, ({ signal }) =>
       steady.fetch(input instanceof Request ? input.clone() : input, { ...init, signal }),
     ),
   );

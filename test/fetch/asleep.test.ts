@@ -1,4 +1,4 @@
-import { createSteadfetch } from 'steadfetch';
+import { createSteadfetch, retry } from 'steadfetch';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { sleep as wait } from '../../src/fetch/sleep.ts';
 import { systemClock } from '../../src/policy/clock.ts';
@@ -100,7 +100,7 @@ describe('sleep during an attempt does not use up the deadline of its operation'
     onTestFinished(() => steady.dispose());
     const run = () =>
       observe(
-        steady.retry(({ signal }) => steady.fetch(`${origin}/a`, { signal }), {
+        retry(steady, ({ signal }) => steady.fetch(`${origin}/a`, { signal }), {
           timeout: 5000,
           deadlineMs,
         }),
@@ -151,7 +151,7 @@ describe('sleep during an attempt does not use up the deadline of its operation'
     const steady = createSteadfetch({ fetch: server.fetch, random: () => 0.5, origin: origins });
     const both = ({ signal }: { readonly signal: AbortSignal }) =>
       Promise.all(['a', 'b'].map((path) => steady.fetch(`${origin}/${path}`, { signal })));
-    const call = observe(steady.retry(both, { timeout: 5000, deadlineMs: 6499 }));
+    const call = observe(retry(steady, both, { timeout: 5000, deadlineMs: 6499 }));
     await settled();
     sleep(3_600_000);
     for (const cut of cuts) cut(new TypeError('Failed to fetch'));
@@ -183,7 +183,7 @@ test('a timer of a hidden tab, up to a second late, is in time', async () => {
 test('a wait that was over while the machine slept goes on within two seconds of waking', async () => {
   const server = fakeServer(answer(503, '', { 'retry-after': '50' }), answer());
   const steady = createSteadfetch({ fetch: server.fetch, random: () => 0.5 });
-  const call = observe(steady.retry(({ signal }) => steady.fetch(`${origin}/a`, { signal })));
+  const call = observe(retry(steady, ({ signal }) => steady.fetch(`${origin}/a`, { signal })));
   await advance(1000);
   sleep(3_600_000);
   await advance(999);

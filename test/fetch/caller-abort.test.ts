@@ -1,4 +1,4 @@
-import { createSteadfetch, isSteadfetchError, type SteadfetchEvent } from 'steadfetch';
+import { createSteadfetch, isSteadfetchError, type SteadfetchEvent, retry } from 'steadfetch';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { bodyReaderEntries, contentType } from './body-readers.ts';
 import { answer, fakeServer, hang, origin, streaming } from './fake-server.ts';
@@ -184,7 +184,7 @@ test.each(reasons)('aborted with %s, it is never retried', async (_, reason) => 
   });
   // The signal is not that of the loop: it must be understood from the request.
   const result = observe(
-    steady.retry(() => steady.fetch(url, { signal }), {
+    retry(steady, () => steady.fetch(url, { signal }), {
       idempotent: true,
       shouldRetry: () => true,
     }),

@@ -4,6 +4,7 @@ import {
   type Steadfetch,
   type SteadfetchConfig,
   type Transport,
+  retry,
 } from 'steadfetch';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { bodyReaderEntries } from './body-readers.ts';
@@ -51,7 +52,7 @@ describe('a transport that does not heed its signal', () => {
     const server = fakeServer(answer(200, 'late but good'));
     let calls = 0;
     const steady = create((...given) => (calls++ === 0 ? deaf(...given) : server.fetch(...given)));
-    const result = observe(steady.retry(() => steady.fetch(url).then((got) => got.text())));
+    const result = observe(retry(steady, () => steady.fetch(url).then((got) => got.text())));
     await advance(30_000);
     expect([result.value, calls]).toEqual(['late but good', 2]);
   });
@@ -118,11 +119,11 @@ describe('a transport that is none', () => {
   });
 });
 
-describe('a function that does not heed its signal, in steady.retry', () => {
+describe('a function that does not heed its signal, in retry', () => {
   test("ends with the caller's abort, at once, and runs no more", async () => {
     const caller = new AbortController();
     const run = vi.fn<() => Promise<never>>(() => new Promise(() => {}));
-    const result = observe(create(deaf).retry(run, { signal: caller.signal }));
+    const result = observe(retry(create(deaf), run, { signal: caller.signal }));
     await settled();
     caller.abort('enough');
     await settled();
@@ -138,7 +139,7 @@ describe('a function that does not heed its signal, in steady.retry', () => {
       signals.push(signal);
       return new Promise(() => {});
     };
-    const result = observe(create(deaf).retry(run, { timeout: 2000 }));
+    const result = observe(retry(create(deaf), run, { timeout: 2000 }));
     await advance(1999);
     expect(result.state).toBe('pending');
     await advance(1);
@@ -157,7 +158,8 @@ describe('a function that does not heed its signal, in steady.retry', () => {
     const signals: AbortSignal[] = [];
     const steady = create(fakeServer(answer(200, 'good')).fetch);
     const result = observe(
-      steady.retry(
+      retry(
+        steady,
         async ({ attempt, signal }) => {
           signals.push(signal);
           if (attempt === 1) await new Promise(() => {});
@@ -177,7 +179,8 @@ describe('a function that does not heed its signal, in steady.retry', () => {
     steady.subscribe((event) => void ends.push(event.type));
     let finish: (value: string) => void = () => {};
     const result = observe(
-      steady.retry(
+      retry(
+        steady,
         ({ attempt }) =>
           new Promise<string>((resolve) => {
             if (attempt === 1) finish = resolve;
@@ -200,7 +203,8 @@ describe('a function that does not heed its signal, in steady.retry', () => {
     observe(steady.fetch(url));
     await settled();
     const result = observe(
-      steady.retry(
+      retry(
+        steady,
         async ({ signal }) => {
           const response = await steady.fetch(url, { signal, timeout: Infinity });
           const text = await response.text();
@@ -222,7 +226,7 @@ describe('a function that does not heed its signal, in steady.retry', () => {
   test('what takes its time after an answer of ours is a TimeoutError, too', async () => {
     const steady = create(fakeServer(answer(200, 'good')).fetch);
     const result = observe(
-      steady.retry(async ({ signal }) => {
+      retry(steady, async ({ signal }) => {
         await (await steady.fetch(url, { signal })).text();
         await new Promise(() => {});
       }),
@@ -236,7 +240,7 @@ describe('a function that does not heed its signal, in steady.retry', () => {
   test.each([Infinity, { headersMs: 1000, bodyIdleMs: 1000 }])(
     'a limit of %j is none for all of an attempt',
     async (timeout) => {
-      const result = observe(create(deaf).retry(() => new Promise(() => {}), { timeout }));
+      const result = observe(retry(create(deaf), () => new Promise(() => {}), { timeout }));
       await advance(3_600_000);
       expect(result.state).toBe('pending');
       expect(vi.getTimerCount()).toBe(0);

@@ -9,6 +9,7 @@ import {
   NetworkError,
   SteadfetchError,
   TimeoutError,
+  retry,
 } from 'steadfetch';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { answer, fakeServer, hang, type Handler, origin, refuse } from './fake-server.ts';
@@ -82,7 +83,7 @@ test('a granted retry is on the error: the decision, and when the next attempt s
   const errors: unknown[] = [];
   const before: unknown[] = [];
   const result = observe(
-    steady.retry(({ signal }) =>
+    retry(steady, ({ signal }) =>
       steady.fetch(url, { signal }).catch((error: unknown) => {
         errors.push(error);
         before.push((error as HttpError).decision, (error as HttpError).retryAt);
@@ -108,7 +109,7 @@ test('a granted retry is on the error: the decision, and when the next attempt s
 test('a stop is on the error, with the time at which the server would have us back', async () => {
   const server = fakeServer(answer(503, null, { 'retry-after': '61' }));
   const steady = createSteadfetch({ fetch: server.fetch });
-  const result = observe(steady.retry(({ signal }) => steady.fetch(url, { signal })));
+  const result = observe(retry(steady, ({ signal }) => steady.fetch(url, { signal })));
   await vi.advanceTimersByTimeAsync(0);
   const retryAt = 1_800_000_000_000 + 61_000;
   expect(result.error).toMatchObject({
@@ -120,7 +121,7 @@ test('a stop is on the error, with the time at which the server would have us ba
 
 test('a stop without a Retry-After has no time to show', async () => {
   const steady = createSteadfetch({ fetch: fakeServer(answer(404)).fetch });
-  const result = observe(steady.retry(({ signal }) => steady.fetch(url, { signal })));
+  const result = observe(retry(steady, ({ signal }) => steady.fetch(url, { signal })));
   await vi.advanceTimersByTimeAsync(0);
   expect(result.error).toMatchObject({ decision: { kind: 'stop', reason: 'not-retryable' } });
   expect((result.error as HttpError).retryAt).toBeUndefined();
@@ -135,7 +136,7 @@ test('the operation on an error does not change with the attempts after it', asy
   });
   const errors: unknown[] = [];
   const result = observe(
-    steady.retry(({ signal }) =>
+    retry(steady, ({ signal }) =>
       steady.fetch(url, { signal }).catch((error: unknown) => {
         errors.push(error);
         throw error;

@@ -1,4 +1,4 @@
-import { createSteadfetch, type Steadfetch, type SteadfetchEvent } from 'steadfetch';
+import { createSteadfetch, type Steadfetch, type SteadfetchEvent, retry } from 'steadfetch';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { noOrigin } from '../setup/no-origin.ts';
 import {
@@ -49,7 +49,7 @@ function detail(event: SteadfetchEvent): readonly string[] {
 }
 
 const retryFetch = (steady: Steadfetch, signal?: AbortSignal): Promise<Response> =>
-  steady.retry((context) => steady.fetch(url, context), { signal });
+  retry(steady, (context) => steady.fetch(url, context), { signal });
 
 test('a retried operation tells everything, in order', async () => {
   const { steady, lines } = record(refuse, answer(503), answer());
@@ -175,7 +175,7 @@ test('an event names the operation, its URL, its outcome and its error', async (
   });
   const events: SteadfetchEvent[] = [];
   steady.subscribe((event) => events.push(event));
-  const result = observe(steady.retry((context) => steady.fetch(`${url}?page=2`, context)));
+  const result = observe(retry(steady, (context) => steady.fetch(`${url}?page=2`, context)));
   await settled();
   const failure = { kind: 'http', status: 429, retryAfterMs: 90_000, processed: 'no' };
   const operation = { kind: 'call', startedAt, attempt: 1 };
@@ -197,7 +197,7 @@ test('what a function sends without the signal, once it has awaited, is a reques
     if (event.type === 'request:start') ids.set(event.url, event.operation.id);
     if (event.type === 'operation:start') ids.set('operation', event.operation.id);
   });
-  await steady.retry(async ({ signal }) => {
+  await retry(steady, async ({ signal }) => {
     await steady.fetch(`${origin}/at-once`);
     await steady.fetch(`${origin}/with-signal`, { signal });
     await steady.fetch(`${origin}/without`);

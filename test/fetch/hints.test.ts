@@ -1,4 +1,4 @@
-import { createSteadfetch, type PolicyOptions, type Steadfetch } from 'steadfetch';
+import { createSteadfetch, type PolicyOptions, type Steadfetch, retry } from 'steadfetch';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { noOrigin } from '../setup/no-origin.ts';
 import { answer, fakeServer, hang, type Handler, origin, refuse } from './fake-server.ts';
@@ -84,7 +84,7 @@ test('in production nothing is said', async () => {
   vi.stubEnv('NODE_ENV', 'production');
   for (const handler of [refuse, answer(503)]) await rejectionOf(create(handler).fetch(other));
   const steady = create(refuse);
-  observe(steady.retry(() => steady.retry(() => steady.fetch(other))));
+  observe(retry(steady, () => retry(steady, () => steady.fetch(other))));
   await vi.runAllTimersAsync();
   expect(said()).toEqual([]);
 });
@@ -100,7 +100,7 @@ test('a request sent again within one attempt is a second retry loop: said once'
       }
     }
   };
-  observe(steady.retry(({ signal }) => inner(signal)));
+  observe(retry(steady, ({ signal }) => inner(signal)));
   await vi.runAllTimersAsync();
   expect(said()).toHaveLength(1);
   expect(said()[0]).toContain('nine requests');
@@ -111,7 +111,7 @@ test('a request sent again within one attempt is a second retry loop: said once'
 test('different requests, or the next attempt, are no second loop', async () => {
   const steady = create(refuse);
   observe(
-    steady.retry(async ({ signal }) => {
+    retry(steady, async ({ signal }) => {
       await steady.fetch(`${origin}/a`, { signal }).catch(() => {});
       await steady.fetch(`${origin}/a`, { method: 'PUT', signal }).catch(() => {});
       return steady.fetch(`${origin}/b`, { signal });
@@ -128,27 +128,27 @@ test('the same lone request twice is no second loop', async () => {
   expect(said()).toEqual([]);
 });
 
-test('steady.retry inside steady.retry is said once', async () => {
+test('retry inside retry is said once', async () => {
   const steady = create(refuse);
-  observe(steady.retry(() => steady.retry(() => steady.fetch(origin))));
+  observe(retry(steady, () => retry(steady, () => steady.fetch(origin))));
   await vi.runAllTimersAsync();
   expect(said()).toHaveLength(1);
-  expect(said()[0]).toContain('steady.retry');
+  expect(said()[0]).toContain('retry');
 });
 
-test('steady.retry inside steady.retry is noticed after an await, too, by the signal', async () => {
+test('retry inside retry is noticed after an await, too, by the signal', async () => {
   const steady = create(answer());
-  await steady.retry(async ({ signal }) => {
+  await retry(steady, async ({ signal }) => {
     await Promise.resolve();
-    return steady.retry((inner) => steady.fetch(origin, inner), { signal });
+    return retry(steady, (inner) => steady.fetch(origin, inner), { signal });
   });
   expect(said()).toHaveLength(1);
 });
 
-test('steady.retry after steady.retry is no second loop', async () => {
+test('retry after retry is no second loop', async () => {
   const steady = create(answer());
-  await steady.retry(() => steady.fetch(origin));
-  await steady.retry(() => steady.fetch(origin));
+  await retry(steady, () => steady.fetch(origin));
+  await retry(steady, () => steady.fetch(origin));
   expect(said()).toEqual([]);
 });
 
@@ -157,7 +157,7 @@ test('an async shouldRetry is a mistake that is said', async () => {
   // @ts-expect-error: a promise is no answer that can be given at once.
   const policy: PolicyOptions = { shouldRetry: async () => false };
   const steady = createSteadfetch({ fetch: server.fetch, policy, origin: noOrigin });
-  observe(steady.retry((context) => steady.fetch(origin, context)));
+  observe(retry(steady, (context) => steady.fetch(origin, context)));
   await vi.runAllTimersAsync();
   expect(server.requests).toHaveLength(4);
   expect(said()).toHaveLength(1);

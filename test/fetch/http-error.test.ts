@@ -1,4 +1,4 @@
-import { createSteadfetch, HttpError, isHttpError, type SteadyFetch } from 'steadfetch';
+import { createSteadfetch, HttpError, isHttpError, type SteadyFetch, retry } from 'steadfetch';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { bodyReaderEntries, contentType, readableByAll } from './body-readers.ts';
 import { answer, fakeServer, type Handler, origin, refuse, streaming } from './fake-server.ts';
@@ -95,7 +95,7 @@ test.each([404, 410])('a first DELETE answered %i is an HttpError', async (statu
   expect(error).toMatchObject({ status });
 });
 
-/** The outcome of a request that steady.retry sends twice. */
+/** The outcome of a request that retry sends twice. */
 async function sendTwice(
   first: Handler,
   second: Handler,
@@ -105,7 +105,7 @@ async function sendTwice(
   const server = fakeServer(first, second);
   const steady = createSteadfetch({ fetch: server.fetch, policy: { baseMs: 0, maxRetries: 1 } });
   const result = observe(
-    steady.retry(({ attempt, signal }) =>
+    retry(steady, ({ attempt, signal }) =>
       steady.fetch(attempt === 1 ? url : secondUrl, { method, signal }),
     ),
   );

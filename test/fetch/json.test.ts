@@ -1,4 +1,4 @@
-import { createSteadfetch, type JsonInit, type SteadyJson } from 'steadfetch';
+import { createSteadfetch, type JsonInit, type SteadyJson, retry } from 'steadfetch';
 import { beforeEach, expect, expectTypeOf, test, vi } from 'vitest';
 import { answer, type FakeServer, fakeServer, origin, streaming } from './fake-server.ts';
 import { fakeTime, observe, rejectionOf, settled } from './observe.ts';
@@ -112,7 +112,7 @@ async function attemptsAt(init: JsonInit): Promise<number> {
   const type = { 'content-type': 'application/json' };
   const server = fakeServer(answer(200, '{"id":', type));
   const steady = createSteadfetch({ fetch: server.fetch });
-  const result = observe(steady.retry(({ signal }) => steady.json(url, { ...init, signal })));
+  const result = observe(retry(steady, ({ signal }) => steady.json(url, { ...init, signal })));
   await vi.runAllTimersAsync();
   expect(result.error).toBeInstanceOf(SyntaxError);
   return server.requests.length;

@@ -1,4 +1,10 @@
-import { type ApiProfile, createSteadfetch, idempotencyProfiles, outcomeOf } from 'steadfetch';
+import {
+  type ApiProfile,
+  createSteadfetch,
+  idempotencyProfiles,
+  outcomeOf,
+  retry,
+} from 'steadfetch';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type PastStep, renewRefused } from '../../src/fetch/intent.ts';
 import { deriveKey } from '../../src/policy/idempotency-key.ts';
@@ -371,7 +377,7 @@ describe('without an intent', () => {
     const server = fakeServer(refuse, answer());
     const steady = createSteadfetch({ fetch: server.fetch, apis: [draft], policy: { baseMs: 0 } });
     const init = { ...post('x'), idempotencyKey: 'order-17' };
-    const run = steady.retry(({ signal }) => steady.fetch(origin, { ...init, signal }));
+    const run = retry(steady, ({ signal }) => steady.fetch(origin, { ...init, signal }));
     await vi.runAllTimersAsync();
     await run;
     expect(server.requests.map(({ headers }) => headers.get('idempotency-key'))).toEqual([

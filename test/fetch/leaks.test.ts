@@ -1,4 +1,4 @@
-import { createSteadfetch, type SteadyInit } from 'steadfetch';
+import { createSteadfetch, type SteadyInit, retry } from 'steadfetch';
 import { beforeEach, expect, test, vi } from 'vitest';
 import {
   answer,
@@ -155,21 +155,21 @@ test.each<[string, Handler]>([
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('steady.retry leaves no timer and no listener on the signal', async () => {
+test('retry leaves no timer and no listener on the signal', async () => {
   const { signal, listeners } = watchedSignal();
   const steady = createSteadfetch({ fetch: fakeServer(refuse, answer(503), answer()).fetch });
   const run = (context: { signal: AbortSignal }): Promise<string> =>
     steady.fetch(url, context).then((response) => response.text());
-  const result = observe(steady.retry(run, { signal }));
+  const result = observe(retry(steady, run, { signal }));
   await vi.runAllTimersAsync();
   expect(result.state).toBe('resolved');
   expect([vi.getTimerCount(), listeners.size]).toEqual([0, 0]);
 });
 
-test('steady.retry aborted in its sleep leaves no timer', async () => {
+test('retry aborted in its sleep leaves no timer', async () => {
   const { signal, controller } = watchedSignal();
   const steady = createSteadfetch({ fetch: fakeServer(refuse).fetch, random: () => 0.5 });
-  const result = observe(steady.retry((context) => steady.fetch(url, context), { signal }));
+  const result = observe(retry(steady, (context) => steady.fetch(url, context), { signal }));
   await vi.advanceTimersByTimeAsync(100);
   controller.abort('unmounted');
   await settled();

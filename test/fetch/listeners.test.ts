@@ -1,4 +1,4 @@
-import { createSteadfetch, type SteadfetchEvent } from 'steadfetch';
+import { createSteadfetch, type SteadfetchEvent, retry } from 'steadfetch';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { answer, fakeServer, origin, refuse } from './fake-server.ts';
 import { fakeTime, observe } from './observe.ts';
@@ -55,7 +55,7 @@ test('a listener that throws disturbs nothing, and its error is reported', async
     const listener = vi.fn<(event: SteadfetchEvent) => void>();
     steady.subscribe(listener);
     const result = observe(
-      steady.retry(async (context) => (await steady.fetch(url, context)).text()),
+      retry(steady, async (context) => (await steady.fetch(url, context)).text()),
     );
     await vi.runAllTimersAsync();
     await new Promise((resolve) => void setImmediate(resolve));

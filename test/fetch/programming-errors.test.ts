@@ -1,4 +1,4 @@
-import { createSteadfetch, type SteadyInit } from 'steadfetch';
+import { createSteadfetch, type SteadyInit, retry } from 'steadfetch';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { answer, fakeServer, hang, origin, refuse } from './fake-server.ts';
 import { fakeTime, observe, rejectionOf } from './observe.ts';
@@ -66,7 +66,7 @@ test.each(mistakes)('%s is not retried, even by a policy that retries all', asyn
   const server = fakeServer(answer());
   const steady = createSteadfetch({ fetch: server.fetch });
   const run = vi.fn<() => Promise<Response>>(() => steady.fetch(...call()));
-  const result = observe(steady.retry(run, { idempotent: true, shouldRetry: () => true }));
+  const result = observe(retry(steady, run, { idempotent: true, shouldRetry: () => true }));
   await vi.runAllTimersAsync();
   expect(result.error).toBeInstanceOf(TypeError);
   expect(run).toHaveBeenCalledTimes(1);

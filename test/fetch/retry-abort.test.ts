@@ -1,4 +1,4 @@
-import { createSteadfetch, type RetryContext } from 'steadfetch';
+import { createSteadfetch, type RetryContext, retry } from 'steadfetch';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { fakeServer, hang, origin, refuse, streaming } from './fake-server.ts';
 import { fakeTime, observe, rejectionOf, settled } from './observe.ts';
@@ -21,7 +21,7 @@ test.each(reasons)(
     controller.abort(reason);
     const fn = vi.fn<() => void>();
     const { signal } = controller;
-    const error = await rejectionOf(createSteadfetch().retry(fn, { signal }));
+    const error = await rejectionOf(retry(createSteadfetch(), fn, { signal }));
     expect(error).toBe(signal.reason);
     expect(fn).not.toHaveBeenCalled();
   },
@@ -32,7 +32,7 @@ test.each(reasons)('aborted with %s in its sleep, it ends at once', async (_, re
   const { signal } = controller;
   const server = fakeServer(refuse);
   const steady = createSteadfetch({ fetch: server.fetch, random: () => 0.5 });
-  const result = observe(steady.retry((context) => steady.fetch(url, context), { signal }));
+  const result = observe(retry(steady, (context) => steady.fetch(url, context), { signal }));
   await vi.advanceTimersByTimeAsync(499);
   expect([result.state, vi.getTimerCount()]).toEqual(['pending', 1]);
   controller.abort(reason);
@@ -50,7 +50,7 @@ test.each(reasons)('aborted with %s in an attempt, it ends with that', async (_,
   const server = fakeServer(hang);
   const steady = createSteadfetch({ fetch: server.fetch });
   const result = observe(
-    steady.retry((context) => steady.fetch(url, context), { signal, shouldRetry: () => true }),
+    retry(steady, (context) => steady.fetch(url, context), { signal, shouldRetry: () => true }),
   );
   await settled();
   controller.abort(reason);
@@ -64,7 +64,8 @@ test('the signal that the function gets is aborted with the same reason', async 
   const controller = new AbortController();
   let own: AbortSignal | undefined;
   const result = observe(
-    createSteadfetch().retry(
+    retry(
+      createSteadfetch(),
       (context: RetryContext) => {
         own = context.signal;
         return new Promise((_resolve, reject) => {
@@ -87,7 +88,8 @@ test.each([true, false])(
     const controller = new AbortController();
     const { signal } = controller;
     const result = observe(
-      createSteadfetch().retry(
+      retry(
+        createSteadfetch(),
         async (context) => {
           await new Promise<void>((resolve) => {
             context.signal.addEventListener('abort', () => resolve());
@@ -107,7 +109,7 @@ test('a Response that it resolves with is still aborted by the caller while its 
   const controller = new AbortController();
   const { signal } = controller;
   const steady = createSteadfetch({ fetch: fakeServer(streaming().handler).fetch });
-  const response = await steady.retry((context) => steady.fetch(url, context), { signal });
+  const response = await retry(steady, (context) => steady.fetch(url, context), { signal });
   const result = observe(response.text());
   controller.abort('unmounted');
   await settled();

@@ -1,4 +1,4 @@
-import { createSteadfetch, isSteadfetchError, type RetryOptions } from 'steadfetch';
+import { createSteadfetch, isSteadfetchError, type RetryOptions, retry } from 'steadfetch';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { fakeTime, observe } from './observe.ts';
 
@@ -9,7 +9,7 @@ async function attemptsAt(thrown: unknown, options?: RetryOptions) {
   const steady = createSteadfetch({ random: () => 0.5 });
   const fn = vi.fn<() => Promise<never>>(() => Promise.reject(thrown));
   const startedAt = Date.now();
-  const result = observe(steady.retry(fn, options));
+  const result = observe(retry(steady, fn, options));
   await vi.runAllTimersAsync();
   expect(result.state).toBe('rejected');
   expect(result.error).toBe(thrown);
@@ -45,7 +45,7 @@ test('an error of ours of an operation before is decided on anew', async () => {
   await vi.runAllTimersAsync();
   expect(isSteadfetchError(old.error)).toBe(true);
   const fn = vi.fn<() => Promise<never>>(() => Promise.reject(old.error));
-  const result = observe(steady.retry(fn));
+  const result = observe(retry(steady, fn));
   await vi.runAllTimersAsync();
   expect(result.error).toBe(old.error);
   expect(fn).toHaveBeenCalledTimes(4);

@@ -1,11 +1,14 @@
-import { createConnectivity } from '../../src/connectivity/create-connectivity.ts';
-import type { ApiProfile, SteadfetchConfig, SteadyFetch, SteadyInit } from 'steadfetch';
-import { createEmitter } from '../../src/fetch/events.ts';
+import {
+  type ApiProfile,
+  createSteadfetch,
+  type SteadfetchConfig,
+  type SteadyFetch,
+  type SteadyInit,
+} from 'steadfetch';
 import type { Intent } from '../../src/fetch/intent.ts';
-import { createKeys } from '../../src/fetch/keys.ts';
 import type { LiveOperation } from '../../src/fetch/live-operation.ts';
-import { createPassage } from '../../src/fetch/passage.ts';
-import { createCore } from '../../src/query/create-core.ts';
+import { instanceOfSteady } from '../../src/query/registry.ts';
+import { noOrigin } from '../setup/no-origin.ts';
 
 /** What a submission does in one attempt. */
 type Run = (fetch: SteadyFetch, attempt: number) => Promise<unknown>;
@@ -35,30 +38,10 @@ export function createSubmitter(
   apis: readonly ApiProfile[],
   config: SteadfetchConfig = {},
 ): Submitter {
-  const core = createCore(
-    { ...config, fetch, apis },
-    createEmitter(),
-    (shared) =>
-      createPassage(
-        shared,
-        { budget: false, health: false, ...config.origin },
-        {
-          connectivity: createConnectivity(
-            shared.clock,
-            shared.random,
-            undefined,
-            undefined,
-            async () => 'failed',
-            () => [],
-          ),
-        },
-      ),
-    (shared) => createKeys(shared, apis),
-    () => ({ meet() {}, expectRetry() {}, dispose() {} }),
-  );
-  const { operations, signals, clock } = core.context;
+  const steady = createSteadfetch({ origin: noOrigin, ...config, fetch, apis });
+  const { operations, signals, clock } = instanceOfSteady(steady, 'createSubmitter');
   return {
-    fetch: core.fetch,
+    fetch: steady.fetch,
     async submit(run, intent, attempts) {
       const live = operations.begin('mutation', {
         intent: { key: intentKey, createdAt: clock.now(), ...intent },
@@ -67,7 +50,7 @@ export function createSubmitter(
       const bound: SteadyFetch = (input, init: SteadyInit = {}) => {
         const { signal } = init.signal ? { signal: init.signal } : new AbortController();
         signals.set(signal, live);
-        return core.fetch(input, { ...init, signal });
+        return steady.fetch(input, { ...init, signal });
       };
       for (; ; operations.next(live)) {
         const { attempt } = live;

@@ -1,4 +1,4 @@
-import { createSteadfetch, TimeoutError } from 'steadfetch';
+import { createSteadfetch, TimeoutError, retry } from 'steadfetch';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { noOrigin } from '../setup/no-origin.ts';
 import { answer, fakeServer, hang, origin } from './fake-server.ts';
@@ -118,7 +118,7 @@ test('an answer in time, however close, is no time-out', async () => {
 test('each attempt has a time limit of its own', async () => {
   const { server, steady } = hanging();
   const policy = { backoff: 'none', baseMs: 1000, maxRetries: 2, factor: 1 } as const;
-  const result = observe(steady.retry(({ signal }) => steady.fetch(url, { signal }), policy));
+  const result = observe(retry(steady, ({ signal }) => steady.fetch(url, { signal }), policy));
   await vi.advanceTimersByTimeAsync(31_999);
   expect(server.timesMs).toEqual([0, 11_000, 22_000]);
   expect(result.state).toBe('pending');

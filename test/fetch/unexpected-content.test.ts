@@ -6,6 +6,7 @@ import {
   type Steadfetch,
   type SteadfetchConfig,
   UnexpectedContentError,
+  retry,
 } from 'steadfetch';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { answer, type FakeServer, fakeServer, type Handler, origin } from './fake-server.ts';
@@ -139,7 +140,7 @@ describe('an answer that somebody else has given', () => {
   test.each(['GET', 'PUT', 'DELETE'])('a %s is sent again, and done', async (method) => {
     const server = fakeServer(page, page, good);
     const steady = create(server);
-    const result = observe(steady.retry(({ signal }) => steady.json(url, { method, signal })));
+    const result = observe(retry(steady, ({ signal }) => steady.json(url, { method, signal })));
     await vi.advanceTimersByTimeAsync(500 + 1000);
     expect(result.value).toEqual({ id: 1 });
     expect(server.requests).toHaveLength(3);
@@ -148,7 +149,7 @@ describe('an answer that somebody else has given', () => {
   test('a POST without a key is not sent again, and nobody knows what was done', async () => {
     const server = fakeServer(page, good);
     const steady = create(server);
-    const result = observe(steady.retry(() => steady.json(url, { json: {} })));
+    const result = observe(retry(steady, () => steady.json(url, { json: {} })));
     await vi.advanceTimersByTimeAsync(60_000);
     expect(result.error).toMatchObject({
       outcome: { processed: 'unknown' },
@@ -163,7 +164,7 @@ describe('an answer that somebody else has given', () => {
       apis: [{ match: origin, idempotency: idempotencyProfiles.draft }],
     });
     const result = observe(
-      steady.retry(({ signal }) => steady.json(url, { json: {}, idempotencyKey: 'one', signal })),
+      retry(steady, ({ signal }) => steady.json(url, { json: {}, idempotencyKey: 'one', signal })),
     );
     await vi.advanceTimersByTimeAsync(500);
     expect(result.value).toEqual({ id: 1 });

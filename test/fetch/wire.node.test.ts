@@ -1,4 +1,10 @@
-import { createSteadfetch, NetworkError, type SteadfetchEvent, TimeoutError } from 'steadfetch';
+import {
+  createSteadfetch,
+  NetworkError,
+  type SteadfetchEvent,
+  TimeoutError,
+  retry,
+} from 'steadfetch';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { AnswerName } from '../browser/answers.ts';
 import { type HostileServer, startServer } from '../browser/server.ts';
@@ -102,7 +108,7 @@ test('no page, no CORS: Retry-After is readable and obeyed, and no hint is said'
   const decided = new Promise<SteadfetchEvent>((resolve) => {
     steady.subscribe((event) => void (event.type === 'decision' && resolve(event)));
   });
-  const value = steady.retry((context) => steady.json(url, context));
+  const value = retry(steady, (context) => steady.json(url, context));
   expect(await decided).toMatchObject({ decision: { kind: 'retry', delayMs: 2100 } });
   await vi.advanceTimersByTimeAsync(2099);
   expect((await log()).requests).toHaveLength(1);
@@ -115,7 +121,7 @@ test('no page, no CORS: Retry-After is readable and obeyed, and no hint is said'
 test('a relative URL has no base here: it stays the TypeError, and is not retried', async () => {
   const steady = createSteadfetch();
   const run = vi.fn<() => Promise<Response>>(() => steady.fetch('/items'));
-  const result = observe(steady.retry(run, { idempotent: true }));
+  const result = observe(retry(steady, run, { idempotent: true }));
   await vi.advanceTimersByTimeAsync(60_000);
   expect(result.error).toBeInstanceOf(TypeError);
   expect(run).toHaveBeenCalledTimes(1);

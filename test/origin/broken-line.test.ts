@@ -1,4 +1,4 @@
-import { createSteadfetch } from 'steadfetch';
+import { createSteadfetch, retry } from 'steadfetch';
 import { createOutbox, outboxHandler } from 'steadfetch/outbox';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { answer, fakeServer, origin } from '../fetch/fake-server.ts';
@@ -33,7 +33,7 @@ test.each([
     }),
   };
   const outbox = createOutbox({ steady, handlers });
-  const read = steady.retry(({ signal }) => steady.fetch(`${origin}/a`, { signal }));
+  const read = retry(steady, ({ signal }) => steady.fetch(`${origin}/a`, { signal }));
   await vi.advanceTimersByTimeAsync(30_000);
   expect((await read).status).toBe(200);
   const { delivered } = outbox.submit('note', 1);

@@ -1,4 +1,4 @@
-import { createSteadfetch, type PolicyOptions, type Steadfetch } from 'steadfetch';
+import { createSteadfetch, type PolicyOptions, type Steadfetch, retry } from 'steadfetch';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type WrongOption, wrongOptions } from './wrong-options.ts';
 
@@ -15,7 +15,7 @@ const places: readonly (readonly [name: string, define: (policy: PolicyOptions) 
   ],
   ['steady.queryPolicy', (policy) => steady.queryPolicy(policy)],
   ['steady.mutationPolicy', (policy) => steady.mutationPolicy(policy)],
-  ['steady.retry', (policy) => steady.retry(run, policy)],
+  ['retry', (policy) => retry(steady, run, policy)],
   ['steady.fetch', (policy) => steady.fetch('/', { policy })],
 ];
 
@@ -74,12 +74,12 @@ describe('a production build', () => {
       const error = await thrownBy(() => {
         wrong = createSteadfetch({ policy: { [option]: value } });
       });
-      const { retry, retryDelay } = (wrong ?? steady).defaultOptions.queries;
+      const { queries } = (wrong ?? steady).defaultOptions;
       const failure = new Error('unknown');
-      const delayMs = retryDelay(0, failure);
+      const delayMs = queries.retryDelay(0, failure);
       expect([undefined, 'TypeError']).toContain((error as Error | undefined)?.name);
       expect(delayMs >= 0 && delayMs <= 2_147_483_647, `${delayMs} ms`).toBe(true);
-      expect(retry(5000, failure)).toBe(false);
+      expect(queries.retry(5000, failure)).toBe(false);
     },
   );
 });

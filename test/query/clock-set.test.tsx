@@ -1,3 +1,4 @@
+import { retry } from 'steadfetch';
 import { expect, test, vi } from 'vitest';
 import { createRig } from './rig.tsx';
 
@@ -17,7 +18,7 @@ test.each([
     const ask = (path: string): void => {
       const run = ({ signal }: { readonly signal: AbortSignal }) =>
         rig.steady.fetch(`http://api.example${path}`, { signal });
-      void rig.steady.retry(run).then(() => answered.push(path));
+      void retry(rig.steady, run).then(() => answered.push(path));
     };
     for (const path of ['/down', '/told', '/few']) ask(path);
     await rig.time.advance(600);

@@ -1,3 +1,4 @@
+import { retry } from 'steadfetch';
 import { useQuery } from '@tanstack/react-query';
 import { act } from '@testing-library/react';
 import type { FallbackContext, QueryPolicyOptions } from 'steadfetch';
@@ -161,9 +162,9 @@ test('the loop resolves with its fallback when it fails for good', async () => {
   const rig = createRig();
   rig.server.plan('/prices', 404, 404);
   const load = () => rig.steady.json<string>('http://api.example/prices');
-  await expect(rig.steady.retry(load, { fallback: 'list prices' })).resolves.toBe('list prices');
+  await expect(retry(rig.steady, load, { fallback: 'list prices' })).resolves.toBe('list prices');
   const fallback = ({ error }: FallbackContext) => String(error);
-  await expect(rig.steady.retry(load, { fallback })).resolves.toMatch(/^HttpError: .* 404/);
+  await expect(retry(rig.steady, load, { fallback })).resolves.toMatch(/^HttpError: .* 404/);
 });
 
 test('an asynchronous one of the loop counts when it resolves; else the failure stands', async () => {
@@ -171,13 +172,13 @@ test('an asynchronous one of the loop counts when it resolves; else the failure 
   rig.server.plan('/prices', 404, 404, 404);
   const load = () => rig.steady.json<string>('http://api.example/prices');
   const fallback = async () => 'from the disk';
-  await expect(rig.steady.retry(load, { fallback })).resolves.toBe('from the disk');
+  await expect(retry(rig.steady, load, { fallback })).resolves.toBe('from the disk');
   const rejecting = () => Promise.reject(new Error('mine'));
-  await expect(rig.steady.retry(load, { fallback: rejecting })).rejects.toMatchObject({
+  await expect(retry(rig.steady, load, { fallback: rejecting })).rejects.toMatchObject({
     status: 404,
   });
   const never = () => new Promise<string>(() => {});
-  const stuck = observe(rig.steady.retry(load, { fallback: never, timeout: 1000 }));
+  const stuck = observe(retry(rig.steady, load, { fallback: never, timeout: 1000 }));
   await rig.time.advance(1000);
   expect(stuck.error).toMatchObject({ status: 404 });
 });

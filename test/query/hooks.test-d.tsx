@@ -10,7 +10,7 @@ import {
   useSuspenseQueries,
   useSuspenseQuery,
 } from '@tanstack/react-query';
-import { createSteadfetch } from 'steadfetch';
+import { createSteadfetch, composePersister } from 'steadfetch';
 import { expectTypeOf } from 'vitest';
 
 interface Product {
@@ -20,7 +20,7 @@ interface Product {
 const steady = createSteadfetch();
 const client = new QueryClient({ defaultOptions: steady.defaultOptions });
 const own = steady.queryPolicy({ maxRetries: 1 });
-const composed = steady.persister((queryFn, context) => queryFn(context));
+const composed = composePersister(steady, (queryFn, context) => queryFn(context));
 const queryKey = ['products'] as const;
 const queryFn = ({ signal }: { signal: AbortSignal }) =>
   steady.json<Product[]>('/products', { signal });

@@ -1,5 +1,5 @@
 import { MutationObserver, QueryClient, useMutation } from '@tanstack/react-query';
-import { createSteadfetch, type SteadyFetch, type SteadyJson } from 'steadfetch';
+import { createSteadfetch, type SteadyFetch, type SteadyJson, mutationOptions } from 'steadfetch';
 import { useRetryStatus, useSteadyMutation } from 'steadfetch/react';
 import { expectTypeOf } from 'vitest';
 
@@ -12,7 +12,7 @@ interface Receipt {
 
 const steady = createSteadfetch();
 const client = new QueryClient({ defaultOptions: steady.defaultOptions });
-const placeOrder = steady.mutationOptions({
+const placeOrder = mutationOptions(steady, {
   mutationKey: ['order'],
   mutationFn: (order: Order, context) => {
     expectTypeOf(context.fetch).toEqualTypeOf<SteadyFetch>();
@@ -65,21 +65,23 @@ export function Status() {
 }
 
 export function Options() {
-  const ping = steady.mutationOptions({ mutationFn: (_: void, { json }) => json<string>('/ping') });
+  const ping = mutationOptions(steady, {
+    mutationFn: (_: void, { json }) => json<string>('/ping'),
+  });
   useMutation(ping).mutate();
   expectTypeOf(useMutation(ping).data).toEqualTypeOf<string | undefined>();
-  const failing = steady.mutationOptions<string, TypeError, number>({
+  const failing = mutationOptions<string, TypeError, number>(steady, {
     mutationFn: async (count) => `${count}`,
   });
   expectTypeOf(useMutation(failing).error).toEqualTypeOf<TypeError | null>();
   // @ts-expect-error -- without a key there is nothing to ask by
   useRetryStatus(ping);
   // @ts-expect-error -- who retries it is settled
-  steady.mutationOptions({ mutationFn: async () => 1, retry: 3 });
+  mutationOptions(steady, { mutationFn: async () => 1, retry: 3 });
   // @ts-expect-error -- it runs whatever the browser thinks of the network
-  steady.mutationOptions({ mutationFn: async () => 1, networkMode: 'online' });
+  mutationOptions(steady, { mutationFn: async () => 1, networkMode: 'online' });
   // @ts-expect-error -- there is nothing to run
-  steady.mutationOptions({ mutationKey: ['a'] });
+  mutationOptions(steady, { mutationKey: ['a'] });
   // @ts-expect-error -- `retries` is the name in other libraries
-  steady.mutationOptions({ mutationFn: async () => 1, policy: { retries: 3 } });
+  mutationOptions(steady, { mutationFn: async () => 1, policy: { retries: 3 } });
 }

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { act } from '@testing-library/react';
 import { useState } from 'react';
-import { createSteadfetch, type Priority } from 'steadfetch';
+import { createSteadfetch, type Priority, mutationOptions } from 'steadfetch';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { withIntent } from '../../src/query/mutation-definition.ts';
 import { createHandle } from './handle.ts';
@@ -23,7 +23,7 @@ describe('the loop', () => {
     const steady = createSteadfetch();
     const onError = (): void => {};
     expect(
-      steady.mutationOptions({ mutationKey, mutationFn: sendOrder, onError, policy: {} }),
+      mutationOptions(steady, { mutationKey, mutationFn: sendOrder, onError, policy: {} }),
     ).toEqual({
       mutationKey,
       mutationFn: expect.any(Function),
@@ -48,7 +48,7 @@ describe('the loop', () => {
       const { steady, server, submit, time } = createOrderRig(apis ? { apis } : {});
       server.plan('/stock', 503, 200);
       const mutation = submit(
-        steady.mutationOptions({
+        mutationOptions(steady, {
           mutationKey,
           mutationFn: async (order: object, { fetch }) => {
             await fetch('/orders', { method: 'POST', body: JSON.stringify(order) });
@@ -65,11 +65,9 @@ describe('the loop', () => {
   test('a wrong option of the policy is a TypeError at once', () => {
     const steady = createSteadfetch();
     expect(() =>
-      steady.mutationOptions({ mutationFn: sendOrder, policy: { maxRetries: -1 } }),
+      mutationOptions(steady, { mutationFn: sendOrder, policy: { maxRetries: -1 } }),
     ).toThrow(
-      new TypeError(
-        'steady.mutationOptions: maxRetries is -1, and must be a number from 0 to Infinity.',
-      ),
+      new TypeError('mutationOptions: maxRetries is -1, and must be a number from 0 to Infinity.'),
     );
   });
 
@@ -78,7 +76,7 @@ describe('the loop', () => {
     rig.server.plan('/orders', 503, 'network', 200);
     const attempts: number[] = [];
     const mutation = rig.submit(
-      rig.steady.mutationOptions({
+      mutationOptions(rig.steady, {
         mutationKey,
         mutationFn: (variables, context) => {
           attempts.push(context.attempt);
@@ -102,7 +100,7 @@ describe('the loop', () => {
   test('it ends in the last error as it was thrown, and nobody decides on it twice', async () => {
     const rig = createOrderRig({ policy: { maxRetries: 1 } });
     rig.server.plan('/orders', 'network', 503);
-    const mutation = rig.submit(rig.steady.mutationOptions({ mutationFn: sendOrder }));
+    const mutation = rig.submit(mutationOptions(rig.steady, { mutationFn: sendOrder }));
     await rig.time.advance(10_000);
     expect(rig.server.times()).toEqual([0, 500]);
     expect(mutation.state).toMatchObject({
@@ -123,7 +121,7 @@ describe('the loop', () => {
     const onError = vi.fn<(error: Error) => Promise<unknown>>(async (error) =>
       (error as unknown as { response: Response }).response.json(),
     );
-    rig.submit(rig.steady.mutationOptions({ mutationFn: sendOrder, onError }));
+    rig.submit(mutationOptions(rig.steady, { mutationFn: sendOrder, onError }));
     await rig.time.settle();
     expect(await onError.mock.results[0]?.value).toEqual({ field: 'sku' });
   });
@@ -132,7 +130,7 @@ describe('the loop', () => {
     const rig = createOrderRig();
     rig.server.plan('/orders', 'hang', 200);
     const policy = { timeout: 300, baseMs: 200 };
-    rig.submit(rig.steady.mutationOptions({ mutationFn: sendOrder, policy }));
+    rig.submit(mutationOptions(rig.steady, { mutationFn: sendOrder, policy }));
     await rig.time.advance(10_000);
     expect(rig.server.times()).toEqual([0, 400]);
   });
@@ -141,7 +139,7 @@ describe('the loop', () => {
     const rig = createOrderRig();
     rig.server.plan('/orders', 503);
     rig.server.plan('/plain', 503);
-    rig.submit(rig.steady.mutationOptions({ mutationFn: sendOrder }));
+    rig.submit(mutationOptions(rig.steady, { mutationFn: sendOrder }));
     const plain = rig.submit({
       ...rig.steady.defaultOptions.mutations,
       mutationFn: () => rig.steady.fetch('/plain', { method: 'PUT' }),
@@ -158,7 +156,7 @@ describe('the loop', () => {
   test('its wait delays nobody on reconnect', async () => {
     const rig = createOrderRig();
     rig.server.plan('/orders', { status: 503, headers: { 'Retry-After': '50' } });
-    rig.submit(rig.steady.mutationOptions({ mutationFn: sendOrder }));
+    rig.submit(mutationOptions(rig.steady, { mutationFn: sendOrder }));
     await rig.time.advance(100);
     await act(() => rig.client.resumePausedMutations());
     expect(rig.elapsed()).toBe(100);
@@ -171,7 +169,7 @@ describe('what belongs to the operation', () => {
     rig.server.plan('/b', 503, 200);
     const { signal } = new AbortController();
     rig.submit(
-      rig.steady.mutationOptions({
+      mutationOptions(rig.steady, {
         mutationFn: async (_: unknown, { json, fetch }) => {
           await json('/a');
           await fetch('/b', { signal });
@@ -195,7 +193,7 @@ describe('what belongs to the operation', () => {
     rig.server.plan('/orders', 'hang');
     const controller = new AbortController();
     const mutation = rig.submit(
-      rig.steady.mutationOptions({
+      mutationOptions(rig.steady, {
         mutationFn: (_: unknown, { fetch }) =>
           fetch('/orders', { method: 'POST', signal: controller.signal }),
       }),
@@ -212,7 +210,7 @@ describe('the key', () => {
   test('one for each mutate, also for the same variables twice', async () => {
     const rig = createOrderRig();
     rig.server.plan('/orders', 503, 503);
-    const options = rig.steady.mutationOptions({ mutationFn: sendOrder });
+    const options = mutationOptions(rig.steady, { mutationFn: sendOrder });
     const order = { sku: 'kite' };
     rig.submit(options, order);
     rig.submit(options, order);
@@ -225,7 +223,7 @@ describe('the key', () => {
   test("the same also when the app's own retry calls the mutationFn again", async () => {
     const rig = createOrderRig({ policy: { maxRetries: 0 } });
     rig.server.plan('/orders', 503, 200);
-    const options = rig.steady.mutationOptions({ mutationFn: sendOrder });
+    const options = mutationOptions(rig.steady, { mutationFn: sendOrder });
     rig.submit({ ...options, retry: 1, retryDelay: 0 });
     await rig.time.advance(10_000);
     expect(rig.keys()).toHaveLength(2);
@@ -240,7 +238,7 @@ describe('the key', () => {
       count += 1;
       return fetch('/orders', { method: 'POST', body: `${count}` });
     };
-    rig.submit({ ...rig.steady.mutationOptions({ mutationFn }), retry: 1, retryDelay: 0 });
+    rig.submit({ ...mutationOptions(rig.steady, { mutationFn }), retry: 1, retryDelay: 0 });
     await rig.time.advance(1000);
     expect(rig.server.sent).toHaveLength(2);
     expect(rig.keys()[1]).toBe(rig.keys()[0]);
@@ -250,7 +248,7 @@ describe('the key', () => {
   test('that of an intent which somebody else keeps', async () => {
     const rig = createOrderRig();
     rig.server.plan('/orders', 503);
-    const options = rig.steady.mutationOptions({ mutationKey, mutationFn: sendOrder });
+    const options = mutationOptions(rig.steady, { mutationKey, mutationFn: sendOrder });
     const own = withIntent(options, ({ sku }: { sku: string }) => ({
       key: `k-${sku}`,
       createdAt: 5,
@@ -265,7 +263,7 @@ describe('the key', () => {
   test('no intent is given to a mutationFn that is not ours', () => {
     expect(() =>
       withIntent({ mutationFn: async () => 1 }, () => ({ key: 'k', createdAt: 0 })),
-    ).toThrow(/^withIntent: mutationFn is .*, and must be that of steady\.mutationOptions\.$/s);
+    ).toThrow(/^withIntent: mutationFn is .*, and must be that of mutationOptions\.$/s);
   });
 });
 
@@ -282,7 +280,7 @@ describe('what may have been done', () => {
     const rig = createOrderRig({ policy: { maxRetries: 1 } });
     rig.server.plan('/orders', first);
     rig.server.plan('/mail', then);
-    const mutation = rig.submit(rig.steady.mutationOptions({ mutationFn: book }));
+    const mutation = rig.submit(mutationOptions(rig.steady, { mutationFn: book }));
     await rig.time.advance(10_000);
     expect(mutation.state.error).toMatchObject({ status: then, outcome: { processed: 'unknown' } });
   });
@@ -295,7 +293,7 @@ describe('what may have been done', () => {
       await fetch('/search', { method: 'POST', idempotent: true });
       return fetch('/mail', { method: 'POST' });
     };
-    const mutation = rig.submit(rig.steady.mutationOptions({ mutationFn }));
+    const mutation = rig.submit(mutationOptions(rig.steady, { mutationFn }));
     await rig.time.advance(10_000);
     expect(mutation.state.error).toMatchObject({ outcome: { processed: 'no' } });
   });
@@ -310,7 +308,7 @@ describe('is not broken by', () => {
     function Form() {
       const [count, setCount] = useState(0);
       const { mutate } = useMutation({
-        ...rig.steady.mutationOptions({
+        ...mutationOptions(rig.steady, {
           mutationKey,
           mutationFn: (_: void, { fetch, idempotencyKey }) =>
             fetch(`/orders/${count}`, {
@@ -342,7 +340,7 @@ describe('is not broken by', () => {
     rig.server.plan('/orders', 503);
     rig.client.setMutationDefaults(
       mutationKey,
-      rig.steady.mutationOptions({ mutationFn: sendOrder }),
+      mutationOptions(rig.steady, { mutationFn: sendOrder }),
     );
     rig.submit(rig.client.defaultMutationOptions({ mutationKey }));
     await rig.time.advance(10_000);
@@ -356,7 +354,7 @@ describe('is not broken by', () => {
     rig.client.setMutationDefaults(mutationKey, { retry: 3, networkMode: 'online' });
     rig.submit(
       rig.client.defaultMutationOptions(
-        rig.steady.mutationOptions({ mutationKey, mutationFn: sendOrder }),
+        mutationOptions(rig.steady, { mutationKey, mutationFn: sendOrder }),
       ),
     );
     await rig.time.advance(100_000);
@@ -367,7 +365,7 @@ describe('is not broken by', () => {
     const rig = createOrderRig();
     rig.server.plan('/orders', 503, { afterMs: 10 }, 503, { afterMs: 10 });
     const scope = { id: 'orders' };
-    const options = rig.steady.mutationOptions({ mutationFn: sendOrder, scope });
+    const options = mutationOptions(rig.steady, { mutationFn: sendOrder, scope });
     const order = { sku: 'kite' };
     rig.submit(options, order);
     rig.submit(options, order);
@@ -385,7 +383,7 @@ describe('a mutationFn spread over them', () => {
 
   test('is warned about when it fails', async () => {
     const rig = createOrderRig();
-    const options = rig.steady.mutationOptions({ mutationKey, mutationFn: sendOrder });
+    const options = mutationOptions(rig.steady, { mutationKey, mutationFn: sendOrder });
     rig.submit({ ...options, mutationFn: () => Promise.reject(new Error('oops')) });
     await rig.time.settle();
     expect(warnings).toEqual([spread]);
@@ -393,7 +391,7 @@ describe('a mutationFn spread over them', () => {
 
   test('is warned about also when it succeeds, once a mutation of ours has run in this client', async () => {
     const rig = createOrderRig();
-    const options = rig.steady.mutationOptions({ mutationKey, mutationFn: sendOrder });
+    const options = mutationOptions(rig.steady, { mutationKey, mutationFn: sendOrder });
     rig.submit(options);
     await rig.time.settle();
     expect(warnings).toEqual([]);
@@ -405,12 +403,12 @@ describe('a mutationFn spread over them', () => {
 
   test('ours is not spoken of, whatever it ends in', async () => {
     const rig = createOrderRig();
-    const options = rig.steady.mutationOptions({ mutationFn: sendOrder });
+    const options = mutationOptions(rig.steady, { mutationFn: sendOrder });
     rig.server.plan('/orders', 422);
     rig.submit(options);
-    rig.submit(rig.steady.mutationOptions({ mutationFn: () => Promise.reject(new Error('a')) }));
+    rig.submit(mutationOptions(rig.steady, { mutationFn: () => Promise.reject(new Error('a')) }));
     const text: unknown = 'text';
-    rig.submit(rig.steady.mutationOptions({ mutationFn: () => Promise.reject(text) }));
+    rig.submit(mutationOptions(rig.steady, { mutationFn: () => Promise.reject(text) }));
     await rig.time.advance(10_000);
     expect(warnings).toEqual([]);
   });
@@ -418,7 +416,7 @@ describe('a mutationFn spread over them', () => {
   test('in production nothing is said', async () => {
     vi.stubEnv('NODE_ENV', 'production');
     const rig = createOrderRig();
-    const options = rig.steady.mutationOptions({ mutationFn: sendOrder });
+    const options = mutationOptions(rig.steady, { mutationFn: sendOrder });
     rig.submit({ ...options, mutationFn: () => Promise.reject(new Error('oops')) });
     await rig.time.settle();
     vi.unstubAllEnvs();
@@ -440,7 +438,7 @@ test.each<[string, Send, Priority, number, number]>([
     // 429 is no outage, so the circuit holds nothing.
     rig.server.plan('/orders', ...Array.from({ length: 40 }, () => 429));
     const policy = { preset: 'critical', backoff: 'none', baseMs: 10, priority } as const;
-    const options = rig.steady.mutationOptions({ mutationFn, policy });
+    const options = mutationOptions(rig.steady, { mutationFn, policy });
     const all = Array.from({ length: 20 }, () => rig.submit(options));
     await rig.time.advance(120_000);
     expect(all.filter(({ state }) => state.status === 'success')).toHaveLength(succeeded);

@@ -1,6 +1,12 @@
 import { type Mutation, QueryClient } from '@tanstack/react-query';
 import fc from 'fast-check';
-import { createSteadfetch, idempotencyProfiles, outcomeOf, type SteadyFetch } from 'steadfetch';
+import {
+  createSteadfetch,
+  idempotencyProfiles,
+  outcomeOf,
+  type SteadyFetch,
+  mutationOptions,
+} from 'steadfetch';
 import { virtualTime, type VirtualTime } from 'steadfetch/testing';
 import { expect, test, vi } from 'vitest';
 import { controlsOf } from '../../src/query/controls.ts';
@@ -156,7 +162,7 @@ async function run(time: VirtualTime, one: Case) {
   };
   const mutationKey = ['it'];
   const options = one.isOurs
-    ? steady.mutationOptions({ mutationKey, mutationFn, gcTime: Infinity })
+    ? mutationOptions(steady, { mutationKey, mutationFn, gcTime: Infinity })
     : { mutationKey, mutationFn: (given: unknown) => mutationFn(given, steady), gcTime: Infinity };
   const mutation = client
     .getMutationCache()

@@ -1,3 +1,4 @@
+import { composePersister } from 'steadfetch';
 import { QueryClient, useQuery } from '@tanstack/react-query';
 import { screen } from '@testing-library/react';
 import { describe, expect, test } from 'vitest';
@@ -45,7 +46,7 @@ describe('the persister does not change the network mode', () => {
     const rig = createRig();
     rig.server.plan('/products', 503, 503, 503, 503);
     setOnline(false);
-    const own = rig.steady.persister((queryFn, context) => queryFn(context));
+    const own = composePersister(rig.steady, (queryFn, context) => queryFn(context));
     rig.show(<Products rig={rig} own={own} />);
     await rig.time.advance(60_000);
     expect(rig.server.times()).toEqual([0]);

@@ -6,7 +6,7 @@ import {
   useQuery,
 } from '@tanstack/react-query';
 import { act } from '@testing-library/react';
-import { createSteadfetch, isNotSentError, type SteadyInit } from 'steadfetch';
+import { createSteadfetch, isNotSentError, type SteadyInit, retry } from 'steadfetch';
 import { useConnectivity, useOriginStatus } from 'steadfetch/react';
 import { describe, expect, test, vi } from 'vitest';
 import { watchQuery } from '../react/watch.tsx';
@@ -271,7 +271,7 @@ describe('coming back', () => {
           queryKey: [index],
           retry: false,
           queryFn: () =>
-            rig.steady.retry(({ signal }) => rig.steady.json(`${api}/${index}`, { signal })),
+            retry(rig.steady, ({ signal }) => rig.steady.json(`${api}/${index}`, { signal })),
         })),
       });
       return null;
@@ -341,7 +341,7 @@ describe('coming back', () => {
     const rig = createRig({ origin: { health: false, budget: false, share: false } });
     for (let index = 0; index < 30; index++) rig.server.plan(`/${index}`, 503);
     const loops = Array.from({ length: 30 }, (_, index) =>
-      observe(rig.steady.retry(({ signal }) => rig.steady.json(`${api}/${index}`, { signal }))),
+      observe(retry(rig.steady, ({ signal }) => rig.steady.json(`${api}/${index}`, { signal }))),
     );
     await rig.time.advance(100);
     // The wall clock goes on without the timers.
@@ -619,7 +619,7 @@ describe('a hidden tab', () => {
     rig.server.plan('/inside', 503);
     const outside = () => rig.steady.json(`${api}/outside`);
     const inside = () =>
-      rig.steady.retry(({ signal }) => rig.steady.json(`${api}/inside`, { signal }));
+      retry(rig.steady, ({ signal }) => rig.steady.json(`${api}/inside`, { signal }));
     rig.client.mount();
     rig.client.fetchQuery({ queryKey: ['outside'], queryFn: outside }).catch(() => {});
     rig.client.fetchQuery({ queryKey: ['inside'], queryFn: inside, retry: false }).catch(() => {});

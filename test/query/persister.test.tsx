@@ -1,3 +1,4 @@
+import { composePersister } from 'steadfetch';
 import { type QueryFunctionContext, useQuery } from '@tanstack/react-query';
 import { screen } from '@testing-library/react';
 import { describe, expect, test, vi } from 'vitest';
@@ -31,12 +32,12 @@ function storing(store: Map<string, unknown>): AnyPersister {
   };
 }
 
-describe('steady.persister(own)', () => {
+describe('composePersister(steady, own)', () => {
   test('stores what was fetched, after retries by the policy', async () => {
     const rig = createRig();
     const store = new Map<string, unknown>();
     rig.server.plan('/a', 503, 503, { body: 'A' });
-    const own = rig.steady.persister(storing(store));
+    const own = composePersister(rig.steady, storing(store));
     expect(await fetchWith(rig, own)).toBe('A');
     expect(rig.server.times()).toEqual([0, 500, 1500]);
     expect([...store.values()]).toEqual(['A']);
@@ -47,7 +48,7 @@ describe('steady.persister(own)', () => {
   test('restores without a request, and the operation succeeds', async () => {
     const rig = createRig();
     const store = new Map<string, unknown>([['["it"]', 'old']]);
-    const own = rig.steady.persister(storing(store));
+    const own = composePersister(rig.steady, storing(store));
     expect(await fetchWith(rig, own)).toBe('old');
     expect(rig.server.sent).toEqual([]);
     expect(rig.events.at(-1)).toMatchObject({ type: 'operation:end', result: 'succeeded' });
@@ -55,14 +56,14 @@ describe('steady.persister(own)', () => {
 
   test('may restore synchronously', async () => {
     const rig = createRig();
-    const own = rig.steady.persister(() => 'old' as never);
+    const own = composePersister(rig.steady, () => 'old' as never);
     expect(await fetchWith(rig, own)).toBe('old');
   });
 
   test('one that throws is retried like a queryFn that throws', async () => {
     const rig = createRig();
     let runs = 0;
-    const own = rig.steady.persister((queryFn, context) => {
+    const own = composePersister(rig.steady, (queryFn, context) => {
       runs++;
       if (runs === 1) throw new Error('the store is locked');
       return queryFn(context);
@@ -76,7 +77,7 @@ describe('steady.persister(own)', () => {
     rig.server.plan('/a', 'hang', 'hang', 'hang', 'hang');
     const own = {
       ...rig.steady.queryPolicy({ maxRetries: 1, timeout: 700 }),
-      ...rig.steady.persister(storing(new Map())),
+      ...composePersister(rig.steady, storing(new Map())),
     };
     await fetchWith(rig, own);
     expect(rig.server.times()).toEqual([0, 1200]);
@@ -85,7 +86,7 @@ describe('steady.persister(own)', () => {
   test('gets the context as React Query makes it, and its own query', async () => {
     const rig = createRig();
     const seen: unknown[] = [];
-    const own = rig.steady.persister((queryFn, context, query) => {
+    const own = composePersister(rig.steady, (queryFn, context, query) => {
       seen.push(context.client === rig.client, context.queryKey, context.meta, query.queryHash);
       return queryFn(context);
     });
@@ -101,7 +102,7 @@ describe('steady.persister(own)', () => {
       queryKey,
       queryFn: ({ pageParam }) => rig.steady.json<string>(`/pages/${pageParam}`),
       initialPageParam: 0,
-      ...rig.steady.persister(storing(store)),
+      ...composePersister(rig.steady, storing(store)),
     });
     await rig.time.advance(10_000);
     expect(rig.server.times()).toEqual([0, 500]);
@@ -114,7 +115,7 @@ describe('what a composed persister has stored', () => {
   const stored = () => new Map<string, unknown>([['["it"]', 'old']]);
 
   function showStored(rig: Rig) {
-    const own = rig.steady.persister(storing(stored()));
+    const own = composePersister(rig.steady, storing(stored()));
     function Stored() {
       const { data } = useQuery({
         queryKey,
@@ -139,7 +140,7 @@ describe('what a composed persister has stored', () => {
     const rig = createRig({ origin: {} });
     rig.server.plan('/a', 503, 503);
     const store = new Map<string, unknown>();
-    const own = rig.steady.persister(storing(store));
+    const own = composePersister(rig.steady, storing(store));
     const queryFn = () => rig.steady.json<string>('/a');
     const first = rig.client.fetchQuery({ queryKey, queryFn, ...own, retry: 1 });
     first.catch(() => {});
@@ -161,7 +162,7 @@ describe('a persister of the app in the place of ours', () => {
     await fetchWith(rig, { persister: storing(new Map()) });
     expect(rig.server.times()).toEqual([0, 500, 1500, 3500]);
     expect(warn.mock.calls).toEqual([
-      [expect.stringMatching(/^\[steadfetch\] .*steady\.persister\(/s)],
+      [expect.stringMatching(/^\[steadfetch\] .*composePersister\(/s)],
     ]);
   });
 
@@ -176,7 +177,7 @@ describe('a persister of the app in the place of ours', () => {
     const warn = warnings();
     const rig = createRig();
     rig.server.plan('/a', 503, 503, 503, 503);
-    await fetchWith(rig, rig.steady.persister(storing(new Map())));
+    await fetchWith(rig, composePersister(rig.steady, storing(new Map())));
     expect(warn).not.toHaveBeenCalled();
   });
 

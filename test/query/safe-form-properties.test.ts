@@ -1,6 +1,6 @@
 import { QueryClient } from '@tanstack/react-query';
 import fc from 'fast-check';
-import { createSteadfetch } from 'steadfetch';
+import { createSteadfetch, mutationOptions } from 'steadfetch';
 import { virtualTime, type VirtualTime } from 'steadfetch/testing';
 import type { SubmitResult } from 'steadfetch/react';
 import { expect, test, vi } from 'vitest';
@@ -190,7 +190,7 @@ function createWorld(time: VirtualTime, isMany: boolean) {
     const form = openForm<number, Error, Payload, unknown>(client, 'checkout');
     form.setOptions({
       form: 'checkout',
-      mutation: steady.mutationOptions({
+      mutation: mutationOptions(steady, {
         async mutationFn(payload: Payload, { json, idempotencyKey }) {
           const done = finished.get(idempotencyKey) ?? new Set();
           finished.set(idempotencyKey, done);

@@ -1,3 +1,4 @@
+import { mutationOptions } from 'steadfetch';
 import { hydrate, useQuery } from '@tanstack/react-query';
 import { act } from '@testing-library/react';
 import { describe, expect, test } from 'vitest';
@@ -16,7 +17,7 @@ const firstMs = 5000;
 function createScopeRig() {
   const rig = createOrderRig();
   rig.server.plan('/1', { afterMs: firstMs });
-  const options = rig.steady.mutationOptions({ mutationFn: send, scope });
+  const options = mutationOptions(rig.steady, { mutationFn: send, scope });
   const plain = {
     mutationFn: () => rig.steady.fetch('/plain', { method: 'POST' }),
     scope,
@@ -125,7 +126,7 @@ describe('mutations of ours that come from a storage', () => {
     const mutationKey = ['order'];
     rig.client.setMutationDefaults(
       mutationKey,
-      rig.steady.mutationOptions({ mutationKey, mutationFn: send }),
+      mutationOptions(rig.steady, { mutationKey, mutationFn: send }),
     );
     const restore = (variables: string) => ({
       mutationKey,

@@ -1,5 +1,11 @@
 import { QueryClient } from '@tanstack/react-query';
-import { createSteadfetch, isHttpError, type Steadfetch, type SteadfetchEvent } from 'steadfetch';
+import {
+  createSteadfetch,
+  isHttpError,
+  type Steadfetch,
+  type SteadfetchEvent,
+  retry,
+} from 'steadfetch';
 import { type AnyPauseReason, useCountdown, useRetryStatus } from 'steadfetch/react';
 import { expectTypeOf } from 'vitest';
 
@@ -10,8 +16,8 @@ export function json() {
   expectTypeOf(steady.json('/a')).toEqualTypeOf<Promise<unknown>>();
   expectTypeOf(steady.json<string>('/a')).toEqualTypeOf<Promise<string>>();
   expectTypeOf(steady.fetch('/a')).toEqualTypeOf<Promise<Response>>();
-  expectTypeOf(steady.retry(() => 1)).toEqualTypeOf<Promise<number>>();
-  expectTypeOf(steady.retry(async ({ attempt }) => attempt)).toEqualTypeOf<Promise<number>>();
+  expectTypeOf(retry(steady, () => 1)).toEqualTypeOf<Promise<number>>();
+  expectTypeOf(retry(steady, async ({ attempt }) => attempt)).toEqualTypeOf<Promise<number>>();
   const promised: Promise<number> = steady.json<number>('/a', { json: { a: 1 }, timeout: 500 });
   // steady.fetch goes wherever a fetch goes.
   const fetchLike: typeof fetch = steady.fetch;

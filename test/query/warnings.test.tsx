@@ -1,3 +1,4 @@
+import { retry } from 'steadfetch';
 import type { QueryFunction } from '@tanstack/react-query';
 import axios from 'axios';
 import ky from 'ky';
@@ -84,19 +85,19 @@ describe('shouldRetry that is not as it must be', () => {
 });
 
 describe('a second retry loop', () => {
-  test('steady.retry inside a queryFn: it is said once', async () => {
+  test('retry inside a queryFn: it is said once', async () => {
     const rig = createRig();
-    const queryFn = () => rig.steady.retry(() => rig.steady.json('/a'));
+    const queryFn = () => retry(rig.steady, () => rig.steady.json('/a'));
     await fetchWith(rig, queryFn);
     await fetchWith(rig, queryFn, 'again');
     expect(said()).toEqual([expect.stringMatching(/^\[steadfetch\] .*nine requests/s)]);
   });
 
-  test('steady.retry inside a queryFn that is not retried is not spoken of', async () => {
+  test('retry inside a queryFn that is not retried is not spoken of', async () => {
     const rig = createRig();
     const result = rig.client.fetchQuery({
       queryKey: ['it'],
-      queryFn: () => rig.steady.retry(() => rig.steady.json('/a')),
+      queryFn: () => retry(rig.steady, () => rig.steady.json('/a')),
       retry: false,
     });
     await rig.time.advance(1000);
@@ -170,7 +171,7 @@ describe('a queryFn that awaits first', () => {
   test.each<[string, (rig: Rig) => QueryFunction]>([
     ['passes the signal on', (rig) => afterAwait(rig, true)],
     ['awaits nothing', (rig) => () => rig.steady.json('/a')],
-    ['has its retries inside', (rig) => () => rig.steady.retry(() => rig.steady.json('/a'))],
+    ['has its retries inside', (rig) => () => retry(rig.steady, () => rig.steady.json('/a'))],
   ])('one that %s is told of nothing', async (_name, queryFn) => {
     const rig = createRig({ policy: { maxRetries: 0 } });
     rig.server.plan('/a', 503);

@@ -1,3 +1,4 @@
+import { mutationOptions } from 'steadfetch';
 import { act } from '@testing-library/react';
 import type { SteadfetchConfig } from 'steadfetch';
 import { type SafeSubmitOptions, type SafeSubmitResult, useSafeSubmit } from 'steadfetch/react';
@@ -31,7 +32,7 @@ export interface FormRig extends Rig {
 }
 
 const optionsOf = ({ steady }: Rig) =>
-  steady.mutationOptions({
+  mutationOptions(steady, {
     mutationKey: ['order'],
     mutationFn: (payload: Payload, { json }) =>
       json<Receipt>('/orders', {

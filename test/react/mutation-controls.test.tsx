@@ -1,3 +1,4 @@
+import { mutationOptions } from 'steadfetch';
 import { act } from '@testing-library/react';
 import type { SteadfetchConfig } from 'steadfetch';
 import { describe, expect, test } from 'vitest';
@@ -12,7 +13,7 @@ function showOrders(mutationFn: Send = sendOrder, config: SteadfetchConfig = {})
   const rig = createOrderRig(config);
   const watched = watchMutation(rig, mutationKey);
   rig.show(<watched.Watcher />);
-  const options = rig.steady.mutationOptions({ mutationKey, mutationFn });
+  const options = mutationOptions(rig.steady, { mutationKey, mutationFn });
   return {
     ...rig,
     ...watched,

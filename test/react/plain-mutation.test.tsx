@@ -47,7 +47,7 @@ describe('Retry now and Cancel of a plain mutation', () => {
     await rig.time.advance(10_000);
     expect(rig.server.times()).toEqual([0, 500]);
     expect(form.last().status).toBe('succeeded');
-    expect(warn.mock.calls).toEqual([[expect.stringMatching(/steady\.mutationOptions/)]]);
+    expect(warn.mock.calls).toEqual([[expect.stringMatching(/mutationOptions/)]]);
   });
 
   test('are told of nothing before anything was submitted', () => {

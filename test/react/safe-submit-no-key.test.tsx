@@ -1,3 +1,4 @@
+import { mutationOptions } from 'steadfetch';
 import { cleanup } from '@testing-library/react';
 import type { SteadyMutationContext } from 'steadfetch';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
@@ -21,7 +22,7 @@ const ways: Readonly<Record<string, Send>> = {
 };
 
 function open(rig: FormRig, send: Send) {
-  const placeOrder = rig.steady.mutationOptions({
+  const placeOrder = mutationOptions(rig.steady, {
     async mutationFn(_: object, context) {
       await token();
       return send(rig, context);

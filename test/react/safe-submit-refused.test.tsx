@@ -1,3 +1,4 @@
+import { mutationOptions } from 'steadfetch';
 import { cleanup } from '@testing-library/react';
 import { idempotent, memoryStore, type MemoryTransaction } from 'steadfetch/server';
 import { describe, expect, test } from 'vitest';
@@ -121,7 +122,7 @@ describe('a refusal whose answer was lost', () => {
   test('and that the next attempt of the same press gets was surely not done', async () => {
     const shop = createShop();
     const rig = openPage(shop);
-    const placeOrder = rig.steady.mutationOptions({
+    const placeOrder = mutationOptions(rig.steady, {
       mutationFn: (order: object, { json }) => json('/orders', { json: order }),
       policy: { maxRetries: 2 },
     });
@@ -136,7 +137,7 @@ describe('a refusal whose answer was lost', () => {
   test('does not undo another request that may have been done', async () => {
     const shop = createShop();
     const rig = openPage(shop);
-    const own = rig.steady.mutationOptions({
+    const own = mutationOptions(rig.steady, {
       async mutationFn(order: object, { json, fetch }) {
         await fetch('/orders/1', { method: 'PUT', body: 'seen' });
         return json('/orders', { json: order });
@@ -153,7 +154,7 @@ describe('a refusal whose answer was lost', () => {
 test('of several requests, one that was refused is tried anew by the next press, and one that is done is not done again', async () => {
   const shop = createShop();
   const rig = openPage(shop);
-  const own = rig.steady.mutationOptions({
+  const own = mutationOptions(rig.steady, {
     async mutationFn(order: object, { json }) {
       await json('/orders', { json: order });
       return json('/orders', { json: { ...order, gift: true }, step: 'gift' });
@@ -185,7 +186,7 @@ describe('two requests at once, both done and both answers lost', () => {
       return new Response('a new session, please', { status: 403 });
     };
     const rig = createFormRig({ book: { ...createOrderBook(), fetch } });
-    const orderAndPay = rig.steady.mutationOptions({
+    const orderAndPay = mutationOptions(rig.steady, {
       mutationFn: async (payload: Payload, { json }) => {
         const order = json<Receipt>('/orders', { json: payload });
         const [receipt] = await Promise.all([

@@ -1,5 +1,5 @@
 import { act } from '@testing-library/react';
-import { outcomeOf } from 'steadfetch';
+import { outcomeOf, mutationOptions } from 'steadfetch';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { createOrderRig, type Send } from '../query/order-rig.tsx';
 import { watchMutation } from './watch.tsx';
@@ -22,7 +22,7 @@ function showOrders(mutationFn: Send, own: object = {}) {
   return {
     ...rig,
     ...watched,
-    order: () => submit(steady.mutationOptions({ mutationKey, mutationFn, ...own })),
+    order: () => submit(mutationOptions(steady, { mutationKey, mutationFn, ...own })),
     sent: () => server.sent.map(({ request }) => request),
   };
 }

@@ -1,6 +1,12 @@
 import { useMutation } from '@tanstack/react-query';
 import { act } from '@testing-library/react';
-import { isSteadfetchError, NetworkError, outcomeOf, type Transport } from 'steadfetch';
+import {
+  isSteadfetchError,
+  NetworkError,
+  outcomeOf,
+  type Transport,
+  mutationOptions,
+} from 'steadfetch';
 import { describe, expect, test } from 'vitest';
 import { createHandle } from '../query/handle.ts';
 import { createOrderRig, type Send } from '../query/order-rig.tsx';
@@ -45,7 +51,7 @@ function showOrders(mutationFn: Send, answers: Answers) {
   const rig = createOrderRig({ fetch: serve(answers) });
   const watched = watchMutation(rig, mutationKey);
   rig.show(<watched.Watcher />);
-  const options = rig.steady.mutationOptions({ mutationKey, mutationFn });
+  const options = mutationOptions(rig.steady, { mutationKey, mutationFn });
   return { ...rig, ...watched, order: () => rig.submit(options) };
 }
 

@@ -1,5 +1,5 @@
 import { useActionState } from 'react';
-import { createSteadfetch, type SteadyFetch, type SteadyJson } from 'steadfetch';
+import { createSteadfetch, type SteadyFetch, type SteadyJson, mutationOptions } from 'steadfetch';
 import { type SubmitResult, useRetryStatus, useSafeSubmit } from 'steadfetch/react';
 import { expectTypeOf } from 'vitest';
 
@@ -11,7 +11,7 @@ interface Receipt {
 }
 
 const steady = createSteadfetch();
-const placeOrder = steady.mutationOptions({
+const placeOrder = mutationOptions(steady, {
   mutationFn: (order: Order, { json }) => json<Receipt>('/orders', { json: order }),
   onMutate: (order) => ({ before: order.sku }),
 });
@@ -62,7 +62,9 @@ export function Action() {
 }
 
 export function Options() {
-  const ping = steady.mutationOptions({ mutationFn: (_: void, { json }) => json<string>('/ping') });
+  const ping = mutationOptions(steady, {
+    mutationFn: (_: void, { json }) => json<string>('/ping'),
+  });
   void useSafeSubmit(ping, { form: 'ping' }).submit();
   // @ts-expect-error -- without a name nothing is known after a reload
   useSafeSubmit(placeOrder, {});

@@ -1,6 +1,6 @@
 import { act, cleanup, render } from '@testing-library/react';
 import { renderToString } from 'react-dom/server';
-import { isNetworkError } from 'steadfetch';
+import { isNetworkError, mutationOptions } from 'steadfetch';
 import { useRetryStatus, useSafeSubmit } from 'steadfetch/react';
 import { describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/policy/clock.ts';
@@ -486,7 +486,7 @@ describe('a mutation of several requests', () => {
     const rig = createFormRig();
     rig.book.plan('done', 'lost answer');
     const twoSteps = ({ steady }: FormRig) =>
-      steady.mutationOptions({
+      mutationOptions(steady, {
         mutationFn: async (json: object, context) => {
           const { id } = await context.json<{ id: number }>('/orders', { json });
           return context.json<{ id: number }>('/orders/pay', {
@@ -520,7 +520,7 @@ describe('a mutation of several requests', () => {
 
   /** A form whose mutationFn sends these to one URL, named where they have a name. */
   function openMany(rig: FormRig, bodies: readonly Body[], names: readonly string[] = []) {
-    const mutation = rig.steady.mutationOptions({
+    const mutation = mutationOptions(rig.steady, {
       mutationFn: async (_: object, { json }) => {
         for (const [index, body] of bodies.entries()) {
           const url = `/orders${typeof body === 'string' && body.startsWith('?') ? body : ''}`;
@@ -721,7 +721,7 @@ describe('leaving the page', () => {
 describe('retries, the status and its controls', () => {
   function watch(rig: FormRig, policy: object) {
     const status = createHandle<ReturnType<typeof useRetryStatus>>();
-    const own = rig.steady.mutationOptions({
+    const own = mutationOptions(rig.steady, {
       mutationFn: (payload: object, { json }) =>
         json<{ id: number }>('/orders', { method: 'POST', json: payload }),
       policy,
@@ -888,7 +888,7 @@ describe('what a developer can get wrong', () => {
     const plain = { mutationFn: async () => 1 };
     expect(show(() => useSafeSubmit(plain, { form: 'a' }))).toEqual(
       new TypeError(
-        'useSafeSubmit: mutationFn is async () => 1, and must be that of steady.mutationOptions.',
+        'useSafeSubmit: mutationFn is async () => 1, and must be that of mutationOptions.',
       ),
     );
     expect(show(() => useSafeSubmit(plain, { form: '' }))).toEqual(
@@ -931,7 +931,7 @@ describe('what may have been booked is never called failed', () => {
   test('a request after it that fails does not undo it', async () => {
     const rig = createFormRig();
     rig.book.plan('done', 400);
-    const placeOrder = rig.steady.mutationOptions({
+    const placeOrder = mutationOptions(rig.steady, {
       mutationFn: async (json: object, context) => {
         await context.json('/orders', { method: 'POST', json });
         return context.json('/orders/mail', { method: 'POST', json, step: 'mail' });

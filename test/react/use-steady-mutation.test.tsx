@@ -1,3 +1,4 @@
+import { mutationOptions } from 'steadfetch';
 import {
   dehydrate,
   hydrate,
@@ -23,7 +24,7 @@ import { statusOf, watchMutation } from './watch.tsx';
 const mutationKey = ['order'];
 const send = (name: string, { fetch, idempotencyKey }: SteadyMutationContext): Promise<Response> =>
   fetch(`/${name}`, { method: 'POST', headers: { 'Idempotency-Key': idempotencyKey } });
-const optionsOf = (rig: Rig) => rig.steady.mutationOptions({ mutationKey, mutationFn: send });
+const optionsOf = (rig: Rig) => mutationOptions(rig.steady, { mutationKey, mutationFn: send });
 
 type Options = ReturnType<typeof optionsOf>;
 type Result = UseMutationResult<Response, Error, string>;
@@ -148,7 +149,7 @@ describe('an onMutate that throws', () => {
       (): Promise<void> => new Promise((go) => void setTimeout(go, 100)),
     ];
     const mutationFn = vi.fn<() => Promise<void>>().mockRejectedValue(new Error('of axios'));
-    const shared = rig.steady.mutationOptions({ mutationKey, mutationFn });
+    const shared = mutationOptions(rig.steady, { mutationKey, mutationFn });
     const options = { ...shared, onMutate: () => steps.shift()?.() };
     const observer = new MutationObserver(rig.client, options);
     for (const _ of ['first', 'second']) void observer.mutate(undefined).catch(() => {});
@@ -220,11 +221,11 @@ test('options of the key from setMutationDefaults', async () => {
   expect(form.last().status).toBe('waiting');
 });
 
-test('a mutationFn that is not of steady.mutationOptions is a TypeError', () => {
+test('a mutationFn that is not of mutationOptions is a TypeError', () => {
   vi.spyOn(console, 'error').mockReturnValue();
   const rig = createOrderRig();
   const form = createForm(rig, { mutationFn: () => Promise.reject(new Error('never')) });
   expect(() => rig.show(<form.Form />)).toThrow(
-    /^useSteadyMutation: mutationFn is .*, and must be that of steady\.mutationOptions\.$/s,
+    /^useSteadyMutation: mutationFn is .*, and must be that of mutationOptions\.$/s,
   );
 });

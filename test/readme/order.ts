@@ -1,5 +1,5 @@
 import { QueryClient } from '@tanstack/react-query';
-import { createSteadfetch, idempotencyProfiles } from 'steadfetch';
+import { createSteadfetch, idempotencyProfiles, mutationOptions } from 'steadfetch';
 
 export const steady = createSteadfetch({
   // Only an API that is declared to honour keys is sent any, and only then is a POST sent again.
@@ -7,7 +7,7 @@ export const steady = createSteadfetch({
 });
 export const queryClient = new QueryClient({ defaultOptions: steady.defaultOptions });
 
-export const placeOrder = steady.mutationOptions({
+export const placeOrder = mutationOptions(steady, {
   mutationKey: ['order'],
   mutationFn: (order: { sku: string }, { json }) =>
     json<{ id: string }>('/api/orders', { json: order }),

@@ -3,7 +3,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { act, cleanup, fireEvent, render, screen } from '@testing-library/react';
 import { http, HttpResponse } from 'msw';
 import { setupServer } from 'msw/node';
-import { isHttpError, presets } from 'steadfetch';
+import { isHttpError, presets, retry } from 'steadfetch';
 import { failTimes, virtualTime } from 'steadfetch/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Checkout } from './checkout.tsx';
@@ -159,9 +159,9 @@ describe('the samples', () => {
     const asked = await steady.fetch('/api/products').catch((error: unknown) => error);
     expect(explain(asked)).toBe('It may have been done. Please check.');
     expect(requestsSeen()).toBe(1);
-    const limited = await steady
-      .retry(() => steady.fetch('/api/orders'), { maxRetries: 0 })
-      .catch((error: unknown) => error);
+    const limited = await retry(steady, () => steady.fetch('/api/orders'), { maxRetries: 0 }).catch(
+      (error: unknown) => error,
+    );
     expect(isHttpError(limited) && limited.status).toBe(429);
     expect(explain(limited)).toMatch(/^Not done. Try again at /);
     expect(explain(new Error('no'))).toBe('It may have been done. Please check.');

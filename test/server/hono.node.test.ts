@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { createSteadfetch, idempotencyProfiles } from 'steadfetch';
+import { createSteadfetch, idempotencyProfiles, retry } from 'steadfetch';
 import { idempotent, memoryStore } from 'steadfetch/server';
 import { expect, test } from 'vitest';
 import { problemOf } from './rig.ts';
@@ -54,7 +54,7 @@ test('an order whose answer is lost on the way from Hono is sent again, and take
   });
   const order = { method: 'POST', json: { article: 'a lamp' } };
   const key = { headers: { 'Idempotency-Key': '"b"' } };
-  const { id } = await steady.retry(({ signal }) =>
+  const { id } = await retry(steady, ({ signal }) =>
     steady.json<{ id: number }>(url, { ...order, ...key, signal }),
   );
   expect([id, sent, orders]).toEqual([1, 2, [{ article: 'a lamp' }]]);

@@ -1,3 +1,4 @@
+import { mutationOptions } from 'steadfetch';
 import type { PolicyOptions } from 'steadfetch';
 import { type Order, ordersUrl, type Receipt } from '../orders/order.ts';
 import { demoPolicy, steady } from '../steady.ts';
@@ -11,7 +12,7 @@ export const orderPolicy = {
 } as const satisfies PolicyOptions;
 
 export const placeOrder = (round: number) =>
-  steady.mutationOptions({
+  mutationOptions(steady, {
     mutationKey: ['order', round],
     // Its key comes by itself, and is the same on every attempt.
     mutationFn: (order: Order, { json }) =>

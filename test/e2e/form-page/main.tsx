@@ -1,7 +1,7 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { type FormEvent, StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { createSteadfetch, idempotencyProfiles } from 'steadfetch';
+import { createSteadfetch, idempotencyProfiles, mutationOptions } from 'steadfetch';
 import { useSafeSubmit } from 'steadfetch/react';
 
 // A form whose every failure is left to the user.
@@ -10,7 +10,7 @@ const steady = createSteadfetch({
   apis: [{ match: location.origin, idempotency: idempotencyProfiles.draft }],
 });
 const client = new QueryClient({ defaultOptions: steady.defaultOptions });
-const placeOrder = steady.mutationOptions({
+const placeOrder = mutationOptions(steady, {
   mutationFn: (body: FormData, { json }) =>
     json<{ id: number }>('/api/orders', { method: 'POST', body }),
   policy: { maxRetries: 0, timeout: 60_000 },

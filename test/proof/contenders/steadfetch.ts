@@ -1,5 +1,10 @@
 import { MutationObserver, QueryClient } from '@tanstack/react-query';
-import { createSteadfetch, idempotencyProfiles, isSteadfetchError } from 'steadfetch';
+import {
+  createSteadfetch,
+  idempotencyProfiles,
+  isSteadfetchError,
+  mutationOptions,
+} from 'steadfetch';
 import type { Contender, Order } from '../contender.ts';
 
 /** A clock that goes faster: so every default of Steadfetch stays as it is. */
@@ -16,7 +21,7 @@ export const steadfetch: Contender = ({ url, speed }) => {
     apis: [{ match: url, idempotency: idempotencyProfiles.draft }],
   });
   const client = new QueryClient({ defaultOptions: steady.defaultOptions });
-  const placeOrder = steady.mutationOptions({
+  const placeOrder = mutationOptions(steady, {
     mutationKey: ['order'],
     mutationFn: (order: Order, { json }) => json(url, { method: 'POST', json: order }),
     policy: { preset: 'critical' },
