@@ -3,6 +3,7 @@ import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { Operations } from '../fetch/operations.ts';
 import { between } from '../origin/between.ts';
 import type { Clock, Random } from '../policy/clock.ts';
+import { isServer } from './is-server.ts';
 
 interface WhenBackContext {
   readonly clock: Clock;
@@ -34,7 +35,8 @@ export function watchRecovery(
   onBack: (query: Query) => void,
 ): void {
   stopWatch(query);
-  if (!gate || !sent) return;
+  // On a server nobody looks, and queries go with their page.
+  if (!gate || !sent || isServer()) return;
   const { endpoint } = sent;
   const reference = new WeakRef(query);
   const stop = gate.onRecovery(() => {

@@ -1,4 +1,4 @@
-import { setFlagsFromString } from 'node:v8';
+import { queryObjects, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { QueryClient } from '@tanstack/react-query';
 import { createSteadfetch } from 'steadfetch';
@@ -79,5 +79,24 @@ test('queries that have failed in an outage are kept neither by their client nor
   expect(queries).toHaveLength(20);
   // The last failure of an origin is the cause of what is refused while it is down.
   expect(queries.filter((query) => query.deref()).length).toBeLessThanOrEqual(1);
+  steady.dispose();
+});
+
+test('a server remembers nothing of the queries that have failed in an outage', async () => {
+  const fetch = (): Promise<Response> => reject(new TypeError('Failed to fetch'));
+  const steady = createSteadfetch({ fetch });
+  const fail = async (index: number): Promise<unknown> => {
+    const client = new QueryClient({ defaultOptions: steady.defaultOptions });
+    const queryFn = (): Promise<unknown> => steady.json('http://api.example/a');
+    const policy = steady.queryPolicy({ maxRetries: 0, whenDown: 'fail' });
+    return client.fetchQuery({ queryKey: [index], queryFn, ...policy }).catch(() => undefined);
+  };
+  const countAfter = async (queries: number): Promise<number | string[]> => {
+    for (let index = 0; index < queries; index++) await fail(index);
+    return queryObjects(WeakRef, { format: 'count' });
+  };
+
+  const before = await countAfter(20);
+  expect(await countAfter(20)).toBe(before);
   steady.dispose();
 });
