@@ -14,7 +14,7 @@ import type { Sign } from './sign.ts';
 import { createSlowStart } from './slow-start.ts';
 import { createStatus, type OriginState } from './status.ts';
 import { createStore, type Readable } from './store.ts';
-import { createVitals, everything } from './vitals.ts';
+import { createVitals, everything, forgetMs } from './vitals.ts';
 import {
   type Ask,
   createWaitQueue,
@@ -88,8 +88,6 @@ const mostReleaseMs = 12_000;
 const limitSpreadMs = 1000;
 /** What another tab has found to be up, this one takes for that within so long: not all at once. */
 const followMs = 1500;
-/** Of what nobody has asked for so long, nothing is known. */
-const forgetMs = 60_000;
 
 export function createAdmission(
   clock: Clock,
@@ -123,15 +121,27 @@ export function createAdmission(
   let lastFailure: unknown;
   let lastAskedAt = clock.now();
   let recoveredAt = -Infinity;
+  /** An outage was forgotten, and nobody has been told that it is over. */
+  let isEndOwed = false;
   let wasOffline = isOffline();
   let isDisposed = false;
 
   const isPlaceFree = (): boolean => inFlight.size < maxInFlight;
-  const isOpen: Admission['isOpen'] = ({ endpoint, limitScope }, mayBeOffline = false) =>
-    !downFor(endpoint) &&
-    limitedUntil(limitScope) === -Infinity &&
-    isPlaceFree() &&
-    (mayBeOffline || !isOffline());
+  /** What nobody has asked for a minute is not taken for down: what is asked next simply goes. */
+  const forgetOld = (): void => {
+    if (queue.size() > 0 || clock.now() - lastAskedAt < forgetMs) return;
+    isEndOwed ||= vitals.down().length > 0;
+    vitals.reset();
+  };
+  const isOpen: Admission['isOpen'] = ({ endpoint, limitScope }, mayBeOffline = false) => {
+    forgetOld();
+    return (
+      !downFor(endpoint) &&
+      limitedUntil(limitScope) === -Infinity &&
+      isPlaceFree() &&
+      (mayBeOffline || !isOffline())
+    );
+  };
   /** Nothing but a free place is waited for. */
   const isQueue = ({ endpoint, limitScope }: Place): boolean =>
     !downFor(endpoint) && limitedUntil(limitScope) === -Infinity && !isOffline();
@@ -156,6 +166,7 @@ export function createAdmission(
     };
     inFlight.add(ask);
     limits.spend(ask.limitScope);
+    vitals.recordSent(endpoint);
     if (probed) {
       probed[1].probes.start();
       leader.lead(probed[0]);
@@ -186,11 +197,12 @@ export function createAdmission(
     health.reset();
     startRelease(scope, overMs, firstMs);
   };
+  const tellRecovery = (): void => recoveries.set(recoveries.getState() + 1);
   const startRelease = (scope: string, overMs: number, firstMs = 0): void => {
     recoveredAt = clock.now();
     if (scope === everything) vitals.reset();
     leader.leave(scope);
-    recoveries.set(recoveries.getState() + 1);
+    tellRecovery();
     const waiters = waitersAt(scope);
     // All of it before the first pause ends.
     const patienceMs = Math.min(...waiters.map(({ expiresAt }) => expiresAt)) - clock.now();
@@ -226,6 +238,10 @@ export function createAdmission(
       if (slowStart.isRecovery() && slowStart.isUnderWay(endpoint))
         slowStart.observe(latency.isFast(endpoint, latencyMs));
       else latency.learn(endpoint, latencyMs);
+      if (isEndOwed) {
+        isEndOwed = false;
+        tellRecovery();
+      }
       for (const [scope, downMs] of vitals.recordSuccess(endpoint, sentAt)) {
         line?.say({ kind: 'up', scope });
         startRelease(scope, downMs * releaseShare);
@@ -304,8 +320,7 @@ export function createAdmission(
   const pump = (): void => {
     heart.look();
     const now = clock.now();
-    const isForgotten = queue.size() === 0 && now - lastAskedAt >= forgetMs;
-    if (isForgotten) vitals.reset();
+    forgetOld();
     for (const scope of limits.ended()) {
       const told = queue.all().filter(({ ask }) => ask.limitScope === scope);
       if (told.length > 0 && !slowStart.isUnderWay()) spread(told, limitSpreadMs);
@@ -372,7 +387,7 @@ export function createAdmission(
     const scopes = queue.all().map(({ ask }) => ask.limitScope);
     const limited = limits.nextAt(scopes.length > 0 ? scopes : undefined);
     const waiting = queue.size();
-    if (down?.[0] === everything)
+    if (down && (down[0] === everything || vitals.isOnlyOne(down[0])))
       status.update({ status: 'down', retryAt: probeTime(...down), waiting });
     else if (limited < Infinity)
       status.update({ status: 'rate-limited', retryAt: limited, waiting });
@@ -404,14 +419,14 @@ export function createAdmission(
     lastFailure: () => lastFailure,
     limitedUntil,
     enter(ask) {
-      const now = clock.now();
-      if (queue.size() === 0 && now - lastAskedAt >= forgetMs) vitals.reset();
-      lastAskedAt = now;
-      if (!isOpen(ask, ask.mayBeOffline)) return undefined;
+      const mayGo = isOpen(ask, ask.mayBeOffline);
+      lastAskedAt = clock.now();
+      if (!mayGo) return undefined;
       if (!ask.isNew && slowStart.isUnderWay(ask.endpoint) && queue.size() > 0) return undefined;
       return grant(ask);
     },
     wait(ask, take) {
+      forgetOld();
       lastAskedAt = clock.now();
       const isQueued = isQueue(ask);
       if (isQueued && queue.size() >= maxQueued) return undefined;

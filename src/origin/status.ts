@@ -3,8 +3,9 @@ import { createStore, type Readable } from './store.ts';
 /** How an origin is. */
 export interface OriginState {
   /**
-   * `down`: different endpoints have failed, and none has answered since. Where only one endpoint is
-   * down, the origin is `up`, and what waits for that one says so by itself.
+   * `down`: different endpoints have failed, and none has answered since; or the only one that was
+   * asked for a minute is down. Where others are asked, too, the origin of one that is down is `up`,
+   * and what waits for that one says so by itself.
    */
   readonly status: 'up' | 'recovering' | 'down' | 'rate-limited';
   /** When it is tried next, or takes requests again, in epoch milliseconds; undefined when that is not known. */

@@ -15,6 +15,10 @@ export interface Vitals {
   readonly down: () => readonly (readonly [scope: string, health: Health])[];
   /** What keeps an endpoint from being asked: itself or its origin, when that is down. */
   readonly downFor: (endpoint: string) => readonly [scope: string, health: Health] | undefined;
+  /** An attempt is sent there. */
+  readonly recordSent: (endpoint: string) => void;
+  /** It is the only endpoint of its origin: nothing was sent to another one for a minute. */
+  readonly isOnlyOne: (endpoint: string) => boolean;
   /** How often the endpoint has failed since its last good answer. */
   readonly failures: (endpoint: string) => number;
   /** Other endpoints have been answered since this one fails. */
@@ -30,6 +34,8 @@ export interface Vitals {
   readonly reset: () => void;
 }
 
+/** Of what nobody has asked for so long, nothing is known. */
+export const forgetMs = 60_000;
 /** Endpoints that have failed and are remembered. */
 const maxEndpoints = 50;
 const nothing: readonly never[] = [];
@@ -39,6 +45,10 @@ export function createVitals(clock: Clock, random: Random, options: HealthOption
   /** Only what has failed is here. */
   const endpoints = new Map<string, Health>();
   let answeredAt = -Infinity;
+  /** Where something was sent last, and when something was sent elsewhere. */
+  let latest = '';
+  let latestAt = -Infinity;
+  let elsewhereAt = -Infinity;
 
   const of = (scope: string): Health => {
     if (scope === everything) return origin;
@@ -66,6 +76,13 @@ export function createVitals(clock: Clock, random: Random, options: HealthOption
       const own = endpoints.get(endpoint);
       return own?.isDown() ? [endpoint, own] : undefined;
     },
+    recordSent(endpoint) {
+      if (endpoint !== latest) elsewhereAt = latestAt;
+      latest = endpoint;
+      latestAt = clock.now();
+    },
+    isOnlyOne: (endpoint) =>
+      clock.now() - (endpoint === latest ? elsewhereAt : latestAt) >= forgetMs,
     failures: (endpoint) => endpoints.get(endpoint)?.failures() ?? 0,
     isItsOwnFault: (endpoint) => answeredAt > (endpoints.get(endpoint)?.failingSince() ?? Infinity),
     recordFailure(endpoint, sentAt) {

@@ -1,0 +1,60 @@
+import { useQueries } from '@tanstack/react-query';
+import { useOriginStatus } from 'steadfetch/react';
+import { expect, test } from 'vitest';
+import { createRig, type Rig } from './rig.tsx';
+
+/** A component that asks for twenty things of one endpoint, and one that says how the origin is. */
+function showTwenty(rig: Rig): string[] {
+  const seen: string[] = [];
+  function Status() {
+    const { status, waiting } = useOriginStatus('http://api.example');
+    seen.push(`${rig.elapsed()} ${status} ${waiting}`);
+    return null;
+  }
+  function Items() {
+    useQueries({
+      queries: Array.from({ length: 20 }, (_, id) => ({
+        queryKey: ['item', id],
+        queryFn: () => rig.steady.json(`http://api.example/items/${id}`),
+      })),
+    });
+    return null;
+  }
+  rig.show(
+    <>
+      <Status />
+      <Items />
+    </>,
+  );
+  return seen;
+}
+
+/** All twenty fail once. */
+function fail(rig: Rig): void {
+  for (let id = 0; id < 20; id++) rig.server.plan(`/items/${id}`, 503);
+}
+
+test('where a page asks one endpoint alone, its origin is down while that endpoint is', async () => {
+  const rig = createRig({ origin: { share: false } });
+  fail(rig);
+  const seen = showTwenty(rig);
+  await rig.time.advance(1000);
+  expect(seen.at(-1)).toBe('0 down 20');
+  await rig.time.advance(20_000);
+  expect(seen.slice(2, 6)).toEqual([
+    '0 down 20',
+    '1200 down 19',
+    '1200 recovering 18',
+    '1240 recovering 17',
+  ]);
+  expect(seen.at(-1)).toMatch(/ up 0$/);
+});
+
+test('where another endpoint is asked as well, its origin is up', async () => {
+  const rig = createRig({ origin: { share: false } });
+  fail(rig);
+  await rig.steady.fetch('http://api.example/news');
+  const seen = showTwenty(rig);
+  await rig.time.advance(1000);
+  expect(seen.at(-1)).toBe('0 up 20');
+});
