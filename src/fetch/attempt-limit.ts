@@ -3,7 +3,7 @@ import { reportFailure } from './failure-report.ts';
 import type { AttemptLimit, LiveOperation } from './live-operation.ts';
 import type { LoopContext } from './loop.ts';
 import { view } from './operations.ts';
-import { noLimit, setLimit, type TimeLimitContext } from './time-limit.ts';
+import { ifSlow, noLimit, setLimit, type TimeLimitContext } from './time-limit.ts';
 
 /**
  * Runs an attempt that may do more than send requests of ours, or nothing but wait for another
@@ -25,7 +25,7 @@ export function limitAttempt<T>(
     let open = 0;
     const expire = (): void => {
       const outcome = { kind: 'timeout', phase: 'headers', processed: 'unknown' } as const;
-      const what = `retry: the function has not settled within ${timeout} ms.`;
+      const what = `retry: the function has not settled within ${timeout} ms${ifSlow}.`;
       const error = new TimeoutError(what, { operation: view(live, {}), outcome });
       reportFailure(error, { live, failure: outcome });
       over();

@@ -11,6 +11,7 @@ import { reportFailure } from './failure-report.ts';
 import { hintAtCors } from './hint-at-cors.ts';
 import { view } from './operations.ts';
 import { isDemanding, readParts, shown } from './request-parts.ts';
+import { ifSlow } from './time-limit.ts';
 
 /** Enters what an error means, and tells of it. */
 export function note<E>(call: Call, error: E, failure: Failure, response?: Response): E {
@@ -55,7 +56,7 @@ export function failed(call: Call, cause: unknown, response?: Response, answer?:
   if (call.isLate) {
     const phase = response ? 'body' : 'headers';
     const processed = response ? 'yes' : 'unknown';
-    const what = `no ${phase} within ${(response && idleMs) ?? limitMs} ms`;
+    const what = `no ${phase} within ${(response && idleMs) ?? limitMs} ms${ifSlow}`;
     return fail(call, TimeoutError, what, answer ?? { kind: 'timeout', phase, processed }, {
       response,
     });

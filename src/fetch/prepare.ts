@@ -4,7 +4,7 @@ import { reportFailure } from './failure-report.ts';
 import { view } from './operations.ts';
 import type { SentFacts } from './passage.ts';
 import { shown } from './request-parts.ts';
-import { headersLimit, noLimit, setLimit } from './time-limit.ts';
+import { headersLimit, ifSlow, noLimit, setLimit } from './time-limit.ts';
 import { untilAborted } from './until-aborted.ts';
 
 /**
@@ -42,7 +42,7 @@ function notReady(facts: SentFacts, limitMs: number): TimeoutError {
   // What an earlier attempt may have done, this one does not undo.
   const processed = live.unsure ? 'unknown' : 'no';
   const outcome = { kind: 'timeout', phase: 'headers', processed } as const;
-  const what = `${shown(name)}: not sent, what it needs was not there within ${limitMs} ms.`;
+  const what = `${shown(name)}: not sent, what it needs was not there within ${limitMs} ms${ifSlow}.`;
   const error = new TimeoutError(what, { operation: view(live, facts), outcome });
   reportFailure(error, { ...facts, failure: outcome });
   return error;

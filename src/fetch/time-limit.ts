@@ -36,6 +36,9 @@ const throttledMs = 61_000;
 export const headersLimit = (timeout: Timeout): number =>
   typeof timeout === 'object' ? timeout.headersMs : timeout;
 
+/** What helps against a time limit that is too short. */
+export const ifSlow = '; give it a longer `timeout` if it is slow by nature';
+
 export const noLimit = (): TimeLimit => ({ timer: undefined, dueAt: Infinity });
 
 /**

@@ -91,9 +91,3 @@ test('where every fifth attempt fails anyway, seven failures in a row are an out
   send('a', 'outage');
   expect(admission.isDown('a')).toBe(true);
 });
-
-test('one time-out is not an outage', () => {
-  const { admission, send } = openOrigin();
-  send('a', 'outage', 10_000);
-  expect(admission.isDown('a')).toBe(false);
-});
