@@ -1,5 +1,9 @@
-import { retry } from 'steadfetch';
-import { createSteadfetch, type Steadfetch, type SteadfetchConfig } from '../../src/index.ts';
+import {
+  createSteadfetch,
+  retry,
+  type Steadfetch,
+  type SteadfetchConfig,
+} from '../../src/index.ts';
 import type { OpenTab, TabContext } from './policy.ts';
 
 /** Steadfetch with its defaults, but for the time limit of an attempt. */
