@@ -22,9 +22,9 @@ export function createCure(
 ): Cure {
   /** Two tabs that cannot deliver one would give it to each other for ever. */
   const buried = new Set<string>();
-  const isDeliverable = ({ handler, schema, version }: Row): boolean => {
+  const isDeliverable = ({ handler, schema, version, isGone }: Row): boolean => {
     const known = handlers.get(handler);
-    if (!known || schema > rowSchema || version > known.version) return false;
+    if (isGone || !known || schema > rowSchema || version > known.version) return false;
     return version === known.version || !!known.handler.migrate;
   };
   const cure = async (engine: Engine, id: string): Promise<boolean> => {

@@ -162,6 +162,7 @@ function renew(row: Row, clock: Clock): Row {
     lastAttemptAt: ___,
     isUnkeyed: ____,
     isRestored: _____,
+    isGone: ______,
     ...rest
   } = row;
   const createdAt = clock.now();

@@ -1,76 +1,51 @@
-import type { DBSchema, IDBPDatabase, IDBPTransaction, IndexNames } from 'idb';
+import type { IDBPTransaction } from 'idb';
+import type { Clock } from '../policy/clock.ts';
 import type { Backend, Transaction } from './backend.ts';
-import type { NewRow, OwnerRecord, Row } from './row.ts';
-
-/** What is in the database. */
-export interface OutboxSchema extends DBSchema {
-  readonly rows: {
-    readonly key: number;
-    readonly value: Row;
-    readonly indexes: {
-      readonly id: string;
-      readonly due: [owner: string, nextRetryAt: number];
-      readonly planned: [owner: string, plannedAt: number];
-      readonly lanes: [owner: string, lane: string, nextRetryAt: number];
-      readonly blocks: string;
-      readonly state: string;
-      readonly liveOwner: string;
-      readonly deadReason: string;
-      readonly waitsFor: string;
-      readonly doneAt: number;
-    };
-  };
-  readonly owners: { readonly key: string; readonly value: OwnerRecord };
-}
-
-export type OutboxDatabase = IDBPDatabase<OutboxSchema>;
+import type { OutboxDatabase, OutboxSchema } from './database-layout.ts';
+import type { NewRow, Row } from './row.ts';
+import { createSalvage } from './salvage.ts';
 
 const stores = ['rows', 'owners'] as const;
 type Stores = typeof stores;
 type Native<M extends 'readonly' | 'readwrite'> = IDBPTransaction<OutboxSchema, Stores, M>;
 
-/** Lays out a database that is new. A row is in the indexes of the fields that it has. */
-export function layOut(database: OutboxDatabase): void {
-  const rows = database.createObjectStore('rows', { keyPath: 'seq', autoIncrement: true });
-  rows.createIndex('id', 'id', { unique: true });
-  rows.createIndex('due', ['liveOwner', 'nextRetryAt']);
-  rows.createIndex('planned', ['liveOwner', 'plannedAt']);
-  rows.createIndex('lanes', ['liveOwner', 'lane', 'nextRetryAt']);
-  const single: readonly IndexNames<OutboxSchema, 'rows'>[] = [
-    'blocks',
-    'state',
-    'liveOwner',
-    'deadReason',
-    'waitsFor',
-    'doneAt',
-  ];
-  for (const name of single) rows.createIndex(name, name);
-  database.createObjectStore('owners', { keyPath: 'owner' });
-}
-
-export function createIdbBackend(database: OutboxDatabase): Backend {
+export function createIdbBackend(database: OutboxDatabase, clock: Clock): Backend {
+  const salvage = createSalvage(database, clock);
+  /** Once more, where what was in its way is salvaged. */
+  const insist = async <T>(act: () => Promise<T>): Promise<T> => {
+    try {
+      return await act();
+    } catch (error) {
+      if (await salvage(error)) return act();
+      throw error;
+    }
+  };
   return {
     isDurable: true,
-    async read(work) {
-      const native = database.transaction(stores, 'readonly');
-      return work(wrap(native));
-    },
-    async write(durability, work) {
-      const native = database.transaction(stores, 'readwrite', { durability });
-      // Said by the work or by `done`, whichever is first.
-      native.done.catch(() => {});
-      let result;
-      try {
-        result = await work(wrap(native));
-      } catch (error) {
-        abort(native);
-        // What has aborted it says more than the request that was aborted.
-        throw native.error ?? error;
-      }
-      // Only now it is there.
-      await native.done;
-      return result;
-    },
+    read: (work) =>
+      insist(async () => {
+        const native = database.transaction(stores, 'readonly');
+        // Said by the work.
+        native.done.catch(() => {});
+        return work(wrap(native));
+      }),
+    write: (durability, work) =>
+      insist(async () => {
+        const native = database.transaction(stores, 'readwrite', { durability });
+        // Said by the work or by `done`, whichever is first.
+        native.done.catch(() => {});
+        let result;
+        try {
+          result = await work(wrap(native));
+        } catch (error) {
+          abort(native);
+          // What has aborted it says more than the request that was aborted.
+          throw native.error ?? error;
+        }
+        // Only now it is there.
+        await native.done;
+        return result;
+      }),
     close: () => database.close(),
   };
 }

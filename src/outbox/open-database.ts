@@ -1,6 +1,6 @@
 import { openDB } from 'idb';
 import type { Clock } from '../policy/clock.ts';
-import { layOut, type OutboxDatabase, type OutboxSchema } from './idb-backend.ts';
+import { layOut, type OutboxDatabase, type OutboxSchema } from './database-layout.ts';
 
 /** Of the database's layout. */
 const version = 1;
@@ -39,7 +39,8 @@ export class DatabaseError extends Error {
 }
 
 /**
- * Opens the database, or rejects soon. `onLost` is told once, when it is taken away later.
+ * Opens the database, or rejects soon. `onLost` is told once, when it is taken away later; `onErased` when
+ * the browser has found it damaged, and has made it anew.
  *
  * @throws an error whose reason `reasonOf` knows.
  */
@@ -47,6 +48,7 @@ export async function openDatabase(
   name: string,
   clock: Clock,
   onLost: (reason: NotDurableReason) => void,
+  onErased: () => void = () => {},
 ): Promise<OutboxDatabase> {
   if (!(globalThis as Partial<typeof globalThis>).indexedDB)
     throw new DatabaseError('unavailable', undefined, true);
@@ -54,7 +56,11 @@ export async function openDatabase(
   let timer: unknown;
   let opened: OutboxDatabase | undefined;
   const opening = openDB<OutboxSchema>(name, version, {
-    upgrade: (database) => layOut(database),
+    upgrade(database, _, __, ___, event) {
+      layOut(database);
+      // Only Chromium says so.
+      if (Reflect.get(event, 'dataLoss') === 'total') onErased();
+    },
     blocking(_, wanted, event) {
       // A later version wants it, or somebody deletes it: holding on would hang them.
       (event.target as IDBDatabase).close();

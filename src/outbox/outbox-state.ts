@@ -9,11 +9,17 @@ import type { Counts, OutboxStore } from './store.ts';
 export interface OutboxState extends Counts {
   /** `durable`, or why new entries are only in this page at the moment. */
   readonly storage: 'opening' | 'durable' | NotDurableReason;
+  /**
+   * The browser has found the database damaged when this page opened it, and has deleted it: what earlier
+   * pages had kept and nobody had delivered is gone. Only Chromium says so.
+   */
+  readonly wasErased: boolean;
 }
 
 /** What is shown of an outbox. */
 export interface Display extends Readable<OutboxState> {
   readonly showStorage: (storage: OutboxState['storage']) => void;
+  readonly showErased: () => void;
   /** The rows have changed: they are counted again, soon. */
   readonly refresh: () => void;
   /** Calls the listener when rows may have changed, until the returned function is called. */
@@ -21,8 +27,7 @@ export interface Display extends Readable<OutboxState> {
   readonly dispose: () => void;
 }
 
-const empty: OutboxState = {
-  storage: 'opening',
+const none: Counts = {
   due: 0,
   waiting: 0,
   sending: 0,
@@ -36,25 +41,31 @@ export function createDisplay(
   engines: () => readonly { readonly store: OutboxStore }[],
   pauses: PausedRows,
 ): Display {
-  const { getState, subscribe, set } = createStore(empty);
+  const { getState, subscribe, set } = createStore<OutboxState>({
+    ...none,
+    storage: 'opening',
+    wasErased: false,
+  });
   const changes = createStore(0);
-  const show = (next: OutboxState): void => {
+  const show = (next: Partial<OutboxState>): void => {
     const now = getState();
+    const all = { ...now, ...next };
     const names = Object.keys(next) as (keyof OutboxState)[];
-    if (names.some((name) => next[name] !== now[name])) set(next);
+    if (names.some((name) => all[name] !== now[name])) set(all);
   };
   const { ask, dispose } = createRefresh(clock, async () => {
     const nowMs = clock.now();
     const counts = await Promise.all(
       engines().map(({ store }) => store.count(nowMs, pauses).catch(() => undefined)),
     );
-    show({ ...sum(counts), storage: getState().storage });
+    show(sum(counts));
     changes.set(changes.getState() + 1);
   });
   return {
     getState,
     subscribe,
-    showStorage: (storage) => show({ ...getState(), storage }),
+    showStorage: (storage) => show({ storage }),
+    showErased: () => show({ wasErased: true }),
     refresh: ask,
     onChange: changes.subscribe,
     dispose,
@@ -62,7 +73,7 @@ export function createDisplay(
 }
 
 function sum(counts: readonly (Counts | undefined)[]): Counts {
-  let total: Counts = empty;
+  let total = none;
   for (const count of counts) {
     if (!count) continue;
     const times = [total.oldestAt, count.oldestAt].filter((at) => at !== undefined);

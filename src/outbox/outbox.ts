@@ -78,6 +78,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       }),
     onOpen: (engine) => resume(engine),
     show: display.showStorage,
+    onErased: display.showErased,
   });
   const isBlockedOnDisk = async (scope: string): Promise<boolean> =>
     (await storage

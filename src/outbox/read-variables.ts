@@ -14,6 +14,8 @@ export async function readVariables(
   definition: HandlerDefinition | undefined,
   seal: Seal,
 ): Promise<{ readonly variables: unknown } | Unread> {
+  if (row.isGone)
+    return { reason: 'unreadable', error: new Error('The browser cannot read it any more.') };
   if (row.schema > rowSchema) return { reason: 'too-new' };
   if (!definition) return { reason: 'handler-missing' };
   const { version, handler } = definition;

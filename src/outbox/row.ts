@@ -21,7 +21,7 @@ export type DeadReason =
   | 'handler-missing'
   /** `migrate` threw, or there is none. */
   | 'not-migrated'
-  /** Its variables cannot be decrypted, or what is kept of its requests is damaged. */
+  /** The browser cannot read it any more, it cannot be decrypted, or what is kept of its requests is damaged. */
   | 'unreadable';
 
 /** What an attempt ended in, short: nothing of headers and bodies. */
@@ -74,6 +74,8 @@ export interface Row {
   readonly isRestored?: boolean;
   /** A user has sent it again: what was definitely refused takes a fresh key. */
   readonly isRedriven?: boolean;
+  /** The browser could not read it any more: only what its indexes knew is left. */
+  readonly isGone?: boolean;
   /** What may have been sent of it, with its bytes, as the seal keeps them. */
   readonly steps?: unknown;
   readonly deadReason?: DeadReason;

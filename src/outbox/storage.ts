@@ -30,13 +30,18 @@ export interface Storage {
 
 export interface StorageContext {
   readonly clock: Clock;
-  readonly open: (onLost: (reason: NotDurableReason) => void) => Promise<Backend>;
+  readonly open: (
+    onLost: (reason: NotDurableReason) => void,
+    onErased: () => void,
+  ) => Promise<Backend>;
   readonly mark: ClearMark;
   /** `onError`: something has failed, which may say that the disk is gone. */
   readonly startEngine: (backend: Backend, onError: (error: unknown) => void) => Engine;
   /** A database was opened: now what an earlier page has left can be sent. */
   readonly onOpen: (engine: Engine) => Promise<void>;
   readonly show: (storage: 'durable' | NotDurableReason) => void;
+  /** The browser has deleted what it found damaged. */
+  readonly onErased: () => void;
 }
 
 /** A database that is not there is opened anew after so long, and then after twice as long each time. */
@@ -50,6 +55,7 @@ export function createStorage({
   startEngine,
   onOpen,
   show,
+  onErased,
 }: StorageContext): Storage {
   let durable: Engine | undefined;
   let memory: Engine | undefined;
@@ -64,7 +70,7 @@ export function createStorage({
     let engine: Engine | undefined;
     failure = undefined;
     try {
-      const backend = await openBackend((reason) => lose(engine, reason));
+      const backend = await openBackend((reason) => lose(engine, reason), onErased);
       if (isOver) return backend.close();
       await obeyMark(backend);
       engine = startEngine(backend, (error) => noteTrouble(error, engine));

@@ -80,7 +80,7 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
     handlers: definitions,
     cipher,
     parallel,
-    open: async (onLost) => createIdbBackend(await openDatabase(database, clock, onLost)),
+    open: async (...told) => createIdbBackend(await openDatabase(database, clock, ...told), clock),
     onLeft: backgroundSync ? prepareSync(database) : () => {},
     onDelivered,
   });

@@ -535,7 +535,7 @@ test.each([
     first.crash();
     await settle();
     const [row] = await rows();
-    const backend = createIdbBackend(await openDatabase(name, clock, () => {}));
+    const backend = createIdbBackend(await openDatabase(name, clock, () => {}), clock);
     await backend.write('strict', (tx) => tx.put({ ...row, steps } as Row));
     backend.close();
     const sent = server.arrivals.length;

@@ -239,7 +239,10 @@ export class World {
 
   async rows(): Promise<readonly Row[]> {
     this.#store ??= createStore(
-      createIdbBackend(await openDatabase(this.browser.name, this.browser.clock, () => {})),
+      createIdbBackend(
+        await openDatabase(this.browser.name, this.browser.clock, () => {}),
+        this.browser.clock,
+      ),
     );
     return this.#store.list(undefined, 0, 1_000_000);
   }

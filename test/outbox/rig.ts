@@ -232,7 +232,7 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
     openTab,
     post: (message) => post(message),
     async rows() {
-      const backend = createIdbBackend(await openDatabase(name, clock, () => {}));
+      const backend = createIdbBackend(await openDatabase(name, clock, () => {}), clock);
       const rows = await createStore(backend).list(undefined, 0, 1_000_000);
       backend.close();
       return rows;

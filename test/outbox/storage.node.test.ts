@@ -168,6 +168,27 @@ test('what a full disk does not take goes after the older ones of its scope, and
   expect(await outbox.submit('order', 4).saved).toEqual({ isDurable: true });
 });
 
+test('a database that the browser has found damaged, and has made anew, is told of: what was in it is gone', async () => {
+  const { openTab } = createBrowser();
+  const { indexedDB } = globalThis;
+  const damaged = {
+    open(name: string, version: number) {
+      const request = indexedDB.open(name, version);
+      request.addEventListener('upgradeneeded', (event) =>
+        Object.assign(event, { dataLoss: 'total' }),
+      );
+      return request;
+    },
+  };
+  const { outbox } = withIndexedDb(damaged, () => openTab({ handlers: shop }));
+  expect(outbox.getState().wasErased).toBe(false);
+  expect(await outbox.submit('order', 1).saved).toEqual({ isDurable: true });
+  expect(outbox.getState()).toMatchObject({ storage: 'durable', wasErased: true });
+  const { outbox: other } = createBrowser().openTab({ handlers: shop });
+  await other.submit('order', 1).saved;
+  expect(other.getState().wasErased).toBe(false);
+});
+
 describe('a database that is deleted', () => {
   test('is made anew, with what this page has submitted, under the same keys', async () => {
     const { name, openTab, server, pass } = createBrowser();

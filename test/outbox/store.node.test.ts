@@ -13,7 +13,8 @@ let databases = 0;
 const openIdb = async (): Promise<Backend> => {
   databases += 1;
   const name = `store ${databases}`;
-  return createIdbBackend(await openDatabase(name, createVirtualClock(), () => {}));
+  const clock = createVirtualClock();
+  return createIdbBackend(await openDatabase(name, clock, () => {}), clock);
 };
 
 const tabA: Fence = { owner: 'a', token: 'a1' };
@@ -422,13 +423,13 @@ describe.each([
     };
     expect(await store.count(1000, { ids: () => new Set(), of: () => undefined })).toMatchObject({
       sending: 1,
-      held: 0,
+      paused: 0,
     });
     expect(await store.count(1000, holds)).toEqual({
       due: 2,
       waiting: 2,
       sending: 0,
-      held: 1,
+      paused: 1,
       dead: 1,
       oldestAt: 500,
     });

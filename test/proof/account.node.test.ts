@@ -39,6 +39,18 @@ test('what was told as kept on the disk, or as arrived, and is nowhere, is lost;
   expect(account(told, [], dead)).toEqual({ ...none, lost: [1, 4] });
 });
 
+test('what was on the disk when the browser deleted it is not lost by the outbox; what has arrived, and what was kept since, would be', () => {
+  const told: Told[] = [
+    begun('a', 1, 2),
+    saved(1, 2),
+    { kind: 'delivered', nos: [2] },
+    { kind: 'erased', nos: [] },
+    begun('b', 4),
+    saved(4),
+  ];
+  expect(account(told, [])).toEqual({ ...none, lost: [4, 2] });
+});
+
 test('what is in the ledger more than once is there twice', () => {
   expect(account([begun('a', 4, 5), saved(4, 5)], [4, 5, 4])).toEqual({ ...none, twice: [4] });
 });

@@ -13,7 +13,9 @@ export type Told =
   /** It was told that these are kept. */
   | { readonly kind: 'saved'; readonly nos: readonly number[]; readonly isDurable: boolean }
   /** It was told that these have arrived. */
-  | { readonly kind: 'delivered'; readonly nos: readonly number[] };
+  | { readonly kind: 'delivered'; readonly nos: readonly number[] }
+  /** It was told that the browser has deleted its damaged database: what was kept is gone. */
+  | { readonly kind: 'erased'; readonly nos: readonly [] };
 
 /** An entry that needs a user. */
 export interface DeadOrder {
@@ -24,7 +26,10 @@ export interface DeadOrder {
 
 /** What was promised, and not kept: the numbers of the orders. */
 export interface Account {
-  /** Told as kept on the disk or as arrived, and neither in the ledger nor in the outbox. */
+  /**
+   * Told as kept on the disk or as arrived, and neither in the ledger nor in the outbox; but for what was
+   * on the disk when the browser deleted it, and said so.
+   */
   readonly lost: readonly number[];
   /** In the ledger more than once. */
   readonly twice: readonly number[];
@@ -50,16 +55,18 @@ export function settleAccount(
   isRefused: (order: CartOrder) => boolean,
 ): Account {
   const times = new Map<number, Times>();
-  const promised = new Set<number>();
+  const onDisk = new Set<number>();
+  const arrived = new Set<number>();
   for (const [at, one] of told.entries()) {
+    if (one.kind === 'erased') onDisk.clear();
     for (const [index, no] of one.nos.entries()) {
       const known = times.get(no);
       // Those that are submitted together are so one after the other.
       if (one.kind === 'begun')
         times.set(no, { page: one.page, begunAt: at + index / one.nos.length, savedAt: Infinity });
-      else if (one.kind === 'delivered') promised.add(no);
-      else if (one.isDurable) {
-        promised.add(no);
+      else if (one.kind === 'delivered') arrived.add(no);
+      else if (one.kind === 'saved' && one.isDurable) {
+        onDisk.add(no);
         if (known) known.savedAt = at;
       }
     }
@@ -83,7 +90,7 @@ export function settleAccount(
     if (isEarly) early.add(no);
   }
   return {
-    lost: [...promised].filter((no) => !counts[no] && !kept.has(no)),
+    lost: [...new Set([...onDisk, ...arrived])].filter((no) => !counts[no] && !kept.has(no)),
     twice: [...new Set(sequence)].filter((no) => (counts[no] ?? 0) > 1),
     early: [...early],
     wronglyDead: dead

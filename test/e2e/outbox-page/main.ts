@@ -54,6 +54,13 @@ function open() {
 }
 const shown = (outbox = open());
 
+let isErasureTold = false;
+shown.subscribe(() => {
+  if (isErasureTold || !shown.getState().wasErased) return;
+  isErasureTold = true;
+  void tell({ kind: 'erased', nos: [] });
+});
+
 let turn: Promise<void> = Promise.resolve();
 let saving: Promise<unknown> = Promise.resolve();
 const submitNow = async (page: string, all: readonly CartOrder[]): Promise<void> => {

@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest';
+import type { DeadLetterError } from 'steadfetch/outbox';
+import { createBrowser, settle, shop } from './rig.ts';
+
+/** As fake-indexeddb keeps them. */
+interface RawStore {
+  readonly records: { readonly get: (key: number) => { value: object } | undefined };
+}
+
+/** From now on, what the browser has at this place cannot be read. */
+function damage(database: string, seq: number, error: string): void {
+  const { _databases: databases } = indexedDB as unknown as {
+    readonly _databases: ReadonlyMap<
+      string,
+      { readonly rawObjectStores: ReadonlyMap<string, RawStore> }
+    >;
+  };
+  const record = databases.get(database)?.rawObjectStores.get('rows')?.records.get(seq);
+  if (!record) throw new Error(`There is nothing at ${seq}.`);
+  Object.defineProperty(record.value, 'gone', {
+    enumerable: true,
+    get() {
+      throw new DOMException('The file is gone.', error);
+    },
+  });
+}
+
+const endOf = (delivered: Promise<unknown>): Promise<unknown> =>
+  delivered.then(
+    () => 'delivered',
+    (error: unknown) => {
+      const { reason, outcome } = error as DeadLetterError;
+      return { reason, processed: outcome.processed };
+    },
+  );
+
+describe.each([
+  ['at once where the browser says that it is gone', 'NotReadableError', 0],
+  ['after a minute where it may pass', 'UnknownError', 120_000],
+])('an entry that the browser cannot read any more is a dead letter %s', (_, error, afterMs) => {
+  test.each([
+    ['block', [1]],
+    ['pass', []],
+  ] as const)('and its scope goes on according to onDead: %s', async (onDead, left) => {
+    const { name, openTab, server, pass } = createBrowser();
+    const { outbox } = openTab({ handlers: { order: { ...shop.order, scope: 'cart', onDead } } });
+    const { idempotencyKey, delivered } = outbox.submit('order', 0);
+    const ended = endOf(delivered);
+    outbox.submit('order', 1);
+    await settle();
+    server.arrivals[0]?.answer(503, {}, { 'retry-after': '1' });
+    await settle();
+    damage(name, 1, error);
+    server.rule = (arrival) => arrival.answer(201, { id: 1 });
+    await pass(afterMs + 3000);
+    expect(await ended).toEqual({ reason: 'unreadable', processed: 'unknown' });
+    expect(await outbox.list()).toMatchObject([
+      {
+        idempotencyKey,
+        handler: 'order',
+        state: 'dead',
+        reason: 'unreadable',
+        variables: undefined,
+        lastError: { message: 'The browser cannot read it any more.' },
+      },
+      ...left.map((variables) => ({ state: 'pending', variables })),
+    ]);
+    expect(server.arrivals.slice(1).map(({ body }) => body)).toEqual(left.length > 0 ? [] : ['1']);
+  });
+
+  test('and holds its scope up where it was behind others and its handler is not known, until it is discarded', async () => {
+    const { name, openTab, server, pass } = createBrowser();
+    const handlers = { order: { ...shop.order, scope: 'cart', onDead: 'pass' } } as const;
+    const { outbox } = openTab({ handlers });
+    const [, second] = [0, 1, 2].map((n) => outbox.submit('order', n));
+    await settle();
+    damage(name, 2, error);
+    server.rule = (arrival) => arrival.answer(201, { id: 1 });
+    server.arrivals[0]?.answer(201, { id: 1 });
+    await pass(afterMs + 3000);
+    expect(await outbox.list()).toMatchObject([
+      { idempotencyKey: second?.idempotencyKey, state: 'dead', reason: 'unreadable' },
+      { state: 'pending', variables: 2 },
+    ]);
+    await outbox.discard(second?.idempotencyKey ?? '');
+    await settle();
+    // What comes after it in its scope is read when an end is written, so that may take several tries.
+    expect([...new Set(server.arrivals.map(({ body }) => body))]).toEqual(['0', '2']);
+    expect(await outbox.list()).toEqual([]);
+  });
+
+  test('and does not hide the others, also where it was a dead letter already', async () => {
+    const { name, openTab, server, pass } = createBrowser();
+    server.rule = (arrival) => arrival.answer(422);
+    const { outbox } = openTab({ handlers: shop });
+    const [one] = [outbox.submit('order', 0), outbox.submit('order', 1)];
+    await settle();
+    await settle();
+    damage(name, 1, error);
+    // Who looks first finds it.
+    await outbox.list().catch(() => {});
+    await pass(afterMs);
+    expect(await outbox.list({ state: 'dead' })).toMatchObject([
+      { idempotencyKey: one?.idempotencyKey, reason: 'refused', processed: 'unknown' },
+      { variables: 1 },
+    ]);
+  });
+});
