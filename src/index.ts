@@ -18,16 +18,19 @@ export {
   UnexpectedContentError,
 } from './fetch/errors.ts';
 export type { SteadfetchErrorCode, SteadfetchErrorInit } from './fetch/errors.ts';
+export { defineIdempotency } from './fetch/define-idempotency.ts';
 export type {
   BodyIdempotency,
   HeaderIdempotency,
+  IdempotencyDeclaration,
   IdempotencyProfile,
   IdempotencyRules,
 } from './fetch/idempotency-profile.ts';
-export { idempotencyProfiles } from './fetch/idempotency-profiles.ts';
-export type { KeyedInit } from './fetch/keys.ts';
+export { profiles } from './fetch/idempotency-profiles.ts';
+export type { KeyedInit } from './fetch/keyed-init.ts';
 export { createIdempotencyKey } from './policy/idempotency-key.ts';
 export type { KeyForm } from './policy/idempotency-key.ts';
+export type { MadeBy } from './policy/made-by.ts';
 export { outcomeOf } from './fetch/outcome-of.ts';
 export type { FallbackContext } from './fetch/fallback.ts';
 export type { Listener, OperationResult, SteadfetchEvent } from './fetch/events.ts';

@@ -1,5 +1,5 @@
 import { QueryClient } from '@tanstack/react-query';
-import { createSteadfetch, idempotencyProfiles, type PolicyOptions } from 'steadfetch';
+import { createSteadfetch, profiles, type PolicyOptions, defineIdempotency } from 'steadfetch';
 
 /** Waits that one can watch: each between half a step and a whole one, of 2, 4 and 8 seconds. */
 export const demoPolicy = { backoff: 'equal', baseMs: 2000 } as const satisfies PolicyOptions;
@@ -10,7 +10,7 @@ export const steady = createSteadfetch({
   apis: [
     {
       match: /\/api\/(steadfetch\/orders|flight-reports)$/,
-      idempotency: { ...idempotencyProfiles.draft, lifetimeMs: 86_400_000 },
+      idempotency: defineIdempotency({ ...profiles.draft, lifetimeMs: 86_400_000 }),
     },
   ],
   connectivity: { probe: { url: 'api/here' } },

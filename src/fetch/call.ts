@@ -3,7 +3,6 @@ import type { Timeout } from '../policy/options.ts';
 import type { Outcome } from '../policy/outcome.ts';
 import type { FindApi } from './api-profile.ts';
 import type { KeyedRequest } from './keyed-request.ts';
-import type { Keys } from './keys.ts';
 import type { LiveOperation } from './live-operation.ts';
 import type { Environment, Operations } from './operations.ts';
 import type { Enter, SentFacts, Settle } from './passage.ts';
@@ -19,7 +18,6 @@ import {
 export interface FetchContext extends Environment, TimeLimitContext {
   readonly transport: Transport;
   readonly findApi: FindApi;
-  readonly keys: Keys;
   readonly operations: Operations;
   /** The way out, past the gate of the origin. */
   readonly enter: Enter;

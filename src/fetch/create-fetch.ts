@@ -1,3 +1,4 @@
+import { codeOf } from '../policy/made-by.ts';
 import { failures } from '../policy/outcome.ts';
 import { definePolicy } from '../policy/validate.ts';
 import { isBlockedByCsp } from './blocked-by-csp.ts';
@@ -11,6 +12,9 @@ import {
   transmit,
 } from './call.ts';
 import { failed, note } from './call-failure.ts';
+import type { Passed } from './keyed-init.ts';
+import type { KeyedRequest } from './keyed-request.ts';
+import type { KeyCode } from './keys.ts';
 import { outlivePage } from './outlive.ts';
 import type { SentFacts, Settle } from './passage.ts';
 import { prepare } from './prepare.ts';
@@ -27,8 +31,8 @@ import {
   shown,
 } from './request-parts.ts';
 import type { JsonSteadyInit, SteadyInit } from './steady-init.ts';
-import { noteStray } from './stray.ts';
 import { targetOf } from './target.ts';
+import { noteUnkeyed } from './wants-key.ts';
 import { warn } from './warn.ts';
 
 /**
@@ -55,7 +59,7 @@ import { warn } from './warn.ts';
 export type SteadyFetch = (input: RequestInfo | URL, init?: SteadyInit) => Promise<Response>;
 
 export function createFetch(context: FetchContext): SteadyFetch {
-  const { keys, operations } = context;
+  const { operations } = context;
   let lastRequest = 0;
 
   const send = async (
@@ -69,9 +73,10 @@ export function createFetch(context: FetchContext): SteadyFetch {
     const { live } = facts;
     const keyed =
       facts.own || live.intent || init.idempotencyKey !== undefined || init.step !== undefined
-        ? await prepare(context, facts, signal, keys.add(facts, { parts, init }))
+        ? await prepare(context, facts, signal, addKey(context, facts, { parts, init }))
         : undefined;
-    if (!keyed) noteStray(operations, facts);
+    const profile = facts.api?.idempotency;
+    if (!keyed && profile) codeOf<KeyCode>(profile).noteStray(operations, facts);
     facts.step = keyed?.step;
     if (keyed) facts.keyed = true;
     const sent = keyed?.init ?? init;
@@ -141,6 +146,18 @@ export function createFetch(context: FetchContext): SteadyFetch {
 /** Nobody needs to know how a request ended that no server was asked by. */
 const atNoGate: Settle = () => {};
 
+/** With the key that it is to carry, where its API is declared to take one. */
+async function addKey(
+  context: FetchContext,
+  facts: SentFacts,
+  passed: Passed,
+): Promise<KeyedRequest | undefined> {
+  const profile = facts.api?.idempotency;
+  if (profile) return codeOf<KeyCode>(profile).add(context, profile, facts, passed);
+  noteUnkeyed(context.operations, facts, passed);
+  return undefined;
+}
+
 /** What is known of a request before it goes anywhere. */
 function gather(context: FetchContext, parts: RequestParts, init: JsonSteadyInit): SentFacts {
   const { method, url, signal } = parts;
@@ -150,7 +167,8 @@ function gather(context: FetchContext, parts: RequestParts, init: JsonSteadyInit
   checkExpect('steady.fetch', init.expect);
   const api = context.findApi(url);
   const name = `${method} ${url}`;
-  const own = api?.idempotency && context.keys.read(api.idempotency, parts, init);
+  const profile = api?.idempotency;
+  const own = profile && codeOf<KeyCode>(profile).read(profile, parts, init);
   return {
     live: context.operationFor(signal, `${name} ${own ?? init.idempotencyKey}`),
     method,

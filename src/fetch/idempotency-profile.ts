@@ -1,5 +1,6 @@
 import { reject } from '../policy/check-option.ts';
 import type { KeyForm } from '../policy/idempotency-key.ts';
+import type { MadeBy } from '../policy/made-by.ts';
 
 /** What an API is declared to do about idempotency keys: the part that does not depend on where it takes them. */
 export interface IdempotencyRules {
@@ -45,13 +46,16 @@ export interface BodyIdempotency extends IdempotencyRules {
 }
 
 /** What an API is declared to do about idempotency keys. */
-export type IdempotencyProfile = HeaderIdempotency | BodyIdempotency;
+export type IdempotencyDeclaration = HeaderIdempotency | BodyIdempotency;
+
+/** A declaration with the code of keys: one of `profiles`, or made by `defineIdempotency`. */
+export type IdempotencyProfile = IdempotencyDeclaration & MadeBy<'defineIdempotency'>;
 
 /** @throws TypeError when a profile is not as it must be. */
-export function checkIdempotency(operation: string, profile: IdempotencyProfile): void {
+export function checkIdempotency(operation: string, profile: IdempotencyDeclaration): void {
   const { header, body, format = 'raw' } = profile;
-  const refuse = (option: keyof IdempotencyProfile, allowed: string): never =>
-    reject(operation, `idempotency.${option}`, profile[option], allowed);
+  const refuse = (option: keyof IdempotencyDeclaration, allowed: string): never =>
+    reject(operation, option, profile[option], allowed);
   if (body === undefined) {
     if (typeof header !== 'string' || !/^[\w-]+$/.test(header))
       refuse('header', 'the name of a header');

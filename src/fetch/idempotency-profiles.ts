@@ -1,51 +1,55 @@
+import { defineIdempotency } from './define-idempotency.ts';
+import type { MadeBy } from '../policy/made-by.ts';
 import type { BodyIdempotency, HeaderIdempotency } from './idempotency-profile.ts';
+
+type Profile<D> = D & MadeBy<'defineIdempotency'>;
 
 const hourMs = 3_600_000;
 const header = 'Idempotency-Key';
 
 /**
  * The declarations of some APIs, for `apis: [{ match, idempotency }]`. What an API publishes may
- * change, and may differ between its parts: lay your own over it, `{ ...idempotencyProfiles.payPal,
- * lifetimeMs }`.
+ * change, and may differ between its parts: lay your own over it:
+ * `defineIdempotency({ ...profiles.payPal, lifetimeMs })`.
  *
  * @example
  * ```ts
  * const keyed = createSteadfetch({
- *   apis: [{ match: 'https://api.example', idempotency: idempotencyProfiles.draft }],
+ *   apis: [{ match: 'https://api.example', idempotency: profiles.draft }],
  * });
  * ```
  */
-export const idempotencyProfiles: {
+export const profiles: {
   /**
    * draft-ietf-httpapi-idempotency-key-header: a quoted String (RFC 9651). The draft leaves the
    * lifetime to the server, so declare that of yours.
    */
-  readonly draft: HeaderIdempotency;
+  readonly draft: Profile<HeaderIdempotency>;
   /**
    * Stripe, v1: a bare key of at most 255 characters, which may be forgotten after 24 hours.
    * `Stripe-Should-Retry` counts for more than the status, and a stored failure
    * (`Idempotent-Replayed`) is not asked for again. Source: docs.stripe.com/api/idempotent_requests,
    * and stripe-node, which retries every 409.
    */
-  readonly stripe: HeaderIdempotency;
+  readonly stripe: Profile<HeaderIdempotency>;
   /**
    * PayPal: a bare `PayPal-Request-Id`. How long it is kept depends on the API; 6 hours is that of
    * Orders v2. Source: developer.paypal.com/api/rest/reference/idempotency.
    */
-  readonly payPal: HeaderIdempotency;
+  readonly payPal: Profile<HeaderIdempotency>;
   /**
    * Adyen: a bare key of at most 64 characters, kept for at least 7 days, for POST; `transient-error:
    * true` says that sending it again is worth it. Source: docs.adyen.com/development-resources/api-idempotency.
    */
-  readonly adyen: HeaderIdempotency;
+  readonly adyen: Profile<HeaderIdempotency>;
   /**
    * Square: `idempotency_key` in the JSON body, at most 45 characters. It publishes no lifetime, so
    * one day is assumed. Source: developer.squareup.com/docs/working-with-apis/idempotency.
    */
-  readonly square: BodyIdempotency;
+  readonly square: Profile<BodyIdempotency>;
 } = /* @__PURE__ */ Object.freeze({
-  draft: /* @__PURE__ */ Object.freeze({ header, format: 'structured' }),
-  stripe: /* @__PURE__ */ Object.freeze({
+  draft: /* @__PURE__ */ defineIdempotency({ header, format: 'structured' }),
+  stripe: /* @__PURE__ */ defineIdempotency({
     header,
     format: 'raw',
     maxLength: 255,
@@ -55,19 +59,19 @@ export const idempotencyProfiles: {
       return said === 'true' ? true : said === 'false' ? false : undefined;
     },
   }),
-  payPal: /* @__PURE__ */ Object.freeze({
+  payPal: /* @__PURE__ */ defineIdempotency({
     header: 'PayPal-Request-Id',
     format: 'raw',
     lifetimeMs: 6 * hourMs,
   }),
-  adyen: /* @__PURE__ */ Object.freeze({
+  adyen: /* @__PURE__ */ defineIdempotency({
     header,
     format: 'raw',
     maxLength: 64,
     lifetimeMs: 7 * 24 * hourMs,
     shouldRetry: ({ headers }: Response) => headers.get('transient-error') === 'true' || undefined,
   }),
-  square: /* @__PURE__ */ Object.freeze({
+  square: /* @__PURE__ */ defineIdempotency({
     body: 'idempotency_key',
     maxLength: 45,
     lifetimeMs: 24 * hourMs,

@@ -1,6 +1,6 @@
 import type { Timeout, PolicyOptions } from '../policy/options.ts';
 import type { Expected } from './expected-content.ts';
-import type { KeyedInit } from './keys.ts';
+import type { KeyedInit } from './keyed-init.ts';
 
 /** What `steady.fetch` takes besides fetch's own init. */
 export interface SteadyInit extends KeyedInit {

@@ -7,7 +7,6 @@ import { defineApis } from '../fetch/api-profile.ts';
 import { createFetch } from '../fetch/create-fetch.ts';
 import { createEmitter } from '../fetch/events.ts';
 import { createJson } from '../fetch/json.ts';
-import { createKeys } from '../fetch/keys.ts';
 import type { LiveOperation, Signals } from '../fetch/live-operation.ts';
 import { createOperations } from '../fetch/operations.ts';
 import { createPassage } from '../fetch/passage.ts';
@@ -85,7 +84,6 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     operations,
     signals,
     ledger,
-    keys: createKeys({ clock, operations }, apis),
     ends,
     wake,
     byQuery,

@@ -1,5 +1,5 @@
 import { type Mutation, QueryClient } from '@tanstack/react-query';
-import { createSteadfetch, mutationOptions } from 'steadfetch';
+import { createSteadfetch, mutationOptions, defineIdempotency } from 'steadfetch';
 import { expect, inject, onTestFinished, test, vi } from 'vitest';
 import { openTalk } from './talk.ts';
 
@@ -21,7 +21,7 @@ function hide(): void {
 test('in a hidden tab a mutation of ours is sent again, same key, where a plain one pauses', async () => {
   vi.spyOn(console, 'warn').mockReturnValue();
   const steady = createSteadfetch({
-    apis: [{ match: origin, idempotency: { header: 'Idempotency-Key' } }],
+    apis: [{ match: origin, idempotency: defineIdempotency({ header: 'Idempotency-Key' }) }],
     policy: { baseMs: 0 },
     // It would hold both: the two fail three times in all.
     origin: { health: false },

@@ -1,11 +1,11 @@
-import { createSteadfetch, retry } from 'steadfetch';
+import { createSteadfetch, retry, defineIdempotency } from 'steadfetch';
 import { beforeEach, expect, inject, test, vi } from 'vitest';
 import { rejectionOf } from '../fetch/observe.ts';
 import { openTalk, type Talk } from './talk.ts';
 
 const [origin] = inject('origins');
 const steady = createSteadfetch({
-  apis: [{ match: origin, idempotency: { header: 'Idempotency-Key' } }],
+  apis: [{ match: origin, idempotency: defineIdempotency({ header: 'Idempotency-Key' }) }],
   policy: { baseMs: 0 },
 });
 const order = { article: 'Ærø', pieces: 2 };

@@ -1,4 +1,4 @@
-import { createSteadfetch, idempotencyProfiles } from 'steadfetch';
+import { createSteadfetch, profiles } from 'steadfetch';
 import { beforeEach, expect, inject, test, vi } from 'vitest';
 import { intentKey, createSubmitter } from '../fetch/submit.ts';
 import { openTalk } from './talk.ts';
@@ -8,7 +8,7 @@ const [origin] = inject('origins');
 beforeEach(() => void vi.spyOn(console, 'warn').mockReturnValue());
 
 const submitter = () =>
-  createSubmitter(fetch, [{ match: origin, idempotency: idempotencyProfiles.draft }], {
+  createSubmitter(fetch, [{ match: origin, idempotency: profiles.draft }], {
     policy: { baseMs: 0 },
   });
 
@@ -62,9 +62,7 @@ test('without a profile there is no header, no preflight, and no second attempt'
 
 test('a key in the body needs no header, and a simple request no preflight', async () => {
   const talk = openTalk(origin, 'ok');
-  const { submit } = createSubmitter(fetch, [
-    { match: origin, idempotency: idempotencyProfiles.square },
-  ]);
+  const { submit } = createSubmitter(fetch, [{ match: origin, idempotency: profiles.square }]);
   await submit((send) => send(talk.url, { method: 'POST', body: '{"amount":1}' }));
   const { requests, preflights } = await talk.log();
   expect(preflights).toBe(0);
@@ -87,7 +85,7 @@ test('a body of another realm keeps its bytes and its type', async () => {
   ];
   const talk = openTalk(origin, 'ok');
   const steady = createSteadfetch({
-    apis: [{ match: origin, idempotency: idempotencyProfiles.draft }],
+    apis: [{ match: origin, idempotency: profiles.draft }],
   });
   for (const [nth, body] of bodies.entries()) {
     await steady.fetch(talk.url, { method: 'POST', body, idempotencyKey: `k${nth}` });

@@ -5,6 +5,7 @@ import {
   type Steadfetch,
   type SteadfetchConfig,
   mutationOptions,
+  defineIdempotency,
 } from 'steadfetch';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { instanceOf } from '../../src/query/registry.ts';
@@ -105,7 +106,7 @@ describe('a request that is cut off while the page may be on its way out', () =>
 
   test('a POST with a key of ours is sent again, with that key', async () => {
     const { steady, server, cut } = rig(1, {
-      apis: [{ match: origin, idempotency: { header: 'Idempotency-Key' } }],
+      apis: [{ match: origin, idempotency: defineIdempotency({ header: 'Idempotency-Key' }) }],
     });
     const client = new QueryClient();
     const options = mutationOptions(steady, {

@@ -1,6 +1,6 @@
 import {
   createSteadfetch,
-  idempotencyProfiles,
+  profiles,
   type Steadfetch,
   type SteadfetchConfig,
   type Transport,
@@ -249,7 +249,7 @@ describe('a function that does not heed its signal, in retry', () => {
 });
 
 describe('what a request waits for before it is sent', () => {
-  const apis = [{ match: origin, idempotency: idempotencyProfiles.draft }];
+  const apis = [{ match: origin, idempotency: profiles.draft }];
   const endless = (): Request =>
     new Request(url, { method: 'POST', body: new ReadableStream(), duplex: 'half' } as RequestInit);
 

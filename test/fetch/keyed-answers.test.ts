@@ -1,8 +1,9 @@
 import {
   type ApiProfile,
-  idempotencyProfiles,
+  profiles,
   type IdempotencyRules,
   isNotSentError,
+  defineIdempotency,
 } from 'steadfetch';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { answer, fakeServer, type Handler, origin, refuse } from './fake-server.ts';
@@ -20,7 +21,7 @@ const post = { method: 'POST', body: '{"sku":"kite"}' };
 function open(rules: IdempotencyRules, ...handlers: readonly [Handler, ...Handler[]]) {
   const api: ApiProfile = {
     match: origin,
-    idempotency: { ...idempotencyProfiles.draft, ...rules },
+    idempotency: defineIdempotency({ ...profiles.draft, ...rules }),
   };
   const server = fakeServer(...handlers);
   return { server, ...createSubmitter(server.fetch, [api]) };
@@ -95,7 +96,7 @@ describe('refused', () => {
 
 describe('what the API says of a retry', () => {
   const says = (value: string): Handler => answer(500, null, { 'stripe-should-retry': value });
-  const { stripe, adyen } = idempotencyProfiles;
+  const { stripe, adyen } = profiles;
 
   test('true beats the status', async () => {
     const conflict = answer(400, null, { 'stripe-should-retry': 'true' });
@@ -241,7 +242,7 @@ describe('a key that is older than the API keeps it', () => {
 
   test('gives back its place at the gate', async () => {
     const server = fakeServer(later(60_001), answer());
-    const idempotency = { ...idempotencyProfiles.draft, lifetimeMs };
+    const idempotency = { ...profiles.draft, lifetimeMs };
     const origins = { concurrency: { maxInFlight: 1 } };
     const steady = createSubmitter(server.fetch, [{ match: origin, idempotency }], {
       origin: origins,
@@ -288,7 +289,7 @@ describe('a key that is older than the API keeps it', () => {
 });
 
 describe('in the body', () => {
-  const square: ApiProfile = { match: origin, idempotency: idempotencyProfiles.square };
+  const square: ApiProfile = { match: origin, idempotency: profiles.square };
   const withBody = async (body: BodyInit | undefined, init: object = {}) => {
     const server = fakeServer(answer());
     const { submit } = createSubmitter(server.fetch, [square]);

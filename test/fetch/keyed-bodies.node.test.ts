@@ -1,4 +1,4 @@
-import { type ApiProfile, idempotencyProfiles } from 'steadfetch';
+import { type ApiProfile, profiles } from 'steadfetch';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { deriveKey } from '../../src/policy/idempotency-key.ts';
 import { answer, fakeServer, origin, refuse } from './fake-server.ts';
@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => void vi.restoreAllMocks());
 
-const draft: ApiProfile = { match: origin, idempotency: idempotencyProfiles.draft };
+const draft: ApiProfile = { match: origin, idempotency: profiles.draft };
 
 /** Sends what `body` makes in each of two attempts; tells the content type and the bytes of both. */
 async function sendTwice(body: (attempt: number) => BodyInit | null, init: RequestInit = {}) {

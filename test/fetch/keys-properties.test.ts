@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type ApiProfile, idempotencyProfiles, type SteadyInit } from 'steadfetch';
+import { type ApiProfile, profiles, type SteadyInit } from 'steadfetch';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createIdempotencyKey } from '../../src/policy/idempotency-key.ts';
 import { fakeServer, origin } from './fake-server.ts';
@@ -10,7 +10,7 @@ const seed = 20260;
 beforeEach(() => void vi.spyOn(console, 'warn').mockReturnValue());
 afterEach(() => void vi.restoreAllMocks());
 
-const draft: ApiProfile = { match: origin, idempotency: idempotencyProfiles.draft };
+const draft: ApiProfile = { match: origin, idempotency: profiles.draft };
 
 /** What an attempt does with a step: skips it, gives it up unsent, or sends it, and how that ends. */
 const anyFate = fc.constantFrom(

@@ -1,9 +1,10 @@
 import {
   type ApiProfile,
   createSteadfetch,
-  idempotencyProfiles,
+  profiles,
   outcomeOf,
   retry,
+  defineIdempotency,
 } from 'steadfetch';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type PastStep, renewRefused } from '../../src/fetch/intent.ts';
@@ -20,7 +21,7 @@ beforeEach(() => {
 });
 afterEach(() => void vi.restoreAllMocks());
 
-const draft: ApiProfile = { match: origin, idempotency: idempotencyProfiles.draft };
+const draft: ApiProfile = { match: origin, idempotency: profiles.draft };
 const post = (body?: string) => ({ method: 'POST', ...(body !== undefined && { body }) });
 
 function open(apis: readonly ApiProfile[], ...handlers: readonly [Handler, ...Handler[]]) {
@@ -418,7 +419,7 @@ describe('without an intent', () => {
     'a key that is %s is refused before anything is sent',
     async (_, form, idempotencyKey, message) => {
       const { fetch, server } = open(
-        [{ match: origin, idempotency: { ...idempotencyProfiles.draft, ...form } }],
+        [{ match: origin, idempotency: defineIdempotency({ ...profiles.draft, ...form }) }],
         answer(),
       );
       const error = await rejectionOf(fetch(origin, { ...post(), idempotencyKey }));
@@ -438,7 +439,7 @@ describe('where no support is declared', () => {
     expect(error).toMatchObject({ decision: { kind: 'stop', reason: 'not-idempotent' } });
     expect(keys()).toEqual([null, null, null]);
     const text = (url: string, from: string) =>
-      `[steadfetch] POST ${url} was to have an idempotency key, and no profile says how ${from} takes one. So none is sent, and the request is not retried. Declare it: createSteadfetch({ apis: [{ match: '${from}', idempotency: idempotencyProfiles.draft }] }).`;
+      `[steadfetch] POST ${url} was to have an idempotency key, and no profile says how ${from} takes one. So none is sent, and the request is not retried. Declare it: createSteadfetch({ apis: [{ match: '${from}', idempotency: profiles.draft }] }).`;
     expect(warnings.filter((line) => line.includes('idempotency'))).toEqual([
       text(`${origin}/a`, origin),
       text('https://api.example/', 'https://api.example'),

@@ -1,6 +1,6 @@
 import {
   createSteadfetch,
-  idempotencyProfiles,
+  profiles,
   isUnexpectedContentError,
   outcomeOf,
   type Steadfetch,
@@ -161,7 +161,7 @@ describe('an answer that somebody else has given', () => {
   test('a POST with a key is sent again, with that key', async () => {
     const server = fakeServer(page, good);
     const steady = create(server, {
-      apis: [{ match: origin, idempotency: idempotencyProfiles.draft }],
+      apis: [{ match: origin, idempotency: profiles.draft }],
     });
     const result = observe(
       retry(steady, ({ signal }) => steady.json(url, { json: {}, idempotencyKey: 'one', signal })),

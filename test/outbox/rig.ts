@@ -2,9 +2,10 @@ import 'fake-indexeddb/auto';
 import { QueryClient } from '@tanstack/react-query';
 import {
   createSteadfetch,
-  idempotencyProfiles,
+  profiles,
   type Steadfetch,
   type SteadfetchConfig,
+  defineIdempotency,
 } from 'steadfetch';
 import { createOutbox, type TabPorts } from 'steadfetch/outbox';
 import type { AnyOutboxHandlers, Outbox, OutboxConfig } from 'steadfetch/outbox';
@@ -188,7 +189,7 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
       ...(origin && { origin }),
       apis: [api, otherApi].map((match) => ({
         match,
-        idempotency: { ...idempotencyProfiles.draft, format: 'raw' as const },
+        idempotency: defineIdempotency({ ...profiles.draft, format: 'raw' as const }),
       })),
     });
     const client = new QueryClient({ defaultOptions: steady.defaultOptions });

@@ -1,4 +1,4 @@
-import { createSteadfetch, isHttpError, type Operation } from 'steadfetch';
+import { createSteadfetch, isHttpError, type Operation, defineIdempotency } from 'steadfetch';
 import { describe, expect, test } from 'vitest';
 import { isIdempotentMethod, isSafeMethod } from '../../src/policy/operation.ts';
 import { type Method, methods } from './samples.ts';
@@ -43,7 +43,7 @@ async function operationOf(
 ): Promise<Operation> {
   const steady = createSteadfetch({
     apis: [
-      { match: '/keyed', idempotency: { header: 'Idempotency-Key' } },
+      { match: '/keyed', idempotency: defineIdempotency({ header: 'Idempotency-Key' }) },
       { match: '/search', idempotent: true },
     ],
     fetch: () => Promise.resolve(new Response(null, { status: 503 })),

@@ -2,7 +2,7 @@ import { type Mutation, QueryClient } from '@tanstack/react-query';
 import fc from 'fast-check';
 import {
   createSteadfetch,
-  idempotencyProfiles,
+  profiles,
   outcomeOf,
   type SteadyFetch,
   mutationOptions,
@@ -123,7 +123,7 @@ async function run(time: VirtualTime, one: Case) {
     origin: noOrigin,
     random: () => 0.5,
     fetch: server.fetch,
-    apis: one.isDeclared ? [{ match: '/', idempotency: idempotencyProfiles.draft }] : [],
+    apis: one.isDeclared ? [{ match: '/', idempotency: profiles.draft }] : [],
   });
   const client = new QueryClient({ defaultOptions: steady.defaultOptions });
   const mutationFn = async (_: unknown, { fetch }: { readonly fetch: SteadyFetch }) => {

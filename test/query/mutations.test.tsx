@@ -1,3 +1,4 @@
+import { defineIdempotency } from 'steadfetch';
 import { MutationObserver, type MutationOptions, useMutation } from '@tanstack/react-query';
 import { act, screen } from '@testing-library/react';
 import type { SteadyInit } from 'steadfetch';
@@ -21,7 +22,10 @@ const sending = (rig: Rig, method: string, init: SteadyInit = {}, path = '/a') =
 });
 
 const apis = [
-  { match: 'http://localhost:3000/orders', idempotency: { header: 'Idempotency-Key' } },
+  {
+    match: 'http://localhost:3000/orders',
+    idempotency: defineIdempotency({ header: 'Idempotency-Key' }),
+  },
 ];
 const keyed = { headers: { 'Idempotency-Key': 'k1' } };
 

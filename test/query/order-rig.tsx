@@ -1,3 +1,4 @@
+import { defineIdempotency } from 'steadfetch';
 import { act } from '@testing-library/react';
 import type { Mutation } from '@tanstack/react-query';
 import type { SteadfetchConfig, SteadyMutationContext } from 'steadfetch';
@@ -10,7 +11,7 @@ export type Send = (variables: unknown, context: SteadyMutationContext) => Promi
 const apis = [
   {
     match: 'http://localhost:3000/',
-    idempotency: { header: 'Idempotency-Key', format: 'raw' },
+    idempotency: defineIdempotency({ header: 'Idempotency-Key', format: 'raw' }),
   },
 ] as const;
 

@@ -1,6 +1,6 @@
 import { QueryClient } from '@tanstack/react-query';
 import fc from 'fast-check';
-import { createSteadfetch, mutationOptions } from 'steadfetch';
+import { createSteadfetch, mutationOptions, defineIdempotency } from 'steadfetch';
 import { virtualTime, type VirtualTime } from 'steadfetch/testing';
 import type { SubmitResult } from 'steadfetch/react';
 import { expect, test, vi } from 'vitest';
@@ -167,7 +167,12 @@ function createWorld(time: VirtualTime, isMany: boolean) {
         ...time.clock,
         setTimeout: (callback, ms) => time.clock.setTimeout(() => isAlive && callback(), ms),
       },
-      apis: [{ match: 'http://localhost:3000/', idempotency: { header: 'Idempotency-Key' } }],
+      apis: [
+        {
+          match: 'http://localhost:3000/',
+          idempotency: defineIdempotency({ header: 'Idempotency-Key' }),
+        },
+      ],
       async fetch(_, init) {
         if (!isAlive) return dead;
         const headers = new Headers(init?.headers);

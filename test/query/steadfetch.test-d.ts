@@ -5,6 +5,7 @@ import {
   type Steadfetch,
   type SteadfetchEvent,
   retry,
+  defineIdempotency,
 } from 'steadfetch';
 import { type AnyPauseReason, useCountdown, useRetryStatus } from 'steadfetch/react';
 import { expectTypeOf } from 'vitest';
@@ -79,7 +80,9 @@ export function options() {
   // @ts-expect-error -- a profile says which requests it is about
   createSteadfetch({ apis: [{ idempotent: true }] });
   // @ts-expect-error -- how the header is called is not to be guessed
-  createSteadfetch({ apis: [{ match: '/a', idempotency: {} }] });
+  createSteadfetch({ apis: [{ match: '/a', idempotency: defineIdempotency({}) }] });
+  // @ts-expect-error -- required in type 'MadeBy<"defineIdempotency">': that brings the code of keys
+  createSteadfetch({ apis: [{ match: '/a', idempotency: { header: 'Idempotency-Key' } }] });
   // @ts-expect-error -- the signal of a query is React Query's
   steady.queryPolicy({ signal: new AbortController().signal });
   // Undefined means the default.

@@ -1,4 +1,4 @@
-import { mutationOptions } from 'steadfetch';
+import { mutationOptions, defineIdempotency } from 'steadfetch';
 import { act } from '@testing-library/react';
 import type { SteadfetchConfig } from 'steadfetch';
 import { type SafeSubmitOptions, type SafeSubmitResult, useSafeSubmit } from 'steadfetch/react';
@@ -62,7 +62,7 @@ export function createFormRig({
     apis: [
       {
         match: 'http://localhost:3000/orders',
-        idempotency: { header: 'Idempotency-Key', lifetimeMs },
+        idempotency: defineIdempotency({ header: 'Idempotency-Key', lifetimeMs }),
       },
     ],
     ...config,

@@ -1,9 +1,9 @@
 import { QueryClient } from '@tanstack/react-query';
-import { createSteadfetch, idempotencyProfiles, mutationOptions } from 'steadfetch';
+import { createSteadfetch, profiles, mutationOptions } from 'steadfetch';
 
 export const steady = createSteadfetch({
   // Only an API that is declared to honour keys is sent any, and only then is a POST sent again.
-  apis: [{ match: '/api', idempotency: idempotencyProfiles.draft }],
+  apis: [{ match: '/api', idempotency: profiles.draft }],
 });
 export const queryClient = new QueryClient({ defaultOptions: steady.defaultOptions });
 

@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { createSteadfetch, idempotencyProfiles, retry } from 'steadfetch';
+import { createSteadfetch, profiles, retry } from 'steadfetch';
 import { idempotent, memoryStore } from 'steadfetch/server';
 import { expect, test } from 'vitest';
 import { problemOf } from './rig.ts';
@@ -44,7 +44,7 @@ test('an order whose answer is lost on the way from Hono is sent again, and take
   let sent = 0;
   const steady = createSteadfetch({
     random: () => 0,
-    apis: [{ match: url, idempotency: idempotencyProfiles.draft }],
+    apis: [{ match: url, idempotency: profiles.draft }],
     fetch: async (input, init) => {
       sent += 1;
       const response = await api.request(new Request(input, init));

@@ -1,10 +1,10 @@
 // What an app pays whose forms are submitted once.
 import { QueryClient } from '@tanstack/react-query';
-import { createSteadfetch, idempotencyProfiles, mutationOptions } from 'steadfetch';
+import { createSteadfetch, profiles, mutationOptions } from 'steadfetch';
 import { useCountdown, useRetryStatus, useSafeSubmit } from 'steadfetch/react';
 
 export const steady = createSteadfetch({
-  apis: [{ match: '/api', idempotency: idempotencyProfiles.draft }],
+  apis: [{ match: '/api', idempotency: profiles.draft }],
 });
 export const queryClient = new QueryClient({ defaultOptions: steady.defaultOptions });
 export const placeOrder = mutationOptions(steady, {

@@ -1,13 +1,13 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { type FormEvent, StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { createSteadfetch, idempotencyProfiles, mutationOptions } from 'steadfetch';
+import { createSteadfetch, profiles, mutationOptions } from 'steadfetch';
 import { useSafeSubmit } from 'steadfetch/react';
 
 // A form whose every failure is left to the user.
 
 const steady = createSteadfetch({
-  apis: [{ match: location.origin, idempotency: idempotencyProfiles.draft }],
+  apis: [{ match: location.origin, idempotency: profiles.draft }],
 });
 const client = new QueryClient({ defaultOptions: steady.defaultOptions });
 const placeOrder = mutationOptions(steady, {

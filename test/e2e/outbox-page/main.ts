@@ -1,5 +1,5 @@
 import { QueryClient } from '@tanstack/react-query';
-import { createSteadfetch, idempotencyProfiles } from 'steadfetch';
+import { createSteadfetch, profiles } from 'steadfetch';
 import { createOutbox } from 'steadfetch/outbox';
 import type { CartOrder, Told } from '../../proof/account.ts';
 
@@ -37,7 +37,7 @@ let outbox: ReturnType<typeof open> | undefined;
 function open() {
   const steady = createSteadfetch({
     clock,
-    apis: [{ match: orders, idempotency: idempotencyProfiles.draft }],
+    apis: [{ match: orders, idempotency: profiles.draft }],
   });
   return createOutbox({
     steady,

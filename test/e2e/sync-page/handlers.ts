@@ -1,4 +1,4 @@
-import { idempotencyProfiles } from 'steadfetch';
+import { profiles } from 'steadfetch';
 import type { AnyOutboxHandlers } from 'steadfetch/outbox';
 
 /** The same in the page and in its service worker. */
@@ -8,4 +8,4 @@ export const handlers = {
   },
 } satisfies AnyOutboxHandlers;
 
-export const apis = [{ match: '/api/', idempotency: idempotencyProfiles.draft }];
+export const apis = [{ match: '/api/', idempotency: profiles.draft }];

@@ -1,10 +1,5 @@
 import { MutationObserver, QueryClient } from '@tanstack/react-query';
-import {
-  createSteadfetch,
-  idempotencyProfiles,
-  isSteadfetchError,
-  mutationOptions,
-} from 'steadfetch';
+import { createSteadfetch, profiles, isSteadfetchError, mutationOptions } from 'steadfetch';
 import type { Contender, Order } from '../contender.ts';
 
 /** A clock that goes faster: so every default of Steadfetch stays as it is. */
@@ -18,7 +13,7 @@ const fastClock = (speed: number) => ({
 export const steadfetch: Contender = ({ url, speed }) => {
   const steady = createSteadfetch({
     clock: fastClock(speed),
-    apis: [{ match: url, idempotency: idempotencyProfiles.draft }],
+    apis: [{ match: url, idempotency: profiles.draft }],
   });
   const client = new QueryClient({ defaultOptions: steady.defaultOptions });
   const placeOrder = mutationOptions(steady, {
