@@ -156,7 +156,8 @@ export function createAttempt({
       };
     }
     const { error, decision, isInDoubt } = made;
-    const kept = await keepSteps(made.past);
+    // They were kept before they went: what has become of the entry does not hang on it.
+    const kept = await keepSteps(made.past).catch(() => ({}));
     const nowMs = clock.now();
     const lane = running.origin ? laneOf(row.handler, running.origin) : row.lane;
     const fate = fateOf(made, row, definition, {

@@ -47,6 +47,8 @@ export interface Transaction {
   /** Those that are dead with this reason, in the order of their places, after one of them. */
   readonly dead: (reason: DeadReason, after: number, limit: number) => Promise<readonly Row[]>;
   readonly doneBefore: (ms: number, limit: number) => Promise<readonly number[]>;
+  /** Whether there are rows that nobody would look for. */
+  readonly hasStrays: () => Promise<boolean>;
   readonly owner: (owner: string) => Promise<OwnerRecord | undefined>;
   readonly owners: () => Promise<readonly OwnerRecord[]>;
   readonly putOwner: (record: OwnerRecord) => Promise<unknown>;

@@ -15,6 +15,7 @@ import {
   unplan,
 } from './row-changes.ts';
 import type { OwnerRecord, Row } from './row.ts';
+import { adoptStrays } from './strays.ts';
 import { type OutboxStore, pageSize } from './store.ts';
 
 /** No owner, but which clear was done last: what was added since is not of it. */
@@ -125,6 +126,12 @@ export function createStore(
         for (const row of await tx.planned(fence.owner, undefined, nowMs))
           await tx.put(shift(row, -byMs));
       }),
+    hasStrays: () => read((tx) => tx.hasStrays()),
+    adoptStrays: (fence, nowMs, leaseUntil) =>
+      write(
+        'strict',
+        async (tx) => (await isOurs(tx, fence, leaseUntil)) && adoptStrays(tx, fence, nowMs),
+      ),
     owners: async () => (await read((tx) => tx.owners())).filter(isOwner),
     adopt: (fence, { leaseUntil, from }) =>
       write('relaxed', async (tx) => {

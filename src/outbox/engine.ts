@@ -17,6 +17,8 @@ export interface Engine {
    * @returns the row as it is now; undefined when that cannot be.
    */
   readonly revive: (id: string, change?: (row: Row) => Row) => Promise<Row | undefined>;
+  /** Sends what nobody would look for. */
+  readonly adoptStrays: () => Promise<void>;
   /** The page is put away: its rows are sent by others until it is back. */
   readonly leave: () => void;
   /** All rows were discarded. */
@@ -111,6 +113,12 @@ export function createEngine(context: EngineContext): Engine {
         if (row?.liveOwner === fence.owner) driveOrTell(fence);
         return row;
       }),
+    async adoptStrays() {
+      if (!(await store.hasStrays())) return;
+      await ownership.use(async (fence, leaseUntil) => {
+        if (await store.adoptStrays(fence, clock.now(), leaseUntil)) driveOrTell(fence);
+      });
+    },
     forget() {
       drop();
       worker.stop();

@@ -2,7 +2,7 @@ import type { IDBPTransaction } from 'idb';
 import type { Clock } from '../policy/clock.ts';
 import type { Backend, Transaction } from './backend.ts';
 import type { OutboxDatabase, OutboxSchema } from './database-layout.ts';
-import type { NewRow, Row } from './row.ts';
+import type { NewRow, Row, RowState } from './row.ts';
 import { createSalvage } from './salvage.ts';
 
 const stores = ['rows', 'owners'] as const;
@@ -124,6 +124,30 @@ function wrap(native: Native<'readonly'> | Native<'readwrite'>): Transaction {
     dead: (reason, after, limit) => page('deadReason', reason, after, limit),
     doneBefore: (ms, limit) =>
       rows.index('doneAt').getAllKeys(IDBKeyRange.upperBound(ms, true), limit),
+    async hasStrays() {
+      const of = (state: RowState): Promise<number> => rows.index('state').count(state);
+      const live = rows.index('liveOwner');
+      const known = await owners.getAll();
+      const [all, done, dead, pending, sending, waiting, timed, inLanes, owned, ...ofOwners] =
+        await Promise.all([
+          rows.count(),
+          of('done'),
+          of('dead'),
+          of('pending'),
+          of('sending'),
+          rows.index('waitsFor').count(),
+          rows.index('due').count(),
+          rows.index('lanes').count(),
+          live.count(),
+          ...known.map(({ owner }) => live.count(owner)),
+        ]);
+      const isAllFound =
+        all === done + dead + pending + sending &&
+        pending + sending === owned + waiting &&
+        timed === inLanes &&
+        owned === ofOwners.reduce((sum, count) => sum + count, 0);
+      return !isAllFound;
+    },
     owner: (owner) => owners.get(owner),
     owners: () => owners.getAll(),
     putOwner: (record) => owners.put(record),

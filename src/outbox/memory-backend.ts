@@ -66,6 +66,7 @@ export function createMemoryBackend(): Backend {
       find(({ doneAt = ms }) => doneAt < ms)
         .slice(0, limit)
         .map(({ seq }) => seq),
+    hasStrays: async () => false,
     owner: async (owner) => owners.get(owner),
     owners: async () => [...owners.values()],
     putOwner: async (record) => owners.set(record.owner, record),

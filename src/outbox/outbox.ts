@@ -31,7 +31,7 @@ const pollMs = 5000;
 export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   const { network, ports, handlers, onLeft } = context;
   const { clock } = context.sender;
-  const seal = createSeal(context.cipher);
+  const seal = createSeal(context.cipher, clock);
   const submissions = createSubmissions();
 
   const onDelivered = (delivered: Delivered): void => {
@@ -191,6 +191,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   const resume = async (engine: Engine): Promise<void> => {
     await intake.restore(engine.store);
     await engine.ownership.look();
+    await engine.adoptStrays();
     await cure.all(engine);
     // Whoever has delivered what is not old enough yet may be gone before it is.
     await sweeper.sweep(engine);

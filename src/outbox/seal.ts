@@ -1,6 +1,10 @@
 import { reject } from '../policy/check-option.ts';
+import type { Clock } from '../policy/clock.ts';
 
-/** Makes what is on the disk unreadable there. Both may take their time; neither may change the value. */
+/**
+ * Makes what is on the disk unreadable there. Neither may change the value. What has not settled within 30 s
+ * counts as rejected.
+ */
 export interface OutboxCipher {
   /** Gets variables or a result, as they are kept: plain values, Files and Blobs. What it returns is stored. */
   readonly encrypt: (value: unknown) => Promise<unknown>;
@@ -14,6 +18,9 @@ const queryTag = 'steadfetch.URLSearchParams';
 
 type Tagged = Readonly<Record<string, unknown>>;
 
+/** A cipher is given up after so long. */
+const limitMs = 30_000;
+
 /** Turns values into what can be stored, and back. */
 export interface Seal {
   /**
@@ -25,21 +32,28 @@ export interface Seal {
   readonly open: (sealed: unknown) => Promise<unknown>;
 }
 
-export function createSeal(cipher: OutboxCipher | undefined): Seal {
+export function createSeal(cipher: OutboxCipher | undefined, clock: Clock): Seal {
+  const run = async (name: keyof OutboxCipher, value: unknown): Promise<unknown> => {
+    if (!cipher) return value;
+    let timer: unknown;
+    const late = new Promise<never>((_, giveUp) => {
+      timer = clock.setTimeout(
+        () => giveUp(new Error(`cipher.${name} of the outbox has not settled for 30 s.`)),
+        limitMs,
+      );
+      clock.unref?.(timer);
+    });
+    try {
+      return await Promise.race([cipher[name](value), late]);
+    } finally {
+      clock.clearTimeout(timer);
+    }
+  };
   return {
-    close(operation, value) {
-      const kept = copy(operation, value);
-      return seal(cipher, kept);
-    },
-    async open(sealed) {
-      return unpack(cipher ? await cipher.decrypt(sealed) : sealed);
-    },
+    close: (operation, value) => run('encrypt', copy(operation, value)),
+    open: async (sealed) => unpack(await run('decrypt', sealed)),
   };
 }
-
-/** What a cipher throws, it rejects with. */
-const seal = async (cipher: OutboxCipher | undefined, kept: unknown): Promise<unknown> =>
-  cipher ? cipher.encrypt(kept) : kept;
 
 function copy(operation: string, value: unknown): unknown {
   const packed = tryToCopy(value);

@@ -119,6 +119,10 @@ export interface OutboxStore {
   ) => Promise<unknown>;
   /** The clock was set back by so long: what an owner waits for comes no later for it. */
   readonly setBack: (fence: Fence, nowMs: number, byMs: number) => Promise<unknown>;
+  /** Whether there are rows that nobody would look for. */
+  readonly hasStrays: () => Promise<boolean>;
+  /** Takes them. @returns whether there were any. */
+  readonly adoptStrays: (fence: Fence, nowMs: number, leaseUntil?: number) => Promise<boolean>;
   readonly owners: () => Promise<readonly OwnerRecord[]>;
   /**
    * Takes the rows of an owner that is dead. `from` is the token that it has, where that could change

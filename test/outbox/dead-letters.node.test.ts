@@ -549,3 +549,99 @@ test.each([
     expect(server.arrivals.slice(sent).map(({ body }) => body)).toEqual(['"chair"']);
   },
 );
+
+test('an entry that a cipher does not decrypt within 30 s is a dead letter, and the next of its scope goes', async () => {
+  const { openTab, server, pass } = createBrowser();
+  const cipher = {
+    encrypt: async (value: unknown): Promise<unknown> => value,
+    decrypt: async (value: unknown) => (value === 'stuck' ? new Promise<never>(() => {}) : value),
+  };
+  const { outbox } = openTab({
+    handlers: { order: { ...order, scope: 'cart', onDead: 'pass' } },
+    cipher,
+  });
+  const ended = endOf(outbox.submit('order', 'stuck').delivered);
+  outbox.submit('order', 'lamp');
+  await pass(29_000);
+  expect(server.arrivals).toEqual([]);
+  await pass(2000);
+  expect(await ended).toMatchObject({ reason: 'unreadable', processed: 'no' });
+  expect(server.arrivals.map(({ body }) => body)).toEqual(['"lamp"']);
+});
+
+test('an attempt has ended as it has, also where what is known of its requests cannot be encrypted any more', async () => {
+  const { openTab, server, pass } = createBrowser();
+  let isLocked = false;
+  const cipher = {
+    async encrypt(value: unknown): Promise<unknown> {
+      if (isLocked) throw new Error('The key is not there.');
+      return value;
+    },
+    decrypt: async (value: unknown): Promise<unknown> => value,
+  };
+  const { outbox } = openTab({ handlers: shop, cipher });
+  const ended = endOf(outbox.submit('order', 'lamp').delivered);
+  await settle();
+  isLocked = true;
+  server.arrivals[0]?.answer(422);
+  await pass(60_000);
+  expect(await ended).toMatchObject({ reason: 'refused', processed: 'no' });
+  expect(server.arrivals).toHaveLength(1);
+});
+
+describe('an entry by which nobody would look for it, because it is damaged, is sent all the same', () => {
+  const without =
+    (...names: readonly (keyof Row)[]) =>
+    (row: Row): Row =>
+      Object.fromEntries(
+        Object.entries(row).filter(([name]) => !names.includes(name as keyof Row)),
+      ) as unknown as Row;
+
+  test.each<[string, (row: Row) => Row]>([
+    ['lane', without('lane')],
+    ['owner', without('liveOwner')],
+    ['lane and owner', without('lane', 'liveOwner')],
+    ['state', without('state')],
+    ['known owner', (row) => ({ ...row, liveOwner: 'nobody' })],
+    ['owner, while it was sent', (row) => ({ ...without('liveOwner')(row), state: 'sending' })],
+    [
+      'nearly anything',
+      ({ seq, id, variables, handler, version }) =>
+        ({ seq, id, variables, handler, version }) as Row,
+    ],
+  ])('without %s', async (_, damage) => {
+    const { openTab, server, name, clock, rows } = createBrowser();
+    const first = openTab({ handlers: shop });
+    await first.outbox.submit('order', 'lamp').saved;
+    first.crash();
+    await settle();
+    const sent = server.arrivals.length;
+    const [row] = await rows();
+    const backend = createIdbBackend(await openDatabase(name, clock, () => {}), clock);
+    await backend.write('strict', (tx) => tx.put(damage(row as Row)));
+    backend.close();
+    server.rule = (arrival) => arrival.answer(201, { id: 1 });
+    const tabs = [openTab({ handlers: shop }), openTab({ handlers: shop })];
+    await settle();
+    await settle();
+    expect(server.arrivals.slice(sent).map(({ body, key }) => [body, key])).toEqual([
+      ['"lamp"', row?.id],
+    ]);
+    expect(await tabs[0]?.outbox.list({ state: 'pending' })).toEqual([]);
+  });
+
+  test('or is a dead letter, where not even its handler is known', async () => {
+    const { openTab, name, clock, rows } = createBrowser();
+    const first = openTab({ handlers: shop });
+    await first.outbox.submit('order', 'lamp').saved;
+    first.crash();
+    await settle();
+    const [row] = await rows();
+    const backend = createIdbBackend(await openDatabase(name, clock, () => {}), clock);
+    await backend.write('strict', (tx) => tx.put(without('handler', 'liveOwner')(row as Row)));
+    backend.close();
+    const { outbox } = openTab({ handlers: shop });
+    await settle();
+    expect(await outbox.list()).toMatchObject([{ state: 'dead', reason: 'handler-missing' }]);
+  });
+});

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { createSeal, type OutboxCipher } from '../../src/outbox/seal.ts';
+import { createVirtualClock } from '../origin/virtual-clock.ts';
 
 /** As the disk does. */
 const store = (value: unknown): unknown => structuredClone(value);
-const plain = createSeal(undefined);
+const plain = createSeal(undefined, createVirtualClock());
 const there = async (value: unknown, seal = plain): Promise<unknown> =>
   seal.open(store(await seal.close('outbox', value)));
 
@@ -91,7 +92,7 @@ describe('with a cipher', () => {
   };
 
   test('nothing readable lies on the disk', async () => {
-    const seal = createSeal(cipher);
+    const seal = createSeal(cipher, createVirtualClock());
     const sealed = await seal.close('outbox', { card: '4711' });
     expect(JSON.stringify(sealed)).not.toContain('4711');
     expect(await there({ card: '4711' }, seal)).toEqual({ card: '4711' });
@@ -106,8 +107,20 @@ describe('with a cipher', () => {
         throw new Error('no key');
       },
     };
-    const seal = createSeal(thrower);
+    const seal = createSeal(thrower, createVirtualClock());
     await expect(seal.close('outbox', 1)).rejects.toThrow('no key');
     await expect(seal.open(1)).rejects.toThrow('no key');
+  });
+
+  test('one that never settles rejects after 30 s, and one that does leaves no timer', async () => {
+    const clock = createVirtualClock();
+    const never = (): Promise<never> => new Promise(() => {});
+    const seal = createSeal({ encrypt: never, decrypt: never }, clock);
+    const ends = [seal.close('outbox', 1), seal.open(1)];
+    clock.advance(30_000);
+    await expect(ends[0]).rejects.toThrow('cipher.encrypt of the outbox has not settled for 30 s.');
+    await expect(ends[1]).rejects.toThrow('cipher.decrypt of the outbox has not settled for 30 s.');
+    await there(1, createSeal(cipher, clock));
+    expect(clock.pending()).toBe(0);
   });
 });

@@ -1,0 +1,46 @@
+import type { Transaction } from './backend.ts';
+import { laneOf } from './lanes.ts';
+import { pagesOf } from './pages.ts';
+import { plan } from './row-changes.ts';
+import { type Fence, type Row, rowSchema } from './row.ts';
+
+/**
+ * Gives this owner the rows that nobody would look for, because something that they are found by is
+ * missing: they are damaged. An attempt finds out what else is. @returns whether there were any.
+ */
+export async function adoptStrays(
+  tx: Transaction,
+  { owner }: Fence,
+  nowMs: number,
+): Promise<boolean> {
+  const owners = new Set((await tx.owners()).map((record) => record.owner));
+  let isAny = false;
+  for await (const row of pagesOf((after, limit) => tx.list(undefined, after, limit))) {
+    if (isFound(row, owners)) continue;
+    await tx.put(plan(mend(row, owner), nowMs, nowMs));
+    isAny = true;
+  }
+  return isAny;
+}
+
+function isFound(row: Row, owners: ReadonlySet<string>): boolean {
+  const { state, waitsFor, liveOwner = '', lane } = row;
+  if (row.schema > rowSchema || state === 'dead' || state === 'done' || waitsFor) return true;
+  const isToBeSent = state === 'pending' || state === 'sending';
+  return isToBeSent && owners.has(liveOwner) && typeof lane === 'string';
+}
+
+function mend(row: Row, owner: string): Row {
+  const { scope, handler, attempts, state, isInDoubt } = row;
+  return {
+    ...row,
+    state: state === 'sending' ? state : 'pending',
+    // Whether it was sent is known only of what says so.
+    isInDoubt: isInDoubt || state !== 'pending',
+    attempts: attempts || 0,
+    lane: typeof handler === 'string' ? laneOf(handler) : '',
+    owner,
+    liveOwner: owner,
+    ...(scope !== undefined && { blocks: scope }),
+  };
+}
