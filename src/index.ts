@@ -1,5 +1,5 @@
 export type { ApiProfile } from './fetch/api-profile.ts';
-export type { ConnectivityOptions, ProbeOptions } from './connectivity/probe.ts';
+export type { CheckOptions, ConnectivityOptions } from './connectivity/check.ts';
 export type { SteadyFetch } from './fetch/create-fetch.ts';
 export type { Expected } from './fetch/expected-content.ts';
 export type { SteadyInit } from './fetch/steady-init.ts';
@@ -32,14 +32,16 @@ export { createIdempotencyKey } from './policy/idempotency-key.ts';
 export type { KeyForm } from './policy/idempotency-key.ts';
 export type { MadeBy } from './policy/made-by.ts';
 export { outcomeOf } from './fetch/outcome-of.ts';
+export { rateLimitFields } from './fetch/rate-limit-fields.ts';
 export type { FallbackContext } from './fetch/fallback.ts';
 export type { Listener, OperationResult, SteadfetchEvent } from './fetch/events.ts';
 export type { JsonInit, SteadyJson } from './fetch/json.ts';
-export type { BudgetOptions } from './origin/retry-budget.ts';
+export { retryBudget, type BudgetOptions } from './origin/retry-budget.ts';
 export type { OriginState } from './origin/status.ts';
 export type { OriginOptions } from './origin/options.ts';
-export type { ConcurrencyOptions } from './origin/concurrency.ts';
+export { limitConcurrency, type ConcurrencyOptions } from './origin/concurrency.ts';
 export type { HealthOptions } from './origin/health.ts';
+export { shareAcrossTabs } from './tabs/share-across-tabs.ts';
 export type { ShareChannel, SharePorts } from './tabs/channel.ts';
 export type { TabLife } from './tabs/page-state.ts';
 export type { BackoffInput, BackoffType } from './policy/backoff.ts';
@@ -66,6 +68,7 @@ export { parseRetryAfter } from './policy/retry-after.ts';
 export type { RetryAfterContext } from './policy/retry-after.ts';
 export { composePersister, type ComposedPersister } from './query/compose-persister.ts';
 export { createSteadfetch } from './query/create-steadfetch.ts';
+export { watchConnectivity } from './query/watch-connectivity.ts';
 export { mutationOptions } from './query/mutation-options.ts';
 export type {
   KeyedMutationOptions,

@@ -1,5 +1,11 @@
 import { QueryClient } from '@tanstack/react-query';
-import { createSteadfetch, profiles, type PolicyOptions, defineIdempotency } from 'steadfetch';
+import {
+  createSteadfetch,
+  profiles,
+  type PolicyOptions,
+  defineIdempotency,
+  watchConnectivity,
+} from 'steadfetch';
 
 /** Waits that one can watch: each between half a step and a whole one, of 2, 4 and 8 seconds. */
 export const demoPolicy = { backoff: 'equal', baseMs: 2000 } as const satisfies PolicyOptions;
@@ -13,9 +19,9 @@ export const steady = createSteadfetch({
       idempotency: defineIdempotency({ ...profiles.draft, lifetimeMs: 86_400_000 }),
     },
   ],
-  connectivity: { probe: { url: 'api/here' } },
+  connectivity: watchConnectivity({ check: { url: 'api/here' } }),
   // Three failures in a row trip it, not two: so that two of them show plain retries.
-  origin: { health: { maxChance: 0.001 } },
+  health: { maxChance: 0.001 },
 });
 
 const { queries, mutations } = steady.defaultOptions;

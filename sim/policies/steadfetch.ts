@@ -1,22 +1,39 @@
 import {
+  type BudgetOptions,
+  type ConcurrencyOptions,
   createSteadfetch,
+  limitConcurrency,
+  rateLimitFields,
   retry,
+  retryBudget,
+  shareAcrossTabs,
   type Steadfetch,
   type SteadfetchConfig,
+  watchConnectivity,
 } from '../../src/index.ts';
 import type { OpenTab, TabContext } from './policy.ts';
 
-/** Steadfetch with its defaults, but for the time limit of an attempt. */
+/** What the command line can say: JSON has no values that bring code. */
+interface PlainConfig extends Pick<SteadfetchConfig, 'policy' | 'health'> {
+  readonly budget?: BudgetOptions | false;
+  readonly concurrency?: ConcurrencyOptions;
+}
+
+/** Steadfetch with all that guards a server, by its defaults but for the time limit of an attempt. */
 export function createSteady(context: TabContext): Steadfetch {
   const { clock, random, fetch, timeoutMs, share, isBackground, config } = context;
-  const { policy, origin, ...rest } = config as SteadfetchConfig;
+  const { policy, budget, concurrency, ...rest }: PlainConfig = config;
   return createSteadfetch({
     ...rest,
     clock,
     random,
     fetch,
     policy: { timeout: timeoutMs, ...(isBackground && { priority: 'background' }), ...policy },
-    origin: { share: share ?? false, ...origin },
+    connectivity: watchConnectivity(),
+    rateLimit: rateLimitFields(),
+    tabs: share && shareAcrossTabs(share),
+    budget: budget === false ? undefined : retryBudget(budget),
+    concurrency: concurrency && limitConcurrency(concurrency),
   });
 }
 

@@ -11,12 +11,12 @@ export interface ConnectivityState {
   /** Since when, in epoch milliseconds. */
   readonly since: number;
   /** While offline: when it is looked for next, in epoch milliseconds. */
-  readonly nextProbeAt: number | undefined;
+  readonly nextCheckAt: number | undefined;
 }
 
 /** Evidence of the network, from what requests show. */
 export interface Connectivity extends Readable<ConnectivityState> {
-  /** Looks now: by the probe or, without one, while offline, by a request of its own. */
+  /** Looks now: by the check or, without one, while offline, by a request of its own. */
   readonly checkNow: () => void;
   /** An answer of any kind came, to a request that was sent then. */
   readonly answered: (sentAt: number, now: number, url: string) => void;

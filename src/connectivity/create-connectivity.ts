@@ -1,12 +1,12 @@
 import { createAlarm } from '../origin/alarm.ts';
 import { between } from '../origin/between.ts';
-import { createHeart } from '../origin/heart.ts';
+import type { Heart } from '../origin/heart.ts';
 import { originOf } from '../origin/origins.ts';
 import { createStore } from '../origin/store.ts';
 import type { Clock, Random } from '../policy/clock.ts';
 import type { Connectivity, ConnectivityState } from './connectivity.ts';
 import type { Hint, HintEvent } from './hint.ts';
-import type { ProbeResult } from './probe.ts';
+import type { CheckResult } from './check.ts';
 
 /** From one look to the next, on average. */
 const leastGapMs = 2000;
@@ -15,34 +15,35 @@ const mostGapMs = 10_000;
 /** So many looks the browser's events may cause at once, and then one for each `leastGapMs`. */
 const mostLooks = 3;
 
-/** After so many looks that found nothing, it may be the probe that is wrong. */
+/** After so many looks that found nothing, it may be the check that is wrong. */
 const patience = 3;
 
 /** What answers a device that is offline, too. */
 const loopback = /\/\/(localhost|127\.|\[::1\])|\.localhost(:|$)/;
 
 /**
- * A device is offline when the browser says so, and a look confirms it: the probe fails or, without
+ * A device is offline when the browser says so, and a look confirms it: the check fails or, without
  * one, a request does. Neither is enough alone. `onLine` is false on machines that reach their
- * server all the same, so an answer proves it wrong until the browser speaks again; and a probe that
+ * server all the same, so an answer proves it wrong until the browser speaks again; and a check that
  * fails may be the fault of its own server. A captive portal is as good as no network.
  *
- * While offline, and without a probe that can be relied on, `lookAt` asks an origin for any answer:
+ * While offline, and without a check that can be relied on, `lookAt` asks an origin for any answer:
  * nobody's request is put at risk to find out. It asks the one that failed last, and then the others
  * that requests have gone to, in turn: that one may be down.
  */
 export function createConnectivity(
   clock: Clock,
   random: Random,
+  heart: Heart,
   hint: Hint | undefined,
-  probe: ((signal: AbortSignal) => Promise<ProbeResult>) | undefined,
-  lookAt: (origin: string, signal: AbortSignal) => Promise<ProbeResult>,
+  check: ((signal: AbortSignal) => Promise<CheckResult>) | undefined,
+  lookAt: (origin: string, signal: AbortSignal) => Promise<CheckResult>,
   knownOrigins: () => readonly string[],
 ): Connectivity {
   const { getState, subscribe, set } = createStore<ConnectivityState>({
     status: 'online',
     since: clock.now(),
-    nextProbeAt: undefined,
+    nextCheckAt: undefined,
   });
   let isOffline = false;
   let hintedAt = -Infinity;
@@ -61,11 +62,11 @@ export function createConnectivity(
   let countedAt = -Infinity;
   const undecided: ((isItsDoing: boolean) => void)[] = [];
 
-  const show = (status: ConnectivityState['status'], nextProbeAt?: number): void => {
+  const show = (status: ConnectivityState['status'], nextCheckAt?: number): void => {
     const before = getState();
     const since = before.status === status ? before.since : clock.now();
-    if (before.status !== status || before.nextProbeAt !== nextProbeAt)
-      set({ status, since, nextProbeAt });
+    if (before.status !== status || before.nextCheckAt !== nextCheckAt)
+      set({ status, since, nextCheckAt });
   };
   const conclude = (status: ConnectivityState['status']): void => {
     const now = clock.now();
@@ -88,16 +89,16 @@ export function createConnectivity(
   };
   /** After a look that found nothing. */
   const despair = (): void => {
-    const isDenied = !!hint?.isOffline() && provenAt < hintedAt && !!(probe ?? failedOrigin);
+    const isDenied = !!hint?.isOffline() && provenAt < hintedAt && !!(check ?? failedOrigin);
     // The browser says that it is back, and may be early.
     const isPatient = isOffline && failedLooks < patience;
     conclude(isDenied || isPatient ? 'offline' : 'suspect');
   };
-  const send = async (signal: AbortSignal): Promise<ProbeResult> => {
-    const result = probe ? await probe(signal) : 'failed';
+  const send = async (signal: AbortSignal): Promise<CheckResult> => {
+    const result = check ? await check(signal) : 'failed';
     if (result !== 'failed' || !isOffline || isCaptive || signal.aborted) return result;
-    // So that a probe which is wrong stops nobody for ever.
-    if (probe && failedLooks <= patience) return result;
+    // So that a check which is wrong stops nobody for ever.
+    if (check && failedLooks <= patience) return result;
     const known = [originOf(''), ...knownOrigins()].filter((one) => !loopback.test(one));
     const origins = [...new Set([failedOrigin ?? '', ...known])].filter((one) =>
       one.startsWith('http'),
@@ -120,7 +121,7 @@ export function createConnectivity(
     else despair();
   };
   const checkNow = (): void => {
-    if (!look && (probe || isOffline)) void start();
+    if (!look && (check || isOffline)) void start();
   };
   /** The same, but not as often as the browser changes its mind. */
   const checkSoon = (): void => {
@@ -140,7 +141,6 @@ export function createConnectivity(
     show(isOffline ? 'offline' : 'suspect', at);
   };
   const setAlarm = createAlarm(clock, checkSoon);
-  const heart = createHeart(clock);
   // Timers stood still in the machine's sleep, and so did the looks.
   const beat = heart.join(checkNow);
 
@@ -151,7 +151,7 @@ export function createConnectivity(
     }
     hintedAt = clock.now();
     failedLooks = 0;
-    if (probe) checkSoon();
+    if (check) checkSoon();
     else if (event === 'offline') {
       if (!isOffline) show('suspect');
     } else if (isOffline) conclude('suspect');
@@ -181,18 +181,18 @@ export function createConnectivity(
       if (provenAt > Math.max(sentAt, hintedAt)) return judge(true);
       undecided.push(judge);
       if (look) return;
-      if (probe) void start();
+      if (check) void start();
       else despair();
     },
     network: {
       isOffline: () => isOffline,
-      retryAt: () => getState().nextProbeAt,
+      retryAt: () => getState().nextCheckAt,
       subscribe,
       heart,
     },
     dispose() {
       unwatch?.();
-      probe = undefined;
+      check = undefined;
       hint = undefined;
       conclude('online');
     },

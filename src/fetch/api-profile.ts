@@ -1,8 +1,6 @@
 import { reject } from '../policy/check-option.ts';
-import { checkOrigin } from '../origin/options.ts';
-import type { ConcurrencyOptions } from '../origin/concurrency.ts';
 import type { Policy, PolicyOptions } from '../policy/options.ts';
-import type { DeclaredRateLimit } from '../policy/rate-limit.ts';
+import type { MadeBy } from '../policy/made-by.ts';
 import { definePolicy } from '../policy/validate.ts';
 import type { IdempotencyProfile } from './idempotency-profile.ts';
 import { checkExpect, type Expected } from './expected-content.ts';
@@ -41,9 +39,9 @@ export interface ApiProfile {
    */
   readonly partition?: string | undefined;
   /** How many of its attempts may be in flight. Needs a `partition`. @default that of the instance */
-  readonly concurrency?: ConcurrencyOptions | undefined;
-  /** Headers of its own that tell its rate limit, in a form that must be declared: it cannot be guessed. @default none */
-  readonly rateLimit?: DeclaredRateLimit | undefined;
+  readonly concurrency?: MadeBy<'limitConcurrency'> | undefined;
+  /** How its answers tell its rate limit, where that is not as elsewhere: in headers of its own. @default that of the instance */
+  readonly rateLimit?: MadeBy<'rateLimitFields'> | undefined;
   /** Its support of idempotency keys. Without it no POST or PATCH is sent again. @default none */
   readonly idempotency?: IdempotencyProfile | undefined;
 }
@@ -68,7 +66,6 @@ export function defineApis(apis: readonly ApiProfile[], policy: Policy): FindApi
 
 function check(operation: string, { match, partition, concurrency, expect }: ApiProfile): void {
   checkExpect(operation, expect);
-  checkOrigin(operation, { concurrency });
   if (concurrency && !partition) {
     reject(
       operation,

@@ -1,14 +1,15 @@
 import type { Connectivity } from '../connectivity/connectivity.ts';
 import type { PageLife } from '../connectivity/page-life.ts';
 import type { Admission, Permit } from '../origin/admission.ts';
-import { checkOrigin, type OriginOptions } from '../origin/options.ts';
+import type { Network } from '../origin/network.ts';
+import type { OriginOptions } from '../origin/options.ts';
 import { createOrigins, type Origins } from '../origin/origins.ts';
 import { signOf } from '../origin/sign.ts';
 import type { Ask, Target } from '../origin/wait-queue.ts';
 import type { Clock, Random } from '../policy/clock.ts';
 import { isSafeMethod } from '../policy/operation.ts';
 import type { Outcome } from '../policy/outcome.ts';
-import { readRateLimit } from '../policy/rate-limit.ts';
+import { codeOf, type MadeBy } from '../policy/made-by.ts';
 import type { ApiProfile } from './api-profile.ts';
 import type { Expected } from './expected-content.ts';
 import { isRepeatable, type RequestFacts } from './failure-report.ts';
@@ -18,6 +19,7 @@ import { isAwaited, whetherAwaited } from './is-awaited.ts';
 import { weightOf } from './is-in-doubt.ts';
 import type { LiveOperation, SentRequest } from './live-operation.ts';
 import type { Operations } from './operations.ts';
+import type { RateLimitCode } from './rate-limit-fields.ts';
 import { refuse } from './refuse.ts';
 import { toUrl } from './request-parts.ts';
 
@@ -64,7 +66,10 @@ export interface PassageContext {
 
 /** What lies in front of all origins. */
 export interface Surroundings {
-  readonly connectivity: Connectivity;
+  readonly connectivity: Pick<Connectivity, 'answered' | 'failed'>;
+  readonly network: Network;
+  /** How answers tell a rate limit. */
+  readonly rateLimit?: MadeBy<'rateLimitFields'> | undefined;
   /** Undefined where there is no page. */
   readonly page?: PageLife | undefined;
 }
@@ -86,13 +91,12 @@ export interface Passage extends Surroundings {
 
 export function createPassage(
   context: PassageContext,
-  options: OriginOptions = {},
+  options: OriginOptions,
   surroundings: Surroundings,
 ): Passage {
   const { clock, random } = context;
-  const { connectivity } = surroundings;
-  checkOrigin('createSteadfetch: origin', options);
-  const origins = createOrigins(clock, random, options, connectivity.network);
+  const { connectivity, network, rateLimit } = surroundings;
+  const origins = createOrigins(clock, random, options, network);
 
   const targetOf = (live: LiveOperation, { endpoint, limitScope }: SentRequest): Target => ({
     endpoint,
@@ -144,7 +148,8 @@ export function createPassage(
         // Longer than that, it is for the call that was told alone, which stops.
         if (retryAfterMs <= maxRetryAfterMs) gate.pause(limitScope, retryAfterMs);
       } else if (response) {
-        const limit = readRateLimit((field) => response.headers.get(field), now, api?.rateLimit);
+        const fields = api?.rateLimit ?? rateLimit;
+        const limit = fields && codeOf<RateLimitCode>(fields).read(response.headers, now);
         if (limit) gate.allow(limitScope, limit);
       }
       const { kind } = outcome;

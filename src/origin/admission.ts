@@ -1,15 +1,18 @@
 import type { Clock, Random } from '../policy/clock.ts';
 import type { RateLimitState } from '../policy/rate-limit.ts';
-import { createLeader } from '../tabs/leader.ts';
-import type { Hear, Line } from '../tabs/words.ts';
+import { codeOf } from '../policy/made-by.ts';
+import { noLeader } from '../tabs/leader.ts';
+import type { TabsCode } from '../tabs/share-across-tabs.ts';
+import type { Tabs } from '../tabs/words.ts';
 import { createAlarm } from './alarm.ts';
 import { between } from './between.ts';
+import type { ConcurrencyCode } from './concurrency.ts';
 import type { Health } from './health.ts';
 import { createLatency } from './latency.ts';
 import { type Network, openNetwork } from './network.ts';
 import type { OriginOptions } from './options.ts';
 import { createRateLimits } from './rate-limit.ts';
-import { type Budget, createBudget } from './retry-budget.ts';
+import { type Budget, type BudgetCode, noBudget } from './retry-budget.ts';
 import type { Sign } from './sign.ts';
 import { createSlowStart } from './slow-start.ts';
 import { createStatus, type OriginState } from './status.ts';
@@ -89,17 +92,23 @@ const limitSpreadMs = 1000;
 /** What another tab has found to be up, this one takes for that within so long: not all at once. */
 const followMs = 1500;
 
+/** The other tabs, as the admission of one origin sees them. */
+export interface SharedTabs extends Pick<TabsCode, 'createLeader'> {
+  readonly join: (hear: Parameters<Tabs['join']>[1]) => ReturnType<Tabs['join']>;
+}
+
 export function createAdmission(
   clock: Clock,
   random: Random,
-  { budget: budgetOptions, health: healthOptions = {}, concurrency = {} }: OriginOptions,
-  join?: (hear: Hear) => Line,
+  { budget: paid, health: healthOptions = {}, concurrency }: OriginOptions,
   network: Network = openNetwork,
   isWatched: () => boolean = () => false,
+  tabs?: SharedTabs,
 ): Admission {
-  const { maxInFlight = Infinity, maxQueued = Infinity, queueTimeoutMs = Infinity } = concurrency;
+  const limit = concurrency && codeOf<ConcurrencyCode>(concurrency);
+  const { maxInFlight = Infinity, maxQueued = Infinity, queueTimeoutMs = Infinity } = limit ?? {};
   const { isOffline, retryAt: onlineAt, heart } = network;
-  const budget = createBudget(budgetOptions === false ? { maxTokens: Infinity } : budgetOptions);
+  const budget = paid ? codeOf<BudgetCode>(paid).open() : noBudget;
   const { downFor, ...vitals } = createVitals(clock, random, healthOptions || { maxChance: -1 });
   const limits = createRateLimits(clock, random);
   const limitedUntil = limits.until;
@@ -107,7 +116,7 @@ export function createAdmission(
   const slowStart = createSlowStart(clock, random);
   const queue = createWaitQueue<Permit>();
   const recoveries = createStore(0);
-  const line = join?.((word, from) => {
+  const line = tabs?.join((word, from) => {
     const { kind, scope } = word;
     if (kind === 'limit') limits.advise(scope, word.remaining, word.forMs);
     else if (kind === 'up') recoverFrom(scope, between(random, 0, followMs));
@@ -115,7 +124,7 @@ export function createAdmission(
       vitals.of(scope).follow();
     pump();
   });
-  const leader = createLeader(clock, random, line);
+  const leader = tabs && line ? tabs.createLeader(clock, random, line) : noLeader;
   /** The permits under way. */
   const inFlight = new Set<Target>();
   let lastFailure: unknown;
@@ -399,7 +408,7 @@ export function createAdmission(
   };
 
   /** What was paused while the device was offline goes on over another network, maybe. */
-  network.subscribe(() => {
+  const leaveNetwork = network.subscribe(() => {
     const isBack = wasOffline && !isOffline();
     wasOffline = isOffline();
     if (isBack) latency.forget();
@@ -473,6 +482,7 @@ export function createAdmission(
     isIdle: () => queue.size() === 0 && inFlight.size === 0 && vitals.down().length === 0,
     dispose() {
       isDisposed = true;
+      leaveNetwork();
       pump();
     },
   };

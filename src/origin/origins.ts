@@ -1,6 +1,7 @@
 import type { Clock, Random } from '../policy/clock.ts';
-import { browserPorts } from '../tabs/channel.ts';
-import { createTabs, type Tabs } from '../tabs/words.ts';
+import { codeOf } from '../policy/made-by.ts';
+import type { TabsCode } from '../tabs/share-across-tabs.ts';
+import type { Tabs } from '../tabs/words.ts';
 import { type Admission, createAdmission } from './admission.ts';
 import { hasPage } from './has-page.ts';
 import type { Network } from './network.ts';
@@ -41,7 +42,7 @@ export function createOrigins(
   clock: Clock,
   random: Random,
   defaults: OriginOptions,
-  network?: Network,
+  network: Network,
 ): Origins {
   /** By what stands before the path: so that a URL need not be parsed for every request. */
   const keys = new Map<string, string>();
@@ -63,13 +64,12 @@ export function createOrigins(
     }
     return key;
   };
+  const sharing = defaults.tabs && codeOf<TabsCode>(defaults.tabs);
   let opened: { readonly tabs: Tabs | undefined } | undefined;
   /** With the first request, not before: nothing starts at import, or on a server. */
   const openTabs = (): Tabs | undefined => {
     if (!opened) {
-      const { share = true } = defaults;
-      const ports = share === true ? browserPorts(hasPage()) : share || undefined;
-      opened = { tabs: ports && createTabs(random, ports) };
+      opened = { tabs: sharing?.open(random, hasPage()) };
     }
     return opened.tabs;
   };
@@ -92,9 +92,10 @@ export function createOrigins(
       clock,
       random,
       { ...defaults, ...options },
-      tabs && ((hear) => tabs.join(key, hear)),
       network,
       () => watchers > 0,
+      tabs &&
+        sharing && { join: (hear) => tabs.join(key, hear), createLeader: sharing.createLeader },
     );
     admissions.set(key, admission);
     admission.subscribe(() => changes.set({}));

@@ -1,3 +1,5 @@
+import { code, type MadeBy } from '../policy/made-by.ts';
+import { checkNumbers } from './check-numbers.ts';
 import { createStore, type Readable } from './store.ts';
 
 /** How many retries an origin is worth, for one tab. */
@@ -15,6 +17,40 @@ export interface Budget extends Readable<number> {
   /** Pays for a retry that is made whatever is left. */
   readonly charge: () => true;
   readonly succeed: () => void;
+}
+
+/** What a retry budget brings. */
+export interface BudgetCode {
+  readonly by: 'retryBudget';
+  readonly open: () => Budget;
+}
+
+/** Retries cost nothing. */
+export const noBudget: Budget = {
+  getState: () => Infinity,
+  subscribe: () => () => {},
+  spend: () => true,
+  charge: () => true,
+  succeed() {},
+};
+
+/**
+ * Pays the retries to each origin from a budget that only successes fill again, for `budget`.
+ *
+ * @throws TypeError when an option is not as it must be.
+ *
+ * @example
+ * ```ts
+ * const frugal = createSteadfetch({ budget: retryBudget({ maxTokens: 5 }) });
+ * ```
+ */
+export function retryBudget(options: BudgetOptions = {}): MadeBy<'retryBudget'> {
+  checkNumbers('retryBudget', options, {
+    maxTokens: [1, Infinity],
+    tokensPerSuccess: [0, Infinity],
+  });
+  const made: BudgetCode = { by: 'retryBudget', open: () => createBudget(options) };
+  return { [code]: made };
 }
 
 /**

@@ -74,7 +74,7 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
   const core = createOutboxCore({
     // What is on the disk is of the clock on the wall, which all tabs share.
     sender: { ...instance, clock, fetch },
-    network: instance.connectivity.network,
+    network: instance.network,
     ports,
     name: database,
     handlers: definitions,

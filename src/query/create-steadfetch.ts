@@ -1,8 +1,5 @@
-import type { Query } from '@tanstack/react-query';
-import { createConnectivity } from '../connectivity/create-connectivity.ts';
-import { browserHint } from '../connectivity/hint.ts';
-import { watchPageLife } from '../connectivity/page-life.ts';
-import { checkConnectivity, sendProbe } from '../connectivity/probe.ts';
+import { onlineManager, type Query } from '@tanstack/react-query';
+import type { Connectivity } from '../connectivity/connectivity.ts';
 import { defineApis } from '../fetch/api-profile.ts';
 import { createFetch } from '../fetch/create-fetch.ts';
 import { createEmitter } from '../fetch/events.ts';
@@ -10,13 +7,16 @@ import { createJson } from '../fetch/json.ts';
 import type { LiveOperation, Signals } from '../fetch/live-operation.ts';
 import { createOperations } from '../fetch/operations.ts';
 import { createPassage } from '../fetch/passage.ts';
+import { createHeart } from '../origin/heart.ts';
+import { checkHealth } from '../origin/options.ts';
 import { createSteadyClock } from '../lib/steady-clock.ts';
 import { systemClock, systemRandom, systemTransport } from '../policy/clock.ts';
+import { codeOf } from '../policy/made-by.ts';
 import { type PolicyOptions, presets } from '../policy/options.ts';
 import { definePolicy } from '../policy/validate.ts';
+import { createBrowserNetwork } from './browser-network.ts';
 import { endWithQuery } from './end-with-query.ts';
 import { createFailureLedger } from './failure-ledger.ts';
-import { feedOnlineManager } from './feed-online.ts';
 import { createPersister } from './persister.ts';
 import { register, registerSteady } from './registry.ts';
 import { createRetryPair, type RetryPair } from './retry-pair.ts';
@@ -28,6 +28,13 @@ import type {
   SteadfetchConfig,
 } from './steadfetch.ts';
 import { createWake } from './wake.ts';
+import type { ConnectivityCode } from './watch-connectivity.ts';
+
+/** Nobody watches the network: a request without an answer is its server's doing, unless React Query says that it is offline. */
+const trusting: Pick<Connectivity, 'answered' | 'failed'> = {
+  answered() {},
+  failed: (_sentAt, _url, judge) => judge(onlineManager.isOnline()),
+};
 
 /**
  * Makes a Steadfetch instance.
@@ -46,7 +53,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const { fetch: transport = systemTransport } = config;
   // Durations are measured with it: a wall clock that is set makes nobody wait for longer.
   const clock = createSteadyClock(wall);
-  const { probe } = checkConnectivity('createSteadfetch: connectivity', config.connectivity);
+  checkHealth('createSteadfetch: health', config.health);
   const policy = definePolicy('createSteadfetch', presets.interactive, config.policy);
   const emitter = createEmitter();
   const environment = { clock, random, policy, emitter };
@@ -55,24 +62,25 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const ledger = createFailureLedger(clock, operations);
   const byQuery = new WeakMap<Query, LiveOperation>();
 
-  const hint = browserHint();
-  const page = watchPageLife(clock, random);
-  const connectivity = createConnectivity(
+  const heart = createHeart(clock);
+  const watch = config.connectivity && codeOf<ConnectivityCode>(config.connectivity);
+  const browser = createBrowserNetwork(heart);
+  const watched = watch?.open({
     clock,
     random,
-    hint,
-    hint && probe ? (signal) => sendProbe(clock, transport, probe, signal) : undefined,
-    (origin, signal) => sendProbe(clock, transport, { url: `${origin}/` }, signal),
-    () => passage.origins.known(),
-  );
-  const giveBack = hint && feedOnlineManager(connectivity, hint);
-  const passage = createPassage({ clock, random, operations }, config.origin, {
-    connectivity,
-    page,
+    heart,
+    transport,
+    knownOrigins: () => passage.origins.known(),
+  });
+  const passage = createPassage({ clock, random, operations }, config, {
+    connectivity: watched?.connectivity ?? trusting,
+    network: watched?.connectivity.network ?? browser,
+    page: watched?.page,
+    rateLimit: config.rateLimit,
   });
   const wake = createWake(
     clock,
-    connectivity.network.heart,
+    heart,
     (query) => byQuery.get(query),
     () => passage.origins.reconsider(),
   );
@@ -99,6 +107,8 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const instance = {
     ...context,
     fetch,
+    connectivity: watched?.connectivity,
+    network: watched?.connectivity.network ?? browser,
     persist: createPersister.bind(undefined, context),
     own: undefined,
   };
@@ -132,9 +142,8 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     policy,
     subscribe: emitter.subscribe,
     dispose() {
-      giveBack?.();
-      page?.dispose();
-      connectivity.dispose();
+      watched?.dispose();
+      browser.dispose();
       passage.origins.dispose();
       wake.dispose();
       ends.dispose();

@@ -3,6 +3,7 @@ import type { Connectivity } from '../connectivity/connectivity.ts';
 import type { SteadyFetch } from '../fetch/create-fetch.ts';
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { LoopContext } from '../fetch/loop.ts';
+import type { Network } from '../origin/network.ts';
 import type { Origins } from '../origin/origins.ts';
 import type { Clock } from '../policy/clock.ts';
 import { reject } from '../policy/check-option.ts';
@@ -18,7 +19,9 @@ export interface Instance extends LoopContext {
   /** The newest operation of each query. */
   readonly byQuery: WeakMap<Query, LiveOperation>;
   readonly origins: Origins;
-  readonly connectivity: Connectivity;
+  /** Undefined where nobody watches the network. */
+  readonly connectivity: Connectivity | undefined;
+  readonly network: Network;
   readonly fetch: SteadyFetch;
   /** Makes the persister of its queries, around one of the app's own. */
   readonly persist: (inner?: AnyPersister) => SteadyPersister;

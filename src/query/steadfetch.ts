@@ -1,24 +1,27 @@
 import type { Query, QueryFunction, QueryFunctionContext, QueryKey } from '@tanstack/react-query';
-import type { ConnectivityOptions } from '../connectivity/probe.ts';
 import type { ApiProfile } from '../fetch/api-profile.ts';
 import type { SteadyFetch } from '../fetch/create-fetch.ts';
 import type { Listener } from '../fetch/events.ts';
 import type { SteadyJson } from '../fetch/json.ts';
 import type { OriginOptions } from '../origin/options.ts';
 import type { Clock, Random, Transport } from '../policy/clock.ts';
+import type { MadeBy } from '../policy/made-by.ts';
 import type { Policy, PolicyOptions } from '../policy/options.ts';
 import type { RetryPair, SpreadRetryPair } from './retry-pair.ts';
 
 /** What a Steadfetch instance is made of. */
-export interface SteadfetchConfig {
+export interface SteadfetchConfig extends OriginOptions {
   /** How failures are answered, everywhere. @default presets.interactive */
   readonly policy?: PolicyOptions | undefined;
   /** What is known of single APIs. @default [] */
   readonly apis?: readonly ApiProfile[] | undefined;
-  /** How origins are treated: retry budget, health, concurrency limit. */
-  readonly origin?: OriginOptions | undefined;
-  /** How it is found out whether the network is there. */
-  readonly connectivity?: ConnectivityOptions | undefined;
+  /**
+   * How it is found out whether the network is there. Without it, React Query's `onlineManager` has the
+   * browser's word for it, and pauses what is offline. @default none
+   */
+  readonly connectivity?: MadeBy<'watchConnectivity'> | undefined;
+  /** How answers tell how many requests are left; a Retry-After is kept to without it. @default none */
+  readonly rateLimit?: MadeBy<'rateLimitFields'> | undefined;
   /** What sends the requests. @default the fetch of this environment, looked up at every request */
   readonly fetch?: Transport | undefined;
   /** @default the clock of this environment */

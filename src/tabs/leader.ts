@@ -19,6 +19,17 @@ export interface Leader {
   readonly repeat: () => number;
 }
 
+/** There is no other tab. */
+export const noLeader: Leader = {
+  hear: () => false,
+  isElsewhere: () => false,
+  waitsUntil: () => 0,
+  lead() {},
+  rest() {},
+  leave() {},
+  repeat: () => Infinity,
+};
+
 /** A leader says that it is there so often. */
 const repeatMs = 3000;
 /** One that has said nothing for so long hangs, or is hidden: another tab probes. */
@@ -29,7 +40,7 @@ const backgroundMs = 30_000;
 /** No word of another tab makes a user wait for longer. */
 const longestMs = 15_000;
 
-export function createLeader(clock: Clock, random: Random, line: Line | undefined): Leader {
+export function createLeader(clock: Clock, random: Random, line: Line): Leader {
   /** What this tab probes, and when it said so. */
   const led = new Map<string, number>();
   /** What others probe: until when a user, and the background, leave it to them. */
@@ -37,12 +48,12 @@ export function createLeader(clock: Clock, random: Random, line: Line | undefine
 
   const say = (scope: string): void => {
     led.set(scope, clock.now());
-    line?.say({ kind: 'down', scope, isProbed: true });
+    line.say({ kind: 'down', scope, isProbed: true });
   };
   return {
     hear(scope, from) {
       // Of two leaders, the one with the lower number goes on.
-      if (!line || (led.has(scope) && line.id() < from)) return false;
+      if (led.has(scope) && line.id() < from) return false;
       led.delete(scope);
       const now = clock.now();
       const share = 1 + random();
@@ -67,7 +78,7 @@ export function createLeader(clock: Clock, random: Random, line: Line | undefine
       followed.delete(scope);
     },
     repeat() {
-      if (!line?.isSeen()) return Infinity;
+      if (!line.isSeen()) return Infinity;
       let next = Infinity;
       for (const [scope, saidAt] of led) {
         if (clock.now() >= saidAt + repeatMs) say(scope);

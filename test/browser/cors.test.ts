@@ -19,7 +19,7 @@ const said = (): string[] => warn.mock.calls.map((call) => call.join(' '));
 /** A retried GET whose first attempt meets this answer, once it has been decided on. */
 async function afterFirst(answer: AnswerName) {
   const talk = openTalk(origin, answer, 'ok');
-  const steady = createSteadfetch({ random: () => 0.5, origin: noOrigin });
+  const steady = createSteadfetch({ random: () => 0.5, ...noOrigin });
   const decided = new Promise<SteadfetchEvent>((resolve) => {
     steady.subscribe((event) => void (event.type === 'decision' && resolve(event)));
   });
@@ -28,7 +28,7 @@ async function afterFirst(answer: AnswerName) {
 }
 
 test('a 503 without CORS headers is a NetworkError, and the hint is said once per origin', async () => {
-  const { fetch } = createSteadfetch({ origin: noOrigin });
+  const { fetch } = createSteadfetch({ ...noOrigin });
   for (const its of [origin, origin, second]) {
     const talk = openTalk(its, 'unavailable-without-cors');
     const error = await rejectionOf(fetch(talk.url));
@@ -43,7 +43,7 @@ test('a 503 without CORS headers is a NetworkError, and the hint is said once pe
 });
 
 test('a Retry-After that is not exposed is invisible, and the hint is said once per origin', async () => {
-  const { fetch } = createSteadfetch({ origin: noOrigin });
+  const { fetch } = createSteadfetch({ ...noOrigin });
   for (const its of [origin, origin, second]) {
     const talk = openTalk(its, 'retry-after-hidden');
     expect(await rejectionOf(fetch(talk.url))).toMatchObject({

@@ -24,7 +24,7 @@ test('in a hidden tab a mutation of ours is sent again, same key, where a plain 
     apis: [{ match: origin, idempotency: defineIdempotency({ header: 'Idempotency-Key' }) }],
     policy: { baseMs: 0 },
     // It would hold both: the two fail three times in all.
-    origin: { health: false },
+    health: false,
   });
   const client = new QueryClient({ defaultOptions: steady.defaultOptions });
   client.mount();

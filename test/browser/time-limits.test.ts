@@ -104,7 +104,7 @@ test('a stream that ends in time is whole', async () => {
 
 test('retry makes a new request after a time-out, and gives the old one up', async () => {
   const talk = openTalk(origin, 'hang', 'ok');
-  const steady = createSteadfetch({ policy: { backoff: 'none' }, origin: noOrigin });
+  const steady = createSteadfetch({ policy: { backoff: 'none' }, ...noOrigin });
   const value = retry(steady, (context) => steady.json(talk.url, context));
   await talk.arrived(1);
   await vi.advanceTimersByTimeAsync(10_999);

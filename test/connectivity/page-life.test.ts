@@ -6,6 +6,8 @@ import {
   type SteadfetchConfig,
   mutationOptions,
   defineIdempotency,
+  limitConcurrency,
+  watchConnectivity,
 } from 'steadfetch';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { instanceOf } from '../../src/query/registry.ts';
@@ -42,7 +44,12 @@ function rig(count = 1, config: SteadfetchConfig = {}): Rig {
     });
   const handlers = Array.from({ length: count }, () => pending);
   const server = fakeServer(pending, ...handlers.slice(1), answer());
-  const steady = createSteadfetch({ fetch: server.fetch, random: () => 0.5, ...config });
+  const steady = createSteadfetch({
+    fetch: server.fetch,
+    random: () => 0.5,
+    connectivity: watchConnectivity(),
+    ...config,
+  });
   onTestFinished(() => {
     steady.dispose();
     happen('pageshow');
@@ -246,7 +253,11 @@ describe('a request that is cut off while the page may be on its way out', () =>
 
   test('one that fails again is a failure', async () => {
     const server = fakeServer(refuse);
-    const steady = createSteadfetch({ fetch: server.fetch, random: () => 0.5 });
+    const steady = createSteadfetch({
+      fetch: server.fetch,
+      random: () => 0.5,
+      connectivity: watchConnectivity(),
+    });
     happen('beforeunload');
     const call = observe(steady.fetch(`${origin}/a`));
     await advance(3000);
@@ -279,7 +290,11 @@ describe('a request that is cut off while the page may be on its way out', () =>
     function download(next: Handler = answer(200, 'new'), status = 200): Download {
       const { handler, wire } = streaming({ status });
       const server = fakeServer(handler, next);
-      const steady = createSteadfetch({ fetch: server.fetch, random: () => 0.5 });
+      const steady = createSteadfetch({
+        fetch: server.fetch,
+        random: () => 0.5,
+        connectivity: watchConnectivity(),
+      });
       onTestFinished(() => steady.dispose());
       const cut = (): void => {
         happen('beforeunload');
@@ -355,9 +370,9 @@ describe('a request that is cut off while the page may be on its way out', () =>
       const body = observe((await steady.fetch(`${origin}/a`)).text());
       cut();
       await advance(1499);
-      expect(connectivity.getState().status).toBe('online');
+      expect(connectivity?.getState().status).toBe('online');
       await advance(1);
-      expect(connectivity.getState().status).toBe('suspect');
+      expect(connectivity?.getState().status).toBe('suspect');
       expect(body.state).toBe('rejected');
     });
 
@@ -387,7 +402,7 @@ describe('a request that is cut off while the page may be on its way out', () =>
   });
 
   describe('and the places of its origin', () => {
-    const onePlace = { origin: { concurrency: { maxInFlight: 1 } } };
+    const onePlace = { health: {}, concurrency: limitConcurrency({ maxInFlight: 1 }) };
 
     test.each<[string, Handler]>([
       ['answered', answer()],
@@ -396,7 +411,12 @@ describe('a request that is cut off while the page may be on its way out', () =>
     ])('a body that is asked for again keeps none, once it is %s', async (_name, next) => {
       const { handler, wire } = streaming();
       const server = fakeServer(handler, next, answer());
-      const steady = createSteadfetch({ fetch: server.fetch, random: () => 0.5, ...onePlace });
+      const steady = createSteadfetch({
+        fetch: server.fetch,
+        random: () => 0.5,
+        connectivity: watchConnectivity(),
+        ...onePlace,
+      });
       const body = observe((await steady.fetch(`${origin}/a`)).text());
       happen('beforeunload');
       wire.cut(new TypeError('network error'));

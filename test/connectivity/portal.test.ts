@@ -1,5 +1,6 @@
 import { QueryClient } from '@tanstack/react-query';
-import { createSteadfetch, type Steadfetch, retry } from 'steadfetch';
+import { createSteadfetch, type Steadfetch, retry, watchConnectivity } from 'steadfetch';
+import type { Connectivity } from '../../src/connectivity/connectivity.ts';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { instanceOf } from '../../src/query/registry.ts';
 import { answer, type FakeServer, fakeServer, origin } from '../fetch/fake-server.ts';
@@ -33,18 +34,18 @@ function behindPortal(untilMs: number, hasCheck: boolean): Rig {
   const steady = createSteadfetch({
     fetch: server.fetch,
     random: () => 0.5,
-    connectivity: {
-      probe: hasCheck && {
+    connectivity: watchConnectivity({
+      check: hasCheck && {
         url: '/ping',
         method: 'GET',
         expect: async (response) => (await response.text()) === 'pong',
       },
-    },
+    }),
   });
   onTestFinished(() => steady.dispose());
   const client = new QueryClient({ defaultOptions: steady.defaultOptions });
   const { connectivity } = instanceOf(client, 'test');
-  return { steady, status: () => connectivity.getState().status, timesMs: () => times };
+  return { steady, status: () => `${connectivity?.getState().status}`, timesMs: () => times };
 }
 
 test('the page of a captive portal makes the network be checked, and all waits until it is gone', async () => {
@@ -83,11 +84,11 @@ test('a connection without TLS that is sent to another origin proves nothing of 
     Object.defineProperty(response, 'url', { value: 'http://portal.example/login' });
     return response;
   });
-  const steady = createSteadfetch({ fetch: server.fetch });
+  const steady = createSteadfetch({ fetch: server.fetch, connectivity: watchConnectivity() });
   onTestFinished(() => steady.dispose());
   const client = new QueryClient({ defaultOptions: steady.defaultOptions });
   const { connectivity } = instanceOf(client, 'test');
-  const answered = vi.spyOn(connectivity, 'answered');
+  const answered = vi.spyOn(connectivity as Connectivity, 'answered');
   await steady.fetch('http://api.example/a');
   expect(answered).not.toHaveBeenCalled();
   await steady.fetch('https://api.example/a');

@@ -1,7 +1,8 @@
 import type { Connectivity } from '../../src/connectivity/connectivity.ts';
 import { createConnectivity } from '../../src/connectivity/create-connectivity.ts';
+import { createHeart } from '../../src/origin/heart.ts';
 import type { HintEvent } from '../../src/connectivity/hint.ts';
-import type { ProbeResult } from '../../src/connectivity/probe.ts';
+import type { CheckResult } from '../../src/connectivity/check.ts';
 import type { Random } from '../../src/policy/clock.ts';
 import { createVirtualClock, epochMs, type VirtualClock } from '../origin/virtual-clock.ts';
 
@@ -18,7 +19,7 @@ export interface Evidence {
   /** How many of them are under way, and not called off. */
   readonly underWay: () => number;
   /** The probe or look that was sent last comes to this. */
-  readonly end: (result: ProbeResult) => Promise<void>;
+  readonly end: (result: CheckResult) => Promise<void>;
   /** Status and time, at each change. */
   readonly story: readonly string[];
   /** A request fails that was sent then, now if it is left out: whose doing that is, once it is known. */
@@ -46,7 +47,7 @@ export function gather(start: Start = {}): Evidence {
   const listeners = new Set<(event: HintEvent) => void>();
   const probes: number[] = [];
   const looks: string[] = [];
-  let finish: (result: ProbeResult) => void = () => {};
+  let finish: (result: CheckResult) => void = () => {};
   const hint = {
     isOffline: () => isOffline,
     watch(listener: (event: HintEvent) => void) {
@@ -55,7 +56,7 @@ export function gather(start: Start = {}): Evidence {
     },
   };
   const sent = new Set<object>();
-  const send = (signal: AbortSignal): Promise<ProbeResult> => {
+  const send = (signal: AbortSignal): Promise<CheckResult> => {
     const one = {};
     sent.add(one);
     signal.addEventListener('abort', () => sent.delete(one));
@@ -66,17 +67,18 @@ export function gather(start: Start = {}): Evidence {
       };
     });
   };
-  const probe = (signal: AbortSignal): Promise<ProbeResult> => {
+  const probe = (signal: AbortSignal): Promise<CheckResult> => {
     probes.push(clock.elapsed());
     return send(signal);
   };
-  const lookAt = (origin: string, signal: AbortSignal): Promise<ProbeResult> => {
+  const lookAt = (origin: string, signal: AbortSignal): Promise<CheckResult> => {
     looks.push(`${clock.elapsed()} ${origin}`);
     return send(signal);
   };
   const connectivity = createConnectivity(
     clock,
     random,
+    createHeart(clock),
     hasPage ? hint : undefined,
     hasProbe ? probe : undefined,
     lookAt,
@@ -109,8 +111,8 @@ export function gather(start: Start = {}): Evidence {
     answer: (sentAtMs = clock.elapsed(), url = 'https://api.example/a') =>
       connectivity.answered(epochMs + sentAtMs, clock.now(), url),
     state() {
-      const { status, since, nextProbeAt } = connectivity.getState();
-      return [status, since - epochMs, nextProbeAt && nextProbeAt - epochMs];
+      const { status, since, nextCheckAt } = connectivity.getState();
+      return [status, since - epochMs, nextCheckAt && nextCheckAt - epochMs];
     },
   };
 }

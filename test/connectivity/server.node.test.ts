@@ -1,7 +1,7 @@
 import { onlineManager, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createElement, type ReactElement } from 'react';
 import { renderToString } from 'react-dom/server';
-import { createSteadfetch } from 'steadfetch';
+import { createSteadfetch, watchConnectivity } from 'steadfetch';
 import { useConnectivity } from 'steadfetch/react';
 import { expect, test, vi } from 'vitest';
 
@@ -12,7 +12,10 @@ test('on a server there is no probe, no timer, no listener, and React Query keep
   vi.useFakeTimers();
   const setEventListener = vi.spyOn(onlineManager, 'setEventListener');
   const fetch = vi.fn<typeof globalThis.fetch>(refuse);
-  const steady = createSteadfetch({ fetch, connectivity: { probe: { url: '/here' } } });
+  const steady = createSteadfetch({
+    fetch,
+    connectivity: watchConnectivity({ check: { url: '/here' } }),
+  });
   expect(vi.getTimerCount()).toBe(0);
   expect(setEventListener).not.toHaveBeenCalled();
   await expect(steady.fetch('http://api.example/a')).rejects.toMatchObject({ code: 'network' });
@@ -26,9 +29,9 @@ test('the hook renders: nothing is known yet, and nothing is wrong', () => {
   const steady = createSteadfetch();
   const client = new QueryClient({ defaultOptions: steady.defaultOptions });
   function Network(): string {
-    const { status, since, nextProbeAt, checkNow } = useConnectivity();
+    const { status, since, nextCheckAt, checkNow } = useConnectivity();
     checkNow();
-    return `${status} ${since} ${nextProbeAt}`;
+    return `${status} ${since} ${nextCheckAt}`;
   }
   const child: ReactElement = createElement(Network);
   const html = renderToString(createElement(QueryClientProvider, { client }, child));

@@ -1,9 +1,13 @@
+import { limitConcurrency } from 'steadfetch';
 import { expect, test } from 'vitest';
 import { expectPicture } from './expect-picture.ts';
 import { createStage, laneOf } from './stage.ts';
 
 test('the timeline of the concurrency limit is that of the code', async () => {
-  const stage = createStage({ origin: { concurrency: { maxInFlight: 2, maxQueued: 2 } } });
+  const stage = createStage({
+    health: {},
+    concurrency: limitConcurrency({ maxInFlight: 2, maxQueued: 2 }),
+  });
   for (const name of 'ABCDE') stage.server.plan(`/${name}`, { afterMs: 1000 });
   await stage.play(2500, [
     ...[...'ABCD'].map((name, index) => [index * 100, () => stage.ask(name)] as const),

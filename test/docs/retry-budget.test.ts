@@ -1,3 +1,4 @@
+import { retryBudget } from 'steadfetch';
 import { expect, test } from 'vitest';
 import { expectPicture, measure } from './expect-picture.ts';
 import { createStage } from './stage.ts';
@@ -8,7 +9,7 @@ const wellAtS = 22;
 const endS = 30;
 
 test('the timeline of the retry budget is that of the code', async () => {
-  const stage = createStage();
+  const stage = createStage({ budget: retryBudget() });
   const { budget } = stage.gate();
   const script: [number, () => void][] = [];
   for (let second = 0; second < endS; second++) {

@@ -100,7 +100,7 @@ function openTab(rig: Rig, steady: Steadfetch, client: QueryClient): Tab {
 
 /** The stage of a picture: a server, a tab, and a script of what happens when. */
 export function createStage(config: SteadfetchConfig = {}) {
-  const rig = createRig({ origin: {}, ...config });
+  const rig = createRig({ health: {}, ...config });
   const tab = openTab(rig, rig.steady, rig.client);
   return {
     rig,

@@ -29,7 +29,7 @@ async function run(
     fetch: server.fetch,
     apis,
     policy: { maxRetries: 2 },
-    origin: noOrigin,
+    ...noOrigin,
   });
   const result = observe(
     retry(steady, ({ signal }) =>

@@ -1,4 +1,4 @@
-import { createSteadfetch, retry } from 'steadfetch';
+import { createSteadfetch, retry, watchConnectivity } from 'steadfetch';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { sleep as wait } from '../../src/fetch/sleep.ts';
 import { systemClock } from '../../src/policy/clock.ts';
@@ -22,7 +22,8 @@ function setVisibility(value: DocumentVisibilityState): void {
   onTestFinished(() => void Reflect.deleteProperty(document, 'visibilityState'));
 }
 const advance = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
-const start = (handler: Handler) => createSteadfetch({ fetch: fakeServer(handler).fetch });
+const start = (handler: Handler) =>
+  createSteadfetch({ fetch: fakeServer(handler).fetch, connectivity: watchConnectivity() });
 
 test('an answer that came while the tab was frozen is no time-out, though its timer is overdue', async () => {
   let respond = (): void => {};
@@ -96,7 +97,7 @@ describe('sleep during an attempt does not use up the deadline of its operation'
     const first: Handler = () => new Promise((_resolve, reject) => (cut = reject));
     const server = fakeServer(first, ...next);
     const origins = { health: false } as const;
-    const steady = createSteadfetch({ fetch: server.fetch, random: () => 0.5, origin: origins });
+    const steady = createSteadfetch({ fetch: server.fetch, random: () => 0.5, ...origins });
     onTestFinished(() => steady.dispose());
     const run = () =>
       observe(
@@ -148,7 +149,7 @@ describe('sleep during an attempt does not use up the deadline of its operation'
     const pending: Handler = () => new Promise((_resolve, reject) => cuts.push(reject));
     const server = fakeServer(pending, pending, answer());
     const origins = { health: false } as const;
-    const steady = createSteadfetch({ fetch: server.fetch, random: () => 0.5, origin: origins });
+    const steady = createSteadfetch({ fetch: server.fetch, random: () => 0.5, ...origins });
     const both = ({ signal }: { readonly signal: AbortSignal }) =>
       Promise.all(['a', 'b'].map((path) => steady.fetch(`${origin}/${path}`, { signal })));
     const call = observe(retry(steady, both, { timeout: 5000, deadlineMs: 6499 }));

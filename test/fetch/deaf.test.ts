@@ -5,6 +5,7 @@ import {
   type SteadfetchConfig,
   type Transport,
   retry,
+  limitConcurrency,
 } from 'steadfetch';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { bodyReaderEntries } from './body-readers.ts';
@@ -98,7 +99,10 @@ describe('a transport that does not heed its signal', () => {
 });
 
 describe('a transport that is none', () => {
-  const oneSlot: SteadfetchConfig = { origin: { concurrency: { maxInFlight: 1 } } };
+  const oneSlot: SteadfetchConfig = {
+    health: {},
+    concurrency: limitConcurrency({ maxInFlight: 1 }),
+  };
 
   test.each<[string, Transport]>([
     ['resolves with nothing', async () => undefined as never],

@@ -132,7 +132,7 @@ test('the operation on an error does not change with the attempts after it', asy
   const steady = createSteadfetch({
     fetch: server.fetch,
     policy: { maxRetries: 2, baseMs: 0 },
-    origin: noOrigin,
+    ...noOrigin,
   });
   const errors: unknown[] = [];
   const result = observe(

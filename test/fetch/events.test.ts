@@ -23,7 +23,7 @@ function record(...handlers: readonly [Handler, ...Handler[]]) {
   const steady = createSteadfetch({
     fetch: server.fetch,
     random: () => 0.5,
-    origin: noOrigin,
+    ...noOrigin,
   });
   const lines: string[] = [];
   steady.subscribe((event) => {

@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => vi.unstubAllEnvs());
 
 const create = (handler: Handler): Steadfetch =>
-  createSteadfetch({ fetch: fakeServer(handler).fetch, origin: noOrigin });
+  createSteadfetch({ fetch: fakeServer(handler).fetch, ...noOrigin });
 
 /** What was said to the developer, oldest first. */
 const said = (): string[] => warn.mock.calls.map((call) => call.join(' '));
@@ -156,7 +156,7 @@ test('an async shouldRetry is a mistake that is said', async () => {
   const server = fakeServer(refuse);
   // @ts-expect-error: a promise is no answer that can be given at once.
   const policy: PolicyOptions = { shouldRetry: async () => false };
-  const steady = createSteadfetch({ fetch: server.fetch, policy, origin: noOrigin });
+  const steady = createSteadfetch({ fetch: server.fetch, policy, ...noOrigin });
   observe(retry(steady, (context) => steady.fetch(origin, context)));
   await vi.runAllTimersAsync();
   expect(server.requests).toHaveLength(4);

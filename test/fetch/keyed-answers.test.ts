@@ -4,6 +4,7 @@ import {
   type IdempotencyRules,
   isNotSentError,
   defineIdempotency,
+  limitConcurrency,
 } from 'steadfetch';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { answer, fakeServer, type Handler, origin, refuse } from './fake-server.ts';
@@ -243,9 +244,9 @@ describe('a key that is older than the API keeps it', () => {
   test('gives back its place at the gate', async () => {
     const server = fakeServer(later(60_001), answer());
     const idempotency = { ...profiles.draft, lifetimeMs };
-    const origins = { concurrency: { maxInFlight: 1 } };
+    const origins = { concurrency: limitConcurrency({ maxInFlight: 1 }) };
     const steady = createSubmitter(server.fetch, [{ match: origin, idempotency }], {
-      origin: origins,
+      ...origins,
     });
     const { error } = await steady.submit((fetch) => fetch(origin, post));
     expect(error).toMatchObject({ outcome: { kind: 'expired' } });

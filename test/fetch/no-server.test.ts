@@ -1,5 +1,5 @@
 import { QueryClient } from '@tanstack/react-query';
-import { createSteadfetch } from 'steadfetch';
+import { createSteadfetch, watchConnectivity } from 'steadfetch';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { instanceOf } from '../../src/query/registry.ts';
 import { answer, fakeServer, origin, refuse } from './fake-server.ts';
@@ -14,7 +14,11 @@ function create() {
     ...(Array.from({ length: 12 }, () => refuse) as [typeof refuse]),
     answer(),
   );
-  const steady = createSteadfetch({ fetch: server.fetch, random: () => 0.5 });
+  const steady = createSteadfetch({
+    fetch: server.fetch,
+    random: () => 0.5,
+    connectivity: watchConnectivity(),
+  });
   onTestFinished(() => steady.dispose());
   const client = new QueryClient({ defaultOptions: steady.defaultOptions });
   return { steady, server, ...instanceOf(client, 'test') };
@@ -29,7 +33,7 @@ test.each<[string, string | Request, RequestInit]>([
   const { steady, connectivity } = create();
   for (let count = 0; count < 12; count++)
     expect(await rejectionOf(steady.fetch(input, init))).toMatchObject({ code: 'network' });
-  expect(connectivity.getState().status).toBe('online');
+  expect(connectivity?.getState().status).toBe('online');
   const next = observe(steady.fetch(url));
   await settled();
   expect(next.state).toBe('resolved');
@@ -40,6 +44,6 @@ test.each(['data:text/plain,content', `blob:${origin}/0e3`, 'DATA:,'])(
   async (local) => {
     const { steady, origins, connectivity } = create();
     expect(await rejectionOf(steady.fetch(local))).toMatchObject({ code: 'network' });
-    expect([origins.known(), connectivity.getState().status]).toEqual([[], 'online']);
+    expect([origins.known(), connectivity?.getState().status]).toEqual([[], 'online']);
   },
 );

@@ -38,7 +38,7 @@ function run(
     fetch: server.fetch,
     random: () => 0.5,
     policy,
-    origin: noOrigin,
+    ...noOrigin,
   });
   const result = observe(retry(steady, ({ signal }) => steady.fetch(url, { signal }), options));
   return { steady, server, result };
@@ -102,7 +102,7 @@ test('a wrong option is refused before the function runs', async () => {
 });
 
 test('the function is told the attempt, counted from 1, and one signal for all of them', async () => {
-  const steady = createSteadfetch({ fetch: fakeServer(refuse).fetch, origin: noOrigin });
+  const steady = createSteadfetch({ fetch: fakeServer(refuse).fetch, ...noOrigin });
   const seen: { attempt: number; signal: AbortSignal }[] = [];
   const result = observe(
     retry(steady, (context) => {

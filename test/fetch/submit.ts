@@ -38,7 +38,7 @@ export function createSubmitter(
   apis: readonly ApiProfile[],
   config: SteadfetchConfig = {},
 ): Submitter {
-  const steady = createSteadfetch({ origin: noOrigin, ...config, fetch, apis });
+  const steady = createSteadfetch({ ...noOrigin, ...config, fetch, apis });
   const { operations, signals, clock } = instanceOfSteady(steady, 'createSubmitter');
   return {
     fetch: steady.fetch,

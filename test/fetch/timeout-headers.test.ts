@@ -10,7 +10,7 @@ const url = `${origin}/items`;
 
 function hanging() {
   const server = fakeServer(hang);
-  const steady = createSteadfetch({ fetch: server.fetch, origin: noOrigin });
+  const steady = createSteadfetch({ fetch: server.fetch, ...noOrigin });
   return { server, steady };
 }
 

@@ -14,7 +14,7 @@ test('one time-out is not an outage, nor what a time-out and an answer leave', (
 });
 
 test('one time-out is retried like any failure, and what is asked meanwhile goes at once', async () => {
-  const rig = createRig({ origin: { share: false } });
+  const rig = createRig({ health: {} });
   rig.server.plan('/report', 'hang');
   const { client, steady, server, time } = rig;
   const ask = (path: string) =>
@@ -35,7 +35,7 @@ test('one time-out is retried like any failure, and what is asked meanwhile goes
 });
 
 test('a report that takes 12 s under a limit of 10 s fails with an error that names `timeout`, and pauses nothing else', async () => {
-  const rig = createRig({ origin: { share: false } });
+  const rig = createRig({ health: {} });
   const { client, steady, server, time, events } = rig;
   server.plan('/report', ...Array.from({ length: 20 }, () => ({ afterMs: 12_000 })));
   const report = observe(

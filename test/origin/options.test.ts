@@ -1,54 +1,67 @@
-import { createSteadfetch } from 'steadfetch';
+import { createSteadfetch, limitConcurrency, rateLimitFields, retryBudget } from 'steadfetch';
 import { expect, test } from 'vitest';
-import { checkOrigin } from '../../src/origin/options.ts';
 
-/** As it comes from JavaScript, or from JSON. */
-const check = (options: object): void => checkOrigin('here', options);
+const makers: Readonly<Record<string, (options: never) => unknown>> = {
+  retryBudget,
+  limitConcurrency,
+  rateLimitFields,
+  'createSteadfetch: health': (health) => createSteadfetch({ health }),
+};
 
-const absent = 'left out: there is no such option';
 const range = (least: number): string => `a number from ${least} to Infinity`;
+const fields = { remaining: 'x-left', reset: 'x-reset' };
 
-test.each([
-  [{ budget: { maxTokens: 0 } }, 'budget.maxTokens', range(1)],
-  [{ budget: { maxTokens: '10' } }, 'budget.maxTokens', range(1)],
-  [{ budget: { tokensPerSuccess: -0.1 } }, 'budget.tokensPerSuccess', range(0)],
-  [{ budget: { maxToken: 10 } }, 'budget.maxToken', absent],
-  [{ health: { maxChance: 1.1 } }, 'health.maxChance', 'a number from 0 to 1'],
-  [{ health: { maxChance: NaN } }, 'health.maxChance', 'a number from 0 to 1'],
-  [{ health: { threshold: 5 } }, 'health.threshold', absent],
-  [{ concurrency: { maxInFlight: 0 } }, 'concurrency.maxInFlight', range(1)],
-  [{ concurrency: { maxInFlight: null } }, 'concurrency.maxInFlight', range(1)],
-  [{ concurrency: { maxQueued: -1 } }, 'concurrency.maxQueued', range(0)],
-  [{ concurrency: { queueTimeoutMs: -1 } }, 'concurrency.queueTimeoutMs', range(0)],
-  [{ concurrency: { max: 8 } }, 'concurrency.max', absent],
-  [{ breaker: {} }, 'breaker', absent],
-])('%j is a TypeError that names %s and what it must be', (options, name, rule) => {
-  let error: unknown;
-  try {
-    check(options);
-  } catch (thrown) {
-    error = thrown;
-  }
-  expect(error).toBeInstanceOf(TypeError);
-  expect((error as TypeError).message).toMatch(/^here: /);
-  expect((error as TypeError).message).toContain(name);
-  expect((error as TypeError).message).toContain(rule);
-});
-
-test.each([
-  {},
-  { budget: false, health: false, share: false },
-  { budget: undefined, health: undefined, concurrency: undefined, share: undefined },
-  { budget: { maxTokens: 1, tokensPerSuccess: 0 } },
-  { budget: { maxTokens: undefined } },
-  { health: { maxChance: 0 } },
-  { concurrency: { maxInFlight: Infinity, maxQueued: 0, queueTimeoutMs: 0 } },
-])('%j is as it must be', (options) => {
-  expect(() => check(options)).not.toThrow();
-});
-
-test('createSteadfetch checks what it is given, and names where it stands', () => {
-  expect(() => createSteadfetch({ origin: { budget: { maxTokens: 0 } } })).toThrow(
-    /^createSteadfetch: origin.*budget\.maxTokens/,
+test.each<[string, object, string, string]>([
+  ['retryBudget', { maxTokens: 0 }, 'maxTokens is 0', range(1)],
+  ['retryBudget', { maxTokens: '10' }, "maxTokens is '10'", range(1)],
+  ['retryBudget', { tokensPerSuccess: -0.1 }, 'tokensPerSuccess is -0.1', range(0)],
+  [
+    'retryBudget',
+    { maxToken: 10 },
+    'maxToken is 10',
+    'left out: the options are maxTokens, tokensPerSuccess',
+  ],
+  ['createSteadfetch: health', { maxChance: 1.1 }, 'maxChance is 1.1', 'a number from 0 to 1'],
+  ['createSteadfetch: health', { maxChance: NaN }, 'maxChance is NaN', 'a number from 0 to 1'],
+  [
+    'createSteadfetch: health',
+    { threshold: 5 },
+    'threshold is 5',
+    'left out: the options are maxChance',
+  ],
+  ['limitConcurrency', { maxInFlight: 0 }, 'maxInFlight is 0', range(1)],
+  ['limitConcurrency', { maxInFlight: null }, 'maxInFlight is null', range(1)],
+  ['limitConcurrency', { maxQueued: -1 }, 'maxQueued is -1', range(0)],
+  ['limitConcurrency', { queueTimeoutMs: -1 }, 'queueTimeoutMs is -1', range(0)],
+  [
+    'limitConcurrency',
+    { max: 8 },
+    'max is 8',
+    'left out: the options are maxInFlight, maxQueued, queueTimeoutMs',
+  ],
+  ['rateLimitFields', { remaining: 'x left' }, "remaining is 'x left'", 'the name of a header'],
+  [
+    'rateLimitFields',
+    { ...fields, format: 'seconds' },
+    "format is 'seconds'",
+    'one of epoch-seconds, epoch-ms, delta-seconds',
+  ],
+])('%s(%j) is a TypeError that says what is wrong and what is right', (name, options, is, rule) => {
+  expect(() => makers[name]?.(options as never)).toThrow(
+    new TypeError(`${name}: ${is}, and must be ${rule}.`),
   );
+});
+
+test.each<[string, object | false | undefined]>([
+  ['retryBudget', undefined],
+  ['retryBudget', { maxTokens: 1, tokensPerSuccess: 0 }],
+  ['retryBudget', { maxTokens: undefined }],
+  ['createSteadfetch: health', false],
+  ['createSteadfetch: health', undefined],
+  ['createSteadfetch: health', { maxChance: 0 }],
+  ['limitConcurrency', { maxInFlight: Infinity, maxQueued: 0, queueTimeoutMs: 0 }],
+  ['rateLimitFields', undefined],
+  ['rateLimitFields', { ...fields, format: 'epoch-ms' }],
+])('%s(%j) is as it must be', (name, options) => {
+  expect(() => makers[name]?.(options as never)).not.toThrow();
 });

@@ -1,10 +1,11 @@
 import { describe, expect, test, vi } from 'vitest';
 import { createOrigins, originOf, type Origins } from '../../src/origin/origins.ts';
+import { openNetwork } from '../../src/origin/network.ts';
 import { createVirtualClock, epochMs, type VirtualClock } from './virtual-clock.ts';
 
 const open = (): { readonly origins: Origins; readonly clock: VirtualClock } => {
   const clock = createVirtualClock();
-  return { origins: createOrigins(clock, () => 0.5, { share: false }), clock };
+  return { origins: createOrigins(clock, () => 0.5, {}, openNetwork), clock };
 };
 
 const trip = (origins: Origins, url: string, partition?: string): void => {

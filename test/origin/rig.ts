@@ -3,6 +3,7 @@ import type { OriginOptions } from '../../src/origin/options.ts';
 import type { Sign } from '../../src/origin/sign.ts';
 import type { Ask, Pause } from '../../src/origin/wait-queue.ts';
 import type { Random } from '../../src/policy/clock.ts';
+import { createLeader } from '../../src/tabs/leader.ts';
 import type { Hear, Line } from '../../src/tabs/words.ts';
 import { createVirtualClock, epochMs, type VirtualClock } from './virtual-clock.ts';
 
@@ -39,7 +40,14 @@ export function openOrigin(
   join?: (hear: Hear) => Line,
   clock = createVirtualClock(),
 ): OriginRig {
-  const admission = createAdmission(clock, random, options, join);
+  const admission = createAdmission(
+    clock,
+    random,
+    options,
+    undefined,
+    undefined,
+    join && { join, createLeader },
+  );
   const log: string[] = [];
   let lastId = 0;
   const ask: OriginRig['ask'] = (endpoint, own = {}) => {

@@ -21,7 +21,7 @@ const names = ['order', 'note', 'note', 'moody'] as const;
  * the outbox; with one, at its gate, too. @returns what is left 5 s later.
  */
 async function run(seed: number, hasCircuit: boolean): Promise<readonly unknown[]> {
-  const origin = hasCircuit ? {} : { health: false as const };
+  const health = hasCircuit ? undefined : (false as const);
   const random = seededRandom(seed);
   const upTo = (n: number): number => Math.floor(random() * n);
   const pick = <T>(from: readonly T[]): T => from[upTo(from.length)] as T;
@@ -48,7 +48,7 @@ async function run(seed: number, hasCircuit: boolean): Promise<readonly unknown[
         isMoody && context.attempt % 2 === 1 ? new Promise<never>(() => {}) : send(order, context),
     },
   };
-  const open = () => openTab({ handlers, origin, ...ports });
+  const open = () => openTab({ handlers, health, ...ports });
   let tabs = [open(), open()];
   let n = 0;
   const skip = async (ms: number): Promise<void> => {

@@ -68,7 +68,7 @@ type TabOptions<H extends AnyOutboxHandlers> = Partial<
   readonly hasLocks?: boolean;
   readonly hasChannel?: boolean;
   /** Of the gates of its origins. */
-  readonly origin?: SteadfetchConfig['origin'];
+  readonly health?: SteadfetchConfig['health'];
 };
 
 export interface TestBrowser {
@@ -113,7 +113,7 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
     handlers,
     hasLocks = true,
     hasChannel = true,
-    origin,
+    health,
     ...options
   }) => {
     tabs += 1;
@@ -186,7 +186,7 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
       clock: tabClock,
       random: seededRandom(seed * 100 + tab),
       fetch: transport,
-      ...(origin && { origin }),
+      health,
       apis: [api, otherApi].map((match) => ({
         match,
         idempotency: defineIdempotency({ ...profiles.draft, format: 'raw' as const }),

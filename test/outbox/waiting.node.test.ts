@@ -21,7 +21,6 @@ const apart = {
 };
 
 /** What waits, waits in the outbox. */
-const ungated = { health: false } as const;
 
 const count = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index);
@@ -135,7 +134,7 @@ async function afterOutage() {
   const outage = (arrival: Arrival): void => arrival.answer(503);
   const served = (arrival: Arrival): void => arrival.answer(201, { id: 1 });
   server.rule = outage;
-  const tab = browser.openTab({ handlers: apart, origin: ungated });
+  const tab = browser.openTab({ handlers: apart, health: false });
   const ends: Promise<unknown>[] = [];
   for (const n of count(1, 40)) ends.push(tab.outbox.submit('dead', n).delivered);
   let left = 40;
@@ -171,7 +170,7 @@ describe('after an outage, whatever succeeds at its origin', () => {
   test('does so in another tab, too', async () => {
     const { openTab, left, heal, pass } = await afterOutage();
     heal();
-    const other = openTab({ handlers: apart, origin: ungated });
+    const other = openTab({ handlers: apart, health: false });
     await pass(100);
     void other.steady.fetch(`${api}/shown`).catch(() => {});
     await pass(5000);
@@ -222,7 +221,7 @@ describe('whatever becomes of the clock', () => {
             arrival.answer(201, { id: 1 });
           }
         };
-        const { outbox } = openTab({ handlers: apart, origin: ungated });
+        const { outbox } = openTab({ handlers: apart, health: false });
         const { delivered } = outbox.submit('dead', 1);
         let isOver = false;
         void delivered.then(() => (isOver = true));

@@ -10,7 +10,7 @@ test.each([
 ])(
   'a clock that is set %s lengthens no pause, no Retry-After and no RateLimit',
   async (_, byMs) => {
-    const rig = createRig({ origin: {} });
+    const rig = createRig({ health: {} });
     rig.server.plan('/down', 503, 503);
     rig.server.plan('/told', { status: 429, headers: { 'Retry-After': '10' } });
     rig.server.plan('/few', { headers: { RateLimit: '"a";r=0;t=10' } });

@@ -77,7 +77,7 @@ describe('an infinite query whose queryFn does not read its signal', () => {
   });
 
   test('it is given up where its origin is down', async () => {
-    const rig = createRig({ origin: {} });
+    const rig = createRig({ health: {} });
     rig.server.plan('/a', 503, 503, 503);
     const Pages = createApp(rig);
     const { unmount } = rig.show(<Pages />);

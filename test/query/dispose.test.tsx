@@ -1,5 +1,5 @@
 import { onlineManager, QueryClient } from '@tanstack/react-query';
-import { createSteadfetch } from 'steadfetch';
+import { createSteadfetch, watchConnectivity, shareAcrossTabs } from 'steadfetch';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { answer, fakeServer, hang, origin, refuse } from '../fetch/fake-server.ts';
 import { fakeTime, observe, settled } from '../fetch/observe.ts';
@@ -67,7 +67,8 @@ describe('after dispose', () => {
     const probe = { url: `${origin}/here` };
     const steady = createSteadfetch({
       fetch: server.fetch,
-      connectivity: { probe },
+      connectivity: watchConnectivity({ check: probe }),
+      tabs: shareAcrossTabs(),
       random: () => 0.5,
     });
     for (let times = 0; times < 2; times++) {
@@ -98,7 +99,7 @@ describe('after dispose', () => {
     const server = fakeServer(answer(429, null, { 'retry-after': '3000' }));
     const steady = createSteadfetch({
       fetch: server.fetch,
-      origin: { share: false },
+      health: {},
       random: () => 0.5,
     });
     observe(steady.fetch(`${origin}/a`));
@@ -111,7 +112,7 @@ describe('after dispose', () => {
   test('a client that was there before has React Query’s own onlineManager', () => {
     const client = new QueryClient();
     client.mount();
-    const steady = createSteadfetch();
+    const steady = createSteadfetch({ connectivity: watchConnectivity() });
     const listeners = countListeners();
     steady.dispose();
     expect(listeners()).toBe(2);
@@ -145,7 +146,7 @@ test.each([
   const probe = { url: '/here' };
   const steady = createSteadfetch({
     fetch: server.fetch,
-    connectivity: { probe },
+    connectivity: watchConnectivity({ check: probe }),
     random: () => 0.5,
   });
   const response = await steady.fetch(`${origin}/a`);

@@ -136,7 +136,7 @@ test('the real thing takes its place when the user retries', async () => {
 });
 
 test('the real thing is fetched without a click when the origin is back', async () => {
-  const rig = createRig({ origin: {} });
+  const rig = createRig({ health: {} });
   rig.server.plan('/prices', 503, 503);
   const { story } = show(rig, { fallback: 'list prices', whenDown: 'fail' });
   await rig.time.advance(2000);

@@ -19,7 +19,7 @@ function showTen(rig: Rig): void {
 }
 
 test('what was hidden for two minutes is not called down: it goes when it is seen, and nothing is paused', async () => {
-  const rig = createRig({ origin: { share: false } });
+  const rig = createRig({ health: {} });
   for (let id = 0; id < count; id++) rig.server.plan(`/items/${id}`, 503);
   // In their waits for a retry nobody sees them, so React Query asks for nothing.
   showTen(rig);
@@ -35,7 +35,7 @@ test('what was hidden for two minutes is not called down: it goes when it is see
 });
 
 test('after a minute without a request, its failed queries are fetched again once something is answered', async () => {
-  const rig = createRig({ origin: { share: false }, policy: { whenDown: 'fail' } });
+  const rig = createRig({ health: {}, policy: { whenDown: 'fail' } });
   for (let id = 0; id < count; id++) rig.server.plan(`/items/${id}`, 503);
   showTen(rig);
   await rig.time.advance(90_000);

@@ -21,7 +21,7 @@ test.each<[string, (() => Promise<never>) | undefined]>([
   ['a string', () => reject('a string')],
 ])('queries of a server that have failed with %s keep no QueryClient', async (_name, make) => {
   const fetch = async (): Promise<Response> => new Response(null, { status: 503 });
-  const steady = createSteadfetch({ fetch, origin: noOrigin });
+  const steady = createSteadfetch({ fetch, ...noOrigin });
   const failed: unknown[] = [];
   const stacks: unknown[] = [];
 

@@ -1,7 +1,13 @@
 import { useMutation } from '@tanstack/react-query';
 import { act } from '@testing-library/react';
 import { useState } from 'react';
-import { createSteadfetch, type Priority, mutationOptions } from 'steadfetch';
+import {
+  createSteadfetch,
+  type Priority,
+  mutationOptions,
+  retryBudget,
+  watchConnectivity,
+} from 'steadfetch';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { withIntent } from '../../src/query/mutation-definition.ts';
 import { createHandle } from './handle.ts';
@@ -136,7 +142,7 @@ describe('the loop', () => {
   });
 
   test('it goes on in a hidden tab and offline, where a plain mutation pauses', async () => {
-    const rig = createOrderRig();
+    const rig = createOrderRig({ connectivity: watchConnectivity() });
     rig.server.plan('/orders', 503);
     rig.server.plan('/plain', 503);
     rig.submit(mutationOptions(rig.steady, { mutationFn: sendOrder }));
@@ -434,7 +440,7 @@ test.each<[string, Send, Priority, number, number]>([
 ])(
   '20 submissions that fail twice each: %s',
   async (_name, mutationFn, priority, succeeded, sent) => {
-    const rig = createOrderRig({ origin: {} });
+    const rig = createOrderRig({ health: {}, budget: retryBudget() });
     // 429 is no outage, so the circuit holds nothing.
     rig.server.plan('/orders', ...Array.from({ length: 40 }, () => 429));
     const policy = { preset: 'critical', backoff: 'none', baseMs: 10, priority } as const;

@@ -120,7 +120,7 @@ async function run(time: VirtualTime, one: Case) {
   const parts = one.isOurs ? one.parts : one.parts.slice(0, 1);
   const server = openServer(one.fates);
   const steady = createSteadfetch({
-    origin: noOrigin,
+    ...noOrigin,
     random: () => 0.5,
     fetch: server.fetch,
     apis: one.isDeclared ? [{ match: '/', idempotency: profiles.draft }] : [],

@@ -1,4 +1,4 @@
-import { composePersister } from 'steadfetch';
+import { composePersister, watchConnectivity } from 'steadfetch';
 import { QueryClient, useQuery } from '@tanstack/react-query';
 import { screen } from '@testing-library/react';
 import { describe, expect, test } from 'vitest';
@@ -43,7 +43,7 @@ describe('the persister does not change the network mode', () => {
   });
 
   test("with a persister of the app's it is offlineFirst, as React Query has it", async () => {
-    const rig = createRig();
+    const rig = createRig({ connectivity: watchConnectivity() });
     rig.server.plan('/products', 503, 503, 503, 503);
     setOnline(false);
     const own = composePersister(rig.steady, (queryFn, context) => queryFn(context));

@@ -6,7 +6,14 @@ import {
   useQuery,
 } from '@tanstack/react-query';
 import { act } from '@testing-library/react';
-import { createSteadfetch, isNotSentError, type SteadyInit, retry } from 'steadfetch';
+import {
+  createSteadfetch,
+  isNotSentError,
+  type SteadyInit,
+  retry,
+  watchConnectivity,
+  limitConcurrency,
+} from 'steadfetch';
 import { useConnectivity, useOriginStatus } from 'steadfetch/react';
 import { describe, expect, test, vi } from 'vitest';
 import { watchQuery } from '../react/watch.tsx';
@@ -18,7 +25,10 @@ import { createRig, type Rig } from './rig.tsx';
 const api = 'http://api.example';
 const other = 'http://other.example';
 const probe = { url: '/here' };
-const withProbe = () => createRig({ origin: {}, connectivity: { probe } });
+const watchingRig: typeof createRig = (config, ...rest) =>
+  createRig({ connectivity: watchConnectivity(), ...config }, ...rest);
+const withProbe = () =>
+  watchingRig({ health: {}, connectivity: watchConnectivity({ check: probe }) });
 
 function send(rig: Rig, url: string, init?: SteadyInit): Observed {
   const sent: Promise<Response>[] = [];
@@ -181,7 +191,11 @@ describe('a device that is offline', () => {
   });
 
   test('a request without an answer keeps no place while the probe is out', async () => {
-    const rig = createRig({ origin: { concurrency: { maxInFlight: 1 } }, connectivity: { probe } });
+    const rig = watchingRig({
+      health: {},
+      concurrency: limitConcurrency({ maxInFlight: 1 }),
+      connectivity: watchConnectivity({ check: probe }),
+    });
     rig.server.plan('/a', 'network');
     rig.server.plan('/here', 'hang');
     const first = send(rig, `${api}/a`);
@@ -246,7 +260,11 @@ describe('what proves the network', () => {
   });
 
   test('two queries that need not leave the device wait for the one slot, and for nothing else', async () => {
-    const rig = createRig({ origin: { concurrency: { maxInFlight: 1 } }, connectivity: { probe } });
+    const rig = watchingRig({
+      health: {},
+      concurrency: limitConcurrency({ maxInFlight: 1 }),
+      connectivity: watchConnectivity({ check: probe }),
+    });
     await goOffline(rig);
     for (const path of ['/a', '/b']) {
       rig.server.plan(path, { afterMs: 100 });
@@ -338,7 +356,7 @@ describe('coming back', () => {
   });
 
   test('thirty loops whose waits have ended while the machine slept leave at once', async () => {
-    const rig = createRig({ origin: { health: false, budget: false, share: false } });
+    const rig = watchingRig({ health: false });
     for (let index = 0; index < 30; index++) rig.server.plan(`/${index}`, 503);
     const loops = Array.from({ length: 30 }, (_, index) =>
       observe(retry(rig.steady, ({ signal }) => rig.steady.json(`${api}/${index}`, { signal }))),
@@ -367,7 +385,7 @@ describe('coming back', () => {
 
     test('though their server’s pause was to end only in 50 s, and that they may wait', async () => {
       const apis = [{ match: api, limitsApplyTo: 'api' }] as const;
-      const rig = createRig({ origin: { share: false }, apis });
+      const rig = watchingRig({ health: {}, apis });
       rig.server.plan('/first', { status: 429, headers: { 'retry-after': '50' } });
       send(rig, `${api}/first`);
       await rig.time.advance(0);
@@ -380,7 +398,7 @@ describe('coming back', () => {
     });
 
     test('though their server was down, and nobody has looked since', async () => {
-      const rig = createRig({ origin: { share: false } });
+      const rig = watchingRig({ health: {} });
       for (const path of ['/first', '/second']) {
         rig.server.plan(path, 'network');
         send(rig, api + path);
@@ -431,7 +449,7 @@ describe('without a probe', () => {
   const sentTo = (rig: Rig) => rig.server.sent.map(({ at, request }) => `${at} ${request}`);
 
   test('offline and one failure hold; a look at what failed goes ever later, and an answer opens the way', async () => {
-    const rig = createRig({ origin: {} });
+    const rig = watchingRig({ health: {} });
     await loseNetwork(rig);
     const calls = [`${api}/a`, `${api}/b`, `${other}/c`].map((url) => send(rig, url));
     const post = send(rig, `${api}/d`, { method: 'POST' });
@@ -451,7 +469,7 @@ describe('without a probe', () => {
   });
 
   test('queries and a plain mutation that React Query has paused stay so: none is sent into nothing', async () => {
-    const rig = createRig({ origin: {} });
+    const rig = watchingRig({ health: {} });
     rig.client.mount();
     await loseNetwork(rig);
     const queries = ['a', 'b', 'c'].map((path) =>
@@ -479,7 +497,7 @@ describe('without a probe', () => {
   });
 
   test('onLine is false and the network works: the look finds out, and queries that React Query holds go', async () => {
-    const rig = createRig({ origin: {} });
+    const rig = watchingRig({ health: {} });
     await loseNetwork(rig);
     rig.server.unplan('/');
     rig.client.mount();
@@ -498,16 +516,19 @@ describe('without a probe', () => {
 describe('the hand on React Query’s onlineManager', () => {
   test('a page that loads offline is known before any client is mounted', async () => {
     setBrowserOnline(false, false);
-    const rig = createRig();
+    const rig = watchingRig();
     rig.server.plan('/here', 'network');
-    const steady = createSteadfetch({ fetch: rig.server.fetch, connectivity: { probe } });
+    const steady = createSteadfetch({
+      fetch: rig.server.fetch,
+      connectivity: watchConnectivity({ check: probe }),
+    });
     await rig.time.advance(0);
     expect(onlineManager.isOnline()).toBe(false);
     steady.dispose();
   });
 
   test('the browser’s offline alone pauses nothing', () => {
-    createRig();
+    watchingRig();
     setBrowserOnline(false);
     expect(onlineManager.isOnline()).toBe(true);
   });
@@ -518,7 +539,7 @@ describe('the hand on React Query’s onlineManager', () => {
   ])(
     'what is shown is fetched again when the browser is back, each time: %s',
     async (_name, makeClient) => {
-      const rig = createRig({}, makeClient);
+      const rig = watchingRig({}, makeClient);
       // By itself React Query hears of the browser's events.
       if (makeClient) rig.steady.dispose();
       function Shown() {
@@ -538,7 +559,7 @@ describe('the hand on React Query’s onlineManager', () => {
   );
 
   test('once only, where a request has shown in between that it was offline', async () => {
-    const rig = createRig();
+    const rig = watchingRig();
     function Shown() {
       useQuery({ queryKey: ['it'], queryFn: () => rig.steady.json(`${api}/a`) });
       return null;
@@ -556,7 +577,7 @@ describe('the hand on React Query’s onlineManager', () => {
   });
 
   test('what the devtools set by hand stays until something changes', async () => {
-    const rig = createRig();
+    const rig = watchingRig();
     onlineManager.setOnline(false);
     rig.server.plan('/a', 'network');
     send(rig, `${api}/a`);
@@ -583,8 +604,8 @@ describe('the hand on React Query’s onlineManager', () => {
 
   test('a newer instance that is disposed of gives it back to the older one', async () => {
     const rig = withProbe();
-    const newer = createSteadfetch({ fetch: rig.server.fetch });
-    const newest = createSteadfetch({ fetch: rig.server.fetch });
+    const newer = createSteadfetch({ fetch: rig.server.fetch, connectivity: watchConnectivity() });
+    const newest = createSteadfetch({ fetch: rig.server.fetch, connectivity: watchConnectivity() });
     newer.dispose();
     newest.dispose();
     newest.dispose();
@@ -597,8 +618,11 @@ describe('the hand on React Query’s onlineManager', () => {
   });
 
   test('an older instance that is disposed of takes nothing from a newer one', async () => {
-    const rig = createRig();
-    const newer = createSteadfetch({ fetch: rig.server.fetch, connectivity: { probe } });
+    const rig = watchingRig();
+    const newer = createSteadfetch({
+      fetch: rig.server.fetch,
+      connectivity: watchConnectivity({ check: probe }),
+    });
     rig.steady.dispose();
     rig.server.plan('/here', 'network');
     setBrowserOnline(false);
@@ -614,7 +638,7 @@ describe('a hidden tab', () => {
   const hide = (isHidden: boolean): void => act(() => focusManager.setFocused(!isHidden));
 
   test('a query waits for it with its retry, and one with its retries inside does not', async () => {
-    const rig = createRig();
+    const rig = watchingRig();
     rig.server.plan('/outside', 503);
     rig.server.plan('/inside', 503);
     const outside = () => rig.steady.json(`${api}/outside`);

@@ -35,7 +35,7 @@ function fail(rig: Rig): void {
 }
 
 test('where a page asks one endpoint alone, its origin is down while that endpoint is', async () => {
-  const rig = createRig({ origin: { share: false } });
+  const rig = createRig({ health: {} });
   fail(rig);
   const seen = showTwenty(rig);
   await rig.time.advance(1000);
@@ -51,7 +51,7 @@ test('where a page asks one endpoint alone, its origin is down while that endpoi
 });
 
 test('where another endpoint is asked as well, its origin is up', async () => {
-  const rig = createRig({ origin: { share: false } });
+  const rig = createRig({ health: {} });
   fail(rig);
   await rig.steady.fetch('http://api.example/news');
   const seen = showTwenty(rig);

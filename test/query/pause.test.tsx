@@ -12,7 +12,7 @@ const firstProbeMs = 1200;
 const api = (path: string): string => `http://api.example${path}`;
 
 function createDownRig(config: SteadfetchConfig = {}): Rig {
-  return createRig({ origin: {}, ...config });
+  return createRig({ health: {}, ...config });
 }
 
 function createQuery(rig: Rig, path: string, own: object = {}) {

@@ -137,7 +137,7 @@ describe('what a composed persister has stored', () => {
   });
 
   test('is restored while the origin of the query is down; a request would wait', async () => {
-    const rig = createRig({ origin: {} });
+    const rig = createRig({ health: {} });
     rig.server.plan('/a', 503, 503);
     const store = new Map<string, unknown>();
     const own = composePersister(rig.steady, storing(store));

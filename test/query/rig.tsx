@@ -50,7 +50,7 @@ export function createRig(config: SteadfetchConfig = {}, makeClient = defaultCli
   const steady = createSteadfetch({
     fetch: server.fetch,
     random: () => 0.5,
-    origin: noOrigin,
+    ...noOrigin,
     ...config,
   });
   const client = makeClient(steady);

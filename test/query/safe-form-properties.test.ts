@@ -161,7 +161,7 @@ function createWorld(time: VirtualTime, isMany: boolean) {
     let isAlive = true;
     const dead = new Promise<never>(() => {});
     const steady = createSteadfetch({
-      origin: noOrigin,
+      ...noOrigin,
       random: () => 0.5,
       clock: {
         ...time.clock,

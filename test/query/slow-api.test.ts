@@ -5,7 +5,7 @@ import { createRig } from './rig.tsx';
 /** When ten queries end that a page asks for which is opened in an outage of 20 s. */
 async function endsOf(answersMs: number): Promise<string[]> {
   const rig = createRig({
-    origin: {},
+    health: {},
     async fetch() {
       const isDown = rig.elapsed() < 20_000;
       await new Promise((come) => setTimeout(come, isDown ? 20 : answersMs));

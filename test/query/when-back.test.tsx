@@ -21,7 +21,7 @@ async function recover(rig: Rig): Promise<void> {
 }
 
 test('what failed in an outage and is still on screen is fetched again at its end, once, spread over a second', async () => {
-  const rig = createRig({ origin: {}, policy: { whenDown: 'fail' } });
+  const rig = createRig({ health: {}, policy: { whenDown: 'fail' } });
   const { observer } = await failShown(rig);
   await recover(rig);
   await rig.time.advance(60_000);
@@ -30,7 +30,7 @@ test('what failed in an outage and is still on screen is fetched again at its en
 });
 
 test('what has left the screen is not', async () => {
-  const rig = createRig({ origin: {}, policy: { whenDown: 'fail' } });
+  const rig = createRig({ health: {}, policy: { whenDown: 'fail' } });
   const { stop } = await failShown(rig);
   stop();
   await recover(rig);
@@ -39,7 +39,7 @@ test('what has left the screen is not', async () => {
 });
 
 test('with whenBack: leave nothing is', async () => {
-  const rig = createRig({ origin: {}, policy: { whenDown: 'fail', whenBack: 'leave' } });
+  const rig = createRig({ health: {}, policy: { whenDown: 'fail', whenBack: 'leave' } });
   await failShown(rig);
   await recover(rig);
   await rig.time.advance(60_000);

@@ -1,4 +1,4 @@
-import { mutationOptions } from 'steadfetch';
+import { mutationOptions, watchConnectivity } from 'steadfetch';
 import { act } from '@testing-library/react';
 import type { SteadfetchConfig } from 'steadfetch';
 import { describe, expect, test } from 'vitest';
@@ -93,7 +93,7 @@ describe('Retry now', () => {
   });
 
   test('while its endpoint is down, one press sends, and the next attempt is paused', async () => {
-    const { server, time, order, retryNow, last } = showOrders(sendOrder, { origin: {} });
+    const { server, time, order, retryNow, last } = showOrders(sendOrder, { health: {} });
     server.plan('/orders', 503, 503, 503, 503);
     order();
     await time.advance(600);
@@ -107,7 +107,7 @@ describe('Retry now', () => {
   });
 
   test('a press whose attempt goes at once does not send a later one past its origin', async () => {
-    const { server, time, order, retryNow, last } = showOrders(sendOrder, { origin: {} });
+    const { server, time, order, retryNow, last } = showOrders(sendOrder, { health: {} });
     server.plan('/orders', 503, 503);
     order();
     await time.advance(100);
@@ -119,7 +119,7 @@ describe('Retry now', () => {
   });
 
   test('lets go what its origin holds', async () => {
-    const { server, time, order, retryNow, last } = showOrders(sendOrder, { origin: {} });
+    const { server, time, order, retryNow, last } = showOrders(sendOrder, { health: {} });
     server.plan('/orders', 503, 503, { afterMs: 10 });
     const mutation = order();
     await time.advance(1000);
@@ -225,7 +225,7 @@ describe('Cancel', () => {
   };
 
   test('while its first attempt is paused: it was not sent, and surely not done', async () => {
-    const shown = showOrders(sendOrder, { origin: {} });
+    const shown = showOrders(sendOrder, { health: {} });
     const { server, time, order, cancel, last } = shown;
     await goDown(shown);
     const mutation = order();
@@ -247,7 +247,7 @@ describe('Cancel', () => {
         await fetch('http://other.test/first', { method: 'PUT' });
         return fetch('/orders', { method: 'PUT' });
       },
-      { origin: {} },
+      { health: {} },
     );
     const { time, order, cancel, last } = shown;
     await goDown(shown);
@@ -260,7 +260,7 @@ describe('Cancel', () => {
   });
 
   test('while it is paused after a failure: its last error', async () => {
-    const { server, time, order, cancel, last } = showOrders(sendOrder, { origin: {} });
+    const { server, time, order, cancel, last } = showOrders(sendOrder, { health: {} });
     server.plan('/orders', 503, 503);
     const mutation = order();
     await time.advance(1000);
@@ -301,7 +301,8 @@ describe('Cancel', () => {
   ])(
     'behind another of its scope, %s: it is queued there, too, and ends at once',
     async (name, set) => {
-      const { server, time, order, cancel, last } = showOrders();
+      const connectivity = watchConnectivity();
+      const { server, time, order, cancel, last } = showOrders(sendOrder, { connectivity });
       const scope = { id: 'orders' };
       server.plan('/orders', { afterMs: 1000 });
       order({ scope });

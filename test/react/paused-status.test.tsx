@@ -99,7 +99,7 @@ describe('a query', () => {
   });
 
   test('a failed probe allows one attempt more: none is beyond what is said to be allowed', async () => {
-    const rig = createRig({ origin: {} });
+    const rig = createRig({ health: {} });
     rig.server.plan(
       '/products',
       ...Array.from({ length: 6 }, () => ({ status: 503, afterMs: 10 })),

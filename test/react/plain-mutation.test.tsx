@@ -81,7 +81,7 @@ describe('the status of a plain mutation', () => {
   });
 
   test('shows that its next attempt is paused while its origin is down', async () => {
-    const rig = createRig({ origin: {}, policy: { maxRetries: 5 } });
+    const rig = createRig({ health: {}, policy: { maxRetries: 5 } });
     rig.server.plan('/a', ...Array.from({ length: 40 }, () => 503));
     const form = showPlain(rig, () => rig.steady.fetch('/a', { method: 'PUT' }));
     form.press();

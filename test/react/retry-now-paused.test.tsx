@@ -37,7 +37,7 @@ describe('when paused', () => {
   });
 
   test('while its endpoint is down: one press sends', async () => {
-    const rig = createRig({ origin: {} });
+    const rig = createRig({ health: {} });
     rig.server.plan('/products', 503, 503, { body: 'Tea' });
     const { press, last } = showProducts(rig);
     await rig.time.advance(600);

@@ -59,7 +59,7 @@ test(
       sent++;
       return answer(sent <= 2000 ? new Response(null, { status: 503 }) : Response.json('Tea'));
     };
-    const steady = createSteadfetch({ fetch, policy: { backoff: 'none' }, origin: noOrigin });
+    const steady = createSteadfetch({ fetch, policy: { backoff: 'none' }, ...noOrigin });
     const client = new QueryClient({ defaultOptions: steady.defaultOptions });
     const subscribers = countSubscribers(client);
     const renders = numbers.map((): string[] => []);

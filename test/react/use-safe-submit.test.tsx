@@ -1,6 +1,6 @@
 import { act, cleanup, render } from '@testing-library/react';
 import { renderToString } from 'react-dom/server';
-import { isNetworkError, mutationOptions } from 'steadfetch';
+import { isNetworkError, mutationOptions, limitConcurrency } from 'steadfetch';
 import { useRetryStatus, useSafeSubmit } from 'steadfetch/react';
 import { describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/policy/clock.ts';
@@ -607,7 +607,9 @@ describe('a mutation of several requests', () => {
   });
 
   test('bytes that were never sent bind nobody', async () => {
-    const rig = createFormRig({ config: { origin: { concurrency: { maxInFlight: 1 } } } });
+    const rig = createFormRig({
+      config: { health: {}, concurrency: limitConcurrency({ maxInFlight: 1 }) },
+    });
     rig.book.plan('slow');
     void rig.steady.fetch('/orders', { method: 'POST' }).catch(() => {});
     await rig.time.settle();
@@ -667,7 +669,9 @@ describe('a page that a server has rendered', () => {
 
 describe('another page of the same tab', () => {
   test('has sent it since: then a failure of this page, which was put away, proves nothing', async () => {
-    const rig = createFormRig({ config: { origin: { concurrency: { maxInFlight: 1 } } } });
+    const rig = createFormRig({
+      config: { health: {}, concurrency: limitConcurrency({ maxInFlight: 1 }) },
+    });
     rig.book.plan('slow');
     void rig.steady.fetch('/orders', { method: 'POST' }).catch(() => {});
     await rig.time.settle();
@@ -811,7 +815,9 @@ describe('retries, the status and its controls', () => {
   });
 
   test('Cancel of what was not sent is surely not done, unless it was sent before', async () => {
-    const rig = createFormRig({ config: { origin: { concurrency: { maxInFlight: 1 } } } });
+    const rig = createFormRig({
+      config: { health: {}, concurrency: limitConcurrency({ maxInFlight: 1 }) },
+    });
     const { form, status } = watch(rig, { maxRetries: 0 });
     /** Cancels what waits behind something slow, and says what became of it. */
     const cancelHeld = async (): Promise<string> => {

@@ -1,10 +1,18 @@
-// What an app pays whose forms are submitted once.
+// The same app with forms that are submitted once.
 import { QueryClient } from '@tanstack/react-query';
-import { createSteadfetch, profiles, mutationOptions } from 'steadfetch';
+import {
+  createSteadfetch,
+  mutationOptions,
+  profiles,
+  shareAcrossTabs,
+  watchConnectivity,
+} from 'steadfetch';
 import { useCountdown, useRetryStatus, useSafeSubmit } from 'steadfetch/react';
 
 export const steady = createSteadfetch({
   apis: [{ match: '/api', idempotency: profiles.draft }],
+  connectivity: watchConnectivity(),
+  tabs: shareAcrossTabs(),
 });
 export const queryClient = new QueryClient({ defaultOptions: steady.defaultOptions });
 export const placeOrder = mutationOptions(steady, {

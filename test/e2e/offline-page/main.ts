@@ -1,5 +1,5 @@
 import { onlineManager, QueryClient, type QueryKey, QueryObserver } from '@tanstack/react-query';
-import { createSteadfetch, type Steadfetch } from 'steadfetch';
+import { createSteadfetch, type Steadfetch, watchConnectivity } from 'steadfetch';
 
 // Queries, by React Query alone or with Steadfetch: what a test calls is `window.lab`.
 
@@ -52,7 +52,9 @@ const lab = {
         fetch: counted,
         random: () => 0.5,
         policy: { timeout: timeoutMs },
-        connectivity: { probe: { url: '/here', expect: ({ status }) => status === 204 } },
+        connectivity: watchConnectivity({
+          check: { url: '/here', expect: ({ status }) => status === 204 },
+        }),
       });
       client = new QueryClient({ defaultOptions: steady.defaultOptions });
     }

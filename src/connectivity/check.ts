@@ -3,7 +3,7 @@ import { originOf } from '../origin/origins.ts';
 import { reject } from '../policy/check-option.ts';
 
 /** A small request that asks whether the network is there. */
-export interface ProbeOptions {
+export interface CheckOptions {
   /**
    * Something that is there whatever becomes of the API: a small static file. A path is one of the
    * page's own origin; another origin must be written out. It must not redirect, nor be answered by a
@@ -23,61 +23,66 @@ export interface ProbeOptions {
 }
 
 /** The network is there; it is not; or something else has answered. */
-export type ProbeResult = 'reached' | 'failed' | 'captive';
+export type CheckResult = 'reached' | 'failed' | 'captive';
 
 /** How it is found out whether the network is there. */
 export interface ConnectivityOptions {
   /**
-   * A small request that asks. Without one, what other requests show has to do and, only while
+   * A small request that asks, or its URL. Without one, what other requests show has to do and, only while
    * offline, a `HEAD /` to the origins known, in turn. Only in a page.
    * @default false
    */
-  readonly probe?: ProbeOptions | false | undefined;
+  readonly check?: string | CheckOptions | false | undefined;
 }
 
-/** Where there is no page, there is no probe either. */
+/** Where there is no page, there is no check either. */
 const isUrl = (text: string): boolean => !globalThis.location || originOf(text) !== '';
 
 type Rule = readonly [isRight: (value: unknown) => boolean, allowed: string];
 
 const rules: Readonly<Record<string, Rule>> = {
-  'probe.url': [(value) => typeof value === 'string' && value !== '' && isUrl(value), 'a URL'],
-  'probe.method': [(value) => [undefined, 'HEAD', 'GET'].includes(value as string), 'HEAD or GET'],
-  'probe.timeoutMs': [
+  'check.url': [(value) => typeof value === 'string' && value !== '' && isUrl(value), 'a URL'],
+  'check.method': [(value) => [undefined, 'HEAD', 'GET'].includes(value as string), 'HEAD or GET'],
+  'check.timeoutMs': [
     (value = 1) => typeof value === 'number' && value >= 1 && value <= 60_000,
     'a number from 1 to 60000',
   ],
-  'probe.expect': [(value = reject) => typeof value === 'function', 'a function'],
+  'check.expect': [(value = reject) => typeof value === 'function', 'a function'],
 };
 
-/** @throws TypeError that names the operation, the option, its value and what is allowed. */
+/**
+ * The check that is asked for; undefined where none is.
+ *
+ * @throws TypeError that names the operation, the option, its value and what is allowed.
+ */
 export function checkConnectivity(
   operation: string,
-  options: ConnectivityOptions = {},
-): ConnectivityOptions {
-  const { probe, ...rest } = options;
-  const check = (name: string, value: unknown): void => {
+  options: ConnectivityOptions,
+): CheckOptions | undefined {
+  const { check, ...rest } = options;
+  const validate = (name: string, value: unknown): void => {
     const [isRight, allowed] = rules[name] ?? [() => false, 'left out: there is no such option'];
     if (!isRight(value)) reject(operation, name, value, allowed);
   };
-  for (const [name, value] of Object.entries(rest)) check(name, value);
-  if (!probe) return options;
-  for (const [name, value] of Object.entries({ ...probe, url: probe.url }))
-    check(`probe.${name}`, value);
-  return options;
+  for (const [name, value] of Object.entries(rest)) validate(name, value);
+  const asked = typeof check === 'string' ? { url: check } : check || undefined;
+  if (!asked) return undefined;
+  for (const [name, value] of Object.entries({ ...asked, url: asked.url }))
+    validate(`check.${name}`, value);
+  return asked;
 }
 
-/** Sends the probe once, until it is called off. Never rejects. */
-export async function sendProbe(
+/** Sends the check once, until it is called off. Never rejects. */
+export async function sendCheck(
   clock: Clock,
   transport: Transport,
-  { url, method = 'HEAD', timeoutMs = 5000, expect }: ProbeOptions,
+  { url, method = 'HEAD', timeoutMs = 5000, expect }: CheckOptions,
   signal?: AbortSignal,
-): Promise<ProbeResult> {
+): Promise<CheckResult> {
   const controller = new AbortController();
   let timer: unknown;
   // Also where the transport, or `expect`, does not heed the signal.
-  const late = new Promise<ProbeResult>((resolve) => {
+  const late = new Promise<CheckResult>((resolve) => {
     const stop = (): void => {
       controller.abort();
       resolve('failed');
@@ -85,7 +90,7 @@ export async function sendProbe(
     timer = clock.setTimeout(stop, timeoutMs);
     signal?.addEventListener('abort', stop);
   });
-  const ask = async (): Promise<ProbeResult> => {
+  const ask = async (): Promise<CheckResult> => {
     // Of the page, not of a `<base>` in it.
     const response = await transport(new URL(url, globalThis.location?.href).href, {
       method,

@@ -1,6 +1,6 @@
-import { createSteadfetch } from 'steadfetch';
+import { watchConnectivity } from 'steadfetch';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { type ProbeOptions, sendProbe } from '../../src/connectivity/probe.ts';
+import { type CheckOptions, sendCheck } from '../../src/connectivity/check.ts';
 import { systemClock, type Transport } from '../../src/policy/clock.ts';
 import { answer, fakeServer, type Handler, hang, refuse } from '../fetch/fake-server.ts';
 import { fakeTime, observe } from '../fetch/observe.ts';
@@ -8,15 +8,15 @@ import { fakeTime, observe } from '../fetch/observe.ts';
 beforeEach(fakeTime);
 
 const url = 'http://localhost:3000/here';
-const send = (handler: Handler, options: Omit<ProbeOptions, 'url'> = {}) =>
-  sendProbe(systemClock, fakeServer(handler).fetch, { url, ...options });
-const isEmpty: ProbeOptions['expect'] = ({ status }) => status === 204;
+const send = (handler: Handler, options: Omit<CheckOptions, 'url'> = {}) =>
+  sendCheck(systemClock, fakeServer(handler).fetch, { url, ...options });
+const isEmpty: CheckOptions['expect'] = ({ status }) => status === 204;
 
-describe('the probe', () => {
+describe('the check', () => {
   test('is a HEAD that no cache answers and no CORS stops', async () => {
     const transport = vi.fn<Transport>(async () => new Response());
-    await sendProbe(systemClock, transport, { url });
-    await sendProbe(systemClock, transport, { url, method: 'GET', expect: () => true });
+    await sendCheck(systemClock, transport, { url });
+    await sendCheck(systemClock, transport, { url, method: 'GET', expect: () => true });
     expect(transport.mock.calls).toMatchObject([
       [url, { method: 'HEAD', cache: 'no-store', mode: 'no-cors' }],
       [url, { method: 'GET', cache: 'no-store', mode: 'cors' }],
@@ -32,12 +32,12 @@ describe('the probe', () => {
     base.href = 'https://elsewhere.example/';
     document.head.append(base);
     const transport = vi.fn<Transport>(async () => new Response());
-    await sendProbe(systemClock, transport, { url: given });
+    await sendCheck(systemClock, transport, { url: given });
     base.remove();
     expect(transport.mock.calls[0]?.[0]).toBe(sent);
   });
 
-  test.each<[string, Handler, Omit<ProbeOptions, 'url'>, string]>([
+  test.each<[string, Handler, Omit<CheckOptions, 'url'>, string]>([
     ['any answer reaches', answer(200), {}, 'reached'],
     ['also one with an error', answer(503), {}, 'reached'],
     ['no answer fails', refuse, {}, 'failed'],
@@ -61,7 +61,7 @@ describe('the probe', () => {
     expect(await send(handler, options)).toBe(result);
   });
 
-  test.each<[string, Transport, ProbeOptions['expect']]>([
+  test.each<[string, Transport, CheckOptions['expect']]>([
     ['expect never answers', async () => new Response(), () => new Promise(() => {})],
     ['the transport does not heed its signal', () => new Promise(() => {}), undefined],
     [
@@ -70,7 +70,7 @@ describe('the probe', () => {
       async (response) => (await response.text()) === 'here',
     ],
   ])('it has failed after its limit, also where %s', async (_name, transport, expect_) => {
-    const sent = observe(sendProbe(systemClock, transport, { url, expect: expect_ }));
+    const sent = observe(sendCheck(systemClock, transport, { url, expect: expect_ }));
     await vi.advanceTimersByTimeAsync(4999);
     expect(sent.state).toBe('pending');
     await vi.advanceTimersByTimeAsync(1);
@@ -82,8 +82,8 @@ describe('the probe', () => {
       start: (controller) => controller.error(new TypeError('network error')),
     });
     const transport: Transport = async () => new Response(body);
-    const isHere: ProbeOptions['expect'] = async (response) => (await response.text()) === 'here';
-    expect(await sendProbe(systemClock, transport, { url, expect: isHere })).toBe('failed');
+    const isHere: CheckOptions['expect'] = async (response) => (await response.text()) === 'here';
+    expect(await sendCheck(systemClock, transport, { url, expect: isHere })).toBe('failed');
   });
 
   test('a redirect is a portal where an answer is expected, and else an answer', async () => {
@@ -95,8 +95,8 @@ describe('the probe', () => {
         Object.defineProperty(response, 'type', { value: 'opaqueredirect' });
       return response;
     };
-    expect(await sendProbe(systemClock, transport, { url, expect: () => true })).toBe('captive');
-    expect(await sendProbe(systemClock, transport, { url })).toBe('reached');
+    expect(await sendCheck(systemClock, transport, { url, expect: () => true })).toBe('captive');
+    expect(await sendCheck(systemClock, transport, { url })).toBe('reached');
     expect(redirects).toEqual(['manual', 'follow']);
   });
 
@@ -114,31 +114,32 @@ describe('the probe', () => {
 
 describe('an option that is not as it must be', () => {
   test.each<[unknown, string]>([
-    [{ prob: false }, 'prob is false, and must be left out: there is no such option'],
-    [{ probe: true }, 'probe.url is undefined, and must be a URL'],
-    [{ probe: {} }, 'probe.url is undefined, and must be a URL'],
-    [{ probe: { url: '' } }, "probe.url is '', and must be a URL"],
-    [{ probe: { url: 'https://[' } }, "probe.url is 'https://[', and must be a URL"],
-    [{ probe: { url, method: 'POST' } }, "probe.method is 'POST', and must be HEAD or GET"],
+    [{ chek: false }, 'chek is false, and must be left out: there is no such option'],
+    [{ check: true }, 'check.url is undefined, and must be a URL'],
+    [{ check: 'https://[' }, "check.url is 'https://[', and must be a URL"],
+    [{ check: {} }, 'check.url is undefined, and must be a URL'],
+    [{ check: { url: '' } }, "check.url is '', and must be a URL"],
+    [{ check: { url: 'https://[' } }, "check.url is 'https://[', and must be a URL"],
+    [{ check: { url, method: 'POST' } }, "check.method is 'POST', and must be HEAD or GET"],
     [
-      { probe: { url, timeoutMs: 0 } },
-      'probe.timeoutMs is 0, and must be a number from 1 to 60000',
+      { check: { url, timeoutMs: 0 } },
+      'check.timeoutMs is 0, and must be a number from 1 to 60000',
     ],
-    [{ probe: { url, expect: 204 } }, 'probe.expect is 204, and must be a function'],
+    [{ check: { url, expect: 204 } }, 'check.expect is 204, and must be a function'],
     [
-      { probe: { url, every: 1 } },
-      'probe.every is 1, and must be left out: there is no such option',
+      { check: { url, every: 1 } },
+      'check.every is 1, and must be left out: there is no such option',
     ],
-  ])('%j', (connectivity, message) => {
-    expect(() => createSteadfetch({ connectivity: connectivity as object })).toThrow(
-      new TypeError(`createSteadfetch: connectivity: ${message}.`),
+  ])('%j', (options, message) => {
+    expect(() => watchConnectivity(options as object)).toThrow(
+      new TypeError(`watchConnectivity: ${message}.`),
     );
   });
 
-  test.each([{}, { probe: false }, { probe: undefined }, { probe: { url, timeoutMs: undefined } }])(
+  test.each([{}, { check: false }, { check: undefined }, { check: { url, timeoutMs: undefined } }])(
     'one that is left out is none: %j',
-    (connectivity) => {
-      const make = () => createSteadfetch({ connectivity: connectivity as object });
+    (options) => {
+      const make = () => watchConnectivity(options as object);
       expect(make).not.toThrow();
     },
   );
