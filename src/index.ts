@@ -28,9 +28,9 @@ export type {
 } from './fetch/idempotency-profile.ts';
 export { profiles } from './fetch/idempotency-profiles.ts';
 export type { KeyedInit } from './fetch/keyed-init.ts';
-export { createIdempotencyKey } from './policy/idempotency-key.ts';
-export type { KeyForm } from './policy/idempotency-key.ts';
-export type { MadeBy } from './policy/made-by.ts';
+export { createIdempotencyKey } from './idempotency/key.ts';
+export type { KeyForm } from './idempotency/key.ts';
+export type { MadeBy } from './lib/made-by.ts';
 export { outcomeOf } from './fetch/outcome-of.ts';
 export { rateLimitFields } from './fetch/rate-limit-fields.ts';
 export type { FallbackContext } from './fetch/fallback.ts';
@@ -46,11 +46,11 @@ export type { ShareChannel, SharePorts } from './tabs/channel.ts';
 export type { TabLife } from './tabs/page-state.ts';
 export type { BackoffInput, BackoffType } from './policy/backoff.ts';
 export { backoffDelay } from './policy/backoff.ts';
-export type { Clock, KeySource, Random, Transport } from './policy/clock.ts';
+export type { Clock, KeySource, Random, Transport } from './lib/clock.ts';
 export { decide } from './policy/decide.ts';
 export type { DecideContext } from './policy/decide.ts';
-export type { Decision, RetryReason, StopReason } from './policy/decision.ts';
-export type { Operation, OperationRef } from './policy/operation.ts';
+export type { Decision, StopReason } from './policy/decide.ts';
+export type { Operation, OperationRef, RetryReason } from './policy/operation.ts';
 export { presets } from './policy/options.ts';
 export type {
   Policy,
@@ -63,9 +63,9 @@ export type {
   WhenDown,
 } from './policy/options.ts';
 export type { Failure, PauseReason, Outcome, Processed } from './policy/outcome.ts';
-export type { DeclaredRateLimit } from './policy/rate-limit.ts';
-export { parseRetryAfter } from './policy/retry-after.ts';
-export type { RetryAfterContext } from './policy/retry-after.ts';
+export type { DeclaredRateLimit } from './headers/rate-limit.ts';
+export { parseRetryAfter } from './headers/retry-after.ts';
+export type { RetryAfterContext } from './headers/retry-after.ts';
 export { composePersister, type ComposedPersister } from './query/compose-persister.ts';
 export { createSteadfetch } from './query/create-steadfetch.ts';
 export { watchConnectivity } from './query/watch-connectivity.ts';

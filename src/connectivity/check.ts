@@ -1,6 +1,6 @@
-import type { Clock, Transport } from '../policy/clock.ts';
+import type { Clock, Transport } from '../lib/clock.ts';
 import { originOf } from '../origin/origins.ts';
-import { reject } from '../policy/check-option.ts';
+import { reject } from '../lib/check.ts';
 
 /** A small request that asks whether the network is there. */
 export interface CheckOptions {

@@ -3,7 +3,7 @@ import { between } from '../origin/between.ts';
 import type { Heart } from '../origin/heart.ts';
 import { originOf } from '../origin/origins.ts';
 import { createStore } from '../origin/store.ts';
-import type { Clock, Random } from '../policy/clock.ts';
+import type { Clock, Random } from '../lib/clock.ts';
 import type { Connectivity, ConnectivityState } from './connectivity.ts';
 import type { Hint, HintEvent } from './hint.ts';
 import type { CheckResult } from './check.ts';

@@ -1,6 +1,6 @@
 import { between } from '../origin/between.ts';
 import { hasPage } from '../origin/has-page.ts';
-import type { Clock, Random } from '../policy/clock.ts';
+import type { Clock, Random } from '../lib/clock.ts';
 import { onPageEvent } from './page-events.ts';
 
 /** Whether the page stays. */

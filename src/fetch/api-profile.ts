@@ -1,7 +1,6 @@
-import { reject } from '../policy/check-option.ts';
-import type { Policy, PolicyOptions } from '../policy/options.ts';
-import type { MadeBy } from '../policy/made-by.ts';
-import { definePolicy } from '../policy/validate.ts';
+import { reject } from '../lib/check.ts';
+import { definePolicy, type Policy, type PolicyOptions } from '../policy/options.ts';
+import type { MadeBy } from '../lib/made-by.ts';
 import type { IdempotencyProfile } from './idempotency-profile.ts';
 import { checkExpect, type Expected } from './expected-content.ts';
 import { toUrl } from './request-parts.ts';

@@ -1,4 +1,4 @@
-import type { Transport } from '../policy/clock.ts';
+import type { Transport } from '../lib/clock.ts';
 import type { Timeout } from '../policy/options.ts';
 import type { Outcome } from '../policy/outcome.ts';
 import type { FindApi } from './api-profile.ts';

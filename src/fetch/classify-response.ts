@@ -1,5 +1,4 @@
-import { classifyAnswer, type HttpFailure } from '../policy/classify.ts';
-import type { Failure, Outcome } from '../policy/outcome.ts';
+import { classifyAnswer, type Failure, type HttpFailure, type Outcome } from '../policy/outcome.ts';
 import type { Call } from './call.ts';
 import { isUnexpected } from './expected-content.ts';
 import { isInDoubt, weightOf } from './is-in-doubt.ts';

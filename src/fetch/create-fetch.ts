@@ -1,6 +1,6 @@
-import { codeOf } from '../policy/made-by.ts';
+import { codeOf } from '../lib/made-by.ts';
 import { failures } from '../policy/outcome.ts';
-import { definePolicy } from '../policy/validate.ts';
+import { definePolicy } from '../policy/options.ts';
 import { isBlockedByCsp } from './blocked-by-csp.ts';
 import {
   abortedBy,

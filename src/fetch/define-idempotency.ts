@@ -1,4 +1,4 @@
-import { code, type MadeBy } from '../policy/made-by.ts';
+import { code, type MadeBy } from '../lib/made-by.ts';
 import { checkIdempotency, type IdempotencyDeclaration } from './idempotency-profile.ts';
 import { keyCode } from './keys.ts';
 

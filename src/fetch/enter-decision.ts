@@ -1,4 +1,4 @@
-import type { Decision } from '../policy/decision.ts';
+import type { Decision } from '../policy/decide.ts';
 import type { Failure } from '../policy/outcome.ts';
 import { isSteadfetchError } from './errors.ts';
 import { type FailureReport, reportFailure } from './failure-report.ts';

@@ -1,4 +1,4 @@
-import type { Decision } from '../policy/decision.ts';
+import type { Decision } from '../policy/decide.ts';
 import type { Operation } from '../policy/operation.ts';
 import type { Failure } from '../policy/outcome.ts';
 import { reportOf } from './failure-report.ts';

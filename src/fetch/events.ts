@@ -1,6 +1,6 @@
-import type { Decision } from '../policy/decision.ts';
+import type { Decision } from '../policy/decide.ts';
 import type { OperationRef } from '../policy/operation.ts';
-import type { Failure, PauseReason, Outcome } from '../policy/outcome.ts';
+import type { Failure, Outcome, PauseReason } from '../policy/outcome.ts';
 
 /** How an operation ended. */
 export type OperationResult =

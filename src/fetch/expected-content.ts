@@ -1,4 +1,4 @@
-import { reject } from '../policy/check-option.ts';
+import { reject } from '../lib/check.ts';
 
 /** What an answer is expected to be: `any` means that nothing is. */
 export type Expected = 'json' | 'any';

@@ -1,8 +1,7 @@
-import { classifyAnswer } from '../policy/classify.ts';
-import type { Decision } from '../policy/decision.ts';
+import { classifyAnswer, type Failure, failures } from '../policy/outcome.ts';
+import type { Decision } from '../policy/decide.ts';
 import { isIdempotentMethod } from '../policy/operation.ts';
 import type { PolicyOptions } from '../policy/options.ts';
-import { type Failure, failures } from '../policy/outcome.ts';
 import type { LiveOperation } from './live-operation.ts';
 
 /** What is known of a request: all of it of ours, next to nothing of another client's. */

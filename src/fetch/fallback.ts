@@ -1,4 +1,4 @@
-import { type Clock, maxTimerMs } from '../policy/clock.ts';
+import { type Clock, maxTimerMs } from '../lib/clock.ts';
 
 /** What a fallback is made from. */
 export interface FallbackContext {

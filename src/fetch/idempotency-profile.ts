@@ -1,6 +1,6 @@
-import { reject } from '../policy/check-option.ts';
-import type { KeyForm } from '../policy/idempotency-key.ts';
-import type { MadeBy } from '../policy/made-by.ts';
+import { reject } from '../lib/check.ts';
+import type { KeyForm } from '../idempotency/key.ts';
+import type { MadeBy } from '../lib/made-by.ts';
 
 /** What an API is declared to do about idempotency keys: the part that does not depend on where it takes them. */
 export interface IdempotencyRules {

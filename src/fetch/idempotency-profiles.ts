@@ -1,5 +1,5 @@
 import { defineIdempotency } from './define-idempotency.ts';
-import type { MadeBy } from '../policy/made-by.ts';
+import type { MadeBy } from '../lib/made-by.ts';
 import type { BodyIdempotency, HeaderIdempotency } from './idempotency-profile.ts';
 
 type Profile<D> = D & MadeBy<'defineIdempotency'>;

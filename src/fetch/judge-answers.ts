@@ -1,4 +1,4 @@
-import type { Clock } from '../policy/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { Failure } from '../policy/outcome.ts';
 import { NotSentError } from './errors.ts';
 import { isKeyExpired } from './key-lifetime.ts';

@@ -1,4 +1,4 @@
-import type { HttpFailure } from '../policy/classify.ts';
+import type { HttpFailure } from '../policy/outcome.ts';
 import type { NotSentError } from './errors.ts';
 import type { Step } from './intent.ts';
 import type { SentFacts } from './passage.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../policy/clock.ts';
-import { serializeKey } from '../policy/idempotency-key.ts';
+import type { Clock } from '../lib/clock.ts';
+import { serializeKey } from '../idempotency/key.ts';
 import { failures } from '../policy/outcome.ts';
 import { insertBodyKey, readBodyKey } from './body-key.ts';
 import { reportFailure } from './failure-report.ts';

@@ -1,7 +1,7 @@
 import type { Admission, Permit } from '../origin/admission.ts';
 import type { Pause } from '../origin/wait-queue.ts';
-import type { Decision, RetryReason } from '../policy/decision.ts';
-import type { OperationRef } from '../policy/operation.ts';
+import type { Decision } from '../policy/decide.ts';
+import type { OperationRef, RetryReason } from '../policy/operation.ts';
 import type { PolicyOptions } from '../policy/options.ts';
 import type { Intent, Steps } from './intent.ts';
 

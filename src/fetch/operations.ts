@@ -1,6 +1,5 @@
-import type { Clock, Random } from '../policy/clock.ts';
-import { decide } from '../policy/decide.ts';
-import type { Decision } from '../policy/decision.ts';
+import type { Clock, Random } from '../lib/clock.ts';
+import { decide, type Decision } from '../policy/decide.ts';
 import { isIdempotentMethod, type Operation } from '../policy/operation.ts';
 import { layer, type Policy } from '../policy/options.ts';
 import { type Failure, failures } from '../policy/outcome.ts';

@@ -1,4 +1,4 @@
-import { systemClock } from '../policy/clock.ts';
+import { systemClock } from '../lib/clock.ts';
 import type { Failure } from '../policy/outcome.ts';
 import { isSteadfetchError } from './errors.ts';
 import { reportOf } from './failure-report.ts';

@@ -1,6 +1,6 @@
 import type { Admission, Permit, Waiting } from '../origin/admission.ts';
 import type { Ask, Pause } from '../origin/wait-queue.ts';
-import type { Clock } from '../policy/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import { countPaused } from './count-paused.ts';
 import type { PausedAttempt, LiveOperation } from './live-operation.ts';
 import type { Operations } from './operations.ts';

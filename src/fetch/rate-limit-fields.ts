@@ -1,10 +1,10 @@
-import { reject } from '../policy/check-option.ts';
-import { code, type MadeBy } from '../policy/made-by.ts';
+import { reject } from '../lib/check.ts';
+import { code, type MadeBy } from '../lib/made-by.ts';
 import {
   type DeclaredRateLimit,
   type RateLimitState,
   readRateLimit,
-} from '../policy/rate-limit.ts';
+} from '../headers/rate-limit.ts';
 
 /** What the reading of rate limits brings. */
 export interface RateLimitCode {

@@ -1,4 +1,4 @@
-import type { Clock } from '../policy/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 
 /** How long after waking a wait that is over is noticed, at the most. */
 const stepMs = 2000;

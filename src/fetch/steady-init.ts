@@ -1,4 +1,4 @@
-import type { Timeout, PolicyOptions } from '../policy/options.ts';
+import type { PolicyOptions, Timeout } from '../policy/options.ts';
 import type { Expected } from './expected-content.ts';
 import type { KeyedInit } from './keyed-init.ts';
 

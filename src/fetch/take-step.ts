@@ -1,5 +1,5 @@
-import { reject } from '../policy/check-option.ts';
-import { createIdempotencyKey, deriveKey } from '../policy/idempotency-key.ts';
+import { reject } from '../lib/check.ts';
+import { createIdempotencyKey, deriveKey } from '../idempotency/key.ts';
 import { fixBody, isSameBody } from './fixed-body.ts';
 import type { Intent, Step, Steps } from './intent.ts';
 import { shown } from './request-parts.ts';

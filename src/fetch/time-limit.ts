@@ -1,5 +1,5 @@
 import type { PageLife } from '../connectivity/page-life.ts';
-import { type Clock, maxTimerMs } from '../policy/clock.ts';
+import { type Clock, maxTimerMs } from '../lib/clock.ts';
 import { countPaused } from './count-paused.ts';
 import type { Timeout } from '../policy/options.ts';
 import type { LiveOperation } from './live-operation.ts';

@@ -1,4 +1,4 @@
-import { reject } from '../policy/check-option.ts';
+import { reject } from '../lib/check.ts';
 import { isIdempotentMethod, isSafeMethod } from '../policy/operation.ts';
 import { failures } from '../policy/outcome.ts';
 import { reportFailure } from './failure-report.ts';

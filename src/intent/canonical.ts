@@ -1,4 +1,4 @@
-import { reject } from '../policy/check-option.ts';
+import { reject } from '../lib/check.ts';
 
 /** A payload as text that is the same for what is the same, and the bytes that it refers to. */
 export interface Canonical {

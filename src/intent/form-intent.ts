@@ -1,6 +1,6 @@
 import { isKeyExpired } from '../fetch/key-lifetime.ts';
 import type { Intent, PastStep } from '../fetch/intent.ts';
-import { createIdempotencyKey } from '../policy/idempotency-key.ts';
+import { createIdempotencyKey } from '../idempotency/key.ts';
 import type { TabStorage } from './tab-storage.ts';
 
 /**

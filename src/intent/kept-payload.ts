@@ -1,4 +1,4 @@
-import { reject } from '../policy/check-option.ts';
+import { reject } from '../lib/check.ts';
 import { canonicalise } from './canonical.ts';
 
 /**

@@ -1,19 +1,19 @@
-import { type Clock, maxTimerMs } from '../policy/clock.ts';
+import { type Clock, maxTimerMs } from './clock.ts';
 
-/** A clock that is never set back: what durations are measured with. */
+/** A clock that is never set back, for measuring durations. */
 export interface SteadyClock extends Clock {
   /**
-   * How far the wall clock was set back since the beginning, in milliseconds: `now()` minus this is the
-   * time on the wall.
+   * How far the wall clock was set back since the start, in milliseconds. `now()` minus this is the time
+   * on the wall clock.
    */
   readonly setBackMs: () => number;
 }
 
 /**
- * Makes a clock whose time only goes forward, from one that a user may set. The time asleep counts,
- * because the wall clock shows it. Where that was set back, the time since the last look is known from
- * `elapsedMs`, which need not count sleep, and from timers: one that fires says that its delay has passed. A wall clock that was set forward is
- * not told from sleep, so waits end early and never late.
+ * Makes a clock whose time only goes forward, from a wall clock that the user may set. Sleep counts,
+ * because the wall clock shows it. After the wall clock was set back, `elapsedMs` (which need not count
+ * sleep) shows how much time has passed, and so do timers: when one fires, its delay has passed. A wall
+ * clock that was set forward looks like sleep, so waits may end early, but never late.
  */
 export function createSteadyClock(clock: Clock): SteadyClock {
   let setBackMs = 0;
@@ -36,7 +36,7 @@ export function createSteadyClock(clock: Clock): SteadyClock {
       return setBackMs;
     },
     setTimeout(callback, delayMs) {
-      // What no timer can hold fires at once.
+      // A delay that no timer can hold fires at once.
       const dueAt = delayMs <= maxTimerMs ? now() + delayMs : -Infinity;
       return clock.setTimeout(() => {
         const lackMs = dueAt - now();

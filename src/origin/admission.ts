@@ -1,6 +1,6 @@
-import type { Clock, Random } from '../policy/clock.ts';
-import type { RateLimitState } from '../policy/rate-limit.ts';
-import { codeOf } from '../policy/made-by.ts';
+import type { Clock, Random } from '../lib/clock.ts';
+import type { RateLimitState } from '../headers/rate-limit.ts';
+import { codeOf } from '../lib/made-by.ts';
 import { noLeader } from '../tabs/leader.ts';
 import type { TabsCode } from '../tabs/share-across-tabs.ts';
 import type { Tabs } from '../tabs/words.ts';

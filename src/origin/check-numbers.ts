@@ -1,4 +1,4 @@
-import { reject } from '../policy/check-option.ts';
+import { reject } from '../lib/check.ts';
 
 /** The least and the greatest value of each number. */
 type Ranges = Readonly<Record<string, readonly [least: number, greatest: number]>>;

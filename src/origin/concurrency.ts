@@ -1,4 +1,4 @@
-import { code, type MadeBy } from '../policy/made-by.ts';
+import { code, type MadeBy } from '../lib/made-by.ts';
 import { checkNumbers } from './check-numbers.ts';
 
 /** How many attempts may be in flight at once, and wait for a place: a bulkhead. */

@@ -1,4 +1,4 @@
-import type { Clock, Random } from '../policy/clock.ts';
+import type { Clock, Random } from '../lib/clock.ts';
 import { createProbeSchedule, type ProbeSchedule } from './probe-schedule.ts';
 
 /** When an endpoint or an origin is taken for down. */

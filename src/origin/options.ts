@@ -1,4 +1,4 @@
-import type { MadeBy } from '../policy/made-by.ts';
+import type { MadeBy } from '../lib/made-by.ts';
 import { checkNumbers } from './check-numbers.ts';
 import type { HealthOptions } from './health.ts';
 

@@ -1,5 +1,5 @@
-import type { Clock, Random } from '../policy/clock.ts';
-import { codeOf } from '../policy/made-by.ts';
+import type { Clock, Random } from '../lib/clock.ts';
+import { codeOf } from '../lib/made-by.ts';
 import type { TabsCode } from '../tabs/share-across-tabs.ts';
 import type { Tabs } from '../tabs/words.ts';
 import { type Admission, createAdmission } from './admission.ts';

@@ -1,4 +1,4 @@
-import type { Clock, Random } from '../policy/clock.ts';
+import type { Clock, Random } from '../lib/clock.ts';
 
 /** What a server has said about how many requests it takes at one endpoint. */
 interface RateLimit {

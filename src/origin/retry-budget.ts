@@ -1,4 +1,4 @@
-import { code, type MadeBy } from '../policy/made-by.ts';
+import { code, type MadeBy } from '../lib/made-by.ts';
 import { checkNumbers } from './check-numbers.ts';
 import { createStore, type Readable } from './store.ts';
 

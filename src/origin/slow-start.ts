@@ -1,4 +1,4 @@
-import type { Clock, Random } from '../policy/clock.ts';
+import type { Clock, Random } from '../lib/clock.ts';
 import { between } from './between.ts';
 
 /** What is let go. */

@@ -1,4 +1,4 @@
-import type { Clock, Random } from '../policy/clock.ts';
+import type { Clock, Random } from '../lib/clock.ts';
 import { createHealth, type Health, type HealthOptions } from './health.ts';
 
 /** The scope that is not one endpoint but all of the origin. */

@@ -2,7 +2,7 @@ import { type PastStep, renewRefused } from '../fetch/intent.ts';
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import { warn } from '../fetch/warn.ts';
 import { backoffDelay } from '../policy/backoff.ts';
-import type { Decision } from '../policy/decision.ts';
+import type { Decision } from '../policy/decide.ts';
 import type { Attempt, Running } from './running.ts';
 import type { HandlerDefinition } from './define-handlers.ts';
 import { fateOf, shorten } from './fate.ts';

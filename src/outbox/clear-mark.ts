@@ -1,4 +1,4 @@
-import { createIdempotencyKey } from '../policy/idempotency-key.ts';
+import { createIdempotencyKey } from '../idempotency/key.ts';
 
 /**
  * Remembers outside of the database that its entries were cleared, from the moment that was asked for

@@ -1,6 +1,5 @@
-import { reject } from '../policy/check-option.ts';
-import type { Policy, PolicyOptions } from '../policy/options.ts';
-import { definePolicy } from '../policy/validate.ts';
+import { reject } from '../lib/check.ts';
+import { definePolicy, type Policy, type PolicyOptions } from '../policy/options.ts';
 import type { Limits } from './fate.ts';
 import type { OutboxHandler } from './handler.ts';
 

@@ -1,5 +1,5 @@
-import type { Clock } from '../policy/clock.ts';
-import { createIdempotencyKey } from '../policy/idempotency-key.ts';
+import type { Clock } from '../lib/clock.ts';
+import { createIdempotencyKey } from '../idempotency/key.ts';
 import type { HandlerDefinition } from './define-handlers.ts';
 import type { Engine } from './engine.ts';
 import { type EntryState, type OutboxEntry, toEntry } from './entry.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../policy/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { Engine } from './engine.ts';
 
 /** A lock that nobody holds is granted long before. */

@@ -1,4 +1,4 @@
-import type { Decision, StopReason } from '../policy/decision.ts';
+import type { Decision, StopReason } from '../policy/decide.ts';
 import type { Failure } from '../policy/outcome.ts';
 import type { DeadReason, Row, RowError } from './row.ts';
 

@@ -1,5 +1,5 @@
 import type { IDBPTransaction } from 'idb';
-import type { Clock } from '../policy/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { Backend, Transaction } from './backend.ts';
 import type { OutboxDatabase, OutboxSchema } from './database-layout.ts';
 import type { NewRow, Row, RowState } from './row.ts';

@@ -1,6 +1,6 @@
-import { reject } from '../policy/check-option.ts';
-import type { Clock } from '../policy/clock.ts';
-import { createIdempotencyKey } from '../policy/idempotency-key.ts';
+import { reject } from '../lib/check.ts';
+import type { Clock } from '../lib/clock.ts';
+import { createIdempotencyKey } from '../idempotency/key.ts';
 import type { HandlerDefinition } from './define-handlers.ts';
 import type { Desk } from './desk.ts';
 import { discarded, disposedOf } from './errors.ts';

@@ -1,5 +1,5 @@
 import { openDB } from 'idb';
-import type { Clock } from '../policy/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import { layOut, type OutboxDatabase, type OutboxSchema } from './database-layout.ts';
 
 /** Of the database's layout. */

@@ -1,5 +1,5 @@
 import { createStore, type Readable } from '../origin/store.ts';
-import type { Clock } from '../policy/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { PausedRows } from './pauses.ts';
 import type { NotDurableReason } from './open-database.ts';
 import { createRefresh } from './refresh.ts';

@@ -1,5 +1,5 @@
-import { createIdempotencyKey } from '../policy/idempotency-key.ts';
-import type { Clock } from '../policy/clock.ts';
+import { createIdempotencyKey } from '../idempotency/key.ts';
+import type { Clock } from '../lib/clock.ts';
 import { leaseFrom, renewMs } from './lease.ts';
 import { DatabaseError } from './open-database.ts';
 import type { Fence } from './row.ts';

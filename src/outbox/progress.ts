@@ -1,5 +1,5 @@
 import type { LiveOperation } from '../fetch/live-operation.ts';
-import type { Decision } from '../policy/decision.ts';
+import type { Decision } from '../policy/decide.ts';
 import type { Pauses } from './pauses.ts';
 import type { Row } from './row.ts';
 

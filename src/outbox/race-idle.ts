@@ -1,4 +1,4 @@
-import type { Clock } from '../policy/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { Timeout } from '../policy/options.ts';
 
 /** What does nothing for so long is given up. */

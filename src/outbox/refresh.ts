@@ -1,4 +1,4 @@
-import type { Clock } from '../policy/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 
 /** So long is nothing loaded again, at least. */
 const gapMs = 100;

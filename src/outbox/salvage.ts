@@ -1,5 +1,5 @@
-import type { Clock } from '../policy/clock.ts';
-import { createIdempotencyKey } from '../policy/idempotency-key.ts';
+import type { Clock } from '../lib/clock.ts';
+import { createIdempotencyKey } from '../idempotency/key.ts';
 import type { OutboxDatabase } from './database-layout.ts';
 import { handlerOfLane } from './lanes.ts';
 import { type Row, rowSchema } from './row.ts';

@@ -1,5 +1,5 @@
-import { reject } from '../policy/check-option.ts';
-import type { Clock } from '../policy/clock.ts';
+import { reject } from '../lib/check.ts';
+import type { Clock } from '../lib/clock.ts';
 
 /**
  * Makes what is on the disk unreadable there. Neither may change the value. What has not settled within 30 s

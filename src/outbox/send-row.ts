@@ -11,7 +11,7 @@ import { fingerprint } from '../intent/fingerprint.ts';
 import type { FailedAttempt } from './fate.ts';
 import type { OutboxContext } from './handler.ts';
 import { IdleError, raceIdle } from './race-idle.ts';
-import type { Decision } from '../policy/decision.ts';
+import type { Decision } from '../policy/decide.ts';
 import type { PolicyOptions, Timeout } from '../policy/options.ts';
 import type { Row } from './row.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../policy/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { Backend } from './backend.ts';
 import type { ClearMark } from './clear-mark.ts';
 import { createStore } from './create-store.ts';

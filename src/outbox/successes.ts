@@ -1,6 +1,6 @@
 import type { Emitter } from '../fetch/events.ts';
 import { toUrl } from '../fetch/request-parts.ts';
-import type { Clock } from '../policy/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 
 /** The other tabs are told no more often of one origin. */
 const gapMs = 2000;

@@ -1,4 +1,4 @@
-import type { Clock } from '../policy/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { Engine } from './engine.ts';
 
 /** A result waits so long for the tab that submitted. */

@@ -1,6 +1,6 @@
 import { createSteadyClock } from '../lib/steady-clock.ts';
 import type { Network } from '../origin/network.ts';
-import type { Clock, Random } from '../policy/clock.ts';
+import type { Clock, Random } from '../lib/clock.ts';
 import {
   createPlaces,
   type DueRow,

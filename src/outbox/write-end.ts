@@ -1,4 +1,4 @@
-import type { Clock } from '../policy/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 
 /** It is tried so often, a second later and then twice as late. */
 const tries = 5;

@@ -1,7 +1,7 @@
-import type { Random } from './clock.ts';
+import type { Random } from '../lib/clock.ts';
 
 /**
- * How the wait grows and is spread. With `v = min(capMs, baseMs × factor^(retry − 1))` and `U` a
+ * How the wait grows, and how jitter spreads it. With `v = min(capMs, baseMs × factor^(retry − 1))` and `U` a
  * uniform draw:
  *
  * | type | wait | mean of the last step |
@@ -12,21 +12,26 @@ import type { Random } from './clock.ts';
  * | `proportional` | v × U(0.75, 1.25), where v is capped at capMs / 1.25 | 4/5 capMs |
  * | `none` | v | capMs |
  *
- * The cap comes first and the jitter after it, always: a cap on the jittered value would put most
- * clients at exactly the cap, and so in step again.
+ * The cap applies before the jitter. Capping the jittered value would put most clients at exactly the
+ * cap, and so in step again.
  *
  * Source: M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
  */
 export type BackoffType = 'full' | 'equal' | 'decorrelated' | 'proportional' | 'none';
 
+/** What {@link backoffDelay} computes a wait from. */
 export interface BackoffInput {
+  /** The shape of the jitter. */
   readonly backoff: BackoffType;
+  /** The first step, in milliseconds. */
   readonly baseMs: number;
+  /** The factor from one step to the next. */
   readonly factor: number;
+  /** The longest wait, in milliseconds. */
   readonly capMs: number;
   /** The retry that this wait precedes, counted from 1. */
   readonly retry: number;
-  /** The wait before the previous retry; read by `decorrelated` only. */
+  /** The wait before the previous retry, in milliseconds. Only `decorrelated` reads it. @default baseMs */
   readonly previousBackoffMs?: number | undefined;
 }
 
@@ -41,7 +46,7 @@ export interface BackoffInput {
  */
 export function backoffDelay(input: BackoffInput, random: Random): number {
   const { backoff, baseMs, factor, capMs, retry, previousBackoffMs = baseMs } = input;
-  // 0 × Infinity is NaN, and a NaN delay would be a hot loop: no base, no wait.
+  // 0 × Infinity is NaN, and a NaN delay would be a hot loop: without a base there is no wait.
   const step = (cap: number): number => Math.min(cap, baseMs && baseMs * factor ** (retry - 1));
   const [low, high] = range();
   return Math.floor(low + (high - low) * random());

@@ -1,27 +1,76 @@
+import type { Random } from '../lib/clock.ts';
 import { backoffDelay } from './backoff.ts';
-import type { Random } from './clock.ts';
-import type { Decision, StopReason } from './decision.ts';
-import type { Operation } from './operation.ts';
+import type { Operation, RetryReason } from './operation.ts';
 import type { Policy } from './options.ts';
 import type { Failure } from './outcome.ts';
-import { whyRetry, whyStop } from './retry-table.ts';
 
-/** When and how a decision is made: the wall clock, and chance. */
+/** Why an operation ends with its failure. */
+export type StopReason =
+  /** Another attempt would get the same answer. */
+  | 'not-retryable'
+  /** A POST or PATCH without an idempotency key may have taken effect; a second one could do harm. */
+  | 'not-idempotent'
+  /** A 2xx answer came: the server has done it. */
+  | 'processed'
+  /** This kind of failure is retried at most once. */
+  | 'once'
+  /** As many retries as `maxRetries` allows have been made. */
+  | 'max-retries'
+  /** The next attempt would start after `deadlineMs`. */
+  | 'deadline'
+  /** The server asks for a longer wait than `maxRetryAfterMs`. */
+  | 'retry-after'
+  /** The caller aborted. */
+  | 'aborted'
+  /** `shouldRetry` returned false, or the API says that another attempt gets the same answer. */
+  | 'should-retry'
+  /** The operation was paused for longer than `maxPauseMs`. */
+  | 'paused-too-long'
+  /** The origin's retry budget is spent. */
+  | 'over-budget'
+  /** The request may have taken effect, and its idempotency key is older than the API keeps keys. */
+  | 'expired'
+  /** The user pressed Cancel. */
+  | 'cancelled';
+
+/** What to do after a failed attempt. A plain value, decided once per failure. */
+export type Decision =
+  | {
+      readonly kind: 'retry';
+      readonly reason: RetryReason;
+      /** How long to wait before the next attempt, in whole milliseconds. */
+      readonly delayMs: number;
+      /** The backoff in it, without any Retry-After: the next decorrelated step builds on it. */
+      readonly backoffMs: number;
+      /** When the next attempt starts, in epoch milliseconds. */
+      readonly retryAt: number;
+    }
+  | {
+      readonly kind: 'stop';
+      readonly reason: StopReason;
+      /** When the server takes the request again, in epoch milliseconds; undefined when it did not say. */
+      readonly retryAt: number | undefined;
+    };
+
+/** What a decision needs besides the failure: the time, chance, and the retry budget. */
 export interface DecideContext {
+  /** The wall clock, in epoch milliseconds. */
   readonly nowMs: number;
+  /** The source of jitter. */
   readonly random: Random;
-  /** The origin's retry budget is spent. @default false */
+  /** Whether the origin's retry budget is spent. @default false */
   readonly isOverBudget?: boolean;
 }
 
-/** Retry-After is a lower bound, so that jitter goes on top of it: up to a tenth. */
+/** Retry-After is a lower bound, so jitter goes on top of it: up to a tenth. */
 const retryAfterJitter = 0.1;
 
 /**
- * What to do after a failed attempt. Total and pure: every failure gets an answer, and a
+ * What to do after a failed attempt. Total and pure: every failure gets a decision, and a
  * `shouldRetry` that throws or returns no boolean counts as undefined.
  *
- * The order is: the table (with `shouldRetry`), `maxRetries`, `maxRetryAfterMs`, the deadline.
+ * The rules apply in this order: the status table (with `shouldRetry`), `maxRetries`,
+ * `maxRetryAfterMs`, the retry budget, the deadline.
  *
  * @example
  * ```ts
@@ -36,20 +85,20 @@ export function decide(
   { nowMs, random, isOverBudget }: DecideContext,
 ): Decision {
   const retryAfterMs = failure.kind === 'http' ? failure.retryAfterMs : undefined;
-  const askedAt = retryAfterMs === undefined ? undefined : nowMs + retryAfterMs;
+  const serverRetryAt = retryAfterMs === undefined ? undefined : nowMs + retryAfterMs;
   const stop = (reason: StopReason): Decision => ({
     kind: 'stop',
     reason,
-    retryAt: failure.kind === 'paused-too-long' ? failure.retryAt : askedAt,
+    retryAt: failure.kind === 'paused-too-long' ? failure.retryAt : serverRetryAt,
   });
 
   const advice = failure.kind === 'http' ? failure.shouldRetry : undefined;
-  const wanted = ask(failure, operation, policy) ?? advice;
+  const wanted = callShouldRetry(failure, operation, policy) ?? advice;
   const reason = whyRetry(failure);
   const refusal = whyStop(failure, operation, reason, wanted);
   if (refusal) return stop(refusal);
   const { attempt, probes = 0, previousBackoffMs } = operation;
-  // Who wants no retry wants none, whatever the attempt was.
+  // `maxRetries: 0` means one attempt, even where that attempt was a probe.
   const spent = policy.maxRetries === 0 ? attempt : attempt - probes;
   if (spent > policy.maxRetries) return stop('max-retries');
   if (retryAfterMs !== undefined && retryAfterMs > policy.maxRetryAfterMs)
@@ -60,16 +109,20 @@ export function decide(
   const retry = Math.max(1, spent);
   const growth = { backoff, baseMs, factor, capMs, retry, previousBackoffMs };
   const backoffMs = backoffDelay(growth, random);
-  const askedMs =
+  const leastMs =
     retryAfterMs === undefined ? 0 : Math.floor(retryAfterMs * (1 + retryAfterJitter * random()));
-  const delayMs = Math.max(backoffMs, askedMs);
+  const delayMs = Math.max(backoffMs, leastMs);
   const retryAt = nowMs + delayMs;
   if (retryAt > operation.startedAt + operation.pausedMs + policy.deadlineMs)
     return stop('deadline');
   return { kind: 'retry', reason: reason ?? 'should-retry', delayMs, backoffMs, retryAt };
 }
 
-function ask(failure: Failure, operation: Operation, policy: Policy): boolean | undefined {
+function callShouldRetry(
+  failure: Failure,
+  operation: Operation,
+  policy: Policy,
+): boolean | undefined {
   if (failure.kind === 'aborted') return undefined;
   try {
     const answer: unknown = policy.shouldRetry?.(failure, operation);
@@ -77,4 +130,72 @@ function ask(failure: Failure, operation: Operation, policy: Policy): boolean | 
   } catch {
     return undefined;
   }
+}
+
+const statusReasons: Readonly<Record<number, RetryReason>> = {
+  408: 'request-timeout',
+  425: 'too-early',
+  429: 'rate-limited',
+  500: 'internal-error',
+  502: 'unavailable',
+  503: 'unavailable',
+  504: 'unavailable',
+};
+
+/** Why this failure could be worth another attempt, whatever the method; undefined when it is not. */
+function whyRetry(failure: Failure): RetryReason | undefined {
+  const { kind } = failure;
+  if (kind === 'aborted' || kind === 'invalid' || isNotSent(kind)) return undefined;
+  if (kind !== 'http') return kind;
+  if (failure.inProgress) return 'in-progress';
+  const { status, retryAfterMs } = failure;
+  // Retry-After makes a 413 temporary (RFC 9110 §15.5.14), and a 500 something the server expects.
+  if (retryAfterMs !== undefined && (status === 413 || status === 500)) return 'unavailable';
+  return statusReasons[status];
+}
+
+type NotSent = 'paused-too-long' | 'over-budget' | 'expired';
+const isNotSent = (kind: Failure['kind']): kind is NotSent =>
+  kind === 'paused-too-long' || kind === 'over-budget' || kind === 'expired';
+
+/**
+ * Why the request must not be sent again; undefined when it may. The first rule that applies wins.
+ *
+ * `reason` comes from {@link whyRetry}. `wanted` is the answer of `shouldRetry`: it overrides what the
+ * failure says, never what the method allows (RFC 9110 §9.2.2).
+ */
+function whyStop(
+  failure: Failure,
+  operation: Operation,
+  reason: RetryReason | undefined,
+  wanted: boolean | undefined,
+): StopReason | undefined {
+  const { kind, processed } = failure;
+  const { method, retriedFor } = operation;
+  const isRepeatable = operation.idempotent || operation.keyed;
+  if (kind === 'aborted') return kind;
+  if (isNotSent(kind)) return kind;
+  if (kind === 'invalid') return 'not-retryable';
+  if (wanted === false) return 'should-retry';
+  if (processed === 'yes' && !isRepeatable) return 'processed';
+  if (wanted) return isRepeatable || mayOptIn(failure) ? undefined : 'not-idempotent';
+  // A PUT or DELETE that was processed is complete. A read, or a replay by key, still has an answer to give.
+  if (processed === 'yes' && (method === 'PUT' || method === 'DELETE')) return 'processed';
+  if (!reason) return 'not-retryable';
+  // Without a key, only what the server surely did not process: refused early, or rate-limited.
+  const isRefused = reason === 'too-early' || reason === 'rate-limited';
+  if (!isRepeatable && !isRefused) return 'not-idempotent';
+  // 425 is retried once (RFC 8470 §5.2), and so is a 500 without Retry-After.
+  const isOnce = reason === 'too-early' || reason === 'internal-error';
+  return isOnce && retriedFor.includes(reason) ? 'once' : undefined;
+}
+
+/**
+ * Whether `shouldRetry` may send a POST or PATCH without a key again: only where the server says
+ * that it did not process it, or very probably did not (408, and 503 with Retry-After).
+ */
+function mayOptIn(failure: Failure): boolean {
+  if (failure.kind !== 'http') return failure.processed === 'no';
+  const { status, retryAfterMs, processed } = failure;
+  return processed === 'no' || status === 408 || (status === 503 && retryAfterMs !== undefined);
 }

@@ -1,29 +1,29 @@
-import type { RetryReason } from './decision.ts';
+/** Why an operation makes another attempt. */
+export type RetryReason =
+  /** No answer came: refused, reset, DNS, CORS, offline. */
+  | 'network'
+  /** The time limit of the attempt ended it. */
+  | 'timeout'
+  /** The body of a 2xx answer broke. */
+  | 'body'
+  /** 408. */
+  | 'request-timeout'
+  /** 425, at most once. */
+  | 'too-early'
+  /** 429. */
+  | 'rate-limited'
+  /** 502, 503, 504, and 413 or 500 with Retry-After. */
+  | 'unavailable'
+  /** A 500 without Retry-After, at most once. */
+  | 'internal-error'
+  /** 409: the first request with this idempotency key is still running. */
+  | 'in-progress'
+  /** An error that is not Steadfetch's, in an operation that may be repeated. */
+  | 'error'
+  /** `shouldRetry` returned true, or the API asks for another attempt. */
+  | 'should-retry';
 
-/**
- * One thing that the app wants done, as the policy sees it after a failed attempt: one query
- * fetch, one mutation execution, one `retry` call, or a lone `steady.fetch`.
- */
-export interface Operation extends OperationRef {
-  /** The method of the request that failed, in upper case. */
-  readonly method: string;
-  /** The URL of the request that failed, as it was passed; undefined when another client sent it. */
-  readonly url: string | undefined;
-  /** The request carried an idempotency key that its API is declared to honour. */
-  readonly keyed: boolean;
-  /** Sending it again does no harm: an idempotent method, or declared so. */
-  readonly idempotent: boolean;
-  /** Attempts that were the probe of something down, and failed: they use up no retries. @default 0 */
-  readonly probes?: number | undefined;
-  /** The reasons of the retries granted so far, in order. */
-  readonly retriedFor: readonly RetryReason[];
-  /** The backoff before this attempt, in milliseconds, without any Retry-After; undefined before the first retry. */
-  readonly previousBackoffMs: number | undefined;
-  /** How long it was paused between its attempts (offline, hidden tab): this does not count against the deadline. */
-  readonly pausedMs: number;
-}
-
-/** Which operation it is, and where it stands. */
+/** Which operation it is, and how far it is. */
 export interface OperationRef {
   /** Unique within one Steadfetch instance. */
   readonly id: number;
@@ -34,6 +34,29 @@ export interface OperationRef {
   readonly attempt: number;
   /** The query key, for a query. */
   readonly queryKey?: readonly unknown[] | undefined;
+}
+
+/**
+ * One thing that the app wants done, as the policy sees it after a failed attempt: one query
+ * fetch, one mutation execution, one `retry` call, or a lone `steady.fetch`.
+ */
+export interface Operation extends OperationRef {
+  /** The method of the request that failed, in upper case. */
+  readonly method: string;
+  /** The URL of the request that failed, as it was passed; undefined when another client sent it. */
+  readonly url: string | undefined;
+  /** Whether the request carried an idempotency key that its API is declared to honour. */
+  readonly keyed: boolean;
+  /** Whether sending it again does no harm: an idempotent method, or declared to be one. */
+  readonly idempotent: boolean;
+  /** How many attempts were failed probes of something down: they use up no retries. @default 0 */
+  readonly probes?: number | undefined;
+  /** The reasons of the retries granted so far, in order. */
+  readonly retriedFor: readonly RetryReason[];
+  /** The backoff before this attempt, in milliseconds, without any Retry-After; undefined before the first retry. */
+  readonly previousBackoffMs: number | undefined;
+  /** How long the operation was paused between its attempts, in milliseconds: this does not count against the deadline. */
+  readonly pausedMs: number;
 }
 
 const safeMethods = ['GET', 'HEAD', 'OPTIONS', 'TRACE', 'QUERY'];

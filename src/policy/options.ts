@@ -1,6 +1,8 @@
+import { reject } from '../lib/check.ts';
+import { maxTimerMs } from '../lib/clock.ts';
 import type { BackoffType } from './backoff.ts';
-import type { Failure } from './outcome.ts';
 import type { Operation } from './operation.ts';
+import type { Failure } from './outcome.ts';
 
 /**
  * The time limit of one attempt, in milliseconds: one number for headers and body together, or,
@@ -10,25 +12,25 @@ import type { Operation } from './operation.ts';
 export type Timeout = number | { readonly headersMs: number; readonly bodyIdleMs: number };
 
 /**
- * A say in the status table: `true` retries, `false` stops, `undefined` leaves it to the table.
- * It never overrides `maxRetries`, the deadline, a Retry-After beyond `maxRetryAfterMs`, the
+ * Overrides the status table: `true` retries, `false` stops, `undefined` leaves the decision to the
+ * table. It never overrides `maxRetries`, the deadline, a Retry-After beyond `maxRetryAfterMs`, the
  * caller's abort, or the rule about idempotency keys. Synchronous; a promise counts as undefined.
  */
 export type ShouldRetry = (failure: Failure, operation: Operation) => boolean | undefined;
 
-/** Waiting for an origin that is down, or failing at once. */
+/** What an operation does while its origin is down: wait, or fail at once. */
 export type WhenDown = 'pause' | 'fail';
 
-/** Fetching what has failed in an outage again at its end, or leaving it. */
+/** What happens at the end of an outage to a query that failed in it: refetch it, or leave it. */
 export type WhenBack = 'refetch' | 'leave';
 
-/** Who goes first after a pause. The names are those of the Prioritized Task Scheduling API. */
+/** What is sent first after a pause. The names are those of the Prioritized Task Scheduling API. */
 export type Priority = 'user-blocking' | 'user-visible' | 'background';
 
 /** The names of the {@link presets}. */
 export type PresetName = 'interactive' | 'background' | 'critical';
 
-/** How failures are answered. A value of `undefined` means the default. */
+/** How an operation reacts to failures. `undefined` means the default. */
 export interface PolicyOptions {
   /** The values that the other options start from. @default 'interactive' */
   readonly preset?: PresetName | undefined;
@@ -36,9 +38,9 @@ export interface PolicyOptions {
   readonly backoff?: BackoffType | undefined;
   /** The first step of the backoff, in milliseconds. @default 1000 */
   readonly baseMs?: number | undefined;
-  /** What each further step is multiplied by. @default 2 */
+  /** The factor from one backoff step to the next. @default 2 */
   readonly factor?: number | undefined;
-  /** The longest backoff, in milliseconds; Retry-After may ask for more. @default 30000 */
+  /** The longest backoff, in milliseconds. Retry-After may ask for more. @default 30000 */
   readonly capMs?: number | undefined;
   /** Retries after the first attempt. @default 3 */
   readonly maxRetries?: number | undefined;
@@ -46,31 +48,31 @@ export interface PolicyOptions {
   readonly deadlineMs?: number | undefined;
   /** The time limit of one attempt. @default 10000 */
   readonly timeout?: Timeout | undefined;
-  /** The longest Retry-After that is waited for, in milliseconds; beyond it the operation stops. @default 60000 */
+  /** The longest Retry-After that is waited for, in milliseconds. A longer one stops the operation. @default 60000 */
   readonly maxRetryAfterMs?: number | undefined;
   /**
-   * What to do while the origin is down or rate-limited: wait for it before the attempt is sent, or
-   * fail at once. @default 'pause'
+   * What to do while the origin is down or rate-limited: wait before the attempt is sent, or fail at
+   * once. @default 'pause'
    */
   readonly whenDown?: WhenDown | undefined;
   /**
-   * What becomes of a query that has failed while its endpoint was down, and is still on screen at the
-   * end of the outage: it is fetched again by itself, once, or left. @default 'refetch'
+   * What happens to a query that failed while its endpoint was down and is still on screen at the end of
+   * the outage: it is fetched again once, or left as it is. @default 'refetch'
    */
   readonly whenBack?: WhenBack | undefined;
-  /** The longest such wait, in milliseconds, from the latest ask; it does not count against `deadlineMs`. @default 60000 */
+  /** The longest pause, in milliseconds, since the data was last asked for. It does not count against `deadlineMs`. @default 60000 */
   readonly maxPauseMs?: number | undefined;
   /**
-   * Who goes first after an outage, by the names of the Prioritized Task Scheduling API.
-   * `user-blocking`: a user waits for it, whatever the page shows; `background`: nobody does;
-   * `user-visible`: whether somebody does is told by the page. @default 'user-visible'
+   * What is sent first after an outage, in the terms of the Prioritized Task Scheduling API.
+   * `user-blocking`: a user waits for it, whether or not the page is visible. `background`: nobody waits
+   * for it. `user-visible`: a user waits for it while the page is visible. @default 'user-visible'
    */
   readonly priority?: Priority | undefined;
-  /** A say in the status table. @default none */
+  /** Overrides the status table. @default none */
   readonly shouldRetry?: ShouldRetry | undefined;
 }
 
-/** A policy with every value decided. */
+/** A policy in which every option has its value. */
 export interface Policy {
   readonly backoff: BackoffType;
   readonly baseMs: number;
@@ -103,12 +105,12 @@ const interactive = {
 } as const satisfies Policy;
 
 /**
- * The defaults, frozen:
+ * The presets, frozen:
  *
- * - `interactive`: a user waits for it. The default.
- * - `background`: nobody watches; slower, longer, gentler.
- * - `critical`: a submission that must arrive. Short attempts and many of them: on a line where
- *   45 % of the attempts fail, 8 retries within 60 s still miss 99.9 %.
+ * - `interactive`: for what a user waits for. The default.
+ * - `background`: for what nobody waits for: longer waits, and more retries.
+ * - `critical`: for a submission that must arrive: short waits, and many retries. On a network where
+ *   45 % of the attempts fail, 8 retries within 60 s do not reach 99.9 %.
  *
  * @example
  * ```ts
@@ -138,13 +140,13 @@ export const presets: Readonly<Record<PresetName, Policy>> = Object.freeze({
 });
 
 /**
- * Lays options over a policy, one layer after the other. A `preset` replaces every value below it
- * but `shouldRetry`; `undefined` leaves the value below in place.
+ * Merges options into a policy, one layer after the other. A `preset` replaces every value of the layers
+ * below except `shouldRetry`. `undefined` keeps the value below.
  */
 export function layer(base: Policy, ...layers: readonly (PolicyOptions | undefined)[]): Policy {
   let policy = base;
   for (const options of layers) {
-    // Most calls say nothing of it.
+    // Most calls set no option.
     if (!options || Object.keys(options).length === 0) continue;
     const set = Object.entries(options).filter(([, value]) => value !== undefined);
     const { preset, ...own }: Partial<Policy> & Pick<PolicyOptions, 'preset'> =
@@ -152,4 +154,71 @@ export function layer(base: Policy, ...layers: readonly (PolicyOptions | undefin
     policy = { ...policy, ...(preset && presets[preset]), ...own };
   }
   return policy;
+}
+
+/** What each option may be: one of some names, a number between two, or (an empty list) a function. */
+const rules: ReadonlyMap<string, readonly unknown[]> = new Map<string, readonly unknown[]>([
+  ['preset', Object.keys(presets)],
+  ['backoff', ['full', 'equal', 'decorrelated', 'proportional', 'none']],
+  ['baseMs', [0, maxTimerMs]],
+  ['factor', [1, 100]],
+  ['capMs', [0, maxTimerMs]],
+  ['maxRetries', [0, Infinity]],
+  ['deadlineMs', [0, Infinity]],
+  ['timeout', [1, Infinity]],
+  // Jitter adds up to a fifth, and the sum must still fit a timer.
+  ['maxRetryAfterMs', [0, Math.floor(maxTimerMs / 1.2)]],
+  ['whenDown', ['pause', 'fail']],
+  ['whenBack', ['refetch', 'leave']],
+  ['maxPauseMs', [0, Infinity]],
+  ['priority', ['user-blocking', 'user-visible', 'background']],
+  ['shouldRetry', []],
+]);
+
+/**
+ * Checks options, and merges them into a policy.
+ *
+ * @throws TypeError that names the operation, the option, its value and the allowed range.
+ */
+export function definePolicy(
+  operation: string,
+  base: Policy,
+  options: PolicyOptions | undefined,
+): Policy {
+  for (const [name, value] of Object.entries(options ?? {})) {
+    checkOption(operation, name, value);
+  }
+  const policy = layer(base, options);
+  const { baseMs, capMs } = policy;
+  if (capMs < baseMs) reject(operation, 'capMs', capMs, `at least baseMs, ${baseMs}`);
+  return policy;
+}
+
+function checkOption(operation: string, name: string, value: unknown): void {
+  const rule = rules.get(name);
+  if (!rule) {
+    reject(operation, name, value, `left out: the options are ${[...rules.keys()].join(', ')}`);
+  }
+  if (value === undefined) return;
+  if (name === 'shouldRetry') {
+    if (typeof value !== 'function') reject(operation, name, value, 'a function');
+  } else if (typeof rule[0] === 'string') {
+    if (!rule.includes(value)) reject(operation, name, value, `one of ${rule.join(', ')}`);
+  } else checkRange(operation, name, value, rule as readonly [number, number]);
+}
+
+function checkRange(
+  operation: string,
+  name: string,
+  value: unknown,
+  [least, greatest]: readonly [number, number],
+): void {
+  const isIn = (limit: unknown): boolean =>
+    typeof limit === 'number' && limit >= least && limit <= greatest;
+  if (isIn(value)) return;
+  const range = `a number from ${least} to ${greatest}`;
+  if (name !== 'timeout') return reject(operation, name, value, range);
+  const { headersMs, bodyIdleMs } = Object(value) as Record<string, unknown>;
+  if (isIn(headersMs) && isIn(bodyIdleMs)) return;
+  reject(operation, name, value, `${range}, or { headersMs, bodyIdleMs } of such numbers`);
 }

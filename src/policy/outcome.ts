@@ -1,6 +1,8 @@
+import { parseRetryAfter } from '../headers/retry-after.ts';
+
 /**
- * Whether the server did what the attempt asked for. `unknown` is an answer, not a gap: the
- * request may have been processed although no (or no final) answer came back.
+ * Whether the server did what the attempt asked for. `unknown` is a value of its own: the request may
+ * have been processed although no final answer came back.
  */
 export type Processed = 'no' | 'yes' | 'unknown';
 
@@ -10,32 +12,32 @@ export type PauseReason =
   | 'offline'
   /** The origin does not answer; a probe goes out from time to time. */
   | 'server-down'
-  /** The origin has asked for a pause, or nothing is left of what it allows. */
+  /** The origin has asked for a pause, or its rate limit allows no more requests. */
   | 'rate-limited'
-  /** As many attempts as allowed are in flight, or its turn has not come. */
+  /** As many attempts are in flight as the limit allows, or others go first. */
   | 'queued';
 
 /**
- * What a failed attempt showed, or a mutation that has ended in it.
+ * What a failed attempt showed, or the failure that a mutation has ended with.
  *
  * | kind | meaning | was it processed? |
  * |---|---|---|
  * | `http` | an answer came with a status that is not 2xx | by its status |
  * | `network` | the attempt was rejected before any header: refused, reset, DNS, CORS, offline | unknown |
- * | `timeout` | our own per-attempt time-out, before the headers or within the body | unknown; by its status |
- * | `body` | a 2xx answer began, and its body broke, could not be read, or is not what was asked for | yes; unknown where somebody else may have answered |
- * | `aborted` | the caller aborted, or the user cancelled | unknown; no before it was sent |
+ * | `timeout` | the time limit of the attempt ended it, before the headers or within the body | unknown; by its status |
+ * | `body` | a 2xx answer began, and its body broke, could not be read, or is not what was asked for | yes; unknown where a proxy or a portal may have answered |
+ * | `aborted` | the caller aborted, or the user cancelled | unknown; no if it was not sent |
  * | `invalid` | the request was not sent (a programming error, or blocked by the page's CSP) | no |
- * | `paused-too-long` | it was not sent: what it waited for did not come within `maxPauseMs` | no; unknown after an attempt that was |
- * | `over-budget` | it was not sent: the origin's retry budget is spent | the same |
+ * | `paused-too-long` | it was not sent: it was paused for longer than `maxPauseMs` | no; unknown if an earlier attempt was sent |
+ * | `over-budget` | it was not sent: the origin's retry budget is spent | no; unknown if an earlier attempt was sent |
  * | `expired` | it was not sent again: its idempotency key is older than its API keeps it | unknown |
  * | `error` | something else threw inside the operation, and nothing is known about it | unknown |
  *
- * The error in which a mutation ends tells of all of it: `no` where surely nothing of it was done, else
- * `unknown`.
+ * The error that a mutation ends with covers all its requests: `no` if surely none of them was processed,
+ * else `unknown`.
  */
 export type Failure = Cause & {
-  /** Whether the server did it. */
+  /** Whether the server processed the request. */
   readonly processed: Processed;
 };
 
@@ -45,9 +47,9 @@ type Cause =
       readonly status: number;
       /** The server's Retry-After, in milliseconds from receipt; undefined when absent, unreadable or malformed. */
       readonly retryAfterMs: number | undefined;
-      /** A 409 which says that the first request with this idempotency key is still running. */
+      /** Whether it is a 409 saying that the first request with this idempotency key is still running. */
       readonly inProgress: boolean;
-      /** What the API itself says about sending it again, where its profile can tell. */
+      /** What the API says about sending the request again, if its profile reads that. */
       readonly shouldRetry?: boolean | undefined;
     }
   | { readonly kind: 'timeout'; readonly phase: 'headers' | 'body' }
@@ -56,12 +58,12 @@ type Cause =
       readonly kind: 'paused-too-long';
       /** What it waited for. */
       readonly reason: PauseReason;
-      /** When its origin is tried next, or takes requests again, in epoch milliseconds; undefined when that is not known. */
+      /** When the next probe goes out, or the origin takes requests again, in epoch milliseconds; undefined when that is not known. */
       readonly retryAt: number | undefined;
     }
   | { readonly kind: 'network' | 'aborted' | 'invalid' | 'over-budget' | 'expired' | 'error' };
 
-/** What an attempt showed: it went well, or a {@link Failure}. */
+/** What an attempt showed: success, or a {@link Failure}. */
 export type Outcome =
   | { readonly kind: 'ok'; readonly status: number; readonly processed: 'yes' }
   | Failure;
@@ -73,3 +75,39 @@ export const failures: Readonly<Record<'network' | 'aborted' | 'invalid' | 'erro
   invalid: { kind: 'invalid', processed: 'no' },
   error: { kind: 'error', processed: 'unknown' },
 };
+
+/** The parts of an answer that classification reads. */
+export interface Answer {
+  readonly status: number;
+  /** Reads a response header by name, case-insensitively; null or undefined when it is not readable. */
+  readonly header: (name: string) => string | null | undefined;
+}
+
+/** An answer outside 2xx. */
+export type HttpFailure = Extract<Failure, { readonly kind: 'http' }>;
+
+/**
+ * Classifies an answer outside 2xx.
+ *
+ * `processed` is `no` only where the server says that it did not do the work: a 4xx rejects the
+ * request, and 501 and 505 refuse it. A 408 means an incomplete request (RFC 9110 §15.5.9), but
+ * proxies answer it for complete ones too; a 5xx proves nothing either way, a 503 included.
+ */
+export function classifyAnswer(answer: Answer, nowMs: number, inProgress: boolean): HttpFailure {
+  return {
+    kind: 'http',
+    status: answer.status,
+    retryAfterMs: parseRetryAfter(answer.header('retry-after'), {
+      nowMs,
+      dateHeader: answer.header('date'),
+    }),
+    inProgress,
+    processed: inProgress ? 'unknown' : processedBy(answer.status),
+  };
+}
+
+function processedBy(status: number): Processed {
+  const refused =
+    (status >= 400 && status < 500 && status !== 408) || status === 501 || status === 505;
+  return refused ? 'no' : 'unknown';
+}

@@ -7,7 +7,7 @@ import { createIdbBackend } from '../outbox/idb-backend.ts';
 import { openDatabase } from '../outbox/open-database.ts';
 import { createOutboxCore } from '../outbox/outbox.ts';
 import type { Delivered } from '../outbox/outbox-core.ts';
-import { reject } from '../policy/check-option.ts';
+import { reject } from '../lib/check.ts';
 import {
   type AnyOutboxHandlers,
   defaultName,

@@ -1,4 +1,4 @@
-import type { Clock } from '../policy/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 
 /**
  * So long after its end, a press of the same payload still belongs to a submission: the second half

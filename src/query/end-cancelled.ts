@@ -2,7 +2,7 @@ import { enterDecision } from '../fetch/enter-decision.ts';
 import type { FailureReport } from '../fetch/failure-report.ts';
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { Operations } from '../fetch/operations.ts';
-import type { Decision } from '../policy/decision.ts';
+import type { Decision } from '../policy/decide.ts';
 import { failures } from '../policy/outcome.ts';
 
 /** Ends an operation, which the user has cancelled, with this error. */

@@ -1,6 +1,6 @@
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { Operations } from '../fetch/operations.ts';
-import type { Clock } from '../policy/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 
 /**
  * The operations that have failed, for React Query's questions about them.

@@ -3,7 +3,7 @@ import { resolveFallback } from '../fetch/fallback.ts';
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { Operations } from '../fetch/operations.ts';
 import { headersLimit } from '../fetch/time-limit.ts';
-import type { Clock } from '../policy/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import { stopWatch, watchRecovery } from './when-back.ts';
 
 /** The failure that a query shows a fallback for. */

@@ -4,7 +4,7 @@ import { askBeforeLeaving } from '../intent/ask-before-leaving.ts';
 import type { FormIntent } from '../intent/form-intent.ts';
 import { trackIntent } from '../intent/track-intent.ts';
 import { warn } from '../fetch/warn.ts';
-import { createIdempotencyKey } from '../policy/idempotency-key.ts';
+import { createIdempotencyKey } from '../idempotency/key.ts';
 import type { EndStatus } from './echo.ts';
 import type { FormContext } from './form-context.ts';
 import type { SubmitResult } from './submission.ts';

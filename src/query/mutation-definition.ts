@@ -4,7 +4,7 @@ import type { Intent } from '../fetch/intent.ts';
 import type { SteadyJson } from '../fetch/json.ts';
 import type { Operations } from '../fetch/operations.ts';
 import { warn } from '../fetch/warn.ts';
-import { reject } from '../policy/check-option.ts';
+import { reject } from '../lib/check.ts';
 import type { Policy } from '../policy/options.ts';
 
 /** What a mutationFn of ours can be made with. */

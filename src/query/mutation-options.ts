@@ -10,9 +10,8 @@ import type { SteadyFetch } from '../fetch/create-fetch.ts';
 import { createJson, type SteadyJson } from '../fetch/json.ts';
 import type { Intent, PastStep } from '../fetch/intent.ts';
 import { runLoop } from '../fetch/loop.ts';
-import { createIdempotencyKey } from '../policy/idempotency-key.ts';
-import type { PolicyOptions } from '../policy/options.ts';
-import { definePolicy } from '../policy/validate.ts';
+import { createIdempotencyKey } from '../idempotency/key.ts';
+import { definePolicy, type PolicyOptions } from '../policy/options.ts';
 import {
   createSpreadMark,
   define,

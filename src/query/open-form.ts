@@ -1,5 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query';
-import { reject } from '../policy/check-option.ts';
+import { reject } from '../lib/check.ts';
 import { createSafeForm, type SafeForm } from './safe-form.ts';
 
 const forms = new WeakMap<QueryClient, Map<string, unknown>>();

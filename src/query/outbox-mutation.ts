@@ -2,8 +2,8 @@ import type { MutationFunction, MutationFunctionContext } from '@tanstack/react-
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { OutboxCore } from '../outbox/outbox-core.ts';
 import type { Progress } from '../outbox/progress.ts';
-import type { Clock } from '../policy/clock.ts';
-import { createIdempotencyKey } from '../policy/idempotency-key.ts';
+import type { Clock } from '../lib/clock.ts';
+import { createIdempotencyKey } from '../idempotency/key.ts';
 import type { PolicyOptions } from '../policy/options.ts';
 import { define, type MutationDefinition, type MutationExtras } from './mutation-definition.ts';
 import { executionOf, showRun } from './mutation-run.ts';

@@ -11,7 +11,7 @@ import type { LiveOperation, Signals } from '../fetch/live-operation.ts';
 import type { Operations } from '../fetch/operations.ts';
 import type { Passage } from '../fetch/passage.ts';
 import type { Ends } from './end-with-query.ts';
-import type { Clock, Random } from '../policy/clock.ts';
+import type { Clock, Random } from '../lib/clock.ts';
 import type { FailureLedger } from './failure-ledger.ts';
 import { warn } from '../fetch/warn.ts';
 import { fallBack } from './fallback.ts';

@@ -2,7 +2,7 @@ import { reportOf } from '../fetch/failure-report.ts';
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { Operations } from '../fetch/operations.ts';
 import { warn } from '../fetch/warn.ts';
-import { type Clock, maxTimerMs } from '../policy/clock.ts';
+import { type Clock, maxTimerMs } from '../lib/clock.ts';
 import type { PolicyOptions } from '../policy/options.ts';
 import type { FailureLedger } from './failure-ledger.ts';
 import { isServer } from './is-server.ts';

@@ -1,7 +1,8 @@
 import { focusManager, onlineManager } from '@tanstack/react-query';
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { Pause } from '../origin/wait-queue.ts';
-import type { RetryReason, StopReason } from '../policy/decision.ts';
+import type { StopReason } from '../policy/decide.ts';
+import type { RetryReason } from '../policy/operation.ts';
 import type { PauseReason } from '../policy/outcome.ts';
 
 /**

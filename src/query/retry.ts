@@ -1,5 +1,4 @@
-import type { PolicyOptions } from '../policy/options.ts';
-import { definePolicy } from '../policy/validate.ts';
+import { definePolicy, type PolicyOptions } from '../policy/options.ts';
 import { limitAttempt } from '../fetch/attempt-limit.ts';
 import { type FallbackContext, resolveFallback } from '../fetch/fallback.ts';
 import type { LiveOperation } from '../fetch/live-operation.ts';

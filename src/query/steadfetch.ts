@@ -4,8 +4,8 @@ import type { SteadyFetch } from '../fetch/create-fetch.ts';
 import type { Listener } from '../fetch/events.ts';
 import type { SteadyJson } from '../fetch/json.ts';
 import type { OriginOptions } from '../origin/options.ts';
-import type { Clock, Random, Transport } from '../policy/clock.ts';
-import type { MadeBy } from '../policy/made-by.ts';
+import type { Clock, Random, Transport } from '../lib/clock.ts';
+import type { MadeBy } from '../lib/made-by.ts';
 import type { Policy, PolicyOptions } from '../policy/options.ts';
 import type { RetryPair, SpreadRetryPair } from './retry-pair.ts';
 

@@ -1,7 +1,7 @@
 import { focusManager, type Query, type QueryClient } from '@tanstack/react-query';
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { Heart } from '../origin/heart.ts';
-import type { Clock } from '../policy/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import { replaceFetch } from './replace-fetch.ts';
 
 /** After a sleep, timers that are overdue have rung by then. */

@@ -4,8 +4,8 @@ import { createConnectivity } from '../connectivity/create-connectivity.ts';
 import { browserHint } from '../connectivity/hint.ts';
 import { type PageLife, watchPageLife } from '../connectivity/page-life.ts';
 import type { Heart } from '../origin/heart.ts';
-import type { Clock, Random, Transport } from '../policy/clock.ts';
-import { code, type MadeBy } from '../policy/made-by.ts';
+import type { Clock, Random, Transport } from '../lib/clock.ts';
+import { code, type MadeBy } from '../lib/made-by.ts';
 import { feedOnlineManager } from './feed-online.ts';
 
 /** What the watch over the network stands on. */

@@ -1,4 +1,4 @@
-import { maxTimerMs, systemClock } from '../policy/clock.ts';
+import { maxTimerMs, systemClock } from '../lib/clock.ts';
 
 /** Whole seconds until a time by the wall clock, rounded up; 0 once it has come. */
 export function secondsUntil(at: number): number {

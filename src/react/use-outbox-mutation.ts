@@ -1,7 +1,7 @@
 import { type DefaultError, type UseMutationOptions, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import type { OutboxEntry } from '../outbox/entry.ts';
-import { createIdempotencyKey } from '../policy/idempotency-key.ts';
+import { createIdempotencyKey } from '../idempotency/key.ts';
 import { extendMutation } from '../query/mutation-definition.ts';
 import { instanceOf } from '../query/registry.ts';
 import { useOutboxEntry } from './use-outbox-entries.ts';

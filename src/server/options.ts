@@ -1,5 +1,5 @@
-import { reject } from '../policy/check-option.ts';
-import { systemClock } from '../policy/clock.ts';
+import { reject } from '../lib/check.ts';
+import { systemClock } from '../lib/clock.ts';
 import type { IdempotencyStore } from './store.ts';
 
 /** How a key is honoured. */

@@ -1,4 +1,4 @@
-import { readStringItem } from '../policy/structured-field.ts';
+import { readStringItem } from '../headers/structured-field.ts';
 import { createProblem } from './problem.ts';
 import type { Settings } from './options.ts';
 

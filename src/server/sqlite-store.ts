@@ -1,4 +1,4 @@
-import { reject } from '../policy/check-option.ts';
+import { reject } from '../lib/check.ts';
 import { lendHandle } from './lend-handle.ts';
 import type { IdempotencyStore, StoredAnswer } from './store.ts';
 

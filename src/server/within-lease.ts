@@ -1,4 +1,4 @@
-import { maxTimerMs, systemClock } from '../policy/clock.ts';
+import { maxTimerMs, systemClock } from '../lib/clock.ts';
 
 /**
  * Gives up work that takes longer than its lease: nobody waits for it for ever, and others may run.

@@ -1,4 +1,4 @@
-import type { Clock, Random } from '../policy/clock.ts';
+import type { Clock, Random } from '../lib/clock.ts';
 import type { Line } from './words.ts';
 
 /** Which tab probes what is down: this one, or another that says so. */

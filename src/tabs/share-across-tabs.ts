@@ -1,5 +1,5 @@
-import type { Clock, Random } from '../policy/clock.ts';
-import { code, type MadeBy } from '../policy/made-by.ts';
+import type { Clock, Random } from '../lib/clock.ts';
+import { code, type MadeBy } from '../lib/made-by.ts';
 import { browserPorts, type SharePorts } from './channel.ts';
 import { createLeader, type Leader } from './leader.ts';
 import { createTabs, type Line, type Tabs } from './words.ts';

@@ -1,4 +1,4 @@
-import type { Random } from '../policy/clock.ts';
+import type { Random } from '../lib/clock.ts';
 import type { ShareChannel, SharePorts } from './channel.ts';
 
 /** What a tab tells the others about an origin, or about one endpoint of it (`scope`). */

@@ -1,4 +1,4 @@
-import { reject } from '../policy/check-option.ts';
+import { reject } from '../lib/check.ts';
 import { createFault, type Fault } from './fault.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { HttpResponse } from 'msw';
-import { reject } from '../policy/check-option.ts';
+import { reject, requireWhole } from '../lib/check.ts';
 import { createFault, type Fault } from './fault.ts';
-import { describeTimes, requireTimes, requireWhole, type TimesOption } from './options.ts';
+import { describeTimes, requireTimes, type TimesOption } from './options.ts';
 
 /** What {@link cutBody} sends before it breaks off. */
 export interface CutBodyOptions extends TimesOption {

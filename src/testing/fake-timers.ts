@@ -1,4 +1,4 @@
-import { systemClock } from '../policy/clock.ts';
+import { systemClock } from '../lib/clock.ts';
 
 /**
  * The part of Vitest's `vi` that virtual time is made of. It is passed in, so that nothing here

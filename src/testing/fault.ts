@@ -1,4 +1,4 @@
-import { systemClock } from '../policy/clock.ts';
+import { systemClock } from '../lib/clock.ts';
 
 /** One request that reached a fault. */
 export interface FaultRequest {

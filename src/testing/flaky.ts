@@ -1,5 +1,5 @@
 import { HttpResponse } from 'msw';
-import { reject } from '../policy/check-option.ts';
+import { reject } from '../lib/check.ts';
 import { createFault, type Fault } from './fault.ts';
 import { requireErrorStatus, requireSeed } from './options.ts';
 import { seededRandom } from './seeded-random.ts';

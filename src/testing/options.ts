@@ -1,5 +1,5 @@
-import { maxTimerMs } from '../policy/clock.ts';
-import { reject } from '../policy/check-option.ts';
+import { maxTimerMs } from '../lib/clock.ts';
+import { reject, requireWhole } from '../lib/check.ts';
 
 /** How many requests a fault is for. */
 export interface TimesOption {
@@ -9,23 +9,6 @@ export interface TimesOption {
    * @default Infinity
    */
   times?: number;
-}
-
-interface Range {
-  readonly min: number;
-  readonly max: number;
-  readonly unit?: string;
-}
-
-/** Throws a TypeError unless the value is a whole number in the range, both ends included. */
-export function requireWhole(
-  operation: string,
-  option: string,
-  value: number,
-  { min, max, unit = '' }: Range,
-): void {
-  if (Number.isInteger(value) && value >= min && value <= max) return;
-  reject(operation, option, value, `a whole number${unit} from ${min} to ${max}`);
 }
 
 /** Throws a TypeError unless `times` can be a number of requests. */

@@ -1,8 +1,8 @@
 import { HttpResponse } from 'msw';
-import { systemClock } from '../policy/clock.ts';
-import { reject } from '../policy/check-option.ts';
+import { systemClock } from '../lib/clock.ts';
+import { reject, requireWhole } from '../lib/check.ts';
 import { createFault, type Fault } from './fault.ts';
-import { requireErrorStatus, requireWhole } from './options.ts';
+import { requireErrorStatus } from './options.ts';
 
 /** How {@link rateLimited} limits. */
 export interface RateLimitedOptions {

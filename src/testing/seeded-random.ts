@@ -1,4 +1,4 @@
-import type { Random } from '../policy/clock.ts';
+import type { Random } from '../lib/clock.ts';
 import { requireSeed } from './options.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { type Clock, systemClock } from '../policy/clock.ts';
-import { reject } from '../policy/check-option.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
+import { reject } from '../lib/check.ts';
 import { type FakeTimers, stepToNextTimer } from './fake-timers.ts';
 import { requireDelay } from './options.ts';
 import { type Act, settle } from './settle.ts';

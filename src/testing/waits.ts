@@ -1,4 +1,4 @@
-import { systemClock } from '../policy/clock.ts';
+import { systemClock } from '../lib/clock.ts';
 
 /** The requests that a fault keeps waiting. */
 export interface Waits {

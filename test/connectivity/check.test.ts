@@ -1,7 +1,7 @@
 import { watchConnectivity } from 'steadfetch';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { type CheckOptions, sendCheck } from '../../src/connectivity/check.ts';
-import { systemClock, type Transport } from '../../src/policy/clock.ts';
+import { systemClock, type Transport } from '../../src/lib/clock.ts';
 import { answer, fakeServer, type Handler, hang, refuse } from '../fetch/fake-server.ts';
 import { fakeTime, observe } from '../fetch/observe.ts';
 

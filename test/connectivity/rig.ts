@@ -3,7 +3,7 @@ import { createConnectivity } from '../../src/connectivity/create-connectivity.t
 import { createHeart } from '../../src/origin/heart.ts';
 import type { HintEvent } from '../../src/connectivity/hint.ts';
 import type { CheckResult } from '../../src/connectivity/check.ts';
-import type { Random } from '../../src/policy/clock.ts';
+import type { Random } from '../../src/lib/clock.ts';
 import { createVirtualClock, epochMs, type VirtualClock } from '../origin/virtual-clock.ts';
 
 /** Evidence of the network, on a clock of its own and with a browser that says what the test wants. */

@@ -1,7 +1,7 @@
 import { createSteadfetch, retry, watchConnectivity } from 'steadfetch';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { sleep as wait } from '../../src/fetch/sleep.ts';
-import { systemClock } from '../../src/policy/clock.ts';
+import { systemClock } from '../../src/lib/clock.ts';
 import {
   answer,
   fakeServer,

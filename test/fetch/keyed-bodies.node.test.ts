@@ -1,6 +1,6 @@
 import { type ApiProfile, profiles } from 'steadfetch';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { deriveKey } from '../../src/policy/idempotency-key.ts';
+import { deriveKey } from '../../src/idempotency/key.ts';
 import { answer, fakeServer, origin, refuse } from './fake-server.ts';
 import { createSubmitter, intentKey } from './submit.ts';
 

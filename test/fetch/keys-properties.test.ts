@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { type ApiProfile, profiles, type SteadyInit } from 'steadfetch';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createIdempotencyKey } from '../../src/policy/idempotency-key.ts';
+import { createIdempotencyKey } from '../../src/idempotency/key.ts';
 import { fakeServer, origin } from './fake-server.ts';
 import { createSubmitter } from './submit.ts';
 

@@ -8,7 +8,7 @@ import {
 } from 'steadfetch';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type PastStep, renewRefused } from '../../src/fetch/intent.ts';
-import { deriveKey } from '../../src/policy/idempotency-key.ts';
+import { deriveKey } from '../../src/idempotency/key.ts';
 import { answer, fakeServer, type Handler, origin, refuse } from './fake-server.ts';
 import { fakeTime, rejectionOf } from './observe.ts';
 import { createSubmitter, intentKey } from './submit.ts';

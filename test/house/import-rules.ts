@@ -13,42 +13,77 @@ interface Place {
 
 /** The order of the house: each folder may import what is below it. */
 const folders: Readonly<Record<string, Place>> = {
-  policy: { folders: [], packages: [] },
-  lib: { folders: ['policy'], packages: [] },
-  tabs: { folders: ['lib', 'policy'], packages: [] },
-  origin: { folders: ['tabs', 'lib', 'policy'], packages: [] },
-  connectivity: { folders: ['origin', 'lib', 'policy'], packages: [] },
-  fetch: { folders: ['connectivity', 'origin', 'lib', 'policy'], packages: [] },
-  intent: { folders: ['fetch', 'policy'], packages: [] },
+  lib: { folders: [], packages: [] },
+  headers: { folders: ['lib'], packages: [] },
+  idempotency: { folders: ['lib'], packages: [] },
+  policy: { folders: ['headers', 'lib'], packages: [] },
+  tabs: { folders: ['policy', 'lib'], packages: [] },
+  origin: { folders: ['tabs', 'policy', 'headers', 'lib'], packages: [] },
+  connectivity: { folders: ['origin', 'policy', 'lib'], packages: [] },
+  fetch: {
+    folders: ['connectivity', 'origin', 'policy', 'idempotency', 'headers', 'lib'],
+    packages: [],
+  },
+  intent: { folders: ['fetch', 'policy', 'idempotency', 'lib'], packages: [] },
   outbox: {
-    folders: ['intent', 'fetch', 'connectivity', 'origin', 'tabs', 'lib', 'policy'],
+    folders: ['intent', 'fetch', 'connectivity', 'origin', 'tabs', 'policy', 'idempotency', 'lib'],
     packages: ['idb'],
   },
   query: {
-    folders: ['outbox', 'intent', 'fetch', 'connectivity', 'origin', 'lib', 'policy'],
+    folders: [
+      'outbox',
+      'intent',
+      'fetch',
+      'connectivity',
+      'origin',
+      'policy',
+      'idempotency',
+      'lib',
+    ],
     packages: ['@tanstack/react-query'],
   },
   react: {
-    folders: ['query', 'outbox', 'intent', 'fetch', 'connectivity', 'origin', 'lib', 'policy'],
+    folders: [
+      'query',
+      'outbox',
+      'intent',
+      'fetch',
+      'connectivity',
+      'origin',
+      'policy',
+      'idempotency',
+      'lib',
+    ],
     packages: ['@tanstack/react-query', 'react'],
   },
-  server: { folders: ['policy'], packages: [] },
-  testing: { folders: ['policy'], packages: ['msw'] },
+  server: { folders: ['headers', 'lib'], packages: [] },
+  testing: { folders: ['lib'], packages: ['msw'] },
 };
 
 /** Entry files only re-export, each the part of the house that its users asked for by its name. */
 const entries: Readonly<Record<string, Place>> = {
   'index.ts': {
-    folders: ['query', 'intent', 'fetch', 'connectivity', 'origin', 'tabs', 'lib', 'policy'],
+    folders: [
+      'query',
+      'intent',
+      'fetch',
+      'connectivity',
+      'origin',
+      'tabs',
+      'policy',
+      'idempotency',
+      'headers',
+      'lib',
+    ],
     packages: [],
   },
   'react.ts': {
-    folders: ['react', 'query', 'intent', 'fetch', 'connectivity', 'origin', 'lib', 'policy'],
+    folders: ['react', 'query', 'intent', 'fetch', 'connectivity', 'origin', 'policy', 'lib'],
     packages: [],
   },
-  'outbox.ts': { folders: ['query', 'outbox', 'policy'], packages: [] },
-  'server.ts': { folders: ['server', 'policy'], packages: [] },
-  'testing.ts': { folders: ['testing', 'policy'], packages: [] },
+  'outbox.ts': { folders: ['query', 'outbox', 'policy', 'lib'], packages: [] },
+  'server.ts': { folders: ['server', 'lib'], packages: [] },
+  'testing.ts': { folders: ['testing', 'lib'], packages: [] },
 };
 
 type Node = Readonly<Record<string, unknown>>;

@@ -46,11 +46,11 @@ describe('the rules see', () => {
     ).toEqual(['src/policy/a.ts imports ../fetch/b.ts: imports point down']);
   });
 
-  test('the testing kit importing more than the policy', () => {
+  test('the testing kit importing more than the library', () => {
     expect(
       house({
-        'src/testing/a.ts': `import { b } from '../policy/b.ts'; import { c } from '../fetch/c.ts';`,
-        'src/policy/b.ts': '',
+        'src/testing/a.ts': `import { b } from '../lib/b.ts'; import { c } from '../fetch/c.ts';`,
+        'src/lib/b.ts': '',
         'src/fetch/c.ts': '',
       }),
     ).toEqual(['src/testing/a.ts imports ../fetch/c.ts: imports point down']);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createAlarm } from '../../src/origin/alarm.ts';
-import { maxTimerMs } from '../../src/policy/clock.ts';
+import { maxTimerMs } from '../../src/lib/clock.ts';
 import { createVirtualClock, epochMs, type VirtualClock } from './virtual-clock.ts';
 
 /** An alarm that is not set again when it has rung. */

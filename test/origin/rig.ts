@@ -2,7 +2,7 @@ import { type Admission, createAdmission, type Permit } from '../../src/origin/a
 import type { OriginOptions } from '../../src/origin/options.ts';
 import type { Sign } from '../../src/origin/sign.ts';
 import type { Ask, Pause } from '../../src/origin/wait-queue.ts';
-import type { Random } from '../../src/policy/clock.ts';
+import type { Random } from '../../src/lib/clock.ts';
 import { createLeader } from '../../src/tabs/leader.ts';
 import type { Hear, Line } from '../../src/tabs/words.ts';
 import { createVirtualClock, epochMs, type VirtualClock } from './virtual-clock.ts';

@@ -1,4 +1,4 @@
-import { type Clock, maxTimerMs } from '../../src/policy/clock.ts';
+import { type Clock, maxTimerMs } from '../../src/lib/clock.ts';
 
 /** When virtual time begins, in epoch milliseconds. */
 export const epochMs = 1_800_000_000_000;

@@ -3,7 +3,7 @@ import type { AnyOutboxHandlers, DeadLetterError, OutboxContext } from 'steadfet
 import { createIdbBackend } from '../../src/outbox/idb-backend.ts';
 import { openDatabase } from '../../src/outbox/open-database.ts';
 import type { Row } from '../../src/outbox/row.ts';
-import { deriveKey } from '../../src/policy/idempotency-key.ts';
+import { deriveKey } from '../../src/idempotency/key.ts';
 import { api, createBrowser, settle, shop } from './rig.ts';
 
 const { order } = shop;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { fateOf, shorten } from '../../src/outbox/fate.ts';
-import type { Decision, StopReason } from '../../src/policy/decision.ts';
+import type { Decision, StopReason } from '../../src/policy/decide.ts';
 import { type Failure, failures } from '../../src/policy/outcome.ts';
 
 const nowMs = 100_000;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { OutboxContext } from 'steadfetch/outbox';
-import { deriveKey } from '../../src/policy/idempotency-key.ts';
+import { deriveKey } from '../../src/idempotency/key.ts';
 import { api, createBrowser, settle } from './rig.ts';
 
 beforeEach(() => void vi.spyOn(console, 'warn').mockReturnValue());

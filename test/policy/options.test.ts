@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createSteadfetch, type Policy, type PolicyOptions, presets } from 'steadfetch';
 import { describe, expect, test } from 'vitest';
-import { definePolicy } from '../../src/policy/validate.ts';
+import { definePolicy } from '../../src/policy/options.ts';
 
 const names = ['interactive', 'background', 'critical'] as const;
 

@@ -3,7 +3,7 @@ import { createSteadfetch } from 'steadfetch';
 import { expect, test } from 'vitest';
 import type { LiveOperation } from '../../src/fetch/live-operation.ts';
 import { fallBack } from '../../src/query/fallback.ts';
-import { systemClock } from '../../src/policy/clock.ts';
+import { systemClock } from '../../src/lib/clock.ts';
 import { presets } from '../../src/policy/options.ts';
 
 test('however often a fallback is shown while its origin is down, one listener waits for the origin', async () => {

@@ -1,4 +1,4 @@
-import type { Transport } from '../../src/policy/clock.ts';
+import type { Transport } from '../../src/lib/clock.ts';
 
 /** How the server answers one request. */
 type Answer =

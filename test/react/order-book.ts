@@ -1,4 +1,4 @@
-import type { Transport } from '../../src/policy/clock.ts';
+import type { Transport } from '../../src/lib/clock.ts';
 
 /**
  * What becomes of a request: it is done and answered; done, and the answer is lost; lost before it

@@ -2,7 +2,7 @@ import { mutationOptions } from 'steadfetch';
 import { cleanup } from '@testing-library/react';
 import { idempotent, memoryStore, type MemoryTransaction } from 'steadfetch/server';
 import { describe, expect, test } from 'vitest';
-import type { Transport } from '../../src/policy/clock.ts';
+import type { Transport } from '../../src/lib/clock.ts';
 import { createFormRig, type FormRig, type Payload, type Receipt } from './form-rig.tsx';
 import { createOrderBook } from './order-book.ts';
 

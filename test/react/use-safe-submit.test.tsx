@@ -3,7 +3,7 @@ import { renderToString } from 'react-dom/server';
 import { isNetworkError, mutationOptions, limitConcurrency } from 'steadfetch';
 import { useRetryStatus, useSafeSubmit } from 'steadfetch/react';
 import { describe, expect, test, vi } from 'vitest';
-import { systemClock } from '../../src/policy/clock.ts';
+import { systemClock } from '../../src/lib/clock.ts';
 import { controlsOf } from '../../src/query/controls.ts';
 import { statusStoreOf } from '../../src/query/status-store.ts';
 import { createHandle } from '../query/handle.ts';

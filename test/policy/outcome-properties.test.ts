@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { decide, presets } from 'steadfetch';
 import { expect, test } from 'vitest';
-import { classifyAnswer } from '../../src/policy/classify.ts';
+import { classifyAnswer } from '../../src/policy/outcome.ts';
 import { anyDraw, anyTimeMs } from './arbitraries.ts';
 import { anOperation } from './samples.ts';
 

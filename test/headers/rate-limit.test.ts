@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readRateLimit, type DeclaredRateLimit } from '../../src/policy/rate-limit.ts';
+import { type DeclaredRateLimit, readRateLimit } from '../../src/headers/rate-limit.ts';
 
 /** Saturday, 21 November 2026, 00:00:00 UTC. */
 const nowMs = 1_795_219_200_000;

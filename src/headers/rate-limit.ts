@@ -1,17 +1,17 @@
-import { parseHttpDate } from './http-date.ts';
+import { parseHttpDate } from './retry-after.ts';
 import { readListItems } from './structured-field.ts';
 
-/** What a server lets through until a point in time. */
+/** How many requests a server allows until a point in time. */
 export interface RateLimitState {
   /** How many more requests may be sent before `resetAt`: a whole number from 0 up. */
   readonly remaining: number;
-  /** Until when that number holds: epoch milliseconds by the local clock, later than now. */
+  /** Until when `remaining` holds: epoch milliseconds by the local clock, later than now. */
   readonly resetAt: number;
 }
 
 /**
- * The rate-limit headers of an API from before the standard ones. There are too many forms to guess
- * from a value, so nothing of them is read unless it is declared.
+ * The rate-limit headers of an API that does not use the standard ones. Their form cannot be guessed from
+ * a value, so they are read only where they are declared.
  */
 export interface DeclaredRateLimit {
   /** The header with the number of requests left, such as `X-RateLimit-Remaining`. */
@@ -27,33 +27,32 @@ export interface DeclaredRateLimit {
 
 /**
  * Reads how many more requests a server allows, and until when
- * (draft-ietf-httpapi-ratelimit-headers-11, and what is declared).
+ * (draft-ietf-httpapi-ratelimit-headers-11, and the declared headers).
  *
  * `RateLimit` lists limits by name: `"hour";r=50;t=30` allows 50 more in the next 30 seconds. A
- * limit without `t` lasts as long as the window `w` of the policy with the same name (written the
- * same, the last one if there are several) in `RateLimit-Policy`: an upper bound. A name is any
- * Item: the draft asks for a String only in the policy. Not read are the partition key `pk` and the
- * unit `qu`: what is left counts as requests.
+ * limit without `t` lasts as long as the window `w` of the policy with the same name in
+ * `RateLimit-Policy` (the last one, if there are several): an upper bound. A name is any Item, because
+ * the draft requires a String only in the policy. The partition key `pk` and the unit `qu` are not read:
+ * the number is taken as requests.
  *
- * Of several limits the one with the fewest requests left is the most restrictive, and of those the
- * one that ends last: who keeps to it exceeds none of the others before it ends, and the next
- * answer brings news of those.
+ * Of several limits, the most restrictive is the one with the fewest requests left, and among equals the
+ * one that ends last. A client that respects it exceeds no other limit before it ends, and the next
+ * answer updates the others.
  *
- * A malformed field is ignored whole, as the draft demands (§7). In a well-formed one a limit is
- * ignored by itself if it has no valid `r`, an invalid `t`, no end, or an end that is not after
- * `nowMs`. All are ignored in an answer that a cache on the way has kept for a while (an `Age`
- * above 0, §7.3). Never throws.
+ * A malformed field is ignored as a whole (§7). In a well-formed one, a limit is ignored if it has no
+ * valid `r`, an invalid `t`, no end, or an end that is not after `nowMs`. All limits are ignored in an
+ * answer that came from a cache (an `Age` above 0, §7.3). Never throws.
  *
- * A declared header is read if it is digits (at most 15), which may have a decimal fraction (of at
- * most 15), as Discord's times have. A time since 1970 is compared with the `Date` header where
- * that can be read, so that a wrong local clock does not matter.
+ * A declared header is read if it is a number of at most 15 digits, with a fraction of at most 15, as in
+ * Discord's times. A time since 1970 is compared with the `Date` header where that is readable, so that
+ * a wrong local clock does not matter.
  *
- * Retry-After in the same answer takes precedence (§7): that, and how long is too long (`t` may be
- * 31 million years), is for the caller to decide.
+ * Two rules are left to the caller: Retry-After in the same answer takes precedence (§7), and `t` may be
+ * too long to wait for (up to 31 million years).
  *
  * @param header - Reads a response header by name, case-insensitively.
  * @param nowMs - When the response was received: epoch milliseconds by the local clock.
- * @param declared - The headers of the API's own that say the same, if it has any.
+ * @param declared - The API's own headers for the same, if it has any.
  * @returns The most restrictive limit, or `undefined` if none is known.
  *
  * @example
@@ -74,7 +73,7 @@ export function readRateLimit(
 
   const policies = new Map(readListItems(header('ratelimit-policy')));
   let state: RateLimitState | undefined;
-  // Nothing compares with NaN: what is missing or invalid is never taken.
+  // Comparisons with NaN are false, so a missing or invalid value is never taken.
   const consider = (remaining: number, resetAt: number): void => {
     const isStricter =
       remaining < (state?.remaining ?? Infinity) ||
@@ -91,7 +90,7 @@ export function readRateLimit(
     const serverNowMs =
       format === 'delta-seconds' ? 0 : (parseHttpDate(header('date') ?? '', nowMs) ?? nowMs);
     const reset = digits(declared.reset) * (format === 'epoch-ms' ? 1 : 1000);
-    // Rounded so that nothing is sent earlier, and no more of it, than the server allows.
+    // Rounded so that no more is sent than the server allows, and nothing earlier.
     consider(Math.floor(digits(declared.remaining)), nowMs + Math.ceil(reset - serverNowMs));
   }
   return state;

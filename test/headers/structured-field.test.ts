@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readListItems, readStringItem } from '../../src/policy/structured-field.ts';
+import { readListItems, readStringItem } from '../../src/headers/structured-field.ts';
 
 const last = ['"z"', { r: 1 }];
 

@@ -1,20 +1,21 @@
-import { reject } from './check-option.ts';
-import { type KeySource, systemKeySource } from './clock.ts';
+import { reject } from '../lib/check.ts';
+import { type KeySource, systemKeySource } from '../lib/clock.ts';
 
-/** How an API takes a key. */
+/** The form in which an API takes a key. */
 export interface KeyForm {
-  /** A String of RFC 9651, in quotes, as in draft-ietf-httpapi-idempotency-key-header, or the bare key. @default structured */
+  /** `structured`: a String of RFC 9651, in quotes (draft-ietf-httpapi-idempotency-key-header). `raw`: the bare key. @default 'structured' */
   readonly format?: 'structured' | 'raw' | undefined;
-  /** The most characters that a key may have, without its quotes. @default Infinity */
+  /** The longest key, in characters, without its quotes. @default Infinity */
   readonly maxLength?: number | undefined;
 }
 
 type Words = readonly number[];
 
 /**
- * A new key: a UUID of version 4 (RFC 9562 §5.4), also where a page is not secure.
+ * Creates a key: a UUID of version 4 (RFC 9562 §5.4). Works in insecure contexts, too.
  *
- * @throws Error where there is no strong randomness: a key that somebody else has too loses an order.
+ * @param source - The source of randomness. @default globalThis.crypto
+ * @throws Error without strong randomness: of two submissions with the same key, one is lost.
  *
  * @example
  * ```ts
@@ -34,9 +35,9 @@ export function createIdempotencyKey(source: KeySource | undefined = systemKeySo
 }
 
 /**
- * The key of one more request under the same intent: always the same for a key and a name, and as
- * long as a UUID. Its 128 bits are those of the key (of its hash, where it is no UUID) XOR the hash
- * of the name: so one name never makes one key of two.
+ * The key of a further request of the same submission: the same whenever key and name are the same, and
+ * as long as a UUID. Its 128 bits are those of the key (or of its hash, if it is no UUID) XOR the hash of
+ * the name, so two keys never become one under the same name.
  */
 export function deriveKey(key: string, name: string): string {
   const own = isUuid(key) ? fromUuid(key) : hash128(key);
@@ -45,9 +46,10 @@ export function deriveKey(key: string, name: string): string {
 }
 
 /**
- * The key as it goes on the wire. A UUID that is too long goes without its dashes (32 characters).
+ * The key as it is sent. A UUID longer than `maxLength` is sent without its dashes (32 characters).
  *
- * @throws TypeError when it is empty, too long, or cannot be written (RFC 9651 §4.1.6).
+ * @throws TypeError when the key is empty, too long, or has characters that no header can carry
+ *   (RFC 9651 §4.1.6).
  */
 export function serializeKey(
   key: string,
@@ -73,7 +75,7 @@ function fromUuid(uuid: string): Words {
   return [0, 8, 16, 24].map((at) => Number.parseInt(hex.slice(at, at + 8), 16));
 }
 
-/** With the version and the variant that RFC 9562 §5.4 wants. */
+/** Sets the version and the variant of RFC 9562 §5.4. */
 function toUuid(words: Words): string {
   const [a = 0, b = 0, c = 0, d = 0] = words;
   return [a, (b & 0xffff0fff) | 0x4000, (c & 0x3fffffff) | 0x80000000, d]
@@ -83,9 +85,9 @@ function toUuid(words: Words): string {
 }
 
 /**
- * 128 bits of a text, to tell names apart and no more: nothing secret rests on it, the chance is in
- * the key. Every character, and then eight more rounds, go through all four words, and no step
- * loses a bit (odd factors, and shifts that can be undone).
+ * 128 bits that tell names apart. It is no cryptographic hash: only the key is secret. Every character,
+ * and then eight more rounds, go through all four words, and no step loses a bit (odd factors, and
+ * shifts that can be undone).
  */
 function hash128(text: string): Words {
   let [a, b, c, d] = [1_779_033_703, 3_144_134_277, 1_013_904_242, 2_773_480_762];
@@ -94,7 +96,7 @@ function hash128(text: string): Words {
     return product ^ (product >>> 15);
   };
   for (let index = 0; index < text.length + 8; index++) {
-    // NaN after the end, and then 0.
+    // After the end the code is NaN, which becomes 0.
     const code = text.charCodeAt(index) | 0;
     a = b ^ mix(a ^ code, 597_399_067);
     b = c ^ mix(b ^ code, 2_869_860_233);

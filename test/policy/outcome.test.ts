@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Answer, classifyAnswer } from '../../src/policy/classify.ts';
+import { type Answer, classifyAnswer } from '../../src/policy/outcome.ts';
 import { nowMs } from './samples.ts';
 
 const answer = (status: number, headers: Record<string, string> = {}): Answer => {

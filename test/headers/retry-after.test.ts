@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseRetryAfter } from '../../src/policy/retry-after.ts';
+import { parseRetryAfter } from '../../src/headers/retry-after.ts';
 
 // The asctime form names no zone and means UTC: a zone with an offset shows a reading in local time.
 const machineTimeZone = process.env.TZ;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readRateLimit, type RateLimitState } from '../../src/policy/rate-limit.ts';
-import { anyTimeMs } from './arbitraries.ts';
+import { type RateLimitState, readRateLimit } from '../../src/headers/rate-limit.ts';
+import { anyTimeMs } from '../policy/arbitraries.ts';
 
 const seed = 4651;
 

@@ -1,12 +1,12 @@
-/** Where a value keeps the code that it brings: an app that does not make one does not bundle it. */
+/** The key under which a value carries its code: an app that does not create the value does not bundle the code. */
 export const code: unique symbol = Symbol('code');
 
-/** What one function of the package makes, and nobody else: an object of the same form is refused. */
+/** A value that only the named function of the package can create: TypeScript refuses any other object. */
 export interface MadeBy<Maker extends string> {
   readonly [code]: { readonly by: Maker };
 }
 
-/** The code that a value brings. */
+/** The code that a value carries. */
 export function codeOf<Code extends { readonly by: string }>(value: MadeBy<Code['by']>): Code {
   return value[code] as Code;
 }

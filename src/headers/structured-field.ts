@@ -3,12 +3,12 @@ const bareItem =
 const key = '[a-z*][a-z\\d_.*-]*';
 const innerList = `\\((?: *${bareItem}(?:; *${key}(?:=${bareItem})?)*(?=[ )]))* *\\)`;
 
-/** All headers of an answer together are rarely allowed more. Bounds the time that a field can take. */
+/** Few servers send more than this in all headers together. It bounds the time that parsing takes. */
 const maxLength = 16_384;
 
 /**
- * One piece of a list: a comma with the member after it, or one parameter. No piece can be matched
- * in two ways, and the pieces follow one another (`y`), so the time is linear in the length.
+ * One piece of a list: a comma and the member after it, or one parameter. A piece can be matched in one
+ * way only, and the pieces are adjacent (`y`), so the time is linear in the length.
  */
 const piece: RegExp = new RegExp(
   `[ \\t]*,[ \\t]*(?:(${bareItem})|${innerList})|; *(${key})(?:=(?:(\\d{1,15})(?![\\d.])|${bareItem}))?`,
@@ -16,19 +16,18 @@ const piece: RegExp = new RegExp(
 );
 
 /**
- * A member of a list: its value as it is written (a String with its quotes), and its parameters. A
- * parameter whose value is no Integer from 0 up is NaN.
+ * A member of a list: its value as written (a String with its quotes), and its parameters. A parameter
+ * is NaN unless its value is an Integer from 0 up.
  */
 export type ListItem = readonly [value: string, parameters: Readonly<Record<string, number>>];
 
 /**
- * Reads the Items of a List (RFC 9651 §3.1), with those of their parameters that are Integers from
- * 0 up: 50 in `"hour";r=50`.
+ * Reads the Items of a List (RFC 9651 §3.1), and those of their parameters that are Integers from 0 up:
+ * 50 in `"hour";r=50`.
  *
- * Everything else that the grammar allows is passed over without harm to its neighbours: Inner
- * Lists, and other types as values of parameters. A parameter given twice has its last value.
- * Whatever breaks the grammar fails the whole field (§4.2), with one exception: what a Byte Sequence
- * or a Display String encodes is not decoded, so an error in there goes unseen.
+ * Inner Lists, and parameters of other types, are skipped. Of a repeated parameter, the last value
+ * counts. A field that breaks the grammar fails as a whole (§4.2), with one exception: Byte Sequences and
+ * Display Strings are not decoded, so errors in their content go unnoticed.
  *
  * @returns The items in their order; none if the field is absent, empty, malformed or longer
  * than 16,384 characters.
@@ -43,14 +42,14 @@ export function readListItems(field: string | null | undefined): readonly ListIt
   if (!field || field.length > maxLength) return [];
   const items: ListItem[] = [];
   let parameters: Record<string, number> = {};
-  // With a comma before the first member too, every member begins alike.
+  // The added comma makes the first member begin like the others.
   const rest = `,${field}`.replace(
     piece,
     (_, value?: string, parameter?: string, integer?: string) => {
       if (parameter) parameters[parameter] = Number(integer);
       else {
         parameters = {};
-        // An Inner List is no Item. Its parameters are read, and dropped with it.
+        // An Inner List is no Item: its parameters are dropped with it.
         if (value) items.push([value, parameters]);
       }
       return '';
@@ -64,15 +63,15 @@ const stringItem = new RegExp(
 );
 
 /**
- * Reads a field that is one Item, a String (RFC 9651 §3.3.3), such as `Idempotency-Key`. Parameters
- * are allowed, and mean nothing.
+ * Reads a field that is one String (RFC 9651 §3.3.3), such as `Idempotency-Key`. Parameters are
+ * allowed, and ignored.
  *
- * @returns The text within the quotes; undefined for everything else.
+ * @returns The text within the quotes; undefined if the field is anything else.
  *
  * @example
  * ```ts
  * readStringItem('"8e03978e"'); // '8e03978e'
- * readStringItem('8e03978e'); // undefined: a Token, or none of them
+ * readStringItem('8e03978e'); // undefined: not a String
  * ```
  */
 export function readStringItem(field: string | null | undefined): string | undefined {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { parseHttpDate } from '../../src/policy/http-date.ts';
+import { parseHttpDate } from '../../src/headers/retry-after.ts';
 
 /** 21 November 2026, 00:00:00 UTC. */
 const nowMs = 1_795_219_200_000;

@@ -1,0 +1,69 @@
+/**
+ * The source of time. Everything in Steadfetch takes it as an argument.
+ */
+export interface Clock {
+  /**
+   * The time, in epoch milliseconds. Deadlines and countdowns compare times, because timers are throttled
+   * in hidden tabs and stop while a laptop sleeps.
+   */
+  now(): number;
+  /** Calls back once, after the delay in milliseconds. */
+  setTimeout(callback: () => void, delayMs: number): unknown;
+  /** Cancels a timer. Does nothing for a handle that is unknown or undefined. */
+  clearTimeout(handle: unknown): void;
+  /** How far `now` is ahead of the wall clock, in milliseconds, after that was set back. @default 0 */
+  setBackMs?(): number;
+  /**
+   * Milliseconds since any start. Setting the wall clock does not change it: `performance.now`.
+   * Without it, only timers show how much time passed while the wall clock was set back.
+   */
+  elapsedMs?(): number;
+  /** Where timers keep a process alive: lets the process end without waiting for this one. */
+  unref?(handle: unknown): void;
+}
+
+/** A source of randomness: a number in [0, 1), as `Math.random` returns. */
+export type Random = () => number;
+
+/** The longest delay of a timer, 2^31 - 1 ms or 24.8 days: a longer one fires at once. */
+export const maxTimerMs = 2_147_483_647;
+
+/**
+ * The clock of this environment. It reads the globals at every call, so a test may install fake timers
+ * at any time.
+ */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  setTimeout: (callback, delayMs) => setTimeout(callback, delayMs),
+  clearTimeout: (handle) => clearTimeout(handle as ReturnType<typeof setTimeout>),
+  elapsedMs: () => performance.now(),
+  unref: (handle) => (handle as { unref?: () => void }).unref?.(),
+};
+
+/** Sends a request, as `fetch` does. */
+export type Transport = typeof fetch;
+
+/** The `fetch` of this environment. It is looked up at every call, so a test may mock it at any time. */
+export const systemTransport: Transport = (input, init) => fetch(input, init);
+
+/** The randomness of this environment. */
+export const systemRandom: Random = () => Math.random();
+
+/** Strong randomness: the part of `crypto` that creates keys. */
+export interface KeySource {
+  readonly randomUUID?: () => string;
+  readonly getRandomValues?: (words: Uint32Array<ArrayBuffer>) => unknown;
+}
+
+/** The `crypto` of this environment. Insecure contexts have no `randomUUID`. */
+export const systemKeySource = (): KeySource | undefined => globalThis.crypto;
+
+/** A time as ISO 8601 text in UTC, `2026-11-21T00:00:00.000Z`; null when a Date cannot hold it. */
+export function toIso(epochMs: number): string | null {
+  return new Date(epochMs).toJSON();
+}
+
+/** The time of an ISO 8601 text, in epoch milliseconds; NaN when it is not one. */
+export function fromIso(text: string): number {
+  return Date.parse(text);
+}
