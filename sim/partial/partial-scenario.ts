@@ -12,6 +12,12 @@ export const partialKinds = [
   /** So many of all requests fail with 503: pages that load 30 queries. */
   '5 % errors',
   '10 % errors',
+  /** A server in a brown-out. */
+  '50 % errors',
+  '70 % errors',
+  /** All 30 queries go to one endpoint. */
+  '50 % errors, one endpoint',
+  '70 % errors, one endpoint',
   /** From Wi-Fi to mobile, with 5 s of no network: 30 queries shown while there is none, or after. */
   'mobile, shown offline',
   'mobile, shown after',
@@ -25,6 +31,8 @@ export interface PartialFigures {
   readonly failed: number;
   readonly paused: number;
   readonly meanMs: number;
+  /** Answered within 8 s: React Query's last retry is 7 s after the first attempt. */
+  readonly prompt: number;
   /** Page loads that are not complete after 5 s. */
   readonly late: number;
   /** Until all 30 queries have an answer, from when there is a network again. */

@@ -48,6 +48,9 @@ const queriesOfView = 3;
 const queriesOfLoad = 30;
 const lateMs = 5000;
 
+/** React Query's last retry is 7 s after the first attempt. */
+const promptMs = 8000;
+
 /** What the server does for a request. */
 const workMs = 20;
 
@@ -63,15 +66,16 @@ export async function runPartial(job: PartialJob): Promise<PartialFigures> {
   const { kind, seed, policy, tabs = defaultTabs, config = {} } = job;
   const simulation = createSimulation();
   const isMobile = kind.startsWith('mobile');
-  const isLoad = kind.endsWith('errors');
+  const isLoad = kind.includes('errors');
   const shown: Shown[] = [];
   const loads: number[] = [];
   let completeMs = NaN;
   const random = randomStream(seed, 'user');
   const errors = randomStream(seed, 'server');
+  const errorShare = Number.parseInt(kind) / 100;
   const receive = (atMs: number, url: string): Reply | undefined => {
     const isBroken = url.includes('/widget/') || url.includes('/endpoint-a/');
-    const status = isLoad && errors() < Number.parseInt(kind) / 100 ? 503 : 204;
+    const status = isLoad && errors() < errorShare ? 503 : 204;
     if (!isBroken || isLoad || isMobile) return { atMs: atMs + workMs, status };
     if (kind === 'one takes 12 s') return { atMs: atMs + 12_000, status };
     if (!kind.includes('429')) return undefined;
@@ -110,7 +114,8 @@ export async function runPartial(job: PartialJob): Promise<PartialFigures> {
         },
       });
     });
-  const parts = { tabs, simulation, random, openPage, show, browserPage };
+  const endpoints = kind.endsWith('one endpoint') ? 1 : endpointCount;
+  const parts = { tabs, endpoints, simulation, random, openPage, show, browserPage };
   try {
     if (isMobile) {
       const isOffline = kind.endsWith('offline');
@@ -132,6 +137,10 @@ export async function runPartial(job: PartialJob): Promise<PartialFigures> {
       ok.reduce((sum, { askedMs, settledMs = 0 }) => sum + settledMs - askedMs, 0),
       ok.length,
     ),
+    prompt: share(
+      ok.filter(({ askedMs, settledMs = 0 }) => settledMs - askedMs <= promptMs).length,
+      shown.length,
+    ),
     late: share(loads.filter((ms) => ms > lateMs).length, loads.length),
     completeMs,
   };
@@ -139,6 +148,7 @@ export async function runPartial(job: PartialJob): Promise<PartialFigures> {
 
 interface Parts {
   readonly tabs: number;
+  readonly endpoints: number;
   readonly simulation: Simulation;
   readonly random: () => number;
   readonly openPage: () => Page;
@@ -170,14 +180,14 @@ async function viewPages(
 }
 
 async function loadPages(
-  { tabs, simulation, openPage, show }: Parts,
+  { tabs, simulation, openPage, show, endpoints }: Parts,
   loads: number[],
 ): Promise<void> {
   for (let load = 0; load < tabs; load++) {
     simulation.at(load * 100, () => {
       const page = openPage();
       const queries = Array.from({ length: queriesOfLoad }, (_, index) =>
-        show(page, endpointAt(index % endpointCount)),
+        show(page, endpointAt(index % endpoints)),
       );
       loads.push(Infinity);
       const complete = async (): Promise<void> => {

@@ -35,6 +35,8 @@ export interface Health {
 /** How much of the usual failure rate is kept at a failure and, because few are seen, at a success. */
 const keptAtFailure = 0.9;
 const keptAtSuccess = 0.97;
+/** What is answered so soon after it was taken for down was no outage: it fails now and then. */
+const leastOutageMs = 500;
 /** The least that it is taken for. */
 const leastRate = 0.04;
 
@@ -95,8 +97,9 @@ export function createHealth(
     recordSuccess(sentAt) {
       const wasDown = isDown();
       if (wasDown && leastEndpoints === 1 && sentAt < failedSentAt) return false;
-      // What failed in an outage says nothing of the usual.
-      const kept = wasDown ? 1 : keptAtFailure ** failures;
+      // What failed in an outage says nothing of the usual; what failed beside what was answered does.
+      const isOutage = wasDown && clock.now() - (downSince ?? 0) >= leastOutageMs;
+      const kept = isOutage ? 1 : keptAtFailure ** failures;
       usualRate = (usualRate * kept + 1 - kept) * keptAtSuccess;
       reset();
       return wasDown;

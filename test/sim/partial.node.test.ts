@@ -25,3 +25,11 @@ test('a budget fails what an error meets once its bucket is empty', async () => 
   expect(await run('react-query')).toBe(0);
   expect(await run('full-jitter-budget')).toBeGreaterThan(0.005);
 });
+
+test('where 70 % of all requests fail for ever, more is answered than by plain retries, and as soon', async () => {
+  const run = (policy: 'react-query' | 'steadfetch') =>
+    runPartial({ policy, kind: '70 % errors', seed: 1, tabs: 20 });
+  const [own, plain] = [await run('steadfetch'), await run('react-query')];
+  expect(own.failed).toBeLessThan(plain.failed);
+  expect(own.prompt).toBeGreaterThan(plain.prompt);
+});
