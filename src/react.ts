@@ -1,13 +1,13 @@
-export type { RetryControls } from './query/query-controls.ts';
-export type { AnyPauseReason, RetryStatus } from './query/retry-status.ts';
+export type { AnyPauseReason, RetryControls, RetryStatus } from './query/retry-status.ts';
 export type { ConnectivityState } from './connectivity/connectivity.ts';
-export type { MutationTarget, StatusTarget } from './query/status-store.ts';
+export type { MutationStatusTarget, MutationTarget } from './query/mutation-statuses.ts';
 export type { OriginState } from './origin/status.ts';
 export { useConnectivity } from './react/use-connectivity.ts';
 export type { ConnectivityControls } from './react/use-connectivity.ts';
 export { useCountdown } from './react/use-countdown.ts';
 export { useFallback } from './react/use-fallback.ts';
 export { useOriginStatus } from './react/use-origin-status.ts';
+export { useMutationStatus } from './react/use-mutation-status.ts';
 export { useRetryStatus } from './react/use-retry-status.ts';
 export { type SteadyMutationResult, useSteadyMutation } from './react/use-steady-mutation.ts';
 export { useSafeSubmit } from './react/use-safe-submit.ts';

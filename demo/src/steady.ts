@@ -5,6 +5,8 @@ import {
   type PolicyOptions,
   defineIdempotency,
   watchConnectivity,
+  shareAcrossTabs,
+  rateLimitFields,
 } from 'steadfetch';
 
 /** Waits that one can watch: each between half a step and a whole one, of 2, 4 and 8 seconds. */
@@ -19,7 +21,9 @@ export const steady = createSteadfetch({
       idempotency: defineIdempotency({ ...profiles.draft, lifetimeMs: 86_400_000 }),
     },
   ],
-  connectivity: watchConnectivity({ check: { url: 'api/here' } }),
+  connectivity: watchConnectivity({ check: 'api/here' }),
+  tabs: shareAcrossTabs(),
+  rateLimit: rateLimitFields(),
   // Three failures in a row trip it, not two: so that two of them show plain retries.
   health: { maxChance: 0.001 },
 });

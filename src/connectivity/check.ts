@@ -30,7 +30,7 @@ export interface ConnectivityOptions {
   /**
    * A small request that asks, or its URL. Without one, what other requests show has to do and, only while
    * offline, a `HEAD /` to the origins known, in turn. Only in a page.
-   * @default false
+   * @default none
    */
   readonly check?: string | CheckOptions | false | undefined;
 }

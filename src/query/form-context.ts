@@ -1,11 +1,13 @@
+import type { Mutation } from '@tanstack/react-query';
 import type { FormIntents } from '../intent/form-intent.ts';
 import type { FormObserver } from './form-observer.ts';
-import type { MutationTarget, StatusStore } from './status-store.ts';
+import type { MutationTarget } from './mutation-statuses.ts';
+import type { StatusStore } from './status-store.ts';
 import type { FormOptions } from './submission.ts';
 
 /** What the parts of one form stand on. */
 export interface FormContext<TData, TError, TVariables, TOnMutateResult> {
-  readonly statuses: StatusStore;
+  readonly statuses: StatusStore<Mutation>;
   readonly intents: FormIntents;
   readonly observer: FormObserver<TData, TError, TVariables, TOnMutateResult>;
   /** Its newest submission. */

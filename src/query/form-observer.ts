@@ -38,7 +38,7 @@ const silent: object = {
   onSettled: undefined,
 };
 
-/** `target` names it for `useRetryStatus`; `listener` is told of each change. */
+/** `target` names it for `useMutationStatus`; `listener` is told of each change. */
 export function createFormObserver<TData, TError, TVariables, TOnMutateResult>(
   client: QueryClient,
   instance: Instance,

@@ -3,14 +3,37 @@ import { NotSentError, SteadfetchError } from '../fetch/errors.ts';
 import { reportOf } from '../fetch/failure-report.ts';
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import { view } from '../fetch/operations.ts';
+import { warn } from '../fetch/warn.ts';
 import { type Failure, failures } from '../policy/outcome.ts';
 import { endCancelled } from './end-cancelled.ts';
 import { definitionBehind } from './mutation-definition.ts';
 import { type MutationRun, refuseRun, runOf } from './mutation-run.ts';
 import type { Instance } from './registry.ts';
+import type { RetryControls } from './retry-status.ts';
+import type { StatusStore } from './status-store.ts';
+
+/** The controls of the mutation with this id. */
+export function mutationControlsOf(store: StatusStore<Mutation>, id: string): RetryControls {
+  const act = (control: typeof cancelMutation) => (): void => {
+    const mutation = store.find(id);
+    if (!mutation) return;
+    if (definitionBehind(mutation.options.mutationFn)) control(mutation, store.instance);
+    else if (process.env.NODE_ENV !== 'production') warnOfPlain(store.instance);
+  };
+  return { retryNow: act(retryNow), cancel: act(cancelMutation) };
+}
+
+function warnOfPlain({ operations }: Instance): void {
+  warn(
+    operations,
+    'plain controls',
+    `Retry now and Cancel do nothing for a plain mutation: React Query can neither end its wait nor ` +
+      `abort it. Make it with mutationOptions.`,
+  );
+}
 
 /** Ends the wait or the pause of a mutation of ours. */
-export function retryMutationNow(mutation: Mutation): void {
+function retryNow(mutation: Mutation): void {
   const live = runOf(mutation)?.live;
   if (!live) return;
   for (const { go } of live.pauses) go();

@@ -72,7 +72,7 @@ export interface KeyedMutationOptions<
 /**
  * Makes React Query's options of a mutation that is sent again when that is right, also in a hidden
  * tab, with one idempotency key for each `mutate`. It runs its own loop: so its wait can be ended
- * (`useRetryStatus`), and no refetch waits for it.
+ * (`useMutationStatus`), and no refetch waits for it.
  *
  * Rejects with the last error, as it was thrown. Its `outcome.processed` tells of the whole mutation:
  * `'no'` where surely nothing of it was done, else `'unknown'`. Of an error that is not ours,

@@ -8,23 +8,19 @@ import { endCancelled } from './end-cancelled.ts';
 import { queryStatus } from './query-status.ts';
 import type { Instance } from './registry.ts';
 import { replaceFetch } from './replace-fetch.ts';
+import type { RetryControls } from './retry-status.ts';
+import type { StatusStore } from './status-store.ts';
 
-/** What a user can do about a query or a mutation. It does nothing where there is nothing to do. */
-export interface RetryControls {
-  /**
-   * Ends the wait or the pause at once; a query that has failed is tried again. Does nothing while an
-   * attempt is under way, so that twenty presses are one request. Does nothing for a plain mutation.
-   */
-  readonly retryNow: () => void;
-  /**
-   * Ends the operation with its last error. Data that is there stays. Does nothing when nothing is
-   * under way. A mutation of `mutationOptions` whose request is under way is `unknown` then: it
-   * may have been done. Does nothing for a plain mutation.
-   */
-  readonly cancel: () => void;
+/** The controls of the query with this hash. */
+export function queryControlsOf(store: StatusStore<Query>, hash: string): RetryControls {
+  const act = (control: typeof retryNow) => (): void => {
+    const query = store.find(hash);
+    if (query) control(query, store.instance);
+  };
+  return { retryNow: act(retryNow), cancel: act(cancel) };
 }
 
-export function retryNow(query: Query, instance: Instance): void {
+function retryNow(query: Query, instance: Instance): void {
   const { status } = queryStatus(query, instance);
   const live = instance.byQuery.get(query);
   const pauses = live?.pauses ?? [];
@@ -37,7 +33,7 @@ export function retryNow(query: Query, instance: Instance): void {
   replaceFetch(query, status === 'paused' ? { networkMode: 'offlineFirst' } : undefined);
 }
 
-export function cancel(query: Query, instance: Instance): void {
+function cancel(query: Query, instance: Instance): void {
   const { byQuery, operations } = instance;
   const live = byQuery.get(query);
   const { status, lastError } = queryStatus(query, instance);

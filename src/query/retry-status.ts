@@ -48,6 +48,21 @@ export interface RetryStatus {
   readonly lastError: unknown;
 }
 
+/** What a user can do about a query or a mutation. It does nothing where there is nothing to do. */
+export interface RetryControls {
+  /**
+   * Ends the wait or the pause at once; a query that has failed is tried again. Does nothing while an
+   * attempt is under way, so that twenty presses are one request. Does nothing for a plain mutation.
+   */
+  readonly retryNow: () => void;
+  /**
+   * Ends the operation with its last error. Data that is there stays. Does nothing when nothing is
+   * under way. A mutation of `mutationOptions` whose request is under way is `unknown` then: it
+   * may have been done. Does nothing for a plain mutation.
+   */
+  readonly cancel: () => void;
+}
+
 export const idle: RetryStatus = Object.freeze({
   status: 'idle',
   attempt: 0,

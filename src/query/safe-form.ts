@@ -5,7 +5,7 @@ import { createFormObserver } from './form-observer.ts';
 import { createFormPresses } from './form-presses.ts';
 import { createFormUnknown } from './form-unknown.ts';
 import { failed, pending } from './shown-state.ts';
-import { statusStoreOf } from './status-store.ts';
+import { mutationStatusesOf } from './mutation-statuses.ts';
 import type { FormOptions, SafeSubmitResult, UnknownSubmission } from './submission.ts';
 
 /** A form of one QueryClient: all its mounted copies show this one. */
@@ -29,7 +29,7 @@ export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
   type State = SafeSubmitResult<TData, TError, TVariables, TOnMutateResult>;
 
   const intents = createFormIntents(createTabStorage(), form);
-  const statuses = statusStoreOf(client, 'useSafeSubmit');
+  const statuses = mutationStatusesOf(client, 'useSafeSubmit');
   const listeners = new Set<() => void>();
   const target = { mutation: `form ${form}` };
   const noTarget = { mutation: '' };

@@ -2,7 +2,7 @@ import type { DefaultError, UseMutationOptions, UseMutationResult } from '@tanst
 import type { SteadyFetch } from '../fetch/create-fetch.ts';
 import type { SteadyJson } from '../fetch/json.ts';
 import type { ConfirmationReason } from '../intent/form-intent.ts';
-import type { MutationTarget } from './status-store.ts';
+import type { MutationTarget } from './mutation-statuses.ts';
 
 /**
  * What has become of a press of Submit.
@@ -113,7 +113,7 @@ export type SafeSubmitResult<
    * the next press is a new order. While something is under way it does nothing.
    */
   readonly reset: (options?: { readonly forgetUnknown?: boolean | undefined }) => void;
-  /** For `useRetryStatus`: the newest submission of this form. */
+  /** For `useMutationStatus`: the newest submission of this form. */
   readonly target: MutationTarget;
 };
 

@@ -1,7 +1,7 @@
 import { type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useSyncExternalStore } from 'react';
 import { fallbackOf } from '../query/fallback.ts';
-import { statusStoreOf } from '../query/status-store.ts';
+import { queryStatusesOf } from '../query/query-statuses.ts';
 
 /**
  * Whether what a query shows is a fallback, and for which failure; undefined when it shows its own
@@ -16,12 +16,13 @@ import { statusStoreOf } from '../query/status-store.ts';
  * ```
  */
 export function useFallback(queryKey: QueryKey): { readonly error: unknown } | undefined {
-  const store = statusStoreOf(useQueryClient(), 'useFallback');
-  const id = store.idOf({ queryKey });
+  const client = useQueryClient();
+  const store = queryStatusesOf(client, 'useFallback');
+  const { queryHash: id } = client.defaultQueryOptions({ queryKey });
   const subscribe = useCallback(
     (listener: () => void) => store.subscribe(id, listener),
     [store, id],
   );
-  const getState = (): { readonly error: unknown } | undefined => fallbackOf(store.findQuery(id));
+  const getState = (): { readonly error: unknown } | undefined => fallbackOf(store.find(id));
   return useSyncExternalStore(subscribe, getState, getState);
 }

@@ -24,7 +24,7 @@ export type OutboxMutationResult<
 
 /**
  * `useMutation` for options of `outbox.mutationOptions`: with the entry of the latest submission, and a
- * `target` for `useRetryStatus`.
+ * `target` for `useMutationStatus`.
  *
  * @throws TypeError when the mutationFn is not that of `outbox.mutationOptions`.
  * @throws Error when the QueryClient has no outbox.

@@ -16,7 +16,7 @@ import type { SafeSubmitOptions, SafeSubmitResult } from '../query/submission.ts
  *
  * Takes options of `mutationOptions`. `status`, `data` and `error` are React Query's own; what
  * may have been done is in `unknown`, and what must be asked first in `confirmation`. `target` is for
- * `useRetryStatus`. While it is under way, the browser asks before the page is left.
+ * `useMutationStatus`. While it is under way, the browser asks before the page is left.
  *
  * @throws TypeError when the mutationFn is not that of `mutationOptions`, or the form has no name.
  * @throws Error when the QueryClient carries no default options of Steadfetch.

@@ -7,30 +7,30 @@ import {
 } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { extendMutation } from '../query/mutation-definition.ts';
-import type { MutationTarget } from '../query/status-store.ts';
+import type { MutationTarget } from '../query/mutation-statuses.ts';
 
-/** What `useMutation` returns, and what `useRetryStatus` asks for. */
+/** What `useMutation` returns, and what `useMutationStatus` asks for. */
 export type SteadyMutationResult<
   TData = unknown,
   TError = DefaultError,
   TVariables = unknown,
   TOnMutateResult = unknown,
 > = UseMutationResult<TData, TError, TVariables, TOnMutateResult> & {
-  /** For `useRetryStatus`: the newest mutation of this hook, whatever others have its key. */
+  /** For `useMutationStatus`: the newest mutation of this hook, whatever others have its key. */
   readonly target: MutationTarget;
 };
 
 let hooks = 0;
 
 /**
- * `useMutation` for options of `mutationOptions`, with a `target` for `useRetryStatus`.
+ * `useMutation` for options of `mutationOptions`, with a `target` for `useMutationStatus`.
  *
  * @throws TypeError when the mutationFn is not that of `mutationOptions`.
  *
  * @example
  * ```tsx
  * const { mutate, target } = useSteadyMutation(placeOrder);
- * const { status, retryNow, cancel } = useRetryStatus(target);
+ * const { status, retryNow, cancel } = useMutationStatus(target);
  * ```
  */
 export function useSteadyMutation<

@@ -24,7 +24,7 @@ const page = `<!doctype html><title>Tab</title><link rel="icon" href="data:,">
 <script type="importmap">${JSON.stringify({ imports: { '@tanstack/react-query': '/query-core/index.js' } })}</script>
 <script type="module">
   globalThis.process = { env: { NODE_ENV: 'production' } };
-  const { createSteadfetch } = await import('/dist/index.js');
+  const { createSteadfetch, shareAcrossTabs } = await import('/dist/index.js');
   let inFlight = 0;
   let asked = 0;
   let now = Date.UTC(2026, 0, 1);
@@ -43,6 +43,7 @@ const page = `<!doctype html><title>Tab</title><link rel="icon" href="data:,">
   const steady = createSteadfetch({
     clock,
     random: () => number / 4,
+    tabs: shareAcrossTabs(),
     fetch: (...request) => {
       inFlight += 1;
       return fetch(...request).finally(() => (inFlight -= 1));

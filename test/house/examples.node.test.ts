@@ -10,7 +10,7 @@ const given = `
 import { QueryClient, useMutation, useQuery } from '@tanstack/react-query';
 import { backoffDelay, composePersister, createIdempotencyKey, createSteadfetch, decide, defineIdempotency, isSteadfetchError, limitConcurrency, mutationOptions, parseRetryAfter, presets, profiles, rateLimitFields, retry, retryBudget, shareAcrossTabs, watchConnectivity } from 'steadfetch';
 import type { Operation } from 'steadfetch';
-import { useConnectivity, useCountdown, useFallback, useOriginStatus, useOutbox, useOutboxEntries, useOutboxEntry, useOutboxMutation, useRetryStatus, useSafeSubmit, useSteadyMutation } from 'steadfetch/react';
+import { useConnectivity, useCountdown, useFallback, useMutationStatus, useOriginStatus, useOutbox, useOutboxEntries, useOutboxEntry, useOutboxMutation, useRetryStatus, useSafeSubmit, useSteadyMutation } from 'steadfetch/react';
 import { createOutbox, deliverOnSync, isDeadLetterError, outboxHandler } from 'steadfetch/outbox';
 import { useState } from 'react';
 import { parseHttpDate } from '${root}/src/headers/retry-after.ts';

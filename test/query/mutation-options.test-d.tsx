@@ -1,6 +1,6 @@
 import { MutationObserver, QueryClient, useMutation } from '@tanstack/react-query';
 import { createSteadfetch, type SteadyFetch, type SteadyJson, mutationOptions } from 'steadfetch';
-import { useRetryStatus, useSteadyMutation } from 'steadfetch/react';
+import { useSteadyMutation, useMutationStatus } from 'steadfetch/react';
 import { expectTypeOf } from 'vitest';
 
 interface Order {
@@ -58,10 +58,10 @@ export function Forms() {
 /** Whoever shows a mutation can act on it, also by its key alone. */
 export function Status() {
   const { target } = useSteadyMutation(placeOrder);
-  const status = useRetryStatus(target);
+  const status = useMutationStatus(target);
   expectTypeOf(status.retryNow).toEqualTypeOf<() => void>();
   expectTypeOf(status.cancel).toEqualTypeOf<() => void>();
-  expectTypeOf(useRetryStatus(placeOrder).cancel).toEqualTypeOf<() => void>();
+  expectTypeOf(useMutationStatus(placeOrder).cancel).toEqualTypeOf<() => void>();
 }
 
 export function Options() {
@@ -75,7 +75,7 @@ export function Options() {
   });
   expectTypeOf(useMutation(failing).error).toEqualTypeOf<TypeError | null>();
   // @ts-expect-error -- without a key there is nothing to ask by
-  useRetryStatus(ping);
+  useMutationStatus(ping);
   // @ts-expect-error -- who retries it is settled
   mutationOptions(steady, { mutationFn: async () => 1, retry: 3 });
   // @ts-expect-error -- it runs whatever the browser thinks of the network

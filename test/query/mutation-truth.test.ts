@@ -9,8 +9,8 @@ import {
 } from 'steadfetch';
 import { virtualTime, type VirtualTime } from 'steadfetch/testing';
 import { expect, test, vi } from 'vitest';
-import { controlsOf } from '../../src/query/controls.ts';
-import { statusStoreOf } from '../../src/query/status-store.ts';
+import { mutationControlsOf } from '../../src/query/mutation-controls.ts';
+import { mutationIdOf, mutationStatusesOf } from '../../src/query/mutation-statuses.ts';
 import { noOrigin } from '../setup/no-origin.ts';
 
 const seed = 77_001;
@@ -167,13 +167,13 @@ async function run(time: VirtualTime, one: Case) {
   const mutation = client
     .getMutationCache()
     .build(client, client.defaultMutationOptions(options)) as unknown as Mutation;
-  const statuses = statusStoreOf(client, 'test');
-  const id = statuses.idOf({ mutationKey });
+  const statuses = mutationStatusesOf(client, 'test');
+  const id = mutationIdOf({ mutationKey });
   const unsubscribe = statuses.subscribe(id, () => {});
   mutation.execute(undefined).catch(() => {});
   for (const { afterMs, act } of one.acts) {
     await time.advance(afterMs);
-    controlsOf(statuses, id)[act]();
+    mutationControlsOf(statuses, id)[act]();
   }
   await time.advance(1_000_000);
   const { status } = statuses.getState(id);

@@ -4,9 +4,9 @@ import { createSteadfetch, mutationOptions, defineIdempotency } from 'steadfetch
 import { virtualTime, type VirtualTime } from 'steadfetch/testing';
 import type { SubmitResult } from 'steadfetch/react';
 import { expect, test, vi } from 'vitest';
-import { controlsOf } from '../../src/query/controls.ts';
+import { mutationControlsOf } from '../../src/query/mutation-controls.ts';
 import { openForm } from '../../src/query/open-form.ts';
-import { statusStoreOf } from '../../src/query/status-store.ts';
+import { mutationIdOf, mutationStatusesOf } from '../../src/query/mutation-statuses.ts';
 import { noOrigin } from '../setup/no-origin.ts';
 
 const seed = 20_265;
@@ -222,7 +222,7 @@ function createWorld(time: VirtualTime, isMany: boolean) {
         return booked === 0 ? 'not-done' : 'unknown';
       },
     });
-    const statuses = statusStoreOf(client, 'test');
+    const statuses = mutationStatusesOf(client, 'test');
     const note =
       (payload: Payload) =>
       (result: Result): void => {
@@ -239,7 +239,7 @@ function createWorld(time: VirtualTime, isMany: boolean) {
         if (meant?.state === 'not-done' && meant.payload !== payload) meant.isEdited = true;
         void form.getState().submit(payload).then(note(payload));
       },
-      cancel: () => controlsOf(statuses, statuses.idOf(form.getState().target)).cancel(),
+      cancel: () => mutationControlsOf(statuses, mutationIdOf(form.getState().target)).cancel(),
       confirm() {
         const { confirmation, unknown } = form.getState();
         if (!confirmation) return;

@@ -7,7 +7,12 @@ import {
   retry,
   defineIdempotency,
 } from 'steadfetch';
-import { type AnyPauseReason, useCountdown, useRetryStatus } from 'steadfetch/react';
+import {
+  type AnyPauseReason,
+  useCountdown,
+  useRetryStatus,
+  useMutationStatus,
+} from 'steadfetch/react';
 import { expectTypeOf } from 'vitest';
 
 const steady = createSteadfetch();
@@ -39,7 +44,7 @@ export function Status({ date }: { readonly date: Date }) {
   expectTypeOf(query.lastError).toEqualTypeOf<unknown>();
   expectTypeOf<AnyPauseReason>().toExtend<typeof query.reason>();
 
-  const mutation = useRetryStatus({ mutationKey: ['a'] });
+  const mutation = useMutationStatus({ mutationKey: ['a'] });
   expectTypeOf(mutation.status).toEqualTypeOf(query.status);
   expectTypeOf(mutation.retryNow).toEqualTypeOf<() => void>();
   expectTypeOf(mutation.cancel).toEqualTypeOf<() => void>();

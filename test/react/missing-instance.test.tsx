@@ -1,7 +1,7 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { render, screen } from '@testing-library/react';
 import { createSteadfetch } from 'steadfetch';
-import { useRetryStatus } from 'steadfetch/react';
+import { useRetryStatus, useMutationStatus } from 'steadfetch/react';
 import { expect, test } from 'vitest';
 import { ErrorBoundary } from '../query/error-boundary.tsx';
 
@@ -10,7 +10,7 @@ function QueryStatus() {
 }
 
 function MutationStatus() {
-  return <p>{useRetryStatus({ mutationKey: ['a'] }).status}</p>;
+  return <p>{useMutationStatus({ mutationKey: ['a'] }).status}</p>;
 }
 
 function show(client: QueryClient, Status = QueryStatus) {
@@ -23,12 +23,15 @@ function show(client: QueryClient, Status = QueryStatus) {
   );
 }
 
-test.each([QueryStatus, MutationStatus])(
-  'a QueryClient without our default options: the error says what is missing (%o)',
-  (Status) => {
+test.each([
+  ['useRetryStatus', QueryStatus],
+  ['useMutationStatus', MutationStatus],
+] as const)(
+  'a QueryClient without our default options: the error of %s says what is missing',
+  (hook, Status) => {
     show(new QueryClient(), Status);
     expect(screen.getByRole('alert').textContent).toBe(
-      'Failed: useRetryStatus: this QueryClient carries no default options of Steadfetch. ' +
+      `Failed: ${hook}: this QueryClient carries no default options of Steadfetch. ` +
         'Make it with new QueryClient({ defaultOptions: steady.defaultOptions }).',
     );
   },

@@ -1,7 +1,7 @@
 import { cleanup } from '@testing-library/react';
 import type { ResolveContext } from 'steadfetch/react';
 import { expect, test, vi } from 'vitest';
-import { statusStoreOf } from '../../src/query/status-store.ts';
+import { mutationIdOf, mutationStatusesOf } from '../../src/query/mutation-statuses.ts';
 import { createFormRig, type FormRig, kite, type Payload, type Receipt } from './form-rig.tsx';
 
 type Answer = { readonly done: Receipt } | 'not-done' | 'unknown';
@@ -184,8 +184,8 @@ test('a callback that throws does not make it undone', async () => {
   await rig.time.settle();
   expect(await answer).toBe('done');
   expect(form.last()).toMatchObject({ status: 'error', unknown: undefined });
-  const statuses = statusStoreOf(rig.client, 'test');
-  expect(statuses.getState(statuses.idOf(form.last().target)).status).toBe('unknown');
+  const statuses = mutationStatusesOf(rig.client, 'test');
+  expect(statuses.getState(mutationIdOf(form.last().target)).status).toBe('unknown');
 });
 
 test('after a reload no callback is called with variables that nobody knows', async () => {

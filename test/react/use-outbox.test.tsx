@@ -8,8 +8,8 @@ import {
   useOutboxEntries,
   useOutboxEntry,
   useOutboxMutation,
-  useRetryStatus,
   useSafeSubmit,
+  useMutationStatus,
 } from 'steadfetch/react';
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { createBrowser, settle, shop, type TestBrowser, type TestTab } from '../outbox/rig.ts';
@@ -134,7 +134,7 @@ function Order() {
   const { mutate, data, isSaved, target, status } = useOutboxMutation(
     tab.outbox.mutationOptions('order', { mutationKey: ['order'] }),
   );
-  const { status: shown, attempt, retryNow, cancel } = useRetryStatus(target);
+  const { status: shown, attempt, retryNow, cancel } = useMutationStatus(target);
   return (
     <>
       <p role="status">

@@ -1,6 +1,6 @@
 import { useActionState } from 'react';
 import { createSteadfetch, type SteadyFetch, type SteadyJson, mutationOptions } from 'steadfetch';
-import { type SubmitResult, useRetryStatus, useSafeSubmit } from 'steadfetch/react';
+import { type SubmitResult, useSafeSubmit, useMutationStatus } from 'steadfetch/react';
 import { expectTypeOf } from 'vitest';
 
 interface Order {
@@ -41,7 +41,7 @@ export function Form() {
   void form.submit('kite');
   // @ts-expect-error -- past the form there is no key that is kept
   form.mutate({ sku: 'kite' });
-  expectTypeOf(useRetryStatus(form.target).cancel).toEqualTypeOf<() => void>();
+  expectTypeOf(useMutationStatus(form.target).cancel).toEqualTypeOf<() => void>();
   // What React Query says stays a union.
   if (form.isSuccess) expectTypeOf(form.data).toEqualTypeOf<Receipt>();
   if (form.status === 'error') expectTypeOf(form.error).toEqualTypeOf<Error>();

@@ -1,11 +1,12 @@
 import { act, cleanup, render } from '@testing-library/react';
 import { renderToString } from 'react-dom/server';
 import { isNetworkError, mutationOptions, limitConcurrency } from 'steadfetch';
-import { useRetryStatus, useSafeSubmit } from 'steadfetch/react';
+import type { useRetryStatus } from 'steadfetch/react';
+import { useSafeSubmit, useMutationStatus } from 'steadfetch/react';
 import { describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
-import { controlsOf } from '../../src/query/controls.ts';
-import { statusStoreOf } from '../../src/query/status-store.ts';
+import { mutationControlsOf } from '../../src/query/mutation-controls.ts';
+import { mutationIdOf, mutationStatusesOf } from '../../src/query/mutation-statuses.ts';
 import { createHandle } from '../query/handle.ts';
 import { createRig } from '../query/rig.tsx';
 import { createFormRig, type FormRig, kite } from './form-rig.tsx';
@@ -616,8 +617,8 @@ describe('a mutation of several requests', () => {
     const form = openMany(rig, ['a']);
     const held = form.press();
     await rig.time.settle();
-    const statuses = statusStoreOf(rig.client, 'test');
-    act(() => controlsOf(statuses, statuses.idOf(form.last().target)).cancel());
+    const statuses = mutationStatusesOf(rig.client, 'test');
+    act(() => mutationControlsOf(statuses, mutationIdOf(form.last().target)).cancel());
     rig.book.answer();
     await rig.time.advance(100);
     expect((await held).status).toBe('failed');
@@ -681,8 +682,8 @@ describe('another page of the same tab', () => {
     const name = 'steadfetch.form.checkout';
     const stored = JSON.parse(sessionStorage.getItem(name) ?? '') as object;
     sessionStorage.setItem(name, JSON.stringify({ ...stored, sentBy: 'the other page' }));
-    const statuses = statusStoreOf(rig.client, 'test');
-    act(() => controlsOf(statuses, statuses.idOf(form.last().target)).cancel());
+    const statuses = mutationStatusesOf(rig.client, 'test');
+    act(() => mutationControlsOf(statuses, mutationIdOf(form.last().target)).cancel());
     await rig.time.settle();
     expect(await paused).toMatchObject({ status: 'unknown' });
     expect(form.last().unknown).toBeDefined();
@@ -735,7 +736,7 @@ describe('retries, the status and its controls', () => {
     function Form() {
       const result = useForm();
       form.set(result);
-      status.set(useRetryStatus(result.target));
+      status.set(useMutationStatus(result.target));
       return null;
     }
     rig.show(<Form />);
@@ -796,8 +797,8 @@ describe('retries, the status and its controls', () => {
     const result = form.press();
     await rig.time.settle();
     expect(await result).toMatchObject({ status: 'unknown', error: new Error('in onMutate') });
-    const statuses = statusStoreOf(rig.client, 'test');
-    expect(statuses.getState(statuses.idOf(form.last().target)).status).toBe('unknown');
+    const statuses = mutationStatusesOf(rig.client, 'test');
+    expect(statuses.getState(mutationIdOf(form.last().target)).status).toBe('unknown');
   });
 
   test('Cancel while onMutate runs is surely not done', async () => {
@@ -806,8 +807,8 @@ describe('retries, the status and its controls', () => {
     const form = open(rig, {}, { onMutate: () => new Promise<void>((done) => (go = done)) });
     const result = form.press();
     await rig.time.settle();
-    const statuses = statusStoreOf(rig.client, 'test');
-    act(() => controlsOf(statuses, statuses.idOf(form.last().target)).cancel());
+    const statuses = mutationStatusesOf(rig.client, 'test');
+    act(() => mutationControlsOf(statuses, mutationIdOf(form.last().target)).cancel());
     go();
     await rig.time.settle();
     expect(await result).toMatchObject({ status: 'failed', error: { code: 'not-sent' } });
@@ -857,14 +858,14 @@ describe('retries, the status and its controls', () => {
     await rig.time.settle();
     const result = form.press();
     await rig.time.settle();
-    const statuses = statusStoreOf(rig.client, 'test');
-    act(() => controlsOf(statuses, statuses.idOf(form.last().target)).cancel());
+    const statuses = mutationStatusesOf(rig.client, 'test');
+    act(() => mutationControlsOf(statuses, mutationIdOf(form.last().target)).cancel());
     await rig.time.advance(100);
     expect(await result).toMatchObject({
       status: 'unknown',
       error: { outcome: { processed: 'unknown' } },
     });
-    expect(statuses.getState(statuses.idOf(form.last().target)).status).toBe('unknown');
+    expect(statuses.getState(mutationIdOf(form.last().target)).status).toBe('unknown');
     expect(form.last().unknown).toBeDefined();
     rig.book.answer();
     await rig.time.settle();

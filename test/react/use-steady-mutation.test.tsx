@@ -10,12 +10,12 @@ import type { SteadyMutationContext } from 'steadfetch';
 import {
   type RetryControls,
   type RetryStatus,
-  useRetryStatus,
   useSteadyMutation,
+  useMutationStatus,
 } from 'steadfetch/react';
 import { describe, expect, test, vi } from 'vitest';
 import { mutationStatus } from '../../src/query/mutation-status.ts';
-import { statusStoreOf } from '../../src/query/status-store.ts';
+import { mutationStatusesOf } from '../../src/query/mutation-statuses.ts';
 import { createHandle } from '../query/handle.ts';
 import { createOrderRig } from '../query/order-rig.tsx';
 import type { Rig } from '../query/rig.tsx';
@@ -37,7 +37,7 @@ function createForm(rig: Rig, own: Partial<Options> = {}, shared: Options = opti
   function Form() {
     const { target, ...form } = useSteadyMutation({ ...shared, ...own });
     result.set(form);
-    status.set(useRetryStatus(target));
+    status.set(useMutationStatus(target));
     renders++;
     return null;
   }
@@ -154,7 +154,7 @@ describe('an onMutate that throws', () => {
     const observer = new MutationObserver(rig.client, options);
     for (const _ of ['first', 'second']) void observer.mutate(undefined).catch(() => {});
     await rig.time.advance(300);
-    const statuses = statusStoreOf(rig.client, 'test');
+    const statuses = mutationStatusesOf(rig.client, 'test');
     const both = rig.client.getMutationCache().getAll();
     const cache = rig.client.getMutationCache();
     const stories = both.map((one) => mutationStatus(one, cache, statuses.instance, undefined));

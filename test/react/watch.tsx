@@ -1,5 +1,10 @@
 import { type QueryKey, useQuery } from '@tanstack/react-query';
-import { type RetryControls, type RetryStatus, useRetryStatus } from 'steadfetch/react';
+import {
+  type RetryControls,
+  type RetryStatus,
+  useRetryStatus,
+  useMutationStatus,
+} from 'steadfetch/react';
 import { expect } from 'vitest';
 import type { Rig } from '../query/rig.tsx';
 
@@ -19,7 +24,7 @@ export function watchQuery(rig: Rig, queryKey: QueryKey): Watched {
 
 /** Makes a component that watches the newest mutation with this key. */
 export function watchMutation(rig: Rig, mutationKey: QueryKey): Watched {
-  return watch(rig, () => useRetryStatus({ mutationKey }));
+  return watch(rig, () => useMutationStatus({ mutationKey }));
 }
 
 function watch<S extends RetryStatus>(rig: Rig, useStatus: () => S): Watched<S> {

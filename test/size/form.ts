@@ -7,7 +7,7 @@ import {
   shareAcrossTabs,
   watchConnectivity,
 } from 'steadfetch';
-import { useCountdown, useRetryStatus, useSafeSubmit } from 'steadfetch/react';
+import { useCountdown, useMutationStatus, useRetryStatus, useSafeSubmit } from 'steadfetch/react';
 
 export const steady = createSteadfetch({
   apis: [{ match: '/api', idempotency: profiles.draft }],
@@ -18,4 +18,4 @@ export const queryClient = new QueryClient({ defaultOptions: steady.defaultOptio
 export const placeOrder = mutationOptions(steady, {
   mutationFn: (order: { sku: string }, { json }) => json('/api/orders', { json: order }),
 });
-export { useCountdown, useRetryStatus, useSafeSubmit };
+export { useCountdown, useMutationStatus, useRetryStatus, useSafeSubmit };

@@ -1,5 +1,5 @@
 import { useEffect, useSyncExternalStore } from 'react';
-import { useRetryStatus } from 'steadfetch/react';
+import { useMutationStatus } from 'steadfetch/react';
 import type { Checkout } from '../orders/checkout.ts';
 import { type Trouble, troubles } from '../orders/troubles.ts';
 import { FlightRecorder } from '../recorder/flight-recorder.tsx';
@@ -25,7 +25,7 @@ export function CheckoutView({ checkout, trouble, recorder }: Props) {
   const { number } = useSyncExternalStore(round.subscribe, round.getState);
   useEffect(() => play(trouble), [play, trouble]);
   useEffect(() => recorder.followMutations(), [recorder]);
-  const { cancel } = useRetryStatus({ mutationKey: ['order', number] });
+  const { cancel } = useMutationStatus({ mutationKey: ['order', number] });
   return (
     <>
       <aside className="desk" aria-label="Scenario">

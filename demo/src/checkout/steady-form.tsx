@@ -1,5 +1,5 @@
 import { useRef, useState } from 'react';
-import { useRetryStatus, useSafeSubmit } from 'steadfetch/react';
+import { useSafeSubmit, useMutationStatus } from 'steadfetch/react';
 import type { Round } from '../orders/round.ts';
 import type { TabState } from '../orders/tab-state.ts';
 import { totalOf } from './describe-order.ts';
@@ -21,7 +21,7 @@ export function SteadyForm({ round }: { readonly round: TabState<Round> }) {
     // So that the user can be told what it was, after a reload.
     keepPayload: true,
   });
-  const status = useRetryStatus(target);
+  const status = useMutationStatus(target);
   const [isBusy, setIsBusy] = useState(false);
   const orderButton = useRef<HTMLButtonElement>(null);
 

@@ -1,12 +1,13 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { type FormEvent, StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { createSteadfetch, profiles, mutationOptions } from 'steadfetch';
+import { createSteadfetch, profiles, mutationOptions, watchConnectivity } from 'steadfetch';
 import { useSafeSubmit } from 'steadfetch/react';
 
 // A form whose every failure is left to the user.
 
 const steady = createSteadfetch({
+  connectivity: watchConnectivity(),
   apis: [{ match: location.origin, idempotency: profiles.draft }],
 });
 const client = new QueryClient({ defaultOptions: steady.defaultOptions });

@@ -1,12 +1,14 @@
 import { QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';
-import { createSteadfetch } from 'steadfetch';
+import { createSteadfetch, shareAcrossTabs, watchConnectivity } from 'steadfetch';
 import { useOriginStatus, useRetryStatus } from 'steadfetch/react';
 
 // Twenty queries of two endpoints of one server, each asked again every ten seconds. Nothing to click.
 
 let inFlight = 0;
 const steady = createSteadfetch({
+  connectivity: watchConnectivity(),
+  tabs: shareAcrossTabs(),
   // Each tab has a chance of its own: else all would draw the same time for their first probe.
   random: () => Number(location.hash.slice(1)),
   async fetch(input, init) {

@@ -1,5 +1,5 @@
 import { QueryClient } from '@tanstack/react-query';
-import { createSteadfetch, profiles } from 'steadfetch';
+import { createSteadfetch, profiles, watchConnectivity } from 'steadfetch';
 import { createOutbox } from 'steadfetch/outbox';
 import type { CartOrder, Told } from '../../proof/account.ts';
 
@@ -37,6 +37,7 @@ let outbox: ReturnType<typeof open> | undefined;
 function open() {
   const steady = createSteadfetch({
     clock,
+    connectivity: watchConnectivity(),
     apis: [{ match: orders, idempotency: profiles.draft }],
   });
   return createOutbox({
