@@ -5,7 +5,7 @@ export {
   type MemoryTransaction,
 } from './server/memory-store.ts';
 export type { IdempotentOptions } from './server/options.ts';
-export type { ProblemCode } from './server/problem.ts';
+export type { ProblemCode } from './server/response.ts';
 export {
   type SqliteDatabase,
   sqliteStore,

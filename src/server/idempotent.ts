@@ -1,44 +1,42 @@
-import { copyAnswer, replayAnswer } from './answer.ts';
-import { fingerprintOf } from './fingerprint.ts';
+import { maxTimerMs, systemClock } from '../lib/clock.ts';
 import { checkOptions, type IdempotentOptions, type Settings } from './options.ts';
-import { createProblem } from './problem.ts';
-import { readBody } from './read-body.ts';
-import { readKey } from './read-key.ts';
-import { readScope } from './read-scope.ts';
-import { withinLease } from './within-lease.ts';
+import { fingerprintOf, readBody, readKey, readScope } from './request.ts';
+import { copyAnswer, createProblem, replayAnswer } from './response.ts';
 import type { Claim, StoredAnswer } from './store.ts';
 
-/** What a handler gets beside its request. */
+/** What a handler gets besides the request. */
 export interface IdempotentContext<Tx> {
-  /** The key, without its quotes: for what lies behind this server, and has keys of its own. */
+  /** The key, without its quotes: pass it on to services behind this server that take keys, too. */
   readonly key: string;
-  /** The transaction: what is written with it is committed together with the answer, or not at all. */
+  /** The transaction. What is written with it is committed together with the answer, or not at all. */
   readonly tx: Tx;
 }
 
-/** Does what a request asks for. */
+/** Does what the request asks for, and answers it. */
 export type IdempotentHandler<Tx> = (
   request: Request,
   context: IdempotentContext<Tx>,
 ) => Response | Promise<Response>;
 
 /**
- * Makes a handler run once for each key, whatever arrives twice: the server's side of
- * draft-ietf-httpapi-idempotency-key-header-07. From a web-standard Request to a web-standard
- * Response, so it is a route of Hono, Next, Deno, Bun or an MSW resolver as it is, and one of Node
- * with the adapter in docs/server.md.
+ * Makes a handler take effect once per key, however often the request arrives: the server's side of
+ * draft-ietf-httpapi-idempotency-key-header-07. It takes a web-standard Request and returns a
+ * web-standard Response, so it is a route of Hono, Next, Deno, Bun or an MSW resolver as it is, and one
+ * of Node with the adapter in docs/server.md.
  *
- * - No key: 400. A malformed one: 400.
- * - The first request with the key still runs: 409, with Retry-After.
- * - The key came with another payload: 422.
- * - Answered before: the same answer, with `Idempotent-Replayed: true`.
+ * - No key, or a malformed one: 400.
+ * - The first request with the key is still running: 409, with Retry-After.
+ * - The key was used with another payload: 422.
+ * - The key was answered before: the same answer, with `Idempotent-Replayed: true`.
  *
- * The key is claimed, then the handler runs within the store's transaction, and its effect and its
- * answer are committed together. What is no final answer (`isFinal`: a 5xx, a 429), is thrown, or
- * takes longer than `leaseMs` is rolled back, and the next attempt runs again.
+ * The key is claimed, then the handler runs within the store's transaction, and its effect and its answer
+ * are committed together. The transaction is rolled back if the answer is not final (`isFinal`: a 5xx or
+ * a 429 is not), if the handler throws, or if it takes longer than `leaseMs`. The next attempt then runs
+ * again.
  *
- * Wrap one method of one resource: every request that comes here needs a key.
+ * Wrap one method of one resource: every request to it needs a key.
  *
+ * @returns The handler, wrapped.
  * @throws TypeError that names the option, its value and the allowed range.
  * @see https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/
  *
@@ -94,7 +92,7 @@ export function idempotent<Tx>(
       };
       return withinLease(settings.leaseMs, answer);
     });
-    // Not held: it was taken for dead, and what it did is undone. Another one runs, or has.
+    // The claim was lost: its lease was over, and its work is rolled back. Another request took the key.
     return isHeld && response ? response : createProblem('in-progress', settings);
   };
 }
@@ -109,7 +107,7 @@ async function createClaim<Tx>(
   const print = (await fingerprint?.(copy())) ?? (await fingerprintOf(copy(), body));
   const nowMs = now();
   return {
-    // No two pairs make one text.
+    // Different pairs of scope and key give different texts.
     id: JSON.stringify([owner, key]),
     fingerprint: print,
     token: crypto.randomUUID(),
@@ -118,3 +116,25 @@ async function createClaim<Tx>(
     expiresAtMs: nowMs + lifetimeMs,
   };
 }
+
+/**
+ * Stops waiting for work that takes longer than its lease, so that another request may run.
+ *
+ * @throws Error that names `leaseMs` when the lease is over, and whatever the work throws.
+ */
+async function withinLease<T>(leaseMs: number, work: () => Promise<T>): Promise<T> {
+  let timer: unknown;
+  const isOver = new Promise<never>((_, fail) => {
+    const giveUp = (): void => fail(new Error(leaseOver(leaseMs)));
+    timer = systemClock.setTimeout(giveUp, Math.min(leaseMs, maxTimerMs));
+  });
+  try {
+    return await Promise.race([work(), isOver]);
+  } finally {
+    systemClock.clearTimeout(timer);
+  }
+}
+
+const leaseOver = (leaseMs: number): string =>
+  `idempotent: the handler gave no answer within leaseMs, ${leaseMs} ms. It is rolled back, and its ` +
+  `key is free again.`;

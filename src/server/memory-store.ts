@@ -1,23 +1,23 @@
 import type { Claim, IdempotencyStore, StoredAnswer } from './store.ts';
-import { requireWhole } from './options.ts';
+import { requireFrom } from './options.ts';
 
-/** How much a {@link memoryStore} keeps. */
+/** The limits of a {@link memoryStore}. */
 export interface MemoryStoreOptions {
   /**
-   * The most keys: beyond it, new ones are refused with a 503, because a key that is dropped before
-   * its time lets its request run twice. @default 10000
+   * The largest number of keys. Beyond it, new keys are refused with a 503, because a request whose key was
+   * dropped early would run twice. @default 10000
    */
   readonly maxKeys?: number | undefined;
   /**
-   * The most bytes of keys and answers: once they are reached, new keys are refused with a 503, too.
-   * The answers of handlers that run at that moment come on top. @default 67108864
+   * The largest size of all keys and answers, in bytes. Beyond it, new keys are refused with a 503. Answers
+   * of handlers that are running then come on top. @default 67108864
    */
   readonly maxBytes?: number | undefined;
 }
 
-/** What a handler of a {@link memoryStore} gets: nothing in memory rolls back by itself. */
+/** The transaction of a {@link memoryStore}. Memory does not roll back, so effects wait for the commit. */
 export interface MemoryTransaction {
-  /** Does this when the answer is kept, and never when the handler fails: the effect. Synchronous. */
+  /** Runs the effect once the answer is stored, and never if the handler fails. The effect is synchronous. */
   onCommit(effect: () => void): void;
 }
 
@@ -27,9 +27,9 @@ interface Entry extends Claim {
 }
 
 /**
- * Keeps keys and answers in memory: for tests, a demo, or one process whose effects are in its
- * memory, too. A claim has no lease here: who holds it lives as long as the memory does, or until
- * `idempotent` gives its handler up.
+ * Stores keys and answers in memory: for tests, demos, or a process whose effects are in its memory, too.
+ * A claim lasts until its handler ends, or until `idempotent` stops waiting for the handler: its lease is
+ * not read, because a process that dies takes the memory with it.
  *
  * @throws TypeError that names the option, its value and the allowed range.
  *
@@ -52,8 +52,8 @@ export function memoryStore({
   maxKeys = 10_000,
   maxBytes = 67_108_864,
 }: MemoryStoreOptions = {}): IdempotencyStore<MemoryTransaction> {
-  requireWhole('memoryStore', 'maxKeys', maxKeys, 1);
-  requireWhole('memoryStore', 'maxBytes', maxBytes, 1);
+  requireFrom('memoryStore', 'maxKeys', maxKeys, 1);
+  requireFrom('memoryStore', 'maxBytes', maxBytes, 1);
   const entries = new Map<string, Entry>();
   let bytes = 0;
   let sweep = entries.values();
@@ -72,7 +72,7 @@ export function memoryStore({
 
   const isFull = (): boolean => entries.size >= maxKeys || bytes >= maxBytes;
 
-  /** Two steps per claim: the sweep comes round faster than the keys grow. */
+  /** Two steps per claim: the sweep is faster than the growth of the keys. */
   const dropExpired = (nowMs: number): void => {
     for (let step = 0; step < 2; step++) {
       const { value, done } = sweep.next();
@@ -87,7 +87,7 @@ export function memoryStore({
       const found = entries.get(claim.id);
       if (!found || isOver(found, claim.nowMs)) {
         if (found) drop(found);
-        // Before anybody is refused, all that has expired goes.
+        // All expired keys are dropped before a new one is refused.
         if (isFull())
           for (const entry of entries.values()) if (isOver(entry, claim.nowMs)) drop(entry);
         if (isFull()) return { kind: 'full' };
@@ -106,7 +106,7 @@ export function memoryStore({
       try {
         const answer = await work({ onCommit: (effect) => void effects.push(effect) });
         if (answer && entry) {
-          // First: an effect that throws must not have those before it done again.
+          // Stored first: if an effect throws, the effects before it must not run again.
           entry.answer = answer;
           grow(entry, bytesOf(answer));
           for (const effect of effects) effect();

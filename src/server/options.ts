@@ -1,59 +1,60 @@
-import { reject } from '../lib/check.ts';
+import { reject, requireWhole } from '../lib/check.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { IdempotencyStore } from './store.ts';
 
-/** How a key is honoured. */
+/** Options of `idempotent`. */
 export interface IdempotentOptions<Tx> {
   /** Where keys and answers are kept. */
   readonly store: IdempotencyStore<Tx>;
   /**
-   * How long a key is kept, in milliseconds from its first request: publish it, because after it
-   * the same key runs again. @default 86400000
+   * How long a key is kept, in milliseconds from its first request. Publish it: after this time the same
+   * key runs again. @default 86400000
    */
   readonly lifetimeMs?: number | undefined;
   /**
-   * What two requests with one key must have in common; everything else is a 422. It gets a copy of
-   * the request. @default SHA-256 of method, path, query and the bytes of the body
+   * What all requests with one key have in common: a request with another fingerprint is answered 422. The
+   * function gets a copy of the request. @default SHA-256 of method, path, query and the bytes of the body
    */
   readonly fingerprint?: ((request: Request) => string | Promise<string>) | undefined;
   /**
-   * Whose keys they are: an id of the user that stays the same, such as the subject of the verified
-   * token. Without it, who guesses a key and its payload reads the answer. Never the token itself: it
-   * may be renewed between two attempts, which would then be two orders. It gets a copy of the request.
+   * Who the key belongs to: a lasting id of the user, such as the subject of the verified token. Without a
+   * scope, whoever guesses a key and its payload gets the answer. Never use the token itself: it may be
+   * renewed between two attempts, which would then make two orders. The function gets a copy of the
+   * request. A request is rejected with a TypeError when the scope is a credential, or not text.
    *
-   * @throws TypeError at the request, where it gives a credential, or no text.
    * @default one scope for all
    */
   readonly scope?: ((request: Request) => string | Promise<string>) | undefined;
   /**
-   * Whether an answer is the last word: then it is kept, together with what the handler wrote.
-   * Otherwise all is rolled back, and the next attempt runs again.
+   * Whether an answer is final. A final answer is stored, together with what the handler wrote. Otherwise
+   * everything is rolled back, and the next attempt runs again.
    * @default from 200 to 499, but not 401, 408, 425 and 429
    */
   readonly isFinal?: ((response: Response) => boolean) | undefined;
   /**
-   * How long a handler may take, in milliseconds: then it is given up with an Error, what it wrote
-   * with `tx` is rolled back, and its key is free. The claim of a process that died ends as late.
+   * How long a handler may take, in milliseconds. After that the request fails with an Error, what the
+   * handler wrote with `tx` is rolled back, and the key is free. The claim of a process that died ends
+   * after the same time.
    * @default 30000
    */
   readonly leaseMs?: number | undefined;
-  /** What a request is told to wait while the first one with its key runs, in whole seconds. @default 1 */
+  /** The Retry-After of a 409 or 503, in whole seconds. @default 1 */
   readonly retryAfterSeconds?: number | undefined;
   /** The name of the header. @default 'Idempotency-Key' */
   readonly header?: string | undefined;
-  /** Takes a key without quotes, too: `8e03978e` for `"8e03978e"`. @default false */
+  /** Whether a key without quotes is accepted, too: `8e03978e` for `"8e03978e"`. @default false */
   readonly acceptRaw?: boolean | undefined;
   /** The longest key, in characters. @default 255 */
   readonly maxKeyLength?: number | undefined;
-  /** The longest body, in bytes: it is read whole, before the handler runs. @default 1048576 */
+  /** The longest body, in bytes. The body is read whole before the handler runs. @default 1048576 */
   readonly maxBodyBytes?: number | undefined;
-  /** A page about how keys work here: the `type` of every problem, and its `Link`. @default none */
+  /** The URL of a page about this API's keys: the `type` of every problem, and its `Link`. @default none */
   readonly documentationUrl?: string | undefined;
-  /** The time, in epoch milliseconds, for tests. @default the time of this machine */
+  /** The current time, in epoch milliseconds; for tests. @default the time of this machine */
   readonly now?: (() => number) | undefined;
 }
 
-/** Every option decided, but for those without a default. */
+/** Every option with its value, except those without a default. */
 export type Settings<Tx> = {
   readonly [Name in Exclude<keyof IdempotentOptions<Tx>, Undefaulted>]-?: NonNullable<
     IdempotentOptions<Tx>[Name]
@@ -61,7 +62,7 @@ export type Settings<Tx> = {
 } & Pick<IdempotentOptions<Tx>, Undefaulted>;
 type Undefaulted = 'fingerprint' | 'scope' | 'documentationUrl';
 
-/** Answers that ask for the same request again: repeated for ever, they would be no answer. */
+/** Whether a status asks for the same request again. Such an answer must not be replayed. */
 const isAskingAgain = (status: number): boolean =>
   status === 401 || status === 408 || status === 425 || status === 429;
 
@@ -114,27 +115,21 @@ export function checkOptions<Tx>(options: IdempotentOptions<Tx>): Settings<Tx> {
   if (documentationUrl !== undefined && !/^[!#-;=?-~]+$/.test(documentationUrl)) {
     reject('idempotent', 'documentationUrl', documentationUrl, 'a URL');
   }
-  requireWhole('idempotent', 'lifetimeMs', lifetimeMs, 1);
-  requireWhole('idempotent', 'leaseMs', leaseMs, 1);
+  requireFrom('idempotent', 'lifetimeMs', lifetimeMs, 1);
+  requireFrom('idempotent', 'leaseMs', leaseMs, 1);
   if (leaseMs > lifetimeMs) {
     reject('idempotent', 'leaseMs', leaseMs, `at most lifetimeMs, ${lifetimeMs}`);
   }
-  requireWhole('idempotent', 'retryAfterSeconds', settings.retryAfterSeconds, 0);
-  requireWhole('idempotent', 'maxKeyLength', settings.maxKeyLength, 1);
-  requireWhole('idempotent', 'maxBodyBytes', settings.maxBodyBytes, 0);
+  requireFrom('idempotent', 'retryAfterSeconds', settings.retryAfterSeconds, 0);
+  requireFrom('idempotent', 'maxKeyLength', settings.maxKeyLength, 1);
+  requireFrom('idempotent', 'maxBodyBytes', settings.maxBodyBytes, 0);
   return settings;
 }
 
-/** Dates are whole numbers up to 8.64e15; a number below that can be added to a time of today. */
+/** Dates go up to 8.64e15, so this can be added to the present time. */
 const greatest = 1e12;
 
-/** Throws a TypeError unless the value is a whole number from the least to 10^12. */
-export function requireWhole(
-  operation: string,
-  option: string,
-  value: number,
-  least: number,
-): void {
-  if (Number.isInteger(value) && value >= least && value <= greatest) return;
-  reject(operation, option, value, `a whole number from ${least} to ${greatest}`);
+/** @throws TypeError unless the value is a whole number from the least to 10^12. */
+export function requireFrom(operation: string, option: string, value: number, least: number): void {
+  requireWhole(operation, option, value, { min: least, max: greatest });
 }

@@ -1,22 +1,21 @@
 import { reject } from '../lib/check.ts';
-import { lendHandle } from './lend-handle.ts';
 import type { IdempotencyStore, StoredAnswer } from './store.ts';
 
-/** As much of a statement as is needed. */
+/** The part of a prepared statement that the store uses. */
 interface SqliteStatement {
   get(...values: (string | number)[]): unknown;
   run(...values: (string | number | Uint8Array)[]): { readonly changes: number | bigint };
 }
 
-/** As much of a synchronous SQLite handle as is needed: `DatabaseSync` of node:sqlite has it. */
+/** The part of a synchronous SQLite handle that the store uses. `DatabaseSync` of node:sqlite has it. */
 export interface SqliteDatabase {
   exec(sql: string): void;
   prepare(sql: string): SqliteStatement;
 }
 
-/** Where a {@link sqliteStore} keeps its keys. */
+/** Options of {@link sqliteStore}. */
 export interface SqliteStoreOptions {
-  /** The name of its table, which it creates. @default 'idempotency_keys' */
+  /** The name of the table. The store creates it. @default 'idempotency_keys' */
   readonly table?: string | undefined;
 }
 
@@ -29,14 +28,14 @@ interface Row {
 }
 
 /**
- * Keeps keys and answers in SQLite, in the same transaction as what the handler writes with `tx`,
- * which is the handle. Any number of processes may share the file.
+ * Stores keys and answers in SQLite, in the same transaction as what the handler writes with `tx`, which
+ * is the handle. Several processes may share the file.
  *
- * The handle is for this store alone: while a handler awaits something, its transaction is open on
- * it, and the next one waits, up to `leaseMs`. `tx` throws once its transaction has ended. Give the
- * handle a `timeout`, so that processes wait for one another.
+ * Use the handle for this store only. While a handler awaits something, its transaction stays open on the
+ * handle, and the next handler waits, up to `leaseMs`. `tx` throws once its transaction has ended. Give
+ * the handle a `timeout`, so that processes wait for each other.
  *
- * @throws TypeError when the name of the table is none.
+ * @throws TypeError when the table's name has other characters than letters, digits and underscores.
  *
  * @example
  * ```ts
@@ -86,10 +85,10 @@ export function sqliteStore<Db extends SqliteDatabase>(
   );
   const free = db.prepare(`DELETE FROM ${table} WHERE id = ? AND token = ?`);
 
-  // What runs here is known without asking the file, which may be in the middle of its transaction.
+  // Known without reading the file, which may be in the middle of a transaction.
   const running = new Map<string, string>();
   let last: Promise<unknown> = Promise.resolve();
-  /** One after the other: the handle has one transaction at a time. */
+  /** Runs one piece of work after the other, because the handle has one transaction at a time. */
   const enqueue = <T>(work: () => T | Promise<T>): Promise<T> => {
     const next = last.then(work);
     last = next.catch(() => {});
@@ -108,7 +107,7 @@ export function sqliteStore<Db extends SqliteDatabase>(
           return { kind: 'claimed' };
         }
         const row = find.get(id) as Row | undefined;
-        // Freed by another process a moment ago: the next attempt gets it.
+        // Another process has just freed the key: the next attempt gets it.
         if (!row) return { kind: 'running', fingerprint };
         return row.status === null
           ? { kind: 'running', fingerprint: row.fingerprint }
@@ -122,7 +121,7 @@ export function sqliteStore<Db extends SqliteDatabase>(
         let isHeld = true;
         const { tx, takeBack } = lendHandle(db);
         try {
-          // Immediate: a lock that is asked for later, at the first write, may be refused at once.
+          // Immediate, because a lock that is requested at the first write may be refused at once.
           db.exec('BEGIN IMMEDIATE');
           try {
             const answer = await work(tx);
@@ -153,3 +152,36 @@ const answerOf = ({ headers, body }: Row, status: number): StoredAnswer => ({
   headers: JSON.parse(headers) as StoredAnswer['headers'],
   body,
 });
+
+/** The handle, lent to one transaction. */
+interface Loan<Db> {
+  readonly tx: Db;
+  /** From now on, every use of `tx` throws. */
+  readonly takeBack: () => void;
+}
+
+/**
+ * Lends the handle to one transaction. A handler may go on after its lease, and what it then writes must
+ * not become part of the next transaction. Statements and iterators of the handle are lent with it.
+ */
+function lendHandle<Db extends object>(db: Db): Loan<Db> {
+  let isOver = false;
+  const lend = <T>(value: T): T => {
+    const { run, next } = Object(value) as Record<string, unknown>;
+    const isOpen =
+      value === (db as unknown) || [run, next].some((one) => typeof one === 'function');
+    return isOpen ? (new Proxy(value as object, { get: read }) as T) : value;
+  };
+  // Called on the object behind the proxy, because native methods work on nothing else.
+  const read = (target: object, name: PropertyKey): unknown => {
+    const value: unknown = Reflect.get(target, name, target);
+    if (typeof value !== 'function') return value;
+    return (...args: unknown[]): unknown => {
+      if (isOver) throw new Error(late);
+      return lend(Reflect.apply(value, target, args));
+    };
+  };
+  return { tx: lend(db), takeBack: () => void (isOver = true) };
+}
+
+const late = 'sqliteStore: tx was used after its transaction had ended. Nothing was written.';

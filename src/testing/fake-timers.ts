@@ -1,8 +1,8 @@
 import { systemClock } from '../lib/clock.ts';
 
 /**
- * The part of Vitest's `vi` that virtual time is made of. It is passed in, so that nothing here
- * imports Vitest.
+ * The part of Vitest's `vi` that virtual time uses. It is an argument, so that the package does not import
+ * Vitest.
  */
 export interface FakeTimers {
   useFakeTimers(config: {
@@ -18,8 +18,8 @@ export interface FakeTimers {
 }
 
 /**
- * Moves the time to the next instant at which a timer is due, but by `maxMs` at most, and fires all
- * that is due there. Vitest does not tell when that is: a timer of our own marks the furthest point.
+ * Moves the time to the next timer that is due, by `maxMs` at most, and fires all timers that are due then.
+ * Vitest does not say when the next timer is due, so an extra timer marks the latest point.
  */
 export function stepToNextTimer(vi: FakeTimers, maxMs: number): void {
   const limit = systemClock.setTimeout(() => {}, maxMs);
@@ -31,8 +31,8 @@ export function stepToNextTimer(vi: FakeTimers, maxMs: number): void {
 }
 
 /**
- * Tells whether timers were set, cleared or fired since it was last asked: the sign that something
- * is going on. (As many set as fired in between look like none.)
+ * Returns a function that says whether timers were set, cleared or fired since its last call: the sign of
+ * work. (It compares numbers of timers, so one set and one fired in between cancel out.)
  */
 export function watchTimers(vi: FakeTimers): () => boolean {
   let last = vi.getTimerCount();
@@ -40,5 +40,49 @@ export function watchTimers(vi: FakeTimers): () => boolean {
     const before = last;
     last = vi.getTimerCount();
     return last !== before;
+  };
+}
+
+/**
+ * How often Testing Library must ask for time, after a sign of work, before time passes. One turn of the
+ * event loop goes by each time (in React's `act`): this is twice what a request that MSW answers takes.
+ */
+const patience = 4;
+
+/**
+ * Makes `findBy*`, `waitFor` and user-event work on virtual time. They know fake timers only by the
+ * global `jest`, and hang without it.
+ *
+ * They advance in steps of 50 ms, and wait neither for promises nor for requests in between: work due in
+ * the middle of a step would see a later time. So here time passes only after some quiet turns (the
+ * number of timers is the sign of work), and never beyond the next timer.
+ *
+ * @returns A function that removes the global again.
+ */
+export function installJest(vi: FakeTimers): () => void {
+  const before = Object.getOwnPropertyDescriptor(globalThis, 'jest');
+  const haveTimersChanged = watchTimers(vi);
+  let pauses = patience;
+
+  const advanceTimersByTime = (ms: number): void => {
+    // The start of a `waitFor` is a sign of work, too: its timeout is a timer.
+    if (haveTimersChanged()) pauses = patience;
+    if (pauses > 0) {
+      pauses -= 1;
+      vi.advanceTimersByTime(0);
+    } else {
+      stepToNextTimer(vi, ms);
+    }
+    if (haveTimersChanged()) pauses = patience;
+  };
+
+  Object.defineProperty(globalThis, 'jest', {
+    value: { advanceTimersByTime },
+    configurable: true,
+    writable: true,
+  });
+  return () => {
+    if (before) Object.defineProperty(globalThis, 'jest', before);
+    else Reflect.deleteProperty(globalThis, 'jest');
   };
 }

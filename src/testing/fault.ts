@@ -1,3 +1,4 @@
+import { reject, requireWhole } from '../lib/check.ts';
 import { systemClock } from '../lib/clock.ts';
 
 /** One request that reached a fault. */
@@ -6,17 +7,17 @@ export interface FaultRequest {
   readonly method: string;
   /** The absolute URL. */
   readonly url: string;
-  /** When the fault was asked, in epoch milliseconds. */
+  /** When the request reached the fault, in epoch milliseconds. */
   readonly at: number;
-  /** The headers, an idempotency key among them, as they were sent. */
+  /** The headers as they were sent, an idempotency key included. */
   readonly headers: Headers;
 }
 
 /**
- * An MSW resolver that fails on purpose, and counts the requests that it was asked about.
+ * An MSW resolver that fails on purpose, and records the requests that reach it.
  *
- * Where it does not answer it returns `undefined`, and MSW asks the next handler that matches:
- * put the healthy handler behind it.
+ * To let a request through, it returns `undefined`, and MSW goes on to the next matching handler. Put the
+ * handler that answers well behind it.
  *
  * @example
  * ```ts
@@ -37,13 +38,13 @@ export interface FaultRequest {
  */
 export interface Fault {
   (info: { readonly request: Request }): Promise<Response | undefined>;
-  /** The requests seen since the start or the last `reset()`, in order, those let through included. */
+  /** The requests since the start or the last `reset()`, in order, including those let through. */
   readonly requests: readonly FaultRequest[];
-  /** How many they are. */
+  /** The number of `requests`. */
   readonly requestCount: number;
-  /** What the fault does, as a sentence without its subject. */
+  /** What the fault does, as a sentence without a subject. */
   readonly description: string;
-  /** Starts over: forgets the requests, and ends those that it still keeps waiting. */
+  /** Starts over: forgets the requests, and ends those that still wait. */
   readonly reset: () => void;
 }
 
@@ -54,11 +55,11 @@ interface FaultRules {
   readonly description: string;
   /** Answers, or lets the request through with `undefined`. `count` is 1 for the first request. */
   readonly answer: (request: Request, count: number) => MaybePromise<Response | undefined>;
-  /** Forgets what the fault remembers besides its requests. */
+  /** Resets what the fault remembers besides its requests. */
   readonly reset?: () => void;
 }
 
-/** Makes a fault of its rules: all that faults have in common is here. */
+/** Creates a fault from its rules. */
 export function createFault(rules: FaultRules): Fault {
   const requests: FaultRequest[] = [];
 
@@ -78,4 +79,67 @@ export function createFault(rules: FaultRules): Fault {
     'requestCount',
     { get: () => requests.length },
   );
+}
+
+/** How many requests a fault is for. */
+export interface TimesOption {
+  /**
+   * How many requests fail, counted from the first: a whole number from 0, or Infinity for all of them.
+   * Later requests are let through.
+   * @default Infinity
+   */
+  times?: number;
+}
+
+/** @throws TypeError unless `times` can be a number of requests. */
+export function requireTimes(operation: string, times: number): void {
+  if (times === Infinity || (Number.isInteger(times) && times >= 0)) return;
+  reject(operation, 'times', times, 'a whole number from 0, or Infinity');
+}
+
+/** @throws TypeError unless `status` is that of a failure. */
+export function requireErrorStatus(operation: string, status: number): void {
+  requireWhole(operation, 'status', status, { min: 400, max: 599 });
+}
+
+/** Describes a fault, with the number of requests that it fails. */
+export function describeTimes(times: number, describe: (requests: string) => string): string {
+  if (times === Infinity) return describe('every request');
+  const requests = times === 1 ? 'the first request' : `the first ${times} requests`;
+  return `${describe(requests)}, then lets them through`;
+}
+
+/**
+ * Combines several faults into one. Each request goes to them in order, until one answers it. So
+ * `failTimes(1, 503)` before `networkError({ times: 1 })` fails the first request with a 503 and the
+ * second with a network error.
+ *
+ * The combined fault records all requests, and each of its faults those that reach it. `reset()` resets
+ * them all.
+ *
+ * @throws TypeError if there is no fault.
+ *
+ * @example
+ * ```ts
+ * import { http } from 'msw';
+ * import { compose, failTimes, slow } from 'steadfetch/testing';
+ *
+ * http.get('/api/products', compose(slow({ delayMs: 300 }), failTimes(2, 503)));
+ * ```
+ */
+export function compose(...faults: readonly Fault[]): Fault {
+  if (faults.length === 0) reject('compose', 'faults', faults, 'at least one fault');
+  return createFault({
+    description: faults.map((fault) => fault.description).join('; then '),
+    answer: async (request) => {
+      for (const fault of faults) {
+        const response = await fault({ request });
+        if (response) return response;
+      }
+      return undefined;
+    },
+    reset: () => {
+      for (const fault of faults) fault.reset();
+    },
+  });
 }

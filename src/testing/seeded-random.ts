@@ -1,13 +1,13 @@
 import type { Random } from '../lib/clock.ts';
-import { requireSeed } from './options.ts';
+import { requireWhole } from '../lib/check.ts';
 
 /**
- * A source of randomness that repeats: the same seed gives the same numbers in [0, 1), here and
- * on every machine. Pass it where `Math.random` would go.
+ * Creates a source of randomness that can be repeated: the same seed gives the same numbers in [0, 1) on
+ * every machine. Use it in place of `Math.random`.
  *
  * The generator is mulberry32 (Tommy Ettinger, 2017, public domain): a counter of 32 bits whose
  * every step is hashed, so that seeds 1, 2 and 3 differ from their first number on. Its period is
- * 2^32. It is for tests: its numbers can be foretold.
+ * 2^32. It is for tests only: its numbers can be predicted.
  *
  * @param seed - A whole number from 0 to 2^32 - 1.
  * @throws TypeError if the seed is anything else.
@@ -32,4 +32,9 @@ export function seededRandom(seed: number): Random {
     hash ^= hash + Math.imul(hash ^ (hash >>> 7), hash | 61);
     return ((hash ^ (hash >>> 14)) >>> 0) / 2 ** 32;
   };
+}
+
+/** @throws TypeError unless the seed fits a generator of 32 bits. */
+export function requireSeed(operation: string, seed: number): void {
+  requireWhole(operation, 'seed', seed, { min: 0, max: 2 ** 32 - 1 });
 }

@@ -1,22 +1,20 @@
-import { type Clock, systemClock } from '../lib/clock.ts';
-import { reject } from '../lib/check.ts';
-import { type FakeTimers, stepToNextTimer } from './fake-timers.ts';
-import { requireDelay } from './options.ts';
+import { type Clock, maxTimerMs, systemClock } from '../lib/clock.ts';
+import { reject, requireWhole } from '../lib/check.ts';
+import { type FakeTimers, installJest, stepToNextTimer } from './fake-timers.ts';
 import { type Act, settle } from './settle.ts';
-import { installJest } from './testing-library.ts';
 
-/** How virtual time begins. */
+/** Options of {@link virtualTime}. */
 export interface VirtualTimeOptions {
   /**
-   * The time at the start, in epoch milliseconds or as a Date. A fixed one by default, so that a
-   * test shows the same times whenever it runs; not 0, which much code takes for "never".
+   * The time at the start, in epoch milliseconds or as a Date. The default is fixed, so that a test shows
+   * the same times whenever it runs. It is not 0, which much code takes for "never".
    * @default 2026-01-01T00:00:00Z
    */
   startAt?: number | Date;
   /**
-   * React's `act`, or Testing Library's: pass it if the test renders anything. All work is then
-   * done inside it, which also makes React show what was suspended at once, and not after up to
-   * 300 ms of real time.
+   * React's `act`, or Testing Library's: pass it if the test renders anything. All work is then done
+   * inside it. React then shows suspended content at once, and not after up to 300 ms of real time.
+   * @default none
    */
   act?: Act;
 }
@@ -26,17 +24,17 @@ export interface VirtualTime {
   /** The virtual time, in epoch milliseconds: what `Date.now()` returns. */
   readonly now: () => number;
   /**
-   * Lets time pass, from one timer to the next, and at each of them lets all work settle before
-   * going on. So whatever a timer sets off (a request, its answer, a render) happens at the very
-   * millisecond at which it was due. At the end the last work has settled too.
+   * Lets time pass, from one timer to the next, and lets all work settle at each of them. So whatever a
+   * timer starts (a request, its answer, a render) happens at the millisecond at which the timer was due.
+   * When the promise resolves, all work has settled.
    *
    * @param ms - A whole number of milliseconds from 0 to 2^31 - 1.
    * @throws TypeError if `ms` is anything else; whatever a timer's callback throws.
    */
   readonly advance: (ms: number) => Promise<void>;
-  /** Lets everything happen that needs no time: answers of MSW, renders, timers that are due now. */
+  /** Lets everything happen that takes no time: answers of MSW, renders, timers that are due now. */
   readonly settle: () => Promise<void>;
-  /** The same time as an object, for what takes a clock as an argument. */
+  /** The virtual time as a Clock, for code that takes one as an argument. */
   readonly clock: Clock;
   /** Returns to real time. Timers that have not fired are dropped. A second call does nothing. */
   readonly restore: () => void;
@@ -48,21 +46,22 @@ const defaultStartAt = Date.UTC(2026, 0, 1);
 const latestTime = 8.64e15;
 
 /**
- * Starts virtual time, on Vitest's fake timers, in a way that works with MSW in Node, React Query,
- * React and Testing Library:
+ * Starts virtual time on Vitest's fake timers. It works with MSW in Node, React Query, React and
+ * Testing Library:
  *
  * - Timers and `Date` are virtual. What MSW, streams and React run on stays real: promises,
- *   `nextTick`, `setImmediate`, `MessageChannel`. `AbortSignal.timeout` stays real too, as nothing
+ *   `nextTick`, `setImmediate`, `MessageChannel`. `AbortSignal.timeout` stays real too, because nothing
  *   can change it.
- * - `findBy*` and `waitFor` let virtual time pass, exactly as `advance` does, and count their
- *   timeout in it. They would hang otherwise: they know fake timers only by the global `jest`,
- *   which this sets until `restore()`. user-event needs `advance` as its `advanceTimers`.
+ * - `findBy*` and `waitFor` let virtual time pass, as `advance` does, and count their timeout in it.
+ *   They know fake timers only by the global `jest`, and would hang without it, so this function sets
+ *   that global until `restore()`. user-event needs `advance` as its `advanceTimers`.
  *
- * Requests need Node, where MSW answers inside the process. In a browser its answers come from a
- * service worker, and nothing can tell when they are through; all the rest works there too.
+ * Requests need Node, where MSW answers inside the process. In a browser, answers come from a service
+ * worker, and nothing shows when they have arrived. Everything else works in browsers, too.
  *
  * @param vi - Vitest's `vi`.
- * @throws Error if fake timers are on already, and TypeError if `startAt` is no time.
+ * @throws Error if fake timers are on already.
+ * @throws TypeError if `startAt` is not a valid time.
  *
  * @example
  * ```tsx
@@ -121,7 +120,7 @@ export function virtualTime(vi: FakeTimers, options: VirtualTimeOptions = {}): V
   vi.useFakeTimers({
     now: start,
     toNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'clearImmediate'],
-    // A real timer that was set earlier can still be cleared.
+    // Real timers that were set earlier can still be cleared.
     shouldClearNativeTimers: true,
   });
   const removeJest = installJest(vi);
@@ -130,7 +129,7 @@ export function virtualTime(vi: FakeTimers, options: VirtualTimeOptions = {}): V
   return {
     now: () => systemClock.now(),
     advance: async (ms) => {
-      requireDelay('advance', 'ms', ms);
+      requireWhole('advance', 'ms', ms, { min: 0, max: maxTimerMs, unit: ' of milliseconds' });
       const end = systemClock.now() + ms;
       await settle(vi, act);
       while (systemClock.now() < end) {

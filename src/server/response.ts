@@ -1,6 +1,43 @@
 import type { Settings } from './options.ts';
+import type { StoredAnswer } from './store.ts';
 
-/** Why a request was not handed to the handler, in the `code` of its problem. */
+/**
+ * Headers that a replay leaves out: those of one connection or one moment (RFC 9110 §7.6.1, Date,
+ * Content-Length), and cookies, which are secrets of the first answer.
+ */
+const leftOut: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'date',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authentication-info',
+  'proxy-connection',
+  'set-cookie',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Copies an answer. The original can still be sent. */
+export async function copyAnswer(response: Response): Promise<StoredAnswer> {
+  const body = new Uint8Array(await response.clone().arrayBuffer());
+  const headers = [...response.headers].filter(([name]) => !leftOut.has(name));
+  return { status: response.status, headers, body };
+}
+
+/** Sends a stored answer again. */
+export function replayAnswer({ status, headers, body }: StoredAnswer): Response {
+  const response = new Response(body.length > 0 ? body : null, {
+    status,
+    headers: headers.map(([name, value]): [string, string] => [name, value]),
+  });
+  response.headers.set('idempotent-replayed', 'true');
+  return response;
+}
+
+/** Why a request did not reach the handler: the `code` of its problem. */
 export type ProblemCode =
   | 'key-missing'
   | 'key-malformed'
@@ -13,7 +50,7 @@ const problems: Readonly<
   Record<ProblemCode, readonly [status: number, title: string, detail: string]>
 > = {
   'key-missing': [400, 'Bad Request', 'This request needs an idempotency key.'],
-  'key-malformed': [400, 'Bad Request', 'The idempotency key is not one.'],
+  'key-malformed': [400, 'Bad Request', 'The idempotency key is malformed.'],
   'in-progress': [409, 'Conflict', 'A request with this idempotency key is still being processed.'],
   'payload-mismatch': [
     422,
@@ -28,12 +65,12 @@ const problems: Readonly<
   ],
 };
 
-/** Answers that ask for the same request again, later. */
+/** Whether the same request may succeed later. */
 const isTemporary = (code: ProblemCode): boolean => code === 'in-progress' || code === 'store-full';
 
 type ProblemSettings = Pick<Settings<unknown>, 'header' | 'retryAfterSeconds' | 'documentationUrl'>;
 
-/** An answer as of RFC 9457. Nothing of the request is repeated in it but the header's name. */
+/** A problem as in RFC 9457. It repeats nothing of the request except the header's name. */
 export function createProblem(
   code: ProblemCode,
   { header, retryAfterSeconds, documentationUrl }: ProblemSettings,
