@@ -76,7 +76,8 @@ export function createFetch(context: FetchContext): SteadyFetch {
         ? await prepare(context, facts, signal, addKey(context, facts, { parts, init }))
         : undefined;
     const profile = facts.api?.idempotency;
-    if (!keyed && profile) codeOf<KeyCode>(profile).noteStray(operations, facts);
+    const noting = !keyed && profile && codeOf<KeyCode>(profile).noteStray(operations, facts);
+    if (noting) await prepare(context, facts, signal, noting);
     facts.step = keyed?.step;
     if (keyed) facts.keyed = true;
     const sent = keyed?.init ?? init;

@@ -45,8 +45,8 @@ export interface KeyCode {
     facts: SentFacts,
     passed: Passed,
   ) => Promise<KeyedRequest | undefined>;
-  /** Notes a request without a key, which may be part of a mutation. */
-  readonly noteStray: (operations: Operations, facts: SentFacts) => void;
+  /** Notes a request without a key, which may be part of a mutation. @returns what it waits for. */
+  readonly noteStray: (operations: Operations, facts: SentFacts) => Promise<unknown> | undefined;
 }
 
 export const keyCode: KeyCode = {

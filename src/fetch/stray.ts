@@ -7,16 +7,20 @@ import { warn } from './warn.ts';
  * A write without a key, to an API that honours keys, which belongs to no operation. A mutationFn that
  * awaits something first and then uses the instance makes such a request, and so does code that has
  * nothing to do with it: which of them it was cannot be known. So of each submission whose mutationFn
- * may have made it, it is noted that it may not be sent again by itself.
+ * may have made it, it is noted that it may not be sent again by itself. @returns what resolves once that is
+ * kept, where somebody keeps it.
  */
-export function noteStray(operations: Operations, facts: SentFacts): void {
+export function noteStray(operations: Operations, facts: SentFacts): Promise<unknown> | undefined {
   const { live, api, own, method, url } = facts;
-  if (!live.isSingle || !api?.idempotency || own || isRepeatable(facts)) return;
+  if (!live.isSingle || !api?.idempotency || own || isRepeatable(facts)) return undefined;
+  const keeping: Promise<void>[] = [];
   for (const { intent, isIdle } of operations.executions) {
     if (!isIdle()) continue;
     intent.isUnkeyed = true;
+    if (intent.kept) keeping.push(intent.kept());
     if (process.env.NODE_ENV !== 'production') warnOfStray(operations, `${method} ${url}`);
   }
+  return keeping.length > 0 ? Promise.allSettled(keeping) : undefined;
 }
 
 function warnOfStray(operations: Operations, request: string): void {

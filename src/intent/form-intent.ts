@@ -23,6 +23,8 @@ export interface FormIntent extends Pick<Intent, 'key' | 'createdAt'> {
   readonly steps?: readonly PastStep[] | undefined;
   /** The payload, where the form is to keep it. */
   readonly payload?: unknown;
+  /** One that may have been done, beside which the user has allowed this one. */
+  readonly before?: FormIntent | undefined;
 }
 
 /** What is kept of one form. What this tab has stored counts: another page of it may have gone on. */
@@ -32,8 +34,10 @@ export interface FormIntents {
   readonly write: (submission: FormIntent) => void;
   /** Changes the submission with this key, if it is still there. */
   readonly update: (key: string, change: Partial<FormIntent>) => void;
-  /** Forgets the submission with this key, if it is still there. */
+  /** Forgets the submission with this key, if it is still there, and the one before it. */
   readonly remove: (key: string) => void;
+  /** The same where it was surely not done: what is known of the one before it is known again. */
+  readonly undo: (key: string) => void;
 }
 
 export function createFormIntents(storage: TabStorage, form: string): FormIntents {
@@ -62,6 +66,12 @@ export function createFormIntents(storage: TabStorage, form: string): FormIntent
     remove(key) {
       if (read()?.key === key) storage.remove(name);
     },
+    undo(key) {
+      const known = read();
+      if (known?.key !== key) return;
+      if (known.before) put(known.before);
+      else storage.remove(name);
+    },
   };
 }
 
@@ -69,17 +79,21 @@ export function createFormIntents(storage: TabStorage, form: string): FormIntent
 function parse(text: string | null): FormIntent | undefined {
   try {
     const submission = JSON.parse(text ?? '') as FormIntent;
-    const { key, createdAt, fingerprint, steps = [] } = submission;
-    const isWhole =
-      !!key &&
-      typeof key === 'string' &&
-      Number.isFinite(createdAt) &&
-      typeof fingerprint === 'string' &&
-      steps.every(({ id, target, key: own }) => [id, target, own].every(isText));
-    return isWhole ? submission : undefined;
+    return isWhole(submission) ? submission : undefined;
   } catch {
     return undefined;
   }
+}
+
+function isWhole({ key, createdAt, fingerprint, steps = [], before }: FormIntent): boolean {
+  return (
+    !!key &&
+    typeof key === 'string' &&
+    Number.isFinite(createdAt) &&
+    typeof fingerprint === 'string' &&
+    steps.every(({ id, target, key: own }) => [id, target, own].every(isText)) &&
+    (before === undefined || isWhole(before))
+  );
 }
 
 const isText = (value: unknown): boolean => typeof value === 'string';
@@ -113,9 +127,9 @@ export function planSubmission(
   known: FormIntent | undefined,
   { fingerprint, nowMs, confirmedKey, notDone }: Press,
 ): SubmissionPlan {
-  const fresh = (): SubmissionPlan => ({
+  const fresh = (before?: FormIntent): SubmissionPlan => ({
     kind: 'send',
-    intent: { key: createIdempotencyKey(), createdAt: nowMs, fingerprint },
+    intent: { key: createIdempotencyKey(), createdAt: nowMs, fingerprint, before },
     wasSent: false,
   });
   if (!known)
@@ -125,7 +139,9 @@ export function planSubmission(
   const { key } = known;
   const reason = whyAsk(known, fingerprint, nowMs);
   if (!reason) return { kind: 'send', intent: known, wasSent: true };
-  return confirmedKey === key ? fresh() : { kind: 'ask', reason, key };
+  if (confirmedKey !== key) return { kind: 'ask', reason, key };
+  const { before: _, ...before } = known;
+  return fresh(before);
 }
 
 function whyAsk(

@@ -57,6 +57,8 @@ export function createAttempt({
   const { clock, random, operations } = sender;
   /** Of those that wait here for their next attempt. */
   const refs = new Map<string, LiveOperation['ref']>();
+  /** Handlers that have ended well and sent nothing through their context. */
+  const foreign = new Set<string>();
 
   const prepare = async (
     row: Row,
@@ -112,11 +114,13 @@ export function createAttempt({
     const { variables, past } = ready;
     const keepSteps = async (steps: readonly PastStep[]): Promise<Pick<Row, 'steps'>> =>
       steps.length > 0 ? { steps: await seal.close('outbox', steps) } : {};
+    let hasAsked = false;
     const made = await sendRow(sender, row, {
       run: definition.handler.mutationFn,
       variables,
       policy: definition.own,
       idempotent: definition.handler.idempotent,
+      isForeign: foreign.has(row.handler),
       signal: controller.signal,
       isUrged,
       before,
@@ -135,7 +139,10 @@ export function createAttempt({
           return write(steps.map((step) => ({ ...step, body: undefined })));
         }
       },
-      onRequest: running.onRequest,
+      onRequest(origin) {
+        hasAsked = true;
+        return running.onRequest(origin);
+      },
       timeout: definition.policy.timeout,
       idleSince: () => (running.open === 0 ? running.idleSince : undefined),
       onLive(live) {
@@ -148,6 +155,10 @@ export function createAttempt({
     if (made.kind === 'not-repeatable')
       return bury('not-repeatable', undefined, { attempts: row.attempts - 1 });
     if (made.kind === 'done') {
+      if (!hasAsked && !definition.handler.idempotent) {
+        foreign.add(row.handler);
+        if (process.env.NODE_ENV !== 'production') warnOfForeign(operations, row.handler);
+      }
       const isKept = !waiting(row.id);
       const result = isKept ? await keep(made.data) : undefined;
       return {
@@ -177,6 +188,17 @@ export function createAttempt({
 
 const isPast = (value: unknown): value is Ready['past'] =>
   Array.isArray(value) && value.every((step) => typeof Object(step).id === 'string');
+
+function warnOfForeign(key: object, handler: string): void {
+  warn(
+    key,
+    `foreign ${handler}`,
+    `The outbox handler '${handler}' has ended well and sent nothing with the fetch or json of its context. What it ` +
+      `sends otherwise has no idempotency key: should its page die meanwhile, its entry is a dead letter from now on ` +
+      `('not-repeatable'), because sent once more it could be done twice. Send it with the context's fetch or json, ` +
+      `also after an await; or say idempotent: true where all of it may be done twice.`,
+  );
+}
 
 function warnOfResult(key: object): void {
   warn(

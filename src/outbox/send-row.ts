@@ -4,7 +4,7 @@ import { reportOf } from '../fetch/failure-report.ts';
 import type { Intent, PastStep } from '../fetch/intent.ts';
 import { mayBeDone } from '../fetch/is-in-doubt.ts';
 import { createJson } from '../fetch/json.ts';
-import type { LiveOperation } from '../fetch/live-operation.ts';
+import type { Execution, LiveOperation } from '../fetch/live-operation.ts';
 import type { LoopContext } from '../fetch/loop.ts';
 import { toUrl } from '../fetch/request-parts.ts';
 import { fingerprint } from '../intent/fingerprint.ts';
@@ -31,6 +31,8 @@ export interface SendOptions {
   readonly variables: unknown;
   readonly policy: PolicyOptions;
   readonly idempotent: boolean | undefined;
+  /** Its handler is known to send past its context: nobody knows what it has sent. */
+  readonly isForeign: boolean;
   /** Ends the attempt: nobody wants it any more. */
   readonly signal: AbortSignal;
   /** A user has asked for it: it goes whatever is known of its origin. */
@@ -70,7 +72,18 @@ export type Attempted =
 export async function sendRow(
   context: SenderContext,
   row: Row,
-  { run, variables, policy, idempotent, signal, isUrged, before, past, ...watch }: SendOptions,
+  {
+    run,
+    variables,
+    policy,
+    idempotent,
+    isForeign,
+    signal,
+    isUrged,
+    before,
+    past,
+    ...watch
+  }: SendOptions,
 ): Promise<Attempted> {
   const { clock, operations, signals, fetch } = context;
   const { note, onLive, onRequest } = watch;
@@ -133,8 +146,14 @@ export async function sendRow(
     }
   };
   const json = createJson(own);
+  const execution: Execution = { intent, isIdle: () => watch.idleSince() !== undefined };
+  if (!idempotent) operations.executions.add(execution);
   const race = raceIdle(clock, watch.timeout, signal, watch.idleSince);
   try {
+    if (isForeign) {
+      intent.isUnkeyed = true;
+      await intent.kept?.();
+    }
     const data = await Promise.race([
       race.promise,
       operations.attempt(live, () =>
@@ -176,6 +195,7 @@ export async function sendRow(
       past: [...steps.values()],
     };
   } finally {
+    operations.executions.delete(execution);
     race.stop();
   }
 }

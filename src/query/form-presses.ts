@@ -149,8 +149,9 @@ export function createFormPresses<TData, TError, TVariables, TOnMutateResult>(
     take,
     forgetEnd: echo.clear,
     endAsNotDone(submission) {
-      intents.remove(submission.key);
-      notDone = submission;
+      intents.undo(submission.key);
+      // What was before it is asked about once more.
+      notDone = submission.before ? undefined : submission;
       echo.clear();
     },
     clear() {

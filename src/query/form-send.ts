@@ -44,7 +44,8 @@ export function createFormSend<TData, TError, TVariables, TOnMutateResult>({
   return {
     sent: () => sent,
     async send(variables, submission, wasSent) {
-      const { key } = submission;
+      const { key, before } = submission;
+      const sentBefore = sent;
       const isKept = observer.isKept();
       // Before anything goes out: whatever becomes of this page, the next one knows the key. An outbox
       // that keeps it sees to the keys by itself.
@@ -71,14 +72,20 @@ export function createFormSend<TData, TError, TVariables, TOnMutateResult>({
         // What this one has not done, another page of the tab may have, which has sent it since.
         const known = intents.read();
         const isOthers = known?.key === key && known.sentBy !== sentBy;
-        const status = observer.hasFailed() && !isOthers ? 'failed' : 'unknown';
-        if (status === 'unknown') check();
-        // Only what may have been done is kept.
-        if (status === 'failed') intents.remove(key);
+        if (observer.hasFailed() && !isOthers) {
+          // Only what may have been done is kept: the one before it, too, which may be of the same content.
+          intents.undo(key);
+          if (!before) return { status: 'failed', error };
+          const isSame = before.fingerprint === submission.fingerprint;
+          sent = isSame ? { key: before.key, variables, error } : sentBefore;
+          intent.wasSent = isSame;
+          return { status: isSame ? 'unknown' : 'failed', error };
+        }
+        check();
         // Its API has another lifetime than when it was sent.
-        else if (isNotSentError(error) && error.outcome.kind === 'expired')
+        if (isNotSentError(error) && error.outcome.kind === 'expired')
           intents.update(key, { expiresAt: submission.createdAt });
-        return { status, error };
+        return { status: 'unknown', error };
       } finally {
         stay?.();
       }

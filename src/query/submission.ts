@@ -32,7 +32,10 @@ export interface Confirmation<TData = unknown, TError = DefaultError, TVariables
   readonly reason: ConfirmationReason;
   /** What is sent once it is confirmed. */
   readonly variables: TVariables;
-  /** Sends it, under a new key; what was sent before is forgotten. */
+  /**
+   * Sends it, under a new key. Once it is done, what was sent before is forgotten; where it is surely not
+   * done, that is unknown as before, and so is this, where it is the same content (`unknown`).
+   */
   readonly confirm: () => Promise<SubmitResult<TData, TError, TVariables>>;
   /** Sends nothing. What was sent before stays unknown. */
   readonly cancel: () => void;

@@ -142,12 +142,13 @@ describe('storage that does not work', () => {
 
 describe('a press of Submit', () => {
   const press = { fingerprint: 'a', nowMs: 100 };
-  const fresh = (fingerprint: string) => ({
+  const fresh = (fingerprint: string, before?: FormIntent) => ({
     kind: 'send',
     intent: {
       key: expect.stringMatching(/^[\da-f-]{36}$/) as string,
       createdAt: 100,
       fingerprint,
+      before,
     },
     wasSent: false,
   });
@@ -184,7 +185,7 @@ describe('a press of Submit', () => {
     const ask = { kind: 'ask', reason: 'edited-after-unknown', key: 'k1' };
     expect(planSubmission(intent, edited)).toEqual(ask);
     expect(planSubmission(intent, { ...edited, confirmedKey: 'k0' })).toEqual(ask);
-    expect(planSubmission(intent, { ...edited, confirmedKey: 'k1' })).toEqual(fresh('b'));
+    expect(planSubmission(intent, { ...edited, confirmedKey: 'k1' })).toEqual(fresh('b', intent));
   });
 
   test('after its key has expired asks first, and then has a new key', () => {
@@ -195,7 +196,7 @@ describe('a press of Submit', () => {
       ...ask,
       reason: 'edited-after-unknown',
     });
-    expect(planSubmission(expired, { ...press, confirmedKey: 'k1' })).toEqual(fresh('a'));
+    expect(planSubmission(expired, { ...press, confirmedKey: 'k1' })).toEqual(fresh('a', expired));
   });
 
   test('keeps its key up to the end of its lifetime', () => {
@@ -216,7 +217,9 @@ describe('a press of Submit', () => {
     (isRepeatable) => {
       const unkeyed = { ...intent, isRepeatable };
       expect(planSubmission(unkeyed, press)).toEqual({ kind: 'ask', reason: 'no-key', key: 'k1' });
-      expect(planSubmission(unkeyed, { ...press, confirmedKey: 'k1' })).toEqual(fresh('a'));
+      expect(planSubmission(unkeyed, { ...press, confirmedKey: 'k1' })).toEqual(
+        fresh('a', unkeyed),
+      );
     },
   );
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Steadfetch } from 'steadfetch';
 import type { OutboxContext } from 'steadfetch/outbox';
 import { deriveKey } from '../../src/idempotency/key.ts';
 import { api, createBrowser, settle } from './rig.ts';
@@ -395,4 +396,110 @@ test('a result that cannot be stored is told to whoever waits, and kept as nothi
   const { outbox } = openTab({ handlers });
   await settle();
   expect(await outbox.list()).toMatchObject([{ state: 'done', data: undefined }]);
+});
+
+describe('a handler that sends past its context', () => {
+  const warnings = (): string =>
+    vi
+      .mocked(console.warn)
+      .mock.calls.map(([text]) => String(text))
+      .join('\n');
+
+  test('with the json of the instance, after an await, is warned about, and is not sent twice when its tab dies', async () => {
+    const { openTab, server } = createBrowser();
+    const handlers = {
+      order: {
+        async mutationFn(order: string): Promise<unknown> {
+          await Promise.resolve();
+          return newest?.json(`${api}/orders`, { json: order });
+        },
+      },
+    };
+    let newest: Steadfetch | undefined;
+    const open = () => {
+      const tab = openTab({ handlers });
+      newest = tab.steady;
+      return tab;
+    };
+    const first = open();
+    const { idempotencyKey } = first.outbox.submit('order', 'lamp');
+    await settle();
+    expect(server.arrivals).toMatchObject([{ body: '"lamp"', key: null }]);
+    expect(warnings()).toContain("with the fetch or json of the mutationFn's context");
+    first.crash();
+    const { outbox } = open();
+    await settle();
+    expect(await outbox.find(idempotencyKey)).toMatchObject({
+      state: 'dead',
+      reason: 'not-repeatable',
+      processed: 'unknown',
+    });
+    expect(server.arrivals).toHaveLength(1);
+  });
+
+  const foreign = (answers: (() => void)[], sent: string[]) => ({
+    async mutationFn(order: string): Promise<unknown> {
+      sent.push(order);
+      await new Promise<void>((answer) => void answers.push(answer));
+      return 'done';
+    },
+  });
+
+  test('with another client is warned about once it has ended well, and from then on is not sent twice when its tab dies', async () => {
+    const { openTab } = createBrowser();
+    const answers: (() => void)[] = [];
+    const sent: string[] = [];
+    const handlers = { order: foreign(answers, sent) };
+    const first = openTab({ handlers });
+    const { delivered } = first.outbox.submit('order', 'lamp');
+    await settle();
+    expect(warnings()).toBe('');
+    answers[0]?.();
+    expect(await delivered).toBe('done');
+    expect(warnings()).toContain("The outbox handler 'order' has ended well and sent nothing");
+    const { idempotencyKey } = first.outbox.submit('order', 'chair');
+    await settle();
+    expect(sent).toEqual(['lamp', 'chair']);
+    first.crash();
+    const { outbox } = openTab({ handlers });
+    await settle();
+    expect(await outbox.find(idempotencyKey)).toMatchObject({
+      state: 'dead',
+      reason: 'not-repeatable',
+      processed: 'unknown',
+    });
+    expect(sent).toEqual(['lamp', 'chair']);
+  });
+
+  test('and never settles, is not sent twice, either', async () => {
+    const { openTab, pass } = createBrowser();
+    const answers: (() => void)[] = [];
+    const sent: string[] = [];
+    const { outbox } = openTab({ handlers: { order: foreign(answers, sent) } });
+    outbox.submit('order', 'lamp');
+    await settle();
+    answers[0]?.();
+    const { idempotencyKey } = outbox.submit('order', 'chair');
+    await pass(70_000);
+    expect(await outbox.find(idempotencyKey)).toMatchObject({ reason: 'not-repeatable' });
+    expect(sent).toEqual(['lamp', 'chair']);
+  });
+
+  test('and says that all of it may be done twice, is sent again, and nobody is warned', async () => {
+    const { openTab } = createBrowser();
+    const answers: (() => void)[] = [];
+    const sent: string[] = [];
+    const handlers = { order: { ...foreign(answers, sent), idempotent: true } };
+    const first = openTab({ handlers });
+    first.outbox.submit('order', 'lamp');
+    await settle();
+    answers[0]?.();
+    first.outbox.submit('order', 'chair');
+    await settle();
+    first.crash();
+    openTab({ handlers });
+    await settle();
+    expect(sent).toEqual(['lamp', 'chair', 'chair']);
+    expect(warnings()).toBe('');
+  });
 });

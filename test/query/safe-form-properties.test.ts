@@ -106,8 +106,14 @@ function createWorld(time: VirtualTime, isMany: boolean) {
   const keysOf = (intent: string, body: string): ReadonlySet<string> =>
     keysOfStep.get(`${intent} ${body}`) ?? new Set();
   const stored = (): string => sessionStorage.getItem('steadfetch.form.checkout') ?? '';
-  /** The key that the user has given up. */
-  let givenUp: string | undefined;
+  /** The keys that the user has given up, also where the page was left before it sent what came instead. */
+  const givenUp = new Set<string>();
+  /** What was meant before it, and is meant again where what was sent instead is surely not done. */
+  let before: Meant | undefined;
+  const goBack = (): void => {
+    meant = before;
+    before = undefined;
+  };
 
   const expectThat = (isSo: boolean, what: string): void => void (isSo || faults.push(what));
 
@@ -132,7 +138,9 @@ function createWorld(time: VirtualTime, isMany: boolean) {
     expectThat((payloadOf.get(key) ?? payload) === payload, 'one key has two payloads');
     expectThat(stored().includes(key), 'a key is sent that is not stored');
     if (meant?.isEdited && meant.key !== key) meant = undefined;
-    const isOpen = meant !== undefined && meant.key !== givenUp;
+    // What came instead was surely not done.
+    givenUp.delete(key);
+    const isOpen = meant !== undefined && !givenUp.has(meant.key);
     if (isOpen && meant?.payload === payload) {
       expectThat(meant.key === key, 'one intent has two keys');
     } else {
@@ -140,6 +148,8 @@ function createWorld(time: VirtualTime, isMany: boolean) {
       expectThat(!isOpen || meant?.state === 'not-done', 'what may have been done is passed over');
     }
     payloadOf.set(key, payload);
+    if (meant && givenUp.has(meant.key) && meant.key !== key)
+      before = { ...meant, state: 'unknown' };
     meant = { key, payload, state: 'under way' };
   };
 
@@ -228,9 +238,10 @@ function createWorld(time: VirtualTime, isMany: boolean) {
       (result: Result): void => {
         const { status } = result;
         if (!isAlive || meant?.payload !== payload) return;
-        const isOther = meant.key === givenUp || foundNotDone.has(meant.key);
+        const isOther = givenUp.has(meant.key) || foundNotDone.has(meant.key);
         if (status === 'failed' && !isOther) refused.add(meant.key);
-        if (status === 'succeeded' || status === 'failed') meant = undefined;
+        if (status === 'failed') return goBack();
+        if (status === 'succeeded') meant = before = undefined;
         else if (status === 'unknown') meant.state = status;
       };
     return {
@@ -243,7 +254,7 @@ function createWorld(time: VirtualTime, isMany: boolean) {
       confirm() {
         const { confirmation, unknown } = form.getState();
         if (!confirmation) return;
-        if (!form.getState().isPending) givenUp = unknown?.idempotencyKey;
+        if (!form.getState().isPending && unknown) givenUp.add(unknown.idempotencyKey);
         void confirmation.confirm().then(note(confirmation.variables));
       },
       decline: () => form.getState().confirmation?.cancel(),
@@ -259,8 +270,9 @@ function createWorld(time: VirtualTime, isMany: boolean) {
         if (!isAlive || !now || now.state === 'under way') return;
         if (answer === 'done') meant = undefined;
         if (answer !== 'not-done') return;
-        now.state = answer;
         foundNotDone.add(now.key);
+        if (before) goBack();
+        else now.state = answer;
       },
       leave() {
         isAlive = false;
@@ -294,7 +306,7 @@ function createWorld(time: VirtualTime, isMany: boolean) {
       expect(faults).toEqual([]);
       const wrong = [...orders.values()].filter(({ intent }) => refused.has(intent));
       expect(wrong, 'told to be not done, and done').toEqual([]);
-      const isUnknown = meant?.state === 'unknown' && !meant.isEdited && meant.key !== givenUp;
+      const isUnknown = meant?.state === 'unknown' && !meant.isEdited && !givenUp.has(meant.key);
       const isLost = isUnknown && !stored().includes(meant?.key ?? '');
       expect(isLost, 'the key of an unknown intent is lost').toBe(false);
     },
@@ -325,7 +337,7 @@ test(`whatever happens, one intent never has two keys, one key never two payload
         booked += world.orders.size;
       },
     ),
-    { seed, numRuns: 300 },
+    { seed, numRuns: 600 },
   );
   // It was no idle world.
   expect(presses).toBeGreaterThan(500);

@@ -2,6 +2,7 @@ import { mutationOptions } from 'steadfetch';
 import { cleanup } from '@testing-library/react';
 import type { SteadyMutationContext } from 'steadfetch';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { mutationIdOf, mutationStatusesOf } from '../../src/query/mutation-statuses.ts';
 import { createFormRig, type FormRig, kite } from './form-rig.tsx';
 
 const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
@@ -146,5 +147,49 @@ describe('a request of the instance that has nothing to do with the form', () =>
     await rig.time.advance(1000);
     expect(await result).toMatchObject({ status: 'succeeded' });
     expect(warnings()).toEqual([]);
+  });
+});
+
+describe('what was sent after the user was asked, and is refused', () => {
+  const later = { sku: 'dragon' };
+
+  test('is unknown where it is the same as what may have been done, and it is asked once more', async () => {
+    const rig = createFormRig();
+    rig.book.plan('lost answer', 403);
+    const form = open(rig, ways["the instance's json"] as Send);
+    await press(rig, form);
+    const first = form.last().unknown?.idempotencyKey;
+    const asked = await press(rig, form);
+    if (asked.status !== 'needs-confirmation') throw new Error(asked.status);
+    const confirmed = asked.confirm();
+    await rig.time.advance(1000);
+    expect(await confirmed).toMatchObject({ status: 'unknown' });
+    expect(form.last().unknown).toMatchObject({ idempotencyKey: first, variables: kite });
+    const statuses = mutationStatusesOf(rig.client, 'test');
+    expect(statuses.getState(mutationIdOf(form.last().target)).status).toBe('unknown');
+    expect(await press(rig, form)).toMatchObject({ reason: 'no-key' });
+    expect(rig.book.orders).toHaveLength(1);
+  });
+
+  test('has failed where it is another, and what may have been done is known again, with its key', async () => {
+    const rig = createFormRig();
+    rig.book.plan('lost answer', 403);
+    const form = rig.createForm();
+    rig.show(<form.Form />);
+    const pressed = async (payload: object): ReturnType<typeof press> => {
+      const result = form.press({ ...payload });
+      await rig.time.advance(1000);
+      return result;
+    };
+    expect(await pressed(kite)).toMatchObject({ status: 'unknown' });
+    const asked = await pressed(later);
+    if (asked.status !== 'needs-confirmation') throw new Error(asked.status);
+    const confirmed = asked.confirm();
+    await rig.time.advance(1000);
+    expect(await confirmed).toMatchObject({ status: 'failed' });
+    expect(form.last().unknown).toMatchObject({ idempotencyKey: rig.book.keys[0] });
+    expect(await pressed(kite)).toMatchObject({ status: 'succeeded' });
+    expect(rig.book.orders).toHaveLength(1);
+    expect(form.last().unknown).toBeUndefined();
   });
 });
