@@ -40,7 +40,7 @@ const isUrl = (text: string): boolean => !globalThis.location || originOf(text) 
 
 type Rule = readonly [isRight: (value: unknown) => boolean, allowed: string];
 
-const rules: Readonly<Record<string, Rule>> = {
+const rulesOf = (): Readonly<Record<string, Rule>> => ({
   'check.url': [(value) => typeof value === 'string' && value !== '' && isUrl(value), 'a URL'],
   'check.method': [(value) => [undefined, 'HEAD', 'GET'].includes(value as string), 'HEAD or GET'],
   'check.timeoutMs': [
@@ -48,7 +48,7 @@ const rules: Readonly<Record<string, Rule>> = {
     'a number from 1 to 60000',
   ],
   'check.expect': [(value = reject) => typeof value === 'function', 'a function'],
-};
+});
 
 /**
  * The check that is asked for; undefined where none is.
@@ -60,14 +60,16 @@ export function checkConnectivity(
   options: ConnectivityOptions,
 ): CheckOptions | undefined {
   const { check, ...rest } = options;
+  const asked = typeof check === 'string' ? { url: check } : check || undefined;
+  if (process.env.NODE_ENV === 'production')
+    return typeof asked?.url === 'string' ? asked : undefined;
+  const rules = rulesOf();
   const validate = (name: string, value: unknown): void => {
     const [isRight, allowed] = rules[name] ?? [() => false, 'left out: there is no such option'];
     if (!isRight(value)) reject(operation, name, value, allowed);
   };
   for (const [name, value] of Object.entries(rest)) validate(name, value);
-  const asked = typeof check === 'string' ? { url: check } : check || undefined;
-  if (!asked) return undefined;
-  for (const [name, value] of Object.entries({ ...asked, url: asked.url }))
+  for (const [name, value] of Object.entries(asked ? { ...asked, url: asked.url } : {}))
     validate(`check.${name}`, value);
   return asked;
 }

@@ -1,6 +1,6 @@
-import { reject } from '../lib/check.ts';
+import { checkNames, reject } from '../lib/check.ts';
 import { definePolicy, type Policy, type PolicyOptions } from '../policy/options.ts';
-import type { MadeBy } from '../lib/made-by.ts';
+import { checkMade, type MadeBy } from '../lib/made-by.ts';
 import type { IdempotencyProfile } from './idempotency-profile.ts';
 import { checkExpect, type Expected } from './expected-content.ts';
 import { toUrl } from './request-parts.ts';
@@ -51,11 +51,19 @@ export type FindApi = (url: string) => ApiProfile | undefined;
 /**
  * @throws TypeError when a profile is not as it must be.
  */
-export function defineApis(apis: readonly ApiProfile[], policy: Policy): FindApi {
-  apis.forEach((api, index) => {
+export function defineApis(given: readonly ApiProfile[], policy: Policy): FindApi {
+  if (process.env.NODE_ENV !== 'production' && !Array.isArray(given))
+    reject('createSteadfetch', 'apis', given, 'a list of profiles');
+  const apis = given.map((api, index): ApiProfile => {
     const operation = `createSteadfetch: apis[${index}]`;
-    definePolicy(operation, policy, api.policy);
-    check(operation, api);
+    if (process.env.NODE_ENV !== 'production') check(operation, api, policy);
+    const { idempotency, concurrency, rateLimit } = api;
+    return {
+      ...api,
+      idempotency: checkMade(operation, 'idempotency', idempotency, 'defineIdempotency'),
+      concurrency: checkMade(operation, 'concurrency', concurrency, 'limitConcurrency'),
+      rateLimit: checkMade(operation, 'rateLimit', rateLimit, 'rateLimitFields'),
+    };
   });
   return (url) => {
     const absolute = apis[0] && toUrl(url);
@@ -63,14 +71,30 @@ export function defineApis(apis: readonly ApiProfile[], policy: Policy): FindApi
   };
 }
 
-function check(operation: string, { match, partition, concurrency, expect }: ApiProfile): void {
+const names: readonly (keyof ApiProfile)[] = [
+  'match',
+  'expect',
+  'policy',
+  'idempotent',
+  'endpoint',
+  'limitsApplyTo',
+  'partition',
+  'concurrency',
+  'rateLimit',
+  'idempotency',
+];
+
+function check(operation: string, api: ApiProfile, base: Policy): void {
+  checkNames(operation, api, names);
+  const { match, partition, concurrency, expect, policy } = api;
+  definePolicy(operation, base, policy);
   checkExpect(operation, expect);
   if (concurrency && !partition) {
     reject(
       operation,
       'partition',
       partition,
-      'a name, because its concurrency are not those of the whole origin',
+      'a name, because its concurrency limit is not that of the whole origin',
     );
   }
   const isMatch =

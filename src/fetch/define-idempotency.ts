@@ -18,6 +18,6 @@ import { keyCode } from './keys.ts';
 export function defineIdempotency<D extends IdempotencyDeclaration>(
   declaration: D,
 ): D & MadeBy<'defineIdempotency'> {
-  checkIdempotency('defineIdempotency', declaration);
+  if (process.env.NODE_ENV !== 'production') checkIdempotency('defineIdempotency', declaration);
   return Object.freeze(Object.assign({ ...declaration }, { [code]: keyCode }));
 }

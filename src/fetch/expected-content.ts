@@ -32,6 +32,10 @@ const isJson = (type: string): boolean => /^[^/]+\/([^/]+\+)?json$/.test(type);
 
 /** @throws TypeError when it is no such value. */
 export function checkExpect(operation: string, expect: Expected | undefined): void {
-  if (expect !== undefined && !['json', 'any'].includes(expect))
+  if (
+    process.env.NODE_ENV !== 'production' &&
+    expect !== undefined &&
+    !['json', 'any'].includes(expect)
+  )
     reject(operation, 'expect', expect, 'json or any');
 }

@@ -27,17 +27,19 @@ const formats = ['epoch-seconds', 'epoch-ms', 'delta-seconds'];
  * ```
  */
 export function rateLimitFields(declared?: DeclaredRateLimit): MadeBy<'rateLimitFields'> {
-  if (declared) {
-    for (const name of ['remaining', 'reset'] as const)
-      if (typeof declared[name] !== 'string' || !/^[\w-]+$/.test(declared[name]))
-        reject('rateLimitFields', name, declared[name], 'the name of a header');
-    const { format } = declared;
-    if (!formats.includes(format))
-      reject('rateLimitFields', 'format', format, `one of ${formats.join(', ')}`);
-  }
+  if (process.env.NODE_ENV !== 'production' && declared) check(declared);
   const made: RateLimitCode = {
     by: 'rateLimitFields',
     read: (headers, nowMs) => readRateLimit((name) => headers.get(name), nowMs, declared),
   };
   return { [code]: made };
+}
+
+function check(declared: DeclaredRateLimit): void {
+  for (const name of ['remaining', 'reset'] as const)
+    if (typeof declared[name] !== 'string' || !/^[\w-]+$/.test(declared[name]))
+      reject('rateLimitFields', name, declared[name], 'the name of a header');
+  const { format } = declared;
+  if (!formats.includes(format))
+    reject('rateLimitFields', 'format', format, `one of ${formats.join(', ')}`);
 }

@@ -17,6 +17,48 @@ export function requireWhole(
   reject(operation, option, value, `a whole number${unit} from ${min} to ${max}`);
 }
 
+const reported = new Set<string>();
+
+/** In production a wrong option counts as not given, and that is said once. @returns false */
+export function reportOnce(option: string): false {
+  if (!reported.has(option)) console.warn(`[steadfetch] wrong option: ${option}`);
+  reported.add(option);
+  return false;
+}
+
+/**
+ * Checks the names of options, in development.
+ *
+ * @throws TypeError when this is no object, or has an option that there is not; it names the nearest.
+ */
+export function checkNames(operation: string, options: unknown, names: readonly string[]): void {
+  if (typeof options !== 'object' || options === null)
+    reject(operation, 'its argument', options, 'an object');
+  for (const [name, value] of Object.entries(options)) {
+    if (names.includes(name)) continue;
+    const [nearest = '', distance = 9] =
+      names
+        .map((known) => [known, distanceOf(known, name)] as const)
+        .toSorted(([, one], [, other]) => one - other)[0] ?? [];
+    const hint = distance <= Math.max(2, name.length / 3) ? `: did you mean ${nearest}?` : '';
+    reject(operation, name, value, `left out: the options are ${names.join(', ')}${hint}`);
+  }
+}
+
+/** How many letters must be changed, added or removed to make one word of the other (Levenshtein). */
+function distanceOf(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (const [at, letter] of Array.from(from).entries()) {
+    const next = [at + 1];
+    for (const [index, other] of Array.from(to).entries()) {
+      const [left = 0, above = 0, both = 0] = [next[index], row[index + 1], row[index]];
+      next.push(Math.min(left + 1, above + 1, both + (letter === other ? 0 : 1)));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
+
 /** @throws TypeError that names the operation, the option, its value and what is allowed. */
 export function reject(operation: string, option: string, value: unknown, allowed: string): never {
   throw new TypeError(`${operation}: ${option} is ${show(value)}, and must be ${allowed}.`);

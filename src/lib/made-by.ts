@@ -1,3 +1,5 @@
+import { reject, reportOnce } from './check.ts';
+
 /** The key under which a value carries its code: an app that does not create the value does not bundle the code. */
 export const code: unique symbol = Symbol('code');
 
@@ -9,4 +11,24 @@ export interface MadeBy<Maker extends string> {
 /** The code that a value carries. */
 export function codeOf<Code extends { readonly by: string }>(value: MadeBy<Code['by']>): Code {
   return value[code] as Code;
+}
+
+/**
+ * The value, where the named function has created it. Any other is an error in development, and counts
+ * as not given in production.
+ *
+ * @throws TypeError that names the function.
+ */
+export function checkMade<By extends string, Value extends MadeBy<By>>(
+  operation: string,
+  option: string,
+  value: Value | undefined,
+  by: By,
+): Value | undefined {
+  const isMade = (value as Partial<Value> | null | undefined)?.[code]?.by === by;
+  if (value === undefined || isMade) return value;
+  if (process.env.NODE_ENV !== 'production')
+    reject(operation, option, value, `what ${by}() returns`);
+  reportOnce(option);
+  return undefined;
 }

@@ -1,16 +1,27 @@
-import { reject } from '../lib/check.ts';
+import { checkNames, reject, reportOnce } from '../lib/check.ts';
 
 /** The least and the greatest value of each number. */
 type Ranges = Readonly<Record<string, readonly [least: number, greatest: number]>>;
 
-/** @throws TypeError that names the operation, the option, its value and the allowed range. */
-export function checkNumbers(operation: string, options: object, ranges: Ranges): void {
-  for (const [name, value] of Object.entries(options)) {
-    const [least, greatest] =
-      ranges[name] ??
-      reject(operation, name, value, `left out: the options are ${Object.keys(ranges).join(', ')}`);
-    const isRight = typeof value === 'number' && value >= least && value <= greatest;
-    if (value !== undefined && !isRight)
+/**
+ * The options, where each is a number in its range. Any other is an error in development, and counts as
+ * not given in production.
+ *
+ * @throws TypeError that names the operation, the option, its value and the allowed range.
+ */
+export function checkNumbers<Options extends object>(
+  operation: string,
+  options: Options,
+  ranges: Ranges,
+): Options {
+  if (process.env.NODE_ENV !== 'production') checkNames(operation, options, Object.keys(ranges));
+  const usable = Object.entries(options).filter(([name, value]) => {
+    const [least = 0, greatest = Infinity] = ranges[name] ?? [];
+    if (value === undefined || (typeof value === 'number' && value >= least && value <= greatest))
+      return true;
+    if (process.env.NODE_ENV !== 'production')
       reject(operation, name, value, `a number from ${least} to ${greatest}`);
-  }
+    return reportOnce(name);
+  });
+  return Object.fromEntries(usable) as Options;
 }

@@ -28,11 +28,11 @@ export interface ConcurrencyCode extends ConcurrencyOptions {
  * ```
  */
 export function limitConcurrency(options: ConcurrencyOptions): MadeBy<'limitConcurrency'> {
-  checkNumbers('limitConcurrency', options, {
+  const checked = checkNumbers('limitConcurrency', options, {
     maxInFlight: [1, Infinity],
     maxQueued: [0, Infinity],
     queueTimeoutMs: [0, Infinity],
   });
-  const made: ConcurrencyCode = { by: 'limitConcurrency', ...options };
+  const made: ConcurrencyCode = { by: 'limitConcurrency', ...checked };
   return { [code]: made };
 }

@@ -1,4 +1,4 @@
-import type { MadeBy } from '../lib/made-by.ts';
+import { checkMade, type MadeBy } from '../lib/made-by.ts';
 import { checkNumbers } from './check-numbers.ts';
 import type { HealthOptions } from './health.ts';
 
@@ -15,6 +15,14 @@ export interface OriginOptions {
 }
 
 /** @throws TypeError that names the operation, the option, its value and the allowed range. */
-export function checkHealth(operation: string, health: HealthOptions | false | undefined): void {
-  if (health) checkNumbers(operation, health, { maxChance: [0, 1] });
+export function checkOrigin(
+  operation: string,
+  { health, tabs, concurrency, budget }: OriginOptions,
+): OriginOptions {
+  return {
+    health: health && checkNumbers(`${operation}: health`, health, { maxChance: [0, 1] }),
+    tabs: checkMade(operation, 'tabs', tabs, 'shareAcrossTabs'),
+    concurrency: checkMade(operation, 'concurrency', concurrency, 'limitConcurrency'),
+    budget: checkMade(operation, 'budget', budget, 'retryBudget'),
+  };
 }

@@ -45,11 +45,11 @@ export const noBudget: Budget = {
  * ```
  */
 export function retryBudget(options: BudgetOptions = {}): MadeBy<'retryBudget'> {
-  checkNumbers('retryBudget', options, {
+  const checked = checkNumbers('retryBudget', options, {
     maxTokens: [1, Infinity],
     tokensPerSuccess: [0, Infinity],
   });
-  const made: BudgetCode = { by: 'retryBudget', open: () => createBudget(options) };
+  const made: BudgetCode = { by: 'retryBudget', open: () => createBudget(checked) };
   return { [code]: made };
 }
 

@@ -1,4 +1,4 @@
-import { reject } from '../lib/check.ts';
+import { checkNames, reject, reportOnce } from '../lib/check.ts';
 import { maxTimerMs } from '../lib/clock.ts';
 import type { BackoffType } from './backoff.ts';
 import type { Operation } from './operation.ts';
@@ -148,7 +148,7 @@ export function layer(base: Policy, ...layers: readonly (PolicyOptions | undefin
   for (const options of layers) {
     // Most calls set no option.
     if (!options || Object.keys(options).length === 0) continue;
-    const set = Object.entries(options).filter(([, value]) => value !== undefined);
+    const set = Object.entries(options).filter(([name, value]) => isUsable(name, value));
     const { preset, ...own }: Partial<Policy> & Pick<PolicyOptions, 'preset'> =
       Object.fromEntries(set);
     policy = { ...policy, ...(preset && presets[preset]), ...own };
@@ -156,24 +156,33 @@ export function layer(base: Policy, ...layers: readonly (PolicyOptions | undefin
   return policy;
 }
 
-/** What each option may be: one of some names, a number between two, or (an empty list) a function. */
-const rules: ReadonlyMap<string, readonly unknown[]> = new Map<string, readonly unknown[]>([
-  ['preset', Object.keys(presets)],
-  ['backoff', ['full', 'equal', 'decorrelated', 'proportional', 'none']],
-  ['baseMs', [0, maxTimerMs]],
-  ['factor', [1, 100]],
-  ['capMs', [0, maxTimerMs]],
-  ['maxRetries', [0, Infinity]],
-  ['deadlineMs', [0, Infinity]],
-  ['timeout', [1, Infinity]],
-  // Jitter adds up to a fifth, and the sum must still fit a timer.
-  ['maxRetryAfterMs', [0, Math.floor(maxTimerMs / 1.2)]],
-  ['whenDown', ['pause', 'fail']],
-  ['whenBack', ['refetch', 'leave']],
-  ['maxPauseMs', [0, Infinity]],
-  ['priority', ['user-blocking', 'user-visible', 'background']],
-  ['shouldRetry', []],
-]);
+const choices: Readonly<Record<string, readonly string[]>> = {
+  preset: ['interactive', 'background', 'critical'],
+  backoff: ['full', 'equal', 'decorrelated', 'proportional', 'none'],
+  whenDown: ['pause', 'fail'],
+  whenBack: ['refetch', 'leave'],
+  priority: ['user-blocking', 'user-visible', 'background'],
+};
+
+/** In production a wrong value counts as not given: whatever it is, no delay is endless or no number. */
+function isUsable(name: string, value: unknown): boolean {
+  if (value === undefined || process.env.NODE_ENV !== 'production') return value !== undefined;
+  const isNumber = (given: unknown, least = 0): boolean =>
+    typeof given === 'number' &&
+    given >= least &&
+    (given < Infinity || !/^(base|factor|cap)/.test(name));
+  const { headersMs, bodyIdleMs } = Object(value) as Record<string, unknown>;
+  const usual: unknown = presets.interactive[name as keyof Policy];
+  const isRight =
+    name === 'timeout'
+      ? isNumber(value, 1) || (isNumber(headersMs, 1) && isNumber(bodyIdleMs, 1))
+      : typeof usual === 'number'
+        ? isNumber(value)
+        : name === 'shouldRetry'
+          ? typeof value === 'function'
+          : Object.hasOwn(choices, name) && !!choices[name]?.includes(value as string);
+  return isRight || reportOnce(name);
+}
 
 /**
  * Checks options, and merges them into a policy.
@@ -185,20 +194,39 @@ export function definePolicy(
   base: Policy,
   options: PolicyOptions | undefined,
 ): Policy {
-  for (const [name, value] of Object.entries(options ?? {})) {
-    checkOption(operation, name, value);
-  }
+  if (process.env.NODE_ENV === 'production') return layer(base, options);
+  const rules = rulesOf();
+  if (options !== undefined) checkNames(operation, options, [...rules.keys()]);
+  for (const [name, value] of Object.entries(options ?? {}))
+    checkOption(operation, name, value, rules.get(name) ?? []);
   const policy = layer(base, options);
   const { baseMs, capMs } = policy;
   if (capMs < baseMs) reject(operation, 'capMs', capMs, `at least baseMs, ${baseMs}`);
   return policy;
 }
 
-function checkOption(operation: string, name: string, value: unknown): void {
-  const rule = rules.get(name);
-  if (!rule) {
-    reject(operation, name, value, `left out: the options are ${[...rules.keys()].join(', ')}`);
-  }
+/** What each option may be: one of some names, a number between two, or (an empty list) a function. */
+const rulesOf = (): ReadonlyMap<string, readonly unknown[]> =>
+  new Map<string, readonly unknown[]>([
+    ...Object.entries(choices),
+    ['baseMs', [0, maxTimerMs]],
+    ['factor', [1, 100]],
+    ['capMs', [0, maxTimerMs]],
+    ['maxRetries', [0, Infinity]],
+    ['deadlineMs', [0, Infinity]],
+    ['timeout', [1, Infinity]],
+    // Jitter adds up to a fifth, and the sum must still fit a timer.
+    ['maxRetryAfterMs', [0, Math.floor(maxTimerMs / 1.2)]],
+    ['maxPauseMs', [0, Infinity]],
+    ['shouldRetry', []],
+  ]);
+
+function checkOption(
+  operation: string,
+  name: string,
+  value: unknown,
+  rule: readonly unknown[],
+): void {
   if (value === undefined) return;
   if (name === 'shouldRetry') {
     if (typeof value !== 'function') reject(operation, name, value, 'a function');

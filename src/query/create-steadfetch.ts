@@ -8,10 +8,11 @@ import type { LiveOperation, Signals } from '../fetch/live-operation.ts';
 import { createOperations } from '../fetch/operations.ts';
 import { createPassage } from '../fetch/passage.ts';
 import { createHeart } from '../origin/heart.ts';
-import { checkHealth } from '../origin/options.ts';
+import { checkOrigin } from '../origin/options.ts';
 import { createSteadyClock } from '../lib/steady-clock.ts';
 import { systemClock, systemRandom, systemTransport } from '../lib/clock.ts';
-import { codeOf } from '../lib/made-by.ts';
+import { checkNames } from '../lib/check.ts';
+import { checkMade, codeOf } from '../lib/made-by.ts';
 import { definePolicy, type PolicyOptions, presets } from '../policy/options.ts';
 import { createBrowserNetwork } from './browser-network.ts';
 import { endWithQuery } from './end-with-query.ts';
@@ -28,6 +29,22 @@ import type {
 } from './steadfetch.ts';
 import { createWake } from './wake.ts';
 import type { ConnectivityCode } from './watch-connectivity.ts';
+
+const operation = 'createSteadfetch';
+
+const names: readonly (keyof SteadfetchConfig)[] = [
+  'policy',
+  'apis',
+  'health',
+  'connectivity',
+  'tabs',
+  'rateLimit',
+  'concurrency',
+  'budget',
+  'fetch',
+  'clock',
+  'random',
+];
 
 /** Nobody watches the network: a request without an answer is its server's doing, unless React Query says that it is offline. */
 const trusting: Pick<Connectivity, 'answered' | 'failed'> = {
@@ -48,12 +65,15 @@ const trusting: Pick<Connectivity, 'answered' | 'failed'> = {
  * ```
  */
 export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
+  if (process.env.NODE_ENV !== 'production') checkNames(operation, config, names);
+  const origin = checkOrigin(operation, config);
+  const watch = checkMade(operation, 'connectivity', config.connectivity, 'watchConnectivity');
+  const rateLimit = checkMade(operation, 'rateLimit', config.rateLimit, 'rateLimitFields');
   const { clock: wall = systemClock, random = systemRandom, apis = [] } = config;
   const { fetch: transport = systemTransport } = config;
   // Durations are measured with it: a wall clock that is set makes nobody wait for longer.
   const clock = createSteadyClock(wall);
-  checkHealth('createSteadfetch: health', config.health);
-  const policy = definePolicy('createSteadfetch', presets.interactive, config.policy);
+  const policy = definePolicy(operation, presets.interactive, config.policy);
   const emitter = createEmitter();
   const environment = { clock, random, policy, emitter };
   const operations = createOperations(environment);
@@ -62,20 +82,19 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const byQuery = new WeakMap<Query, LiveOperation>();
 
   const heart = createHeart(clock);
-  const watch = config.connectivity && codeOf<ConnectivityCode>(config.connectivity);
   const browser = createBrowserNetwork(heart);
-  const watched = watch?.open({
+  const watched = (watch && codeOf<ConnectivityCode>(watch))?.open({
     clock,
     random,
     heart,
     transport,
     knownOrigins: () => passage.origins.known(),
   });
-  const passage = createPassage({ clock, random, operations }, config, {
+  const passage = createPassage({ clock, random, operations }, origin, {
     connectivity: watched?.connectivity ?? trusting,
     network: watched?.connectivity.network ?? browser,
     page: watched?.page,
-    rateLimit: config.rateLimit,
+    rateLimit,
   });
   const wake = createWake(
     clock,

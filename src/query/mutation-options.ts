@@ -10,6 +10,7 @@ import type { SteadyFetch } from '../fetch/create-fetch.ts';
 import { createJson, type SteadyJson } from '../fetch/json.ts';
 import type { Intent, PastStep } from '../fetch/intent.ts';
 import { runLoop } from '../fetch/loop.ts';
+import { reject } from '../lib/check.ts';
 import { createIdempotencyKey } from '../idempotency/key.ts';
 import { definePolicy, type PolicyOptions } from '../policy/options.ts';
 import {
@@ -115,6 +116,8 @@ export function mutationOptions(
   { mutationFn, policy: own, ...options }: SteadyMutationOptions<unknown, Error, never>,
 ): UseMutationOptions<unknown, Error, never> {
   const context = instanceOfSteady(steady, 'mutationOptions');
+  if (process.env.NODE_ENV !== 'production' && typeof mutationFn !== 'function')
+    reject('mutationOptions', 'mutationFn', mutationFn, 'a function');
   const policy = definePolicy('mutationOptions', context.policy, own);
   const { fetch, operations } = context;
   const shared = { policy, operations, fetch, json: createJson(fetch) };
@@ -192,10 +195,10 @@ function run(
       signal,
     });
   };
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve, fault) => {
     const fail = (error: unknown): void => {
       if (process.env.NODE_ENV !== 'production') noteFailure(error);
-      reject(error);
+      fault(error);
     };
     const cancel = (error: unknown): void => {
       fail(error);

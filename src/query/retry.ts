@@ -1,3 +1,4 @@
+import { reject } from '../lib/check.ts';
 import { definePolicy, type PolicyOptions } from '../policy/options.ts';
 import { limitAttempt } from '../fetch/attempt-limit.ts';
 import { type FallbackContext, resolveFallback } from '../fetch/fallback.ts';
@@ -73,6 +74,8 @@ export async function retry<T>(
     fallback,
     ...own
   }: RetryOptions & RetryFallback<T> = options ?? {};
+  if (process.env.NODE_ENV !== 'production' && typeof run !== 'function')
+    reject('retry', 'its second argument', run, 'a function');
   definePolicy('retry', policy, own);
   caller?.throwIfAborted();
   if (process.env.NODE_ENV !== 'production')

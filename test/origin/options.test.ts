@@ -19,7 +19,7 @@ test.each<[string, object, string, string]>([
     'retryBudget',
     { maxToken: 10 },
     'maxToken is 10',
-    'left out: the options are maxTokens, tokensPerSuccess',
+    'left out: the options are maxTokens, tokensPerSuccess: did you mean maxTokens?',
   ],
   ['createSteadfetch: health', { maxChance: 1.1 }, 'maxChance is 1.1', 'a number from 0 to 1'],
   ['createSteadfetch: health', { maxChance: NaN }, 'maxChance is NaN', 'a number from 0 to 1'],

@@ -62,9 +62,13 @@ describe('a production build', () => {
   beforeAll(() => void vi.stubEnv('NODE_ENV', 'production'));
   afterAll(() => void vi.unstubAllEnvs());
 
-  test.each(samples)('refuses $option: $label in the same words', async (wrong) => {
-    const policy = { [wrong.option]: wrong.value };
-    expectRefusal(await thrownBy(() => createSteadfetch({ policy })), 'createSteadfetch', wrong);
+  test.each(samples)('takes $option: $label for not given, and says so', async (wrong) => {
+    const said = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    const { policy } = createSteadfetch({ policy: { [wrong.option]: wrong.value } });
+    const { policy: usual } = createSteadfetch();
+    expect(policy).toEqual(usual);
+    expect(said.mock.calls).toEqual([[`[steadfetch] wrong option: ${wrong.option}`]]);
+    said.mockRestore();
   });
 
   test.each(wrongOptions)(

@@ -1,0 +1,102 @@
+import { QueryClient } from '@tanstack/react-query';
+import {
+  createSteadfetch,
+  defineIdempotency,
+  mutationOptions,
+  retry,
+  type SteadfetchConfig,
+  watchConnectivity,
+} from 'steadfetch';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
+
+const create = (config: unknown) => createSteadfetch(config as SteadfetchConfig);
+const steady = createSteadfetch();
+const list =
+  'policy, apis, health, connectivity, tabs, rateLimit, concurrency, budget, fetch, clock, random';
+
+describe('in development what is wrong is an error that says what is right', () => {
+  test.each<[string, () => unknown, string]>([
+    [
+      'a name that is nearly right',
+      () => create({ polcy: {} }),
+      `createSteadfetch: polcy is {}, and must be left out: the options are ${list}: did you mean policy?.`,
+    ],
+    [
+      'a name that is nothing like one',
+      () => create({ onRetryFailure: 1 }),
+      `createSteadfetch: onRetryFailure is 1, and must be left out: the options are ${list}.`,
+    ],
+    ['null', () => create(null), 'createSteadfetch: its argument is null, and must be an object.'],
+    [
+      'apis that are no list',
+      () => create({ apis: {} }),
+      'createSteadfetch: apis is {}, and must be a list of profiles.',
+    ],
+    [
+      'a bare object in the place of a value',
+      () => create({ connectivity: { check: '/ping' } }),
+      'createSteadfetch: connectivity is {"check":"/ping"}, and must be what watchConnectivity() returns.',
+    ],
+    [
+      'the value of another function',
+      () => create({ tabs: watchConnectivity() }),
+      'createSteadfetch: tabs is {}, and must be what shareAcrossTabs() returns.',
+    ],
+    [
+      'a declaration of keys that nobody has made a profile',
+      () => create({ apis: [{ match: '/a', idempotency: { header: 'k' } }] }),
+      'createSteadfetch: apis[0]: idempotency is {"header":"k"}, and must be what defineIdempotency() returns.',
+    ],
+    [
+      'retry without an instance',
+      () => (retry as (first: unknown) => unknown)('/x'),
+      "retry: its first argument is '/x', and must be what createSteadfetch returns.",
+    ],
+    [
+      'retry without a function',
+      () => retry(steady, '/x' as never),
+      "retry: its second argument is '/x', and must be a function.",
+    ],
+    [
+      'mutationOptions without a mutationFn',
+      () => mutationOptions(steady, {} as never),
+      'mutationOptions: mutationFn is undefined, and must be a function.',
+    ],
+  ])('%s', async (_name, make, message) => {
+    await expect((async () => make())()).rejects.toThrow(new TypeError(message));
+  });
+});
+
+test('in production it counts as not given, and is said once', async () => {
+  vi.stubEnv('NODE_ENV', 'production');
+  const said = vi.spyOn(console, 'warn').mockImplementation(() => {});
+  const wrong = {
+    polcy: {},
+    connectivity: { check: '/ping' },
+    tabs: {},
+    apis: [{ match: '/', idempotency: { header: 'k' } }],
+    fetch: async () => new Response(null, { status: 201 }),
+  };
+  for (let times = 0; times < 2; times++) {
+    const made = create(wrong);
+    expect((await made.fetch('/a', { method: 'POST' })).status).toBe(201);
+    expect(new QueryClient({ defaultOptions: made.defaultOptions })).toBeDefined();
+    made.dispose();
+  }
+  expect(said.mock.calls.flat()).toEqual([
+    '[steadfetch] wrong option: tabs',
+    '[steadfetch] wrong option: connectivity',
+    '[steadfetch] wrong option: idempotency',
+  ]);
+});
+
+test('a profile that is made of another one keeps the code of keys', () => {
+  const profile = defineIdempotency({ header: 'X-Key' });
+  const longer = { ...profile, lifetimeMs: 60_000 };
+  expect(() => create({ apis: [{ match: '/', idempotency: longer }] })).not.toThrow();
+});
