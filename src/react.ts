@@ -7,8 +7,8 @@ export type { ConnectivityControls } from './react/use-connectivity.ts';
 export { useCountdown } from './react/use-countdown.ts';
 export { useFallback } from './react/use-fallback.ts';
 export { useOriginStatus } from './react/use-origin-status.ts';
-export { useMutationStatus } from './react/use-mutation-status.ts';
-export { useRetryStatus } from './react/use-retry-status.ts';
+export { useMutationStatus } from './react/use-status.ts';
+export { useRetryStatus } from './react/use-status.ts';
 export { type SteadyMutationResult, useSteadyMutation } from './react/use-steady-mutation.ts';
 export { useSafeSubmit } from './react/use-safe-submit.ts';
 export type {
@@ -21,9 +21,5 @@ export type {
 } from './query/submission.ts';
 export type { ConfirmationReason } from './intent/form-intent.ts';
 export { type OutboxControls, useOutbox } from './react/use-outbox.ts';
-export {
-  type OutboxEntryControls,
-  useOutboxEntries,
-  useOutboxEntry,
-} from './react/use-outbox-entries.ts';
+export { type OutboxEntryControls, useOutboxEntries, useOutboxEntry } from './react/use-outbox.ts';
 export { type OutboxMutationResult, useOutboxMutation } from './react/use-outbox-mutation.ts';

@@ -2,40 +2,40 @@ import type { Clock, Transport } from '../lib/clock.ts';
 import { originOf } from '../origin/origins.ts';
 import { reject } from '../lib/check.ts';
 
-/** A small request that asks whether the network is there. */
+/** A small request that shows whether there is a network. */
 export interface CheckOptions {
   /**
-   * Something that is there whatever becomes of the API: a small static file. A path is one of the
-   * page's own origin; another origin must be written out. It must not redirect, nor be answered by a
-   * service worker.
+   * A small static file that stays available when the API is down. A path belongs to the page's own
+   * origin; for another origin, give the whole URL. It must not redirect, and no service worker may answer
+   * it.
    */
   readonly url: string;
-  /** @default 'HEAD' */
+  /** The method of the request. @default 'HEAD' */
   readonly method?: 'HEAD' | 'GET' | undefined;
-  /** The longest wait for its answer, in milliseconds. @default 5000 */
+  /** The longest wait for the answer, in milliseconds. @default 5000 */
   readonly timeoutMs?: number | undefined;
   /**
-   * Whether an answer is ours, and not that of a captive portal, which answers everything with a
-   * page of its own or a redirect. Only asked about a good answer: one with an error is taken for a server's.
-   * @default every answer is ours
+   * Whether an answer is the file, and not that of a captive portal, which answers every request with its
+   * own page or a redirect. Called only for a 2xx or 511: other answers are taken for a server's.
+   * @default every answer counts
    */
   readonly expect?: ((response: Response) => boolean | Promise<boolean>) | undefined;
 }
 
-/** The network is there; it is not; or something else has answered. */
+/** `reached`: there is a network. `failed`: there is none. `captive`: a portal has answered. */
 export type CheckResult = 'reached' | 'failed' | 'captive';
 
-/** How it is found out whether the network is there. */
+/** Options of `watchConnectivity`. */
 export interface ConnectivityOptions {
   /**
-   * A small request that asks, or its URL. Without one, what other requests show has to do and, only while
-   * offline, a `HEAD /` to the origins known, in turn. Only in a page.
+   * A small request that shows whether there is a network, or its URL. Without it, the app's requests show
+   * it and, only while offline, a `HEAD /` to each known origin in turn. Sent in pages only.
    * @default none
    */
   readonly check?: string | CheckOptions | false | undefined;
 }
 
-/** Where there is no page, there is no check either. */
+/** Without a page no check is sent, and a path needs no origin. */
 const isUrl = (text: string): boolean => !globalThis.location || originOf(text) !== '';
 
 type Rule = readonly [isRight: (value: unknown) => boolean, allowed: string];
@@ -51,7 +51,9 @@ const rulesOf = (): Readonly<Record<string, Rule>> => ({
 });
 
 /**
- * The check that is asked for; undefined where none is.
+ * Validates the options.
+ *
+ * @returns The check; undefined if there is none.
  *
  * @throws TypeError that names the operation, the option, its value and what is allowed.
  */
@@ -74,7 +76,7 @@ export function checkConnectivity(
   return asked;
 }
 
-/** Sends the check once, until it is called off. Never rejects. */
+/** Sends the check once, until the signal aborts it. Never rejects. */
 export async function sendCheck(
   clock: Clock,
   transport: Transport,
@@ -83,7 +85,7 @@ export async function sendCheck(
 ): Promise<CheckResult> {
   const controller = new AbortController();
   let timer: unknown;
-  // Also where the transport, or `expect`, does not heed the signal.
+  // A race, because the transport or `expect` may ignore the signal.
   const late = new Promise<CheckResult>((resolve) => {
     const stop = (): void => {
       controller.abort();
@@ -92,25 +94,25 @@ export async function sendCheck(
     timer = clock.setTimeout(stop, timeoutMs);
     signal?.addEventListener('abort', stop);
   });
-  const ask = async (): Promise<CheckResult> => {
-    // Of the page, not of a `<base>` in it.
+  const request = async (): Promise<CheckResult> => {
+    // Resolved against the page's URL, not against its `<base>`.
     const response = await transport(new URL(url, globalThis.location?.href).href, {
       method,
       cache: 'no-store',
-      // Any answer of another origin will do, also one that the page may not read.
+      // Without `expect` any answer counts, also one of another origin that the page may not read.
       mode: expect ? 'cors' : 'no-cors',
-      // Most portals send the browser to a page of another origin, where CORS would hide it.
+      // Most portals redirect to another origin, and CORS would hide that.
       redirect: expect ? 'manual' : 'follow',
       signal: controller.signal,
     });
     if (response.type === 'opaqueredirect') return 'captive';
     if (!expect || (!response.ok && response.status !== 511)) return 'reached';
-    // A body that breaks off is the network's doing: it must be in before it is judged.
+    // Read the whole body first: if it breaks off, the network is at fault.
     await response.clone().arrayBuffer();
     return (await isExpected(expect, response)) ? 'reached' : 'captive';
   };
   try {
-    return await Promise.race([ask(), late]);
+    return await Promise.race([request(), late]);
   } catch {
     return 'failed';
   } finally {
@@ -125,7 +127,7 @@ async function isExpected(
   try {
     return await expect(response);
   } catch {
-    // Not even what it looks for is there.
+    // `expect` throws on an answer that lacks what it reads.
     return false;
   }
 }

@@ -1,28 +1,232 @@
+import type { Clock, Random } from '../lib/clock.ts';
+import { createAlarm } from '../origin/alarm.ts';
+import { between } from '../origin/between.ts';
+import type { Heart } from '../origin/heart.ts';
 import type { Network } from '../origin/network.ts';
-import type { Readable } from '../origin/store.ts';
+import { originOf } from '../origin/origins.ts';
+import { createStore, type Readable } from '../origin/store.ts';
+import type { CheckResult } from './check.ts';
+import type { Hint, HintEvent } from './page-life.ts';
 
-/** Whether the network is there. */
+/** Whether there is a network. */
 export interface ConnectivityState {
   /**
-   * `online`: nothing speaks against it. `suspect`: something does, and nothing is paused for it.
-   * `offline`: the device is, as far as can be known, and operations are paused.
+   * `online`: nothing speaks against the network. `suspect`: something does, but nothing is paused yet.
+   * `offline`: as far as can be known the device is offline, and operations are paused.
    */
   readonly status: 'online' | 'suspect' | 'offline';
-  /** Since when, in epoch milliseconds. */
+  /** When `status` began, in epoch milliseconds. */
   readonly since: number;
-  /** While offline: when it is looked for next, in epoch milliseconds. */
+  /** While offline: when the network is checked next, in epoch milliseconds. */
   readonly nextCheckAt: number | undefined;
 }
 
-/** Evidence of the network, from what requests show. */
+/** What is known of the network, from the browser, from requests and from checks. */
 export interface Connectivity extends Readable<ConnectivityState> {
-  /** Looks now: by the check or, without one, while offline, by a request of its own. */
+  /** Checks the network now. Without a `check`, only while offline, by a request to a known origin. */
   readonly checkNow: () => void;
-  /** An answer of any kind came, to a request that was sent then. */
-  readonly answered: (sentAt: number, now: number, url: string) => void;
-  /** None came. Tells, now or when it is known, whether that is the origin's doing. */
-  readonly failed: (sentAt: number, url: string, judge: (isItsDoing: boolean) => void) => void;
-  /** What the gates of all origins hold by. */
+  /** A request that was sent at `sentAt` got an answer, of any kind. */
+  readonly recordAnswer: (sentAt: number, now: number, url: string) => void;
+  /**
+   * A request that was sent at `sentAt` got none. `onCause` hears, now or later, whether that is the
+   * origin's fault.
+   */
+  readonly recordNoAnswer: (
+    sentAt: number,
+    url: string,
+    onCause: (isOriginAtFault: boolean) => void,
+  ) => void;
+  /** The network, as the admission of every origin reads it. */
   readonly network: Network;
   readonly dispose: () => void;
+}
+
+/** The mean time between two checks while offline: it doubles from the least to the greatest. */
+const leastGapMs = 2000;
+const greatestGapMs = 10_000;
+
+/** The number of checks that browser events may start at once. After them, one per `leastGapMs`. */
+const maxEventChecks = 3;
+
+/** After this many checks without an answer, the check itself may be wrong. */
+const patience = 3;
+
+/** Origins that answer while the device is offline, too. */
+const loopback = /\/\/(localhost|127\.|\[::1\])|\.localhost(:|$)/;
+
+/**
+ * Decides whether the device is offline: when the browser says so, and a check confirms it. Without a
+ * `check`, a failed request confirms it. Neither suffices alone. `navigator.onLine` is false on some
+ * machines that reach their server, so an answer refutes it until the browser's next event. And a check
+ * may fail because its own server is down. A captive portal counts as no network.
+ *
+ * While offline, and without a `check` that works, `checkOrigin` asks an origin for any answer, so that no
+ * request of the app is risked. It asks the origin that failed last, and then the other known origins in
+ * turn, because that one may be down.
+ */
+export function createConnectivity(
+  clock: Clock,
+  random: Random,
+  heart: Heart,
+  hint: Hint | undefined,
+  check: ((signal: AbortSignal) => Promise<CheckResult>) | undefined,
+  checkOrigin: (origin: string, signal: AbortSignal) => Promise<CheckResult>,
+  knownOrigins: () => readonly string[],
+): Connectivity {
+  const { getState, subscribe, set } = createStore<ConnectivityState>({
+    status: 'online',
+    since: clock.now(),
+    nextCheckAt: undefined,
+  });
+  let isOffline = false;
+  let hintedAt = -Infinity;
+  let answeredAt = -Infinity;
+  let backAt = -Infinity;
+  let isCaptive = false;
+  let failedChecks = 0;
+  /** The origin of the latest request without an answer. */
+  let failedOrigin: string | undefined;
+  /** How many checks have gone to origins since the device is offline. */
+  let originChecks = 0;
+  /** Aborts the check under way. */
+  let running: AbortController | undefined;
+  /** How many checks browser events may start now. */
+  let eventChecksLeft = maxEventChecks;
+  let countedAt = -Infinity;
+  const awaitingCause: ((isOriginAtFault: boolean) => void)[] = [];
+
+  const setState = (status: ConnectivityState['status'], nextCheckAt?: number): void => {
+    const before = getState();
+    const since = before.status === status ? before.since : clock.now();
+    if (before.status !== status || before.nextCheckAt !== nextCheckAt)
+      set({ status, since, nextCheckAt });
+  };
+  const endCheck = (status: ConnectivityState['status']): void => {
+    const now = clock.now();
+    const wasOffline = isOffline;
+    isOffline = status === 'offline';
+    running?.abort();
+    running = undefined;
+    let nextAt: number | undefined;
+    if (isOffline) {
+      const gapMs = Math.min(leastGapMs * 2 ** failedChecks++, greatestGapMs);
+      nextAt = now + between(random, 0.5, 1.5) * gapMs;
+    } else {
+      failedChecks = originChecks = 0;
+      if (wasOffline) backAt = now;
+    }
+    setAlarm(nextAt ?? Infinity);
+    beat(isOffline ? Infinity : 0);
+    for (const onCause of awaitingCause.splice(0)) onCause(!isOffline);
+    setState(status, nextAt);
+  };
+  const endFailedCheck = (): void => {
+    const isDenied = !!hint?.isOffline() && answeredAt < hintedAt && !!(check ?? failedOrigin);
+    // The browser's `online` event may come before the network.
+    const isPatient = isOffline && failedChecks < patience;
+    endCheck(isDenied || isPatient ? 'offline' : 'suspect');
+  };
+  const runCheck = async (signal: AbortSignal): Promise<CheckResult> => {
+    const result = check ? await check(signal) : 'failed';
+    if (result !== 'failed' || !isOffline || isCaptive || signal.aborted) return result;
+    // A `check` that always fails must not keep the app offline for ever.
+    if (check && failedChecks <= patience) return result;
+    const known = [originOf(''), ...knownOrigins()].filter((one) => !loopback.test(one));
+    const origins = [...new Set([failedOrigin ?? '', ...known])].filter((one) =>
+      one.startsWith('http'),
+    );
+    const origin = origins[originChecks++ % origins.length];
+    return origin ? checkOrigin(origin, signal) : result;
+  };
+  const startCheck = async (): Promise<void> => {
+    running?.abort();
+    const mine = (running = new AbortController());
+    setAlarm(Infinity);
+    setState(isOffline ? 'offline' : 'suspect');
+    const result = await runCheck(mine.signal);
+    if (running !== mine) return;
+    isCaptive = result === 'captive';
+    if (result === 'reached') {
+      answeredAt = clock.now();
+      endCheck('online');
+    } else if (isCaptive) endCheck('offline');
+    else endFailedCheck();
+  };
+  const checkNow = (): void => {
+    if (!running && (check || isOffline)) void startCheck();
+  };
+  /** Checks now, or soon: the browser may fire its events many times in a row. */
+  const checkSoon = (): void => {
+    const now = clock.now();
+    const refill = Math.max(0, now - countedAt) / leastGapMs;
+    eventChecksLeft = Math.min(maxEventChecks, eventChecksLeft + refill);
+    countedAt = now;
+    if (eventChecksLeft >= 1) {
+      eventChecksLeft--;
+      return void startCheck();
+    }
+    // The check under way began before the event.
+    running?.abort();
+    running = undefined;
+    const at = now + Math.ceil((1 - eventChecksLeft) * leastGapMs);
+    setAlarm(at);
+    setState(isOffline ? 'offline' : 'suspect', at);
+  };
+  const setAlarm = createAlarm(clock, checkSoon);
+  // Timers stand still while the machine sleeps, so the next check may be overdue.
+  const beat = heart.join(checkNow);
+
+  const onHint = (event: HintEvent): void => {
+    if (event === 'visible') {
+      if (isOffline && !running) checkSoon();
+      return;
+    }
+    hintedAt = clock.now();
+    failedChecks = 0;
+    if (check) checkSoon();
+    else if (event === 'offline') {
+      if (!isOffline) setState('suspect');
+    } else if (isOffline) endCheck('suspect');
+  };
+  const unwatch = hint?.watch(onHint);
+  if (hint?.isOffline()) onHint('offline');
+
+  return {
+    getState,
+    subscribe,
+    checkNow,
+    recordAnswer(sentAt, now, url) {
+      // The answer may have come before the browser's event.
+      if (sentAt < hintedAt) return;
+      // A portal can answer anything, but not with the certificate of another server.
+      if (isCaptive && !originOf(url).startsWith('https')) return;
+      isCaptive = false;
+      answeredAt = now;
+      if (running || getState().status !== 'online') endCheck('online');
+    },
+    recordNoAnswer(sentAt, url, onCause) {
+      const origin = originOf(url);
+      if (origin.startsWith('http')) failedOrigin = origin;
+      // The request was cut off by an outage that is over, or was sent although the device is offline.
+      if (sentAt < backAt || (isOffline && !running)) return onCause(false);
+      // Another request was answered after this one was sent.
+      if (answeredAt > Math.max(sentAt, hintedAt)) return onCause(true);
+      awaitingCause.push(onCause);
+      if (running) return;
+      if (check) void startCheck();
+      else endFailedCheck();
+    },
+    network: {
+      isOffline: () => isOffline,
+      retryAt: () => getState().nextCheckAt,
+      subscribe,
+      heart,
+    },
+    dispose() {
+      unwatch?.();
+      check = undefined;
+      hint = undefined;
+      endCheck('online');
+    },
+  };
 }

@@ -1,34 +1,34 @@
+import type { Clock, Random } from '../lib/clock.ts';
 import { between } from '../origin/between.ts';
 import { hasPage } from '../origin/has-page.ts';
-import type { Clock, Random } from '../lib/clock.ts';
-import { onPageEvent } from './page-events.ts';
 
 /** Whether the page stays. */
 export interface PageLife {
   /**
-   * Resolves once the page is known to stay; never, where it does not. Undefined while nothing
-   * speaks against it.
+   * Resolves once it is known that the page stays, and never if it does not. Undefined while nothing
+   * suggests that the user leaves the page.
    */
   readonly fate: () => Promise<void> | undefined;
-  /** Whether a timer that was set then, and is late, was late because the page was asleep. */
+  /** Whether a timer that was set at `sinceMs` and fires late is late because the page slept. */
   readonly wasAsleep: (sinceMs: number) => boolean;
   readonly dispose: () => void;
 }
 
-/** A page that is still there so long after its requests were cut off, stays. */
+/** After this time, a page whose requests were cut off is known to stay: a random time between the two. */
 const leastMs = 1000;
 const mostMs = 2000;
 
-/** A page that is put away runs no timers for long: one that still does after so many, has stayed. */
+/** A page that was hidden by `pagehide` soon runs no timers. After this many timers, it is known to stay. */
 const mostTurns = 6;
 
-/** A navigation can wait for its server so long, and cuts off at its end what was sent since. */
+/** How long a navigation may wait for its server. When it ends, it cuts off what was sent meanwhile. */
 const leavingMs = 30_000;
 
 /**
- * Browsers reject what is under way when the page is left, some before they say so (`pagehide`), and
- * also when it then stays: a download, an answer 204, `window.stop()`. Undefined where there is no
- * page.
+ * Watches whether the user leaves the page. Browsers reject requests under way when that happens, some
+ * before `pagehide`, and also when the page then stays: for a download, an answer 204, `window.stop()`.
+ *
+ * @returns undefined where there is no page.
  */
 export function watchPageLife(clock: Clock, random: Random): PageLife | undefined {
   if (!hasPage()) return undefined;
@@ -45,27 +45,115 @@ export function watchPageLife(clock: Clock, random: Random): PageLife | undefine
   return {
     fate() {
       const agoMs = clock.now() - leftAt;
-      // A clock that was set back would prolong it.
+      // The time is negative if the clock was set back.
       if (!isAway && (agoMs < 0 || agoMs > leavingMs)) return undefined;
       return new Promise((resolve) => {
-        // Drawn, so that what was cut off together does not come back together.
+        // A random time, so that requests that were cut off together are not sent again together.
         const wait = (turn: number): void => {
-          const look = (): void => {
+          const onTimer = (): void => {
             if (isAway && turn < mostTurns) return wait(turn + 1);
             isAway = false;
             resolve();
           };
-          clock.setTimeout(look, between(random, leastMs, mostMs));
+          clock.setTimeout(onTimer, between(random, leastMs, mostMs));
         };
         wait(1);
       });
     },
-    // Awake, the timers of a tab that is seen are in time.
+    // In a visible tab that is awake, timers fire in time.
     wasAsleep: (sinceMs) => thawedAt >= sinceMs || document.visibilityState !== 'hidden',
     dispose() {
       unwatch();
       isAway = false;
       leftAt = -Infinity;
     },
+  };
+}
+
+/** A reason to check the network: an event of the browser, or the page became visible. */
+export type HintEvent = 'online' | 'offline' | 'visible';
+
+/** What the browser says about the network: a reason to check, never proof. */
+export interface Hint {
+  /** `navigator.onLine === false`. */
+  readonly isOffline: () => boolean;
+  /** Calls the listener until the returned function is called. */
+  readonly watch: (listener: (event: HintEvent) => void) => () => void;
+}
+
+/** The browser's hint; undefined where there is no page: on a server, in a worker, in React Native. */
+export function browserHint(): Hint | undefined {
+  const { navigator } = globalThis as Partial<typeof globalThis>;
+  if (!hasPage()) return undefined;
+  return {
+    isOffline: () => navigator?.onLine === false,
+    watch: (listener) =>
+      onPageEvent((event) => {
+        if (event === 'online' || event === 'offline' || event === 'visible') listener(event);
+      }),
+  };
+}
+
+/**
+ * What happened to the page: `online` and `offline` are the browser's events; `visible`: it became
+ * visible; `leave`: the user may leave it, or called `window.stop()`; `hide` and `show`: it went into the
+ * back-forward cache or came out of it; `thaw`: it was frozen until now.
+ */
+type PageEvent = 'online' | 'offline' | 'visible' | 'leave' | 'hide' | 'show' | 'thaw';
+
+type Listener = (event: PageEvent) => void;
+
+const listeners = new Set<Listener>();
+let uninstall: (() => void) | undefined;
+
+/**
+ * Calls the listener until the returned function is called. Needs a document. The page has one listener
+ * per event, for all instances together.
+ */
+function onPageEvent(listener: Listener): () => void {
+  listeners.add(listener);
+  uninstall ??= install();
+  return () => {
+    if (!listeners.delete(listener) || listeners.size > 0) return;
+    uninstall?.();
+    uninstall = undefined;
+  };
+}
+
+function emit(event: PageEvent): void {
+  for (const listener of listeners) listener(event);
+}
+
+function install(): () => void {
+  const stop = new AbortController();
+  const on = (target: EventTarget, type: string, act: () => void): void =>
+    target.addEventListener(type, act, { capture: true, signal: stop.signal });
+  const emitVisible = (): void => {
+    if (document.visibilityState === 'visible') emit('visible');
+  };
+  on(window, 'online', () => emit('online'));
+  on(window, 'offline', () => emit('offline'));
+  on(document, 'visibilitychange', emitVisible);
+  on(document, 'resume', () => {
+    emit('thaw');
+    emitVisible();
+  });
+  on(window, 'beforeunload', () => emit('leave'));
+  on(window, 'pagehide', () => emit('hide'));
+  // Also fires when the page comes back from the back-forward cache.
+  on(window, 'pageshow', () => {
+    emit('show');
+    emitVisible();
+  });
+  // `window.stop()` fires no event.
+  const native = window.stop;
+  const stopLoading = (): void => {
+    emit('leave');
+    native.call(window);
+  };
+  if (typeof native === 'function') window.stop = stopLoading;
+  return () => {
+    stop.abort();
+    if (window.stop === stopLoading) window.stop = native;
   };
 }

@@ -66,7 +66,7 @@ export interface PassageContext {
 
 /** What lies in front of all origins. */
 export interface Surroundings {
-  readonly connectivity: Pick<Connectivity, 'answered' | 'failed'>;
+  readonly connectivity: Pick<Connectivity, 'recordAnswer' | 'recordNoAnswer'>;
   readonly network: Network;
   /** How answers tell a rate limit. */
   readonly rateLimit?: MadeBy<'rateLimitFields'> | undefined;
@@ -156,12 +156,12 @@ export function createPassage(
       // A body at its headers: somebody else has answered, as a captive portal does.
       if (kind !== 'network' && kind !== 'timeout' && kind !== 'body') {
         if (response && !live.isUnproven?.() && !isSentElsewhere(url, response))
-          connectivity.answered(sentAt, now, url);
+          connectivity.recordAnswer(sentAt, now, url);
         permit.settle(signOf(outcome), error);
         return;
       }
       let isJudged = false;
-      connectivity.failed(sentAt, url, (isItsDoing) => {
+      connectivity.recordNoAnswer(sentAt, url, (isItsDoing) => {
         isJudged = true;
         permit.settle(isItsDoing ? signOf(outcome) : 'nothing', error);
       });

@@ -47,9 +47,9 @@ const names: readonly (keyof SteadfetchConfig)[] = [
 ];
 
 /** Nobody watches the network: a request without an answer is its server's doing, unless React Query says that it is offline. */
-const trusting: Pick<Connectivity, 'answered' | 'failed'> = {
-  answered() {},
-  failed: (_sentAt, _url, judge) => judge(onlineManager.isOnline()),
+const trusting: Pick<Connectivity, 'recordAnswer' | 'recordNoAnswer'> = {
+  recordAnswer() {},
+  recordNoAnswer: (_sentAt, _url, onCause) => onCause(onlineManager.isOnline()),
 };
 
 /**

@@ -1,6 +1,6 @@
 import { onlineManager } from '@tanstack/react-query';
 import type { Connectivity } from '../connectivity/connectivity.ts';
-import type { Hint } from '../connectivity/hint.ts';
+import type { Hint } from '../connectivity/page-life.ts';
 
 interface Feeder {
   readonly connectivity: Connectivity;

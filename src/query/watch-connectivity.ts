@@ -1,8 +1,6 @@
 import { type ConnectivityOptions, checkConnectivity, sendCheck } from '../connectivity/check.ts';
-import type { Connectivity } from '../connectivity/connectivity.ts';
-import { createConnectivity } from '../connectivity/create-connectivity.ts';
-import { browserHint } from '../connectivity/hint.ts';
-import { type PageLife, watchPageLife } from '../connectivity/page-life.ts';
+import { type Connectivity, createConnectivity } from '../connectivity/connectivity.ts';
+import { browserHint, type PageLife, watchPageLife } from '../connectivity/page-life.ts';
 import type { Heart } from '../origin/heart.ts';
 import type { Clock, Random, Transport } from '../lib/clock.ts';
 import { code, type MadeBy } from '../lib/made-by.ts';

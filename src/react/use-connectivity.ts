@@ -3,22 +3,22 @@ import { useMemo, useSyncExternalStore } from 'react';
 import type { Connectivity, ConnectivityState } from '../connectivity/connectivity.ts';
 import { instanceOf } from '../query/registry.ts';
 
-/** What is known, and a way to know more. */
+/** Whether there is a network, and a control. */
 export interface ConnectivityControls extends ConnectivityState {
-  /** Looks for the network at once. Does nothing while that is under way. */
+  /** Checks the network now. Does nothing while a check is under way. */
   readonly checkNow: () => void;
 }
 
-/** Nothing is known before there is a page. */
+/** A server knows nothing of the user's network. */
 const onServer: ConnectivityState = { status: 'online', since: 0, nextCheckAt: undefined };
 
 /**
- * Whether the network is there, as far as requests have shown: `online`; `suspect`, when something
- * speaks against it and it is being looked for; or `offline`, since when, and when it is looked for
- * next. Renders at transitions only.
+ * Whether there is a network, as far as requests and checks have shown: `online`; `suspect`, while
+ * something speaks against it and it is being checked; or `offline`. Also since when, and when the network
+ * is checked next. Renders at transitions only.
  *
  * @throws Error when the QueryClient carries no default options of Steadfetch, or those of an instance
- * without `connectivity`.
+ *   without `connectivity`.
  *
  * @example
  * ```tsx

@@ -4,8 +4,7 @@ import { fallbackOf } from '../query/fallback.ts';
 import { queryStatusesOf } from '../query/query-statuses.ts';
 
 /**
- * Whether what a query shows is a fallback, and for which failure; undefined when it shows its own
- * data.
+ * The failure whose fallback a query shows; undefined while the query shows its own data.
  *
  * @throws Error when the QueryClient carries no default options of Steadfetch.
  *

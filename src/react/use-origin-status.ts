@@ -4,11 +4,11 @@ import type { OriginState } from '../origin/status.ts';
 import { instanceOf } from '../query/registry.ts';
 
 /**
- * How an origin is (`up`, `recovering`, `down`, `rate-limited`), when it is tried next, and how many
- * attempts wait for it. Without an origin: the worst of all that requests have gone to, and how many
- * wait in all. Renders at transitions only.
+ * The health of an origin (`up`, `recovering`, `down`, `rate-limited`), when it is tried next, and how many
+ * attempts wait for it. Without an origin: the worst health of all origins that requests have gone to, and
+ * how many attempts wait in all. Renders at transitions only.
  *
- * @param origin The origin, or any URL of it, such as 'https://api.example'.
+ * @param origin - The origin, or any URL of it, such as 'https://api.example'.
  * @throws Error when the QueryClient carries no default options of Steadfetch.
  *
  * @example

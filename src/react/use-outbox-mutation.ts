@@ -4,29 +4,29 @@ import type { OutboxEntry } from '../outbox/entry.ts';
 import { createIdempotencyKey } from '../idempotency/key.ts';
 import { extendMutation } from '../query/mutation-definition.ts';
 import { instanceOf } from '../query/registry.ts';
-import { useOutboxEntry } from './use-outbox-entries.ts';
+import { useOutboxEntry } from './use-outbox.ts';
 import { type SteadyMutationResult, useSteadyMutation } from './use-steady-mutation.ts';
 
-/** What `useSteadyMutation` returns, and where the submission is. */
+/** What `useSteadyMutation` returns, and the latest submission's entry in the outbox. */
 export type OutboxMutationResult<
   TData = unknown,
   TError = DefaultError,
   TVariables = unknown,
   TOnMutateResult = unknown,
 > = SteadyMutationResult<TData, TError, TVariables, TOnMutateResult> & {
-  /** That of the latest submission; undefined before it. */
+  /** The key of the latest submission; undefined before the first. */
   readonly idempotencyKey: string | undefined;
-  /** The latest submission in the outbox; undefined before it is kept, and once it is delivered. */
+  /** The entry of the latest submission; undefined until it is stored, and once it is delivered. */
   readonly entry: OutboxEntry<TVariables, TData> | undefined;
-  /** It is on the disk: whatever becomes of this page, it is delivered. */
+  /** Whether the entry is on the disk: it is then delivered even if this page closes. */
   readonly isSaved: boolean;
 };
 
 /**
- * `useMutation` for options of `outbox.mutationOptions`: with the entry of the latest submission, and a
+ * `useMutation` for options of `outbox.mutationOptions`. Adds the entry of the latest submission, and a
  * `target` for `useMutationStatus`.
  *
- * @throws TypeError when the mutationFn is not that of `outbox.mutationOptions`.
+ * @throws TypeError when the mutationFn is not from `outbox.mutationOptions`.
  * @throws Error when the QueryClient has no outbox.
  *
  * @example
@@ -65,7 +65,7 @@ export function useOutboxMutation<
   const { entry } = useOutboxEntry(result.isIdle ? undefined : idempotencyKey);
   return Object.assign(result, {
     idempotencyKey,
-    // Submitted here, with these options.
+    // The hook submitted the entry with these options, so its variables have this type.
     entry: entry as OutboxEntry<TVariables, TData> | undefined,
     isSaved: entry?.isDurable ?? false,
   });

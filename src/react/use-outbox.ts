@@ -1,16 +1,19 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useMemo, useSyncExternalStore } from 'react';
+import type { OutboxFilter } from '../outbox/desk.ts';
+import type { OutboxEntry } from '../outbox/entry.ts';
 import type { OutboxState } from '../outbox/outbox-state.ts';
 import { outboxOf } from '../query/outbox-registry.ts';
-import type { Outbox } from '../query/outbox.ts';
+import { entriesView, entryView } from '../query/outbox-view.ts';
+import type { AnyOutboxHandlers, EntryOf, Outbox } from '../query/outbox.ts';
 
-/** What the outbox holds, and what a user can do with it. */
+/** The state of the outbox, and what a user can do with its entries. */
 export interface OutboxControls
   extends OutboxState, Pick<Outbox, 'retry' | 'retryAll' | 'edit' | 'discard' | 'clear'> {}
 
 /**
- * How many entries are due, wait, are being sent, are paused before that and need a user, since when the
- * oldest is there, and whether they are on the disk. Counts are at most a tenth of a second old.
+ * The number of entries that are due, waiting, sending, paused and dead, since when the oldest is there,
+ * and whether they are on the disk. Counts are at most 100 ms old.
  *
  * @throws Error when the QueryClient has no outbox.
  *
@@ -34,4 +37,105 @@ export function useOutbox(): OutboxControls {
     () => ({ ...state, retry, retryAll, edit, discard, clear }),
     [state, retry, retryAll, edit, discard, clear],
   );
+}
+
+const nothing = (): undefined => undefined;
+
+/**
+ * The entries of the outbox, oldest first, 100 at most unless `limit` says otherwise; undefined until they
+ * are read. An entry that has not changed stays the same object.
+ *
+ * @param filter - Which entries. @default all
+ * @param outbox - The outbox to read. With it, entries have the types of the handler in `filter`.
+ *   @default the outbox of the QueryClient
+ * @throws Error when no outbox is given and the QueryClient has none.
+ *
+ * @example
+ * ```tsx
+ * const letters = useOutboxEntries({ state: 'dead' }) ?? [];
+ * return <ul>{letters.map((one) => <li key={one.idempotencyKey}>{one.lastError?.message}</li>)}</ul>;
+ * ```
+ *
+ * @example
+ * ```tsx
+ * const orders = useOutboxEntries({ handler: 'placeOrder' }, outbox) ?? [];
+ * return <ul>{orders.map((one) => <li key={one.idempotencyKey}>{one.variables?.sku}</li>)}</ul>;
+ * ```
+ */
+export function useOutboxEntries(filter?: OutboxFilter): readonly OutboxEntry[] | undefined;
+export function useOutboxEntries<H extends AnyOutboxHandlers, N extends string>(
+  filter: OutboxFilter<N>,
+  outbox: Outbox<H>,
+): readonly EntryOf<H, N>[] | undefined;
+export function useOutboxEntries(
+  filter: OutboxFilter = {},
+  outbox?: Outbox,
+): readonly OutboxEntry[] | undefined {
+  const client = useQueryClient();
+  const shown = useMemo(() => outbox ?? outboxOf(client, 'useOutboxEntries'), [client, outbox]);
+  const { state, handler, scope, limit } = filter;
+  const view = useMemo(
+    () => entriesView(shown, { state, handler, scope, limit }),
+    [shown, state, handler, scope, limit],
+  );
+  return useSyncExternalStore(view.subscribe, view.getState, nothing);
+}
+
+/** One entry, and what a user can do with it. */
+export interface OutboxEntryControls {
+  /** Undefined while it is being read, and when there is none: it was delivered or discarded. */
+  readonly entry: OutboxEntry | undefined;
+  /** Whether the entry is still being read. */
+  readonly isLoading: boolean;
+  /** Sends the entry now: see `Outbox.retry`. */
+  readonly retry: () => Promise<string | undefined>;
+  /** Sends the entry with other variables, under a new key: see `Outbox.edit`. */
+  readonly edit: (variables: unknown) => Promise<string | undefined>;
+  /** Drops the entry: see `Outbox.discard`. */
+  readonly discard: () => Promise<boolean>;
+}
+
+/**
+ * The entry with this idempotency key, also after a reload.
+ *
+ * @throws Error when the QueryClient has no outbox.
+ *
+ * @example
+ * ```tsx
+ * const { entry, retry, discard } = useOutboxEntry(orderKey);
+ * return (
+ *   entry?.state === 'dead' && (
+ *     <p role="alert">
+ *       It did not arrive: {entry.lastError?.message}
+ *       <button onClick={() => void retry()}>Send again</button>
+ *       <button onClick={() => void discard()}>Discard</button>
+ *     </p>
+ *   )
+ * );
+ * ```
+ */
+export function useOutboxEntry(idempotencyKey: string | undefined): OutboxEntryControls {
+  const client = useQueryClient();
+  const outbox = useMemo(() => outboxOf(client, 'useOutboxEntry'), [client]);
+  const view = useMemo(() => entryView(outbox, idempotencyKey), [outbox, idempotencyKey]);
+  const entries = useSyncExternalStore(view.subscribe, view.getState, nothing);
+  return useMemo(
+    () => ({
+      entry: entries?.[0],
+      isLoading: entries === undefined,
+      ...controlsOf(outbox, idempotencyKey),
+    }),
+    [outbox, entries, idempotencyKey],
+  );
+}
+
+function controlsOf(
+  outbox: Outbox,
+  key: string | undefined,
+): Pick<OutboxEntryControls, 'retry' | 'edit' | 'discard'> {
+  return {
+    retry: async () => (key === undefined ? undefined : outbox.retry(key)),
+    edit: async (variables) => (key === undefined ? undefined : outbox.edit(key, variables)),
+    discard: async () => key !== undefined && outbox.discard(key),
+  };
 }

@@ -10,15 +10,16 @@ import { openForm } from '../query/open-form.ts';
 import type { SafeSubmitOptions, SafeSubmitResult } from '../query/submission.ts';
 
 /**
- * A form that is submitted once, whatever happens to the line, the page or the user's patience: one
- * submission has one idempotency key until its outcome is known, over double clicks, mounted copies,
- * retries and reloads.
+ * A form that takes effect once, whatever happens to the network or the page, and however often the user
+ * presses Submit. One submission keeps one idempotency key until its outcome is known: over double
+ * clicks, mounted copies, retries and reloads.
  *
- * Takes options of `mutationOptions`. `status`, `data` and `error` are React Query's own; what
- * may have been done is in `unknown`, and what must be asked first in `confirmation`. `target` is for
- * `useMutationStatus`. While it is under way, the browser asks before the page is left.
+ * Takes options of `mutationOptions`. `status`, `data` and `error` are React Query's own. `unknown` is a
+ * submission that may have taken effect, `confirmation` a question to ask before the next one is sent.
+ * `target` is for `useMutationStatus`. While a submission is under way, the browser asks before the user
+ * leaves the page.
  *
- * @throws TypeError when the mutationFn is not that of `mutationOptions`, or the form has no name.
+ * @throws TypeError when the mutationFn is not from `mutationOptions`, or the form has no name.
  * @throws Error when the QueryClient carries no default options of Steadfetch.
  *
  * @example

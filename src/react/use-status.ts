@@ -1,9 +1,65 @@
+import { type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useMemo, useSyncExternalStore } from 'react';
+import { mutationControlsOf } from '../query/mutation-controls.ts';
+import {
+  mutationIdOf,
+  mutationStatusesOf,
+  type MutationStatusTarget,
+  type MutationTarget,
+} from '../query/mutation-statuses.ts';
+import { queryControlsOf } from '../query/query-controls.ts';
+import { queryStatusesOf } from '../query/query-statuses.ts';
 import type { RetryControls, RetryStatus } from '../query/retry-status.ts';
 import type { StatusStore } from '../query/status-store.ts';
 
-/** The status with this id, and what the user can do about it. */
-export function useStatus<T extends object>(
+/**
+ * The status of a query, and its controls. Works in any component, also in a Suspense fallback. Renders at
+ * transitions only. For mutations, use `useMutationStatus`.
+ *
+ * @throws Error when the QueryClient carries no default options of Steadfetch.
+ *
+ * @example
+ * ```tsx
+ * const { status, retryAt, retryNow } = useRetryStatus({ queryKey: ['products'] });
+ * const seconds = useCountdown(retryAt);
+ * return status === 'waiting' && <button onClick={retryNow}>Retry now ({seconds} s)</button>;
+ * ```
+ */
+export function useRetryStatus({
+  queryKey,
+}: {
+  readonly queryKey: QueryKey;
+}): RetryStatus & RetryControls {
+  const client = useQueryClient();
+  const { queryHash } = client.defaultQueryOptions({ queryKey });
+  return useStatus(queryStatusesOf(client, 'useRetryStatus'), queryHash, queryControlsOf);
+}
+
+/**
+ * The status of a mutation, and its controls. The mutation is that of one `useSteadyMutation` or form (its
+ * `target`), or the newest with a `mutationKey`. Renders at transitions only. The controls do nothing for a
+ * plain mutation.
+ *
+ * @throws Error when the QueryClient carries no default options of Steadfetch.
+ *
+ * @example
+ * ```tsx
+ * const { mutate, target } = useSteadyMutation(placeOrder);
+ * const { status, cancel } = useMutationStatus(target);
+ * return status === 'waiting' && <button onClick={cancel}>Cancel</button>;
+ * ```
+ */
+export function useMutationStatus(target: {
+  readonly mutationKey: QueryKey;
+}): RetryStatus & RetryControls;
+export function useMutationStatus(target: MutationTarget): RetryStatus & RetryControls;
+export function useMutationStatus(target: MutationStatusTarget): RetryStatus & RetryControls {
+  const store = mutationStatusesOf(useQueryClient(), 'useMutationStatus');
+  return useStatus(store, mutationIdOf(target), mutationControlsOf);
+}
+
+/** The status with this id, and its controls. */
+function useStatus<T extends object>(
   store: StatusStore<T>,
   id: string,
   controlsOf: (store: StatusStore<T>, id: string) => RetryControls,

@@ -9,14 +9,14 @@ import { useMemo, useState } from 'react';
 import { extendMutation } from '../query/mutation-definition.ts';
 import type { MutationTarget } from '../query/mutation-statuses.ts';
 
-/** What `useMutation` returns, and what `useMutationStatus` asks for. */
+/** What `useMutation` returns, and a target for `useMutationStatus`. */
 export type SteadyMutationResult<
   TData = unknown,
   TError = DefaultError,
   TVariables = unknown,
   TOnMutateResult = unknown,
 > = UseMutationResult<TData, TError, TVariables, TOnMutateResult> & {
-  /** For `useMutationStatus`: the newest mutation of this hook, whatever others have its key. */
+  /** Names the newest mutation of this hook for `useMutationStatus`, even if others share its key. */
   readonly target: MutationTarget;
 };
 
@@ -25,7 +25,7 @@ let hooks = 0;
 /**
  * `useMutation` for options of `mutationOptions`, with a `target` for `useMutationStatus`.
  *
- * @throws TypeError when the mutationFn is not that of `mutationOptions`.
+ * @throws TypeError when the mutationFn is not from `mutationOptions`.
  *
  * @example
  * ```tsx
@@ -50,7 +50,7 @@ export function useSteadyMutation<
     [mutationFn, hook],
   );
   const result = useMutation(useMemo(() => ({ ...options, mutationFn: own }), [options, own]));
-  // After `reset` the mutation is still there, but no longer this hook's.
+  // After `reset` the mutation still exists, but the hook no longer shows it.
   const mutation = result.isIdle ? '' : hook;
   const target = useMemo(() => ({ mutation }), [mutation]);
   return Object.assign(result, { target });

@@ -1,7 +1,6 @@
-import type { Connectivity } from '../../src/connectivity/connectivity.ts';
-import { createConnectivity } from '../../src/connectivity/create-connectivity.ts';
+import { type Connectivity, createConnectivity } from '../../src/connectivity/connectivity.ts';
 import { createHeart } from '../../src/origin/heart.ts';
-import type { HintEvent } from '../../src/connectivity/hint.ts';
+import type { HintEvent } from '../../src/connectivity/page-life.ts';
 import type { CheckResult } from '../../src/connectivity/check.ts';
 import type { Random } from '../../src/lib/clock.ts';
 import { createVirtualClock, epochMs, type VirtualClock } from '../origin/virtual-clock.ts';
@@ -105,11 +104,11 @@ export function gather(start: Start = {}): Evidence {
     },
     fail(sentAtMs = clock.elapsed(), url = 'https://api.example/a') {
       let isItsDoing: boolean | undefined;
-      connectivity.failed(epochMs + sentAtMs, url, (is) => (isItsDoing = is));
+      connectivity.recordNoAnswer(epochMs + sentAtMs, url, (is) => (isItsDoing = is));
       return { isItsDoing: () => isItsDoing };
     },
     answer: (sentAtMs = clock.elapsed(), url = 'https://api.example/a') =>
-      connectivity.answered(epochMs + sentAtMs, clock.now(), url),
+      connectivity.recordAnswer(epochMs + sentAtMs, clock.now(), url),
     state() {
       const { status, since, nextCheckAt } = connectivity.getState();
       return [status, since - epochMs, nextCheckAt && nextCheckAt - epochMs];

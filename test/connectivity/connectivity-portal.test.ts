@@ -88,9 +88,9 @@ test('a connection without TLS that is sent to another origin proves nothing of 
   onTestFinished(() => steady.dispose());
   const client = new QueryClient({ defaultOptions: steady.defaultOptions });
   const { connectivity } = instanceOf(client, 'test');
-  const answered = vi.spyOn(connectivity as Connectivity, 'answered');
+  const recordAnswer = vi.spyOn(connectivity as Connectivity, 'recordAnswer');
   await steady.fetch('http://api.example/a');
-  expect(answered).not.toHaveBeenCalled();
+  expect(recordAnswer).not.toHaveBeenCalled();
   await steady.fetch('https://api.example/a');
-  expect(answered).toHaveBeenCalledTimes(1);
+  expect(recordAnswer).toHaveBeenCalledTimes(1);
 });

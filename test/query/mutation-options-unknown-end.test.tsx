@@ -10,7 +10,7 @@ import {
 import { describe, expect, test } from 'vitest';
 import { createHandle } from '../query/handle.ts';
 import { createOrderRig, type Send } from '../query/order-rig.tsx';
-import { watchMutation } from './watch.tsx';
+import { watchMutation } from '../react/watch.tsx';
 
 const mutationKey = ['order'];
 

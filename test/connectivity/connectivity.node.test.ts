@@ -7,7 +7,7 @@ import { expect, test, vi } from 'vitest';
 
 const refuse = () => Promise.reject(new TypeError('fetch failed'));
 
-test('on a server there is no probe, no timer, no listener, and React Query keeps its onlineManager', async () => {
+test('on a server there is no check, no timer, no listener, and React Query keeps its onlineManager', async () => {
   expect([typeof window, typeof document]).toEqual(['undefined', 'undefined']);
   vi.useFakeTimers();
   const setEventListener = vi.spyOn(onlineManager, 'setEventListener');
@@ -26,7 +26,7 @@ test('on a server there is no probe, no timer, no listener, and React Query keep
 });
 
 test('the hook renders: nothing is known yet, and nothing is wrong', () => {
-  const steady = createSteadfetch();
+  const steady = createSteadfetch({ connectivity: watchConnectivity() });
   const client = new QueryClient({ defaultOptions: steady.defaultOptions });
   function Network(): string {
     const { status, since, nextCheckAt, checkNow } = useConnectivity();

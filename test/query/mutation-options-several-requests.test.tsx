@@ -2,7 +2,7 @@ import { act } from '@testing-library/react';
 import { outcomeOf, mutationOptions } from 'steadfetch';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { createOrderRig, type Send } from '../query/order-rig.tsx';
-import { watchMutation } from './watch.tsx';
+import { watchMutation } from '../react/watch.tsx';
 
 const mutationKey = ['order'];
 const post = { method: 'POST' };
