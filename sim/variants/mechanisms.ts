@@ -20,7 +20,7 @@ const probes = 'origin/probe-schedule.ts';
 export const mechanisms: readonly Variant[] = [
   without(
     'health: nothing is taken for down, or paused',
-    linesOf('health.ts', 'vitals.ts', 'probe-schedule.ts', 'wait-queue.ts'),
+    linesOf('health.ts', 'vitals.ts', 'probe-schedule.ts', 'probing.ts', 'wait-queue.ts'),
     'origin/health.ts',
     'if (isDown() || chance > maxChance || failed.size < leastEndpoints) return false;',
     'if (chance >= 0) return false;',
@@ -84,20 +84,13 @@ export const mechanisms: readonly Variant[] = [
   without(
     'a probe is of the endpoint that has failed least',
     4,
-    admission,
+    'origin/probing.ts',
     'ask.risk * 1e6 + vitals.failures(ask.endpoint);',
     'ask.risk * 1e6;',
   ),
   without(
-    'what was sent before recovery and fails is no evidence',
-    3,
-    admission,
-    "const isStale = sign === 'outage' && sentAt < recoveredAt;",
-    'const isStale = sentAt < 0;',
-  ),
-  without(
     'slow start: what was paused goes at once',
-    linesOf('slow-start.ts') + linesOf('latency.ts'),
+    linesOf('slow-start.ts', 'latency.ts', 'release.ts'),
     'origin/slow-start.ts',
     'isOn = count > 0;',
     'isOn = count < 0;',
@@ -115,13 +108,6 @@ export const mechanisms: readonly Variant[] = [
     admission,
     'if (isBack) latency.forget();',
     '',
-  ),
-  without(
-    'background work goes slowly after an outage',
-    3,
-    'origin/slow-start.ts',
-    'const backgroundFactor = 5;',
-    'const backgroundFactor = 1;',
   ),
   without(
     'the end of a Retry-After is drawn',

@@ -18,12 +18,12 @@ const releases = (share: number, mostS: number): Variant => ({
   name: `${share} × the outage, at most ${mostS} s`,
   patches: [
     {
-      file: 'origin/admission.ts',
+      file: 'origin/release.ts',
       find: 'const releaseShare = 0.4;',
       replace: `const releaseShare = ${share};`,
     },
     {
-      file: 'origin/admission.ts',
+      file: 'origin/release.ts',
       find: 'const mostReleaseMs = 12_000;',
       replace: `const mostReleaseMs = ${mostS * 1000};`,
     },

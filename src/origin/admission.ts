@@ -7,7 +7,6 @@ import type { Tabs } from '../tabs/words.ts';
 import { createAlarm } from './alarm.ts';
 import { between } from './between.ts';
 import type { ConcurrencyCode } from './concurrency.ts';
-import type { Health } from './health.ts';
 import { createLatency } from './latency.ts';
 import { type Network, openNetwork } from './network.ts';
 import type { OriginOptions } from './options.ts';
@@ -15,15 +14,16 @@ import { createRateLimits } from './rate-limit.ts';
 import { type Budget, type BudgetCode, noBudget } from './retry-budget.ts';
 import type { Sign } from './sign.ts';
 import { createSlowStart } from './slow-start.ts';
+import { createProbing, type Down } from './probing.ts';
+import { createRelease } from './release.ts';
 import { createStatus, type OriginState } from './status.ts';
 import { createStore, type Readable } from './store.ts';
 import { createVitals, everything, forgetMs } from './vitals.ts';
 import {
   type Ask,
   createWaitQueue,
-  firstOf,
+  type Group,
   type Pause,
-  isForeground,
   type Target,
   type Waiter,
 } from './wait-queue.ts';
@@ -83,12 +83,6 @@ export interface Admission extends Readable<OriginState> {
   readonly dispose: () => void;
 }
 
-/** What was paused goes within this share of the outage, if answers are fast. */
-const releaseShare = 0.4;
-const leastReleaseMs = 1000;
-const mostReleaseMs = 12_000;
-/** After a Retry-After, what has waited for it goes within so long. */
-const limitSpreadMs = 1000;
 /** What another tab has found to be up, this one takes for that within so long: not all at once. */
 const followMs = 1500;
 
@@ -129,7 +123,6 @@ export function createAdmission(
   const inFlight = new Set<Target>();
   let lastFailure: unknown;
   let lastAskedAt = clock.now();
-  let recoveredAt = -Infinity;
   /** An outage was forgotten, and nobody has been told that it is over. */
   let isEndOwed = false;
   let wasOffline = isOffline();
@@ -154,16 +147,7 @@ export function createAdmission(
   /** Nothing but a free place is waited for. */
   const isQueue = ({ endpoint, limitScope }: Place): boolean =>
     !downFor(endpoint) && limitedUntil(limitScope) === -Infinity && !isOffline();
-  const probeAt = (scope: string, health: Health, waiters: readonly Waiting[]): number => {
-    const seen = waiters.filter(isForeground);
-    const expiresAt = Math.min(...seen.map((waiter) => waiter.expiresAt));
-    const at = health.probes.nextAt(seen.length > 0, expiresAt);
-    const since = Math.min(...seen.map(({ askedAt }) => askedAt));
-    const from = Math.max(since, health.probes.startedAt());
-    return Math.max(at, leader.waitsUntil(scope, seen.length > 0, from));
-  };
-
-  const grant = (ask: Target, probed?: readonly [scope: string, health: Health]): Permit => {
+  const grant = (ask: Target, probed?: Down): Permit => {
     const sentAt = clock.now();
     const { endpoint } = ask;
     let isFree = false;
@@ -193,46 +177,33 @@ export function createAdmission(
       },
     };
   };
-  const go = (waiter: Waiting, probed?: readonly [scope: string, health: Health]): void => {
+  const go = (waiter: Waiting, probed?: Down): void => {
     if (queue.remove(waiter)) waiter.take(grant(waiter.ask, probed));
   };
-  const waitersAt = (scope: string): readonly Waiting[] =>
-    scope === everything ? queue.all() : queue.all().filter(({ ask }) => ask.endpoint === scope);
   /** What was down is up: those who wait for it go, one after the other. */
   const recoverFrom = (scope: string, firstMs = 0): void => {
     const health = vitals.known(scope);
     if (!health?.isDown()) return;
-    const overMs = (clock.now() - health.downSince()) * releaseShare;
+    const downMs = clock.now() - health.downSince();
     health.reset();
-    startRelease(scope, overMs, firstMs);
+    startRelease(scope, downMs, firstMs);
   };
   const tellRecovery = (): void => recoveries.set(recoveries.getState() + 1);
-  const startRelease = (scope: string, overMs: number, firstMs = 0): void => {
-    recoveredAt = clock.now();
+  const startRelease = (scope: string, downMs: number, firstMs = 0): void => {
     if (scope === everything) vitals.reset();
     leader.leave(scope);
     tellRecovery();
-    const waiters = waitersAt(scope);
-    // All of it before the first pause ends.
-    const patienceMs = Math.min(...waiters.map(({ expiresAt }) => expiresAt)) - clock.now();
-    slowStart.begin({
-      count: waiters.length,
-      overMs: Math.min(Math.max(overMs, leastReleaseMs), mostReleaseMs, patienceMs),
-      endpoint: scope === everything ? undefined : scope,
-      firstMs,
-      isRecovery: true,
-    });
+    release.begin(scope, downMs, firstMs);
   };
   const record = (
     endpoint: string,
     sign: Sign,
     sentAt: number,
-    probed: readonly [scope: string, health: Health] | undefined,
+    probed: Down | undefined,
     error: unknown,
   ): void => {
     const latencyMs = clock.now() - sentAt;
-    const isStale = sign === 'outage' && sentAt < recoveredAt;
-    if (sign === 'nothing' || isStale) probed?.[1].probes.end(false);
+    if (sign === 'nothing') probed?.[1].probes.end(false);
     else if (sign === 'outage') {
       lastFailure = error;
       probed?.[1].probes.end(true);
@@ -253,104 +224,67 @@ export function createAdmission(
       }
       for (const [scope, downMs] of vitals.recordSuccess(endpoint, sentAt)) {
         line?.say({ kind: 'up', scope });
-        startRelease(scope, downMs * releaseShare);
+        startRelease(scope, downMs);
       }
     }
     const isNews = vitals.down().length > 0 || status.getState().status !== 'up';
     if (isNews || queue.size() > 0) pump();
   };
 
-  /** These go one after the other, for another reason than an outage. */
-  const spread = (waiters: readonly Waiting[], overMs: number): void => {
-    const [endpoint, ...others] = new Set(waiters.map(({ ask }) => ask.endpoint));
-    slowStart.begin({
-      count: waiters.length,
-      overMs,
-      endpoint: others.length === 0 ? endpoint : undefined,
-      isRecovery: false,
-    });
-  };
-
-  /** Its time is up: it goes where that is possible, and else its wait ends without. */
-  const expire = (waiter: Waiting): void => {
-    const { ask } = waiter;
-    const mayGo = !isOffline() && !downFor(ask.endpoint) && isPlaceFree() && !ask.isFailFast;
-    if (mayGo) go(waiter);
-    else if (queue.remove(waiter)) waiter.take(undefined);
-  };
-  /** Its turn comes soon: that is not missed for the end of a pause. */
-  const isNext = ({ ask }: Waiting): boolean =>
-    slowStart.isUnderWay(ask.endpoint) && isQueue(ask) && isPlaceFree();
-  const isOver = (waiter: Waiting, now: number): boolean =>
-    (waiter.ask.isFailFast && !isQueue(waiter.ask)) || (now >= waiter.expiresAt && !isNext(waiter));
   /** While the device is offline, those that need not leave it; and those that are not told to wait. */
-  const able = (): readonly Waiting[] =>
-    queue
-      .all()
+  const able = (): readonly Group<Permit>[] => {
+    const isOff = isOffline();
+    return queue
+      .groups()
       .filter(
-        ({ ask }) =>
-          (ask.mayBeOffline || !isOffline()) && limitedUntil(ask.limitScope) === -Infinity,
+        ({ limitScope, mayBeOffline }) =>
+          (mayBeOffline || !isOff) && limitedUntil(limitScope) === -Infinity,
       );
-  /** Sends the probes whose time has come. @returns when the next one comes. */
-  const probe = (now: number): number => {
+  };
+  const probing = createProbing(vitals, leader, queue, able);
+  const release = createRelease(clock, slowStart, queue, () =>
+    able().filter(({ endpoint }) => !downFor(endpoint)),
+  );
+  /** Their turn comes soon: that is not missed for the end of a pause. */
+  const isNext = (group: Group<Permit>): boolean =>
+    slowStart.isUnderWay(group.endpoint) && isQueue(group) && isPlaceFree();
+  /** Those whose time is up go where that is possible, and else their wait ends without. @returns when the next one's is. */
+  const expire = (now: number): number => {
     let next = Infinity;
-    for (const [scope, health] of vitals.down()) {
-      const waiting = able().filter(
-        ({ ask }) =>
-          scope === everything || (ask.endpoint === scope && downFor(scope)?.[0] === scope),
-      );
-      if (waiting.length === 0) {
-        if (waitersAt(scope).length === 0) leader.rest(scope);
-        continue;
+    for (const group of queue.groups()) {
+      const isRefused = group.isFailFast && !isQueue(group);
+      if (!isRefused && isNext(group)) continue;
+      if (isRefused || now >= group.expiresAt) {
+        const mayGo = !isOffline() && !downFor(group.endpoint) && !group.isFailFast;
+        for (const waiter of group.waiters) {
+          if (!isRefused && now < waiter.expiresAt) continue;
+          if (mayGo && isPlaceFree()) go(waiter);
+          else if (queue.remove(waiter)) waiter.take(undefined);
+        }
+        group.expiresAt = Math.min(...[...group.waiters].map(({ expiresAt }) => expiresAt));
       }
-      const at = probeAt(scope, health, waiting);
-      // The least risk, then the endpoint that has failed least often: a broken one must not keep its origin down.
-      const cost = ({ ask }: Waiting): number => ask.risk * 1e6 + vitals.failures(ask.endpoint);
-      const first = at <= now ? firstOf(waiting, cost) : undefined;
-      if (first) go(first, [scope, health]);
-      next = Math.min(next, first ? probeAt(scope, health, able()) : at);
+      next = Math.min(next, group.expiresAt);
     }
     return next;
-  };
-  /** Lets go whose turn it is. @returns when the next one's comes. */
-  const release = (now: number): number => {
-    for (;;) {
-      if (!isPlaceFree()) return Infinity;
-      const ready = able().filter(({ ask }) => !downFor(ask.endpoint));
-      const next = firstOf(ready);
-      if (!next) return Infinity;
-      const isPaced = slowStart.isUnderWay(next.ask.endpoint);
-      const at = slowStart.nextAt(isForeground(next));
-      if (isPaced && now < at) return at;
-      go(next);
-      if (isPaced) slowStart.advance();
-    }
   };
   const pump = (): void => {
     heart.look();
     const now = clock.now();
     forgetOld();
-    for (const scope of limits.ended()) {
-      const told = queue.all().filter(({ ask }) => ask.limitScope === scope);
-      if (told.length > 0 && !slowStart.isUnderWay()) spread(told, limitSpreadMs);
+    release.spread(limits.ended());
+    let next = Math.min(probing.send(now, go), release.run(now, isPlaceFree, go), expire(now));
+    const isWaiting = queue.size() > 0;
+    if (isWaiting) next = Math.min(next, leader.repeat(), limits.nextAt(scopes()));
+    else {
+      slowStart.stop();
+      if (isWatched() && !isDisposed && status.getState().status !== 'up')
+        next = Math.min(next, lastAskedAt + forgetMs, limits.nextAt());
     }
-    let next = Math.min(probe(now), release(now));
-    for (const waiter of queue.all()) if (isOver(waiter, now)) expire(waiter);
-    const waiters = queue.all();
-    if (waiters.length === 0) slowStart.stop();
-    else
-      next = Math.min(
-        next,
-        leader.repeat(),
-        limits.nextAt(waiters.map(({ ask }) => ask.limitScope)),
-      );
-    for (const waiter of waiters) if (!isNext(waiter)) next = Math.min(next, waiter.expiresAt);
-    if (waiters.length === 0 && isWatched() && !isDisposed && status.getState().status !== 'up')
-      next = Math.min(next, lastAskedAt + forgetMs, limits.nextAt());
     setAlarm(next);
-    beat(waiters.length > 0 ? Infinity : 0);
+    beat(isWaiting ? Infinity : 0);
     showAndTell();
   };
+  const scopes = (): string[] => queue.groups().map(({ limitScope }) => limitScope);
   const setAlarm = createAlarm(clock, pump);
   let isPumping = false;
   /** Once for all that come in one turn. */
@@ -376,28 +310,21 @@ export function createAdmission(
     const down = downFor(endpoint);
     if (limited > -Infinity) {
       // What is down as well is probed after both.
-      const probed = down ? probeTime(...down, queue.all()) : limited;
+      const probed = down ? probing.timeOf(down, queue.groups()) : limited;
       const retryAt = probed === undefined ? undefined : Math.max(limited, probed);
       return { reason: 'rate-limited', retryAt };
     }
     // Nobody knows whose turn is when.
     if (!down) return { reason: 'queued', retryAt: undefined };
-    return { reason: 'server-down', retryAt: probeTime(...down) };
-  };
-  /** When this tab probes; undefined where a probe is under way, or another tab's. */
-  const probeTime = (scope: string, health: Health, waiters = able()): number | undefined => {
-    if (health.probes.isProbing() || leader.isElsewhere(scope)) return undefined;
-    const waiting = waiters.filter(({ ask }) => scope === everything || ask.endpoint === scope);
-    return waiting.length > 0 ? probeAt(scope, health, waiting) : undefined;
+    return { reason: 'server-down', retryAt: probing.timeOf(down) };
   };
   const status = createStatus();
   const showAndTell = (): void => {
     const [down] = vitals.down();
-    const scopes = queue.all().map(({ ask }) => ask.limitScope);
-    const limited = limits.nextAt(scopes.length > 0 ? scopes : undefined);
     const waiting = queue.size();
+    const limited = limits.nextAt(waiting > 0 ? scopes() : undefined);
     if (down && (down[0] === everything || vitals.isOnlyOne(down[0])))
-      status.update({ status: 'down', retryAt: probeTime(...down), waiting });
+      status.update({ status: 'down', retryAt: probing.timeOf(down), waiting });
     else if (limited < Infinity)
       status.update({ status: 'rate-limited', retryAt: limited, waiting });
     else {
@@ -448,8 +375,7 @@ export function createAdmission(
       return waiter;
     },
     leave(waiter) {
-      queue.remove(waiter);
-      pump();
+      if (queue.remove(waiter)) pumpSoon();
     },
     force(waiter) {
       const down = downFor(waiter.ask.endpoint);
@@ -459,6 +385,7 @@ export function createAdmission(
     renew(waiter) {
       waiter.askedAt = clock.now();
       waiter.expiresAt = waiter.askedAt + waiter.ask.maxPauseMs;
+      waiter.group.expiresAt = Math.min(waiter.group.expiresAt, waiter.expiresAt);
       pump();
     },
     reconsider() {

@@ -11,7 +11,7 @@ interface Release {
   readonly endpoint?: string | undefined;
   /** The first goes after this time. @default 0 */
   readonly firstMs?: number | undefined;
-  /** Something that was down is up again: answers set the pace, and the background holds back. */
+  /** Something that was down is up again: answers set the pace. */
   readonly isRecovery: boolean;
 }
 
@@ -23,8 +23,8 @@ export interface SlowStart {
   /** The same, after an outage. */
   readonly isRecovery: () => boolean;
   readonly stop: () => void;
-  /** When the next one may go. Background waits longer. */
-  readonly nextAt: (isForeground: boolean) => number;
+  /** When the next one may go. */
+  readonly nextAt: () => number;
   /** One has gone. */
   readonly advance: () => void;
   /** An answer came, as fast as usual or not; or none did. */
@@ -38,8 +38,8 @@ const growth = 1.3;
 const cut = 0.5;
 const leastPace = 0.2;
 const mostPace = 4;
-/** The gap between two in the background, by that of the foreground. */
-const backgroundFactor = 5;
+/** A timer is late by less, as a rule: who it makes late does not make the next ones late. */
+const lateMs = 100;
 
 /** Latency is the signal: failures come too late. */
 export function createSlowStart(clock: Clock, random: Random): SlowStart {
@@ -51,6 +51,7 @@ export function createSlowStart(clock: Clock, random: Random): SlowStart {
   let lastAt = 0;
   let share = 0;
 
+  const nextAt = (): number => lastAt + (share * gapMs) / pace;
   return {
     begin({ count, overMs, endpoint, firstMs = 0, isRecovery }) {
       isOn = count > 0;
@@ -67,10 +68,9 @@ export function createSlowStart(clock: Clock, random: Random): SlowStart {
     stop() {
       isOn = false;
     },
-    nextAt: (isForeground) =>
-      lastAt + ((share * gapMs) / pace) * (isForeground || !isAfterOutage ? 1 : backgroundFactor),
+    nextAt,
     advance() {
-      lastAt = clock.now();
+      lastAt = Math.max(nextAt(), clock.now() - lateMs);
       share = between(random, 0.5, 1.5);
     },
     observe(isFast) {

@@ -44,17 +44,29 @@ export interface Ask extends Target {
 /** An attempt that waits. */
 export interface Waiter<P> {
   readonly ask: Ask;
+  readonly group: Group<P>;
   askedAt: number;
   expiresAt: number;
-  /** What whoever waits was told last. */
-  told?: Pause | undefined;
   /** Its wait ends: with a permit to be sent or, once its time is up, without. */
   readonly take: (permit: P | undefined) => void;
 }
 
-/** Those who wait at one origin. */
+/** Those who wait for the same: what holds for one of them holds for all. */
+export interface Group<P> extends Pick<
+  Ask,
+  'endpoint' | 'limitScope' | 'mayBeOffline' | 'isFailFast'
+> {
+  readonly waiters: Set<Waiter<P>>;
+  /** No pause in it ends before. */
+  expiresAt: number;
+  /** What they were told last, but for those who have come since. */
+  told: Pause | undefined;
+  fresh: Waiter<P>[];
+}
+
+/** Those who wait at one origin. Whatever is asked of it often is asked of its groups, which are few. */
 export interface WaitQueue<P> {
-  readonly all: () => readonly Waiter<P>[];
+  readonly groups: () => readonly Group<P>[];
   readonly size: () => number;
   readonly add: (ask: Ask, expiresAt: number, take: (permit: P | undefined) => void) => Waiter<P>;
   /** @returns whether it was still there. */
@@ -62,7 +74,7 @@ export interface WaitQueue<P> {
   /** Their time is longer by so much. */
   readonly extend: (ms: number) => void;
   /** Tells those who do not know it yet why they wait. */
-  readonly tell: (why: (ask: Ask) => Pause) => void;
+  readonly tell: (why: (group: Group<P>) => Pause) => void;
 }
 
 const ranks = { 'user-blocking': 0, 'user-visible': 1, background: 3 } as const;
@@ -77,55 +89,92 @@ export function isForeground({
   return ask.priority === 'user-blocking';
 }
 
-/** What the order of those who wait goes by. */
-type Queued = Pick<Waiter<never>, 'ask' | 'askedAt'>;
-
-const rankOf = (waiter: Queued): number =>
+const rankOf = <P>(waiter: Waiter<P>): number =>
   ranks[isForeground(waiter) ? waiter.ask.priority : 'background'];
 
 /** Who goes first: the foreground before the background, and what was asked for first before the rest. */
-export function firstOf<W extends Queued>(
-  waiters: readonly W[],
-  cost: (waiter: W) => number = () => 0,
-): W | undefined {
-  let first: { readonly waiter: W; readonly keys: readonly number[] } | undefined;
-  for (const waiter of waiters) {
-    const keys = [cost(waiter), rankOf(waiter), waiter.askedAt, waiter.ask.id];
-    if (!first || isBefore(keys, first.keys)) first = { waiter, keys };
+export function firstOf<P>(
+  groups: readonly Group<P>[],
+  costOf: (waiter: Waiter<P>) => number = () => 0,
+): Waiter<P> | undefined {
+  let first: Waiter<P> | undefined;
+  let [leastCost, leastRank] = [Infinity, Infinity];
+  for (const { waiters } of groups) {
+    for (const waiter of waiters) {
+      const cost = costOf(waiter);
+      if (cost > leastCost) continue;
+      const rank = rankOf(waiter);
+      if (first && cost === leastCost && !isBefore(waiter, rank, first, leastRank)) continue;
+      [first, leastCost, leastRank] = [waiter, cost, rank];
+    }
   }
-  return first?.waiter;
+  return first;
 }
 
-function isBefore(keys: readonly number[], others: readonly number[]): boolean {
-  const index = keys.findIndex((key, at) => key !== others[at]);
-  return index >= 0 && Number(keys[index]) < Number(others[index]);
+function isBefore<P>(
+  waiter: Waiter<P>,
+  rank: number,
+  other: Waiter<P>,
+  otherRank: number,
+): boolean {
+  if (rank !== otherRank) return rank < otherRank;
+  if (waiter.askedAt !== other.askedAt) return waiter.askedAt < other.askedAt;
+  return waiter.ask.id < other.ask.id;
 }
 
 export function createWaitQueue<P>(): WaitQueue<P> {
-  const waiters = new Set<Waiter<P>>();
+  const groups = new Map<string, Group<P>>();
+  let size = 0;
+
+  const groupOf = ({ endpoint, limitScope, mayBeOffline, isFailFast }: Ask): Group<P> => {
+    const key = `${endpoint}\n${limitScope}\n${mayBeOffline}\n${isFailFast}`;
+    let group = groups.get(key);
+    if (!group) {
+      for (const [old, { waiters }] of groups) if (waiters.size === 0) groups.delete(old);
+      const own = { endpoint, limitScope, mayBeOffline, isFailFast };
+      group = { ...own, waiters: new Set(), expiresAt: Infinity, told: undefined, fresh: [] };
+      groups.set(key, group);
+    }
+    return group;
+  };
   return {
-    all: () => [...waiters],
-    size: () => waiters.size,
+    groups: () => [...groups.values()].filter(({ waiters }) => waiters.size > 0),
+    size: () => size,
     add(ask, expiresAt, take) {
-      const waiter = { ask, askedAt: ask.askedAt, expiresAt, take };
-      waiters.add(waiter);
+      const group = groupOf(ask);
+      const waiter = { ask, group, askedAt: ask.askedAt, expiresAt, take };
+      group.waiters.add(waiter);
+      group.fresh.push(waiter);
+      group.expiresAt = Math.min(group.expiresAt, expiresAt);
+      size++;
       return waiter;
     },
-    remove: (waiter) => waiters.delete(waiter),
+    remove(waiter) {
+      const { waiters } = waiter.group;
+      const wasThere = waiters.delete(waiter);
+      if (wasThere) size--;
+      return wasThere;
+    },
     extend(ms) {
-      for (const waiter of waiters) waiter.expiresAt += ms;
+      for (const group of groups.values()) {
+        group.expiresAt += ms;
+        for (const waiter of group.waiters) waiter.expiresAt += ms;
+      }
     },
     tell(why) {
-      const known = new Map<string, Pause>();
-      // Who leaves while others are told is told no more.
-      for (const waiter of waiters) {
-        const { ask, told } = waiter;
-        const place = `${ask.endpoint}\n${ask.limitScope}`;
-        const pause = known.get(place) ?? why(ask);
-        known.set(place, pause);
-        if (told?.reason === pause.reason && told.retryAt === pause.retryAt) continue;
-        waiter.told = pause;
-        ask.onPause(pause);
+      for (const group of groups.values()) {
+        const { waiters, told, fresh } = group;
+        group.fresh = [];
+        if (waiters.size === 0) continue;
+        const pause = why(group);
+        const isSame = told?.reason === pause.reason && told.retryAt === pause.retryAt;
+        group.told = pause;
+        for (const waiter of isSame ? fresh : [...waiters]) {
+          // Something else is told meanwhile.
+          if (group.told !== pause) break;
+          // Who leaves while others are told is told no more.
+          if (waiters.has(waiter)) waiter.ask.onPause(pause);
+        }
       }
     },
   };

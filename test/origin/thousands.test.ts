@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { openOrigin } from './rig.ts';
+
+/** Pauses so many, and lets them go. Counted is how often it was asked whether somebody waits for one. */
+async function pauseMany(count: number) {
+  const { ask, send, advance, clock, log } = openOrigin();
+  send('a', 'outage');
+  send('a', 'outage');
+  let asked = 0;
+  const isForeground = (): boolean => ++asked > 0;
+  const waiting = Array.from({ length: count }, () => ask('a', { isForeground }));
+  await advance(0);
+  const askedAtFirst = asked;
+  await advance(1200);
+  expect(log.slice(2)).toEqual(['1200 a probe']);
+  return { waiting, askedAtFirst, clock, log, advance };
+}
+
+test('twice as many that are paused in one turn are twice the work, and not four times', async () => {
+  const one = await pauseMany(1000);
+  const two = await pauseMany(2000);
+  expect(two.askedAtFirst).toBe(2 * one.askedAtFirst);
+});
+
+test('of thousands whose turn it is, fifty go in one task', async () => {
+  const { waiting, clock, log, advance } = await pauseMany(2000);
+  waiting[0]?.settle('success');
+  // The timers of a busy page are late: now it is the turn of two hundred, and then of one.
+  const [sent, fired] = [log.length, clock.fired()];
+  clock.jump(900);
+  clock.advance(1);
+  expect([log.length - sent, clock.fired() - fired]).toEqual([201, 5]);
+  await advance(10_000);
+  expect(waiting.every(({ story }) => story.length === 1)).toBe(true);
+});
+
+test('eight thousand go within the time that eight would have, also where a timer rings every 50 ms', async () => {
+  const { waiting, clock } = await pauseMany(8000);
+  waiting[0]?.settle('success');
+  for (let beat = 0; beat < 40; beat++) {
+    clock.jump(49);
+    clock.advance(1);
+  }
+  expect(waiting.filter(({ story }) => story.length === 0)).toEqual([]);
+});
