@@ -33,6 +33,7 @@ export type { KeyForm } from './idempotency/key.ts';
 export type { MadeBy } from './lib/made-by.ts';
 export { outcomeOf } from './fetch/outcome-of.ts';
 export { rateLimitFields } from './fetch/rate-limit-fields.ts';
+export { fallback, type Fallback } from './query/fallback.ts';
 export type { FallbackContext } from './fetch/fallback.ts';
 export type { Listener, OperationResult, SteadfetchEvent } from './fetch/events.ts';
 export type { JsonInit, SteadyJson } from './fetch/json.ts';

@@ -12,7 +12,7 @@ import { checkOrigin } from '../origin/options.ts';
 import { createSteadyClock } from '../lib/steady-clock.ts';
 import { systemClock, systemRandom, systemTransport } from '../lib/clock.ts';
 import { checkNames } from '../lib/check.ts';
-import { checkMade, codeOf } from '../lib/made-by.ts';
+import { checkMade, codeOf, type MadeBy } from '../lib/made-by.ts';
 import { definePolicy, type PolicyOptions, presets } from '../policy/options.ts';
 import { createBrowserNetwork } from './browser-network.ts';
 import { endWithQuery } from './end-with-query.ts';
@@ -134,7 +134,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const retryPair = (
     kind: 'query' | 'mutation',
     own: PolicyOptions | undefined,
-    fallback?: unknown,
+    fallback?: MadeBy<'fallback'>,
   ): RetryPair =>
     register(createRetryPair(context, kind, own), {
       ...instance,
@@ -144,7 +144,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     });
   const queryOptions = ({ fallback, ...own }: QueryPolicyOptions = {}): RetryPair &
     QueryBasics => ({
-    ...retryPair('query', own, fallback),
+    ...retryPair('query', own, checkMade('steady.queryPolicy', 'fallback', fallback, 'fallback')),
     persister: createPersister(context),
     networkMode: 'online',
   });

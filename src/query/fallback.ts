@@ -1,21 +1,12 @@
 import type { Query, QueryClient } from '@tanstack/react-query';
-import { resolveFallback } from '../fetch/fallback.ts';
+import { type FallbackContext, resolveFallback } from '../fetch/fallback.ts';
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { Operations } from '../fetch/operations.ts';
 import { headersLimit } from '../fetch/time-limit.ts';
 import type { Clock } from '../lib/clock.ts';
+import { code, type MadeBy } from '../lib/made-by.ts';
+import { fallbackOf, showFallback, type ShownFallback } from './shown-fallback.ts';
 import { stopWatch, watchRecovery } from './when-back.ts';
-
-/** The failure that a query shows a fallback for. */
-interface ShownFallback {
-  readonly error: unknown;
-  /** The last data that was none. */
-  readonly lastData: unknown;
-  /** Which one of its data it is, counted as React Query does. */
-  readonly count: number;
-}
-
-const shown = new WeakMap<Query, ShownFallback>();
 
 /** What a fallback of a query stands on. */
 interface FallbackSource {
@@ -24,19 +15,47 @@ interface FallbackSource {
   readonly byQuery: WeakMap<Query, LiveOperation>;
 }
 
-/** What a query shows a fallback for right now; undefined when its data are its own. */
-export function fallbackOf(query: Query | undefined): ShownFallback | undefined {
-  const note = query && shown.get(query);
-  return note?.count === query?.state.dataUpdateCount ? note : undefined;
+/** What a fallback brings. */
+export interface FallbackCode {
+  readonly by: 'fallback';
+  readonly given: unknown;
+  readonly resolve: typeof resolveFallback;
+  readonly show: typeof show;
+}
+
+type Awaitable<T> = T | Promise<T>;
+
+/** What is shown in the place of a failure, made by `fallback`. */
+export interface Fallback<T = unknown> extends MadeBy<'fallback'> {
+  readonly [code]: { readonly by: 'fallback'; readonly given: T | (() => T) };
+}
+
+/**
+ * What a query, or `retry`, has when it fails for good: a value, or a function of the failure, which may
+ * be asynchronous. Where it is or returns `undefined`, throws, rejects, or takes longer than `timeout`,
+ * the failure stands.
+ *
+ * @example
+ * ```ts
+ * useQuery({ queryKey, queryFn, ...steady.queryPolicy({ fallback: fallback(({ lastData }) => lastData) }) });
+ * ```
+ */
+export function fallback<T>(
+  make: (context: FallbackContext) => Awaitable<T | undefined>,
+): Fallback<T>;
+export function fallback<T>(value: T): Fallback<T>;
+export function fallback(given: unknown): Fallback {
+  const made: FallbackCode = { by: 'fallback', given, resolve: resolveFallback, show };
+  return { [code]: made };
 }
 
 /**
  * What to show in the place of a failure; undefined when there is nothing. React Query takes it for
  * the data of the query: so it is marked as stale at once, and fetched again when its origin is back.
  */
-export async function fallBack(
+async function show(
   { clock, operations, byQuery }: FallbackSource,
-  fallback: unknown,
+  given: unknown,
   query: Query,
   live: LiveOperation,
   error: unknown,
@@ -45,12 +64,12 @@ export async function fallBack(
   const before = fallbackOf(query);
   const lastData = before ? before.lastData : query.state.data;
   const limitMs = headersLimit(operations.policyOf(live, {}).timeout);
-  const data = await resolveFallback(fallback, { error, lastData }, clock, limitMs);
+  const data = await resolveFallback(given, { error, lastData }, clock, limitMs);
   // A newer fetch, or a cancel, has come in between: this is no data of the query's.
   const isWanted = byQuery.get(query) === live && query.state.fetchStatus !== 'idle';
   if (data === undefined || !isWanted) return undefined;
   const note = { error, lastData, count: query.state.dataUpdateCount + 1 };
-  shown.set(query, note);
+  showFallback(query, note);
   const stop = client.getQueryCache().subscribe((event) => {
     if (event.query !== query || event.type !== 'updated') return;
     stop();

@@ -14,7 +14,8 @@ import type { Ends } from './end-with-query.ts';
 import type { Clock, Random } from '../lib/clock.ts';
 import type { FailureLedger } from './failure-ledger.ts';
 import { warn } from '../fetch/warn.ts';
-import { fallBack } from './fallback.ts';
+import { codeOf } from '../lib/made-by.ts';
+import type { FallbackCode } from './fallback.ts';
 import { showPause } from './show-pause.ts';
 import { isServer } from './is-server.ts';
 import { instanceBehind, ownFallback, ownPolicy } from './registry.ts';
@@ -72,8 +73,9 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
         ledger.add(live, error);
         refetchWhenBack(query, live, shared);
         const fallback = ownFallback(query.options);
-        if (fallback !== undefined && operations.conclude(live, error).kind === 'stop') {
-          const data = await fallBack(shared, fallback, query, live, error, context.client);
+        if (fallback && operations.conclude(live, error).kind === 'stop') {
+          const { given, show } = codeOf<FallbackCode>(fallback);
+          const data = await show(shared, given, query, live, error, context.client);
           if (data !== undefined) {
             operations.end(live, 'failed');
             return data as never;

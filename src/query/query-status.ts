@@ -1,7 +1,7 @@
 import type { Query } from '@tanstack/react-query';
 import { reportOf } from '../fetch/failure-report.ts';
 import { attemptsAllowed } from './attempts-allowed.ts';
-import { fallbackOf } from './fallback.ts';
+import { fallbackOf } from './shown-fallback.ts';
 import type { Instance } from './registry.ts';
 import { pausedAtOnce, pauseReason, idle, type RetryStatus, waitOf } from './retry-status.ts';
 

@@ -7,6 +7,7 @@ import type { Network } from '../origin/network.ts';
 import type { Origins } from '../origin/origins.ts';
 import type { Clock } from '../lib/clock.ts';
 import { reject } from '../lib/check.ts';
+import type { MadeBy } from '../lib/made-by.ts';
 import type { PolicyOptions } from '../policy/options.ts';
 import { isServer } from './is-server.ts';
 import type { RetryPair } from './retry-pair.ts';
@@ -28,7 +29,7 @@ export interface Instance extends LoopContext {
   /** The part of the policy that is these options' own. */
   readonly own: PolicyOptions | undefined;
   /** What a query of these options shows when it fails for good. */
-  readonly fallback?: unknown;
+  readonly fallback?: MadeBy<'fallback'> | undefined;
 }
 
 const instances = new WeakMap<object, Instance>();
@@ -59,7 +60,7 @@ export function instanceBehind(option: unknown): Instance | undefined {
 }
 
 /** What a query of these options shows when it fails for good. */
-export function ownFallback({ retry }: { readonly retry?: unknown }): unknown {
+export function ownFallback({ retry }: { readonly retry?: unknown }): Instance['fallback'] {
   return instanceBehind(retry)?.fallback;
 }
 

@@ -1,13 +1,14 @@
 import { reject } from '../lib/check.ts';
 import { definePolicy, type PolicyOptions } from '../policy/options.ts';
 import { limitAttempt } from '../fetch/attempt-limit.ts';
-import { type FallbackContext, resolveFallback } from '../fetch/fallback.ts';
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import { runLoop } from '../fetch/loop.ts';
 import type { Operations } from '../fetch/operations.ts';
 import { headersLimit } from '../fetch/time-limit.ts';
 import { untilAborted } from '../fetch/until-aborted.ts';
 import { warn } from '../fetch/warn.ts';
+import { checkMade, codeOf } from '../lib/made-by.ts';
+import type { Fallback, FallbackCode } from './fallback.ts';
 import { instanceOfSteady } from './registry.ts';
 import type { Steadfetch } from './steadfetch.ts';
 
@@ -33,17 +34,10 @@ export interface RetryOptions extends PolicyOptions {
   readonly idempotent?: boolean | undefined;
 }
 
-type Awaitable<T> = T | Promise<T>;
-
 /** What the loop resolves with when it fails for good. */
 export interface RetryFallback<T> {
-  /**
-   * A value, or a function of the failure, which may be asynchronous. Where it is or returns
-   * `undefined`, throws, rejects, or takes longer than `timeout`, the failure stands.
-   *
-   * @default none
-   */
-  readonly fallback?: T | ((context: FallbackContext) => Awaitable<T | undefined>) | undefined;
+  /** Made by `fallback`. @default none */
+  readonly fallback?: Fallback<T> | undefined;
 }
 
 /**
@@ -71,12 +65,13 @@ export async function retry<T>(
   const {
     signal: caller,
     idempotent,
-    fallback,
+    fallback: offered,
     ...own
   }: RetryOptions & RetryFallback<T> = options ?? {};
   if (process.env.NODE_ENV !== 'production' && typeof run !== 'function')
     reject('retry', 'its second argument', run, 'a function');
   definePolicy('retry', policy, own);
+  const fallback = checkMade('retry', 'fallback', offered, 'fallback');
   caller?.throwIfAborted();
   if (process.env.NODE_ENV !== 'production')
     warnOfNesting(operations, caller && signals.get(caller));
@@ -103,7 +98,8 @@ export async function retry<T>(
     const isForGood = live.decision?.kind === 'stop' && fallback !== undefined;
     if (!isForGood || caller?.aborted) throw error;
     const limitMs = headersLimit(operations.policyOf(live, {}).timeout);
-    const made = resolveFallback(fallback, { error, lastData: undefined }, clock, limitMs);
+    const { given, resolve } = codeOf<FallbackCode>(fallback);
+    const made = resolve(given, { error, lastData: undefined }, clock, limitMs);
     const data = await untilAborted(caller, made);
     if (data === undefined) throw error;
     return data as T;

@@ -33,12 +33,11 @@ export interface SteadfetchConfig extends OriginOptions {
 /** A policy for one query, and what it shows when it fails for good. */
 export interface QueryPolicyOptions extends PolicyOptions {
   /**
-   * What the query shows when it fails for good: a value, or a function of the failure (`({ lastData
-   * }) => lastData` keeps the last good data). It is not cached as fresh, `useFallback` says that it
-   * is one, and the real thing is fetched when the origin is back. Where it is `undefined`, the
-   * failure stands. @default none
+   * What the query shows when it fails for good: `fallback(({ lastData }) => lastData)` keeps the last
+   * good data. It is not cached as fresh, `useFallback` says that it is one, and the real thing is
+   * fetched when the origin is back. @default none
    */
-  readonly fallback?: unknown;
+  readonly fallback?: MadeBy<'fallback'> | undefined;
 }
 
 /**

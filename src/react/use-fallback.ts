@@ -1,6 +1,6 @@
 import { type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useSyncExternalStore } from 'react';
-import { fallbackOf } from '../query/fallback.ts';
+import { fallbackOf } from '../query/shown-fallback.ts';
 import { queryStatusesOf } from '../query/query-statuses.ts';
 
 /**

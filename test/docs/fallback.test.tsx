@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { act } from '@testing-library/react';
-import type { FallbackContext } from 'steadfetch';
+import { fallback } from 'steadfetch';
 import { useFallback } from 'steadfetch/react';
 import { expect, test } from 'vitest';
 import type { Span } from './draw.ts';
@@ -13,12 +13,14 @@ test('the timeline of a fallback is that of the code', async () => {
   const stage = createStage();
   const { rig } = stage;
   const seen: Span[] = [];
-  const fallback = ({ lastData }: FallbackContext) => lastData;
   function Prices() {
     const { data = 'nothing' } = useQuery({
       queryKey,
       queryFn: () => rig.steady.json<string>(`${api}/prices`),
-      ...rig.steady.queryPolicy({ fallback, maxPauseMs: 3000 }),
+      ...rig.steady.queryPolicy({
+        fallback: fallback(({ lastData }) => lastData),
+        maxPauseMs: 3000,
+      }),
       staleTime: 60_000,
     });
     const isFallback = useFallback(queryKey) !== undefined;

@@ -2,7 +2,8 @@ import { QueryClient } from '@tanstack/react-query';
 import { createSteadfetch } from 'steadfetch';
 import { expect, test } from 'vitest';
 import type { LiveOperation } from '../../src/fetch/live-operation.ts';
-import { fallBack } from '../../src/query/fallback.ts';
+import { fallback, type FallbackCode } from '../../src/query/fallback.ts';
+import { codeOf } from '../../src/lib/made-by.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { presets } from '../../src/policy/options.ts';
 
@@ -24,9 +25,10 @@ test('however often a fallback is shown while its origin is down, one listener w
     operations: { policyOf: () => presets.interactive } as never,
     byQuery: new WeakMap([[query, live]]),
   };
+  const { show } = codeOf<FallbackCode>(fallback('list prices'));
   for (let round = 0; round < 100; round++) {
     query.setState({ fetchStatus: 'fetching' });
-    const data = await fallBack(source, 'list prices', query, live, new Error('down'), client);
+    const data = await show(source, 'list prices', query, live, new Error('down'), client);
     expect(data).toBe('list prices');
   }
   expect(listeners.size).toBe(1);

@@ -1,4 +1,4 @@
-import { retry } from 'steadfetch';
+import { fallback, retry } from 'steadfetch';
 import { useQuery } from '@tanstack/react-query';
 import { act } from '@testing-library/react';
 import type { FallbackContext, QueryPolicyOptions } from 'steadfetch';
@@ -10,17 +10,21 @@ import { createRig, type Rig } from './rig.tsx';
 
 const queryKey = ['prices'];
 
-function show(rig: Rig, policy: QueryPolicyOptions) {
+interface Policy extends Omit<QueryPolicyOptions, 'fallback'> {
+  readonly fallback: unknown;
+}
+
+function show(rig: Rig, { fallback: given, ...policy }: Policy) {
   const story: string[] = [];
   function Prices() {
     const { data, status, isStale } = useQuery({
       queryKey,
       queryFn: () => rig.steady.json<string>('http://api.example/prices'),
       staleTime: 60_000,
-      ...rig.steady.queryPolicy(policy),
+      ...rig.steady.queryPolicy({ ...policy, fallback: fallback(given) }),
     });
-    const fallback = useFallback(queryKey);
-    const instead = fallback ? ' instead' : '';
+    const isInstead = useFallback(queryKey) !== undefined;
+    const instead = isInstead ? ' instead' : '';
     story.push(`${rig.elapsed()} ${status} ${String(data)}${isStale ? ' stale' : ''}${instead}`);
     return null;
   }
@@ -55,12 +59,12 @@ test('a failure that is still retried shows nothing in its place', async () => {
 test('a function is told the failure and the last good data', async () => {
   const rig = createRig();
   const told: FallbackContext[] = [];
-  const fallback = (context: FallbackContext): unknown => {
+  const given = (context: FallbackContext): unknown => {
     told.push(context);
     return context.lastData;
   };
   rig.server.plan('/prices', { body: 'yesterday' }, 404, 404);
-  const { story } = show(rig, { fallback });
+  const { story } = show(rig, { fallback: given });
   await rig.time.advance(0);
   await act(() => rig.client.refetchQueries({ queryKey }));
   await act(() => rig.client.refetchQueries({ queryKey }));
@@ -80,10 +84,10 @@ test.each([
   ],
   ['rejects', () => Promise.reject(new Error('mine'))],
   ['resolves with undefined', () => Promise.resolve(undefined)],
-])('where it %s, the failure stands', async (_what, fallback) => {
+])('where it %s, the failure stands', async (_what, given) => {
   const rig = createRig();
   rig.server.plan('/prices', 404);
-  const { story } = show(rig, { fallback });
+  const { story } = show(rig, { fallback: given });
   await rig.time.advance(1000);
   expect(story.at(-1)).toBe('0 error undefined stale');
   expect(rig.server.sent).toHaveLength(1);
@@ -92,11 +96,11 @@ test.each([
 test('a function may take its time, and its data are shown when they are there', async () => {
   const rig = createRig();
   rig.server.plan('/prices', 404);
-  const fallback = () =>
+  const given = () =>
     new Promise((resolve) => {
       setTimeout(() => resolve('from the disk'), 700);
     });
-  const { story } = show(rig, { fallback });
+  const { story } = show(rig, { fallback: given });
   await rig.time.advance(1000);
   expect(story.at(-1)).toBe('700 success from the disk stale instead');
 });
@@ -113,11 +117,11 @@ test('a function that never settles has the time of an attempt, and then the fai
 test('what it resolves with after the query was fetched anew is shown nowhere', async () => {
   const rig = createRig();
   rig.server.plan('/prices', 404, { body: 'today' });
-  const fallback = () =>
+  const given = () =>
     new Promise((resolve) => {
       setTimeout(() => resolve('from the disk'), 700);
     });
-  const { story } = show(rig, { fallback });
+  const { story } = show(rig, { fallback: given });
   await rig.time.advance(100);
   await act(() => rig.client.resetQueries({ queryKey }));
   await rig.time.advance(2000);
@@ -162,23 +166,29 @@ test('the loop resolves with its fallback when it fails for good', async () => {
   const rig = createRig();
   rig.server.plan('/prices', 404, 404);
   const load = () => rig.steady.json<string>('http://api.example/prices');
-  await expect(retry(rig.steady, load, { fallback: 'list prices' })).resolves.toBe('list prices');
-  const fallback = ({ error }: FallbackContext) => String(error);
-  await expect(retry(rig.steady, load, { fallback })).resolves.toMatch(/^HttpError: .* 404/);
+  await expect(retry(rig.steady, load, { fallback: fallback('list prices') })).resolves.toBe(
+    'list prices',
+  );
+  const given = ({ error }: FallbackContext) => String(error);
+  await expect(retry(rig.steady, load, { fallback: fallback(given) })).resolves.toMatch(
+    /^HttpError: .* 404/,
+  );
 });
 
 test('an asynchronous one of the loop counts when it resolves; else the failure stands', async () => {
   const rig = createRig();
   rig.server.plan('/prices', 404, 404, 404);
   const load = () => rig.steady.json<string>('http://api.example/prices');
-  const fallback = async () => 'from the disk';
-  await expect(retry(rig.steady, load, { fallback })).resolves.toBe('from the disk');
+  const given = async () => 'from the disk';
+  await expect(retry(rig.steady, load, { fallback: fallback(given) })).resolves.toBe(
+    'from the disk',
+  );
   const rejecting = () => Promise.reject(new Error('mine'));
-  await expect(retry(rig.steady, load, { fallback: rejecting })).rejects.toMatchObject({
+  await expect(retry(rig.steady, load, { fallback: fallback(rejecting) })).rejects.toMatchObject({
     status: 404,
   });
   const never = () => new Promise<string>(() => {});
-  const stuck = observe(retry(rig.steady, load, { fallback: never, timeout: 1000 }));
+  const stuck = observe(retry(rig.steady, load, { fallback: fallback(never), timeout: 1000 }));
   await rig.time.advance(1000);
   expect(stuck.error).toMatchObject({ status: 404 });
 });
