@@ -15,7 +15,7 @@ export interface JsonInit extends SteadyInit {
 }
 
 /**
- * Sends and reads JSON within one attempt. An answer without content (204, 205) is `null`.
+ * Sends and reads JSON within one attempt. An answer without content (204, 205, or to HEAD) is `null`.
  *
  * @throws what `steady.fetch` throws; an `UnexpectedContentError` when the answer says that it is no
  * JSON, as the page of a captive portal does (see `expect`); a SyntaxError when the body is not JSON; a TypeError when
@@ -35,7 +35,8 @@ export function createJson(fetch: SteadyFetch): SteadyJson {
       defaultExpect: 'json',
     };
     const response = await fetch(input, sent);
-    if (response.status === 204 || response.status === 205) return null as T;
+    const isEmpty = response.status === 204 || response.status === 205;
+    if (isEmpty || readParts(input, sent).method === 'HEAD') return null as T;
     return (await response.json()) as T;
   };
 }

@@ -1,5 +1,6 @@
 import { bindFetch } from '../fetch/bind-fetch.ts';
 import type { SteadyFetch } from '../fetch/create-fetch.ts';
+import { isNetworkError, isTimeoutError } from '../fetch/errors.ts';
 import { reportOf } from '../fetch/failure-report.ts';
 import type { Intent, PastStep } from '../fetch/intent.ts';
 import { mayBeDone } from '../fetch/is-in-doubt.ts';
@@ -177,8 +178,15 @@ export async function sendRow(
     const report = reportOf(error, clock.now());
     const isIdle = error instanceof IdleError;
     // Nobody knows what it has done: what goes on as if its tab had died may be repeated, or has a key.
+    const isLikeCrashed = isIdle && !(intent.isUnkeyed && !idempotent);
+    // It is done, and whoever waits for its answer gets one when it is done once more.
+    const isCutPut =
+      report.method === 'PUT' &&
+      report.failure.processed === 'yes' &&
+      live.unkeyed === 0 &&
+      (isNetworkError(error) || isTimeoutError(error));
     const decision: Decision =
-      isIdle && !(intent.isUnkeyed && !idempotent)
+      isLikeCrashed || isCutPut
         ? { kind: 'stop', reason: 'deadline', retryAt: undefined }
         : operations.conclude(live, error);
     live.decision = decision;

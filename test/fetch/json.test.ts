@@ -64,6 +64,12 @@ test.each([204, 205])('an answer of %i has no content: it is null', async (statu
   expect(await create(fakeServer(answer(status)))(url)).toBeNull();
 });
 
+test.each(['HEAD', 'head'])('an answer to %s has no content: it is null', async (method) => {
+  const server = fakeServer(answer(200, null, { 'content-type': 'application/json' }));
+  expect(await create(server)(url, { method })).toBeNull();
+  expect(await create(server)(new Request(url, { method }))).toBeNull();
+});
+
 test('a body that is not JSON stays the SyntaxError', async () => {
   const error = await rejectionOf(create(fakeServer(answer(200, '<html>')))(url));
   expect(error).toBeInstanceOf(SyntaxError);

@@ -503,3 +503,42 @@ describe('a handler that sends past its context', () => {
     expect(warnings()).toBe('');
   });
 });
+
+describe('a PUT that is done, and the body of whose answer breaks off', () => {
+  const put = (order: string, { json }: OutboxContext): Promise<unknown> =>
+    json(`${api}/orders/1`, { method: 'PUT', json: order });
+
+  test('is sent again, and has its answer then', async () => {
+    const { openTab, server, pass } = createBrowser();
+    server.rule = (arrival, nth) => {
+      if (nth < 3) arrival.cutBody();
+      else arrival.answer(200, { id: 1 });
+    };
+    const { outbox } = openTab({ handlers: { order: { mutationFn: put } } });
+    const { delivered } = outbox.submit('order', 'lamp');
+    await pass(10_000);
+    expect(await delivered).toEqual({ id: 1 });
+    expect(server.arrivals.map(({ body }) => body)).toEqual(Array(3).fill('"lamp"'));
+  });
+
+  test('is not, where something without a key was done beside it', async () => {
+    const { openTab, server, pass } = createBrowser();
+    server.rule = (arrival, nth) => {
+      if (nth === 2) arrival.cutBody();
+      else arrival.answer(200, { id: 1 });
+    };
+    const handlers = {
+      order: {
+        async mutationFn(order: string, context: OutboxContext) {
+          await context.json('https://other.example/orders', { json: order });
+          return put(order, context);
+        },
+      },
+    };
+    const { outbox } = openTab({ handlers });
+    outbox.submit('order', 'lamp');
+    await pass(10_000);
+    expect(server.arrivals).toHaveLength(2);
+    expect(await outbox.list()).toMatchObject([{ state: 'dead', reason: 'answer-lost' }]);
+  });
+});

@@ -26,6 +26,8 @@ export interface Arrival {
   readonly answer: (status: number, body?: unknown, headers?: Record<string, string>) => void;
   /** Something in between answers with a page of its own. */
   readonly answerPage: (html: string) => void;
+  /** It is done, and the connection is cut within the body of its answer. */
+  readonly cutBody: () => void;
   /** No answer comes: the connection is cut. */
   readonly cut: () => void;
   /** Nobody waits for its answer any more. */
@@ -175,6 +177,13 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
             awake(() => resolve(Response.json(answer, { status, headers }))),
           answerPage: (html) =>
             awake(() => resolve(new Response(html, { headers: { 'content-type': 'text/html' } }))),
+          cutBody: () =>
+            awake(() => {
+              const broken = new ReadableStream({
+                start: (stream) => stream.error(new TypeError('cut')),
+              });
+              resolve(new Response(broken, { headers: { 'content-type': 'application/json' } }));
+            }),
           cut: () => awake(() => reject(new TypeError('cut'))),
           isAborted: () => request.signal.aborted,
         };
