@@ -15,11 +15,11 @@ export interface PageLife {
 }
 
 /** After this time, a page whose requests were cut off is known to stay: a random time between the two. */
-const leastMs = 1000;
-const mostMs = 2000;
+const leastMs = 500;
+const mostMs = 1000;
 
 /** A page that was hidden by `pagehide` soon runs no timers. After this many timers, it is known to stay. */
-const mostTurns = 6;
+const mostTurns = 12;
 
 /** How long a navigation may wait for its server. When it ends, it cuts off what was sent meanwhile. */
 const leavingMs = 30_000;
