@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { draw, type Note, type Picture } from './draw.ts';
 
 /**
- * Pauses a picture of the docs against what has been recorded. What was recorded is asserted by the
+ * Compares a picture of the docs with what has been recorded. What was recorded is asserted by the
  * test itself, in words; `DRAW=1 npx vitest run --config test/vitest.config.ts --project unit
  * test/docs` then draws it.
  */

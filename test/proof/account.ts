@@ -46,7 +46,7 @@ interface Times {
   savedAt: number;
 }
 
-/** Pauses what pages have told, in the order in which it was heard, against the ledger. */
+/** Compares what pages have told, in the order in which it was heard, with the ledger. */
 export function settleAccount(
   orders: readonly CartOrder[],
   told: readonly Told[],

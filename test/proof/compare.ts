@@ -23,7 +23,7 @@ export interface Figures {
   readonly disturbed: number;
 }
 
-/** Pauses what people were told against the ledger. */
+/** Compares what people were told with the ledger. */
 export function compare(
   told: ReadonlyMap<number, Told>,
   ledger: Pick<Ledger, 'orders' | 'arrivals'>,
