@@ -34,6 +34,41 @@ function defaultsOf(option: string): string[] {
   return [...source.matchAll(doc)].map(([, text = '']) => plain(text));
 }
 
+/** Whether a page has the heading of an anchor, by the rules of GitHub. */
+function hasHeading(page: string, anchor: string): boolean {
+  const headings = [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\s-]/g, '')
+      .replaceAll(' ', '-'),
+  );
+  return headings.includes(anchor);
+}
+
+describe('docs/reference.md', () => {
+  const reference = read('docs/reference.md');
+  const typesIn = (path: string, pattern: RegExp): string[] =>
+    [...read(path).matchAll(pattern)].map(([, name = '']) => name);
+
+  test('has every event, and no other', () => {
+    const types = typesIn('src/fetch/events.ts', /readonly type: '([\w:]+)'/g);
+    expect(types.length).toBeGreaterThan(5);
+    const told = [...reference.matchAll(/^\| `(\w+:\w+|decision)` \|/gm)].map(([, name]) => name);
+    expect(told).toEqual(types);
+  });
+
+  test('has every error code, and no other', () => {
+    const [, list = ''] =
+      /type SteadfetchErrorCode =([^;]*);/.exec(read('src/fetch/errors.ts')) ?? [];
+    const codes = [...list.matchAll(/'([\w-]+)'/g)].map(([, name]) => name);
+    expect(codes.length).toBeGreaterThan(5);
+    const told = [...reference.matchAll(/^\| `([\w-]+)` \| `\w+Error` \|/gm)].map(
+      ([, name]) => name,
+    );
+    expect(told).toEqual(codes);
+  });
+});
+
 describe.each(pages)('%s', (page) => {
   const text = read(page);
 
@@ -45,10 +80,14 @@ describe.each(pages)('%s', (page) => {
     }
   });
 
-  test('links to what is there', () => {
-    const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)[^)]*\)/g)].map(([, link = '']) =>
-      join(dirname(page), link),
-    );
-    expect(links.filter((link) => !existsSync(join(root, link)))).toEqual([]);
+  test('links to what is there, also within a page', () => {
+    const links = [...text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)];
+    const broken = links.filter(([, path = '', anchor]) => {
+      const target = path === '' ? page : join(dirname(page), path);
+      return (
+        !existsSync(join(root, target)) || !(anchor === undefined || hasHeading(target, anchor))
+      );
+    });
+    expect(broken.map(([link]) => link)).toEqual([]);
   });
 });
