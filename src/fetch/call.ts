@@ -14,11 +14,23 @@ import {
   type TimeLimitContext,
 } from './time-limit.ts';
 
+/** What is done with a request that broke off while the page may be on its way out. */
+export interface Outlive {
+  readonly outlivePage: (call: Call, isWhole: boolean) => Promise<Response | undefined>;
+  readonly askAgain: (
+    call: Call,
+    response: Response,
+    isWhole: boolean,
+  ) => Promise<Response | undefined>;
+}
+
 /** What the fetch wrapper stands on. */
 export interface FetchContext extends Environment, TimeLimitContext {
   readonly transport: Transport;
   readonly findApi: FindApi;
   readonly operations: Operations;
+  /** Undefined where nobody watches the page. */
+  readonly outlive?: Outlive | undefined;
   /** The way out, past the gate of the origin. */
   readonly enter: Enter;
   /** The operation that the signal or the stack belongs to; else one for this request alone. */

@@ -12,12 +12,9 @@ import {
   transmit,
 } from './call.ts';
 import { failed, note } from './call-failure.ts';
-import type { Passed } from './keyed-init.ts';
 import type { KeyedRequest } from './keyed-request.ts';
 import type { KeyCode } from './keys.ts';
-import { outlivePage } from './outlive.ts';
 import type { SentFacts, Settle } from './passage.ts';
-import { prepare } from './prepare.ts';
 import { classify, judge } from './classify-response.ts';
 import { checkExpect } from './expected-content.ts';
 import { keepReferrer, readInit } from './read-init.ts';
@@ -31,6 +28,7 @@ import {
   shown,
 } from './request-parts.ts';
 import type { JsonSteadyInit, SteadyInit } from './steady-init.ts';
+import type { SubmissionCode } from './submission-code.ts';
 import { targetOf } from './target.ts';
 import { noteUnkeyed } from './wants-key.ts';
 import { warn } from './warn.ts';
@@ -71,13 +69,22 @@ export function createFetch(context: FetchContext): SteadyFetch {
   ): Promise<Response> => {
     const { signal } = parts;
     const { live } = facts;
-    const keyed =
-      facts.own || live.intent || init.idempotencyKey !== undefined || init.step !== undefined
-        ? await prepare(context, facts, signal, addKey(context, facts, { parts, init }))
-        : undefined;
+    const passed = { parts, init };
     const profile = facts.api?.idempotency;
-    const noting = !keyed && profile && codeOf<KeyCode>(profile).noteStray(operations, facts);
-    if (noting) await prepare(context, facts, signal, noting);
+    const keys = profile && codeOf<KeyCode>(profile);
+    const submission = live.submission as SubmissionCode | undefined;
+    let keyed: KeyedRequest | undefined;
+    if (
+      !facts.own &&
+      !live.intent &&
+      init.idempotencyKey === undefined &&
+      init.step === undefined
+    ) {
+      const noting = keys?.noteStray(context, facts, signal);
+      if (noting) await noting;
+    } else if (profile) keyed = await keys?.add(context, profile, facts, passed);
+    else if (submission) submission.noteUnkeyed(operations, facts, passed);
+    else if (process.env.NODE_ENV !== 'production') noteUnkeyed(operations, facts, passed);
     facts.step = keyed?.step;
     if (keyed) facts.keyed = true;
     const sent = keyed?.init ?? init;
@@ -99,7 +106,8 @@ export function createFetch(context: FetchContext): SteadyFetch {
         throw expired;
       }
       // It goes once its intent is safe where it is kept.
-      if (live.intent?.kept) await prepare(context, facts, signal, live.intent.kept());
+      const keeping = submission?.whenKept(context, facts, signal);
+      if (keeping) await keeping;
       const wasUsed = isBodySpent(parts, sent);
       const call = startCall(
         { context, facts, input, caller: signal, keyed, number: ++lastRequest, settle, endRequest },
@@ -147,18 +155,6 @@ export function createFetch(context: FetchContext): SteadyFetch {
 /** Nobody needs to know how a request ended that no server was asked by. */
 const atNoGate: Settle = () => {};
 
-/** With the key that it is to carry, where its API is declared to take one. */
-async function addKey(
-  context: FetchContext,
-  facts: SentFacts,
-  passed: Passed,
-): Promise<KeyedRequest | undefined> {
-  const profile = facts.api?.idempotency;
-  if (profile) return codeOf<KeyCode>(profile).add(context, profile, facts, passed);
-  noteUnkeyed(context.operations, facts, passed);
-  return undefined;
-}
-
 /** What is known of a request before it goes anywhere. */
 function gather(context: FetchContext, parts: RequestParts, init: JsonSteadyInit): SentFacts {
   const { method, url, signal } = parts;
@@ -205,7 +201,7 @@ async function sendAgain(
   const { caller, facts, signal } = call;
   let cause = rejection;
   try {
-    const response = await outlivePage(call, true);
+    const response = await call.context.outlive?.outlivePage(call, true);
     if (response) return response;
   } catch (error) {
     cause = error;

@@ -1,7 +1,6 @@
 import type { Failure } from '../policy/outcome.ts';
 import { type Call, endCall, untilStopped } from './call.ts';
 import { failed, notParsed } from './call-failure.ts';
-import { askAgain } from './outlive.ts';
 import { noLimit, setLimit } from './time-limit.ts';
 
 /** What the readers of a guarded Response need. */
@@ -94,7 +93,7 @@ function createPrototype(native: Response): object {
     } catch (cause) {
       // Chromium puts a TypeError of its own in the place of what that stream broke with.
       if (guard.broken || idleMs) throw guard.broken ? guard.broken.error : cause;
-      const next = await askAgain(call, original, !answer);
+      const next = await call.context.outlive?.askAgain(call, original, !answer);
       if (!next) throw failed(call, cause, original, answer);
       value = await untilStopped(call, readNative.call(next)).catch((error: unknown) => {
         throw failed(call, error, original, answer);
@@ -173,7 +172,7 @@ function guardBody(source: () => Body, guard: Guard): Body {
           controller.byobRequest?.respond(0);
         } catch (cause) {
           setLimit(call, limit);
-          await askAgain(call, original, false);
+          await call.context.outlive?.askAgain(call, original, false);
           guard.broken = { error: failed(call, cause, original, answer) };
           controller.error(guard.broken.error);
           // It may not have heeded the signal.

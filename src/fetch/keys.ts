@@ -1,6 +1,6 @@
-import type { Clock } from '../lib/clock.ts';
 import { serializeKey } from '../idempotency/key.ts';
 import { failures } from '../policy/outcome.ts';
+import type { FetchContext } from './call.ts';
 import { insertBodyKey, readBodyKey } from './body-key.ts';
 import { reportFailure } from './failure-report.ts';
 import { isSameBody } from './fixed-body.ts';
@@ -13,17 +13,12 @@ import type { LiveOperation } from './live-operation.ts';
 import { boundaryOf } from './multipart.ts';
 import type { Operations } from './operations.ts';
 import type { SentFacts } from './passage.ts';
+import { prepare } from './prepare.ts';
 import { readHeaders, type RequestParts, toUrl } from './request-parts.ts';
 import { noteStray } from './stray.ts';
 import { takeStep } from './take-step.ts';
 import { checkNames, isKeyWanted } from './wants-key.ts';
 import { warn } from './warn.ts';
-
-/** What the code of keys stands on. */
-interface KeysContext {
-  readonly clock: Clock;
-  readonly operations: Operations;
-}
 
 /** What a profile brings: gives requests their idempotency keys, and holds their bytes. */
 export interface KeyCode {
@@ -40,13 +35,17 @@ export interface KeyCode {
    * @throws TypeError when its key or its body cannot be sent.
    */
   readonly add: (
-    context: KeysContext,
+    context: FetchContext,
     profile: IdempotencyProfile,
     facts: SentFacts,
     passed: Passed,
   ) => Promise<KeyedRequest | undefined>;
   /** Notes a request without a key, which may be part of a mutation. @returns what it waits for. */
-  readonly noteStray: (operations: Operations, facts: SentFacts) => Promise<unknown> | undefined;
+  readonly noteStray: (
+    context: FetchContext,
+    facts: SentFacts,
+    signal: AbortSignal | undefined,
+  ) => Promise<unknown> | undefined;
 }
 
 export const keyCode: KeyCode = {
@@ -55,25 +54,36 @@ export const keyCode: KeyCode = {
     if (body !== undefined) return readBodyKey(init.body, body);
     return readHeaders(request, init).get(header) || undefined;
   },
-  async add({ clock, operations }, profile, facts, passed) {
-    const { live, own } = facts;
-    checkNames(facts, passed.init);
-    if (!isKeyWanted(facts, passed.init)) return undefined;
-    try {
-      const step = await identify(operations, facts, passed);
-      if (live.intent) live.intent.isRepeatable = true;
-      return {
-        init: withKey(profile, passed, step, own),
-        step,
-        ...judgeAnswers(profile, step, live, clock),
-      };
-    } catch (error) {
-      reportFailure(error, { ...facts, failure: failures.invalid });
-      throw error;
-    }
+  add: (context, profile, facts, passed) =>
+    prepare(context, facts, passed.parts.signal, addKey(context, profile, facts, passed)),
+  noteStray(context, facts, signal) {
+    const keeping = noteStray(context.operations, facts);
+    return keeping && prepare(context, facts, signal, keeping);
   },
-  noteStray,
 };
+
+async function addKey(
+  { clock, operations }: FetchContext,
+  profile: IdempotencyProfile,
+  facts: SentFacts,
+  passed: Passed,
+): Promise<KeyedRequest | undefined> {
+  const { live, own } = facts;
+  checkNames(facts, passed.init);
+  if (!isKeyWanted(facts, passed.init)) return undefined;
+  try {
+    const step = await identify(operations, facts, passed);
+    if (live.intent) live.intent.isRepeatable = true;
+    return {
+      init: withKey(profile, passed, step, own),
+      step,
+      ...judgeAnswers(profile, step, live, clock),
+    };
+  } catch (error) {
+    reportFailure(error, { ...facts, failure: failures.invalid });
+    throw error;
+  }
+}
 
 async function identify(
   operations: Operations,

@@ -114,6 +114,8 @@ export interface LiveOperation {
   readonly idempotent?: boolean | undefined;
   /** Its idempotency key, where it has one. */
   readonly intent?: Intent | undefined;
+  /** The code that goes with an intent. */
+  readonly submission?: object | undefined;
   /** Its keyed requests so far, with the bytes that they send, until it ends. */
   steps?: Steps | undefined;
   /** Nobody retries its attempts, so that a loop inside it is the only one. */
@@ -134,6 +136,7 @@ export type OperationInit = Partial<
     | 'policy'
     | 'idempotent'
     | 'intent'
+    | 'submission'
     | 'isSingle'
     | 'attempt'
     | 'request'

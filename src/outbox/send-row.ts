@@ -1,4 +1,5 @@
 import { bindFetch } from '../fetch/bind-fetch.ts';
+import { submissionCode } from '../fetch/submission-code.ts';
 import type { SteadyFetch } from '../fetch/create-fetch.ts';
 import { isNetworkError, isTimeoutError } from '../fetch/errors.ts';
 import { reportOf } from '../fetch/failure-report.ts';
@@ -130,6 +131,7 @@ export async function sendRow(
   const live = operations.begin('mutation', {
     policy,
     intent,
+    submission: submissionCode,
     idempotent,
     attempt: attempts,
     isUrged,

@@ -67,7 +67,9 @@ const trusting: Pick<Connectivity, 'recordAnswer' | 'recordNoAnswer'> = {
 export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   if (process.env.NODE_ENV !== 'production') checkNames(operation, config, names);
   const origin = checkOrigin(operation, config);
-  const watch = checkMade(operation, 'connectivity', config.connectivity, 'watchConnectivity');
+  const { connectivity } = config;
+  const watching = checkMade(operation, 'connectivity', connectivity, 'watchConnectivity');
+  const watch = watching && codeOf<ConnectivityCode>(watching);
   const rateLimit = checkMade(operation, 'rateLimit', config.rateLimit, 'rateLimitFields');
   const { clock: wall = systemClock, random = systemRandom, apis = [] } = config;
   const { fetch: transport = systemTransport } = config;
@@ -83,7 +85,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
 
   const heart = createHeart(clock);
   const browser = createBrowserNetwork(heart);
-  const watched = (watch && codeOf<ConnectivityCode>(watch))?.open({
+  const watched = watch?.open({
     clock,
     random,
     heart,
@@ -110,6 +112,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     operations,
     signals,
     ledger,
+    outlive: watch?.outlive,
     ends,
     wake,
     byQuery,

@@ -10,6 +10,7 @@ import type { SteadyFetch } from '../fetch/create-fetch.ts';
 import { createJson, type SteadyJson } from '../fetch/json.ts';
 import type { Intent, PastStep } from '../fetch/intent.ts';
 import { runLoop } from '../fetch/loop.ts';
+import { submissionCode } from '../fetch/submission-code.ts';
 import { reject } from '../lib/check.ts';
 import { createIdempotencyKey } from '../idempotency/key.ts';
 import { definePolicy, type PolicyOptions } from '../policy/options.ts';
@@ -175,7 +176,7 @@ function run(
   const known = answer?.();
   if (known) return Promise.resolve(known.data);
   throwIfRefused(mutation);
-  const live = operations.begin('mutation', { policy, intent });
+  const live = operations.begin('mutation', { policy, intent, submission: submissionCode });
   const controller = new AbortController();
   const { signal } = controller;
   signals.set(signal, live);

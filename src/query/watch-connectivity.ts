@@ -1,6 +1,8 @@
 import { type ConnectivityOptions, checkConnectivity, sendCheck } from '../connectivity/check.ts';
 import { type Connectivity, createConnectivity } from '../connectivity/connectivity.ts';
 import { browserHint, type PageLife, watchPageLife } from '../connectivity/page-life.ts';
+import type { Outlive } from '../fetch/call.ts';
+import { askAgain, outlivePage } from '../fetch/outlive.ts';
 import type { Heart } from '../origin/heart.ts';
 import type { Clock, Random, Transport } from '../lib/clock.ts';
 import { code, type MadeBy } from '../lib/made-by.ts';
@@ -18,6 +20,7 @@ interface WatchContext {
 /** What the watch over the network brings. */
 export interface ConnectivityCode {
   readonly by: 'watchConnectivity';
+  readonly outlive: Outlive;
   readonly open: (context: WatchContext) => {
     readonly connectivity: Connectivity;
     /** Undefined where there is no page. */
@@ -42,6 +45,7 @@ export function watchConnectivity(options: ConnectivityOptions = {}): MadeBy<'wa
   const check = checkConnectivity('watchConnectivity', options);
   const made: ConnectivityCode = {
     by: 'watchConnectivity',
+    outlive: { outlivePage, askAgain },
     open({ clock, random, heart, transport, knownOrigins }) {
       const hint = browserHint();
       const page = watchPageLife(clock, random);

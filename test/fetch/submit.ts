@@ -7,6 +7,7 @@ import {
 } from 'steadfetch';
 import type { Intent } from '../../src/fetch/intent.ts';
 import type { LiveOperation } from '../../src/fetch/live-operation.ts';
+import { submissionCode } from '../../src/fetch/submission-code.ts';
 import { instanceOfSteady } from '../../src/query/registry.ts';
 import { noOrigin } from '../setup/no-origin.ts';
 
@@ -44,6 +45,7 @@ export function createSubmitter(
     fetch: steady.fetch,
     async submit(run, intent, attempts) {
       const live = operations.begin('mutation', {
+        submission: submissionCode,
         intent: { key: intentKey, createdAt: clock.now(), ...intent },
         ...(attempts !== undefined && { idempotent: true, policy: endless }),
       });
