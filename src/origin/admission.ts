@@ -310,7 +310,9 @@ export function createAdmission(
     const down = downFor(endpoint);
     if (limited > -Infinity) {
       // What is down as well is probed after both.
-      const probed = down ? probing.timeOf(down, queue.groups()) : limited;
+      // In a release nobody knows whose turn is when.
+      const isPaced = slowStart.isUnderWay(endpoint);
+      const probed = down ? probing.timeOf(down, queue.groups()) : isPaced ? undefined : limited;
       const retryAt = probed === undefined ? undefined : Math.max(limited, probed);
       return { reason: 'rate-limited', retryAt };
     }

@@ -10,6 +10,10 @@ export interface ProbeSchedule {
    * those waits ends; a last probe goes shortly before.
    */
   readonly nextAt: (isForeground: boolean, expiresAt: number) => number;
+  /** What was shown as the time of the next probe; `Infinity` where nothing was. */
+  readonly promisedAt: () => number;
+  /** The next one comes no later. */
+  readonly promise: (at: number) => void;
   /** A probe is under way, and its answer is still waited for. */
   readonly isProbing: () => boolean;
   /** When the last one began. */
@@ -83,6 +87,10 @@ export function createProbeSchedule(clock: Clock, random: Random): ProbeSchedule
       promisedAt = Math.min(promisedAt, at);
       if (!isProbing()) return promisedAt;
       return Math.min(startedAt + longestProbeMs, isForeground ? lastChanceAt : Infinity);
+    },
+    promisedAt: () => (isOut ? Infinity : promisedAt),
+    promise(at) {
+      promisedAt = Math.min(promisedAt, at);
     },
     isProbing,
     startedAt: () => startedAt,

@@ -90,7 +90,10 @@ export function createVitals(clock: Clock, random: Random, options: HealthOption
       // What is down by itself says nothing of the others.
       const isEvidence = origin.isDown() || !own.isDown();
       const hasTripped = own.recordFailure(endpoint, sentAt);
-      return (isEvidence && origin.recordFailure(endpoint, sentAt)) || hasTripped;
+      if (!isEvidence || !origin.recordFailure(endpoint, sentAt)) return hasTripped;
+      // The countdown that one of them shows goes on.
+      for (const { probes } of endpoints.values()) origin.probes.promise(probes.promisedAt());
+      return true;
     },
     recordSuccess(endpoint, sentAt) {
       answeredAt = clock.now();
