@@ -20,7 +20,10 @@ export function enterDecision(
   if (!isOwn && mayBeDone(report, live)) live.doubts++;
   const isEnd = decision.kind === 'stop' && live.ref.kind === 'mutation';
   const failure = isEnd ? endOf(live, error, report) : report.failure;
-  reportFailure(error, { ...report, failure, live, decision });
+  report.failure = failure;
+  report.live = live;
+  report.decision = decision;
+  reportFailure(error, report);
 }
 
 /**

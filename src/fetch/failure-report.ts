@@ -1,3 +1,4 @@
+import { Given } from '../lib/given.ts';
 import { classifyAnswer, type Failure, failures } from '../policy/outcome.ts';
 import type { Decision } from '../policy/decide.ts';
 import { isIdempotentMethod } from '../policy/operation.ts';
@@ -26,33 +27,63 @@ export function isRepeatable({ keyed, idempotent, method = '' }: RequestFacts): 
   return !!keyed || !!idempotent || isIdempotentMethod(method);
 }
 
-/** A failure, and what is known of its request. */
-export interface FailureReport extends RequestFacts {
-  readonly failure: Failure;
-  /** What was decided about it. */
-  readonly decision?: Decision;
+/** The operations that have failed with one error, where React Query decides whether they go on. */
+export interface Failed {
+  /** The only one, or the one that React Query has asked about last. */
+  latest?: LiveOperation | undefined;
+  /** Where there are several: those that it has not asked about, in order. */
+  queue?: Set<LiveOperation> | undefined;
 }
 
-// On the side, not on the errors: the caller's abort reason and a SyntaxError of `json()` stay
-// what they are, and still say what they meant.
-const reports = new WeakMap<object, FailureReport>();
+/** A failure, and what is known of its request. */
+export interface FailureReport extends RequestFacts, Failed {
+  failure: Failure;
+  live?: LiveOperation;
+  /** What was decided about it. */
+  decision?: Decision;
+}
 
-export function reportFailure(error: unknown, report: FailureReport): void {
-  if (isObject(error)) reports.set(error, report);
+/**
+ * An error with its report, which nobody sees: the caller's abort reason and a SyntaxError of `json()`
+ * stay what they are, and still say what they meant.
+ */
+class Reported extends Given {
+  #report: FailureReport;
+  constructor(error: object, report: FailureReport) {
+    super(error);
+    this.#report = report;
+  }
+  static write(error: object, report: FailureReport): void {
+    if (!(#report in error)) void new Reported(error, report);
+    else if (error.#report !== report) {
+      const { latest, queue } = error.#report;
+      error.#report = { latest, queue, ...report };
+    }
+  }
+  static read(error: object): FailureReport | undefined {
+    return #report in error ? error.#report : undefined;
+  }
+}
+
+/** @returns Whether the error can carry it: a value that is no object cannot. */
+export function reportFailure(error: unknown, report: FailureReport): boolean {
+  try {
+    Reported.write(error as object, report);
+    return true;
+  } catch {
+    // Nor can what is frozen, in an engine where that keeps private fields away, too.
+    return false;
+  }
 }
 
 /** The report of a failure: ours, or what can be read from the error of another client. */
 export function reportOf(error: unknown, nowMs: number): FailureReport {
   try {
-    return (isObject(error) && reports.get(error)) || readForeign(error as Foreign, nowMs);
+    return Reported.read(error as object) ?? readForeign(error as Foreign, nowMs);
   } catch {
     // Not an object, or a getter of somebody else's error threw: then nothing is known.
     return { failure: failures.error };
   }
-}
-
-function isObject(value: unknown): value is object {
-  return Object(value) === value;
 }
 
 interface Foreign {
@@ -72,13 +103,15 @@ interface Foreign {
 function readForeign(error: Foreign, nowMs: number): FailureReport {
   const { status, headers } = error.response ?? error;
   const method = error.config?.method ?? error.request?.method;
-  const header = (name: string): string =>
-    `${headers?.get ? headers.get(name) : (headers?.[name] as string | undefined)}`;
-  return {
-    ...(typeof method === 'string' && { method: method.toUpperCase() }),
-    failure:
-      typeof status === 'number' && status >= 300 && headers
-        ? classifyAnswer({ status, header }, nowMs, false)
-        : failures.error,
-  };
+  let failure = failures.error;
+  if (typeof status === 'number' && status >= 300 && headers) {
+    const header = (name: string): string | undefined => {
+      const value = headers.get
+        ? headers.get(name)
+        : (headers[name] as string | number | undefined);
+      return value === null || value === undefined ? undefined : `${value}`;
+    };
+    failure = classifyAnswer({ status, header }, nowMs, false);
+  }
+  return typeof method === 'string' ? { method: method.toUpperCase(), failure } : { failure };
 }

@@ -1,3 +1,4 @@
+import { Given } from '../lib/given.ts';
 import type { Failure } from '../policy/outcome.ts';
 import { type Call, endCall, untilStopped } from './call.ts';
 import { failed, notParsed } from './call-failure.ts';
@@ -20,15 +21,7 @@ export interface Guard {
 
 type Body = ReadableStream<Uint8Array<ArrayBuffer>>;
 
-/** Its constructor returns what it is given, so that a class that extends it can mark that. */
-const Given = function (given: object): object {
-  return given;
-} as unknown as new (given: object) => object;
-
-/**
- * A Response with a private field, added to the one that is there. A WeakMap would do, but the
- * garbage collector works longer for it than all the rest of a call takes.
- */
+/** A Response with a private field, added to the one that is there. */
 class Guarded extends Given {
   #guard: Guard;
   constructor(response: object, guard: Guard) {

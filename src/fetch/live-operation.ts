@@ -69,11 +69,11 @@ export interface LiveOperation {
   unkeyed: number;
   /** In development: the requests of this attempt that failed. One of them again is a second loop. */
   failedRequests?: Set<string> | undefined;
-  previousBackoffMs?: number;
+  previousBackoffMs: number | undefined;
   /** What does not count against its deadline: it was paused, or asleep with its page or machine. */
   pausedMs: number;
   /** Until when that is counted. */
-  pausedTo?: number;
+  pausedTo: number | undefined;
   /** Its requests that wait at the gate of an origin, and since when. */
   pauses: readonly PausedAttempt[];
   pausedSince?: number;
@@ -89,21 +89,24 @@ export interface LiveOperation {
   /** A permit that was given before the attempt began. */
   pass: Pass | undefined;
   /** It need not leave the device: React Query's `networkMode` says so. */
-  mayBeOffline?: boolean;
+  mayBeOffline: boolean | undefined;
   /** Its answers may come from a service worker, and prove nothing of the network. */
-  isUnproven?: () => boolean;
+  isUnproven: (() => boolean) | undefined;
   /** A user has asked for its next request: it goes whatever is known of its origin. */
   isUrged?: boolean | undefined;
   /** The attempt that the retry budget was last asked about. */
   paidFor: number;
   decision?: Decision | undefined;
   /** When React Query, which was told to wait so long, goes on, in epoch milliseconds. */
-  dueAt?: number;
+  dueAt: number | undefined;
   /** The app's own `retry` may go on where the policy stops: it ends when its query does. */
-  endsWithQuery?: boolean | undefined;
+  endsWithQuery: boolean | undefined;
   lastError?: unknown;
+  /** What its failures in React Query are entered in, and whether it was asked about the last one. */
+  ledger: object | undefined;
+  isAsked: boolean;
   /** When the last attempt failed, in epoch milliseconds. */
-  failedAt?: number;
+  failedAt: number | undefined;
   /** The caller's abort reason, once it was thrown; boxed, because a reason may be any value. */
   abort?: { readonly reason: unknown };
   /** What a lone request is, to know its retry by: method, URL and idempotency key. */

@@ -32,8 +32,12 @@ export interface Operations {
    * start and end. A success ends the operation.
    */
   readonly attempt: <T>(live: LiveOperation, run: () => T | Promise<T>) => Promise<T>;
+  /** Its parts, for who runs one otherwise: tells of its start. */
+  readonly start: (live: LiveOperation) => void;
+  /** Tells of its end, and ends the operation. */
+  readonly succeed: (live: LiveOperation) => void;
   /** Runs a part of an attempt: the operation is the current one while `run` is on the stack. */
-  readonly run: <T>(live: LiveOperation, run: () => T) => T;
+  readonly run: <T, A>(live: LiveOperation, run: (given: A) => T, given: A) => T;
   /** The operation whose attempt is on the stack right now. */
   readonly current: () => LiveOperation | undefined;
   /** All that was said of how its failures are answered. */
@@ -79,10 +83,15 @@ export function createOperations(environment: Environment): Operations {
     if (live.isUnproven) live.isUnproven = live.isUnproven() ? yes : no;
   };
 
-  const policyOf: Operations['policyOf'] = (live, { apiPolicy, callPolicy }) =>
-    layer(policy, apiPolicy, live.policy, callPolicy);
+  const policyOf: Operations['policyOf'] = ({ policy: own }, { apiPolicy, callPolicy }) =>
+    apiPolicy || own || callPolicy ? layer(policy, apiPolicy, own, callPolicy) : policy;
 
-  const judge = (live: LiveOperation, report: FailureReport, failure: Failure): Decision => {
+  const judge = (
+    live: LiveOperation,
+    report: FailureReport,
+    failure: Failure,
+    nowMs: number,
+  ): Decision => {
     let layered = policyOf(live, report);
     if (process.env.NODE_ENV !== 'production') layered = watchShouldRetry(environment, layered);
     // A request that cannot be linked to its query is an operation of its own.
@@ -90,16 +99,15 @@ export function createOperations(environment: Environment): Operations {
     const { gate, sent } = own ?? {};
     const endpoint = sent?.endpoint ?? '';
     // Where the endpoint is known to be down, the next attempt is paused, and then costs nothing.
-    const isCharged = !report.keyed && !isAwaited(live, layered.priority);
-    const isOverBudget =
-      isCharged && !!gate && !!sent && gate.isOpen(sent) && gate.budget.getState() < 1;
+    const isSpent = !!gate && !!sent && gate.budget.getState() < 1 && gate.isOpen(sent);
+    const isOverBudget = isSpent && !report.keyed && !isAwaited(live, layered.priority);
     // A probe was sent for all who wait: it is no retry of this operation's. But what is slow where
     // the rest of its origin answers will be slow again.
     const isSlowByNature = failure.kind === 'timeout' && !!gate?.isItsOwnFault(endpoint);
     if (own?.isProbe && !isSlowByNature) live.probes++;
     if (own) own.isProbe = false;
     const decision = decide(failure, view(live, report), layered, {
-      nowMs: clock.now(),
+      nowMs,
       random,
       isOverBudget,
     });
@@ -113,27 +121,35 @@ export function createOperations(environment: Environment): Operations {
     const wasTold = (live.wasTold = askedMs !== undefined);
     if (decision.kind === 'stop' || !gate || !sent) return decision;
     // All that waits at the admission goes when that lets it go: this is when.
-    const now = clock.now();
-    const toldMs = Math.ceil(gate.limitedUntil(sent.limitScope) - now);
-    if (wasTold && toldMs >= askedMs) return waitFor(Math.max(decision.backoffMs, toldMs));
-    return !wasTold && gate.isDown(endpoint) ? waitFor(0) : decision;
-    function waitFor(delayMs: number): Decision {
-      return { ...decision, delayMs, retryAt: now + delayMs } as Decision;
-    }
+    const toldMs = Math.ceil(gate.limitedUntil(sent.limitScope) - nowMs);
+    if (wasTold && toldMs >= askedMs)
+      return waitFor(decision, Math.max(decision.backoffMs, toldMs), nowMs);
+    return !wasTold && gate.isDown(endpoint) ? waitFor(decision, 0, nowMs) : decision;
   };
 
   // For the synchronous part only: after an await, the signal is the link.
-  const onStack = <T>(live: LiveOperation, run: () => T): T => {
+  const onStack: Operations['run'] = (live, run, given) => {
     const outer = current;
     try {
       current = live;
-      return run();
+      return run(given);
     } finally {
       current = outer;
     }
   };
 
+  const start = (live: LiveOperation): void => {
+    if (!emitter.isHeard()) return;
+    if (live.attempt === 1) emit(live, { type: 'operation:start' });
+    emit(live, { type: 'attempt:start' });
+  };
+  const succeed = (live: LiveOperation): void => {
+    emit(live, { type: 'attempt:end', error: undefined });
+    end(live, 'succeeded');
+  };
+
   return {
+    // All that most operations have: what is added later costs more than all of this.
     begin: (kind, init, queryKey) => ({
       ref: { id: ++lastId, kind, startedAt: clock.now(), queryKey },
       attempt: 1,
@@ -145,6 +161,14 @@ export function createOperations(environment: Environment): Operations {
       wasTold: false,
       probedAt: undefined,
       isForeground: undefined,
+      isUnproven: undefined,
+      mayBeOffline: undefined,
+      endsWithQuery: undefined,
+      isSingle: undefined,
+      previousBackoffMs: undefined,
+      failedAt: undefined,
+      dueAt: undefined,
+      pausedTo: undefined,
       pausedMs: 0,
       pauses: none,
       doubts: 0,
@@ -155,6 +179,8 @@ export function createOperations(environment: Environment): Operations {
       paidFor: 1,
       decision: undefined,
       lastError: undefined,
+      ledger: undefined,
+      isAsked: false,
       onChange: undefined,
       isUrged: undefined,
       policy: undefined,
@@ -171,27 +197,28 @@ export function createOperations(environment: Environment): Operations {
       if (now - dueAt > latestMs) live.askedAt = now;
     },
     async attempt(live, run) {
-      if (live.attempt === 1) emit(live, { type: 'operation:start' });
-      emit(live, { type: 'attempt:start' });
+      start(live);
       try {
-        const value = await onStack(live, run);
-        emit(live, { type: 'attempt:end', error: undefined });
-        end(live, 'succeeded');
+        const value = await onStack(live, run, undefined);
+        succeed(live);
         return value;
       } catch (error) {
         emit(live, { type: 'attempt:end', error });
         throw error;
       }
     },
+    start,
+    succeed,
     run: onStack,
     current: () => current,
     isHeard: emitter.isHeard,
     policyOf,
     conclude(live, error) {
-      const report = reportOf(error, clock.now());
+      const nowMs = clock.now();
+      const report = reportOf(error, nowMs);
       const isAbort = live.abort && live.abort.reason === error;
       const failure = isAbort ? failures.aborted : report.failure;
-      const decision = judge(live, report, failure);
+      const decision = judge(live, report, failure, nowMs);
       enterDecision(live, error, report, decision);
       emit(live, { type: 'decision', failure, decision, error });
       if (decision.kind === 'retry') {
@@ -207,6 +234,9 @@ export function createOperations(environment: Environment): Operations {
     executions: new Set(),
   };
 }
+
+const waitFor = (decision: Decision, delayMs: number, nowMs: number): Decision =>
+  ({ ...decision, delayMs, retryAt: nowMs + delayMs }) as Decision;
 
 /** The operation as the policy, `shouldRetry` and errors see it: a value that no longer changes. */
 export function view(live: LiveOperation, facts: RequestFacts): Operation {

@@ -47,18 +47,18 @@ export interface BackoffInput {
 export function backoffDelay(input: BackoffInput, random: Random): number {
   const { backoff, baseMs, factor, capMs, retry, previousBackoffMs = baseMs } = input;
   // 0 × Infinity is NaN, and a NaN delay would be a hot loop: without a base there is no wait.
-  const step = (cap: number): number => Math.min(cap, baseMs && baseMs * factor ** (retry - 1));
-  const [low, high] = range();
-  return Math.floor(low + (high - low) * random());
-
-  function range(): readonly [number, number] {
-    const whole = step(capMs);
-    if (backoff === 'full') return [0, whole];
-    if (backoff === 'equal') return [whole / 2, whole];
-    if (backoff === 'none') return [whole, whole];
-    const fifthBelow = step(capMs / 1.25);
-    return backoff === 'proportional'
-      ? [0.75 * fifthBelow, 1.25 * fifthBelow]
-      : [Math.min(capMs, baseMs), Math.min(capMs, Math.max(baseMs, 3 * previousBackoffMs))];
+  const grown = baseMs && baseMs * factor ** (retry - 1);
+  let high = Math.min(capMs, grown);
+  let low = high;
+  if (backoff === 'full') low = 0;
+  else if (backoff === 'equal') low = high / 2;
+  else if (backoff === 'proportional') {
+    const fifthBelow = Math.min(capMs / 1.25, grown);
+    low = 0.75 * fifthBelow;
+    high = 1.25 * fifthBelow;
+  } else if (backoff === 'decorrelated') {
+    low = Math.min(capMs, baseMs);
+    high = Math.min(capMs, Math.max(baseMs, 3 * previousBackoffMs));
   }
+  return Math.floor(low + (high - low) * random());
 }

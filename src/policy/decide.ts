@@ -85,25 +85,18 @@ export function decide(
   { nowMs, random, isOverBudget }: DecideContext,
 ): Decision {
   const retryAfterMs = failure.kind === 'http' ? failure.retryAfterMs : undefined;
-  const serverRetryAt = retryAfterMs === undefined ? undefined : nowMs + retryAfterMs;
-  const stop = (reason: StopReason): Decision => ({
-    kind: 'stop',
-    reason,
-    retryAt: failure.kind === 'paused-too-long' ? failure.retryAt : serverRetryAt,
-  });
-
   const advice = failure.kind === 'http' ? failure.shouldRetry : undefined;
   const wanted = callShouldRetry(failure, operation, policy) ?? advice;
   const reason = whyRetry(failure);
   const refusal = whyStop(failure, operation, reason, wanted);
-  if (refusal) return stop(refusal);
+  if (refusal) return stop(refusal, failure, nowMs);
   const { attempt, probes = 0, previousBackoffMs } = operation;
   // `maxRetries: 0` means one attempt, even where that attempt was a probe.
   const spent = policy.maxRetries === 0 ? attempt : attempt - probes;
-  if (spent > policy.maxRetries) return stop('max-retries');
+  if (spent > policy.maxRetries) return stop('max-retries', failure, nowMs);
   if (retryAfterMs !== undefined && retryAfterMs > policy.maxRetryAfterMs)
-    return stop('retry-after');
-  if (isOverBudget) return stop('over-budget');
+    return stop('retry-after', failure, nowMs);
+  if (isOverBudget) return stop('over-budget', failure, nowMs);
 
   const { backoff, baseMs, factor, capMs } = policy;
   const retry = Math.max(1, spent);
@@ -114,8 +107,18 @@ export function decide(
   const delayMs = Math.max(backoffMs, leastMs);
   const retryAt = nowMs + delayMs;
   if (retryAt > operation.startedAt + operation.pausedMs + policy.deadlineMs)
-    return stop('deadline');
+    return stop('deadline', failure, nowMs);
   return { kind: 'retry', reason: reason ?? 'should-retry', delayMs, backoffMs, retryAt };
+}
+
+function stop(reason: StopReason, failure: Failure, nowMs: number): Decision {
+  const askedMs = failure.kind === 'http' ? failure.retryAfterMs : undefined;
+  const askedAt = askedMs === undefined ? undefined : nowMs + askedMs;
+  return {
+    kind: 'stop',
+    reason,
+    retryAt: failure.kind === 'paused-too-long' ? failure.retryAt : askedAt,
+  };
 }
 
 function callShouldRetry(

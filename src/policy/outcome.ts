@@ -94,13 +94,14 @@ export type HttpFailure = Extract<Failure, { readonly kind: 'http' }>;
  * proxies answer it for complete ones too; a 5xx proves nothing either way, a 503 included.
  */
 export function classifyAnswer(answer: Answer, nowMs: number, inProgress: boolean): HttpFailure {
+  const retryAfter = answer.header('retry-after');
+  const retryAfterMs = retryAfter
+    ? parseRetryAfter(retryAfter, { nowMs, dateHeader: answer.header('date') })
+    : undefined;
   return {
     kind: 'http',
     status: answer.status,
-    retryAfterMs: parseRetryAfter(answer.header('retry-after'), {
-      nowMs,
-      dateHeader: answer.header('date'),
-    }),
+    retryAfterMs,
     inProgress,
     processed: inProgress ? 'unknown' : processedBy(answer.status),
   };

@@ -26,12 +26,11 @@ export function endWithQuery(byQuery: WeakMap<Query, LiveOperation>, operations:
       clients.add(new WeakRef(client));
       const stop = client.getQueryCache().subscribe((event) => {
         if (event.type === 'removed') stopWatch(event.query);
+        else if (event.type !== 'updated' || event.query.state.fetchStatus !== 'idle') return;
         const live = byQuery.get(event.query);
         if (!live || live.phase === 'ended') return;
-        if (event.type === 'removed') operations.end(live, 'cancelled');
-        if (event.type !== 'updated' || event.query.state.fetchStatus !== 'idle') return;
-        const { action } = event;
-        const isFailure = action.type === 'error' && !(action.error instanceof CancelledError);
+        const action = event.type === 'updated' ? event.action : undefined;
+        const isFailure = action?.type === 'error' && !(action.error instanceof CancelledError);
         operations.end(live, isFailure ? 'failed' : 'cancelled');
       });
       stops.set(client, stop);

@@ -1,3 +1,4 @@
+import { type Failed, reportFailure, reportOf } from '../fetch/failure-report.ts';
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { Operations } from '../fetch/operations.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -21,7 +22,7 @@ export interface FailureLedger {
     failureCount: number,
     error: unknown,
     isAgain: boolean,
-    begin: () => LiveOperation,
+    begin: (failureCount: number, error: unknown) => LiveOperation,
   ) => LiveOperation;
   /**
    * The plain mutation whose next attempt has come. React Query gives a mutation's requests no common
@@ -33,19 +34,8 @@ export interface FailureLedger {
   ) => LiveOperation | undefined;
 }
 
-/** The operations that have failed with one error. */
-interface Failed {
-  /** Those that React Query has not asked about yet, in order, from `next` on. */
-  readonly queue: LiveOperation[];
-  next: number;
-  /** The latest that it has asked about: somebody may ask again. */
-  readonly asked: LiveOperation[];
-}
-
 /** React Query asks about a failure in the same turn. What is older was cancelled. */
 const askedWithinMs = 1000;
-
-const maxAsked = 8;
 
 /** So many errors that are no objects are known at once. */
 const maxValues = 50;
@@ -55,60 +45,69 @@ const maxMutations = 200;
 const mutationMs = 600_000;
 
 export function createFailureLedger(clock: Clock, operations: Operations): FailureLedger {
-  const byObject = new WeakMap<object, Failed>();
   const byValue = new Map<unknown, Failed>();
   let mutations: LiveOperation[] = [];
   /** What `retryDelay` has been asked about, and `retry` is about to be. */
   let asked: LiveOperation | undefined;
 
-  const failedWith = (error: unknown): Failed => {
-    const isObject = Object(error) === error;
-    const known = isObject ? byObject.get(error as object) : byValue.get(error);
-    if (known) return known;
-    const failed: Failed = { queue: [], next: 0, asked: [] };
-    if (isObject) byObject.set(error as object, failed);
-    else {
-      byValue.set(error, failed);
-      if (byValue.size > maxValues) byValue.delete([...byValue.keys()][0]);
-    }
+  const failedWith = (error: unknown, nowMs: number): Failed => {
+    const report = reportOf(error, nowMs);
+    // That of another client's error is made now.
+    if (reportFailure(error, report)) return report;
+    let failed = byValue.get(error);
+    if (!failed) byValue.set(error, (failed = {}));
+    if (byValue.size > maxValues) byValue.delete([...byValue.keys()][0]);
     return failed;
   };
 
-  const enter = (live: LiveOperation, error: unknown): void => {
+  const enter = (live: LiveOperation, error: unknown, nowMs: number): void => {
     live.decision = undefined;
     // The attempt that was asked for is over.
     live.isUrged = false;
-    live.failedAt = clock.now();
+    live.failedAt = nowMs;
     live.lastError = error;
+    live.ledger = ledger;
+    live.isAsked = false;
   };
 
-  /** The oldest one that React Query has not asked about. */
-  const take = (failed: Failed, attempt: number): LiveOperation | undefined => {
-    const { queue } = failed;
-    const now = clock.now();
-    const isOver = ({ phase, failedAt = now }: LiveOperation): boolean =>
-      phase === 'ended' || now - failedAt > askedWithinMs;
-    let found: LiveOperation | undefined;
-    for (; failed.next < queue.length && !found; failed.next++) {
-      const live = queue[failed.next];
-      if (!live || isOver(live)) continue;
-      if (live.attempt === attempt) found = live;
-      else break;
-    }
-    // Another one's turn was missed: this one is somewhere behind it.
-    if (!found && failed.next < queue.length) {
-      const at = queue.findIndex(
-        (live, index) => index > failed.next && live.attempt === attempt && !isOver(live),
-      );
-      if (at >= 0) [found] = queue.splice(at, 1);
-    }
-    if (failed.next >= queue.length) queue.length = failed.next = 0;
-    return found;
+  /** React Query is still to ask about it, and asks here. */
+  const isPending = (live: LiveOperation, nowMs: number): boolean =>
+    live.ledger === ledger &&
+    !live.isAsked &&
+    live.phase !== 'ended' &&
+    nowMs - (live.failedAt ?? 0) <= askedWithinMs;
+
+  /** The oldest one that React Query has not asked about; else the one that it has asked about last. */
+  const find = (
+    { latest, queue }: Failed,
+    attempt: number,
+    error: unknown,
+    nowMs: number,
+  ): LiveOperation | undefined => {
+    const isIt = (live: LiveOperation): boolean =>
+      live.attempt === attempt &&
+      Object.is(live.lastError, error) &&
+      (live.isAsked ? live.ledger === ledger : isPending(live, nowMs));
+    // Where another one's turn was missed, this one is somewhere behind it.
+    for (const live of shorten(queue, nowMs)) if (isIt(live)) return live;
+    return latest && isIt(latest) ? latest : undefined;
   };
 
-  const conclude = (live: LiveOperation, error: unknown, failed: Failed): LiveOperation => {
+  /** Without those at the front that React Query has asked about, or never will. */
+  const shorten = (
+    queue: Set<LiveOperation> | undefined,
+    nowMs: number,
+  ): Iterable<LiveOperation> => {
+    for (const live of queue ?? []) {
+      if (isPending(live, nowMs)) break;
+      queue?.delete(live);
+    }
+    return queue ?? [];
+  };
+
+  const conclude = (live: LiveOperation, error: unknown): LiveOperation => {
+    live.isAsked = true;
     if (!live.decision) operations.conclude(live, error);
-    if (failed.asked.push(live) > maxAsked) failed.asked.shift();
     if (live.ref.kind === 'mutation' && live.phase === 'waiting') {
       const now = clock.now();
       mutations = mutations
@@ -122,26 +121,32 @@ export function createFailureLedger(clock: Clock, operations: Operations): Failu
     return live;
   };
 
-  return {
+  const ledger: FailureLedger = {
     add(live, error) {
-      enter(live, error);
-      failedWith(error).queue.push(live);
+      const nowMs = clock.now();
+      const failed = failedWith(error, nowMs);
+      const { latest, queue } = failed;
+      shorten(queue, nowMs);
+      enter(live, error, nowMs);
+      if (queue?.size) queue.delete(live);
+      if (queue?.size) queue.add(live);
+      else if (latest && latest !== live && isPending(latest, nowMs))
+        failed.queue = new Set([latest, live]);
+      else failed.latest = live;
     },
     ask(failureCount, error, isAgain, begin) {
       const attempt = failureCount + 1;
-      const isIt = (live: LiveOperation | undefined): live is LiveOperation =>
-        live?.attempt === attempt && Object.is(live.lastError, error);
       const before = asked;
       asked = undefined;
-      if (isAgain && isIt(before)) return before;
-      const failed = failedWith(error);
-      let live = take(failed, attempt);
-      if (live) conclude(live, error, failed);
-      else live = failed.asked.findLast(isIt);
-      if (!live) {
-        enter((live = begin()), error);
-        conclude(live, error, failed);
-      }
+      if (isAgain && before?.attempt === attempt && Object.is(before.lastError, error))
+        return before;
+      const nowMs = clock.now();
+      const failed = failedWith(error, nowMs);
+      let live = find(failed, attempt, error, nowMs);
+      if (!live) enter((live = begin(failureCount, error)), error, nowMs);
+      failed.latest = live;
+      failed.queue?.delete(live);
+      if (!live.isAsked) conclude(live, error);
       if (!isAgain) asked = live;
       return live;
     },
@@ -161,4 +166,5 @@ export function createFailureLedger(clock: Clock, operations: Operations): Failu
       return live;
     },
   };
+  return ledger;
 }

@@ -2,6 +2,7 @@ import {
   focusManager,
   hashKey,
   type Query,
+  type QueryClient,
   type QueryFunction,
   type QueryFunctionContext,
   type QueryKey,
@@ -44,50 +45,84 @@ export interface PersisterContext {
  */
 export function createPersister(shared: PersisterContext, inner?: AnyPersister): SteadyPersister {
   const { operations, signals, ledger, byQuery, ends, wake } = shared;
-  const persister: AnyPersister = async (queryFn, context, query) => {
-    ends.watch(context.client);
-    wake.meet(context.client);
+  // No async function: most of what an attempt costs is the garbage that it makes.
+  const persister = <T, K extends QueryKey>(
+    queryFn: QueryFunction<T, K>,
+    context: QueryFunctionContext<K>,
+    query: Query,
+  ): Promise<T> => {
+    const { client } = context;
+    ends.watch(client);
+    wake.meet(client);
     const live = nextAttempt(query);
-    let isRead = false;
-    try {
-      live.mayBeOffline = isOfflineToo(query);
-      // Asked at its end: `retryNow` lends it another mode for its start.
-      live.isUnproven = () => isOfflineToo(query);
-      live.isForeground = () => isAwaited(query);
-      live.onChange = () => showPause(context.client, query, live, shared);
-      const linked = linkSignal(context, (signal) => {
-        isRead = true;
-        signals.set(signal, live);
-      });
-      // React Query has read that of an infinite query already.
-      const { value: known } = Object.getOwnPropertyDescriptor(context, 'signal') ?? {};
-      if (known instanceof AbortSignal) signals.set(known, live);
-      if (inner)
-        return await operations.attempt(live, () => inner(passed(queryFn, live), linked, query));
-      // In the same turn: in StrictMode its first component goes before the next one.
-      if (isKeptBack(live)) await untilItsTurn(live);
-      return await operations.attempt(live, () => queryFn(linked));
-    } catch (error) {
-      if (process.env.NODE_ENV !== 'production' && !isRead) warnIfUnlinked(operations, live, error);
-      if (live.phase !== 'ended') {
-        ledger.add(live, error);
-        refetchWhenBack(query, live, shared);
-        const fallback = ownFallback(query.options);
-        if (fallback && operations.conclude(live, error).kind === 'stop') {
-          const { given, show } = codeOf<FallbackCode>(fallback);
-          const data = await show(shared, given, query, live, error, context.client);
-          if (data !== undefined) {
-            operations.end(live, 'failed');
-            return data as never;
-          }
-        }
-      }
-      throw error;
-    } finally {
-      shared.giveBack(live);
-    }
+    live.mayBeOffline = isOfflineToo(query);
+    // Asked at its end: `retryNow` lends it another mode for its start.
+    live.isUnproven ??= () => isOfflineToo(query);
+    live.isForeground ??= () => isAwaited(query);
+    live.onChange ??= () => showPause(client, query, live, shared);
+    const link = new Link(live, signals);
+    const linked = new Proxy<typeof context>(context, link);
+    // React Query has read that of an infinite query already.
+    const { value: known } = Object.getOwnPropertyDescriptor(context, 'signal') ?? {};
+    if (known instanceof AbortSignal) signals.set(known, live);
+    const run = inner ? () => inner(passed(queryFn, live), linked, query) : queryFn;
+    let begun: Promise<T>;
+    // In the same turn: in StrictMode its first component goes before the next one.
+    if (!inner && isKeptBack(live)) begun = untilItsTurn(live).then(() => start(link, run, linked));
+    else begun = start(link, run, linked);
+    // Nothing is thrown on its way through: that takes longer than all of this.
+    return new Promise((resolve, reject) => {
+      const succeed = (data: T): void => {
+        operations.succeed(live);
+        shared.giveBack(live);
+        resolve(data);
+      };
+      const refuse = (error: unknown): void => {
+        shared.giveBack(live);
+        if (link.isStarted) operations.emit(live, { type: 'attempt:end', error });
+        if (process.env.NODE_ENV !== 'production' && !link.isRead)
+          warnIfUnlinked(operations, live, error);
+        fail(client, query, live, error, resolve, reject);
+      };
+      begun.then(succeed, refuse).catch(reject);
+    });
   };
-  return persister as SteadyPersister;
+  return persister as AnyPersister as SteadyPersister;
+
+  /** What its queryFn throws, this rejects with. */
+  function start<T, A>(link: Link, run: (given: A) => T | Promise<T>, given: A): Promise<T> {
+    const { live } = link;
+    operations.start(live);
+    link.isStarted = true;
+    try {
+      return Promise.resolve(operations.run(live, run, given));
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /** An attempt has failed: the query goes on, fails, or shows something in its place. */
+  function fail(
+    client: QueryClient,
+    query: Query,
+    live: LiveOperation,
+    error: unknown,
+    resolve: (data: never) => void,
+    reject: (error: unknown) => void,
+  ): void {
+    if (live.phase === 'ended') return reject(error);
+    ledger.add(live, error);
+    refetchWhenBack(query, live, shared);
+    const fallback = ownFallback(query.options);
+    if (!fallback || operations.conclude(live, error).kind === 'retry') return reject(error);
+    const { given, show } = codeOf<FallbackCode>(fallback);
+    const replace = (data: unknown): void => {
+      if (data === undefined) return reject(error);
+      operations.end(live, 'failed');
+      resolve(data as never);
+    };
+    show(shared, given, query, live, error, client).then(replace, reject);
+  }
 
   /** A persister of the app's is asked offline; its request needs the network like any other. */
   function isOfflineToo({ options: { networkMode = 'online' } }: Query): boolean {
@@ -112,18 +147,20 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
   ): QueryFunction<T, K> {
     return async (context) => {
       if (isKeptBack(live)) await untilItsTurn(live);
-      return operations.run(live, () => queryFn(context));
+      return operations.run(live, queryFn, context);
     };
   }
 
   function nextAttempt(query: Query): LiveOperation {
     const { fetchFailureCount, fetchFailureReason } = query.state;
     // A fetch that the server has begun fails once before it comes here.
-    const known = byQuery.get(query) ?? reportOf(fetchFailureReason, 0).live;
+    const before = byQuery.get(query);
+    const isRetry = fetchFailureCount > 0;
+    const known = before ?? (isRetry ? reportOf(fetchFailureReason, 0).live : undefined);
     // A new fetch starts with no failure.
-    if (known && fetchFailureCount > 0 && known.attempt === fetchFailureCount) {
+    if (isRetry && known && known.attempt === fetchFailureCount) {
       operations.next(known);
-      byQuery.set(query, known);
+      if (!before) byQuery.set(query, known);
       return known;
     }
     if (known) operations.end(known, 'superseded');
@@ -172,20 +209,23 @@ function isAwaited({ state }: Query): boolean {
 }
 
 /**
- * The same context, which tells when its signal is read. It must not be read here: that opts the
- * query into being cancelled on unmount. So the getter is passed on.
+ * Tells when the signal of a queryFn's context is read. It must not be read here: that opts the
+ * query into being cancelled on unmount.
  */
-function linkSignal<C extends QueryFunctionContext>(
-  context: C,
-  onRead: (signal: AbortSignal) => void,
-): C {
-  const linked: Partial<C> = {};
-  for (const key of Reflect.ownKeys(context) as (keyof C)[])
-    if (key !== 'signal') linked[key] = context[key];
-  const get = (): AbortSignal => {
+class Link {
+  readonly live: LiveOperation;
+  isRead = false;
+  isStarted = false;
+  readonly #signals: Signals;
+  constructor(live: LiveOperation, signals: Signals) {
+    this.live = live;
+    this.#signals = signals;
+  }
+  get(context: { readonly signal: AbortSignal }, key: PropertyKey): unknown {
+    if (key !== 'signal') return Reflect.get(context, key);
     const { signal } = context;
-    onRead(signal);
+    this.isRead = true;
+    this.#signals.set(signal, this.live);
     return signal;
-  };
-  return Object.defineProperty(linked as C, 'signal', { enumerable: true, get });
+  }
 }

@@ -45,11 +45,10 @@ export function createRetryPair(
   policy: PolicyOptions | undefined,
 ): RetryPair {
   const { wake } = context;
-  const begin = kind === 'query' ? beginQuery : beginMutation;
-  const ask = (failureCount: number, error: unknown, isAgain: boolean) =>
-    context.ledger.ask(failureCount, error, isAgain, () =>
-      begin(context, policy, failureCount, error),
-    );
+  const begin = (failureCount: number, error: unknown): LiveOperation =>
+    (kind === 'query' ? beginQuery : beginMutation)(context, policy, failureCount, error);
+  const ask = (failureCount: number, error: unknown, isAgain: boolean): LiveOperation =>
+    context.ledger.ask(failureCount, error, isAgain, begin);
   return {
     retryDelay(failureCount, error) {
       const live = ask(failureCount, error, false);
@@ -58,7 +57,7 @@ export function createRetryPair(
       // Where we would stop, but the app's own `retry` goes on, it goes on at React Query's pace.
       const wantedMs = decision?.kind === 'retry' ? decision.delayMs : 1000 * 2 ** failureCount;
       const delayMs = Math.min(wantedMs, maxTimerMs);
-      live.dueAt = context.clock.now() + delayMs;
+      live.dueAt = (live.failedAt ?? context.clock.now()) + delayMs;
       return delayMs;
     },
     // A policy of the call cannot make a server retry, either.

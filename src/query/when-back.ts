@@ -58,8 +58,10 @@ export function refetchWhenBack(
   { clock, random, operations, byQuery }: WhenBackContext,
 ): void {
   const { gate, sent } = live;
+  // Without one it has sent nothing of ours.
+  if (!gate || !sent) return;
   stopWatch(query);
-  if (!gate || !sent || !gate.isDown(sent.endpoint)) return;
+  if (!gate.isDown(sent.endpoint)) return;
   if (operations.policyOf(live, sent).whenBack === 'leave') return;
   const own = new WeakRef(live);
   const isFailed = (failed: Query): boolean =>
