@@ -48,6 +48,7 @@ export type SteadfetchEvent =
       readonly type: 'pause:start';
       readonly reason: PauseReason;
       readonly retryAt: number | undefined;
+      readonly probedBy?: 'another-tab' | undefined;
     })
   /** The pause is over: the attempt is sent (as the probe of what is down, if so), `maxPauseMs` is over, or
    * nobody wants it any more. */

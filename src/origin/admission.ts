@@ -318,15 +318,19 @@ export function createAdmission(
     }
     // Nobody knows whose turn is when.
     if (!down) return { reason: 'queued', retryAt: undefined };
-    return { reason: 'server-down', retryAt: probing.timeOf(down) };
+    return { reason: 'server-down', ...whenProbed(down) };
   };
+  const whenProbed = (down: Down): Pick<Pause, 'retryAt' | 'probedBy'> => ({
+    retryAt: probing.timeOf(down),
+    probedBy: leader.isElsewhere(down[0]) ? 'another-tab' : undefined,
+  });
   const status = createStatus();
   const showAndTell = (): void => {
     const [down] = vitals.down();
     const waiting = queue.size();
     const limited = limits.nextAt(waiting > 0 ? scopes() : undefined);
     if (down && (down[0] === everything || vitals.isOnlyOne(down[0])))
-      status.update({ status: 'down', retryAt: probing.timeOf(down), waiting });
+      status.update({ status: 'down', ...whenProbed(down), waiting });
     else if (limited < Infinity)
       status.update({ status: 'rate-limited', retryAt: limited, waiting });
     else {

@@ -10,6 +10,8 @@ export interface OriginState {
   readonly status: 'up' | 'recovering' | 'down' | 'rate-limited';
   /** When it is tried next, or takes requests again, in epoch milliseconds; undefined when that is not known. */
   readonly retryAt: number | undefined;
+  /** Another tab probes what is down, and tells this one; undefined where this tab does, or nobody. */
+  readonly probedBy?: 'another-tab' | undefined;
   /** Attempts that wait. */
   readonly waiting: number;
 }
@@ -48,6 +50,7 @@ export function keepIfSame(before: OriginState, next: OriginState): OriginState 
   const isSame =
     before.status === next.status &&
     before.retryAt === next.retryAt &&
+    before.probedBy === next.probedBy &&
     before.waiting === next.waiting;
   return isSame ? before : next;
 }

@@ -6,6 +6,8 @@ export interface Pause {
   readonly reason: PauseReason;
   /** When something is sent, in epoch milliseconds; undefined when that is not known. */
   readonly retryAt: number | undefined;
+  /** Another tab probes what is down, and tells this one; undefined where this tab does, or nobody. */
+  readonly probedBy?: 'another-tab' | undefined;
 }
 
 /** Where an attempt wants to go. */
@@ -167,7 +169,10 @@ export function createWaitQueue<P>(): WaitQueue<P> {
         group.fresh = [];
         if (waiters.size === 0) continue;
         const pause = why(group);
-        const isSame = told?.reason === pause.reason && told.retryAt === pause.retryAt;
+        const isSame =
+          told?.reason === pause.reason &&
+          told.retryAt === pause.retryAt &&
+          told.probedBy === pause.probedBy;
         group.told = pause;
         for (const waiter of isSame ? fresh : [...waiters]) {
           // Something else is told meanwhile.

@@ -42,6 +42,8 @@ export interface RetryStatus {
    * said so.
    */
   readonly retryAt: number | undefined;
+  /** While paused: another tab probes what is down, and tells this one; undefined where this tab does, or nobody. */
+  readonly probedBy?: 'another-tab' | undefined;
   /** Why it waits, is paused, or ended. */
   readonly reason: RetryReason | StopReason | AnyPauseReason | undefined;
   /** The failure of the attempt before; undefined when there is none. */

@@ -91,6 +91,19 @@ test('one tab probes for all, and what waits in all of them goes when its probe 
   const second = other.ask('c');
   await leader.advance(200);
   expect(first.story).toEqual(['1200 probe']);
+  // It is shown whose probe is waited for.
+  expect(other.admission.getState()).toEqual({
+    status: 'down',
+    retryAt: undefined,
+    probedBy: 'another-tab',
+    waiting: 1,
+  });
+  expect(other.admission.whyPaused({ endpoint: 'c', limitScope: 'c' })).toEqual({
+    reason: 'server-down',
+    retryAt: undefined,
+    probedBy: 'another-tab',
+  });
+  expect(leader.admission.getState().probedBy).toBe(undefined);
   expect(second.story).toEqual([]);
   first.settle('success');
   await leader.advance(1500);

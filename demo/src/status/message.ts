@@ -30,7 +30,7 @@ export function messageFor(status: RetryStatus, isLoaded: boolean): Message {
           : `Attempt ${attempt} of ${maxAttempts} failed. The page asks again by itself.`,
       };
     case 'paused':
-      return describePause(reason, isLoaded);
+      return describePause(status, isLoaded);
     case 'failed':
     case 'unknown':
       return isLoaded
@@ -49,11 +49,14 @@ function begin(isLoaded: boolean): Message {
   };
 }
 
-function describePause(reason: RetryStatus['reason'], isLoaded: boolean): Message {
+function describePause({ reason, probedBy }: RetryStatus, isLoaded: boolean): Message {
   const done = isLoaded ? 'It is checked' : 'The catalogue loads by itself';
   switch (reason) {
     case 'server-down':
-      return { title: 'The server is down', detail: `${done} once it is back.` };
+      return {
+        title: 'The server is down',
+        detail: `${done} once it is back.${probedBy ? ' Another tab finds out when.' : ''}`,
+      };
     case 'rate-limited':
       return { title: 'The server asks for a pause', detail: `${done} after it.` };
     case 'queued':
