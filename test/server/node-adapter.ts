@@ -22,13 +22,13 @@ function toRequest(incoming: IncomingMessage): Request {
   const hasBody = method !== 'GET' && method !== 'HEAD';
   const body = hasBody ? (Readable.toWeb(incoming) as ReadableStream<Uint8Array>) : null;
   const init = { method, headers, body, duplex: 'half' };
-  // A name of its own: what a client writes into Host is nothing to rely on.
+  // A fixed host, because the Host header of a client cannot be trusted.
   return new Request(new URL(url, 'http://localhost'), init);
 }
 
 async function send(response: Response, outgoing: ServerResponse): Promise<void> {
   outgoing.statusCode = response.status;
-  // One by one: Set-Cookie may come several times.
+  // One by one, because Set-Cookie may occur several times.
   for (const [name, value] of response.headers) outgoing.appendHeader(name, value);
   outgoing.end(new Uint8Array(await response.arrayBuffer()));
 }
