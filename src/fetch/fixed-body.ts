@@ -26,7 +26,11 @@ export function fixBody(body: Given, boundary: () => string): FixedBody {
       return (body as ArrayBuffer).slice(0);
     case 'ReadableStream':
       throw new TypeError(
-        'steady.fetch: body is a stream, which can be sent only once, and a request with an idempotency key is sent again. Give a Blob or text.',
+        `steady.fetch: body is a stream, which can be sent only once.${
+          process.env.NODE_ENV === 'production'
+            ? ''
+            : ' A request with an idempotency key is sent again: give a Blob or text.'
+        }`,
       );
     default:
       return ArrayBuffer.isView(body) ? copy(body) : String(body as unknown);

@@ -110,22 +110,27 @@ function refuseNewKey(steps: Iterable<Step>, { own, target, attempt }: StepAsk):
           'steady.fetch',
           'idempotencyKey',
           own,
-          `what it was on the attempt before, which has sent ${pathOf(target)} with another key: make it before the mutation`,
+          process.env.NODE_ENV !== 'production' &&
+            `what it was on the attempt before, which has sent ${pathOf(target)} with another key: make it before the mutation`,
         );
 }
 
 function missingName(target: string, first: string): TypeError {
+  if (process.env.NODE_ENV === 'production')
+    return new TypeError(`steady.fetch: step is missing for ${shown(target)}.`);
   return new TypeError(
     `steady.fetch: step is missing for ${shown(target)}. Only the first request with an idempotency key of a mutation needs no name, and that was ${shown(first)}. Give this one a name that is the same on every attempt: json(url, { step: 'pay' }).`,
   );
 }
 
 function refuse({ own, name, target }: StepAsk, isAgain: boolean, what: string): never {
-  const rule = isAgain
-    ? `the name of one request, and this attempt has sent it with ${what}`
-    : `the name of the same request on every attempt, and it was sent before with ${what}: a new one needs a name of its own`;
+  const rule =
+    process.env.NODE_ENV !== 'production' &&
+    (isAgain
+      ? `the name of one request, and this attempt has sent it with ${what}`
+      : `the name of the same request on every attempt, and it was sent before with ${what}: a new one needs a name of its own`);
   if (own !== undefined) reject('steady.fetch', 'idempotencyKey', own, rule);
-  reject('steady.fetch', 'step', name, `${rule} (${shown(target)})`);
+  reject('steady.fetch', 'step', name, rule && `${rule} (${shown(target)})`);
 }
 
 const pathOf = (target: string): string => target.replace(/\?.*/s, '');

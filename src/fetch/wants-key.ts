@@ -38,7 +38,7 @@ export function noteUnkeyed(
 /** @throws TypeError when a key is given where a name is meant, or the other way round. */
 export function checkNames(facts: SentFacts, { idempotencyKey, step }: KeyedInit): void {
   const { intent } = facts.live;
-  const refuse = (option: keyof KeyedInit, value: unknown, allowed: string): never => {
+  const refuse = (option: keyof KeyedInit, value: unknown, allowed: string | false): never => {
     try {
       return reject('steady.fetch', option, value, allowed);
     } catch (error) {
@@ -53,13 +53,15 @@ export function checkNames(facts: SentFacts, { idempotencyKey, step }: KeyedInit
     refuse(
       'idempotencyKey',
       idempotencyKey,
-      `left out within a mutation, which has a key: give its requests names, json(url, { step: 'pay' })`,
+      process.env.NODE_ENV !== 'production' &&
+        `left out within a mutation, which has a key: give its requests names, json(url, { step: 'pay' })`,
     );
   if (!intent && step !== undefined)
     refuse(
       'step',
       step,
-      `left out outside a mutation of Steadfetch: use the fetch or json that its mutationFn is given, or give an idempotencyKey`,
+      process.env.NODE_ENV !== 'production' &&
+        `left out outside a mutation of Steadfetch: use the fetch or json that its mutationFn is given, or give an idempotencyKey`,
     );
 }
 

@@ -96,6 +96,7 @@ function refuse(path: string, what: string): never {
     'useSafeSubmit',
     path,
     what,
-    'something that has content of its own: JSON, FormData, File, Blob, Date, Map, Set, bigint, bytes, or an object with toJSON',
+    process.env.NODE_ENV !== 'production' &&
+      'something that has content of its own: JSON, FormData, File, Blob, Date, Map, Set, bigint, bytes, or an object with toJSON',
   );
 }

@@ -17,6 +17,7 @@ export function toKept(payload: unknown): unknown {
     'useSafeSubmit',
     'keepPayload',
     true,
-    'left out, because this payload is not JSON: after a reload it would be another',
+    process.env.NODE_ENV !== 'production' &&
+      'left out, because this payload is not JSON: after a reload it would be another',
   );
 }

@@ -59,9 +59,19 @@ function distanceOf(from: string, to: string): number {
   return row.at(-1) ?? 0;
 }
 
-/** @throws TypeError that names the operation, the option, its value and what is allowed. */
-export function reject(operation: string, option: string, value: unknown, allowed: string): never {
-  throw new TypeError(`${operation}: ${option} is ${show(value)}, and must be ${allowed}.`);
+/**
+ * A long explanation is for developers: `false` leaves it out of a production build.
+ *
+ * @throws TypeError that names the operation, the option, its value and what is allowed.
+ */
+export function reject(
+  operation: string,
+  option: string,
+  value: unknown,
+  allowed: string | false,
+): never {
+  const rule = allowed === false ? 'is wrong here' : `must be ${allowed}`;
+  throw new TypeError(`${operation}: ${option} is ${show(value)}, and ${rule}.`);
 }
 
 function show(value: unknown): string {

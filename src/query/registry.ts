@@ -95,8 +95,10 @@ export function instanceOf(client: QueryClient, operation: string): Instance {
     const instance = instanceBehind(option);
     if (instance) return instance;
   }
+  const remedy =
+    process.env.NODE_ENV !== 'production' &&
+    ' Make it with new QueryClient({ defaultOptions: steady.defaultOptions }).';
   throw new Error(
-    `${operation}: this QueryClient carries no default options of Steadfetch. ` +
-      `Make it with new QueryClient({ defaultOptions: steady.defaultOptions }).`,
+    `${operation}: this QueryClient carries no default options of Steadfetch.${remedy || ''}`,
   );
 }

@@ -212,7 +212,7 @@ test('a stream is refused, whoever retries', async () => {
   } as RequestInit);
   expect(error).toHaveProperty(
     'message',
-    'steady.fetch: body is a stream, which can be sent only once, and a request with an idempotency key is sent again. Give a Blob or text.',
+    'steady.fetch: body is a stream, which can be sent only once. A request with an idempotency key is sent again: give a Blob or text.',
   );
   expect([attempts, sent.length]).toEqual([1, 0]);
 });
