@@ -1,10 +1,10 @@
 import type { Clock, Random } from '../lib/clock.ts';
-import { createAlarm } from '../origin/alarm.ts';
-import { between } from '../origin/between.ts';
-import type { Heart } from '../origin/heart.ts';
+import { createAlarm } from '../lib/alarm.ts';
+import { between } from '../lib/between.ts';
+import type { Heart } from '../lib/heart.ts';
 import type { Network } from '../origin/network.ts';
 import { originOf } from '../origin/origins.ts';
-import { createStore, type Readable } from '../origin/store.ts';
+import { createStore, type Readable } from '../lib/store.ts';
 import type { CheckResult } from './check.ts';
 import type { Hint, HintEvent } from './page-life.ts';
 

@@ -1,6 +1,6 @@
 import type { Clock, Random } from '../lib/clock.ts';
-import { between } from '../origin/between.ts';
-import { hasPage } from '../origin/has-page.ts';
+import { between } from '../lib/between.ts';
+import { hasPage } from '../lib/has-page.ts';
 
 /** Whether the page stays. */
 export interface PageLife {

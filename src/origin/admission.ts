@@ -4,8 +4,8 @@ import { codeOf } from '../lib/made-by.ts';
 import { noLeader } from '../tabs/leader.ts';
 import type { TabsCode } from '../tabs/share-across-tabs.ts';
 import type { Tabs } from '../tabs/words.ts';
-import { createAlarm } from './alarm.ts';
-import { between } from './between.ts';
+import { createAlarm } from '../lib/alarm.ts';
+import { between } from '../lib/between.ts';
 import type { ConcurrencyCode } from './concurrency.ts';
 import { createLatency } from './latency.ts';
 import { type Network, openNetwork } from './network.ts';
@@ -17,7 +17,7 @@ import { createSlowStart } from './slow-start.ts';
 import { createProbing, type Down } from './probing.ts';
 import { createRelease } from './release.ts';
 import { createStatus, type OriginState } from './status.ts';
-import { createStore, type Readable } from './store.ts';
+import { createStore, type Readable } from '../lib/store.ts';
 import { createVitals, everything, forgetMs } from './vitals.ts';
 import {
   type Ask,

@@ -3,11 +3,11 @@ import { codeOf } from '../lib/made-by.ts';
 import type { TabsCode } from '../tabs/share-across-tabs.ts';
 import type { Tabs } from '../tabs/words.ts';
 import { type Admission, createAdmission } from './admission.ts';
-import { hasPage } from './has-page.ts';
+import { hasPage } from '../lib/has-page.ts';
 import type { Network } from './network.ts';
 import type { OriginOptions } from './options.ts';
 import { keepIfSame, type OriginState, up, worstOf } from './status.ts';
-import { createStore, type Readable } from './store.ts';
+import { createStore, type Readable } from '../lib/store.ts';
 import { watchConnection } from './watch-connection.ts';
 
 /** All origins that requests have gone to. */

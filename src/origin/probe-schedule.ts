@@ -1,5 +1,5 @@
 import type { Clock, Random } from '../lib/clock.ts';
-import { between } from './between.ts';
+import { between } from '../lib/between.ts';
 
 /** When something that is down is probed. */
 export interface ProbeSchedule {

@@ -1,6 +1,6 @@
 import { code, type MadeBy } from '../lib/made-by.ts';
 import { checkNumbers } from './check-numbers.ts';
-import { createStore, type Readable } from './store.ts';
+import { createStore, type Readable } from '../lib/store.ts';
 
 /** How many retries an origin is worth, for one tab. */
 export interface BudgetOptions {

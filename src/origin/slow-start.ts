@@ -1,5 +1,5 @@
 import type { Clock, Random } from '../lib/clock.ts';
-import { between } from './between.ts';
+import { between } from '../lib/between.ts';
 
 /** What is let go. */
 interface Release {

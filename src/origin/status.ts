@@ -1,4 +1,4 @@
-import { createStore, type Readable } from './store.ts';
+import { createStore, type Readable } from '../lib/store.ts';
 
 /** How an origin is. */
 export interface OriginState {

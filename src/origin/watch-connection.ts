@@ -1,4 +1,4 @@
-import { hasPage } from './has-page.ts';
+import { hasPage } from '../lib/has-page.ts';
 
 /** The Network Information API, where there is one. */
 interface MaybeConnected {

@@ -1,5 +1,5 @@
 import type { Network } from '../origin/network.ts';
-import type { Readable } from '../origin/store.ts';
+import type { Readable } from '../lib/store.ts';
 import type { HandlerDefinition } from './define-handlers.ts';
 import type { Desk } from './desk.ts';
 import type { Intake } from './intake.ts';

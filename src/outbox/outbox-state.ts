@@ -1,4 +1,4 @@
-import { createStore, type Readable } from '../origin/store.ts';
+import { createStore, type Readable } from '../lib/store.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { PausedRows } from './pauses.ts';
 import type { NotDurableReason } from './open-database.ts';

@@ -1,7 +1,7 @@
 import { onlineManager } from '@tanstack/react-query';
-import type { Heart } from '../origin/heart.ts';
+import type { Heart } from '../lib/heart.ts';
 import type { Network } from '../origin/network.ts';
-import { createStore } from '../origin/store.ts';
+import { createStore } from '../lib/store.ts';
 import { isServer } from './is-server.ts';
 
 /** The network as React Query has it, by the browser's word, where nobody watches it. */

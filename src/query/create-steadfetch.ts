@@ -7,7 +7,7 @@ import { createJson } from '../fetch/json.ts';
 import type { LiveOperation, Signals } from '../fetch/live-operation.ts';
 import { createOperations } from '../fetch/operations.ts';
 import { createPassage } from '../fetch/passage.ts';
-import { createHeart } from '../origin/heart.ts';
+import { createHeart } from '../lib/heart.ts';
 import { checkOrigin } from '../origin/options.ts';
 import { createSteadyClock } from '../lib/steady-clock.ts';
 import { systemClock, systemRandom, systemTransport } from '../lib/clock.ts';

@@ -1,7 +1,7 @@
 import { hashKey } from '@tanstack/react-query';
 import type { OutboxFilter } from '../outbox/desk.ts';
 import type { OutboxEntry } from '../outbox/entry.ts';
-import { createStore, type Readable } from '../origin/store.ts';
+import { createStore, type Readable } from '../lib/store.ts';
 import type { Outbox } from './outbox.ts';
 
 /** The entries that were asked for; undefined until they are known. */

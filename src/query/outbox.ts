@@ -5,7 +5,7 @@ import type { OutboxFilter } from '../outbox/desk.ts';
 import type { OutboxState } from '../outbox/outbox-state.ts';
 import type { OutboxCipher } from '../outbox/seal.ts';
 import type { TabPorts } from '../outbox/tab-ports.ts';
-import type { Readable } from '../origin/store.ts';
+import type { Readable } from '../lib/store.ts';
 import type { Steadfetch } from './steadfetch.ts';
 
 /** What a handler is told of an entry that was delivered. */

@@ -1,6 +1,6 @@
 import { focusManager, type Query, type QueryClient } from '@tanstack/react-query';
 import type { LiveOperation } from '../fetch/live-operation.ts';
-import type { Heart } from '../origin/heart.ts';
+import type { Heart } from '../lib/heart.ts';
 import type { Clock } from '../lib/clock.ts';
 import { replaceFetch } from './replace-fetch.ts';
 

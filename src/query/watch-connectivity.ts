@@ -3,7 +3,7 @@ import { type Connectivity, createConnectivity } from '../connectivity/connectiv
 import { browserHint, type PageLife, watchPageLife } from '../connectivity/page-life.ts';
 import type { Outlive } from '../fetch/call.ts';
 import { askAgain, outlivePage } from '../fetch/outlive.ts';
-import type { Heart } from '../origin/heart.ts';
+import type { Heart } from '../lib/heart.ts';
 import type { Clock, Random, Transport } from '../lib/clock.ts';
 import { code, type MadeBy } from '../lib/made-by.ts';
 import { feedOnlineManager } from './feed-online.ts';

@@ -1,7 +1,7 @@
 import type { Query } from '@tanstack/react-query';
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { Operations } from '../fetch/operations.ts';
-import { between } from '../origin/between.ts';
+import { between } from '../lib/between.ts';
 import type { Clock, Random } from '../lib/clock.ts';
 import { isServer } from './is-server.ts';
 

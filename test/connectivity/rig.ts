@@ -1,5 +1,5 @@
 import { type Connectivity, createConnectivity } from '../../src/connectivity/connectivity.ts';
-import { createHeart } from '../../src/origin/heart.ts';
+import { createHeart } from '../../src/lib/heart.ts';
 import type { HintEvent } from '../../src/connectivity/page-life.ts';
 import type { CheckResult } from '../../src/connectivity/check.ts';
 import type { Random } from '../../src/lib/clock.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../lib/clock.ts';
+import type { Clock } from './clock.ts';
 
 /** Notices that the machine, or the page, was asleep while something waited. */
 export interface Heart {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createHeart } from '../../src/origin/heart.ts';
-import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
+import { createHeart } from '../../src/lib/heart.ts';
+import { createVirtualClock, type VirtualClock } from '../origin/virtual-clock.ts';
 
 /** Two that may wait, and what they were told: who, how long it was, and when. */
 function rig() {

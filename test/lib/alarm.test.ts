@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createAlarm } from '../../src/origin/alarm.ts';
+import { createAlarm } from '../../src/lib/alarm.ts';
 import { maxTimerMs } from '../../src/lib/clock.ts';
-import { createVirtualClock, epochMs, type VirtualClock } from './virtual-clock.ts';
+import { createVirtualClock, epochMs, type VirtualClock } from '../origin/virtual-clock.ts';
 
 /** An alarm that is not set again when it has rung. */
 function rig(): {

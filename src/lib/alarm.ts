@@ -1,4 +1,4 @@
-import { type Clock, maxTimerMs } from '../lib/clock.ts';
+import { type Clock, maxTimerMs } from './clock.ts';
 
 /** One timer for whatever comes next; set anew, it forgets the time before. */
 export type Alarm = (at: number) => void;

@@ -1,4 +1,4 @@
-import type { Random } from '../lib/clock.ts';
+import type { Random } from './clock.ts';
 
 /** Drawn uniformly between two numbers. */
 export function between(random: Random, least: number, most: number): number {

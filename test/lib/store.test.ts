@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import { createStore } from '../../src/origin/store.ts';
-import { catchUnhandled, toldByNow } from './unhandled.ts';
+import { createStore } from '../../src/lib/store.ts';
+import { catchUnhandled, toldByNow } from '../origin/unhandled.ts';
 
 test('a listener is called after every change, and not when nothing changed', () => {
   const store = createStore(1);
