@@ -2,7 +2,7 @@ import { QueryClient } from '@tanstack/react-query';
 import { createSteadfetch, profiles, mutationOptions } from 'steadfetch';
 
 export const steady = createSteadfetch({
-  // Only an API that is declared to honour keys is sent any, and only then is a POST sent again.
+  // Only an API that is declared to honour keys gets keys, and only its POSTs are retried.
   apis: [{ match: '/api', idempotency: profiles.draft }],
 });
 export const queryClient = new QueryClient({ defaultOptions: steady.defaultOptions });
