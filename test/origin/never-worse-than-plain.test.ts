@@ -1,0 +1,76 @@
+import { QueryObserver } from '@tanstack/react-query';
+import { expect, test } from 'vitest';
+import { createRig } from '../query/rig.tsx';
+
+type Kind = '503' | 'reset' | 'hang' | 'retry-after';
+
+/**
+ * A page opens when its server goes down, and asks for so many things of eight endpoints. An answer
+ * takes 50 ms.
+ *
+ * @returns When the first and the last are answered, in milliseconds after the server is well, and
+ * how many requests were sent.
+ */
+async function openIn(kind: Kind, queries: number, outageMs: number) {
+  let sent = 0;
+  const rig = createRig({
+    health: {},
+    async fetch(_input, init) {
+      sent++;
+      if (rig.elapsed() >= outageMs) {
+        await new Promise((come) => setTimeout(come, 50));
+        return Response.json(1);
+      }
+      if (kind === 'hang') {
+        return new Promise((_come, reject) => {
+          init?.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error));
+        });
+      }
+      await new Promise((come) => setTimeout(come, 50));
+      if (kind === 'reset') throw new TypeError('Failed to fetch');
+      const headers = new Headers(kind === 'retry-after' ? { 'retry-after': '2' } : {});
+      return new Response(null, { status: 503, headers });
+    },
+  });
+  const ends: number[] = [];
+  for (let id = 0; id < queries; id++) {
+    const observer = new QueryObserver(rig.client, {
+      queryKey: [id],
+      queryFn: () => rig.steady.json(`http://api.example/things-${'abcdefgh'[id % 8]}/${id}`),
+    });
+    observer.subscribe(({ status }) => {
+      if (status === 'success' && ends.length < queries) ends.push(rig.elapsed() - outageMs);
+      expect(status).not.toBe('error');
+    });
+  }
+  await rig.time.advance(outageMs + 60_000);
+  expect(ends).toHaveLength(queries);
+  return { firstMs: Math.min(...ends), wholeMs: Math.max(...ends), sent };
+}
+
+/**
+ * React Query's defaults give up after 7 s. The first answer is to come within 0.75 of the outage (3 s
+ * at least, 16 s at most), and the page 0.6 of it (4 s, 15 s) later.
+ */
+const cases: [Kind, number, number, number, number, number][] = [
+  ['503', 1, 2000, 1050, 1050, 4],
+  ['503', 1, 10_000, 3002, 3002, 8],
+  ['503', 1, 30_000, 10_505, 10_505, 11],
+  ['503', 1, 50_000, 2505, 2505, 12],
+  ['503', 6, 2000, 500, 982, 13],
+  ['503', 6, 10_000, 2452, 3367, 17],
+  ['503', 6, 30_000, 9955, 10_870, 20],
+  ['503', 30, 30_000, 9955, 13_277, 68],
+  ['reset', 6, 10_000, 2452, 3367, 17],
+  // It hangs until its time limit of 10 s.
+  ['hang', 1, 2000, 8550, 8550, 2],
+  ['hang', 6, 30_000, 1850, 2765, 14],
+  ['retry-after', 6, 10_000, 1355, 2270, 16],
+];
+
+test.each(cases)(
+  'down by %s: %d queries are all answered after %d ms; the first one, the whole page and the requests',
+  async (kind, queries, outageMs, firstMs, wholeMs, sent) => {
+    expect(await openIn(kind, queries, outageMs)).toEqual({ firstMs, wholeMs, sent });
+  },
+);

@@ -1,0 +1,73 @@
+import { isSteadfetchError } from 'steadfetch';
+import { expect, test } from 'vitest';
+import { observe } from '../fetch/observe.ts';
+import { createRig, type Rig } from '../query/rig.tsx';
+
+const api = 'http://api.example';
+
+const ask = (rig: Rig, path: string, own: object = {}) =>
+  observe(
+    rig.client.fetchQuery({
+      ...rig.steady.queryPolicy(own),
+      queryKey: [path],
+      queryFn: () => rig.steady.json(api + path),
+    }),
+  );
+
+const told = (status: number, seconds: number) => ({
+  status,
+  headers: { 'retry-after': String(seconds) },
+});
+
+test.each([429, 503])(
+  'a Retry-After of a %d pauses its endpoint alone, and what it was said to goes a twentieth later',
+  async (status) => {
+    const rig = createRig({ health: {} });
+    rig.server.plan('/reports/1', told(status, 30));
+    const first = ask(rig, '/reports/1');
+    await rig.time.advance(100);
+    ask(rig, '/reports/2');
+    ask(rig, '/orders/1');
+    await rig.time.advance(40_000);
+    expect(rig.server.times('/orders/1')).toEqual([100]);
+    // Up to a tenth later, and this draw is in the middle.
+    expect(rig.server.times('/reports/1')).toEqual([0, 31_500]);
+    expect(rig.server.times('/reports/2')).toEqual([31_500]);
+    expect(first.state).toBe('resolved');
+  },
+);
+
+test('thirty that wait for it are all sent within a second after it', async () => {
+  const rig = createRig({ health: {} });
+  rig.server.plan('/reports/0', told(429, 10));
+  ask(rig, '/reports/0');
+  await rig.time.advance(100);
+  for (let id = 1; id <= 30; id++) ask(rig, `/reports/${id}`);
+  await rig.time.advance(60_000);
+  const times = rig.server.times().slice(1);
+  expect([times.length, Math.min(...times), Math.max(...times)]).toEqual([31, 10_500, 11_490]);
+});
+
+test('an hour stops the call that was told so, with the time, and nothing else notices', async () => {
+  const rig = createRig({ health: {} });
+  const startedAt = rig.time.now();
+  rig.server.plan('/reports/1', told(429, 3600));
+  const stopped = ask(rig, '/reports/1');
+  await rig.time.advance(100);
+  expect(stopped.state).toBe('rejected');
+  expect(isSteadfetchError(stopped.error) && stopped.error.retryAt).toBe(startedAt + 3_600_000);
+  const others = [ask(rig, '/reports/2'), ask(rig, '/orders/1')];
+  await rig.time.advance(0);
+  expect(others.map(({ state }) => state)).toEqual(['resolved', 'resolved']);
+});
+
+test('nobody waits for it past the longest pause of their own', async () => {
+  const rig = createRig({ health: {} });
+  rig.server.plan('/reports/1', told(429, 30));
+  ask(rig, '/reports/1');
+  await rig.time.advance(100);
+  const short = ask(rig, '/reports/2', { maxPauseMs: 5000 });
+  await rig.time.advance(10_000);
+  expect(rig.server.times('/reports/2')).toEqual([5100]);
+  expect(short.state).toBe('resolved');
+});
