@@ -40,7 +40,7 @@ export interface Rig {
 /**
  * A Steadfetch instance, a QueryClient and a server, on virtual time, for one test. Every draw of
  * chance is 0.5, so the waits of the default policy are 500, 1000 and 2000 ms. Retries follow the
- * policy alone; a test about origins passes an `origin` of its own (`{}`: the defaults).
+ * policy alone; a test about origins passes a `health` of its own (`{}`: the defaults).
  */
 export function createRig(config: SteadfetchConfig = {}, makeClient = defaultClient): Rig {
   const time = virtualTime(vi, { act: (work) => act(work) });

@@ -6,6 +6,7 @@ import {
   type SteadfetchEvent,
   retry,
   defineIdempotency,
+  watchConnectivity,
 } from 'steadfetch';
 import {
   type AnyPauseReason,
@@ -88,6 +89,20 @@ export function options() {
   createSteadfetch({ apis: [{ match: '/a', idempotency: defineIdempotency({}) }] });
   // @ts-expect-error -- required in type 'MadeBy<"defineIdempotency">': that brings the code of keys
   createSteadfetch({ apis: [{ match: '/a', idempotency: { header: 'Idempotency-Key' } }] });
+  // @ts-expect-error -- required in type 'MadeBy<"watchConnectivity">'
+  createSteadfetch({ connectivity: { check: '/ping' } });
+  // @ts-expect-error -- required in type 'MadeBy<"shareAcrossTabs">'
+  createSteadfetch({ tabs: true });
+  // @ts-expect-error -- required in type 'MadeBy<"rateLimitFields">'
+  createSteadfetch({ rateLimit: {} });
+  // @ts-expect-error -- required in type 'MadeBy<"limitConcurrency">'
+  createSteadfetch({ concurrency: { maxInFlight: 8 } });
+  // @ts-expect-error -- required in type 'MadeBy<"retryBudget">'
+  createSteadfetch({ budget: { maxTokens: 5 } });
+  // @ts-expect-error -- made by another function
+  createSteadfetch({ tabs: watchConnectivity() });
+  // @ts-expect-error -- required in type 'MadeBy<"fallback">'
+  steady.queryPolicy({ fallback: [] });
   // @ts-expect-error -- the signal of a query is React Query's
   steady.queryPolicy({ signal: new AbortController().signal });
   // Undefined means the default.
