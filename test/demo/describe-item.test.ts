@@ -36,8 +36,8 @@ const failed = (status: number): Partial<Entry> => ({
 });
 
 test.each<[does: string, change: Partial<Entry>, shown: string]>([
-  ['is due', {}, 'It goes out in a moment.'],
-  ['waits behind another', { nextRetryAt: undefined }, 'It goes out after the one before it.'],
+  ['is due', {}, 'It is sent in a moment.'],
+  ['waits behind another', { nextRetryAt: undefined }, 'It is sent after the report before it.'],
   ['met an overload', failed(503), 'The shop is overloaded (503). It is sent again by itself.'],
   ['was refused for now', failed(429), 'The shop refused (429). It is sent again by itself.'],
   [
@@ -55,10 +55,10 @@ test.each<[does: string, change: Partial<Entry>, shown: string]>([
 });
 
 test.each([
-  ['offline', 'You are offline. It goes out once you are back.'],
-  ['server-down', 'The shop is down. It goes out once it is back.'],
-  ['rate-limited', 'The shop asks for a pause. It goes out after it.'],
-  ['queued', 'It goes out when its turn comes.'],
+  ['offline', 'You are offline. It is sent when you are back online.'],
+  ['server-down', 'The shop is down. It is sent when the shop is back.'],
+  ['rate-limited', 'The shop asks for a pause. It is sent afterwards.'],
+  ['queued', 'It is sent when its turn comes.'],
 ] as const)('one that is paused before it is sent, %s, is still kept', (reason, detail) => {
   const pause = { reason, retryAt: undefined };
   expect(shown({ state: 'paused', attempts: 1, pause })).toBe(
@@ -68,14 +68,12 @@ test.each([
 
 test('offline, whatever came before, it waits for the device', () => {
   expect(shown(failed(503), true)).toBe(
-    'kept: Kept on this device. You are offline. It goes out once you are back.',
+    'kept: Kept on this device. You are offline. It is sent when you are back online.',
   );
 });
 
 test('where there is no disk, it says that the page must stay', () => {
-  expect(shown({ isDurable: false })).toBe(
-    'kept: Kept in this page only. It goes out in a moment.',
-  );
+  expect(shown({ isDurable: false })).toBe('kept: Kept in this page only. It is sent in a moment.');
 });
 
 test('one that is on its way says which attempt it is', () => {
@@ -83,7 +81,7 @@ test('one that is on its way says which attempt it is', () => {
     'sending: Sending. The request is on its way.',
   );
   expect(shown({ state: 'sending', attempts: 3 })).toBe(
-    'sending: Sending. Attempt 3, under the same key.',
+    'sending: Sending. Attempt 3, with the same key.',
   );
 });
 
@@ -91,13 +89,13 @@ describe('one that needs a user says why', () => {
   test('in the words of the shop, where it was refused', () => {
     const lastError = { name: 'HttpError', message: 'Say more.', status: 422 };
     expect(shown({ state: 'dead', reason: 'refused', lastError })).toBe(
-      'needs-you: Needs you. The shop refused it (422): Say more.',
+      'needs-you: Needs your attention. The shop refused it (422): Say more.',
     );
   });
 
   test('and what that means, otherwise', () => {
     expect(shown({ state: 'dead', reason: 'expired' })).toBe(
-      'needs-you: Needs you. The shop may have it already, and it is too old to be sent again.',
+      'needs-you: Needs your attention. The shop may have it already, and it is too old to be sent again.',
     );
   });
 });

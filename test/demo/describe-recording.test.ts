@@ -7,9 +7,7 @@ test('once a pause is over, the request is on its way, also before its attempt h
     pausedFor: 'queued',
     retryAt: undefined,
   });
-  expect(describeDecision(held)).toBe(
-    'Paused: others go first, so that they do not all come at once.',
-  );
+  expect(describeDecision(held)).toBe('Paused: others go first, so that not all are sent at once.');
   const released = endWait(held, 20);
   expect(describeDecision(released)).toBe('The request is on its way.');
   expect(describeDecision(addLane(released, 20, { attempt: 2 }))).toBe('Attempt 2 is on its way.');

@@ -64,7 +64,7 @@ test('the answer is lost, the page reloaded, Order pressed again: one order, and
   ]);
 
   await customer.reload();
-  await steadfetch.sees('An order from before may have been booked');
+  await steadfetch.sees('An earlier order may have been booked');
   expect(await steadfetch.detail()).toBe(
     '1 Heron for Robin. Press Order again: you will not get two.',
   );
@@ -320,7 +320,7 @@ describe('Retry now and Cancel', () => {
     await steadfetch.press('Order');
     await page.getByRole('button', { name: 'Order this, too' }).click();
     await steadfetch.sees('The shop is down');
-    expect(await steadfetch.detail()).toBe('Your order goes out once it is back.');
+    expect(await steadfetch.detail()).toBe('Your order is sent when the shop is back.');
     await steadfetch.press('Cancel');
     await steadfetch.sees('Not ordered');
     expect(await steadfetch.detail()).toBe(
@@ -350,7 +350,7 @@ describe('another payload after an outcome that nobody knows', () => {
     expect((await page.getByRole('alertdialog').ariaSnapshot()).split('\n')).toEqual([
       '- alertdialog "Order this, too?":',
       '  - heading "Order this, too?" [level=3]',
-      '  - paragraph: What you sent before may have been booked. If you send this now you may get both.',
+      '  - paragraph: What you sent before may have been booked. If you send this now, you may get both.',
       '  - term: Before',
       '  - definition: 1 Heron for Robin',
       '  - term: Now',
@@ -487,13 +487,13 @@ describe('for assistive technology', () => {
     await submit(steadfetch);
     await steadfetch.answered(1, 'The connection broke');
     await customer.reload();
-    await steadfetch.sees('An order from before may have been booked');
+    await steadfetch.sees('An earlier order may have been booked');
     expect(await page.evaluate(() => window.sightings.regionsAtFirst)).toEqual([
       'status: Nothing sent yet.',
       'status: ',
     ]);
     expect((await steadfetch.sightings())?.told).toEqual([
-      'An order from before may have been booked. 1 Heron for Robin. Press Order again: you will not get two.',
+      'An earlier order may have been booked. 1 Heron for Robin. Press Order again: you will not get two.',
     ]);
   });
 
@@ -529,7 +529,7 @@ const moments: readonly (readonly [string, (customer: Customer) => Promise<void>
       await submit(customer.steadfetch);
       await customer.steadfetch.answered(1, 'The connection broke');
       await customer.reload();
-      await customer.steadfetch.sees('An order from before may have been booked');
+      await customer.steadfetch.sees('An earlier order may have been booked');
     },
   ],
   [

@@ -287,7 +287,7 @@ test('a wait that ends while the tab is hidden is paused until somebody looks', 
   await visitor.answered(1, overloaded);
   await show('hidden');
   await visitor.pass(1500);
-  await visitor.sees('Waiting for this tab to be seen');
+  await visitor.sees('Waiting until you look at this tab');
   await visitor.pass(aMinute);
   expect(visitor.sentCount()).toBe(1);
   await show('visible');

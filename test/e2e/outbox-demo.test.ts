@@ -56,7 +56,7 @@ test('offline, two reports are kept, also over a reload; back online each is del
     `      - heading "${name}" [level=3]`,
     '      - paragraph: A steady pull.',
     '      - paragraph: Kept on this device',
-    '      - paragraph: You are offline. It goes out once you are back.',
+    '      - paragraph: You are offline. It is sent when you are back online.',
     '      - paragraph:',
     '        - text: Written',
     '        - time: hh:mm:ss',
@@ -70,7 +70,7 @@ test('offline, two reports are kept, also over a reload; back online each is del
     '  - list:',
     ...entry('Swift, Pier', []),
     ...entry('Heron, Pier', [`      - 'img "Photo: heron.svg"'`]),
-    '  - status: "Swift, Pier: Kept on this device. You are offline. It goes out once you are back."',
+    '  - status: "Swift, Pier: Kept on this device. You are offline. It is sent when you are back online."',
   ]);
 
   await reporter.reload();
@@ -137,17 +137,17 @@ test('what is refused waits for a user with the reason, and others pass; edited,
   const reporter = await enter('refused');
   const { page } = reporter;
   await reporter.write('Heron');
-  await reporter.lists('Heron, Pier: Needs you');
+  await reporter.lists('Heron, Pier: Needs your attention');
   const reason = 'The shop refused it (422): Say how strong the wind was, such as “4 Bft”.';
   await reporter.details(reason);
   await reporter.pass(10_000);
   await reporter.write('Swift', 'A steady pull at 4 Bft.');
-  await reporter.lists('Swift, Pier: Delivered', 'Heron, Pier: Needs you');
+  await reporter.lists('Swift, Pier: Delivered', 'Heron, Pier: Needs your attention');
   expect(keysOf(reporter)).toBe('2 in 2 requests');
   await expectReadable(page);
 
   await reporter.reload();
-  await reporter.lists('Swift, Pier: Delivered', 'Heron, Pier: Needs you');
+  await reporter.lists('Swift, Pier: Delivered', 'Heron, Pier: Needs your attention');
   await reporter.press('Edit', 'Heron');
   const dialog = page.getByRole('dialog', { name: 'Heron, Pier' });
   expect((await dialog.ariaSnapshot()).split('\n')).toEqual([
@@ -171,14 +171,14 @@ test('what is refused waits for a user with the reason, and others pass; edited,
   expect(await focused(page)).toBe('Outbox');
   await reporter.received(3, 'Swift, Pier', 'Heron, Pier');
   expect(keysOf(reporter)).toBe('3 in 3 requests');
-  expect(await reporter.told()).toEqual(['1 needs you.', 'Heron, Pier: Delivered.']);
+  expect(await reporter.told()).toEqual(['1 needs your attention.', 'Heron, Pier: Delivered.']);
 });
 
 test('Retry sends what was refused as it is, and Discard forgets it and hands the keyboard over', async () => {
   const reporter = await enter('refused');
   const { page } = reporter;
   await reporter.write('Heron');
-  await reporter.lists('Heron, Pier: Needs you');
+  await reporter.lists('Heron, Pier: Needs your attention');
   await reporter.choose('All is well');
   await reporter.press('Retry', 'Heron');
   await reporter.lists('Heron, Pier: Delivered');
@@ -186,7 +186,7 @@ test('Retry sends what was refused as it is, and Discard forgets it and hands th
   await reporter.choose('Refused');
   await reporter.pass(1000);
   await reporter.write('Swift');
-  await reporter.lists('Swift, Pier: Needs you', 'Heron, Pier: Delivered');
+  await reporter.lists('Swift, Pier: Needs your attention', 'Heron, Pier: Delivered');
   await page.getByRole('button', { name: 'Discard Swift, Pier' }).press('Enter');
   await reporter.lists('Heron, Pier: Delivered');
   expect(await focused(page)).toBe('Outbox');

@@ -27,7 +27,7 @@ describe('for assistive technology', () => {
       '    - heading "Catalogue" [level=2]',
       '    - group "Catalogue status":',
       `      - paragraph: ${overloaded}`,
-      '      - paragraph: Attempt 1 of 4 failed. The page asks again by itself.',
+      '      - paragraph: Attempt 1 of 4 failed. The page tries again by itself.',
       '      - paragraph:',
       '        - text: Next attempt in',
       '        - timer "Next attempt in": 2 s',

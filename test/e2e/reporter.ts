@@ -48,7 +48,7 @@ interface Photo {
 const stepMs = 20;
 
 const newsPattern =
-  /\d+ reports? (is|are) kept on this device\.|\d+ needs? you\.|\w+, Pier: (Delivered|Needs you)\./g;
+  /\d+ reports? (is|are) kept on this device\.|\d+ needs? your attention\.|\w+, Pier: (Delivered|Needs your attention)\./g;
 
 export function asReporter(visitor: Visitor): Reporter {
   const { page, arrives } = visitor;

@@ -83,7 +83,7 @@ describe('in each scenario, what one sees and hears, in order, and how many requ
     await visitor.pass(1000);
     await visitor.answered(6, 'Up to date');
 
-    const down = 'The server is down. The catalogue loads by itself once it is back.';
+    const down = 'The server is down. The catalogue loads by itself when it is back.';
     expect(await visitor.sightings()).toEqual({
       seen: [
         'Loading the catalogue',
@@ -238,7 +238,7 @@ describe('in each scenario, what one sees and hears, in order, and how many requ
         'Up to date + products',
       ],
       told: [
-        'You are offline. The catalogue loads by itself once you are back.',
+        'You are offline. The catalogue loads by itself when you are back online.',
         'Loading the catalogue.',
         'The catalogue is up to date.',
       ],
@@ -256,7 +256,7 @@ describe('in each scenario, what one sees and hears, in order, and how many requ
       seen: ['Loading the catalogue', 'The catalogue did not load'],
       told: [
         'Loading the catalogue.',
-        'ALERT The catalogue did not load. There is nothing at this address (404). Stopped: the answer would be the same again.',
+        'ALERT The catalogue did not load. There is nothing at this address (404). Stopped: another attempt would get the same answer.',
       ],
     });
     expect(await visitor.picture()).toEqual(['1: 404, stopped']);

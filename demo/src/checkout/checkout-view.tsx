@@ -51,7 +51,7 @@ export function CheckoutView({ checkout, trouble, recorder }: Props) {
         <div className="slips" key={number}>
           <section className="slip" aria-labelledby="naive-title">
             <h2 id="naive-title">Naive</h2>
-            <p className="slip-how">Three retries, a key for each</p>
+            <p className="slip-how">Three retries, each with a new key</p>
             <NaiveForm round={round} />
             <Ledger desk={desks.naive} of="naive form" />
           </section>

@@ -35,8 +35,8 @@ export function EditedDialog({ confirmation, earlier, onTakeBack }: Props) {
       <div id={`${id}-text`}>
         <p>
           {reason === 'key-expired'
-            ? 'Your order of before may have been booked, and is too old to be found again. If you send it now you may get two.'
-            : 'What you sent before may have been booked. If you send this now you may get both.'}
+            ? 'Your earlier order may have been booked, and is too old to check. If you send it now, you may get two.'
+            : 'What you sent before may have been booked. If you send this now, you may get both.'}
         </p>
         <dl>
           <dt>Before</dt>

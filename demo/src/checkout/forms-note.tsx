@@ -7,9 +7,9 @@ export function FormsNote() {
     <section className="policy" aria-labelledby="policy-title">
       <h2 id="policy-title">The two forms</h2>
       <p>
-        The same fields, and a shop that honours idempotency keys. The naive form makes its key
-        where people make it, in the function that is retried. Steadfetch makes one for what you
-        mean, and knows it after a reload.
+        Both forms have the same fields, and their shops honour idempotency keys. The naive form
+        creates its key where many apps do, in the function that is retried. Steadfetch creates one
+        key per submission, and still knows it after a reload.
       </p>
       <dl>
         <dt>Naive</dt>

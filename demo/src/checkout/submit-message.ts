@@ -42,8 +42,8 @@ function describe(
       return { title: describeFailure(lastError), detail: describeWait(lastError) };
     case 'paused':
       return status.reason === 'server-down'
-        ? { title: 'The shop is down', detail: 'Your order goes out once it is back.' }
-        : { title: 'Waiting for its turn', detail: 'Your order goes out when it comes.' };
+        ? { title: 'The shop is down', detail: 'Your order is sent when the shop is back.' }
+        : { title: 'Waiting for its turn', detail: 'Your order is sent when its turn comes.' };
     case 'succeeded':
       return { title: 'Ordered', detail: data ? `Order number ${data.number}.` : '' };
     case 'failed':
@@ -62,9 +62,7 @@ function describeUnknown(
   { variables, isExpired }: UnknownSubmission<Order>,
   isFromBefore: boolean,
 ): Message {
-  const title = isFromBefore
-    ? 'An order from before may have been booked'
-    : 'It may have been ordered';
+  const title = isFromBefore ? 'An earlier order may have been booked' : 'It may have been ordered';
   if (isExpired) return { title, detail: 'It is too old to be sent again. Please ask the shop.' };
   const what = isFromBefore && variables ? `${describeOrder(variables)}. ` : '';
   return { title, detail: `${what}${oncePromise}` };

@@ -20,7 +20,7 @@ export const troubles: readonly [Trouble, ...Trouble[]] = [
     id: 'lost',
     label: 'Answer lost',
     explanation:
-      'The order is booked, then the connection breaks. Fill in both forms and press Order; reload the page meanwhile, and press again.',
+      'The order is booked, then the connection breaks. Fill in both forms and press Order; reload the page in between, and press again.',
     strikes: 'after',
     times: 1,
     fault: networkError(),
@@ -29,7 +29,7 @@ export const troubles: readonly [Trouble, ...Trouble[]] = [
     id: 'silent',
     label: 'No answer',
     explanation:
-      'The order is booked, and then nothing. Steadfetch gives the request up after 4 seconds; the naive form waits for as long as you do. Reload, and press again.',
+      'The order is booked, and then nothing. Steadfetch aborts the request after 4 seconds; the naive form waits for ever. Reload, and press again.',
     strikes: 'after',
     times: 1,
     fault: hang(),
@@ -47,7 +47,7 @@ export const troubles: readonly [Trouble, ...Trouble[]] = [
     id: 'down',
     label: 'Shop down',
     explanation:
-      'Every request is refused. The naive form gives up after 7 seconds, Steadfetch after two minutes. Choose “All is well” meanwhile, and watch your order go out.',
+      'Every request is refused. The naive form gives up after 7 seconds, Steadfetch after two minutes. Choose “All is well” before that, and watch your order arrive.',
     strikes: 'before',
     times: Infinity,
     fault: failTimes(Infinity, 503),
@@ -56,7 +56,7 @@ export const troubles: readonly [Trouble, ...Trouble[]] = [
     id: 'sold-out',
     label: 'Sold out',
     explanation:
-      'The shop refuses for good (410). The naive form asks four times. Steadfetch asks once, and says that nothing was ordered.',
+      'The shop refuses for good (410). The naive form sends it four times. Steadfetch sends it once, and says that nothing was ordered.',
     strikes: 'before',
     times: Infinity,
     fault: failTimes(Infinity, 410),

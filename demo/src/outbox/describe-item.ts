@@ -23,11 +23,11 @@ export function describeItem({ entry }: Pick<Item, 'entry'>, isOffline: boolean)
         title: 'Sending',
         detail:
           entry.attempts > 1
-            ? `Attempt ${entry.attempts}, under the same key.`
+            ? `Attempt ${entry.attempts}, with the same key.`
             : 'The request is on its way.',
       };
     case 'dead':
-      return { mark: 'needs-you', title: 'Needs you', detail: describeEnd(entry) };
+      return { mark: 'needs-you', title: 'Needs your attention', detail: describeEnd(entry) };
     default:
       return { mark: 'delivered', title: 'Delivered', detail: 'The shop has it.' };
   }
@@ -39,10 +39,10 @@ function kept({ isDurable }: Entry, detail: string): ItemText {
 }
 
 function describeWait({ lastError, nextRetryAt, waitsFor }: Entry, isOffline: boolean): string {
-  if (waitsFor) return 'A newer version of the page has written it, and sends it.';
+  if (waitsFor) return 'A newer version of the page wrote it, and will send it.';
   if (isOffline) return describePause('offline');
-  if (nextRetryAt === undefined) return 'It goes out after the one before it.';
-  if (!lastError) return 'It goes out in a moment.';
+  if (nextRetryAt === undefined) return 'It is sent after the report before it.';
+  if (!lastError) return 'It is sent in a moment.';
   const { name, status } = lastError;
   const what =
     status === 503
@@ -58,25 +58,25 @@ function describeWait({ lastError, nextRetryAt, waitsFor }: Entry, isOffline: bo
 function describePause(reason: NonNullable<Entry['pause']>['reason'] | undefined): string {
   switch (reason) {
     case 'offline':
-      return 'You are offline. It goes out once you are back.';
+      return 'You are offline. It is sent when you are back online.';
     case 'server-down':
-      return 'The shop is down. It goes out once it is back.';
+      return 'The shop is down. It is sent when the shop is back.';
     case 'rate-limited':
-      return 'The shop asks for a pause. It goes out after it.';
+      return 'The shop asks for a pause. It is sent afterwards.';
     default:
-      return 'It goes out when its turn comes.';
+      return 'It is sent when its turn comes.';
   }
 }
 
 /** Why it needs a user, where the shop has not said it in its own words. */
 const ends: Readonly<Record<Exclude<DeadReason, 'refused'>, string>> = {
-  'not-repeatable': 'The shop may have it already: look there first.',
+  'not-repeatable': 'The shop may have it already: check there first.',
   'answer-lost': 'The shop has it, but its answer could not be read.',
   expired: 'The shop may have it already, and it is too old to be sent again.',
   'max-attempts': 'It was tried often enough.',
   'max-age': 'It is too old.',
   'handler-missing': 'This version of the page cannot send it.',
-  'not-migrated': 'An earlier version of the page has written it.',
+  'not-migrated': 'An earlier version of the page wrote it.',
   unreadable: 'It cannot be read.',
 };
 

@@ -29,7 +29,7 @@ function describeStart(now: readonly Told[]): string {
   const [kept, dead] = [count('kept', 'sending'), count('needs-you')];
   return [
     kept > 0 && `${kept} ${kept === 1 ? 'report is' : 'reports are'} kept on this device.`,
-    dead > 0 && `${dead} ${dead === 1 ? 'needs' : 'need'} you.`,
+    dead > 0 && `${dead} ${dead === 1 ? 'needs' : 'need'} your attention.`,
   ]
     .filter(Boolean)
     .join(' ');

@@ -10,9 +10,12 @@ export function describeSaving(
 ): Message {
   if (data) return { title: 'Delivered', detail: `It is number ${data.number} in the shop’s log.` };
   if (status !== 'pending')
-    return { title: '', detail: 'It is kept on this device before its first byte is sent.' };
+    return { title: '', detail: 'It is saved on this device before its first byte is sent.' };
   if (!entry) return { title: 'Keeping it', detail: 'One moment.' };
   return entry.isDurable
-    ? { title: 'Kept on this device', detail: 'You may close the page: it arrives all the same.' }
-    : { title: 'Kept in this page only', detail: 'This browser gives no disk: leave it open.' };
+    ? { title: 'Kept on this device', detail: 'You may close the page: it will still arrive.' }
+    : {
+        title: 'Kept in this page only',
+        detail: 'This browser offers no storage: keep the page open.',
+      };
 }

@@ -24,7 +24,7 @@ export function OutboxList({ post }: { readonly post: ReportPost }) {
       <div className="outbox">
         <Summary />
         {rows.length === 0 ? (
-          <p className="ledger-empty">Nothing here. What you send is kept until it has arrived.</p>
+          <p className="ledger-empty">Nothing here. Reports are kept until they have arrived.</p>
         ) : (
           <ul className="entries">
             {rows.map(({ item, text }) => (

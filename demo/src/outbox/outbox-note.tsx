@@ -7,9 +7,10 @@ export function OutboxNote() {
     <section className="policy" aria-labelledby="policy-title">
       <h2 id="policy-title">The outbox</h2>
       <p>
-        A report is written to the disk, photo and all, before its first byte is sent, and goes out
-        under one key from whatever tab lives: after a reload, a crash, or tomorrow. They go in the
-        order in which they were written; one that needs you lets the others pass.
+        A report is written to the disk with its photo before its first byte is sent. Any open tab
+        sends it, always with the same key: after a reload, a crash, or tomorrow. Reports are sent
+        in the order in which they were written. One that needs your attention does not block the
+        others.
       </p>
       <dl>
         <dt>App</dt>

@@ -45,7 +45,7 @@ export function describeDecision(recording: Recording): string {
   }
   const { wait, attempt } = last;
   if (wait && wait.to === undefined) {
-    return `It asks again in ${formatSeconds(wait.plannedTo - wait.from)}: ${retryReasons[wait.reason]}.`;
+    return `It tries again in ${formatSeconds(wait.plannedTo - wait.from)}: ${retryReasons[wait.reason]}.`;
   }
   // After a pause its attempt has no line yet.
   return (attempt ?? 1) === 1 ? 'The request is on its way.' : `Attempt ${attempt} is on its way.`;

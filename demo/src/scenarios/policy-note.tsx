@@ -14,8 +14,8 @@ export function PolicyNote({ scenario }: { readonly scenario: Scenario }) {
       <h2 id="policy-title">The policy in use</h2>
       <p>
         At most {maxRetries} retries. The first wait is {seconds(baseMs / 2)} to {seconds(baseMs)},
-        each next one {factor} times as long. {seconds(timeout)} for an attempt. A Retry-After of up
-        to {seconds(maxRetryAfterMs)} is kept.
+        and each further one {factor} times as long. An attempt may take {seconds(timeout)}. A
+        Retry-After of up to {seconds(maxRetryAfterMs)} is respected.
       </p>
       <dl>
         <dt>App</dt>

@@ -27,7 +27,7 @@ export function messageFor(status: RetryStatus, isLoaded: boolean): Message {
         title: describeFailure(lastError),
         detail: isLoaded
           ? `Attempt ${attempt} of ${maxAttempts} failed.`
-          : `Attempt ${attempt} of ${maxAttempts} failed. The page asks again by itself.`,
+          : `Attempt ${attempt} of ${maxAttempts} failed. The page tries again by itself.`,
       };
     case 'paused':
       return describePause(status, isLoaded);
@@ -55,16 +55,16 @@ function describePause({ reason, probedBy }: RetryStatus, isLoaded: boolean): Me
     case 'server-down':
       return {
         title: 'The server is down',
-        detail: `${done} once it is back.${probedBy ? ' Another tab finds out when.' : ''}`,
+        detail: `${done} when it is back.${probedBy ? ' Another tab finds out when.' : ''}`,
       };
     case 'rate-limited':
-      return { title: 'The server asks for a pause', detail: `${done} after it.` };
+      return { title: 'The server asks for a pause', detail: `${done} afterwards.` };
     case 'queued':
-      return { title: 'Waiting for its turn', detail: `${done} when it comes.` };
+      return { title: 'Waiting for its turn', detail: `${done} when its turn comes.` };
     case 'hidden':
-      return { title: 'Waiting for this tab to be seen', detail: `${done} once you are back.` };
+      return { title: 'Waiting until you look at this tab', detail: `${done} when you are back.` };
     default:
-      return { title: 'You are offline', detail: `${done} once you are back.` };
+      return { title: 'You are offline', detail: `${done} when you are back online.` };
   }
 }
 
