@@ -28,7 +28,8 @@ export async function readVariables(
   }
   if (row.version === version) return { variables };
   try {
-    if (handler.migrate) return { variables: await handler.migrate(variables, row.version) };
+    const migrate = (): unknown => handler.migrate?.(variables, row.version);
+    if (handler.migrate) return { variables: await seal.wait('migrate', migrate) };
     return { reason: 'not-migrated' };
   } catch (error) {
     return { reason: 'not-migrated', error };

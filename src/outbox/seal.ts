@@ -1,5 +1,6 @@
 import { reject } from '../lib/check.ts';
 import type { Clock } from '../lib/clock.ts';
+import { withLimit } from '../lib/with-limit.ts';
 
 /**
  * Makes what is on the disk unreadable there. Neither may change the value. What has not settled within 30 s
@@ -18,9 +19,6 @@ const queryTag = 'steadfetch.URLSearchParams';
 
 type Tagged = Readonly<Record<string, unknown>>;
 
-/** A cipher is given up after so long. */
-const limitMs = 30_000;
-
 /** Turns values into what can be stored, and back. */
 export interface Seal {
   /**
@@ -30,28 +28,18 @@ export interface Seal {
    */
   readonly close: (operation: string, value: unknown) => Promise<unknown>;
   readonly open: (sealed: unknown) => Promise<unknown>;
+  /** Waits for a function of the app, 30 s at most. */
+  readonly wait: <T>(name: string, work: () => T) => Promise<Awaited<T>>;
 }
 
 export function createSeal(cipher: OutboxCipher | undefined, clock: Clock): Seal {
-  const run = async (name: keyof OutboxCipher, value: unknown): Promise<unknown> => {
-    if (!cipher) return value;
-    let timer: unknown;
-    const late = new Promise<never>((_, giveUp) => {
-      timer = clock.setTimeout(
-        () => giveUp(new Error(`cipher.${name} of the outbox has not settled for 30 s.`)),
-        limitMs,
-      );
-      clock.unref?.(timer);
-    });
-    try {
-      return await Promise.race([cipher[name](value), late]);
-    } finally {
-      clock.clearTimeout(timer);
-    }
-  };
+  const wait: Seal['wait'] = (name, work) => withLimit(clock, `${name} of the outbox`, work);
+  const run = async (name: keyof OutboxCipher, value: unknown): Promise<unknown> =>
+    cipher ? wait(`cipher.${name}`, () => cipher[name](value)) : value;
   return {
     close: (operation, value) => run('encrypt', copy(operation, value)),
     open: async (sealed) => unpack(await run('decrypt', sealed)),
+    wait,
   };
 }
 

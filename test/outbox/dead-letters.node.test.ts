@@ -569,6 +569,22 @@ test('an entry that a cipher does not decrypt within 30 s is a dead letter, and 
   expect(server.arrivals.map(({ body }) => body)).toEqual(['"lamp"']);
 });
 
+test('an entry whose migrate does not settle within 30 s is a dead letter', async () => {
+  const { openTab, server, pass } = createBrowser();
+  const first = openTab({ handlers: shop });
+  await first.outbox.submit('order', 'lamp').saved;
+  first.crash();
+  const sent = server.arrivals.length;
+  const migrate = (): Promise<never> => new Promise(() => {});
+  const { outbox } = openTab({ handlers: { order: { ...order, version: 2, migrate } } });
+  await pass(31_000);
+  const listed = outbox.list({ state: 'dead' });
+  // Whoever looks at it waits for it as long.
+  await pass(31_000);
+  expect(await listed).toMatchObject([{ reason: 'not-migrated', variables: undefined }]);
+  expect(server.arrivals).toHaveLength(sent);
+});
+
 test('an attempt has ended as it has, also where what is known of its requests cannot be encrypted any more', async () => {
   const { openTab, server, pass } = createBrowser();
   let isLocked = false;
