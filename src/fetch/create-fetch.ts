@@ -12,6 +12,7 @@ import {
   transmit,
 } from './call.ts';
 import { failed, note } from './call-failure.ts';
+import { reportFailure } from './failure-report.ts';
 import type { KeyedRequest } from './keyed-request.ts';
 import type { KeyCode } from './keys.ts';
 import type { SentFacts, Settle } from './passage.ts';
@@ -96,7 +97,7 @@ export function createFetch(context: FetchContext): SteadyFetch {
     const entered = isLocal(parts, init) ? atNoGate : context.enter(facts, signal);
     const settle = typeof entered === 'function' ? entered : await entered;
     // Dropped while it was paused.
-    if (!settle) throw abortedBy(live, signal?.aborted ? signal : AbortSignal.abort());
+    if (!settle) throw signal?.aborted ? abortedBy(live, signal) : dropped(facts);
     try {
       // In between, whoever was told of its turn may have aborted it.
       if (signal?.aborted) throw abortedBy(live, signal);
@@ -210,4 +211,11 @@ async function sendAgain(
   endCall(call);
   const isUnsent = !isStopped && (isUnsendable() || (await isBlockedByCsp(facts.url)));
   throw isUnsent && !caller?.aborted ? note(call, cause, failures.invalid) : failed(call, cause);
+}
+
+/** Whatever operation it is thrown into, which may be another than its own, is not tried again. */
+function dropped(facts: SentFacts): unknown {
+  const reason = abortedBy(facts.live, AbortSignal.abort());
+  reportFailure(reason, { ...facts, failure: failures.aborted });
+  return reason;
 }

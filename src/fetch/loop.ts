@@ -12,7 +12,8 @@ export interface LoopContext extends Environment, TimeLimitContext {
 
 /**
  * The one loop of ours: runs the attempts of an operation until one succeeds, the policy stops, or
- * its signal is aborted. Rejects with the last error as it was thrown, or the reason of the abort.
+ * its signal is aborted, or its wait is ended. Rejects with the last error as it was thrown, or the
+ * reason of the abort.
  */
 export async function runLoop<T>(
   { clock, operations }: LoopContext,
@@ -30,7 +31,18 @@ export async function runLoop<T>(
         const decision = operations.conclude(live, error);
         if (decision.kind === 'stop') throw error;
         live.onChange?.();
-        await sleep(clock, decision.delayMs, signal, (skip) => (live.skip = skip));
+        let isGivenUp = false;
+        const giveUp = (): void => {
+          isGivenUp = true;
+          live.skip?.();
+        };
+        operations.waits.add(giveUp);
+        try {
+          await sleep(clock, decision.delayMs, signal, (skip) => (live.skip = skip));
+        } finally {
+          operations.waits.delete(giveUp);
+        }
+        if (isGivenUp) throw error;
       }
     }
   } finally {

@@ -50,6 +50,8 @@ export interface Operations {
   readonly emit: (live: LiveOperation, detail: EventDetail) => void;
   /** The mutations of ours whose mutationFn runs: a request of no operation may be one of theirs. */
   readonly executions: Set<Execution>;
+  /** What ends the wait of each that is paused, or waits for its next attempt in a loop of ours: none of them is sent. */
+  readonly waits: Set<() => void>;
 }
 
 const none: readonly never[] = [];
@@ -232,6 +234,7 @@ export function createOperations(environment: Environment): Operations {
     end,
     emit,
     executions: new Set(),
+    waits: new Set(),
   };
 }
 

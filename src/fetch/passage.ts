@@ -79,11 +79,11 @@ export interface Passage extends Surroundings {
   readonly enter: Enter;
   /**
    * Waits before an attempt begins, where its operation has gone before. What it is given there, its
-   * first request to that gate takes. Only where its gate is not open.
+   * first request to that gate takes. Only where its gate is not open. @returns false when it was dropped.
    *
    * @throws NotSentError when its time is up.
    */
-  readonly pauseBefore: (live: LiveOperation) => Promise<void>;
+  readonly pauseBefore: (live: LiveOperation) => Promise<boolean>;
   /** An attempt is over: a turn that it has not taken goes back. */
   readonly giveBack: (live: LiveOperation) => void;
   readonly origins: Origins;
@@ -220,10 +220,11 @@ export function createPassage(
     origins,
     async pauseBefore(live) {
       const { gate, sent } = live;
-      if (!gate || !sent) return;
+      if (!gate || !sent) return true;
       const release = await pauseAt(gate, askOf(live, sent), live, undefined, context);
       if (release === 'expired') throw refuse(live, sent, gate, false);
       if (release !== 'dropped') live.pass = { gate, permit: release };
+      return release !== 'dropped';
     },
     giveBack(live) {
       const { pass } = live;

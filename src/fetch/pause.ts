@@ -44,6 +44,7 @@ export function pauseAt(
         return;
       }
       isOver = true;
+      operations.waits.delete(drop);
       signal?.removeEventListener('abort', drop);
       if (paused) {
         live.pauses = live.pauses.filter((other) => other !== paused);
@@ -73,6 +74,7 @@ export function pauseAt(
     // Whoever aborts while others are told is not asked to wait.
     if (signal?.aborted) return end('dropped');
     signal?.addEventListener('abort', drop);
+    operations.waits.add(drop);
     // Where it would wait in vain there is no place for it; what a user wants now does not wait.
     const maxPauseMs = live.isUrged ? Infinity : ask.maxPauseMs;
     at.waiter = gate.wait({ ...ask, maxPauseMs, onPause }, (permit) => end(permit ?? 'expired'));

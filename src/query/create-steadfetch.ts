@@ -163,6 +163,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     policy,
     subscribe: emitter.subscribe,
     dispose() {
+      for (const end of operations.waits) end();
       watched?.dispose();
       browser.dispose();
       passage.origins.dispose();

@@ -8,6 +8,7 @@ import {
   type QueryKey,
 } from '@tanstack/react-query';
 import { reportOf } from '../fetch/failure-report.ts';
+import { abortedBy } from '../fetch/call.ts';
 import type { LiveOperation, Signals } from '../fetch/live-operation.ts';
 import type { Operations } from '../fetch/operations.ts';
 import type { Passage } from '../fetch/passage.ts';
@@ -135,9 +136,11 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
   }
 
   async function untilItsTurn(live: LiveOperation): Promise<void> {
-    await shared.pauseBefore(live);
+    const isSent = await shared.pauseBefore(live);
     // Nobody asks about it any more.
     if (live.phase === 'ended') throw live.lastError;
+    // Its instance was disposed of.
+    if (!isSent) throw abortedBy(live, AbortSignal.abort());
   }
 
   /** For the app's persister, which may restore what it has stored, whatever is known of the origin. */

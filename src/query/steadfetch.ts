@@ -107,8 +107,9 @@ export interface Steadfetch {
   readonly policy: Policy;
   /**
    * Takes back what was put into the page: its listeners and timers, the line to other tabs and its
-   * lock, and the hand on React Query's `onlineManager`. What is paused because the device is offline
-   * goes; what else is under way goes on, and ends as it would have.
+   * lock, and the hand on React Query's `onlineManager`. What is paused, or waits for its next attempt in
+   * `mutationOptions` or `retry`, is not sent any more: it is aborted, or ends with its last error. What is
+   * under way goes on, and ends as it would have.
    */
   readonly dispose: () => void;
 }

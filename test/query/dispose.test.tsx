@@ -1,5 +1,12 @@
 import { onlineManager, QueryClient } from '@tanstack/react-query';
-import { createSteadfetch, watchConnectivity, shareAcrossTabs } from 'steadfetch';
+import {
+  createSteadfetch,
+  mutationOptions,
+  retry,
+  shareAcrossTabs,
+  type Steadfetch,
+  watchConnectivity,
+} from 'steadfetch';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { answer, fakeServer, hang, origin, refuse } from '../fetch/fake-server.ts';
 import { fakeTime, observe, settled } from '../fetch/observe.ts';
@@ -56,6 +63,69 @@ function stubTabs(): { readonly channels: Set<object> } {
 }
 
 describe('after dispose', () => {
+  const later = { 'retry-after': '60' };
+  test.each<[string, string, (steady: Steadfetch, client: QueryClient) => Promise<unknown>]>([
+    ['a call that is paused', 'AbortError', (steady) => steady.fetch(`${origin}/a`)],
+    [
+      'a query that is paused',
+      'AbortError',
+      (steady, client) =>
+        client.fetchQuery({
+          queryKey: ['a'],
+          queryFn: ({ signal }) => steady.json(`${origin}/a`, { signal }),
+        }),
+    ],
+    [
+      'a later page of an infinite query, whose queryFn passes no signal on',
+      'AbortError',
+      (steady, client) =>
+        client.fetchInfiniteQuery({
+          queryKey: ['pages'],
+          queryFn: ({ pageParam }) => steady.json(`${origin}/${pageParam ? 'a' : 'first'}`),
+          initialPageParam: 0,
+          getNextPageParam: (_, pages) => pages.length,
+          pages: 2,
+        }),
+    ],
+    [
+      'a retry that waits for its next attempt',
+      'HttpError',
+      (steady) =>
+        retry(steady, ({ signal }) => steady.fetch(`${origin}/b`, { signal }), { maxRetries: 1 }),
+    ],
+    [
+      'a mutation that waits for its next attempt',
+      'HttpError',
+      (steady, client) =>
+        client
+          .getMutationCache()
+          .build(client, {
+            ...mutationOptions(steady, {
+              mutationFn: (_: object, { json }) => json(`${origin}/b`, { method: 'PUT' }),
+            }),
+          })
+          .execute({}),
+    ],
+  ])('%s is not sent, and ends', async (_, name, begin) => {
+    const server = fakeServer((request) =>
+      new URL(request.url).pathname === '/first'
+        ? Response.json({})
+        : new Response(null, { status: 503, headers: later }),
+    );
+    const steady = createSteadfetch({ fetch: server.fetch, random: () => 0.5 });
+    const client = new QueryClient({ defaultOptions: steady.defaultOptions });
+    await steady.fetch(`${origin}/a`).catch(() => {});
+    const begun = observe(begin(steady, client));
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(begun.state).toBe('pending');
+    const sent = server.requests.length;
+    steady.dispose();
+    await settled();
+    expect([begun.state, Object(begun.error).name]).toEqual(['rejected', name]);
+    await vi.advanceTimersByTimeAsync(400_000);
+    expect(server.requests).toHaveLength(sent);
+  });
+
   test('nothing listens to the page, no line is open, and no timer is left', async () => {
     const listeners = countListeners();
     const { channels } = stubTabs();

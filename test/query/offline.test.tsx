@@ -594,7 +594,7 @@ describe('the hand on React Query’s onlineManager', () => {
     rig.steady.dispose();
     expect(onlineManager.isOnline()).toBe(true);
     await rig.time.advance(1000);
-    expect(held.state).toBe('resolved');
+    expect(held.state).toBe('rejected');
     setBrowserOnline(false);
     expect(onlineManager.isOnline()).toBe(false);
     setBrowserOnline(true);
