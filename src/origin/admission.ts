@@ -15,7 +15,7 @@ import { type Budget, type BudgetCode, noBudget } from './retry-budget.ts';
 import type { Sign } from './sign.ts';
 import { createSlowStart } from './slow-start.ts';
 import { createProbing, type Down } from './probing.ts';
-import { createRelease } from './release.ts';
+import { createRelease, mostInOneTask } from './release.ts';
 import { createStatus, type OriginState } from './status.ts';
 import { createStore, type Readable } from '../lib/store.ts';
 import { createVitals, everything, forgetMs } from './vitals.ts';
@@ -250,18 +250,23 @@ export function createAdmission(
     slowStart.isUnderWay(group.endpoint) && isQueue(group) && isPlaceFree();
   /** Those whose time is up go where that is possible, and else their wait ends without. @returns when the next one's is. */
   const expire = (now: number): number => {
-    let next = Infinity;
+    let [next, left] = [Infinity, mostInOneTask];
     for (const group of queue.groups()) {
       const isRefused = group.isFailFast && !isQueue(group);
       if (!isRefused && isNext(group)) continue;
       if (isRefused || now >= group.expiresAt) {
         const mayGo = !isOffline() && !downFor(group.endpoint) && !group.isFailFast;
+        let soonest = Infinity;
         for (const waiter of group.waiters) {
-          if (!isRefused && now < waiter.expiresAt) continue;
+          if (!isRefused && now < waiter.expiresAt) {
+            soonest = Math.min(soonest, waiter.expiresAt);
+            continue;
+          }
+          if (left-- === 0) return now;
           if (mayGo && isPlaceFree()) go(waiter);
           else if (queue.remove(waiter)) waiter.take(undefined);
         }
-        group.expiresAt = Math.min(...[...group.waiters].map(({ expiresAt }) => expiresAt));
+        group.expiresAt = soonest;
       }
       next = Math.min(next, group.expiresAt);
     }

@@ -23,8 +23,8 @@ const leastReleaseMs = 1000;
 const mostReleaseMs = 12_000;
 /** After a Retry-After, what has waited for it goes within so long. */
 const limitSpreadMs = 1000;
-/** So many go in one task, so that thousands do not block the page. */
-const mostInOneTask = 50;
+/** So many go, or give up, in one task, so that thousands do not block the page. */
+export const mostInOneTask = 50;
 
 export function createRelease<P>(
   clock: Clock,

@@ -43,3 +43,16 @@ test('eight thousand go within the time that eight would have, also where a time
   }
   expect(waiting.filter(({ story }) => story.length === 0)).toEqual([]);
 });
+
+test('of hundreds whose pause is over, fifty give up in one task', async () => {
+  const { ask, send, clock } = openOrigin();
+  send('a', 'outage');
+  send('a', 'outage');
+  const waiting = Array.from({ length: 200 }, () => ask('a', { maxPauseMs: 1000 }));
+  await Promise.resolve();
+  clock.advance(999);
+  const fired = clock.fired();
+  clock.advance(1);
+  expect(waiting.map(({ story }) => story)).toEqual(waiting.map(() => ['1000 expired']));
+  expect(clock.fired() - fired).toBe(4);
+});
