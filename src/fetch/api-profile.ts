@@ -57,11 +57,14 @@ export function defineApis(given: readonly ApiProfile[], policy: Policy): FindAp
   const apis = given.map((api, index): ApiProfile => {
     const operation = `createSteadfetch: apis[${index}]`;
     if (process.env.NODE_ENV !== 'production') check(operation, api, policy);
-    const { idempotency, concurrency, rateLimit } = api;
+    const { idempotency, concurrency, partition, rateLimit } = api;
     return {
       ...api,
       idempotency: checkMade(operation, 'idempotency', idempotency, 'defineIdempotency'),
-      concurrency: checkMade(operation, 'concurrency', concurrency, 'limitConcurrency'),
+      // A limit of a part of the origin needs the name of that part.
+      concurrency: partition
+        ? checkMade(operation, 'concurrency', concurrency, 'limitConcurrency')
+        : undefined,
       rateLimit: checkMade(operation, 'rateLimit', rateLimit, 'rateLimitFields'),
     };
   });
