@@ -30,7 +30,7 @@ const brand = Symbol.for('steadfetch.error');
  *
  * @example
  * ```ts
- * if (isSteadfetchError(error) && error.outcome.processed === 'unknown') askThePerson();
+ * if (isSteadfetchError(error) && error.outcome.processed === 'unknown') askTheUser();
  * ```
  */
 export class SteadfetchError extends Error {

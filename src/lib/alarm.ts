@@ -1,9 +1,9 @@
 import { type Clock, maxTimerMs } from './clock.ts';
 
-/** One timer for whatever comes next; set anew, it forgets the time before. */
+/** Sets the one timer of an alarm to a time, in epoch milliseconds. A new time replaces the old; `Infinity` is none. */
 export type Alarm = (at: number) => void;
 
-/** @param ring may be called early: then there is nothing to do yet, and it sets the alarm again. */
+/** @param ring - Called at the time, or early for a time that is far away. It then sets the alarm again. */
 export function createAlarm(clock: Clock, ring: () => void): Alarm {
   let timer: unknown;
   let due = Infinity;
@@ -17,7 +17,7 @@ export function createAlarm(clock: Clock, ring: () => void): Alarm {
         due = Infinity;
         ring();
       },
-      // A longer wait than a timer holds is looked at again, and goes on.
+      // A timer cannot hold a longer wait: it rings early.
       Math.min(Math.max(0, at - clock.now()), maxTimerMs),
     );
   };

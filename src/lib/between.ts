@@ -1,6 +1,6 @@
 import type { Random } from './clock.ts';
 
-/** Drawn uniformly between two numbers. */
+/** A uniformly random number between two numbers. */
 export function between(random: Random, least: number, most: number): number {
   return least + (most - least) * random();
 }

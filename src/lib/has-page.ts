@@ -1,6 +1,6 @@
 /**
- * Whether there is a page, whose life has events: not on a server, in a worker or in React Native,
- * some of which have a `document` or `window` that knows no events.
+ * Whether there is a page with events. There is none on a server, in a worker or in React Native; some
+ * of them have a `document` or `window` without events.
  */
 export function hasPage(): boolean {
   const { document, window } = globalThis as Partial<typeof globalThis>;

@@ -1,31 +1,32 @@
 import type { Clock } from './clock.ts';
 
-/** Notices that the machine, or the page, was asleep while something waited. */
+/** Detects that the machine or the page slept while something waited. */
 export interface Heart {
-  /** Looks at once: whoever wakes first must not take the time asleep for a wait. */
+  /** Checks now: the first timer after a sleep must not take the sleep for waiting time. */
   readonly look: () => void;
   /**
-   * `onWake` is told how long it was, where something waited. The returned function is told until when
-   * something does, in epoch milliseconds: `Infinity` where that is not known, 0 where nothing does.
+   * Calls `onWake` after a sleep during which something waited, with the length of the sleep. The returned
+   * function says until when something waits, in epoch milliseconds: `Infinity` if that is not known, 0 if
+   * nothing waits.
    */
   readonly join: (onWake: (asleepMs: number) => void) => (until: number) => void;
 }
 
-/** How long after waking it is noticed, at the most. */
+/** The time between two beats: a sleep is detected at most so long after waking. */
 const beatMs = 2000;
 
-/** A beat that is later than this has slept. */
+/** If a beat is later than this, the machine or the page slept. */
 const latestMs = 1000;
 
-/** A hidden tab's timers are as late as that while it is awake, and its time goes on. */
+/** The timers of a hidden tab may be so late although it is awake: then its waiting time counts. */
 const throttledMs = 61_000;
 
-/** Has no timer, and never sleeps. */
+/** Detects nothing, and sets no timer. */
 export const noHeart: Heart = { look() {}, join: () => () => {} };
 
 /**
- * Timers stand still while a machine sleeps, and the wall clock does not. One coarse beat serves all
- * that waits.
+ * While a machine sleeps, its timers stand still and its wall clock does not. One slow beat serves
+ * everything that waits.
  */
 export function createHeart(clock: Clock): Heart {
   const waiting = new Map<(asleepMs: number) => void, number>();

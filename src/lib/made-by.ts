@@ -14,8 +14,8 @@ export function codeOf<Code extends { readonly by: string }>(value: MadeBy<Code[
 }
 
 /**
- * The value, where the named function has created it. Any other is an error in development, and counts
- * as not given in production.
+ * Returns the value if the named function has created it. Any other value is an error in development,
+ * and counts as not given in production.
  *
  * @throws TypeError that names the function.
  */

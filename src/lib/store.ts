@@ -1,12 +1,12 @@
-/** Something with a state that can be read and watched, as React's useSyncExternalStore takes it. */
+/** A state that can be read and watched, as React's useSyncExternalStore needs it. */
 export interface Readable<S> {
-  /** The present state; the same value until something changes. */
+  /** The current state: the same value until it changes. */
   readonly getState: () => S;
   /** Calls the listener after every change, until the returned function is called. */
   readonly subscribe: (listener: () => void) => () => void;
 }
 
-/** A state of one's own to read, watch and set. */
+/** A state that can also be set. */
 export interface Store<S> extends Readable<S> {
   readonly set: (state: S) => void;
 }
@@ -27,7 +27,7 @@ export function createStore<S>(initial: S): Store<S> {
         try {
           listener();
         } catch (error) {
-          // Surfaces as an unhandled rejection: a watcher's mistake must not cost anybody their turn.
+          // Reported as an unhandled rejection: an error in one listener must not affect the others.
           void Promise.reject(error);
         }
       }

@@ -28,7 +28,7 @@ declare const operation: Operation;
 declare const retryAt: number | undefined;
 declare const queryKey: readonly string[];
 declare const queryFn: () => Promise<string>;
-declare function askThePerson(): void;
+declare function askTheUser(): void;
 `;
 
 /** The code of every @example in src, by the file and the place in it. */

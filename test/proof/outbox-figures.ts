@@ -46,19 +46,19 @@ What an entry costs when there are many, in Chromium with a database on the disk
 npm run outbox-figures
 \`\`\`
 
-A page is opened with the entries that another has left when it died, ${rounds} times with each number of them, in turn; the figures are medians. The server is on loopback and answers at once, 4 attempts are under way at most. Milliseconds are those of the machine that made this page, and of what else it did: compare the columns.
+A page opens with the entries of another that died, ${rounds} times with each number of entries, in turn. The figures are medians. The server is on loopback and answers at once. At most 4 attempts are under way. Milliseconds depend on the machine and its load, so compare the columns.
 
 | | 1,000 entries | 10,000 entries | ratio |
 | --- | ---: | ---: | ---: |
 ${row('Open the page: from the navigation to the first request', 'openMs', ' ms')}
-${row('Keep one more: until `saved` has resolved', 'enqueueMs', ' ms')}
-${row('Deliver one, of all that there are', 'drainMs', ' ms')}
-${row('Transactions that write, for each that is delivered', 'writesPerEntry', '')}
-${row('Rows and keys read, for each that is delivered', 'readsPerEntry', '')}
+${row('Save one more: until `saved` has resolved', 'enqueueMs', ' ms')}
+${row('Deliver one, on average', 'drainMs', ' ms')}
+${row('Write transactions per delivered entry', 'writesPerEntry', '')}
+${row('Rows and keys read per delivered entry', 'readsPerEntry', '')}
 ${longest('The longest task of the main thread over 50 ms, until a second after the first request', 'openTaskMs')}
-${longest('And until all was delivered', 'drainTaskMs')}
+${longest('The same, until all entries were delivered', 'drainTaskMs')}
 
-That an entry is kept is one transaction that is written through to the disk; that it is being sent and which of its requests carries the key are two that are not; its end is written through again. A page reads what is due a hundred at a time, and counts the entries in at most a tenth of its time.
+Saving an entry is one transaction with strict durability. Marking it as being sent, and recording which of its requests carries the key, are two with relaxed durability. Its end is strict again. A page reads due entries a hundred at a time, and spends at most a tenth of its time on counting entries.
 `;
 const folder = new URL('../../docs/outbox/', import.meta.url);
 mkdirSync(folder, { recursive: true });

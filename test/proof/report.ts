@@ -8,7 +8,7 @@ const disturbances: Readonly<Record<keyof typeof sharesPercent, string>> = {
   'commit-503': 'booked, then a gateway answers 503',
   'commit-hang': 'booked, and no answer ever comes',
   hang: 'nothing is booked, and no answer ever comes',
-  late: 'booked after up to 20 s, whether anybody still waits or not',
+  late: 'booked after up to 20 s, whether or not the client still waits',
   twice: 'a proxy delivers it twice at once, and passes on one of the two answers',
 };
 
@@ -38,13 +38,13 @@ export function writeReport(
   const total = Object.values(sharesPercent).reduce((sum, share) => sum + share, 0);
   return `# Exactly once: the figures
 
-${number(orders)} orders are submitted over a line that disturbs ${total} % of the attempts, and what each person was told is compared with the ledger. Made by
+${number(orders)} orders are submitted over a network that disturbs ${total} % of the attempts, and what each user was told is compared with the ledger. Made by
 
 \`\`\`sh
 npm run proof
 \`\`\`
 
-The server is a real one, a process of its own on loopback, with a real SQLite ledger behind \`idempotent\` of \`steadfetch/server\`: whoever sends one key for one order cannot book it twice. What happens to an attempt is drawn from the seed (${seed}), the order and the number of the attempt, so all contenders meet the same line:
+The server is a separate process on loopback, with a SQLite ledger behind \`idempotent\` of \`steadfetch/server\`: an order that is sent with one key is never booked twice. What happens to an attempt depends on the seed (${seed}), the order and the number of the attempt, so it is the same for all contenders:
 
 | of the attempts | what happens |
 | ---: | --- |
@@ -52,9 +52,9 @@ ${Object.entries(sharesPercent)
   .map(([kind, share]) => `| ${share} % | ${disturbances[kind as keyof typeof disturbances]} |`)
   .join('\n')}
 
-${tabs} tabs submit at once, each one order after the other. All waits are ${speed} times shorter than in life, time limits and delays alike: 10 s for an attempt are ${10_000 / speed} ms. The figures change a little from run to run, because the sockets and the machine are real.
+${tabs} tabs submit at the same time, each one order after the other. All waits are ${speed} times shorter than in reality, time limits and delays alike: 10 s for an attempt are ${10_000 / speed} ms. The figures change a little from run to run, because the sockets and the machine are real.
 
-Every contender sends a key, because the server asks for one, has 10 s for an attempt, and retries POST three times (plain fetch: never), after its own delays. The key is made where people put it; below that, where it would have to be. Steadfetch is \`preset: 'critical'\`, and knows a third end: *unknown*. The others only know that it failed.
+Every contender sends a key, because the server requires one, has 10 s for an attempt, and retries POST three times (plain fetch: never), after its own delays. The key is created where many apps create it; further below, where it should be created. Steadfetch is \`preset: 'critical'\`, and has a third outcome: *unknown*. The others only report a failure.
 
 | contender | told success | booked more than once | told failed, and booked | told unknown, and booked | told unknown, and not booked | told failed, and not booked | told success, and not booked | requests per order |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |

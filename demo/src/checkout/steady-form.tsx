@@ -11,7 +11,7 @@ import { messageFor } from './submit-message.ts';
 import { SubmitStatus } from './submit-status.tsx';
 import { useDraft } from './use-draft.ts';
 
-/** The form with Steadfetch: one order has one key, whatever becomes of the line and of the page. */
+/** The form with Steadfetch: one order has one key, whatever happens to the network and the page. */
 export function SteadyForm({ round }: { readonly round: TabState<Round> }) {
   const [order, setOrder] = useDraft(round, 'steadfetch');
   const [number] = useState(() => round.getState().number);

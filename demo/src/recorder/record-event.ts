@@ -46,7 +46,7 @@ export function recordEvent(recording: Recording, event: SteadfetchEvent): Recor
   }
 }
 
-/** With the line of its attempt, where a pause has taken it away. */
+/** The recording with the lane of its attempt, if a pause has replaced that lane. */
 function withAttempt(
   recording: Recording,
   { at, operation: { attempt } }: SteadfetchEvent,

@@ -3,7 +3,7 @@ import type { RetryStatus } from 'steadfetch/react';
 /** One mark for every attempt that the policy allows: failed, under way, successful, or still to come. */
 export function AttemptMeter({ status }: { readonly status: RetryStatus }) {
   const { attempt, maxAttempts, reason } = status;
-  // Paused at the gate is an attempt that is still to come; by React Query, one that has failed.
+  // An attempt that Steadfetch pauses is still to come; one that React Query pauses has failed.
   const isToCome =
     status.status === 'paused' && /^(server-down|rate-limited|queued)$/.test(`${reason}`);
   const stateOf = (n: number): string => {
