@@ -1,4 +1,5 @@
-import type { Admission, Permit } from '../origin/admission.ts';
+import type { Admission } from '../origin/admission.ts';
+import type { Permit } from '../origin/permits.ts';
 import type { Pause } from '../origin/wait-queue.ts';
 import type { Decision } from '../policy/decide.ts';
 import type { OperationRef, RetryReason } from '../policy/operation.ts';

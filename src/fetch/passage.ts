@@ -1,6 +1,7 @@
 import type { Connectivity } from '../connectivity/connectivity.ts';
 import type { PageLife } from '../connectivity/page-life.ts';
-import type { Admission, Permit } from '../origin/admission.ts';
+import type { Admission } from '../origin/admission.ts';
+import type { Permit } from '../origin/permits.ts';
 import type { Network } from '../origin/network.ts';
 import type { OriginOptions } from '../origin/options.ts';
 import { createOrigins, type Origins } from '../origin/origins.ts';

@@ -1,4 +1,5 @@
-import type { Admission, Permit, Waiting } from '../origin/admission.ts';
+import type { Admission, Waiting } from '../origin/admission.ts';
+import type { Permit } from '../origin/permits.ts';
 import type { Ask, Pause } from '../origin/wait-queue.ts';
 import type { Clock } from '../lib/clock.ts';
 import { countPaused } from './count-paused.ts';

@@ -12,11 +12,12 @@ import { type Network, openNetwork } from './network.ts';
 import type { OriginOptions } from './options.ts';
 import { createRateLimits } from './rate-limit.ts';
 import { type Budget, type BudgetCode, noBudget } from './retry-budget.ts';
-import type { Sign } from './sign.ts';
 import { createSlowStart } from './slow-start.ts';
+import { createPermits, type Permit, type Result } from './permits.ts';
 import { createProbing, type Down } from './probing.ts';
-import { createRelease, mostInOneTask } from './release.ts';
-import { createStatus, type OriginState } from './status.ts';
+import { createRelease } from './release.ts';
+import { createShown } from './shown.ts';
+import type { OriginState } from './status.ts';
 import { createStore, type Readable } from '../lib/store.ts';
 import { createVitals, everything, forgetMs } from './vitals.ts';
 import {
@@ -27,16 +28,6 @@ import {
   type Target,
   type Waiter,
 } from './wait-queue.ts';
-
-/** Leave to send one attempt, and the duty to say what became of it. */
-export interface Permit {
-  /** It is the one with which something that is down is tried. */
-  readonly isProbe: boolean;
-  /** Its headers are in, or it has failed: its place is free. What it showed may be said later. */
-  readonly free: () => void;
-  /** What it showed. */
-  readonly settle: (sign: Sign, error?: unknown) => void;
-}
 
 export type Waiting = Waiter<Permit>;
 
@@ -101,9 +92,10 @@ export function createAdmission(
 ): Admission {
   const limit = concurrency && codeOf<ConcurrencyCode>(concurrency);
   const { maxInFlight = Infinity, maxQueued = Infinity, queueTimeoutMs = Infinity } = limit ?? {};
-  const { isOffline, retryAt: onlineAt, heart } = network;
+  const { isOffline, heart } = network;
   const budget = paid ? codeOf<BudgetCode>(paid).open() : noBudget;
-  const { downFor, ...vitals } = createVitals(clock, random, healthOptions || { maxChance: -1 });
+  const vitals = createVitals(clock, random, healthOptions || { maxChance: -1 });
+  const { downFor } = vitals;
   const limits = createRateLimits(clock, random);
   const limitedUntil = limits.until;
   const latency = createLatency();
@@ -119,8 +111,6 @@ export function createAdmission(
     pump();
   });
   const leader = tabs && line ? tabs.createLeader(clock, random, line) : noLeader;
-  /** The permits under way. */
-  const inFlight = new Set<Target>();
   let lastFailure: unknown;
   let lastAskedAt = clock.now();
   /** An outage was forgotten, and nobody has been told that it is over. */
@@ -128,7 +118,6 @@ export function createAdmission(
   let wasOffline = isOffline();
   let isDisposed = false;
 
-  const isPlaceFree = (): boolean => inFlight.size < maxInFlight;
   /** What nobody has asked for a minute is not taken for down: what is asked next simply goes. */
   const forgetOld = (): void => {
     if (queue.size() > 0 || clock.now() - lastAskedAt < forgetMs) return;
@@ -147,36 +136,18 @@ export function createAdmission(
   /** Nothing but a free place is waited for. */
   const isQueue = ({ endpoint, limitScope }: Place): boolean =>
     !downFor(endpoint) && limitedUntil(limitScope) === -Infinity && !isOffline();
-  const grant = (ask: Target, probed?: Down): Permit => {
-    const sentAt = clock.now();
-    const { endpoint } = ask;
-    let isFree = false;
-    let isOver = false;
-    const free = (): boolean => {
-      if (isFree) return false;
-      isFree = true;
-      return inFlight.delete(ask);
-    };
-    inFlight.add(ask);
-    limits.spend(ask.limitScope);
-    vitals.recordSent(endpoint);
-    if (probed) {
+  const permits = createPermits(clock, maxInFlight, {
+    sent({ endpoint, limitScope }, probed) {
+      limits.spend(limitScope);
+      vitals.recordSent(endpoint);
+      if (!probed) return;
       probed[1].probes.start();
       leader.lead(probed[0]);
-    }
-    return {
-      isProbe: !!probed,
-      free() {
-        if (free() && queue.size() > 0) pump();
-      },
-      settle(sign, error) {
-        free();
-        if (isOver) return;
-        isOver = true;
-        record(endpoint, sign, sentAt, probed, error);
-      },
-    };
-  };
+    },
+    freed: () => queue.size() > 0 && pump(),
+    settled: (result) => record(result),
+  });
+  const { grant, isPlaceFree } = permits;
   const go = (waiter: Waiting, probed?: Down): void => {
     if (queue.remove(waiter)) waiter.take(grant(waiter.ask, probed));
   };
@@ -195,13 +166,7 @@ export function createAdmission(
     tellRecovery();
     release.begin(scope, downMs, firstMs);
   };
-  const record = (
-    endpoint: string,
-    sign: Sign,
-    sentAt: number,
-    probed: Down | undefined,
-    error: unknown,
-  ): void => {
+  const record = ({ endpoint, sign, sentAt, probed, error }: Result): void => {
     const latencyMs = clock.now() - sentAt;
     if (sign === 'nothing') probed?.[1].probes.end(false);
     else if (sign === 'outage') {
@@ -227,7 +192,7 @@ export function createAdmission(
         startRelease(scope, downMs);
       }
     }
-    const isNews = vitals.down().length > 0 || status.getState().status !== 'up';
+    const isNews = vitals.down().length > 0 || shown.getState().status !== 'up';
     if (isNews || queue.size() > 0) pump();
   };
 
@@ -242,54 +207,32 @@ export function createAdmission(
       );
   };
   const probing = createProbing(vitals, leader, queue, able);
-  const release = createRelease(clock, slowStart, queue, () =>
-    able().filter(({ endpoint }) => !downFor(endpoint)),
-  );
-  /** Their turn comes soon: that is not missed for the end of a pause. */
-  const isNext = (group: Group<Permit>): boolean =>
-    slowStart.isUnderWay(group.endpoint) && isQueue(group) && isPlaceFree();
-  /** Those whose time is up go where that is possible, and else their wait ends without. @returns when the next one's is. */
-  const expire = (now: number): number => {
-    let [next, left] = [Infinity, mostInOneTask];
-    for (const group of queue.groups()) {
-      const isRefused = group.isFailFast && !isQueue(group);
-      if (!isRefused && isNext(group)) continue;
-      if (isRefused || now >= group.expiresAt) {
-        const mayGo = !isOffline() && !downFor(group.endpoint) && !group.isFailFast;
-        let soonest = Infinity;
-        for (const waiter of group.waiters) {
-          if (!isRefused && now < waiter.expiresAt) {
-            soonest = Math.min(soonest, waiter.expiresAt);
-            continue;
-          }
-          if (left-- === 0) return now;
-          if (mayGo && isPlaceFree()) go(waiter);
-          else if (queue.remove(waiter)) waiter.take(undefined);
-        }
-        group.expiresAt = soonest;
-      }
-      next = Math.min(next, group.expiresAt);
-    }
-    return next;
-  };
+  const release = createRelease(clock, slowStart, queue, {
+    ready: () => able().filter(({ endpoint }) => !downFor(endpoint)),
+    isQueue,
+    mayGo: ({ endpoint }) => !isOffline() && !downFor(endpoint),
+    isPlaceFree,
+    go,
+  });
   const pump = (): void => {
     heart.look();
     const now = clock.now();
     forgetOld();
     release.spread(limits.ended());
-    let next = Math.min(probing.send(now, go), release.run(now, isPlaceFree, go), expire(now));
+    let next = Math.min(probing.send(now, go), release.run(now), release.expire(now));
     const isWaiting = queue.size() > 0;
     if (isWaiting) next = Math.min(next, leader.repeat(), limits.nextAt(scopes()));
     else {
       slowStart.stop();
-      if (isWatched() && !isDisposed && status.getState().status !== 'up')
+      if (isWatched() && !isDisposed && shown.getState().status !== 'up')
         next = Math.min(next, lastAskedAt + forgetMs, limits.nextAt());
     }
     setAlarm(next);
     beat(isWaiting ? Infinity : 0);
-    showAndTell();
+    shown.update();
   };
   const scopes = (): string[] => queue.groups().map(({ limitScope }) => limitScope);
+  const shown = createShown({ network, limits, vitals, slowStart, leader, probing, queue });
   const setAlarm = createAlarm(clock, pump);
   let isPumping = false;
   /** Once for all that come in one turn. */
@@ -308,43 +251,6 @@ export function createAdmission(
     pump();
   });
 
-  const whyPaused: Admission['whyPaused'] = ({ endpoint, limitScope }) => {
-    // The origin itself is not to blame for a device that is offline.
-    if (isOffline()) return { reason: 'offline', retryAt: onlineAt() };
-    const limited = limitedUntil(limitScope);
-    const down = downFor(endpoint);
-    if (limited > -Infinity) {
-      // What is down as well is probed after both.
-      // In a release nobody knows whose turn is when.
-      const isPaced = slowStart.isUnderWay(endpoint);
-      const probed = down ? probing.timeOf(down, queue.groups()) : isPaced ? undefined : limited;
-      const retryAt = probed === undefined ? undefined : Math.max(limited, probed);
-      return { reason: 'rate-limited', retryAt };
-    }
-    // Nobody knows whose turn is when.
-    if (!down) return { reason: 'queued', retryAt: undefined };
-    return { reason: 'server-down', ...whenProbed(down) };
-  };
-  const whenProbed = (down: Down): Pick<Pause, 'retryAt' | 'probedBy'> => ({
-    retryAt: probing.timeOf(down),
-    probedBy: leader.isElsewhere(down[0]) ? 'another-tab' : undefined,
-  });
-  const status = createStatus();
-  const showAndTell = (): void => {
-    const [down] = vitals.down();
-    const waiting = queue.size();
-    const limited = limits.nextAt(waiting > 0 ? scopes() : undefined);
-    if (down && (down[0] === everything || vitals.isOnlyOne(down[0])))
-      status.update({ status: 'down', ...whenProbed(down), waiting });
-    else if (limited < Infinity)
-      status.update({ status: 'rate-limited', retryAt: limited, waiting });
-    else {
-      const isRecovering = slowStart.isRecovery();
-      status.update({ status: isRecovering ? 'recovering' : 'up', retryAt: undefined, waiting });
-    }
-    queue.tell(whyPaused);
-  };
-
   /** What was paused while the device was offline goes on over another network, maybe. */
   const leaveNetwork = network.subscribe(() => {
     const isBack = wasOffline && !isOffline();
@@ -356,12 +262,12 @@ export function createAdmission(
 
   return {
     budget,
-    getState: status.getState,
-    subscribe: status.subscribe,
+    getState: shown.getState,
+    subscribe: shown.subscribe,
     isOpen,
     isDown: (endpoint) => !!downFor(endpoint),
     isItsOwnFault: vitals.isItsOwnFault,
-    whyPaused,
+    whyPaused: shown.whyPaused,
     onRecovery: recoveries.subscribe,
     lastFailure: () => lastFailure,
     limitedUntil,
@@ -400,7 +306,7 @@ export function createAdmission(
       pump();
     },
     reconsider() {
-      if (queue.size() > 0 || status.getState().status !== 'up') pump();
+      if (queue.size() > 0 || shown.getState().status !== 'up') pump();
     },
     pause(limitScope, retryAfterMs) {
       limits.of(limitScope).pause(retryAfterMs);
@@ -409,15 +315,13 @@ export function createAdmission(
     },
     allow(limitScope, { remaining, resetAt }) {
       const resetInMs = resetAt - clock.now();
-      let uncounted = 0;
-      for (const ask of inFlight) if (ask.limitScope === limitScope) uncounted++;
       // Its own attempt is counted in what is left.
-      limits.of(limitScope).allow(remaining + 1 - uncounted, resetInMs);
+      limits.of(limitScope).allow(remaining + 1 - permits.countOf(limitScope), resetInMs);
       line?.say({ kind: 'limit', scope: limitScope, forMs: resetInMs, remaining });
       pump();
     },
     forgetUsual: latency.forget,
-    isIdle: () => queue.size() === 0 && inFlight.size === 0 && vitals.down().length === 0,
+    isIdle: () => queue.size() === 0 && permits.size() === 0 && vitals.down().length === 0,
     dispose() {
       isDisposed = true;
       leaveNetwork();

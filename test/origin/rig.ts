@@ -1,4 +1,5 @@
-import { type Admission, createAdmission, type Permit } from '../../src/origin/admission.ts';
+import { type Admission, createAdmission } from '../../src/origin/admission.ts';
+import type { Permit } from '../../src/origin/permits.ts';
 import type { OriginOptions } from '../../src/origin/options.ts';
 import type { Sign } from '../../src/origin/sign.ts';
 import type { Ask, Pause } from '../../src/origin/wait-queue.ts';

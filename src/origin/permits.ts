@@ -1,0 +1,74 @@
+import type { Clock } from '../lib/clock.ts';
+import type { Down } from './probing.ts';
+import type { Sign } from './sign.ts';
+import type { Target } from './wait-queue.ts';
+
+/** Leave to send one attempt, and the duty to say what became of it. */
+export interface Permit {
+  /** It is the one with which something that is down is tried. */
+  readonly isProbe: boolean;
+  /** Its headers are in, or it has failed: its place is free. What it showed may be said later. */
+  readonly free: () => void;
+  /** What it showed. */
+  readonly settle: (sign: Sign, error?: unknown) => void;
+}
+
+/** What an attempt has shown. */
+export interface Result {
+  readonly endpoint: string;
+  readonly sign: Sign;
+  readonly sentAt: number;
+  /** What it was the probe of. */
+  readonly probed: Down | undefined;
+  readonly error: unknown;
+}
+
+/** What is under way to one origin. */
+export interface Permits {
+  readonly grant: (ask: Target, probed?: Down) => Permit;
+  readonly isPlaceFree: () => boolean;
+  readonly size: () => number;
+  /** How many of them are counted by one limit. */
+  readonly countOf: (limitScope: string) => number;
+}
+
+/** Who is told of an attempt. */
+interface Listeners {
+  readonly sent: (ask: Target, probed: Down | undefined) => void;
+  /** Its place is free before it is known what it has shown. */
+  readonly freed: () => void;
+  readonly settled: (result: Result) => void;
+}
+
+export function createPermits(clock: Clock, maxInFlight: number, on: Listeners): Permits {
+  const inFlight = new Set<Target>();
+  return {
+    isPlaceFree: () => inFlight.size < maxInFlight,
+    size: () => inFlight.size,
+    countOf: (limitScope) => [...inFlight].filter((ask) => ask.limitScope === limitScope).length,
+    grant(ask, probed) {
+      const sentAt = clock.now();
+      let isFree = false;
+      let isOver = false;
+      const free = (): boolean => {
+        if (isFree) return false;
+        isFree = true;
+        return inFlight.delete(ask);
+      };
+      inFlight.add(ask);
+      on.sent(ask, probed);
+      return {
+        isProbe: !!probed,
+        free() {
+          if (free()) on.freed();
+        },
+        settle(sign, error) {
+          free();
+          if (isOver) return;
+          isOver = true;
+          on.settled({ endpoint: ask.endpoint, sign, sentAt, probed, error });
+        },
+      };
+    },
+  };
+}
