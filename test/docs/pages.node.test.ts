@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { folders } from '../house/import-rules.ts';
 import { compile, type Sample } from './compile.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -66,6 +67,27 @@ describe('docs/reference.md', () => {
       ([, name]) => name,
     );
     expect(told).toEqual(codes);
+  });
+});
+
+describe('docs/internals.md', () => {
+  const told = [...read('docs/internals.md').matchAll(/^\| `(\w+)` \|/gm)].map(
+    ([, name = '']) => name,
+  );
+
+  test('has every folder of src', () => {
+    const entries = readdirSync(join(root, 'src'), { withFileTypes: true });
+    const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+    expect(told.toSorted()).toEqual(names.toSorted());
+  });
+
+  test('has them in the order in which they import', () => {
+    const upwards = told.flatMap((name, index) =>
+      (folders[name]?.folders ?? ['no place'])
+        .filter((below) => told.indexOf(below) <= index)
+        .map((below) => `${name} imports ${below}`),
+    );
+    expect(upwards).toEqual([]);
   });
 });
 

@@ -12,7 +12,7 @@ interface Place {
 }
 
 /** The order of the house: each folder may import what is below it. */
-const folders: Readonly<Record<string, Place>> = {
+export const folders: Readonly<Record<string, Place>> = {
   lib: { folders: [], packages: [] },
   headers: { folders: ['lib'], packages: [] },
   idempotency: { folders: ['lib'], packages: [] },
