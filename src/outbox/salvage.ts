@@ -4,10 +4,12 @@ import type { OutboxDatabase } from './database-layout.ts';
 import { handlerOfLane } from './lanes.ts';
 import { type Row, rowSchema } from './row.ts';
 
-/** What fails for another reason than a file that is gone is tried for so long. */
+/** What fails for a reason that may pass is tried for so long. */
 const patienceMs = 60_000;
 /** All rows are read one by one no more often. */
 const gapMs = 10_000;
+/** Failures that lie so far apart are not one. */
+const apartMs = 600_000;
 
 /**
  * Takes an error of the database. Where rows have caused it that the browser cannot read any more, they are
@@ -28,8 +30,8 @@ export function createSalvage(database: OutboxDatabase, clock: Clock): Salvage {
       failingSince.delete(seq);
       return false;
     } catch (error) {
-      // Chromium and the standard say which failures pass; other browsers do not.
-      if (nameOf(error) === 'NotReadableError') return true;
+      if (isSure(error)) return true;
+      if (mayPass(error)) return false;
       const since = failingSince.get(seq) ?? clock.now();
       failingSince.set(seq, since);
       return clock.now() - since >= patienceMs;
@@ -37,9 +39,12 @@ export function createSalvage(database: OutboxDatabase, clock: Clock): Salvage {
   };
 
   return async (error) => {
-    if (!/NotReadable|Unknown|Data/.test(nameOf(error))) return false;
-    if (nameOf(error) !== 'NotReadableError' && clock.now() - triedAt < gapMs) return false;
+    const agoMs = clock.now() - triedAt;
+    const isEarly = agoMs >= 0 && agoMs < gapMs;
+    if (!isSure(error) && (nameOf(error) !== 'UnknownError' || mayPass(error) || isEarly))
+      return false;
     triedAt = clock.now();
+    if (agoMs < 0 || agoMs > apartMs) failingSince.clear();
     let isAny = false;
     for (const seq of await database.getAllKeys('rows')) {
       if (!(await isGone(seq))) continue;
@@ -51,6 +56,11 @@ export function createSalvage(database: OutboxDatabase, clock: Clock): Salvage {
 }
 
 const nameOf = (error: unknown): string => String(Object(error).name);
+/** The standard's name for a record that is there and whose file is gone. */
+const isSure = (error: unknown): boolean => nameOf(error) === 'NotReadableError';
+/** Chromium says so where only its memory is short; of other browsers it is not known. */
+const mayPass = (error: unknown): boolean =>
+  String(Object(error).message).includes('Failed to read large IndexedDB value');
 
 async function replace(database: OutboxDatabase, seq: number, nowMs: number): Promise<void> {
   const transaction = database.transaction('rows', 'readwrite', { durability: 'strict' });

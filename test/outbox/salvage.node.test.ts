@@ -7,8 +7,13 @@ interface RawStore {
   readonly records: { readonly get: (key: number) => { value: object } | undefined };
 }
 
-/** From now on, what the browser has at this place cannot be read. */
-function damage(database: string, seq: number, error: string): void {
+/** From now on, what the browser has at this place cannot be read. @returns what mends it. */
+function damage(
+  database: string,
+  seq: number,
+  error: string,
+  message = 'The file is gone.',
+): () => void {
   const { _databases: databases } = indexedDB as unknown as {
     readonly _databases: ReadonlyMap<
       string,
@@ -19,10 +24,12 @@ function damage(database: string, seq: number, error: string): void {
   if (!record) throw new Error(`There is nothing at ${seq}.`);
   Object.defineProperty(record.value, 'gone', {
     enumerable: true,
+    configurable: true,
     get() {
-      throw new DOMException('The file is gone.', error);
+      throw new DOMException(message, error);
     },
   });
+  return () => void Reflect.deleteProperty(record.value, 'gone');
 }
 
 const endOf = (delivered: Promise<unknown>): Promise<unknown> =>
@@ -104,5 +111,34 @@ describe.each([
       { idempotencyKey: one?.idempotencyKey, reason: 'refused', processed: 'unknown' },
       { variables: 1 },
     ]);
+  });
+});
+
+describe('an entry that cannot be read for a while is kept whole', () => {
+  test('where the browser is short of memory, however long', async () => {
+    const { name, openTab, pass } = createBrowser();
+    const { outbox } = openTab({ handlers: shop });
+    await outbox.submit('order', 'lamp').saved;
+    const mend = damage(name, 1, 'UnknownError', 'Failed to read large IndexedDB value');
+    for (const _ of Array(4)) {
+      await expect(outbox.list()).rejects.toThrow('large');
+      await pass(60_000);
+    }
+    mend();
+    expect(await outbox.list()).toMatchObject([{ variables: 'lamp' }]);
+  });
+
+  test('where that happens twice, and not all the time in between', async () => {
+    const { name, openTab, clock } = createBrowser();
+    const { outbox } = openTab({ handlers: shop });
+    await outbox.submit('order', 'lamp').saved;
+    for (const _ of Array(2)) {
+      const mend = damage(name, 1, 'UnknownError');
+      await expect(outbox.list()).rejects.toThrow('gone');
+      mend();
+      clock.advance(3_600_000);
+      await settle();
+    }
+    expect(await outbox.list()).toMatchObject([{ variables: 'lamp' }]);
   });
 });
