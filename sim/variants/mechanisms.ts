@@ -64,8 +64,8 @@ export const mechanisms: readonly Variant[] = [
     'a last probe before a wait ends',
     9,
     probes,
-    'const lastChanceAt = Math.max(expiresAt - lastChanceMs, startedAt + leastGapMs);',
-    'const lastChanceAt = expiresAt < 0 ? lastChanceMs : Infinity;',
+    'const lastChanceAt = isLate ? Infinity : expiresAt - lastChanceMs;',
+    'const lastChanceAt = isLate || expiresAt > lastChanceMs ? Infinity : 0;',
   ),
   without(
     'an outage soon after another one goes on with its gaps',
@@ -99,8 +99,8 @@ export const mechanisms: readonly Variant[] = [
     'latency as the signal of slow start',
     linesOf('latency.ts'),
     admission,
-    'slowStart.observe(latency.isFast(endpoint, latencyMs));',
-    'slowStart.observe(latencyMs >= 0 || latency.isFast(endpoint, latencyMs));',
+    'slowStart.observe(latency.isFast(endpoint, latencyMs), slowMs);',
+    'slowStart.observe(latencyMs >= 0 || latency.isFast(endpoint, latencyMs), slowMs);',
   ),
   without(
     'the usual latency is forgotten when the network changes',

@@ -52,10 +52,10 @@ export interface LiveOperation {
   retriedFor: readonly RetryReason[];
   /** When the user asked for it last. */
   askedAt: number;
-  /** Its attempts that were probes and failed: they use up none of its retries. */
-  probes: number;
-  /** A request of its present attempt was the probe. */
-  isProbe: boolean;
+  /** Its attempts that were trials of its origin and failed: they use up none of its retries. */
+  trials: number;
+  /** A request of its present attempt was a trial: a probe, or let go once its origin was back. */
+  isTrial: boolean;
   /** A server has told it when to come back. */
   wasTold: boolean;
   /** When its last probe was sent. */

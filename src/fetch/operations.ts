@@ -106,8 +106,8 @@ export function createOperations(environment: Environment): Operations {
     // A probe was sent for all who wait: it is no retry of this operation's. But what is slow where
     // the rest of its origin answers will be slow again.
     const isSlowByNature = failure.kind === 'timeout' && !!gate?.isItsOwnFault(endpoint);
-    if (own?.isProbe && !isSlowByNature) live.probes++;
-    if (own) own.isProbe = false;
+    if (own?.isTrial && !isSlowByNature) live.trials++;
+    if (own) own.isTrial = false;
     const decision = decide(failure, view(live, report), layered, {
       nowMs,
       random,
@@ -158,8 +158,8 @@ export function createOperations(environment: Environment): Operations {
       phase: 'sending',
       retriedFor: none,
       askedAt: clock.now(),
-      probes: 0,
-      isProbe: false,
+      trials: 0,
+      isTrial: false,
       wasTold: false,
       probedAt: undefined,
       isForeground: undefined,
@@ -243,7 +243,7 @@ const waitFor = (decision: Decision, delayMs: number, nowMs: number): Decision =
 
 /** The operation as the policy, `shouldRetry` and errors see it: a value that no longer changes. */
 export function view(live: LiveOperation, facts: RequestFacts): Operation {
-  const { ref, attempt, probes, retriedFor, previousBackoffMs, pausedMs } = live;
+  const { ref, attempt, trials, retriedFor, previousBackoffMs, pausedMs } = live;
   // Without a method it is somebody else's request: a query reads; anything else might write.
   const { method = ref.kind === 'query' ? 'GET' : 'POST', url, keyed = false } = facts;
   // Written out: it is made for every failure, and a spread takes several times as long.
@@ -253,7 +253,7 @@ export function view(live: LiveOperation, facts: RequestFacts): Operation {
     startedAt: ref.startedAt,
     queryKey: ref.queryKey,
     attempt,
-    probes,
+    trials,
     method,
     url,
     keyed,

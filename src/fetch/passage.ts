@@ -129,7 +129,7 @@ export function createPassage(
     if (step) step.doubts = (step.doubts ?? 0) + weight;
     live.unkeyed += unkeyed;
     if (permit.isProbe) live.probedAt = sentAt;
-    live.isProbe ||= permit.isProbe;
+    live.isTrial ||= permit.isTrial;
     let isOver = false;
     return (outcome, error, response) => {
       if (isOver) return;

@@ -74,6 +74,8 @@ export interface Admission extends Readable<OriginState> {
   readonly dispose: () => void;
 }
 
+/** A slow answer of a server that has not been seen healthy counts for no more: it may always be so slow. */
+const strangerSlowMs = 200;
 /** What another tab has found to be up, this one takes for that within so long: not all at once. */
 const followMs = 1500;
 
@@ -113,6 +115,7 @@ export function createAdmission(
   const leader = tabs && line ? tabs.createLeader(clock, random, line) : noLeader;
   let lastFailure: unknown;
   let lastAskedAt = clock.now();
+  let recoveredAt = -Infinity;
   /** An outage was forgotten, and nobody has been told that it is over. */
   let isEndOwed = false;
   let wasOffline = isOffline();
@@ -146,10 +149,11 @@ export function createAdmission(
     },
     freed: () => queue.size() > 0 && pump(),
     settled: (result) => record(result),
+    finished: slowStart.finish,
   });
   const { grant, isPlaceFree } = permits;
-  const go = (waiter: Waiting, probed?: Down): void => {
-    if (queue.remove(waiter)) waiter.take(grant(waiter.ask, probed));
+  const go = (waiter: Waiting, probed?: Down, isInTurn?: boolean): void => {
+    if (queue.remove(waiter)) waiter.take(grant(waiter.ask, probed, isInTurn));
   };
   /** What was down is up: those who wait for it go, one after the other. */
   const recoverFrom = (scope: string, firstMs = 0): void => {
@@ -161,6 +165,7 @@ export function createAdmission(
   };
   const tellRecovery = (): void => recoveries.set(recoveries.getState() + 1);
   const startRelease = (scope: string, downMs: number, firstMs = 0): void => {
+    recoveredAt = clock.now();
     if (scope === everything) vitals.reset();
     leader.leave(scope);
     tellRecovery();
@@ -168,21 +173,23 @@ export function createAdmission(
   };
   const record = ({ endpoint, sign, sentAt, probed, error }: Result): void => {
     const latencyMs = clock.now() - sentAt;
+    // What was sent before, and hangs, says nothing of how the origin is now.
+    const isOfRecovery =
+      slowStart.isRecovery() && slowStart.isUnderWay(endpoint) && sentAt >= recoveredAt;
     if (sign === 'nothing') probed?.[1].probes.end(false);
     else if (sign === 'outage') {
       lastFailure = error;
       probed?.[1].probes.end(true);
       const tripped = vitals.recordFailure(endpoint, sentAt);
+      if (isOfRecovery) slowStart.observe(false, latencyMs);
       if (tripped) {
         slowStart.stop();
         // Nobody may wait for it here: whichever tab somebody waits in probes.
         line?.say({ kind: 'down', scope: downFor(endpoint)?.[0] ?? endpoint, isProbed: false });
-      } else if (vitals.origin.usualRate() < 0.05) slowStart.observe(false);
+      }
     } else {
       if (sign === 'success') budget.succeed();
-      if (slowStart.isRecovery() && slowStart.isUnderWay(endpoint))
-        slowStart.observe(latency.isFast(endpoint, latencyMs));
-      else latency.learn(endpoint, latencyMs);
+      if (!probed && !slowStart.isRecovery()) latency.learn(endpoint, latencyMs);
       if (isEndOwed) {
         isEndOwed = false;
         tellRecovery();
@@ -190,6 +197,11 @@ export function createAdmission(
       for (const [scope, downMs] of vitals.recordSuccess(endpoint, sentAt)) {
         line?.say({ kind: 'up', scope });
         startRelease(scope, downMs);
+      }
+      // Also that of the probe: a server that is back with a long queue is not asked for more at once.
+      if (isOfRecovery || probed) {
+        const slowMs = latency.isKnown() ? latencyMs : Math.min(latencyMs, strangerSlowMs);
+        slowStart.observe(latency.isFast(endpoint, latencyMs), slowMs);
       }
     }
     const isNews = vitals.down().length > 0 || shown.getState().status !== 'up';
@@ -212,7 +224,7 @@ export function createAdmission(
     isQueue,
     mayGo: ({ endpoint }) => !isOffline() && !downFor(endpoint),
     isPlaceFree,
-    go,
+    go: (waiter, isInTurn) => go(waiter, undefined, isInTurn),
   });
   const pump = (): void => {
     heart.look();

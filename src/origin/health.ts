@@ -19,8 +19,6 @@ export interface Health {
   readonly failingSince: () => number;
   /** Failures since the last good answer. */
   readonly failures: () => number;
-  /** The share of attempts that fail when all is well, as far as it is known. */
-  readonly usualRate: () => number;
   readonly probes: ProbeSchedule;
   /** An attempt failed. @returns whether that has shown an outage. */
   readonly recordFailure: (endpoint: string, sentAt: number) => boolean;
@@ -82,7 +80,6 @@ export function createHealth(
     downSince: () => downSince ?? clock.now(),
     failingSince: () => failingSince,
     failures: () => failures,
-    usualRate: () => usualRate,
     probes,
     recordFailure(endpoint, sentAt) {
       failures++;

@@ -4,6 +4,8 @@ export interface Latency {
   readonly learn: (endpoint: string, latencyMs: number) => void;
   /** Whether an answer came about as fast as usual. */
   readonly isFast: (endpoint: string, latencyMs: number) => boolean;
+  /** Answers have come while all was well: what is slow now is not so by nature. */
+  readonly isKnown: () => boolean;
   /** The network has changed: what was usual is not known any more. */
   readonly forget: () => void;
 }
@@ -25,8 +27,10 @@ const maxDisagreeing = 10;
 export function createLatency(): Latency {
   const usual = new Map<string, number>();
   let disagreeing = 0;
+  let isKnown = false;
 
   const forget = (): void => {
+    isKnown = false;
     usual.clear();
     disagreeing = 0;
   };
@@ -36,6 +40,7 @@ export function createLatency(): Latency {
   };
   return {
     learn(endpoint, latencyMs) {
+      isKnown = true;
       // Below the floor nothing is slow: an origin that is always fast costs nothing here.
       if (latencyMs <= floorMs && !usual.has(endpoint)) return;
       if (usual.size >= maxEndpoints && !usual.has(endpoint)) usual.clear();
@@ -51,6 +56,7 @@ export function createLatency(): Latency {
       usual.set(endpoint, latencyMs);
       return true;
     },
+    isKnown: () => isKnown,
     forget,
   };
 }

@@ -7,6 +7,8 @@ import type { Target } from './wait-queue.ts';
 export interface Permit {
   /** It is the one with which something that is down is tried. */
   readonly isProbe: boolean;
+  /** It shows, for all who wait, how the origin is: a failure of it spends no retry. */
+  readonly isTrial: boolean;
   /** Its headers are in, or it has failed: its place is free. What it showed may be said later. */
   readonly free: () => void;
   /** What it showed. */
@@ -25,7 +27,8 @@ export interface Result {
 
 /** What is under way to one origin. */
 export interface Permits {
-  readonly grant: (ask: Target, probed?: Down) => Permit;
+  /** `isInTurn`: it is one of those that go one after the other once their origin is back. */
+  readonly grant: (ask: Target, probed?: Down, isInTurn?: boolean) => Permit;
   readonly isPlaceFree: () => boolean;
   readonly size: () => number;
   /** How many of them are counted by one limit. */
@@ -38,6 +41,8 @@ interface Listeners {
   /** Its place is free before it is known what it has shown. */
   readonly freed: () => void;
   readonly settled: (result: Result) => void;
+  /** One that went in its turn has its answer, or none. */
+  readonly finished: () => void;
 }
 
 export function createPermits(clock: Clock, maxInFlight: number, on: Listeners): Permits {
@@ -46,19 +51,21 @@ export function createPermits(clock: Clock, maxInFlight: number, on: Listeners):
     isPlaceFree: () => inFlight.size < maxInFlight,
     size: () => inFlight.size,
     countOf: (limitScope) => [...inFlight].filter((ask) => ask.limitScope === limitScope).length,
-    grant(ask, probed) {
+    grant(ask, probed, isInTurn = false) {
       const sentAt = clock.now();
       let isFree = false;
       let isOver = false;
       const free = (): boolean => {
         if (isFree) return false;
         isFree = true;
+        if (isInTurn) on.finished();
         return inFlight.delete(ask);
       };
       inFlight.add(ask);
       on.sent(ask, probed);
       return {
         isProbe: !!probed,
+        isTrial: !!probed || isInTurn,
         free() {
           if (free()) on.freed();
         },

@@ -46,8 +46,14 @@ const longestProbeMs = 15_000;
 /** An outage that begins so soon after another one is the same. */
 const sameMs = 10_000;
 
-/** The last probe before a wait ends: so long before, and so long after the probe before. */
+/**
+ * The last probe before a wait ends: so long before, unless one has gone shortly before that. With
+ * more of them, tabs that ask again and again keep a server down that is back: some wait always ends.
+ */
 const lastChanceMs = 3000;
+const lastChanceAfterMs = 8000;
+
+/** The next one after a probe that showed nothing. */
 const leastGapMs = 2000;
 
 export function createProbeSchedule(clock: Clock, random: Random): ProbeSchedule {
@@ -82,7 +88,8 @@ export function createProbeSchedule(clock: Clock, random: Random): ProbeSchedule
       plan(now);
     },
     nextAt(isForeground, expiresAt) {
-      const lastChanceAt = Math.max(expiresAt - lastChanceMs, startedAt + leastGapMs);
+      const isLate = startedAt > expiresAt - lastChanceAfterMs;
+      const lastChanceAt = isLate ? Infinity : expiresAt - lastChanceMs;
       const at = isForeground ? Math.min(foregroundAt, lastChanceAt) : backgroundAt;
       promisedAt = Math.min(promisedAt, at);
       if (!isProbing()) return promisedAt;

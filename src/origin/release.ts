@@ -28,7 +28,8 @@ interface Gate<P> {
   /** Nothing is known against sending them. */
   readonly mayGo: (group: Group<P>) => boolean;
   readonly isPlaceFree: () => boolean;
-  readonly go: (waiter: Waiter<P>) => void;
+  /** `isInTurn`: it goes in its turn, once its origin is back. */
+  readonly go: (waiter: Waiter<P>, isInTurn: boolean) => void;
 }
 
 /** What was paused goes within this share of the outage, if answers are fast. */
@@ -87,8 +88,8 @@ export function createRelease<P>(
         if (!next) return groups.length > 0 ? nextAt : Infinity;
         if (left === 0) return now;
         const isPaced = slowStart.isUnderWay(next.group.endpoint);
-        go(next);
         if (isPaced) slowStart.advance();
+        go(next, isPaced && slowStart.isRecovery());
       }
       return Infinity;
     },
@@ -106,7 +107,7 @@ export function createRelease<P>(
               continue;
             }
             if (left-- === 0) return now;
-            if (isSent && isPlaceFree()) go(waiter);
+            if (isSent && isPlaceFree()) go(waiter, false);
             else if (queue.remove(waiter)) waiter.take(undefined);
           }
           group.expiresAt = soonest;

@@ -27,38 +27,53 @@ export interface SlowStart {
   readonly nextAt: () => number;
   /** One has gone. */
   readonly advance: () => void;
-  /** An answer came, as fast as usual or not; or none did. */
-  readonly observe: (isFast: boolean) => void;
+  /** One that has gone is answered, or is not waited for any more. */
+  readonly finish: () => void;
+  /** An answer came after so long, as fast as usual or not; or none did. */
+  readonly observe: (isFast: boolean, latencyMs: number) => void;
 }
 
 /** However few wait, they go no further apart than this, if answers are fast. */
-const longestGapMs = 400;
-/** How the pace changes with each answer, and how slow it may become. */
-const growth = 1.3;
-const cut = 0.5;
-const leastPace = 0.2;
-const mostPace = 4;
+const longestPlannedMs = 400;
+/** A fast answer makes the gap shorter by this factor, down to this share of the planned one. */
+const kept = 0.7;
+const leastShare = 0.25;
+/** After a slow answer the next goes after so many times what that one took. */
+const latencyFactor = 10;
+/** So far apart at most: as far as probes. */
+const longestGapMs = 12_000;
+/** What has gone within this time need not have its answer yet. */
+const fastMs = 300;
 /** A timer is late by less, as a rule: who it makes late does not make the next ones late. */
 const lateMs = 100;
 
-/** Latency is the signal: failures come too late. */
+/**
+ * Latency is the signal: failures come too late. Many tabs that let go what they have paused each
+ * see the queue of the server that all of them fill, and none sees the others: so a slow answer
+ * counts at once and for much, and each of ours that waits for its answer doubles the gap.
+ */
 export function createSlowStart(clock: Clock, random: Random): SlowStart {
   let isOn = false;
   let isAfterOutage = false;
   let scope: string | undefined;
+  let leastGapMs = 0;
   let gapMs = 0;
-  let pace = 1;
+  let unanswered = 0;
   let lastAt = 0;
   let share = 0;
 
-  const nextAt = (): number => lastAt + (share * gapMs) / pace;
+  const nextAt = (): number => {
+    const overdue = isAfterOutage ? Math.max(0, unanswered - Math.floor(fastMs / gapMs)) : 0;
+    return lastAt + share * Math.min(longestGapMs, gapMs * 2 ** overdue);
+  };
   return {
     begin({ count, overMs, endpoint, firstMs = 0, isRecovery }) {
       isOn = count > 0;
       isAfterOutage = isRecovery;
       scope = endpoint;
-      gapMs = Math.min(longestGapMs, overMs / Math.max(1, count));
-      pace = 1;
+      gapMs = Math.min(longestPlannedMs, overMs / Math.max(1, count));
+      leastGapMs = leastShare * gapMs;
+      unanswered = 0;
       lastAt = clock.now() + firstMs;
       share = 0;
     },
@@ -72,10 +87,14 @@ export function createSlowStart(clock: Clock, random: Random): SlowStart {
     advance() {
       lastAt = Math.max(nextAt(), clock.now() - lateMs);
       share = between(random, 0.5, 1.5);
+      unanswered++;
     },
-    observe(isFast) {
-      if (!isAfterOutage) return;
-      pace = Math.min(mostPace, Math.max(leastPace, pace * (isFast ? growth : cut)));
+    finish() {
+      unanswered = Math.max(0, unanswered - 1);
+    },
+    observe(isFast, latencyMs) {
+      if (isFast) gapMs = Math.max(leastGapMs, kept * gapMs);
+      else gapMs = Math.max(gapMs, Math.min(longestGapMs, latencyFactor * latencyMs));
     },
   };
 }

@@ -90,9 +90,9 @@ export function decide(
   const reason = whyRetry(failure);
   const refusal = whyStop(failure, operation, reason, wanted);
   if (refusal) return stop(refusal, failure, nowMs);
-  const { attempt, probes = 0, previousBackoffMs } = operation;
+  const { attempt, trials = 0, previousBackoffMs } = operation;
   // `maxRetries: 0` means one attempt, even where that attempt was a probe.
-  const spent = policy.maxRetries === 0 ? attempt : attempt - probes;
+  const spent = policy.maxRetries === 0 ? attempt : attempt - trials;
   if (spent > policy.maxRetries) return stop('max-retries', failure, nowMs);
   if (retryAfterMs !== undefined && retryAfterMs > policy.maxRetryAfterMs)
     return stop('retry-after', failure, nowMs);

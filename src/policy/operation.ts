@@ -49,8 +49,11 @@ export interface Operation extends OperationRef {
   readonly keyed: boolean;
   /** Whether sending it again does no harm: an idempotent method, or declared to be one. */
   readonly idempotent: boolean;
-  /** How many attempts were failed probes of something down: they use up no retries. @default 0 */
-  readonly probes?: number | undefined;
+  /**
+   * How many attempts failed as trials of their origin: probes of something down, and what was let
+   * go once it was back. They use up no retries. @default 0
+   */
+  readonly trials?: number | undefined;
   /** The reasons of the retries granted so far, in order. */
   readonly retriedFor: readonly RetryReason[];
   /** The backoff before this attempt, in milliseconds, without any Retry-After; undefined before the first retry. */

@@ -19,7 +19,7 @@ export function attemptsAllowed(
   return typeof retry === 'number' ? retry + 1 : retry === true ? Infinity : 1;
 }
 
-/** A probe that has failed uses up no retry: there may be one attempt more. */
+/** A trial of its origin that has failed uses up no retry: there may be one attempt more. */
 export function attemptsOf(maxRetries: number, live: LiveOperation | undefined): number {
-  return maxRetries + 1 + (live && maxRetries > 0 ? live.probes : 0);
+  return maxRetries + 1 + (live && maxRetries > 0 ? live.trials : 0);
 }

@@ -48,7 +48,7 @@ test('where a page asks one endpoint alone, its origin is down while that endpoi
   expect([...seen].slice(0, 3)).toEqual([
     [0, 'down 20'],
     [1200, 'recovering 18'],
-    [1240, 'recovering 17'],
+    [1225, 'recovering 17'],
   ]);
   expect([...seen.values()].at(-1)).toBe('up 0');
 });

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { openOrigin } from './rig.ts';
+
+test('where some wait always ends soon, the last probes are five seconds apart', async () => {
+  const { ask, send, advance, log } = openOrigin();
+  send('a', 'outage');
+  send('a', 'outage');
+  const asked: ReturnType<typeof ask>[] = [];
+  for (let second = 0; second < 120; second++) {
+    if (second % 5 === 0) asked.push(ask('a'), ask('a'));
+    await advance(1000);
+    for (const one of asked) if (one.story.at(-1)?.endsWith('probe')) one.settle('outage');
+  }
+  const probes = log.filter((line) => line.endsWith('probe')).map(Number.parseFloat);
+  expect(probes).toEqual([
+    1200, 2400, 5000, 8000, 12_000, 18_000, 27_000, 39_000, 51_000, 63_000, 75_000, 82_000, 87_000,
+    92_000, 97_000, 102_000, 107_000, 112_000, 117_000,
+  ]);
+});

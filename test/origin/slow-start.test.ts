@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { openOrigin } from './rig.ts';
+
+/** An outage of an endpoint that four wait for. The first of them is the probe, sent after 1,200 ms. */
+async function pauseFour(wasHealthy: boolean) {
+  const rig = openOrigin();
+  if (wasHealthy) rig.send('a', 'success');
+  rig.send('a', 'outage');
+  rig.send('a', 'outage');
+  const waiting = Array.from({ length: 4 }, () => rig.ask('a'));
+  const sent = (): string[] => waiting.flatMap(({ story }) => story);
+  await rig.advance(1200);
+  return { ...rig, waiting, sent };
+}
+
+test('after a slow answer the next but one goes ten times later than that took', async () => {
+  const { waiting, advance, sent } = await pauseFour(true);
+  await advance(1100);
+  waiting[0]?.settle('success');
+  waiting[1]?.settle('nothing');
+  await advance(12_000);
+  expect(sent()).toEqual(['1200 probe', '2300', '13300']);
+});
+
+test('a server that was never seen healthy may be slow by nature: two seconds are enough then', async () => {
+  const { waiting, advance, sent } = await pauseFour(false);
+  await advance(1100);
+  waiting[0]?.settle('success');
+  waiting[1]?.settle('nothing');
+  await advance(12_000);
+  expect(sent().slice(0, 3)).toEqual(['1200 probe', '2300', '4300']);
+});
+
+test('after a fast answer the gap is seven tenths of what it was', async () => {
+  const { waiting, advance, sent } = await pauseFour(true);
+  await advance(1100);
+  waiting[0]?.settle('success');
+  waiting[1]?.settle('success');
+  await advance(12_000);
+  expect(sent().slice(0, 3)).toEqual(['1200 probe', '2300', '10000']);
+});
+
+test('each that waits for its answer longer than 300 ms doubles the gap', async () => {
+  const { waiting, advance, sent } = await pauseFour(true);
+  waiting[0]?.settle('success');
+  await advance(1000);
+  expect(sent().map(Number.parseFloat).map(Math.round)).toEqual([1200, 1200, 1433, 1900]);
+});
