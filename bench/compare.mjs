@@ -54,6 +54,11 @@ function table(rows) {
         : [name, `${cpuRatio.toFixed(2)} ×`, `+${garbageKib.toFixed(1)} KiB`, `${timers}`],
     ),
   ];
+  return lines(cells);
+}
+
+/** A table in Markdown, the first row of which is its head. */
+function lines(cells) {
   const widths = cells[0].map((_, column) => Math.max(...cells.map((row) => row[column].length)));
   const line = (row) => `| ${row.map((cell, column) => cell.padEnd(widths[column])).join(' | ')} |`;
   const [head, ...body] = cells.map(line);
@@ -76,12 +81,15 @@ for (const group of Object.keys(groups)) {
 }
 results.reactQuery = compareReactQuery();
 if (!options.json) {
-  console.log('\nIn React Query, beside its own retry: microseconds of CPU\n');
-  for (const { kind, queries, bare, steady, ratio, more } of results.reactQuery) {
-    const figures = `${bare.toFixed(1)} alone, ${steady.toFixed(1)} with Steadfetch`;
-    const difference = `${ratio.toFixed(2)} ×, +${more.toFixed(1)} µs`;
-    console.log(`${queries} ${kind}: ${figures} (${difference})`);
-  }
+  const shown = (figure, unit) => (figure === undefined ? '' : `${figure.toFixed(1)} ${unit}`);
+  const cells = results.reactQuery.map(({ what, unit, alone, steady, ratio }) => [
+    what,
+    shown(alone, unit),
+    shown(steady, unit),
+    ratio ? `${ratio.toFixed(2)} ×` : '',
+  ]);
+  console.log('\nIn React Query, beside its own retry\n');
+  console.log(lines([['', 'without', 'with Steadfetch', ''], ...cells]));
 }
 if (options.json) {
   console.log(JSON.stringify({ versions, cpuPlan, garbagePlan, budget, results }, undefined, 2));

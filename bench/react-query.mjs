@@ -1,40 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { median } from './measure.mjs';
+import { cpuSince, createTimers, turn } from './timers.mjs';
 
 // What Steadfetch costs in React Query, side by side with React Query's own, in one run. Each figure
-// is of a process of its own: `node bench/react-query.mjs <bare | steady> <measurement> <count>`.
-const [which, measurement, count] = process.argv.slice(2);
-
-/** Timers that ring when told to, so that no wait is waited for. */
-function createTimers() {
-  const due = new Map();
-  let last = 0;
-  return {
-    setTimeout(callback) {
-      due.set(++last, callback);
-      return last;
-    },
-    clearTimeout: (handle) => void due.delete(handle),
-    setInterval: () => 0,
-    clearInterval() {},
-    ring() {
-      const callbacks = [...due.values()];
-      due.clear();
-      for (const callback of callbacks) callback();
-    },
-  };
-}
-
-/** Microseconds of processor time: what else runs on the machine does not count. */
-const cpuSince = (start) => {
-  const { user, system } = process.cpuUsage(start);
-  return user + system;
-};
+// is of a process of its own: `node bench/react-query.mjs <measurement> <who> <count>`.
+const [measurement, who, count] = process.argv.slice(2);
 
 /** The first one, and three retries. */
 const attempts = 4;
-
-const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 async function createClient() {
   const { QueryClient, environmentManager, notifyManager, timeoutManager } =
@@ -47,32 +20,35 @@ async function createClient() {
   const { defaultOptions: ours } = createSteadfetch();
   // Three retries, as with ours.
   const own = { queries: { retry: 3 } };
-  const { queries } = which === 'steady' ? ours : own;
+  const { queries } = who === 'steady' ? ours : own;
   const defaultOptions = { queries: { ...queries, gcTime: Infinity } };
   return { client: new QueryClient({ defaultOptions }), timers };
+}
+
+/** What other clients reject with. */
+function createFailure() {
+  const response = { status: 503, headers: new Headers() };
+  return () => Promise.reject(Object.assign(new Error('503'), { response }));
+}
+
+async function failAll(client, timers, queries, queryFn) {
+  const { retry } = client.getDefaultOptions().queries;
+  let left = queries;
+  const end = () => void left--;
+  for (let index = 0; index < queries; index++)
+    client.fetchQuery({ queryKey: [index], queryFn, retry }).catch(end);
+  for (await turn(); left > 0; await turn()) timers.ring();
 }
 
 const measurements = {
   /** So many queries that fail all at once, again and again: microseconds of CPU for one attempt. */
   async failing(queries) {
     const { client, timers } = await createClient();
-    const response = { status: 503, headers: new Headers() };
-    const queryFn = () => Promise.reject(Object.assign(new Error('503'), { response }));
     const rounds = Math.max(6, Math.round(30_000 / queries));
     const figures = [];
     for (let round = 0; round < rounds; round++) {
       const start = process.cpuUsage();
-      let left = queries;
-      const end = () => void left--;
-      for (let index = 0; index < queries; index++)
-        client
-          .fetchQuery({
-            queryKey: [index],
-            queryFn,
-            retry: client.getDefaultOptions().queries.retry,
-          })
-          .catch(end);
-      for (await turn(); left > 0; await turn()) timers.ring();
+      await failAll(client, timers, queries, createFailure());
       figures.push(cpuSince(start) / (queries * attempts));
     }
     return median(figures.slice(rounds >> 1));
@@ -91,30 +67,94 @@ const measurements = {
     }
     return median(figures.slice(20));
   },
+
+  /** So many queries that have failed, and whose client was cleared: bytes kept for one. */
+  async memory(queries) {
+    const { client, timers } = await createClient();
+    const queryFn = createFailure();
+    const heap = async () => {
+      for (let times = 0; times < 4; times++) {
+        await turn();
+        globalThis.gc();
+      }
+      return process.memoryUsage().heapUsed;
+    };
+    const fail = async () => {
+      await failAll(client, timers, queries, queryFn);
+      client.clear();
+    };
+    // Twice before: code is compiled, and tables have grown.
+    await fail();
+    await fail();
+    const before = await heap();
+    await fail();
+    return ((await heap()) - before) / queries;
+  },
+
+  /** So many components, each with a query that fails four times: renders of one. */
+  async rendering(components) {
+    const { showAll } = await import('./components.mjs');
+    const { client, timers } = await createClient();
+    return showAll(client, timers, components, createFailure(), who === 'steady');
+  },
+
+  /** So many loops at once, of nine retries each, which wait for nothing: microseconds for a retry. */
+  async retrying(loops) {
+    const { createLoop } = await import('./loops.mjs');
+    const retries = 9;
+    const run = await createLoop(who, () => Promise.reject(new Error('no luck')), retries);
+    const figures = [];
+    for (let round = 0; round < 30; round++) {
+      const start = process.cpuUsage();
+      const all = Array.from({ length: loops }, () => run());
+      await Promise.allSettled(all);
+      figures.push(cpuSince(start) / (loops * retries));
+    }
+    return median(figures.slice(15));
+  },
+
+  /** So many requests that are paused, told, and let go: the longest task, in milliseconds of CPU. */
+  async paused(requests) {
+    const { longestTaskOf } = await import('./paused.mjs');
+    return longestTaskOf(requests);
+  },
 };
 
 if (process.argv[1] === import.meta.filename)
   console.log(await measurements[measurement](Number(count)));
 
-/** @returns For each measurement, the microseconds of React Query alone and with Steadfetch. */
+function measure(name, contender, number) {
+  const args = ['--expose-gc', import.meta.filename, name, contender, String(number)];
+  const env = { ...process.env, NODE_ENV: 'production' };
+  const { stdout, stderr, status } = spawnSync(process.execPath, args, { env, encoding: 'utf8' });
+  if (status !== 0) throw new Error(stderr);
+  return Number(stdout);
+}
+
+const rows = [
+  ['failing', 'an attempt of 100 queries that fail at once', 'µs', 100],
+  ['failing', 'of 1,000', 'µs', 1000],
+  ['failing', 'of 10,000', 'µs', 10_000],
+  ['succeeding', 'a fetchQuery that succeeds', 'µs', 2000],
+  ['rendering', 'a component of 1,000 whose query fails 4 times', 'renders', 1000],
+  ['memory', 'one of 10,000 failed queries, after clear()', 'bytes', 10_000],
+  ['retrying', 'a retry, beside p-retry', 'µs', 1000, 'p-retry'],
+  ['retrying', 'a retry, beside cockatiel', 'µs', 1000, 'cockatiel'],
+  ['paused', 'the longest task of 8,000 paused requests', 'ms', 8000, undefined],
+];
+
+/** @returns For each row, the figure of React Query or another library alone, and with Steadfetch. */
 export function compareReactQuery({ runs = 5 } = {}) {
-  const of = (name, kind, queries) => {
-    const args = [import.meta.filename, name, kind, String(queries)];
-    const env = { ...process.env, NODE_ENV: 'production' };
-    const { stdout, stderr, status } = spawnSync(process.execPath, args, { env, encoding: 'utf8' });
-    if (status !== 0) throw new Error(stderr);
-    return Number(stdout);
-  };
-  return [
-    ['failing', 100],
-    ['failing', 1000],
-    ['failing', 10_000],
-    ['succeeding', 2000],
-  ].map(([kind, queries]) => {
-    const figures = { bare: [], steady: [] };
-    for (let run = 0; run < runs; run++)
-      for (const name of ['bare', 'steady']) figures[name].push(of(name, kind, queries));
-    const [bare, steady] = [median(figures.bare), median(figures.steady)];
-    return { kind, queries, bare, steady, ratio: steady / bare, more: steady - bare };
+  return rows.map(([name, what, unit, number, other = 'bare']) => {
+    const isAlone = name === 'paused';
+    const figures = { other: [], steady: [] };
+    for (let run = 0; run < runs; run++) {
+      // In turns, so that a busy machine disturbs both.
+      if (!isAlone) figures.other.push(measure(name, other, number));
+      figures.steady.push(measure(name, 'steady', number));
+    }
+    const steady = median(figures.steady);
+    const alone = isAlone ? undefined : median(figures.other);
+    return { what, unit, alone, steady, ratio: alone && steady / alone };
   });
 }

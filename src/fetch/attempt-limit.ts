@@ -28,12 +28,12 @@ export function limitAttempt<T>(
       const what = `retry: the function has not settled within ${timeout} ms${ifSlow}.`;
       const error = new TimeoutError(what, { operation: view(live, {}), outcome });
       reportFailure(error, { live, failure: outcome });
-      over();
+      end();
       onLate(error);
       reject(error);
     };
     const limited = { context, facts: { live }, expire };
-    const over = (): void => {
+    const end = (): void => {
       if (live.attemptLimit === own) live.attemptLimit = undefined;
       setLimit(limited, limit);
     };
@@ -50,6 +50,12 @@ export function limitAttempt<T>(
     };
     live.attemptLimit = own;
     setLimit(limited, limit, timeout);
-    (async () => run())().then(resolve, reject).finally(over);
+    const settle =
+      <V>(how: (value: V) => void) =>
+      (value: V): void => {
+        end();
+        how(value);
+      };
+    (async () => run())().then(settle(resolve), settle(reject));
   });
 }

@@ -19,7 +19,7 @@ export interface RequestFacts {
   readonly apiPolicy?: PolicyOptions | undefined;
   readonly callPolicy?: PolicyOptions | undefined;
   /** The operation that the request is part of. */
-  readonly live?: LiveOperation;
+  readonly live?: LiveOperation | undefined;
 }
 
 /** Sending it twice does no harm. */
@@ -38,9 +38,9 @@ export interface Failed {
 /** A failure, and what is known of its request. */
 export interface FailureReport extends RequestFacts, Failed {
   failure: Failure;
-  live?: LiveOperation;
+  live?: LiveOperation | undefined;
   /** What was decided about it. */
-  decision?: Decision;
+  decision?: Decision | undefined;
 }
 
 /**
@@ -113,5 +113,7 @@ function readForeign(error: Foreign, nowMs: number): FailureReport {
     };
     failure = classifyAnswer({ status, header }, nowMs, false);
   }
-  return typeof method === 'string' ? { method: method.toUpperCase(), failure } : { failure };
+  // All that it will have: what is added later costs more.
+  const report = { failure, live: undefined, decision: undefined, latest: undefined };
+  return typeof method === 'string' ? { method: method.toUpperCase(), ...report } : report;
 }

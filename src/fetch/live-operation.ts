@@ -3,7 +3,7 @@ import type { Permit } from '../origin/permits.ts';
 import type { Pause } from '../origin/wait-queue.ts';
 import type { Decision } from '../policy/decide.ts';
 import type { OperationRef, RetryReason } from '../policy/operation.ts';
-import type { PolicyOptions } from '../policy/options.ts';
+import type { Policy, PolicyOptions } from '../policy/options.ts';
 import type { Intent, Steps } from './intent.ts';
 
 /** An attempt that waits at a gate, before it is sent. */
@@ -114,6 +114,8 @@ export interface LiveOperation {
   request?: string;
   /** The policy of this query, mutation or call. */
   policy?: PolicyOptions | undefined;
+  /** What was merged last from the instance's policy, its own, and those of an API and a call. */
+  merged: MergedPolicy | undefined;
   /** Whatever it sends may be sent again. */
   readonly idempotent?: boolean | undefined;
   /** Its idempotency key, where it has one. */
@@ -124,6 +126,13 @@ export interface LiveOperation {
   steps?: Steps | undefined;
   /** Nobody retries its attempts, so that a loop inside it is the only one. */
   readonly isSingle?: boolean | undefined;
+}
+
+interface MergedPolicy {
+  readonly api: PolicyOptions | undefined;
+  readonly own: PolicyOptions | undefined;
+  readonly call: PolicyOptions | undefined;
+  readonly policy: Policy;
 }
 
 /** A mutation of ours whose mutationFn runs. */

@@ -37,7 +37,9 @@ export interface Operations {
   /** Tells of its end, and ends the operation. */
   readonly succeed: (live: LiveOperation) => void;
   /** Runs a part of an attempt: the operation is the current one while `run` is on the stack. */
-  readonly run: <T, A>(live: LiveOperation, run: (given: A) => T, given: A) => T;
+  readonly run: <T>(live: LiveOperation, run: () => T) => T;
+  /** The same without a frame on the stack: to be called again with what it returns. */
+  readonly makeCurrent: (live: LiveOperation | undefined) => LiveOperation | undefined;
   /** The operation whose attempt is on the stack right now. */
   readonly current: () => LiveOperation | undefined;
   /** All that was said of how its failures are answered. */
@@ -85,8 +87,16 @@ export function createOperations(environment: Environment): Operations {
     if (live.isUnproven) live.isUnproven = live.isUnproven() ? yes : no;
   };
 
-  const policyOf: Operations['policyOf'] = ({ policy: own }, { apiPolicy, callPolicy }) =>
-    apiPolicy || own || callPolicy ? layer(policy, apiPolicy, own, callPolicy) : policy;
+  const policyOf: Operations['policyOf'] = (live, { apiPolicy, callPolicy }) => {
+    const { policy: own, merged } = live;
+    if (!apiPolicy && !own && !callPolicy) return policy;
+    // The same for each of its attempts, as a rule, and merging takes long.
+    if (merged && merged.own === own && merged.api === apiPolicy && merged.call === callPolicy)
+      return merged.policy;
+    const layered = layer(policy, apiPolicy, own, callPolicy);
+    live.merged = { api: apiPolicy, own, call: callPolicy, policy: layered };
+    return layered;
+  };
 
   const judge = (
     live: LiveOperation,
@@ -130,13 +140,17 @@ export function createOperations(environment: Environment): Operations {
   };
 
   // For the synchronous part only: after an await, the signal is the link.
-  const onStack: Operations['run'] = (live, run, given) => {
+  const makeCurrent = (live: LiveOperation | undefined): LiveOperation | undefined => {
     const outer = current;
+    current = live;
+    return outer;
+  };
+  const onStack: Operations['run'] = (live, run) => {
+    const outer = makeCurrent(live);
     try {
-      current = live;
-      return run(given);
+      return run();
     } finally {
-      current = outer;
+      makeCurrent(outer);
     }
   };
 
@@ -186,6 +200,7 @@ export function createOperations(environment: Environment): Operations {
       onChange: undefined,
       isUrged: undefined,
       policy: undefined,
+      merged: undefined,
       ...init,
     }),
     next(live) {
@@ -201,7 +216,7 @@ export function createOperations(environment: Environment): Operations {
     async attempt(live, run) {
       start(live);
       try {
-        const value = await onStack(live, run, undefined);
+        const value = await onStack(live, run);
         succeed(live);
         return value;
       } catch (error) {
@@ -212,6 +227,7 @@ export function createOperations(environment: Environment): Operations {
     start,
     succeed,
     run: onStack,
+    makeCurrent,
     current: () => current,
     isHeard: emitter.isHeard,
     policyOf,
@@ -225,7 +241,7 @@ export function createOperations(environment: Environment): Operations {
       emit(live, { type: 'decision', failure, decision, error });
       if (decision.kind === 'retry') {
         live.phase = 'waiting';
-        live.retriedFor = [...live.retriedFor, decision.reason];
+        live.retriedFor = live.retriedFor.concat(decision.reason);
         live.previousBackoffMs = decision.backoffMs;
       } else if (live.endsWithQuery) live.phase = 'waiting';
       else end(live, failure.kind === 'aborted' ? 'cancelled' : 'failed');

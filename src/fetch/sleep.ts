@@ -8,36 +8,39 @@ const stepMs = 2000;
  * as it is aborted. `onStart` is handed what skips it. Timers stand still while a machine sleeps, and
  * the wall clock does not: it is over by whichever is first.
  */
-export async function sleep(
+export function sleep(
   clock: Clock,
   delayMs: number,
   signal: AbortSignal | undefined,
   onStart?: (skip: () => void) => void,
 ): Promise<void> {
-  signal?.throwIfAborted();
-  let stop = (): void => {};
-  await new Promise<void>((resolve, reject) => {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
     const dueAt = clock.now() + delayMs;
     let leftMs = delayMs;
     let timer: unknown;
+    const end = (): void => {
+      clock.clearTimeout(timer);
+      signal?.removeEventListener('abort', stop);
+    };
+    const skip = (): void => {
+      end();
+      resolve();
+    };
+    const stop = (): void => {
+      end();
+      reject(signal?.reason);
+    };
     const wait = (): void => {
       const ms = Math.min(leftMs, stepMs);
       timer = clock.setTimeout(() => {
         leftMs = Math.min(leftMs - ms, dueAt - clock.now());
         if (leftMs > 0) wait();
-        else resolve();
+        else skip();
       }, ms);
     };
     wait();
-    stop = () => {
-      clock.clearTimeout(timer);
-      reject(signal?.reason);
-    };
     signal?.addEventListener('abort', stop);
-    onStart?.(() => {
-      clock.clearTimeout(timer);
-      resolve();
-    });
+    onStart?.(skip);
   });
-  signal?.removeEventListener('abort', stop);
 }

@@ -66,11 +66,26 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     // React Query has read that of an infinite query already.
     const { value: known } = Object.getOwnPropertyDescriptor(context, 'signal') ?? {};
     if (known instanceof AbortSignal) signals.set(known, live);
-    const run = inner ? () => inner(passed(queryFn, live), linked, query) : queryFn;
     let begun: Promise<T>;
     // In the same turn: in StrictMode its first component goes before the next one.
-    if (!inner && isKeptBack(live)) begun = untilItsTurn(live).then(() => start(link, run, linked));
-    else begun = start(link, run, linked);
+    if (!inner && isKeptBack(live)) {
+      begun = untilItsTurn(live).then(() => {
+        start(link);
+        return operations.run(live, () => queryFn(linked));
+      });
+    } else {
+      start(link);
+      // With as few frames as can be: every error that is made within has them in its stack.
+      const outer = operations.makeCurrent(live);
+      try {
+        const result = inner ? inner(passed(queryFn, live), linked, query) : queryFn(linked);
+        begun = Promise.resolve(result);
+      } catch (error) {
+        begun = Promise.reject(error);
+      } finally {
+        operations.makeCurrent(outer);
+      }
+    }
     // Nothing is thrown on its way through: that takes longer than all of this.
     return new Promise((resolve, reject) => {
       const succeed = (data: T): void => {
@@ -90,16 +105,9 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
   };
   return persister as AnyPersister as SteadyPersister;
 
-  /** What its queryFn throws, this rejects with. */
-  function start<T, A>(link: Link, run: (given: A) => T | Promise<T>, given: A): Promise<T> {
-    const { live } = link;
-    operations.start(live);
+  function start(link: Link): void {
+    operations.start(link.live);
     link.isStarted = true;
-    try {
-      return Promise.resolve(operations.run(live, run, given));
-    } catch (error) {
-      return Promise.reject(error);
-    }
   }
 
   /** An attempt has failed: the query goes on, fails, or shows something in its place. */
@@ -150,7 +158,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
   ): QueryFunction<T, K> {
     return async (context) => {
       if (isKeptBack(live)) await untilItsTurn(live);
-      return operations.run(live, queryFn, context);
+      return operations.run(live, () => queryFn(context));
     };
   }
 

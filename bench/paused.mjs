@@ -1,0 +1,36 @@
+import { createSteadfetch } from '../dist/index.js';
+import { cpuSince, turn } from './timers.mjs';
+
+/**
+ * Of requests to 40 endpoints of a server that is down: they are asked for in groups of 100, wait,
+ * and are let go.
+ */
+export async function longestTaskOf(requests) {
+  let isDown = true;
+  const steady = createSteadfetch({
+    fetch: async () => (isDown ? new Response(null, { status: 503 }) : Response.json({})),
+  });
+  const get = (endpoint, path, policy) =>
+    steady.fetch(`https://api.example/e${endpoint}/${path}`, { policy }).catch(() => {});
+  for (let index = 0; index < 20; index++) await get(index % 4, 'a', { whenDown: 'fail' });
+
+  let longest = 0;
+  let start = process.cpuUsage();
+  let isOver = false;
+  const watch = () => {
+    longest = Math.max(longest, cpuSince(start));
+    start = process.cpuUsage();
+    if (!isOver) setImmediate(watch);
+  };
+  watch();
+  const all = [];
+  for (let index = 0; index < requests; index++) {
+    all.push(get(index % 40, String(index)));
+    if (index % 100 === 99) await turn();
+  }
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  isDown = false;
+  await Promise.all(all);
+  isOver = true;
+  return longest / 1000;
+}
