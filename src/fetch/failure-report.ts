@@ -1,4 +1,4 @@
-import { Given } from '../lib/given.ts';
+import { createSlot } from '../lib/slot.ts';
 import { classifyAnswer, type Failure, failures } from '../policy/outcome.ts';
 import type { Decision } from '../policy/decide.ts';
 import { isIdempotentMethod } from '../policy/operation.ts';
@@ -43,32 +43,17 @@ export interface FailureReport extends RequestFacts, Failed {
   decision?: Decision | undefined;
 }
 
-/**
- * An error with its report, which nobody sees: the caller's abort reason and a SyntaxError of `json()`
- * stay what they are, and still say what they meant.
- */
-class Reported extends Given {
-  #report: FailureReport;
-  constructor(error: object, report: FailureReport) {
-    super(error);
-    this.#report = report;
-  }
-  static write(error: object, report: FailureReport): void {
-    if (!(#report in error)) void new Reported(error, report);
-    else if (error.#report !== report) {
-      const { latest, queue } = error.#report;
-      error.#report = { latest, queue, ...report };
-    }
-  }
-  static read(error: object): FailureReport | undefined {
-    return #report in error ? error.#report : undefined;
-  }
-}
+// On the side, not on the errors: the caller's abort reason and a SyntaxError of `json()` stay what
+// they are, and still say what they meant.
+const reports = createSlot<object, FailureReport>();
 
 /** @returns Whether the error can carry it: a value that is no object cannot. */
 export function reportFailure(error: unknown, report: FailureReport): boolean {
   try {
-    Reported.write(error as object, report);
+    const known = reports.get(error as object);
+    const { latest, queue } = known ?? {};
+    if (known !== report)
+      reports.set(error as object, known ? { latest, queue, ...report } : report);
     return true;
   } catch {
     // Nor can what is frozen, in an engine where that keeps private fields away, too.
@@ -79,7 +64,7 @@ export function reportFailure(error: unknown, report: FailureReport): boolean {
 /** The report of a failure: ours, or what can be read from the error of another client. */
 export function reportOf(error: unknown, nowMs: number): FailureReport {
   try {
-    return Reported.read(error as object) ?? readForeign(error as Foreign, nowMs);
+    return reports.get(error as object) ?? readForeign(error as Foreign, nowMs);
   } catch {
     // Not an object, or a getter of somebody else's error threw: then nothing is known.
     return { failure: failures.error };

@@ -1,4 +1,4 @@
-import { Given } from '../lib/given.ts';
+import { createSlot } from '../lib/slot.ts';
 import type { Failure } from '../policy/outcome.ts';
 import { type Call, endCall, untilStopped } from './call.ts';
 import { failed, notParsed } from './call-failure.ts';
@@ -21,24 +21,9 @@ export interface Guard {
 
 type Body = ReadableStream<Uint8Array<ArrayBuffer>>;
 
-/** A Response with a private field, added to the one that is there. */
-class Guarded extends Given {
-  #guard: Guard;
-  constructor(response: object, guard: Guard) {
-    super(response);
-    this.#guard = guard;
-  }
-  /** @returns whether it had one already: a transport may answer with what it has given before. */
-  static guard(response: object, guard: Guard): boolean {
-    const isGuarded = #guard in response;
-    if (isGuarded) response.#guard = guard;
-    else void new Guarded(response, guard);
-    return isGuarded;
-  }
-  static guardOf(response: object): Guard {
-    return (response as Guarded).#guard;
-  }
-}
+const guards = createSlot<object, Guard>();
+
+const guardOf = (response: object): Guard => guards.get(response) as Guard;
 
 const prototypes = new WeakMap<object, object>();
 
@@ -48,7 +33,10 @@ const prototypes = new WeakMap<object, object>();
  * than a Proxy or a copy.
  */
 export function guardResponse(response: Response, guard: Guard): Response {
-  if (Guarded.guard(response, guard)) return response;
+  // A transport may answer with what it has given before.
+  const isGuarded = guards.get(response) !== undefined;
+  guards.set(response, guard);
+  if (isGuarded) return response;
   const native = Object.getPrototypeOf(response) as Response;
   let guarded = prototypes.get(native);
   if (!guarded) prototypes.set(native, (guarded = createPrototype(native)));
@@ -70,7 +58,7 @@ function createPrototype(native: Response): object {
     name: Reader,
     parse?: (value: never) => unknown,
   ): Promise<unknown> {
-    const guard = Guarded.guardOf(response);
+    const guard = guardOf(response);
     const { call, original, answer, body } = guard;
     const { idleMs } = call;
     const readNative = native[name] as (this: Response) => Promise<unknown>;
@@ -113,13 +101,13 @@ function createPrototype(native: Response): object {
       );
     },
     clone() {
-      const { body, broken: _, ...guard } = Guarded.guardOf(this);
+      const { body, broken: _, ...guard } = guardOf(this);
       if (body?.locked) throw locked('clone');
       guard.shared.open++;
       return guardResponse(super.clone() as Response, guard);
     },
     get body() {
-      const guard = Guarded.guardOf(this);
+      const guard = guardOf(this);
       return super.body && (guard.body ??= guardBody(() => super.body as Body, guard));
     },
   };

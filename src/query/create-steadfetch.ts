@@ -1,3 +1,4 @@
+import { createSlot } from '../lib/slot.ts';
 import { onlineManager, type Query } from '@tanstack/react-query';
 import type { Connectivity } from '../connectivity/connectivity.ts';
 import { defineApis } from '../fetch/api-profile.ts';
@@ -81,7 +82,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const operations = createOperations(environment);
   const signals: Signals = new WeakMap();
   const ledger = createFailureLedger(clock, operations);
-  const byQuery = new WeakMap<Query, LiveOperation>();
+  const byQuery = createSlot<Query, LiveOperation>();
 
   const heart = createHeart(clock);
   const browser = createBrowserNetwork(heart);

@@ -1,3 +1,4 @@
+import type { Slot } from '../lib/slot.ts';
 import { CancelledError, type Query, type QueryClient } from '@tanstack/react-query';
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { Operations } from '../fetch/operations.ts';
@@ -16,7 +17,7 @@ export interface Ends {
  * ours runs (`cancelQueries`, `resetQueries`, `removeQueries`, `clear`, the last component goes), and
  * where the app's own `retry` has the last word. One subscription serves each client.
  */
-export function endWithQuery(byQuery: WeakMap<Query, LiveOperation>, operations: Operations): Ends {
+export function endWithQuery(byQuery: Slot<Query, LiveOperation>, operations: Operations): Ends {
   const stops = new WeakMap<QueryClient, () => void>();
   const clients = new Set<WeakRef<QueryClient>>();
   return {

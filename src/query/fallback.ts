@@ -1,3 +1,4 @@
+import type { Slot } from '../lib/slot.ts';
 import type { Query, QueryClient } from '@tanstack/react-query';
 import { type FallbackContext, resolveFallback } from '../fetch/fallback.ts';
 import type { LiveOperation } from '../fetch/live-operation.ts';
@@ -12,7 +13,7 @@ import { stopWatch, watchRecovery } from './when-back.ts';
 interface FallbackSource {
   readonly clock: Clock;
   readonly operations: Operations;
-  readonly byQuery: WeakMap<Query, LiveOperation>;
+  readonly byQuery: Slot<Query, LiveOperation>;
 }
 
 /** What a fallback brings. */

@@ -1,3 +1,4 @@
+import type { Slot } from '../lib/slot.ts';
 import {
   focusManager,
   hashKey,
@@ -33,7 +34,7 @@ export interface PersisterContext {
   readonly signals: Signals;
   readonly ledger: FailureLedger;
   /** The newest operation of each query. */
-  readonly byQuery: WeakMap<Query, LiveOperation>;
+  readonly byQuery: Slot<Query, LiveOperation>;
   readonly pauseBefore: Passage['pauseBefore'];
   readonly giveBack: Passage['giveBack'];
   readonly wake: Wake;

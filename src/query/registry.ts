@@ -1,3 +1,4 @@
+import type { Slot } from '../lib/slot.ts';
 import type { Query, QueryClient } from '@tanstack/react-query';
 import type { Connectivity } from '../connectivity/connectivity.ts';
 import type { SteadyFetch } from '../fetch/create-fetch.ts';
@@ -18,7 +19,7 @@ export interface Instance extends LoopContext {
   /** The clock of this environment: what outlives the page is dated by it. */
   readonly wall: Clock;
   /** The newest operation of each query. */
-  readonly byQuery: WeakMap<Query, LiveOperation>;
+  readonly byQuery: Slot<Query, LiveOperation>;
   readonly origins: Origins;
   /** Undefined where nobody watches the network. */
   readonly connectivity: Connectivity | undefined;

@@ -1,3 +1,4 @@
+import type { Slot } from '../lib/slot.ts';
 import type { Query, QueryClient } from '@tanstack/react-query';
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { Operations } from '../fetch/operations.ts';
@@ -5,7 +6,7 @@ import type { Operations } from '../fetch/operations.ts';
 interface PauseContext {
   readonly operations: Operations;
   /** The newest operation of each query. */
-  readonly byQuery: WeakMap<Query, LiveOperation>;
+  readonly byQuery: Slot<Query, LiveOperation>;
 }
 
 /** The held queries of a client. One subscription serves them all, while there is any. */

@@ -1,3 +1,4 @@
+import type { Slot } from '../lib/slot.ts';
 import type { Query } from '@tanstack/react-query';
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { Operations } from '../fetch/operations.ts';
@@ -10,7 +11,7 @@ interface WhenBackContext {
   readonly random: Random;
   readonly operations: Operations;
   /** The newest operation of each query. */
-  readonly byQuery: WeakMap<Query, LiveOperation>;
+  readonly byQuery: Slot<Query, LiveOperation>;
 }
 
 /** What failed in an outage is fetched again within this time after it: not all at once. */
