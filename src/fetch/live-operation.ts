@@ -58,8 +58,6 @@ export interface LiveOperation {
   isTrial: boolean;
   /** A server has told it when to come back. */
   wasTold: boolean;
-  /** When its last probe was sent. */
-  probedAt: number | undefined;
   /** Whether a user waits for it in a visible page, as far as React Query can tell. */
   isForeground: (() => boolean) | undefined;
   /** Requests that failed and may have been done: a DELETE that finds nothing on a retry has been. */

@@ -175,7 +175,6 @@ export function createOperations(environment: Environment): Operations {
       trials: 0,
       isTrial: false,
       wasTold: false,
-      probedAt: undefined,
       isForeground: undefined,
       isUnproven: undefined,
       mayBeOffline: undefined,

@@ -116,7 +116,6 @@ export function createPassage(
       isFailFast: whenDown === 'fail',
       askedAt: live.askedAt,
       maxPauseMs: maxPauseMs,
-      hasLastChance: (live.probedAt ?? Infinity) < live.askedAt + maxPauseMs,
     };
   };
   // Apart, so that the way of a request that goes at once makes one function and no more.
@@ -128,7 +127,6 @@ export function createPassage(
     live.doubts += weight;
     if (step) step.doubts = (step.doubts ?? 0) + weight;
     live.unkeyed += unkeyed;
-    if (permit.isProbe) live.probedAt = sentAt;
     live.isTrial ||= permit.isTrial;
     let isOver = false;
     return (outcome, error, response) => {

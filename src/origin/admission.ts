@@ -274,12 +274,10 @@ export function createAdmission(
 
   return {
     budget,
-    getState: shown.getState,
-    subscribe: shown.subscribe,
+    ...shown,
     isOpen,
     isDown: (endpoint) => !!downFor(endpoint),
     isItsOwnFault: vitals.isItsOwnFault,
-    whyPaused: shown.whyPaused,
     onRecovery: recoveries.subscribe,
     lastFailure: () => lastFailure,
     limitedUntil,
@@ -298,8 +296,6 @@ export function createAdmission(
       const limitMs = isQueued ? queueTimeoutMs : Infinity;
       const expiresAt = Math.min(ask.askedAt + ask.maxPauseMs, lastAskedAt + limitMs);
       const waiter = queue.add(ask, expiresAt, take);
-      const down = downFor(ask.endpoint);
-      if (ask.hasLastChance && down && lastAskedAt >= expiresAt) go(waiter, down);
       pumpSoon();
       return waiter;
     },

@@ -53,13 +53,11 @@ export function createPermits(clock: Clock, maxInFlight: number, on: Listeners):
     countOf: (limitScope) => [...inFlight].filter((ask) => ask.limitScope === limitScope).length,
     grant(ask, probed, isInTurn = false) {
       const sentAt = clock.now();
-      let isFree = false;
       let isOver = false;
       const free = (): boolean => {
-        if (isFree) return false;
-        isFree = true;
+        if (!inFlight.delete(ask)) return false;
         if (isInTurn) on.finished();
-        return inFlight.delete(ask);
+        return true;
       };
       inFlight.add(ask);
       on.sent(ask, probed);

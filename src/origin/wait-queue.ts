@@ -37,8 +37,6 @@ export interface Ask extends Target {
   readonly askedAt: number;
   /** The longest it is paused, in milliseconds from `askedAt`. */
   readonly maxPauseMs: number;
-  /** It was the probe when its time ended, and may be sent once more. */
-  readonly hasLastChance?: boolean | undefined;
   /** It waits, why, and until when as far as is known; told again when that changes. */
   readonly onPause: (pause: Pause) => void;
 }
@@ -133,8 +131,16 @@ export function createWaitQueue<P>(): WaitQueue<P> {
     let group = groups.get(key);
     if (!group) {
       for (const [old, { waiters }] of groups) if (waiters.size === 0) groups.delete(old);
-      const own = { endpoint, limitScope, mayBeOffline, isFailFast };
-      group = { ...own, waiters: new Set(), expiresAt: Infinity, told: undefined, fresh: [] };
+      group = {
+        endpoint,
+        limitScope,
+        mayBeOffline,
+        isFailFast,
+        waiters: new Set(),
+        expiresAt: Infinity,
+        told: undefined,
+        fresh: [],
+      };
       groups.set(key, group);
     }
     return group;
