@@ -11,7 +11,7 @@ declare global {
       readonly ask: (path: string) => void;
       readonly pass: (ms: number) => void;
       readonly settle: () => Promise<void>;
-      readonly listen: () => void;
+      readonly listen: () => Promise<void>;
       readonly isTold?: boolean;
       readonly mute: () => void;
       readonly say: (echo: number) => void;

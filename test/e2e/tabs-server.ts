@@ -49,7 +49,18 @@ const page = `<!doctype html><title>Tab</title><link rel="icon" href="data:,">
       return fetch(...request).finally(() => (inFlight -= 1));
     },
   });
-  const echoes = new BroadcastChannel('steadfetch');
+  /** A channel that the browser knows of: what another tab posts from now on reaches it. */
+  const connect = async () => {
+    const channel = new BroadcastChannel('steadfetch');
+    const own = new BroadcastChannel('steadfetch');
+    await new Promise((resolve) => {
+      channel.onmessage = ({ data }) => data.isOwn && resolve();
+      own.postMessage({ isOwn: true });
+    });
+    own.close();
+    return channel;
+  };
+  const echoes = await connect();
   const heard = new Set();
   let tellHeard = () => {};
   echoes.onmessage = ({ data }) => {
@@ -78,9 +89,9 @@ const page = `<!doctype html><title>Tab</title><link rel="icon" href="data:,">
       await navigator.locks.query();
     },
     /** The package has a message of another tab before this has. */
-    listen() {
-      const line = new BroadcastChannel('steadfetch');
-      line.onmessage = () => (tab.isTold = true);
+    async listen() {
+      const channel = await connect();
+      channel.onmessage = () => (tab.isTold = true);
     },
     mute: () => echoes.close(),
     say: (echo) => echoes.postMessage({ echo }),
