@@ -57,9 +57,6 @@ export const laneOf = (handler: string, origin?: string): string =>
 const split = (lane: string): [handler: string, origin: string | undefined] =>
   lane.split(separator, 2) as [string, string | undefined];
 
-/** The handler of the entries of a lane. */
-export const handlerOfLane = (lane: string): string => split(lane)[0];
-
 /** The origin of a lane, as far as that is known. */
 export const originOfLane = (lane: string): string | undefined => split(lane)[1];
 

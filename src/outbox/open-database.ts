@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import { layOut, type OutboxDatabase, type OutboxSchema } from './database-layout.ts';
 
 /** Of the database's layout. */
-const version = 1;
+const version = 2;
 
 /** A browser that says nothing for so long is not waited for. */
 const patienceMs = 5000;
@@ -56,8 +56,8 @@ export async function openDatabase(
   let timer: unknown;
   let opened: OutboxDatabase | undefined;
   const opening = openDB<OutboxSchema>(name, version, {
-    upgrade(database, _, __, ___, event) {
-      layOut(database);
+    upgrade(database, _, __, transaction, event) {
+      layOut(database, transaction);
       // Only Chromium says so.
       if (Reflect.get(event, 'dataLoss') === 'total') onErased();
     },

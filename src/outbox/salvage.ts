@@ -1,7 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import { createIdempotencyKey } from '../idempotency/key.ts';
 import type { OutboxDatabase } from './database-layout.ts';
-import { handlerOfLane } from './lanes.ts';
 import { type Row, rowSchema } from './row.ts';
 
 /** What fails for a reason that may pass is tried for so long. */
@@ -74,11 +73,11 @@ async function replace(database: OutboxDatabase, seq: number, nowMs: number): Pr
     const paths = [index.keyPath].flat();
     for (const [place, key] of [cursor.key].flat().entries()) known[paths[place] ?? ''] = key;
   }
-  const { lane, plannedAt, blocks, liveOwner } = known as Partial<Row>;
+  const { plannedAt, blocks, liveOwner } = known as Partial<Row>;
   const row: Row = {
     id: createIdempotencyKey(),
     schema: rowSchema,
-    handler: handlerOfLane(lane ?? ''),
+    handler: '',
     version: 1,
     variables: undefined,
     createdAt: plannedAt ?? nowMs,

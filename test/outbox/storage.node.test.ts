@@ -1,6 +1,7 @@
 import type { OutboxContext } from 'steadfetch/outbox';
 import { describe, expect, test, vi } from 'vitest';
 import { openDatabase } from '../../src/outbox/open-database.ts';
+import type { Row } from '../../src/outbox/row.ts';
 import { createVirtualClock } from '../origin/virtual-clock.ts';
 import { createBrowser, settle, shop } from './rig.ts';
 
@@ -19,7 +20,7 @@ function withIndexedDb<T>(value: unknown, run: () => T): T {
 const silent = { open: () => new IDBOpenDBRequest() };
 
 /** Opens a database by hand, as another version of this package might. */
-const openRaw = (name: string, version: number): Promise<IDBDatabase> =>
+const openRaw = (name: string, version?: number): Promise<IDBDatabase> =>
   new Promise((resolve, reject) => {
     const request = indexedDB.open(name, version);
     request.addEventListener('success', () => resolve(request.result));
@@ -27,6 +28,34 @@ const openRaw = (name: string, version: number): Promise<IDBDatabase> =>
       reject(new Error('not opened', { cause: request.error })),
     );
   });
+
+/** What the first version of the layout was; the rows are as they are today. */
+async function layOutAsVersion1(name: string, rows: readonly Row[]): Promise<void> {
+  const request = indexedDB.open(name, 1);
+  await new Promise<void>((done) => {
+    request.addEventListener('upgradeneeded', () => {
+      const store = request.result.createObjectStore('rows', {
+        keyPath: 'seq',
+        autoIncrement: true,
+      });
+      store.createIndex('id', 'id', { unique: true });
+      store.createIndex('due', ['liveOwner', 'nextRetryAt']);
+      store.createIndex('planned', ['liveOwner', 'plannedAt']);
+      store.createIndex('lanes', ['liveOwner', 'lane', 'nextRetryAt']);
+      for (const one of ['blocks', 'state', 'liveOwner', 'deadReason', 'waitsFor', 'doneAt'])
+        store.createIndex(one, one);
+      const owners = request.result.createObjectStore('owners', { keyPath: 'owner' });
+      for (const row of rows) {
+        store.add(row);
+        owners.put({ owner: row.owner, token: 'of the dead' });
+      }
+    });
+    request.addEventListener('success', () => {
+      request.result.close();
+      done();
+    });
+  });
+}
 
 describe('what cannot be kept is sent all the same, and says that it is in this page alone', () => {
   test.each([
@@ -149,6 +178,26 @@ test('a later version that wants the database gets it, and nothing hangs', async
   expect(locks()).toBe(0);
   expect(await outbox.submit('order', 2).saved).toEqual({ isDurable: false });
   later.close();
+});
+
+test('a database of an earlier version gets the indexes that it lacks, and its entries are delivered', async () => {
+  const { name: other, openTab: openOther, rows } = createBrowser();
+  const { outbox: before } = openOther({ handlers: { order: { ...shop.order, scope: 'cart' } } });
+  for (const n of [1, 2]) await before.submit('order', n).saved;
+  const { name, openTab, server, pass } = createBrowser();
+  await layOutAsVersion1(name, await rows());
+  server.rule = (arrival) => arrival.answer(201, { id: 1 });
+  const { outbox } = openTab({ handlers: shop });
+  await pass(1000);
+  expect(server.arrivals.map(({ body }) => body)).toEqual(['1', '2']);
+  expect(outbox.getState().storage).toBe('durable');
+  const indexesOf = async (database: string): Promise<readonly string[]> => {
+    const opened = await openRaw(database);
+    const { indexNames } = opened.transaction('rows').objectStore('rows');
+    opened.close();
+    return [...indexNames];
+  };
+  expect(await indexesOf(name)).toEqual(await indexesOf(other));
 });
 
 test('what a full disk does not take goes after the older ones of its scope, and before the younger', async () => {
