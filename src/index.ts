@@ -33,7 +33,7 @@ export type { KeyForm } from './idempotency/key.ts';
 export type { MadeBy } from './lib/made-by.ts';
 export { outcomeOf } from './fetch/outcome-of.ts';
 export { rateLimitFields } from './fetch/rate-limit-fields.ts';
-export { fallback, type Fallback } from './query/fallback.ts';
+export { fallback, type Fallback } from './react-query/query/fallback.ts';
 export type { FallbackContext } from './fetch/fallback.ts';
 export type { Listener, OperationResult, SteadfetchEvent } from './fetch/events.ts';
 export type { JsonInit, SteadyJson } from './fetch/json.ts';
@@ -67,17 +67,17 @@ export type { Failure, PauseReason, Outcome, Processed } from './policy/outcome.
 export type { DeclaredRateLimit } from './headers/rate-limit.ts';
 export { parseRetryAfter } from './headers/retry-after.ts';
 export type { RetryAfterContext } from './headers/retry-after.ts';
-export { composePersister, type ComposedPersister } from './query/compose-persister.ts';
-export { createSteadfetch } from './query/create-steadfetch.ts';
-export { watchConnectivity } from './query/watch-connectivity.ts';
-export { mutationOptions } from './query/mutation-options.ts';
+export { composePersister, type ComposedPersister } from './react-query/query/compose-persister.ts';
+export { createSteadfetch } from './react-query/create-steadfetch.ts';
+export { watchConnectivity } from './react-query/watch-connectivity.ts';
+export { mutationOptions } from './react-query/mutation/options.ts';
 export type {
   KeyedMutationOptions,
   SteadyMutationContext,
   SteadyMutationOptions,
-} from './query/mutation-options.ts';
-export { retry } from './query/retry.ts';
-export type { RetryContext, RetryFallback, RetryOptions } from './query/retry.ts';
+} from './react-query/mutation/options.ts';
+export { retry } from './react-query/retry.ts';
+export type { RetryContext, RetryFallback, RetryOptions } from './react-query/retry.ts';
 export type {
   AnyPersister,
   MutationPolicyOptions,
@@ -86,5 +86,5 @@ export type {
   Steadfetch,
   SteadfetchConfig,
   SteadyPersister,
-} from './query/steadfetch.ts';
-export type { RetryPair, SpreadRetryPair } from './query/retry-pair.ts';
+} from './react-query/steadfetch.ts';
+export type { RetryPair, SpreadRetryPair } from './react-query/query/retry-options.ts';

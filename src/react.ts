@@ -1,6 +1,9 @@
-export type { AnyPauseReason, RetryControls, RetryStatus } from './query/retry-status.ts';
+export type { AnyPauseReason, RetryControls, RetryStatus } from './react-query/status/status.ts';
 export type { ConnectivityState } from './connectivity/connectivity.ts';
-export type { MutationStatusTarget, MutationTarget } from './query/mutation-statuses.ts';
+export type {
+  MutationStatusTarget,
+  MutationTarget,
+} from './react-query/status/mutation-statuses.ts';
 export type { OriginState } from './origin/status.ts';
 export { useConnectivity } from './react/use-connectivity.ts';
 export type { ConnectivityControls } from './react/use-connectivity.ts';
@@ -18,8 +21,8 @@ export type {
   SafeSubmitResult,
   SubmitResult,
   UnknownSubmission,
-} from './query/submission.ts';
-export type { ConfirmationReason } from './intent/form-intent.ts';
+} from './form/safe-submit.ts';
+export type { ConfirmationReason } from './form/submission.ts';
 export { type OutboxControls, useOutbox } from './react/use-outbox.ts';
 export { type OutboxEntryControls, useOutboxEntries, useOutboxEntry } from './react/use-outbox.ts';
 export { type OutboxMutationResult, useOutboxMutation } from './react/use-outbox-mutation.ts';

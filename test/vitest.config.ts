@@ -59,7 +59,7 @@ export default defineConfig({
         resolve: { alias: [...packageAlias, ...floorAlias] },
         test: {
           name: 'floor',
-          include: ['test/{query,react}/**/*.test.{ts,tsx}'],
+          include: ['test/{react-query,form,react}/**/*.test.{ts,tsx}'],
           exclude: ['test/**/*.node.test.{ts,tsx}'],
           environment: 'jsdom',
           setupFiles: ['test/setup/floor.ts', 'test/setup/unit.ts'],

@@ -1,4 +1,4 @@
-import { hmac } from '../intent/sha256.ts';
+import { hmac } from '../lib/sha256.ts';
 
 /**
  * The database of a user: one of its own, so that nobody's entries are sent as another's. Her id is

@@ -1,4 +1,4 @@
-import { askBeforeLeaving } from '../intent/ask-before-leaving.ts';
+import { askBeforeLeaving } from '../lib/ask-before-leaving.ts';
 import type { EntryFacts } from './errors.ts';
 import type { OnProgress } from './progress.ts';
 import type { Row, Unplaced } from './row.ts';

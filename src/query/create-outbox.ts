@@ -17,7 +17,7 @@ import {
 } from './outbox.ts';
 import { createOutboxMutation } from './outbox-mutation.ts';
 import { registerOutbox } from './outbox-registry.ts';
-import { instanceBehind } from './registry.ts';
+import { instanceBehind } from '../react-query/instance.ts';
 
 const drains = new WeakMap<object, () => Promise<boolean>>();
 

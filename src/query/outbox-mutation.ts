@@ -5,8 +5,12 @@ import type { Progress } from '../outbox/progress.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createIdempotencyKey } from '../idempotency/key.ts';
 import type { PolicyOptions } from '../policy/options.ts';
-import { define, type MutationDefinition, type MutationExtras } from './mutation-definition.ts';
-import { executionOf, showRun } from './mutation-run.ts';
+import {
+  define,
+  type MutationDefinition,
+  type MutationExtras,
+} from '../react-query/mutation/definition.ts';
+import { executionOf, showRun } from '../react-query/mutation/execution.ts';
 
 /** What the mutationFn of a handler is made of. */
 interface Basics {

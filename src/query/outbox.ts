@@ -6,7 +6,7 @@ import type { OutboxState } from '../outbox/outbox-state.ts';
 import type { OutboxCipher } from '../outbox/seal.ts';
 import type { TabPorts } from '../outbox/tab-ports.ts';
 import type { Readable } from '../lib/store.ts';
-import type { Steadfetch } from './steadfetch.ts';
+import type { Steadfetch } from '../react-query/steadfetch.ts';
 
 /** What a handler is told of an entry that was delivered. */
 export interface DeliveredEntry<TVariables, TData> {

@@ -1,7 +1,7 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useSyncExternalStore } from 'react';
 import type { Connectivity, ConnectivityState } from '../connectivity/connectivity.ts';
-import { instanceOf } from '../query/registry.ts';
+import { instanceOf } from '../react-query/instance.ts';
 
 /** Whether there is a network, and a control. */
 export interface ConnectivityControls extends ConnectivityState {

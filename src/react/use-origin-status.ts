@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useMemo, useSyncExternalStore } from 'react';
 import type { OriginState } from '../origin/status.ts';
-import { instanceOf } from '../query/registry.ts';
+import { instanceOf } from '../react-query/instance.ts';
 
 /**
  * The health of an origin (`up`, `recovering`, `down`, `rate-limited`), when it is tried next, and how many

@@ -2,8 +2,8 @@ import { type DefaultError, type UseMutationOptions, useQueryClient } from '@tan
 import { useMemo, useState } from 'react';
 import type { OutboxEntry } from '../outbox/entry.ts';
 import { createIdempotencyKey } from '../idempotency/key.ts';
-import { extendMutation } from '../query/mutation-definition.ts';
-import { instanceOf } from '../query/registry.ts';
+import { extendMutation } from '../react-query/mutation/definition.ts';
+import { instanceOf } from '../react-query/instance.ts';
 import { useOutboxEntry } from './use-outbox.ts';
 import { type SteadyMutationResult, useSteadyMutation } from './use-steady-mutation.ts';
 

@@ -5,9 +5,9 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
-import { requireDefinition } from '../query/mutation-definition.ts';
-import { openForm } from '../query/open-form.ts';
-import type { SafeSubmitOptions, SafeSubmitResult } from '../query/submission.ts';
+import { requireDefinition } from '../react-query/mutation/definition.ts';
+import { openForm } from '../form/open-form.ts';
+import type { SafeSubmitOptions, SafeSubmitResult } from '../form/safe-submit.ts';
 
 /**
  * A form that takes effect once, whatever happens to the network or the page, and however often the user

@@ -1,16 +1,16 @@
 import { type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useMemo, useSyncExternalStore } from 'react';
-import { mutationControlsOf } from '../query/mutation-controls.ts';
+import { mutationControlsOf } from '../react-query/mutation/controls.ts';
 import {
   mutationIdOf,
   mutationStatusesOf,
   type MutationStatusTarget,
   type MutationTarget,
-} from '../query/mutation-statuses.ts';
-import { queryControlsOf } from '../query/query-controls.ts';
-import { queryStatusesOf } from '../query/query-statuses.ts';
-import type { RetryControls, RetryStatus } from '../query/retry-status.ts';
-import type { StatusStore } from '../query/status-store.ts';
+} from '../react-query/status/mutation-statuses.ts';
+import { queryControlsOf } from '../react-query/query/controls.ts';
+import { queryStatusesOf } from '../react-query/status/query-statuses.ts';
+import type { RetryControls, RetryStatus } from '../react-query/status/status.ts';
+import type { StatusStore } from '../react-query/status/store.ts';
 
 /**
  * The status of a query, and its controls. Works in any component, also in a Suspense fallback. Renders at

@@ -6,8 +6,8 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import { extendMutation } from '../query/mutation-definition.ts';
-import type { MutationTarget } from '../query/mutation-statuses.ts';
+import { extendMutation } from '../react-query/mutation/definition.ts';
+import type { MutationTarget } from '../react-query/status/mutation-statuses.ts';
 
 /** What `useMutation` returns, and a target for `useMutationStatus`. */
 export type SteadyMutationResult<

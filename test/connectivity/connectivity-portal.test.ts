@@ -2,7 +2,7 @@ import { QueryClient } from '@tanstack/react-query';
 import { createSteadfetch, type Steadfetch, retry, watchConnectivity } from 'steadfetch';
 import type { Connectivity } from '../../src/connectivity/connectivity.ts';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { instanceOf } from '../../src/query/registry.ts';
+import { instanceOf } from '../../src/react-query/instance.ts';
 import { answer, type FakeServer, fakeServer, origin } from '../fetch/fake-server.ts';
 import { fakeTime, observe, settled } from '../fetch/observe.ts';
 

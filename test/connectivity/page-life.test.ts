@@ -10,7 +10,7 @@ import {
   watchConnectivity,
 } from 'steadfetch';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { instanceOf } from '../../src/query/registry.ts';
+import { instanceOf } from '../../src/react-query/instance.ts';
 import {
   answer,
   type FakeServer,

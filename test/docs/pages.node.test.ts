@@ -71,7 +71,7 @@ describe('docs/reference.md', () => {
 });
 
 describe('docs/internals.md', () => {
-  const told = [...read('docs/internals.md').matchAll(/^\| `(\w+)` \|/gm)].map(
+  const told = [...read('docs/internals.md').matchAll(/^\| `([\w-]+)` \|/gm)].map(
     ([, name = '']) => name,
   );
 

@@ -8,8 +8,8 @@ import {
 } from 'steadfetch';
 import { onTestFinished } from 'vitest';
 import type { Admission } from '../../src/origin/admission.ts';
-import { instanceOf } from '../../src/query/registry.ts';
-import { createRig, type Rig } from '../query/rig.tsx';
+import { instanceOf } from '../../src/react-query/instance.ts';
+import { createRig, type Rig } from '../react-query/rig.tsx';
 import type { Mark, Row, Span } from './draw.ts';
 
 export const api = 'http://api.example';

@@ -1,7 +1,7 @@
 import { QueryClient } from '@tanstack/react-query';
 import { createSteadfetch, watchConnectivity } from 'steadfetch';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { instanceOf } from '../../src/query/registry.ts';
+import { instanceOf } from '../../src/react-query/instance.ts';
 import { answer, fakeServer, origin, refuse } from './fake-server.ts';
 import { fakeTime, observe, rejectionOf, settled } from './observe.ts';
 

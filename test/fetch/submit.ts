@@ -8,7 +8,7 @@ import {
 import type { Intent } from '../../src/fetch/intent.ts';
 import type { LiveOperation } from '../../src/fetch/live-operation.ts';
 import { submissionCode } from '../../src/fetch/submission-code.ts';
-import { instanceOfSteady } from '../../src/query/registry.ts';
+import { instanceOfSteady } from '../../src/react-query/instance.ts';
 import { noOrigin } from '../setup/no-origin.ts';
 
 /** What a submission does in one attempt. */

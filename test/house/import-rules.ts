@@ -24,15 +24,22 @@ export const folders: Readonly<Record<string, Place>> = {
     folders: ['connectivity', 'origin', 'policy', 'idempotency', 'headers', 'lib'],
     packages: [],
   },
-  intent: { folders: ['fetch', 'policy', 'idempotency', 'lib'], packages: [] },
+  'react-query': {
+    folders: ['fetch', 'connectivity', 'origin', 'policy', 'idempotency', 'lib'],
+    packages: ['@tanstack/react-query'],
+  },
+  form: {
+    folders: ['react-query', 'fetch', 'policy', 'idempotency', 'lib'],
+    packages: ['@tanstack/react-query'],
+  },
   outbox: {
-    folders: ['intent', 'fetch', 'connectivity', 'origin', 'tabs', 'policy', 'idempotency', 'lib'],
+    folders: ['fetch', 'connectivity', 'origin', 'tabs', 'policy', 'idempotency', 'lib'],
     packages: ['idb'],
   },
   query: {
     folders: [
       'outbox',
-      'intent',
+      'react-query',
       'fetch',
       'connectivity',
       'origin',
@@ -46,7 +53,8 @@ export const folders: Readonly<Record<string, Place>> = {
     folders: [
       'query',
       'outbox',
-      'intent',
+      'form',
+      'react-query',
       'fetch',
       'connectivity',
       'origin',
@@ -64,8 +72,7 @@ export const folders: Readonly<Record<string, Place>> = {
 const entries: Readonly<Record<string, Place>> = {
   'index.ts': {
     folders: [
-      'query',
-      'intent',
+      'react-query',
       'fetch',
       'connectivity',
       'origin',
@@ -78,7 +85,7 @@ const entries: Readonly<Record<string, Place>> = {
     packages: [],
   },
   'react.ts': {
-    folders: ['react', 'query', 'intent', 'fetch', 'connectivity', 'origin', 'policy', 'lib'],
+    folders: ['react', 'form', 'react-query', 'fetch', 'connectivity', 'origin', 'policy', 'lib'],
     packages: [],
   },
   'outbox.ts': { folders: ['query', 'outbox', 'policy', 'lib'], packages: [] },

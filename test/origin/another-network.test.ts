@@ -1,7 +1,7 @@
 import { QueryObserver } from '@tanstack/react-query';
 import { expect, test } from 'vitest';
-import { setBrowserOnline } from '../query/network.ts';
-import { createRig } from '../query/rig.tsx';
+import { setBrowserOnline } from '../react-query/network.ts';
+import { createRig } from '../react-query/rig.tsx';
 
 const [offlineAt, onlineAt] = [60_000, 65_000];
 

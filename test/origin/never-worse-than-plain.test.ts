@@ -1,6 +1,6 @@
 import { QueryObserver } from '@tanstack/react-query';
 import { expect, test } from 'vitest';
-import { createRig } from '../query/rig.tsx';
+import { createRig } from '../react-query/rig.tsx';
 
 type Kind = '503' | 'reset' | 'hang' | 'retry-after';
 

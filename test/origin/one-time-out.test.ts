@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { observe } from '../fetch/observe.ts';
-import { createRig } from '../query/rig.tsx';
+import { createRig } from '../react-query/rig.tsx';
 import { openOrigin } from './rig.ts';
 
 test('one time-out is not an outage, nor what a time-out and an answer leave', () => {

@@ -1,7 +1,7 @@
 import { isSteadfetchError } from 'steadfetch';
 import { expect, test } from 'vitest';
 import { observe } from '../fetch/observe.ts';
-import { createRig, type Rig } from '../query/rig.tsx';
+import { createRig, type Rig } from '../react-query/rig.tsx';
 
 const api = 'http://api.example';
 

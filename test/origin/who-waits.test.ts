@@ -1,6 +1,6 @@
 import { focusManager, QueryObserver } from '@tanstack/react-query';
 import { expect, test } from 'vitest';
-import { createRig, type Rig, setVisible } from '../query/rig.tsx';
+import { createRig, type Rig, setVisible } from '../react-query/rig.tsx';
 
 const api = 'http://api.example';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { withIntent } from '../../src/query/mutation-definition.ts';
+import { withIntent } from '../../src/react-query/mutation/definition.ts';
 import { createBrowser, settle, shop } from './rig.ts';
 
 const { order } = shop;

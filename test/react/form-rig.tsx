@@ -3,8 +3,8 @@ import { act } from '@testing-library/react';
 import type { SteadfetchConfig } from 'steadfetch';
 import { type SafeSubmitOptions, type SafeSubmitResult, useSafeSubmit } from 'steadfetch/react';
 import { onTestFinished } from 'vitest';
-import { createHandle } from '../query/handle.ts';
-import { createRig, type Rig } from '../query/rig.tsx';
+import { createHandle } from '../react-query/handle.ts';
+import { createRig, type Rig } from '../react-query/rig.tsx';
 import { createOrderBook, type OrderBook } from './order-book.ts';
 
 export interface Receipt {

@@ -1,7 +1,7 @@
 import { useQueries } from '@tanstack/react-query';
 import { useOriginStatus } from 'steadfetch/react';
 import { expect, test } from 'vitest';
-import { createRig, type Rig } from '../query/rig.tsx';
+import { createRig, type Rig } from '../react-query/rig.tsx';
 
 /**
  * A component that asks for twenty things of one endpoint, and one that says how the origin is.

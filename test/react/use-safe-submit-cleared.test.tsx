@@ -1,6 +1,6 @@
 import { act } from '@testing-library/react';
 import { expect, test, vi } from 'vitest';
-import { setVisible } from '../query/rig.tsx';
+import { setVisible } from '../react-query/rig.tsx';
 import { createFormRig, kite } from './form-rig.tsx';
 
 /** A form whose mutation waits behind another of its scope. */

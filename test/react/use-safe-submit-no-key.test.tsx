@@ -2,7 +2,10 @@ import { mutationOptions } from 'steadfetch';
 import { cleanup } from '@testing-library/react';
 import type { SteadyMutationContext } from 'steadfetch';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { mutationIdOf, mutationStatusesOf } from '../../src/query/mutation-statuses.ts';
+import {
+  mutationIdOf,
+  mutationStatusesOf,
+} from '../../src/react-query/status/mutation-statuses.ts';
 import { createFormRig, type FormRig, kite } from './form-rig.tsx';
 
 const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});

@@ -1,7 +1,10 @@
 import { cleanup } from '@testing-library/react';
 import type { ResolveContext } from 'steadfetch/react';
 import { expect, test, vi } from 'vitest';
-import { mutationIdOf, mutationStatusesOf } from '../../src/query/mutation-statuses.ts';
+import {
+  mutationIdOf,
+  mutationStatusesOf,
+} from '../../src/react-query/status/mutation-statuses.ts';
 import { createFormRig, type FormRig, kite, type Payload, type Receipt } from './form-rig.tsx';
 
 type Answer = { readonly done: Receipt } | 'not-done' | 'unknown';

@@ -1,8 +1,8 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { act, screen } from '@testing-library/react';
 import { expect, test } from 'vitest';
-import { createHandle } from '../query/handle.ts';
-import { createRig, type Rig, setOnline } from '../query/rig.tsx';
+import { createHandle } from '../react-query/handle.ts';
+import { createRig, type Rig, setOnline } from '../react-query/rig.tsx';
 import { createProducts, watchQuery } from './watch.tsx';
 
 const queryKey = ['products'];

@@ -3,9 +3,9 @@ import { act, screen } from '@testing-library/react';
 import { Suspense } from 'react';
 import { useRetryStatus } from 'steadfetch/react';
 import { expect, test } from 'vitest';
-import { ErrorBoundary } from '../query/error-boundary.tsx';
-import { createHandle } from '../query/handle.ts';
-import { createRig } from '../query/rig.tsx';
+import { ErrorBoundary } from '../react-query/error-boundary.tsx';
+import { createHandle } from '../react-query/handle.ts';
+import { createRig } from '../react-query/rig.tsx';
 
 const queryKey = ['products'];
 

@@ -1,7 +1,7 @@
 import { act, screen } from '@testing-library/react';
 import { isSteadfetchError } from 'steadfetch';
 import { describe, expect, test } from 'vitest';
-import { createRig, type Rig, setOnline } from '../query/rig.tsx';
+import { createRig, type Rig, setOnline } from '../react-query/rig.tsx';
 import { createProducts, statusOf, watchQuery } from './watch.tsx';
 
 const queryKey = ['products'];

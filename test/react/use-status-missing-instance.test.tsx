@@ -3,7 +3,7 @@ import { render, screen } from '@testing-library/react';
 import { createSteadfetch } from 'steadfetch';
 import { useRetryStatus, useMutationStatus } from 'steadfetch/react';
 import { expect, test } from 'vitest';
-import { ErrorBoundary } from '../query/error-boundary.tsx';
+import { ErrorBoundary } from '../react-query/error-boundary.tsx';
 
 function QueryStatus() {
   return <p>{useRetryStatus({ queryKey: ['a'] }).status}</p>;

@@ -2,8 +2,8 @@ import { mutationOptions, watchConnectivity } from 'steadfetch';
 import { act } from '@testing-library/react';
 import type { SteadfetchConfig } from 'steadfetch';
 import { describe, expect, test } from 'vitest';
-import { createOrderRig, type Send, sendOrder } from '../query/order-rig.tsx';
-import { setOnline, setVisible } from '../query/rig.tsx';
+import { createOrderRig, type Send, sendOrder } from '../react-query/order-rig.tsx';
+import { setOnline, setVisible } from '../react-query/rig.tsx';
 import { failingTwice, statusesOfFailingTwice, statusOf, watchMutation } from './watch.tsx';
 
 const mutationKey = ['order'];

@@ -2,8 +2,8 @@ import { useMutation } from '@tanstack/react-query';
 import { act } from '@testing-library/react';
 import type { SteadyInit } from 'steadfetch';
 import { describe, expect, test } from 'vitest';
-import { createHandle } from '../query/handle.ts';
-import { createRig, type Rig } from '../query/rig.tsx';
+import { createHandle } from '../react-query/handle.ts';
+import { createRig, type Rig } from '../react-query/rig.tsx';
 import { failingTwice, none, statusesOfFailingTwice, statusOf, watchMutation } from './watch.tsx';
 
 const mutationKey = ['save'];

@@ -1,8 +1,8 @@
 import { useMutation } from '@tanstack/react-query';
 import { act } from '@testing-library/react';
 import { describe, expect, test } from 'vitest';
-import { createHandle } from '../query/handle.ts';
-import { createRig, type Rig, setOnline, setVisible } from '../query/rig.tsx';
+import { createHandle } from '../react-query/handle.ts';
+import { createRig, type Rig, setOnline, setVisible } from '../react-query/rig.tsx';
 import { createProducts, statusOf, watchMutation, watchQuery } from './watch.tsx';
 
 const queryKey = ['products'];

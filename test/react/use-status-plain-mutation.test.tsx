@@ -1,8 +1,8 @@
 import { useMutation } from '@tanstack/react-query';
 import { act } from '@testing-library/react';
 import { describe, expect, test, vi } from 'vitest';
-import { createHandle } from '../query/handle.ts';
-import { createRig, type Rig } from '../query/rig.tsx';
+import { createHandle } from '../react-query/handle.ts';
+import { createRig, type Rig } from '../react-query/rig.tsx';
 import { statusOf, watchMutation } from './watch.tsx';
 
 const mutationKey = ['save'];

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { act } from '@testing-library/react';
 import { expect, test } from 'vitest';
-import { createRig } from '../query/rig.tsx';
+import { createRig } from '../react-query/rig.tsx';
 import {
   createProducts,
   failingTwice,

@@ -1,6 +1,6 @@
 import { act, screen } from '@testing-library/react';
 import { describe, expect, test } from 'vitest';
-import { createRig, type Rig, setOnline, setVisible } from '../query/rig.tsx';
+import { createRig, type Rig, setOnline, setVisible } from '../react-query/rig.tsx';
 import { createProducts, statusOf, watchQuery } from './watch.tsx';
 
 const queryKey = ['products'];

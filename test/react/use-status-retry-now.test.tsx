@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { act, screen } from '@testing-library/react';
 import { describe, expect, test } from 'vitest';
-import { createHandle } from '../query/handle.ts';
-import { createRig, type Rig } from '../query/rig.tsx';
+import { createHandle } from '../react-query/handle.ts';
+import { createRig, type Rig } from '../react-query/rig.tsx';
 import { createProducts, watchQuery } from './watch.tsx';
 
 const queryKey = ['products'];

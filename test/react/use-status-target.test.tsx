@@ -3,8 +3,8 @@ import { act, screen } from '@testing-library/react';
 import { Suspense } from 'react';
 import { describe, expect, test } from 'vitest';
 import { useRetryStatus } from 'steadfetch/react';
-import { createHandle } from '../query/handle.ts';
-import { createRig } from '../query/rig.tsx';
+import { createHandle } from '../react-query/handle.ts';
+import { createRig } from '../react-query/rig.tsx';
 import { createProducts, statusOf, watchQuery } from './watch.tsx';
 
 const queryKey = ['products'];

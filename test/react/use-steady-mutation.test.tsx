@@ -14,11 +14,11 @@ import {
   useMutationStatus,
 } from 'steadfetch/react';
 import { describe, expect, test, vi } from 'vitest';
-import { mutationStatus } from '../../src/query/mutation-status.ts';
-import { mutationStatusesOf } from '../../src/query/mutation-statuses.ts';
-import { createHandle } from '../query/handle.ts';
-import { createOrderRig } from '../query/order-rig.tsx';
-import type { Rig } from '../query/rig.tsx';
+import { mutationStatus } from '../../src/react-query/status/mutation.ts';
+import { mutationStatusesOf } from '../../src/react-query/status/mutation-statuses.ts';
+import { createHandle } from '../react-query/handle.ts';
+import { createOrderRig } from '../react-query/order-rig.tsx';
+import type { Rig } from '../react-query/rig.tsx';
 import { statusOf, watchMutation } from './watch.tsx';
 
 const mutationKey = ['order'];

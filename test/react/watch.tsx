@@ -6,7 +6,7 @@ import {
   useMutationStatus,
 } from 'steadfetch/react';
 import { expect } from 'vitest';
-import type { Rig } from '../query/rig.tsx';
+import type { Rig } from '../react-query/rig.tsx';
 
 /** Every render of a component that shows a status, and the last of them. */
 export interface Watched<S extends RetryStatus = RetryStatus & RetryControls> {

@@ -1,0 +1,106 @@
+import { notifyManager, type QueryClient } from '@tanstack/react-query';
+import { createFormIntents } from './submission.ts';
+import { createTabStorage } from './tab-storage.ts';
+import { createFormObserver } from './observer.ts';
+import { createFormPresses } from './presses.ts';
+import { createFormUnknown } from './unknown-outcome.ts';
+import { failed, pending } from './shown-state.ts';
+import { mutationStatusesOf } from '../react-query/status/mutation-statuses.ts';
+import type { FormOptions, SafeSubmitResult, UnknownSubmission } from './safe-submit.ts';
+
+/** A form of one QueryClient: all its mounted copies show this one. */
+export interface SafeForm<TData, TError, TVariables, TOnMutateResult> {
+  readonly setOptions: (options: FormOptions<TData, TError, TVariables, TOnMutateResult>) => void;
+  readonly subscribe: (listener: () => void) => () => void;
+  readonly getState: () => SafeSubmitResult<TData, TError, TVariables, TOnMutateResult>;
+  /** What can be known before the page has come to life: nothing of the tab. */
+  readonly getServerState: () => SafeSubmitResult<TData, TError, TVariables, TOnMutateResult>;
+  /** Nobody shows it, and nothing is under way. */
+  readonly isIdle: () => boolean;
+  /** Shows nothing of what has been, except what may have been done. */
+  readonly clear: () => void;
+}
+
+/** @throws Error when the client carries no default options of Steadfetch. */
+export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
+  client: QueryClient,
+  form: string,
+): SafeForm<TData, TError, TVariables, TOnMutateResult> {
+  type State = SafeSubmitResult<TData, TError, TVariables, TOnMutateResult>;
+
+  const intents = createFormIntents(createTabStorage(), form);
+  const statuses = mutationStatusesOf(client, 'useSafeSubmit');
+  const listeners = new Set<() => void>();
+  const target = { mutation: `form ${form}` };
+  const noTarget = { mutation: '' };
+
+  let options: FormOptions<TData, TError, TVariables, TOnMutateResult> | undefined;
+  let state: State | undefined;
+  const changed = (): void => {
+    state = undefined;
+    // With React Query's own notifications, so that both are rendered together.
+    for (const listener of listeners) notifyManager.schedule(listener);
+  };
+  const observer = createFormObserver<TData, TError, TVariables, TOnMutateResult>(
+    client,
+    statuses.instance,
+    target.mutation,
+    changed,
+  );
+  const context = {
+    statuses,
+    intents,
+    observer,
+    target,
+    options: () => options,
+    changed,
+  };
+  const presses = createFormPresses(context);
+  const findUnknown = createFormUnknown(client, context, presses);
+  const isBusy = (): boolean => presses.isUnderWay() || presses.reading.size > 0;
+
+  const clear = (): void => {
+    presses.clear();
+    observer.reset();
+    changed();
+  };
+  const reset: State['reset'] = ({ forgetUnknown = false } = {}) => {
+    if (isBusy()) return;
+    const known = intents.read();
+    if (known && forgetUnknown) intents.remove(known.key);
+    presses.forgetEnd();
+    clear();
+  };
+
+  const show = (unknown: UnknownSubmission<TVariables> | undefined): State => {
+    const { mutate: _, reset: __, ...result } = observer.getResult();
+    const { press: submit, reading, unread, confirmation } = presses;
+    const [one] = reading;
+    // As it will be in a moment, once the payload is read.
+    const early = one && !result.isPending && { ...result, ...pending, ...one };
+    const late = unread && !result.isPending && { ...result, ...failed, ...unread };
+    const shown = { ...(early || late || result), submit, reset, unknown, confirmation };
+    return { ...shown, target: result.isIdle ? noTarget : target };
+  };
+  const serverState = show(undefined);
+
+  return {
+    setOptions(next) {
+      options = next;
+      observer.setOptions(next.mutation);
+    },
+    subscribe(listener) {
+      // What another page of this tab has done shows when this one comes back as it was.
+      if (listeners.size === 0) globalThis.addEventListener?.('pageshow', changed);
+      listeners.add(listener);
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size === 0) globalThis.removeEventListener?.('pageshow', changed);
+      };
+    },
+    getState: () => (state ??= show(findUnknown())),
+    getServerState: () => serverState,
+    isIdle: () => listeners.size === 0 && !isBusy(),
+    clear,
+  };
+}

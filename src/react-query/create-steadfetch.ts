@@ -1,0 +1,177 @@
+import { createSlot } from '../lib/slot.ts';
+import { onlineManager, type Query } from '@tanstack/react-query';
+import type { Connectivity } from '../connectivity/connectivity.ts';
+import { defineApis } from '../fetch/api-profile.ts';
+import { createFetch } from '../fetch/create-fetch.ts';
+import { createEmitter } from '../fetch/events.ts';
+import { createJson } from '../fetch/json.ts';
+import type { LiveOperation, Signals } from '../fetch/live-operation.ts';
+import { createOperations } from '../fetch/operations.ts';
+import { createPassage } from '../fetch/passage.ts';
+import { createHeart } from '../lib/heart.ts';
+import { checkOrigin } from '../origin/options.ts';
+import { createSteadyClock } from '../lib/steady-clock.ts';
+import { systemClock, systemRandom, systemTransport } from '../lib/clock.ts';
+import { checkNames } from '../lib/check.ts';
+import { checkMade, codeOf, type MadeBy } from '../lib/made-by.ts';
+import { definePolicy, type PolicyOptions, presets } from '../policy/options.ts';
+import { createBrowserNetwork } from './network.ts';
+import { endWithQuery } from './query/end-with-query.ts';
+import { createFailureLedger } from './query/failure-ledger.ts';
+import { createPersister } from './query/persister.ts';
+import { register, registerSteady } from './instance.ts';
+import { createRetryPair, type RetryPair } from './query/retry-options.ts';
+import type {
+  MutationPolicyOptions,
+  QueryBasics,
+  QueryPolicyOptions,
+  Steadfetch,
+  SteadfetchConfig,
+} from './steadfetch.ts';
+import { createWake } from './query/wake.ts';
+import type { ConnectivityCode } from './watch-connectivity.ts';
+
+const operation = 'createSteadfetch';
+
+const names: readonly (keyof SteadfetchConfig)[] = [
+  'policy',
+  'apis',
+  'health',
+  'connectivity',
+  'tabs',
+  'rateLimit',
+  'concurrency',
+  'budget',
+  'fetch',
+  'clock',
+  'random',
+];
+
+/** Nobody watches the network: a request without an answer is its server's doing, unless React Query says that it is offline. */
+const trusting: Pick<Connectivity, 'recordAnswer' | 'recordNoAnswer'> = {
+  recordAnswer() {},
+  recordNoAnswer: (_sentAt, _url, onCause) => onCause(onlineManager.isOnline()),
+};
+
+/**
+ * Makes a Steadfetch instance.
+ *
+ * @throws TypeError when an option is not as it must be; it names the option, the value and the
+ * allowed range.
+ *
+ * @example
+ * ```ts
+ * const steady = createSteadfetch();
+ * const queryClient = new QueryClient({ defaultOptions: steady.defaultOptions });
+ * ```
+ */
+export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
+  if (process.env.NODE_ENV !== 'production') checkNames(operation, config, names);
+  const origin = checkOrigin(operation, config);
+  const { connectivity } = config;
+  const watching = checkMade(operation, 'connectivity', connectivity, 'watchConnectivity');
+  const watch = watching && codeOf<ConnectivityCode>(watching);
+  const rateLimit = checkMade(operation, 'rateLimit', config.rateLimit, 'rateLimitFields');
+  const { clock: wall = systemClock, random = systemRandom, apis = [] } = config;
+  const { fetch: transport = systemTransport } = config;
+  // Durations are measured with it: a wall clock that is set makes nobody wait for longer.
+  const clock = createSteadyClock(wall);
+  const policy = definePolicy(operation, presets.interactive, config.policy);
+  const emitter = createEmitter();
+  const environment = { clock, random, policy, emitter };
+  const operations = createOperations(environment);
+  const signals: Signals = new WeakMap();
+  const ledger = createFailureLedger(clock, operations);
+  const byQuery = createSlot<Query, LiveOperation>();
+
+  const heart = createHeart(clock);
+  const browser = createBrowserNetwork(heart);
+  const watched = watch?.open({
+    clock,
+    random,
+    heart,
+    transport,
+    knownOrigins: () => passage.origins.known(),
+  });
+  const passage = createPassage({ clock, random, operations }, origin, {
+    connectivity: watched?.connectivity ?? trusting,
+    network: watched?.connectivity.network ?? browser,
+    page: watched?.page,
+    rateLimit,
+  });
+  const wake = createWake(
+    clock,
+    heart,
+    (query) => byQuery.get(query),
+    () => passage.origins.reconsider(),
+  );
+  const ends = endWithQuery(byQuery, operations);
+  const context = {
+    ...environment,
+    ...passage,
+    wall,
+    operations,
+    signals,
+    ledger,
+    outlive: watch?.outlive,
+    ends,
+    wake,
+    byQuery,
+    transport,
+    findApi: defineApis(apis, policy),
+    operationFor: (signal: AbortSignal | undefined, request: string): LiveOperation =>
+      (signal && signals.get(signal)) ??
+      operations.current() ??
+      ledger.resume({ request }) ??
+      operations.begin('call', { request, isSingle: true }),
+  };
+  const fetch = createFetch(context);
+  const instance = {
+    ...context,
+    fetch,
+    connectivity: watched?.connectivity,
+    network: watched?.connectivity.network ?? browser,
+    persist: createPersister.bind(undefined, context),
+    own: undefined,
+  };
+
+  const retryPair = (
+    kind: 'query' | 'mutation',
+    own: PolicyOptions | undefined,
+    fallback?: MadeBy<'fallback'>,
+  ): RetryPair =>
+    register(createRetryPair(context, kind, own), {
+      ...instance,
+      policy: definePolicy(`steady.${kind}Policy`, policy, own),
+      own,
+      fallback,
+    });
+  const queryOptions = ({ fallback, ...own }: QueryPolicyOptions = {}): RetryPair &
+    QueryBasics => ({
+    ...retryPair('query', own, checkMade('steady.queryPolicy', 'fallback', fallback, 'fallback')),
+    persister: createPersister(context),
+    networkMode: 'online',
+  });
+  const mutationOptions = (own?: MutationPolicyOptions): RetryPair => retryPair('mutation', own);
+
+  const steady: Steadfetch = {
+    fetch,
+    json: createJson(fetch),
+    defaultOptions: { queries: queryOptions(), mutations: mutationOptions() },
+    // The same functions under a simpler type: see SpreadRetryPair.
+    queryPolicy: queryOptions as unknown as Steadfetch['queryPolicy'],
+    mutationPolicy: mutationOptions as unknown as Steadfetch['mutationPolicy'],
+    policy,
+    subscribe: emitter.subscribe,
+    dispose() {
+      for (const end of operations.waits) end();
+      watched?.dispose();
+      browser.dispose();
+      passage.origins.dispose();
+      wake.dispose();
+      ends.dispose();
+    },
+  };
+  registerSteady(steady, instance);
+  return steady;
+}

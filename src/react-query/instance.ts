@@ -1,0 +1,105 @@
+import type { Slot } from '../lib/slot.ts';
+import type { Query, QueryClient } from '@tanstack/react-query';
+import type { Connectivity } from '../connectivity/connectivity.ts';
+import type { SteadyFetch } from '../fetch/create-fetch.ts';
+import type { LiveOperation } from '../fetch/live-operation.ts';
+import type { LoopContext } from '../fetch/loop.ts';
+import type { Network } from '../origin/network.ts';
+import type { Origins } from '../origin/origins.ts';
+import type { Clock } from '../lib/clock.ts';
+import { reject } from '../lib/check.ts';
+import type { MadeBy } from '../lib/made-by.ts';
+import type { PolicyOptions } from '../policy/options.ts';
+import { isServer } from './is-server.ts';
+import type { RetryPair } from './query/retry-options.ts';
+import type { AnyPersister, Steadfetch, SteadyPersister } from './steadfetch.ts';
+
+/** What the hooks need of the Steadfetch instance behind a QueryClient. */
+export interface Instance extends LoopContext {
+  /** The clock of this environment: what outlives the page is dated by it. */
+  readonly wall: Clock;
+  /** The newest operation of each query. */
+  readonly byQuery: Slot<Query, LiveOperation>;
+  readonly origins: Origins;
+  /** Undefined where nobody watches the network. */
+  readonly connectivity: Connectivity | undefined;
+  readonly network: Network;
+  readonly fetch: SteadyFetch;
+  /** Makes the persister of its queries, around one of the app's own. */
+  readonly persist: (inner?: AnyPersister) => SteadyPersister;
+  /** The part of the policy that is these options' own. */
+  readonly own: PolicyOptions | undefined;
+  /** What a query of these options shows when it fails for good. */
+  readonly fallback?: MadeBy<'fallback'> | undefined;
+}
+
+const instances = new WeakMap<object, Instance>();
+
+/** Marks options as those of an instance. */
+export function register<T extends RetryPair>(options: T, instance: Instance): T {
+  instances.set(options.retry, instance);
+  instances.set(options.retryDelay, instance);
+  return options;
+}
+
+/** So that what an app imports beside it finds the inside of its instance. */
+export function registerSteady(steady: Steadfetch, instance: Instance): void {
+  instances.set(steady, instance);
+}
+
+/** @throws TypeError when this is not what `createSteadfetch` returns. */
+export function instanceOfSteady(steady: unknown, operation: string): Instance {
+  return (
+    instances.get(steady as object) ??
+    reject(operation, 'its first argument', steady, 'what createSteadfetch returns')
+  );
+}
+
+/** The instance behind React Query's `retry` or `retryDelay` option, when it is ours. */
+export function instanceBehind(option: unknown): Instance | undefined {
+  return typeof option === 'function' ? instances.get(option) : undefined;
+}
+
+/** What a query of these options shows when it fails for good. */
+export function ownFallback({ retry }: { readonly retry?: unknown }): Instance['fallback'] {
+  return instanceBehind(retry)?.fallback;
+}
+
+/** What a query's options add to the policy. The app's own number of retries stands above all. */
+export function ownPolicy({
+  retry,
+  retryDelay,
+}: {
+  readonly retry?: unknown;
+  readonly retryDelay?: unknown;
+}): PolicyOptions | undefined {
+  const own = (instanceBehind(retry) ?? instanceBehind(retryDelay))?.own;
+  // On the server a failure is left to the browser to ask again.
+  if (isServer()) return { ...own, maxRetries: 0 };
+  if (typeof retry === 'function') return own;
+  return { ...own, maxRetries: retry === true ? Infinity : Number(retry ?? 3) };
+}
+
+/**
+ * The instance whose default options a QueryClient carries.
+ *
+ * @throws Error that says what is missing, when it carries none.
+ */
+export function instanceOf(client: QueryClient, operation: string): Instance {
+  const { queries, mutations } = client.getDefaultOptions();
+  for (const option of [
+    queries?.retryDelay,
+    queries?.retry,
+    mutations?.retryDelay,
+    mutations?.retry,
+  ]) {
+    const instance = instanceBehind(option);
+    if (instance) return instance;
+  }
+  const remedy =
+    process.env.NODE_ENV !== 'production' &&
+    ' Make it with new QueryClient({ defaultOptions: steady.defaultOptions }).';
+  throw new Error(
+    `${operation}: this QueryClient carries no default options of Steadfetch.${remedy || ''}`,
+  );
+}

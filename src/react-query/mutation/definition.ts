@@ -1,0 +1,131 @@
+import type { Mutation, MutationFunction, QueryClient } from '@tanstack/react-query';
+import type { SteadyFetch } from '../../fetch/create-fetch.ts';
+import type { Intent } from '../../fetch/intent.ts';
+import type { SteadyJson } from '../../fetch/json.ts';
+import type { Operations } from '../../fetch/operations.ts';
+import { warn } from '../../fetch/warn.ts';
+import { reject } from '../../lib/check.ts';
+import type { Policy } from '../../policy/options.ts';
+
+/** What a mutationFn of ours can be made with. */
+export interface MutationExtras {
+  /** The intent of a submission. @default a new one for each `mutate` */
+  readonly intentOf?: ((variables: never) => Intent) | undefined;
+  /** Whether that may have been sent before. @default never */
+  readonly wasSent?: (() => boolean) | undefined;
+  /** The hook whose mutations these are. */
+  readonly target?: string | undefined;
+  /** What is known to have become of it already: then nothing is sent. */
+  readonly answer?: (() => { readonly data: unknown } | undefined) | undefined;
+}
+
+/** What stands behind a mutationFn of ours. */
+export interface MutationDefinition extends MutationExtras {
+  readonly policy: Policy;
+  readonly operations: Operations;
+  /** Those of its instance. */
+  readonly fetch: SteadyFetch;
+  readonly json: SteadyJson;
+  /** Its variables are kept before anything is sent: the page may be left meanwhile. @default false */
+  readonly isKept?: boolean | undefined;
+  /** The same mutationFn, made with more. */
+  readonly extend: (extras: MutationExtras) => MutationFunction;
+}
+
+const definitions = new WeakMap<object, MutationDefinition>();
+
+/** Marks a function of our options: the mutationFn, or the retryDelay that stays with it. */
+export function define<T extends object>(part: T, definition: MutationDefinition): T {
+  definitions.set(part, definition);
+  return part;
+}
+
+/** What stands behind an option, when it is ours. */
+export function definitionBehind(option: unknown): MutationDefinition | undefined {
+  return typeof option === 'function' ? definitions.get(option) : undefined;
+}
+
+/**
+ * A mutationFn of ours, made with more.
+ *
+ * @throws TypeError when it is not ours.
+ */
+export function extendMutation<F extends object>(
+  operation: string,
+  mutationFn: F | undefined,
+  extras: MutationExtras,
+): F {
+  return requireDefinition(operation, mutationFn).extend(extras) as F;
+}
+
+/**
+ * What stands behind a mutationFn of ours.
+ *
+ * @throws TypeError when it is not ours.
+ */
+export function requireDefinition(operation: string, mutationFn: unknown): MutationDefinition {
+  const definition = definitionBehind(mutationFn);
+  return definition ?? reject(operation, 'mutationFn', mutationFn, 'that of mutationOptions');
+}
+
+/**
+ * Options of `mutationOptions`, with intents that somebody else keeps: a form, or an outbox.
+ *
+ * @throws TypeError when their mutationFn is not ours.
+ */
+export function withIntent<
+  TVariables,
+  O extends { readonly mutationFn?: MutationFunction<unknown, TVariables> },
+>(options: O, intentOf: (variables: TVariables) => Intent): O {
+  const mutationFn = extendMutation('withIntent', options.mutationFn, { intentOf });
+  return { ...options, mutationFn };
+}
+
+const failures = new WeakSet<object>();
+
+/** In development: this is what a mutationFn of ours has ended in. */
+export function noteFailure(error: unknown): void {
+  if (Object(error) === error) failures.add(error as object);
+}
+
+/**
+ * A `retryDelay` that stays in the options when another mutationFn is spread over them. It delays
+ * nothing. React Query asks it about every failure: here, in development, one that is not ours shows.
+ */
+export function createSpreadMark(
+  mutationFn: MutationFunction,
+): (count: number, error: unknown) => number {
+  const definition = definitionBehind(mutationFn);
+  const mark = (_count: number, error: unknown): number => {
+    if (process.env.NODE_ENV !== 'production' && Object(error) === error)
+      if (definition && !failures.has(error as object)) warnOfSpread(definition);
+    return 0;
+  };
+  return definition ? define(mark, definition) : mark;
+}
+
+function warnOfSpread({ operations }: MutationDefinition): void {
+  warn(
+    operations,
+    'spread mutationFn',
+    `A mutationFn was spread over the options of mutationOptions. It replaces ours: nothing ` +
+      `gives it an idempotency key, and nobody retries it. Give it to mutationOptions.`,
+  );
+}
+
+const watched = new WeakSet<QueryClient>();
+
+/** In development: looks at the options of every mutation of this client. */
+export function watchSpread(client: QueryClient): void {
+  if (watched.has(client)) return;
+  watched.add(client);
+  client.getMutationCache().subscribe(({ type, mutation }) => {
+    if (type === 'added') checkSpread(mutation);
+  });
+}
+
+/** In development: looks at the options of a mutation. */
+export function checkSpread({ options: { mutationFn, retryDelay } }: Mutation): void {
+  const definition = definitionBehind(retryDelay);
+  if (definition && !definitionBehind(mutationFn)) warnOfSpread(definition);
+}

@@ -1,0 +1,215 @@
+import type {
+  DefaultError,
+  MutationFunction,
+  MutationFunctionContext,
+  MutationKey,
+  UseMutationOptions,
+} from '@tanstack/react-query';
+import { bindFetch } from '../../fetch/bind-fetch.ts';
+import type { SteadyFetch } from '../../fetch/create-fetch.ts';
+import { createJson, type SteadyJson } from '../../fetch/json.ts';
+import type { Intent, PastStep } from '../../fetch/intent.ts';
+import { runLoop } from '../../fetch/loop.ts';
+import { submissionCode } from '../../fetch/submission-code.ts';
+import { reject } from '../../lib/check.ts';
+import { createIdempotencyKey } from '../../idempotency/key.ts';
+import { definePolicy, type PolicyOptions } from '../../policy/options.ts';
+import {
+  createSpreadMark,
+  define,
+  type MutationDefinition,
+  type MutationExtras,
+  noteFailure,
+  watchSpread,
+} from './definition.ts';
+import { executionOf, showRun, throwIfRefused } from './execution.ts';
+import { type Instance, instanceOfSteady } from '../instance.ts';
+import type { Steadfetch } from '../steadfetch.ts';
+
+/** What a mutationFn of `mutationOptions` is told, beside what React Query tells it. */
+export interface SteadyMutationContext extends MutationFunctionContext {
+  /** `steady.fetch` for this mutation: what it sends is part of it, also after an await. */
+  readonly fetch: SteadyFetch;
+  /** `steady.json` for this mutation. */
+  readonly json: SteadyJson;
+  /** Made once for each `mutate`, and the same on every attempt. */
+  readonly idempotencyKey: string;
+  /** Counted from 1. */
+  readonly attempt: number;
+  /** Aborted when the mutation is cancelled. `fetch` and `json` have it already. */
+  readonly signal: AbortSignal;
+}
+
+/** What `mutationOptions` takes: React Query's options, and a policy. */
+export interface SteadyMutationOptions<
+  TData = unknown,
+  TError = DefaultError,
+  TVariables = void,
+  TOnMutateResult = unknown,
+> extends Omit<
+  UseMutationOptions<TData, TError, TVariables, TOnMutateResult>,
+  'mutationFn' | 'retry' | 'retryDelay' | 'networkMode'
+> {
+  /** Runs once for each attempt. */
+  readonly mutationFn: (variables: TVariables, context: SteadyMutationContext) => Promise<TData>;
+  /** How its failures are answered, laid over the policy of the instance. */
+  readonly policy?: PolicyOptions | undefined;
+}
+
+interface WithKey {
+  readonly mutationKey: MutationKey;
+}
+
+/** The same, with a key to ask for its status by. */
+export interface KeyedMutationOptions<
+  TData = unknown,
+  TError = DefaultError,
+  TVariables = void,
+  TOnMutateResult = unknown,
+>
+  extends
+    Omit<SteadyMutationOptions<TData, TError, TVariables, TOnMutateResult>, 'mutationKey'>,
+    WithKey {}
+
+/**
+ * Makes React Query's options of a mutation that is sent again when that is right, also in a hidden
+ * tab, with one idempotency key for each `mutate`. It runs its own loop: so its wait can be ended
+ * (`useMutationStatus`), and no refetch waits for it.
+ *
+ * Rejects with the last error, as it was thrown. Its `outcome.processed` tells of the whole mutation:
+ * `'no'` where surely nothing of it was done, else `'unknown'`. Of an error that is not ours,
+ * `outcomeOf(error)` says it.
+ *
+ * A request is sent again with a key only where its API is declared to honour keys (`apis`).
+ *
+ * @throws TypeError when an option of the policy is not as it must be.
+ *
+ * @example
+ * ```ts
+ * const placeOrder = mutationOptions(steady, {
+ *   mutationKey: ['order'],
+ *   mutationFn: (order: { sku: string }, { json }) =>
+ *     json<{ id: string }>('/api/orders', { json: order }),
+ *   policy: { preset: 'critical' },
+ * });
+ * ```
+ */
+export function mutationOptions<
+  TData = unknown,
+  TError = DefaultError,
+  TVariables = void,
+  TOnMutateResult = unknown,
+>(
+  steady: Steadfetch,
+  options: KeyedMutationOptions<TData, TError, TVariables, TOnMutateResult>,
+): UseMutationOptions<TData, TError, TVariables, TOnMutateResult> & WithKey;
+export function mutationOptions<
+  TData = unknown,
+  TError = DefaultError,
+  TVariables = void,
+  TOnMutateResult = unknown,
+>(
+  steady: Steadfetch,
+  options: SteadyMutationOptions<TData, TError, TVariables, TOnMutateResult>,
+): UseMutationOptions<TData, TError, TVariables, TOnMutateResult>;
+export function mutationOptions(
+  steady: Steadfetch,
+  { mutationFn, policy: own, ...options }: SteadyMutationOptions<unknown, Error, never>,
+): UseMutationOptions<unknown, Error, never> {
+  const context = instanceOfSteady(steady, 'mutationOptions');
+  if (process.env.NODE_ENV !== 'production' && typeof mutationFn !== 'function')
+    reject('mutationOptions', 'mutationFn', mutationFn, 'a function');
+  const policy = definePolicy('mutationOptions', context.policy, own);
+  const { fetch, operations } = context;
+  const shared = { policy, operations, fetch, json: createJson(fetch) };
+  const make = (extras: MutationExtras): SteadyFn => {
+    const extend: MutationDefinition['extend'] = (more) => make({ ...extras, ...more });
+    // React Query calls it as a method of the mutation's options.
+    const steadyMutation = function (this: unknown, variables: unknown, given: Given) {
+      return run(context, { ...extras, policy: own, mutationFn }, this, variables, given);
+    };
+    return define(steadyMutation, { ...extras, ...shared, extend });
+  };
+  const steadyFn = make({});
+  return {
+    ...options,
+    mutationFn: steadyFn,
+    retry: false,
+    retryDelay: createSpreadMark(steadyFn),
+    networkMode: 'always',
+  };
+}
+
+type Given = MutationFunctionContext;
+type SteadyFn = MutationFunction;
+
+/** An intent that knows its steps when the app's own `retry` calls the mutationFn again. */
+function rememberSteps(key: string, createdAt: number): Intent {
+  const steps = new Map<string, PastStep>();
+  return {
+    key,
+    createdAt,
+    get past() {
+      return [...steps.values()];
+    },
+    keep: (step) => void steps.set(step.id, step),
+  };
+}
+
+interface Submission extends MutationExtras {
+  readonly policy: PolicyOptions | undefined;
+  readonly mutationFn: (variables: never, context: SteadyMutationContext) => Promise<unknown>;
+}
+
+function run(
+  context: Instance,
+  { mutationFn, policy, intentOf, answer }: Submission,
+  options: unknown,
+  variables: unknown,
+  given: Given,
+): Promise<unknown> {
+  const { clock, fetch, operations, signals } = context;
+  if (process.env.NODE_ENV !== 'production') watchSpread(given.client);
+  const { intent, mutation } = executionOf(given, options, variables, () =>
+    intentOf ? intentOf(variables as never) : rememberSteps(createIdempotencyKey(), clock.now()),
+  );
+  const known = answer?.();
+  if (known) return Promise.resolve(known.data);
+  throwIfRefused(mutation);
+  const live = operations.begin('mutation', { policy, intent, submission: submissionCode });
+  const controller = new AbortController();
+  const { signal } = controller;
+  signals.set(signal, live);
+  const bound = bindFetch(fetch, live, signal, signals);
+  const attempt = (): Promise<unknown> => {
+    const own = bound.fetchNow();
+    return mutationFn(variables as never, {
+      ...given,
+      fetch: own,
+      json: createJson(own),
+      get idempotencyKey() {
+        // Whoever asks for it gives it to another client.
+        intent.isRepeatable = true;
+        return intent.key;
+      },
+      attempt: live.attempt,
+      signal,
+    });
+  };
+  return new Promise((resolve, fault) => {
+    const fail = (error: unknown): void => {
+      if (process.env.NODE_ENV !== 'production') noteFailure(error);
+      fault(error);
+    };
+    const cancel = (error: unknown): void => {
+      fail(error);
+      controller.abort();
+    };
+    if (mutation) showRun(mutation, { ...bound, live, cancel });
+    const execution = { intent, isIdle: () => live.phase === 'sending' && bound.isIdle() };
+    operations.executions.add(execution);
+    void runLoop(context, live, signal, attempt)
+      .then(resolve, fail)
+      .finally(() => operations.executions.delete(execution));
+  });
+}

@@ -1,0 +1,170 @@
+import { type Failed, reportFailure, reportOf } from '../../fetch/failure-report.ts';
+import type { LiveOperation } from '../../fetch/live-operation.ts';
+import type { Operations } from '../../fetch/operations.ts';
+import type { Clock } from '../../lib/clock.ts';
+
+/**
+ * The operations that have failed, for React Query's questions about them.
+ *
+ * React Query asks with nothing but a count and the error. One error may belong to several operations
+ * (batched queries share a promise) or be no object at all. It asks in the order in which they
+ * failed, so each operation takes its own decision.
+ */
+export interface FailureLedger {
+  /** An attempt has failed, and React Query is about to ask about it. */
+  readonly add: (live: LiveOperation, error: unknown) => void;
+  /**
+   * The operation that a failure is of, with the decision on it. `isAgain`: `retry` is asked after
+   * `retryDelay`, about the same failure. `begin` makes the operation of a failure that nobody has
+   * added.
+   */
+  readonly ask: (
+    failureCount: number,
+    error: unknown,
+    isAgain: boolean,
+    begin: (failureCount: number, error: unknown) => LiveOperation,
+  ) => LiveOperation;
+  /**
+   * The plain mutation whose next attempt has come. React Query gives a mutation's requests no common
+   * name (its mutationFn is simply called again), so it is known by what is said of it: the request
+   * that it sends again, or how often it has failed.
+   */
+  readonly resume: (
+    known: { request: string } | { failureCount: number },
+  ) => LiveOperation | undefined;
+}
+
+/** React Query asks about a failure in the same turn. What is older was cancelled. */
+const askedWithinMs = 1000;
+
+/** So many errors that are no objects are known at once. */
+const maxValues = 50;
+
+/** So many plain mutations are found again, for so long. */
+const maxMutations = 200;
+const mutationMs = 600_000;
+
+export function createFailureLedger(clock: Clock, operations: Operations): FailureLedger {
+  const byValue = new Map<unknown, Failed>();
+  let mutations: LiveOperation[] = [];
+  /** What `retryDelay` has been asked about, and `retry` is about to be. */
+  let asked: LiveOperation | undefined;
+
+  const failedWith = (error: unknown, nowMs: number): Failed => {
+    const report = reportOf(error, nowMs);
+    // That of another client's error is made now.
+    if (reportFailure(error, report)) return report;
+    let failed = byValue.get(error);
+    if (!failed) byValue.set(error, (failed = {}));
+    if (byValue.size > maxValues) byValue.delete([...byValue.keys()][0]);
+    return failed;
+  };
+
+  const enter = (live: LiveOperation, error: unknown, nowMs: number): void => {
+    live.decision = undefined;
+    // The attempt that was asked for is over.
+    live.isUrged = false;
+    live.failedAt = nowMs;
+    live.lastError = error;
+    live.ledger = ledger;
+    live.isAsked = false;
+  };
+
+  /** React Query is still to ask about it, and asks here. */
+  const isPending = (live: LiveOperation, nowMs: number): boolean =>
+    live.ledger === ledger &&
+    !live.isAsked &&
+    live.phase !== 'ended' &&
+    nowMs - (live.failedAt ?? 0) <= askedWithinMs;
+
+  /** The oldest one that React Query has not asked about; else the one that it has asked about last. */
+  const find = (
+    { latest, queue }: Failed,
+    attempt: number,
+    error: unknown,
+    nowMs: number,
+  ): LiveOperation | undefined => {
+    const isIt = (live: LiveOperation): boolean =>
+      live.attempt === attempt &&
+      Object.is(live.lastError, error) &&
+      (live.isAsked ? live.ledger === ledger : isPending(live, nowMs));
+    // Where another one's turn was missed, this one is somewhere behind it.
+    for (const live of shorten(queue, nowMs)) if (isIt(live)) return live;
+    return latest && isIt(latest) ? latest : undefined;
+  };
+
+  /** Without those at the front that React Query has asked about, or never will. */
+  const shorten = (
+    queue: Set<LiveOperation> | undefined,
+    nowMs: number,
+  ): Iterable<LiveOperation> => {
+    for (const live of queue ?? []) {
+      if (isPending(live, nowMs)) break;
+      queue?.delete(live);
+    }
+    return queue ?? [];
+  };
+
+  const conclude = (live: LiveOperation, error: unknown): LiveOperation => {
+    live.isAsked = true;
+    if (!live.decision) operations.conclude(live, error);
+    if (live.ref.kind === 'mutation' && live.phase === 'waiting') {
+      const now = clock.now();
+      mutations = mutations
+        .filter(
+          (other) =>
+            other !== live && other.phase !== 'ended' && now - (other.failedAt ?? now) < mutationMs,
+        )
+        .slice(1 - maxMutations);
+      mutations.push(live);
+    }
+    return live;
+  };
+
+  const ledger: FailureLedger = {
+    add(live, error) {
+      const nowMs = clock.now();
+      const failed = failedWith(error, nowMs);
+      const { latest, queue } = failed;
+      shorten(queue, nowMs);
+      enter(live, error, nowMs);
+      if (queue?.size) queue.delete(live);
+      if (queue?.size) queue.add(live);
+      else if (latest && latest !== live && isPending(latest, nowMs))
+        failed.queue = new Set([latest, live]);
+      else failed.latest = live;
+    },
+    ask(failureCount, error, isAgain, begin) {
+      const attempt = failureCount + 1;
+      const before = asked;
+      asked = undefined;
+      if (isAgain && before?.attempt === attempt && Object.is(before.lastError, error))
+        return before;
+      const nowMs = clock.now();
+      const failed = failedWith(error, nowMs);
+      let live = find(failed, attempt, error, nowMs);
+      if (!live) enter((live = begin(failureCount, error)), error, nowMs);
+      failed.latest = live;
+      failed.queue?.delete(live);
+      if (!live.isAsked) conclude(live, error);
+      if (!isAgain) asked = live;
+      return live;
+    },
+    resume(known) {
+      // Asked for every request, and as a rule nothing has failed.
+      if (mutations.length === 0) return undefined;
+      const now = clock.now();
+      // The latest: an earlier one was more likely left behind by a mutation that is paused.
+      const live = mutations.findLast(
+        ({ phase, request, attempt, decision }) =>
+          ('request' in known
+            ? request === known.request && phase === 'waiting'
+            : attempt === known.failureCount + (phase === 'waiting' ? 0 : 1) &&
+              phase !== 'ended') && (decision?.retryAt ?? now) <= now,
+      );
+      if (live?.phase === 'waiting') operations.next(live);
+      return live;
+    },
+  };
+  return ledger;
+}

@@ -1,0 +1,92 @@
+import type { Slot } from '../../lib/slot.ts';
+import type { Query, QueryClient } from '@tanstack/react-query';
+import { type FallbackContext, resolveFallback } from '../../fetch/fallback.ts';
+import type { LiveOperation } from '../../fetch/live-operation.ts';
+import type { Operations } from '../../fetch/operations.ts';
+import { headersLimit } from '../../fetch/time-limit.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { code, type MadeBy } from '../../lib/made-by.ts';
+import { fallbackOf, showFallback, type ShownFallback } from './shown-fallback.ts';
+import { stopWatch, watchRecovery } from './when-back.ts';
+
+/** What a fallback of a query stands on. */
+interface FallbackSource {
+  readonly clock: Clock;
+  readonly operations: Operations;
+  readonly byQuery: Slot<Query, LiveOperation>;
+}
+
+/** What a fallback brings. */
+export interface FallbackCode {
+  readonly by: 'fallback';
+  readonly given: unknown;
+  readonly resolve: typeof resolveFallback;
+  readonly show: typeof show;
+}
+
+type Awaitable<T> = T | Promise<T>;
+
+/** What is shown in the place of a failure, made by `fallback`. */
+export interface Fallback<T = unknown> extends MadeBy<'fallback'> {
+  readonly [code]: { readonly by: 'fallback'; readonly given: T | (() => T) };
+}
+
+/**
+ * What a query, or `retry`, has when it fails for good: a value, or a function of the failure, which may
+ * be asynchronous. Where it is or returns `undefined`, throws, rejects, or takes longer than `timeout`,
+ * the failure stands.
+ *
+ * @example
+ * ```ts
+ * useQuery({ queryKey, queryFn, ...steady.queryPolicy({ fallback: fallback(({ lastData }) => lastData) }) });
+ * ```
+ */
+export function fallback<T>(
+  make: (context: FallbackContext) => Awaitable<T | undefined>,
+): Fallback<T>;
+export function fallback<T>(value: T): Fallback<T>;
+export function fallback(given: unknown): Fallback {
+  const made: FallbackCode = { by: 'fallback', given, resolve: resolveFallback, show };
+  return { [code]: made };
+}
+
+/**
+ * What to show in the place of a failure; undefined when there is nothing. React Query takes it for
+ * the data of the query: so it is marked as stale at once, and fetched again when its origin is back.
+ */
+async function show(
+  { clock, operations, byQuery }: FallbackSource,
+  given: unknown,
+  query: Query,
+  live: LiveOperation,
+  error: unknown,
+  client: QueryClient,
+): Promise<unknown> {
+  const before = fallbackOf(query);
+  const lastData = before ? before.lastData : query.state.data;
+  const limitMs = headersLimit(operations.policyOf(live, {}).timeout);
+  const data = await resolveFallback(given, { error, lastData }, clock, limitMs);
+  // A newer fetch, or a cancel, has come in between: this is no data of the query's.
+  const isWanted = byQuery.get(query) === live && query.state.fetchStatus !== 'idle';
+  if (data === undefined || !isWanted) return undefined;
+  const note = { error, lastData, count: query.state.dataUpdateCount + 1 };
+  showFallback(query, note);
+  const stop = client.getQueryCache().subscribe((event) => {
+    if (event.query !== query || event.type !== 'updated') return;
+    stop();
+    if (fallbackOf(query) === note) query.invalidate();
+  });
+  refetchWhenBack(query, live, note);
+  return data;
+}
+
+/** Where its endpoint was down, the real thing is fetched as soon as it is not. */
+function refetchWhenBack(query: Query, live: LiveOperation, { count }: ShownFallback): void {
+  const { gate, sent } = live;
+  stopWatch(query);
+  if (!gate || !sent || !gate.isDown(sent.endpoint)) return;
+  watchRecovery(query, live, (watched) => {
+    const isShown = fallbackOf(watched)?.count === count;
+    if (isShown && watched.isActive()) void watched.fetch().catch(() => {});
+  });
+}

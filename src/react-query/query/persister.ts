@@ -1,0 +1,243 @@
+import type { Slot } from '../../lib/slot.ts';
+import {
+  focusManager,
+  hashKey,
+  type Query,
+  type QueryClient,
+  type QueryFunction,
+  type QueryFunctionContext,
+  type QueryKey,
+} from '@tanstack/react-query';
+import { reportOf } from '../../fetch/failure-report.ts';
+import { abortedBy } from '../../fetch/call.ts';
+import type { LiveOperation, Signals } from '../../fetch/live-operation.ts';
+import type { Operations } from '../../fetch/operations.ts';
+import type { Passage } from '../../fetch/passage.ts';
+import type { Ends } from './end-with-query.ts';
+import type { Clock, Random } from '../../lib/clock.ts';
+import type { FailureLedger } from './failure-ledger.ts';
+import { warn } from '../../fetch/warn.ts';
+import { codeOf } from '../../lib/made-by.ts';
+import type { FallbackCode } from './fallback.ts';
+import { showPause } from './pause.ts';
+import { isServer } from '../is-server.ts';
+import { instanceBehind, ownFallback, ownPolicy } from '../instance.ts';
+import type { AnyPersister, SteadyPersister } from '../steadfetch.ts';
+import type { Wake } from './wake.ts';
+import { refetchWhenBack } from './when-back.ts';
+
+/** What makes operations of queries. */
+export interface PersisterContext {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly operations: Operations;
+  readonly signals: Signals;
+  readonly ledger: FailureLedger;
+  /** The newest operation of each query. */
+  readonly byQuery: Slot<Query, LiveOperation>;
+  readonly pauseBefore: Passage['pauseBefore'];
+  readonly giveBack: Passage['giveBack'];
+  readonly wake: Wake;
+  readonly ends: Ends;
+}
+
+/**
+ * Makes an operation of every query fetch: it begins here, counts its attempts, and is found again
+ * by the error that it ends in.
+ */
+export function createPersister(shared: PersisterContext, inner?: AnyPersister): SteadyPersister {
+  const { operations, signals, ledger, byQuery, ends, wake } = shared;
+  // No async function: most of what an attempt costs is the garbage that it makes.
+  const persister = <T, K extends QueryKey>(
+    queryFn: QueryFunction<T, K>,
+    context: QueryFunctionContext<K>,
+    query: Query,
+  ): Promise<T> => {
+    const { client } = context;
+    ends.watch(client);
+    wake.meet(client);
+    const live = nextAttempt(query);
+    live.mayBeOffline = isOfflineToo(query);
+    // Asked at its end: `retryNow` lends it another mode for its start.
+    live.isUnproven ??= () => isOfflineToo(query);
+    live.isForeground ??= () => isAwaited(query);
+    live.onChange ??= () => showPause(client, query, live, shared);
+    const link = new Link(live, signals);
+    const linked = new Proxy<typeof context>(context, link);
+    // React Query has read that of an infinite query already.
+    const { value: known } = Object.getOwnPropertyDescriptor(context, 'signal') ?? {};
+    if (known instanceof AbortSignal) signals.set(known, live);
+    let begun: Promise<T>;
+    // In the same turn: in StrictMode its first component goes before the next one.
+    if (!inner && isKeptBack(live)) {
+      begun = untilItsTurn(live).then(() => {
+        start(link);
+        return operations.run(live, () => queryFn(linked));
+      });
+    } else {
+      start(link);
+      // With as few frames as can be: every error that is made within has them in its stack.
+      const outer = operations.makeCurrent(live);
+      try {
+        const result = inner ? inner(passed(queryFn, live), linked, query) : queryFn(linked);
+        begun = Promise.resolve(result);
+      } catch (error) {
+        begun = Promise.reject(error);
+      } finally {
+        operations.makeCurrent(outer);
+      }
+    }
+    // Nothing is thrown on its way through: that takes longer than all of this.
+    return new Promise((resolve, reject) => {
+      const succeed = (data: T): void => {
+        operations.succeed(live);
+        shared.giveBack(live);
+        resolve(data);
+      };
+      const refuse = (error: unknown): void => {
+        shared.giveBack(live);
+        if (link.isStarted) operations.emit(live, { type: 'attempt:end', error });
+        if (process.env.NODE_ENV !== 'production' && !link.isRead)
+          warnIfUnlinked(operations, live, error);
+        fail(client, query, live, error, resolve, reject);
+      };
+      begun.then(succeed, refuse).catch(reject);
+    });
+  };
+  return persister as AnyPersister as SteadyPersister;
+
+  function start(link: Link): void {
+    operations.start(link.live);
+    link.isStarted = true;
+  }
+
+  /** An attempt has failed: the query goes on, fails, or shows something in its place. */
+  function fail(
+    client: QueryClient,
+    query: Query,
+    live: LiveOperation,
+    error: unknown,
+    resolve: (data: never) => void,
+    reject: (error: unknown) => void,
+  ): void {
+    if (live.phase === 'ended') return reject(error);
+    ledger.add(live, error);
+    refetchWhenBack(query, live, shared);
+    const fallback = ownFallback(query.options);
+    if (!fallback || operations.conclude(live, error).kind === 'retry') return reject(error);
+    const { given, show } = codeOf<FallbackCode>(fallback);
+    const replace = (data: unknown): void => {
+      if (data === undefined) return reject(error);
+      operations.end(live, 'failed');
+      resolve(data as never);
+    };
+    show(shared, given, query, live, error, client).then(replace, reject);
+  }
+
+  /** A persister of the app's is asked offline; its request needs the network like any other. */
+  function isOfflineToo({ options: { networkMode = 'online' } }: Query): boolean {
+    return networkMode === 'always' || (networkMode === 'offlineFirst' && !inner);
+  }
+
+  /** It is known that its attempt would not be sent. */
+  function isKeptBack({ gate, sent, mayBeOffline }: LiveOperation): boolean {
+    return !!gate && !!sent && !gate.isOpen(sent, mayBeOffline);
+  }
+
+  async function untilItsTurn(live: LiveOperation): Promise<void> {
+    const isSent = await shared.pauseBefore(live);
+    // Nobody asks about it any more.
+    if (live.phase === 'ended') throw live.lastError;
+    // Its instance was disposed of.
+    if (!isSent) throw abortedBy(live, AbortSignal.abort());
+  }
+
+  /** For the app's persister, which may restore what it has stored, whatever is known of the origin. */
+  function passed<T, K extends QueryKey>(
+    queryFn: QueryFunction<T, K>,
+    live: LiveOperation,
+  ): QueryFunction<T, K> {
+    return async (context) => {
+      if (isKeptBack(live)) await untilItsTurn(live);
+      return operations.run(live, () => queryFn(context));
+    };
+  }
+
+  function nextAttempt(query: Query): LiveOperation {
+    const { fetchFailureCount, fetchFailureReason } = query.state;
+    // A fetch that the server has begun fails once before it comes here.
+    const before = byQuery.get(query);
+    const isRetry = fetchFailureCount > 0;
+    const known = before ?? (isRetry ? reportOf(fetchFailureReason, 0).live : undefined);
+    // A new fetch starts with no failure.
+    if (isRetry && known && known.attempt === fetchFailureCount) {
+      operations.next(known);
+      if (!before) byQuery.set(query, known);
+      return known;
+    }
+    if (known) operations.end(known, 'superseded');
+    const policy = ownPolicy(query.options);
+    const attempt = fetchFailureCount + 1;
+    const live = operations.begin(
+      'query',
+      // Where it went before, it will go again: so it can be paused before its queryFn runs.
+      {
+        policy,
+        attempt,
+        isSingle: policy?.maxRetries === 0,
+        gate: known?.gate,
+        sent: known?.sent,
+        isUrged: known?.isUrged,
+        endsWithQuery: !isServer() && !instanceBehind(query.options.retry),
+      },
+      query.queryKey,
+    );
+    byQuery.set(query, live);
+    return live;
+  }
+}
+
+/** In development: the queryFn awaited something and then sent a request without its signal. */
+function warnIfUnlinked(operations: Operations, live: LiveOperation, error: unknown): void {
+  const sent = reportOf(error, 0).live;
+  if (!sent || sent === live || sent.ref.kind !== 'call' || !sent.isSingle) return;
+  warn(
+    operations,
+    'unlinked query',
+    `A request of the query ${hashKey(live.ref.queryKey ?? [])} is not known as its own: its queryFn ` +
+      `called steady after an await, without its signal. The query's policy (timeout, whenDown) ` +
+      `does not hold for it, and it cannot be cancelled. Pass the signal on: ` +
+      `queryFn: async ({ signal }) => steady.json(url, { signal }).`,
+  );
+}
+
+/**
+ * Whether a user waits for it: the page is seen, and there is nothing of it to show. A query without
+ * observers is awaited by whoever fetches it, such as a router; more of an infinite one, by a user.
+ */
+function isAwaited({ state }: Query): boolean {
+  const isMore = !!state.fetchMeta?.fetchMore;
+  return focusManager.isFocused() && (state.data === undefined || isMore);
+}
+
+/**
+ * Tells when the signal of a queryFn's context is read. It must not be read here: that opts the
+ * query into being cancelled on unmount.
+ */
+class Link {
+  readonly live: LiveOperation;
+  isRead = false;
+  isStarted = false;
+  readonly #signals: Signals;
+  constructor(live: LiveOperation, signals: Signals) {
+    this.live = live;
+    this.#signals = signals;
+  }
+  get(context: { readonly signal: AbortSignal }, key: PropertyKey): unknown {
+    if (key !== 'signal') return Reflect.get(context, key);
+    const { signal } = context;
+    this.isRead = true;
+    this.#signals.set(signal, this.live);
+    return signal;
+  }
+}

@@ -1,0 +1,105 @@
+import { reportOf } from '../../fetch/failure-report.ts';
+import type { LiveOperation } from '../../fetch/live-operation.ts';
+import type { Operations } from '../../fetch/operations.ts';
+import { warn } from '../../fetch/warn.ts';
+import { type Clock, maxTimerMs } from '../../lib/clock.ts';
+import type { PolicyOptions } from '../../policy/options.ts';
+import type { FailureLedger } from './failure-ledger.ts';
+import { isServer } from '../is-server.ts';
+import { tellChange } from '../mutation/execution.ts';
+import type { Wake } from './wake.ts';
+
+/** React Query's two questions about a failure. */
+export interface RetryPair {
+  readonly retry: (failureCount: number, error: unknown) => boolean;
+  readonly retryDelay: (failureCount: number, error: unknown) => number;
+}
+
+/**
+ * The same two functions, typed as the simpler things that React Query takes in their place. Spread
+ * into a query or a mutation, the functions would make the type of its errors `unknown`.
+ */
+export interface SpreadRetryPair {
+  readonly retry: boolean;
+  readonly retryDelay: number;
+}
+
+/** What decisions on failures in React Query stand on. */
+export interface RetryPairContext {
+  readonly clock: Clock;
+  readonly operations: Operations;
+  readonly ledger: FailureLedger;
+  readonly wake: Wake;
+}
+
+/**
+ * `retry` and `retryDelay` as two views of one decision.
+ *
+ * React Query calls `retryDelay` first, on every failure, then `retry`. A throw in either hangs
+ * the query for ever, and a delay that no timer can hold is a hot loop; so neither throws, and the
+ * delay is always within [0, 2^31 - 1].
+ */
+export function createRetryPair(
+  context: RetryPairContext,
+  kind: 'query' | 'mutation',
+  policy: PolicyOptions | undefined,
+): RetryPair {
+  const { wake } = context;
+  const begin = (failureCount: number, error: unknown): LiveOperation =>
+    (kind === 'query' ? beginQuery : beginMutation)(context, policy, failureCount, error);
+  const ask = (failureCount: number, error: unknown, isAgain: boolean): LiveOperation =>
+    context.ledger.ask(failureCount, error, isAgain, begin);
+  return {
+    retryDelay(failureCount, error) {
+      const live = ask(failureCount, error, false);
+      const { decision } = live;
+      if (kind === 'query' && decision?.kind === 'retry') wake.expectRetry(decision.retryAt);
+      // Where we would stop, but the app's own `retry` goes on, it goes on at React Query's pace.
+      const wantedMs = decision?.kind === 'retry' ? decision.delayMs : 1000 * 2 ** failureCount;
+      const delayMs = Math.min(wantedMs, maxTimerMs);
+      live.dueAt = (live.failedAt ?? context.clock.now()) + delayMs;
+      return delayMs;
+    },
+    // A policy of the call cannot make a server retry, either.
+    retry: (failureCount, error) =>
+      ask(failureCount, error, true).decision?.kind === 'retry' && !isServer(),
+  };
+}
+
+/** The persister has not seen this query: it was replaced, or the server has begun the fetch. */
+function beginQuery(
+  { operations }: RetryPairContext,
+  policy: PolicyOptions | undefined,
+  failureCount: number,
+): LiveOperation {
+  if (process.env.NODE_ENV !== 'production' && failureCount > 0) {
+    warn(
+      operations,
+      'persister',
+      `A query is retried without Steadfetch's persister, so its attempts, start and waits are not ` +
+        `known, and it cannot show its status. Wrap your own persister: spread composePersister(steady, yours) into the options.`,
+    );
+  }
+  return operations.begin('query', { policy, attempt: failureCount + 1 });
+}
+
+const tellPlain = (): void => tellChange();
+
+/** The operation of a plain mutation is that of the request that failed, if the request was ours. */
+function beginMutation(
+  { clock, operations, ledger }: RetryPairContext,
+  policy: PolicyOptions | undefined,
+  failureCount: number,
+  error: unknown,
+): LiveOperation {
+  const { live: sent } = reportOf(error, clock.now());
+  const attempt = failureCount + 1;
+  const isItsOwn = sent?.attempt === attempt && sent.phase === 'sending';
+  const live = isItsOwn
+    ? sent
+    : (ledger.resume({ failureCount }) ?? operations.begin('mutation', { attempt }));
+  live.ref = { ...live.ref, kind: 'mutation' };
+  live.policy = policy;
+  live.onChange = tellPlain;
+  return live;
+}

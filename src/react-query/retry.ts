@@ -1,0 +1,118 @@
+import { reject } from '../lib/check.ts';
+import { definePolicy, type PolicyOptions } from '../policy/options.ts';
+import { limitAttempt } from '../fetch/attempt-limit.ts';
+import type { LiveOperation } from '../fetch/live-operation.ts';
+import { runLoop } from '../fetch/loop.ts';
+import type { Operations } from '../fetch/operations.ts';
+import { headersLimit } from '../fetch/time-limit.ts';
+import { untilAborted } from '../fetch/until-aborted.ts';
+import { warn } from '../fetch/warn.ts';
+import { checkMade, codeOf } from '../lib/made-by.ts';
+import type { Fallback, FallbackCode } from './query/fallback.ts';
+import { instanceOfSteady } from './instance.ts';
+import type { Steadfetch } from './steadfetch.ts';
+
+/** What the function given to `retry` is told. */
+export interface RetryContext {
+  /** Counted from 1. */
+  readonly attempt: number;
+  /**
+   * Aborted with the caller's signal, and when the attempt is over its `timeout`. Pass it on: it also
+   * tells `steady.fetch` what it is part of.
+   */
+  readonly signal: AbortSignal;
+}
+
+/** How `retry` retries: a policy, and what the loop itself needs. */
+export interface RetryOptions extends PolicyOptions {
+  /** Ends the loop at once, also in a wait, with its own reason. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Whatever the function does may be done twice. Without it, a failure of another client that
+   * does not say its method is not retried: it might have been a POST. @default false
+   */
+  readonly idempotent?: boolean | undefined;
+}
+
+/** What the loop resolves with when it fails for good. */
+export interface RetryFallback<T> {
+  /** Made by `fallback`. @default none */
+  readonly fallback?: Fallback<T> | undefined;
+}
+
+/**
+ * Runs a function until it succeeds or the policy stops: the loop for router loaders and scripts,
+ * outside React Query. Rejects with the last error as it was thrown.
+ *
+ * @throws the last error; the caller's abort reason; TypeError when an option is not as it must be.
+ *
+ * @example
+ * ```ts
+ * const names = await retry(
+ *   steady,
+ *   ({ signal }) => steady.json<string[]>('/api/names', { signal }),
+ *   { deadlineMs: 5000 },
+ * );
+ * ```
+ */
+export async function retry<T>(
+  steady: Steadfetch,
+  run: (context: RetryContext) => T | Promise<T>,
+  options?: RetryOptions & RetryFallback<NoInfer<T>>,
+): Promise<T> {
+  const context = instanceOfSteady(steady, 'retry');
+  const { clock, policy, operations, signals } = context;
+  const {
+    signal: caller,
+    idempotent,
+    fallback: offered,
+    ...own
+  }: RetryOptions & RetryFallback<T> = options ?? {};
+  if (process.env.NODE_ENV !== 'production' && typeof run !== 'function')
+    reject('retry', 'its second argument', run, 'a function');
+  definePolicy('retry', policy, own);
+  const fallback = checkMade('retry', 'fallback', offered, 'fallback');
+  caller?.throwIfAborted();
+  if (process.env.NODE_ENV !== 'production')
+    warnOfNesting(operations, caller && signals.get(caller));
+  const live = operations.begin('call', { policy: own, idempotent });
+  // Of its own, so that loops with one caller are told apart; it outlives the loop, for a body that
+  // is still to be read, and needs no listener that would have to be removed.
+  let late = new AbortController();
+  const openSignal = (): AbortSignal => {
+    const opened = caller ? AbortSignal.any([caller, late.signal]) : late.signal;
+    signals.set(opened, live);
+    return opened;
+  };
+  let signal = openSignal();
+  const onLate = (error: unknown): void => {
+    late.abort(error);
+    late = new AbortController();
+    signal = openSignal();
+  };
+  const attempt = (): T | Promise<T> =>
+    limitAttempt(context, live, () => run({ attempt: live.attempt, signal }), onLate);
+  try {
+    return await runLoop(context, live, caller, attempt);
+  } catch (error) {
+    const isForGood = live.decision?.kind === 'stop' && fallback !== undefined;
+    if (!isForGood || caller?.aborted) throw error;
+    const limitMs = headersLimit(operations.policyOf(live, {}).timeout);
+    const { given, resolve } = codeOf<FallbackCode>(fallback);
+    const made = resolve(given, { error, lastData: undefined }, clock, limitMs);
+    const data = await untilAborted(caller, made);
+    if (data === undefined) throw error;
+    return data as T;
+  }
+}
+
+function warnOfNesting(operations: Operations, linked: LiveOperation | undefined): void {
+  const outer = operations.current() ?? linked;
+  if (!outer || outer.isSingle) return;
+  warn(
+    operations,
+    'nested retry',
+    `retry runs inside a ${outer.ref.kind} that is retried already. Two retry loops multiply: ` +
+      `three tries in each of two are nine requests. Call steady.fetch there instead.`,
+  );
+}

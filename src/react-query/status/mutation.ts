@@ -1,0 +1,101 @@
+import type { Mutation, MutationCache } from '@tanstack/react-query';
+import { type FailureReport, reportOf } from '../../fetch/failure-report.ts';
+import { mayBeDone } from '../../fetch/is-in-doubt.ts';
+import type { LiveOperation } from '../../fetch/live-operation.ts';
+import { attemptsAllowed, attemptsOf } from './attempts-allowed.ts';
+import { definitionBehind } from '../mutation/definition.ts';
+import { mayHaveBegun, runOf } from '../mutation/execution.ts';
+import type { Instance } from '../instance.ts';
+import { pausedAtOnce, pauseReason, idle, type RetryStatus, waitOf } from './status.ts';
+
+/** The status of a mutation, from React Query's state, the failures it has had and, where it is ours, its loop. */
+export function mutationStatus(
+  mutation: Mutation | undefined,
+  cache: MutationCache,
+  instance: Instance,
+  before: RetryStatus | undefined,
+): RetryStatus {
+  if (!mutation) return idle;
+  const { status, isPaused, failureCount, failureReason, error } = mutation.state;
+  if (status === 'idle') return idle;
+  const own = runOf(mutation)?.live;
+  const lastError: unknown = error ?? failureReason ?? own?.lastError ?? undefined;
+  const report = reportOf(lastError, instance.clock.now());
+  const live = own ?? report.live;
+  const { reason, retryAt } = (own ?? report).decision ?? {};
+  const maxAttempts = attemptsAllowedOf(mutation, live, own, lastError, instance);
+  const common = { ...idle, maxAttempts, lastError };
+  if (status === 'success') {
+    // The failures are forgotten with the success; React Query forgets how many there were, too.
+    const attempt = own?.attempt ?? before?.attempt ?? 1;
+    return { ...common, status: 'succeeded', attempt, lastError: undefined };
+  }
+  // Of ours, React Query sees only the end.
+  const failed = own?.attempt ?? failureCount;
+  const next = own?.attempt ?? failureCount + 1;
+  if (status === 'error') {
+    const isInDoubtBefore = !!definitionBehind(mutation.options.mutationFn)?.wasSent?.();
+    const isUnsure = !isUnbegun(mutation, report) && mayBeDone(report, live);
+    const ended = isInDoubtBefore || isUnsure ? 'unknown' : 'failed';
+    return { ...common, status: ended, attempt: failed, reason, retryAt };
+  }
+  const pause = live?.pauses[0]?.pause ?? pausedAtOnce(live);
+  if (pause) return { ...common, status: 'paused', attempt: next, ...pause };
+  if (isPaused && !own) {
+    const isQueued = mutation.options.networkMode === 'always' && isBehindAnother(mutation, cache);
+    return {
+      ...common,
+      status: 'paused',
+      attempt: failed,
+      reason: isQueued ? 'queued' : pauseReason(),
+    };
+  }
+  if (own) {
+    return own.phase === 'waiting'
+      ? { ...common, status: 'waiting', attempt: failed, reason, retryAt }
+      : { ...common, status: 'sending', attempt: next };
+  }
+  const wait = waitOf(live, failureCount);
+  return wait && instance.clock.now() < wait.retryAt
+    ? { ...common, status: 'waiting', attempt: failed, ...wait }
+    : { ...common, status: 'sending', attempt: next };
+}
+
+/** Whether one that is to be sent before it, in the same scope, has not ended. */
+function isBehindAnother(mutation: Mutation, cache: MutationCache): boolean {
+  const scope = mutation.options.scope?.id;
+  const first = cache
+    .getAll()
+    .find(({ options, state }) => options.scope?.id === scope && state.status === 'pending');
+  return scope !== undefined && first !== mutation;
+}
+
+/**
+ * Its onMutate threw something that is of no request: its mutationFn was never called. What comes
+ * from a storage, where its page had called it, has an error that is none any more.
+ */
+function isUnbegun(mutation: Mutation, { failure, method }: FailureReport): boolean {
+  const { options, state } = mutation;
+  return (
+    !!definitionBehind(options.mutationFn) &&
+    !mayHaveBegun(mutation) &&
+    failure.kind === 'error' &&
+    method === undefined &&
+    state.error instanceof Error
+  );
+}
+
+function attemptsAllowedOf(
+  { options }: Mutation,
+  live: LiveOperation | undefined,
+  own: LiveOperation | undefined,
+  lastError: unknown,
+  instance: Instance,
+): number {
+  const definition = definitionBehind(options.mutationFn);
+  if (!definition) return attemptsAllowed(options.retry, lastError, instance, live);
+  const { operations, policy } = definition;
+  // The API and the call have their say once a request of theirs has failed.
+  const said = own && operations.policyOf(own, reportOf(lastError, instance.clock.now()));
+  return attemptsOf((said ?? policy).maxRetries, own);
+}

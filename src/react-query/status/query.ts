@@ -1,0 +1,59 @@
+import type { Query } from '@tanstack/react-query';
+import { reportOf } from '../../fetch/failure-report.ts';
+import { attemptsAllowed } from './attempts-allowed.ts';
+import { fallbackOf } from '../query/shown-fallback.ts';
+import type { Instance } from '../instance.ts';
+import { pausedAtOnce, pauseReason, idle, type RetryStatus, waitOf } from './status.ts';
+
+/** The status of a query, from React Query's state and the newest operation behind it. */
+export function queryStatus(
+  query: Query | undefined,
+  instance: Instance,
+  before?: RetryStatus,
+): RetryStatus {
+  const live = query && instance.byQuery.get(query);
+  if (!query) return idle;
+  const { fetchStatus, status, error, fetchFailureReason, fetchFailureCount } = query.state;
+  const lastFailure = fetchFailureReason ?? undefined;
+  const maxAttempts = attemptsAllowed(query.options.retry, lastFailure, instance, live);
+  if (fetchStatus === 'idle') {
+    if (status === 'pending') return idle;
+    const { attempt = 0 } = live ?? {};
+    const ended = { ...idle, attempt, maxAttempts };
+    // What is shown may be something in its place.
+    const fallback = fallbackOf(query);
+    if (status === 'success' && !fallback) return { ...ended, status: 'succeeded' };
+    const lastError: unknown = fallback ? fallback.error : error;
+    // A retry that was granted, and that nobody waits for any more, is none.
+    const isIts = live?.decision?.kind === 'stop' && Object.is(live.lastError, lastError);
+    const { reason, retryAt } = (isIts && live.decision) || {};
+    return { ...ended, status: 'failed', reason, retryAt, lastError };
+  }
+  const isUnderWay = live !== undefined && live.phase !== 'ended';
+  const active = {
+    ...idle,
+    attempt: isUnderWay ? live.attempt : 0,
+    maxAttempts,
+    lastError: lastFailure,
+  };
+  const pause = isUnderWay ? (live.pauses[0]?.pause ?? pausedAtOnce(live)) : undefined;
+  if (pause) return { ...active, status: 'paused', ...pause };
+  if (fetchStatus === 'paused') {
+    const reason = pauseReason();
+    // Nothing queues a query: it is about to go on.
+    return reason === 'queued' && before?.status === 'paused'
+      ? before
+      : { ...active, status: 'paused', reason };
+  }
+  if (isUnderWay && live.phase === 'sending') return { ...active, status: 'sending' };
+  // A fetch that the server has begun has no operation here before its first retry.
+  const { decision } = isUnderWay ? live : reportOf(lastFailure, instance.clock.now());
+  // The policy stops, and the app's own `retry` goes on.
+  const wait =
+    isUnderWay && decision?.kind === 'stop' ? waitOf(live, fetchFailureCount) : undefined;
+  if (wait) return { ...active, status: 'waiting', ...wait };
+  if (decision?.kind !== 'retry') return { ...active, status: 'sending' };
+  const { reason, retryAt } = decision;
+  const attempt = live?.attempt ?? fetchFailureCount;
+  return { ...active, status: 'waiting', attempt, reason, retryAt };
+}

@@ -1,0 +1,104 @@
+import { focusManager, onlineManager } from '@tanstack/react-query';
+import type { LiveOperation } from '../../fetch/live-operation.ts';
+import type { Pause } from '../../origin/wait-queue.ts';
+import type { StopReason } from '../../policy/decide.ts';
+import type { RetryReason } from '../../policy/operation.ts';
+import type { PauseReason } from '../../policy/outcome.ts';
+
+/**
+ * Why an operation is paused before its attempt is sent: by React Query (`queued` is a mutation behind
+ * another of its scope), or at the gate of its origin.
+ */
+export type AnyPauseReason = PauseReason | 'hidden';
+
+/** Why React Query holds an operation right now. */
+export function pauseReason(): AnyPauseReason {
+  if (!onlineManager.isOnline()) return 'offline';
+  return focusManager.isFocused() ? 'queued' : 'hidden';
+}
+
+/**
+ * What a user can be told about an operation.
+ *
+ * | status | meaning |
+ * |---|---|
+ * | `idle` | nothing has been asked yet |
+ * | `sending` | an attempt is under way |
+ * | `waiting` | an attempt failed, and the next one starts at `retryAt` |
+ * | `paused` | it waits before it is sent: for its server, the network, or the tab to be seen |
+ * | `succeeded` | done |
+ * | `failed` | it ended in `lastError` |
+ * | `unknown` | it ended in `lastError`, and may have been done all the same |
+ */
+export interface RetryStatus {
+  readonly status: 'idle' | 'sending' | 'waiting' | 'paused' | 'succeeded' | 'failed' | 'unknown';
+  /** The attempt under way or, while waiting, the one that failed; counted from 1, 0 when idle. */
+  readonly attempt: number;
+  /** How many attempts the policy allows: one more for each probe that has failed. */
+  readonly maxAttempts: number;
+  /**
+   * In epoch milliseconds. While waiting: when the next attempt starts. While held: when its origin
+   * is tried next, as far as is known. After the end: when the server would have us back, if it
+   * said so.
+   */
+  readonly retryAt: number | undefined;
+  /** While paused: another tab probes what is down, and tells this one; undefined where this tab does, or nobody. */
+  readonly probedBy?: 'another-tab' | undefined;
+  /** Why it waits, is paused, or ended. */
+  readonly reason: RetryReason | StopReason | AnyPauseReason | undefined;
+  /** The failure of the attempt before; undefined when there is none. */
+  readonly lastError: unknown;
+}
+
+/** What a user can do about a query or a mutation. It does nothing where there is nothing to do. */
+export interface RetryControls {
+  /**
+   * Ends the wait or the pause at once; a query that has failed is tried again. Does nothing while an
+   * attempt is under way, so that twenty presses are one request. Does nothing for a plain mutation.
+   */
+  readonly retryNow: () => void;
+  /**
+   * Ends the operation with its last error. Data that is there stays. Does nothing when nothing is
+   * under way. A mutation of `mutationOptions` whose request is under way is `unknown` then: it
+   * may have been done. Does nothing for a plain mutation.
+   */
+  readonly cancel: () => void;
+}
+
+export const idle: RetryStatus = Object.freeze({
+  status: 'idle',
+  attempt: 0,
+  maxAttempts: 0,
+  retryAt: undefined,
+  reason: undefined,
+  lastError: undefined,
+});
+
+/**
+ * The wait of an operation that React Query retries, after so many failures. It has no reason where
+ * the app's own `retry` goes on and the policy would not.
+ */
+export function waitOf(
+  live: LiveOperation | undefined,
+  failureCount: number,
+): { readonly reason: RetryReason | undefined; readonly retryAt: number } | undefined {
+  if (live?.dueAt === undefined || live.attempt !== failureCount) return undefined;
+  const { decision, dueAt: retryAt } = live;
+  return { reason: decision?.kind === 'retry' ? decision.reason : undefined, retryAt };
+}
+
+/**
+ * Why and until when an operation is paused whose next attempt waits for what is down: it does so from
+ * its failure on, and comes to the gate a moment later.
+ */
+export function pausedAtOnce(live: LiveOperation | undefined): Pause | undefined {
+  const { phase, decision, gate, sent } = live ?? {};
+  if (phase !== 'waiting' || decision?.kind !== 'retry' || decision.delayMs > 0) return undefined;
+  return gate && sent && gate.isDown(sent.endpoint) ? gate.whyPaused(sent) : undefined;
+}
+
+/** The old value when nothing in it has changed, so that nobody renders for nothing. */
+export function keepIfSame(before: RetryStatus | undefined, now: RetryStatus): RetryStatus {
+  const names = Object.keys(now) as (keyof RetryStatus)[];
+  return before && names.every((name) => Object.is(before[name], now[name])) ? before : now;
+}

@@ -1,0 +1,115 @@
+import type { Query, QueryFunction, QueryFunctionContext, QueryKey } from '@tanstack/react-query';
+import type { ApiProfile } from '../fetch/api-profile.ts';
+import type { SteadyFetch } from '../fetch/create-fetch.ts';
+import type { Listener } from '../fetch/events.ts';
+import type { SteadyJson } from '../fetch/json.ts';
+import type { OriginOptions } from '../origin/options.ts';
+import type { Clock, Random, Transport } from '../lib/clock.ts';
+import type { MadeBy } from '../lib/made-by.ts';
+import type { Policy, PolicyOptions } from '../policy/options.ts';
+import type { RetryPair, SpreadRetryPair } from './query/retry-options.ts';
+
+/** What a Steadfetch instance is made of. */
+export interface SteadfetchConfig extends OriginOptions {
+  /** How failures are answered, everywhere. @default presets.interactive */
+  readonly policy?: PolicyOptions | undefined;
+  /** What is known of single APIs. @default [] */
+  readonly apis?: readonly ApiProfile[] | undefined;
+  /**
+   * How it is found out whether the network is there. Without it, React Query's `onlineManager` has the
+   * browser's word for it, and pauses what is offline. @default none
+   */
+  readonly connectivity?: MadeBy<'watchConnectivity'> | undefined;
+  /** How answers tell how many requests are left; a Retry-After is kept to without it. @default none */
+  readonly rateLimit?: MadeBy<'rateLimitFields'> | undefined;
+  /** What sends the requests. @default the fetch of this environment, looked up at every request */
+  readonly fetch?: Transport | undefined;
+  /** @default the clock of this environment */
+  readonly clock?: Clock | undefined;
+  /** @default Math.random */
+  readonly random?: Random | undefined;
+}
+
+/** A policy for one query, and what it shows when it fails for good. */
+export interface QueryPolicyOptions extends PolicyOptions {
+  /**
+   * What the query shows when it fails for good: `fallback(({ lastData }) => lastData)` keeps the last
+   * good data. It is not cached as fresh, `useFallback` says that it is one, and the real thing is
+   * fetched when the origin is back. @default none
+   */
+  readonly fallback?: MadeBy<'fallback'> | undefined;
+}
+
+/**
+ * React Query's `persister`, which wraps every attempt of every query, whatever its queryFn does.
+ *
+ * As a type it says as little as it can: so React Query infers the type of the data from the
+ * queryFn alone. A generic function in its place, spread into a query, makes the data `unknown`.
+ */
+export type SteadyPersister = (
+  queryFn: unknown,
+  context: unknown,
+  query: unknown,
+) => Promise<never>;
+
+/** A persister of the app's own, as React Query takes it. */
+export type AnyPersister = <T, K extends QueryKey>(
+  queryFn: QueryFunction<T, K>,
+  context: QueryFunctionContext<K>,
+  query: Query,
+) => T | Promise<T>;
+
+/** Options to spread into a query. */
+export interface QueryPolicy extends SpreadRetryPair, QueryBasics {}
+
+/** What both the default options and a policy of one query have beside the two functions. */
+export interface QueryBasics {
+  readonly persister: SteadyPersister;
+  /** A persister silently turns this into 'offlineFirst': so it says what it was. */
+  readonly networkMode: 'online';
+}
+
+/**
+ * A policy for a plain mutation. The time limit is not part of it: React Query does not say which
+ * mutation a request belongs to, so give `timeout` to `steady.fetch`.
+ */
+export type MutationPolicyOptions = Omit<PolicyOptions, 'timeout'>;
+
+/** A Steadfetch instance: usually one per app. */
+export interface Steadfetch {
+  readonly fetch: SteadyFetch;
+  readonly json: SteadyJson;
+  /** For `new QueryClient({ defaultOptions })`. */
+  readonly defaultOptions: {
+    readonly queries: RetryPair & QueryBasics;
+    readonly mutations: RetryPair;
+  };
+  /**
+   * A policy for one query, laid over the instance's: spread it into the query's options.
+   *
+   * @example
+   * ```ts
+   * useQuery({ queryKey, queryFn, ...steady.queryPolicy({ preset: 'background' }) });
+   * ```
+   *
+   * @throws TypeError when an option is not as it must be.
+   */
+  readonly queryPolicy: (policy: QueryPolicyOptions) => QueryPolicy;
+  /**
+   * A policy for one plain mutation: spread it into the mutation's options.
+   *
+   * @throws TypeError when an option is not as it must be.
+   */
+  readonly mutationPolicy: (policy: MutationPolicyOptions) => SpreadRetryPair;
+  /** Tells of every event, synchronously, until the returned function is called. */
+  readonly subscribe: (listener: Listener) => () => void;
+  /** The policy that everything starts from. */
+  readonly policy: Policy;
+  /**
+   * Takes back what was put into the page: its listeners and timers, the line to other tabs and its
+   * lock, and the hand on React Query's `onlineManager`. What is paused, or waits for its next attempt in
+   * `mutationOptions` or `retry`, is not sent any more: it is aborted, or ends with its last error. What is
+   * under way goes on, and ends as it would have.
+   */
+  readonly dispose: () => void;
+}

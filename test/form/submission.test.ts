@@ -1,0 +1,229 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { createFormIntents, type FormIntent, planSubmission } from '../../src/form/submission.ts';
+import { createTabStorage, type TabStoragePort } from '../../src/form/tab-storage.ts';
+
+const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+beforeEach(() => {
+  sessionStorage.clear();
+  warn.mockClear();
+});
+
+const intent: FormIntent = { key: 'k1', createdAt: 5, fingerprint: 'a', isRepeatable: true };
+
+describe('an intent in the storage of the tab', () => {
+  const open = (form = 'checkout') => createFormIntents(createTabStorage(), form);
+
+  test('is known to the next page, by the name of its form', () => {
+    open().write(intent);
+    expect(open().read()).toEqual(intent);
+    expect(open('other').read()).toBe(undefined);
+    expect(sessionStorage.getItem('steadfetch.form.checkout')).toBe(JSON.stringify(intent));
+  });
+
+  test('is changed and forgotten only by its own key', () => {
+    open().write(intent);
+    open().update('k2', { isRepeatable: false });
+    open().remove('k2');
+    expect(open().read()).toEqual(intent);
+    open().update('k1', { isRepeatable: false });
+    expect(open().read()).toEqual({ ...intent, isRepeatable: false });
+    open().remove('k1');
+    expect(open().read()).toBe(undefined);
+    open().update('k1', { isRepeatable: false });
+    expect(open().read()).toBe(undefined);
+  });
+
+  test('is stored beside a secret of the tab, one for all forms', () => {
+    const secret = open().secret();
+    expect(secret).toMatch(/^[\da-f-]{72}$/);
+    expect(open('other').secret()).toBe(secret);
+    sessionStorage.clear();
+    expect(open().secret()).not.toBe(secret);
+  });
+
+  test.each([
+    '',
+    '{',
+    'null',
+    '[]',
+    '{"key":"k1"}',
+    JSON.stringify({ ...intent, key: '' }),
+    JSON.stringify({ ...intent, key: 7 }),
+    JSON.stringify({ ...intent, createdAt: null }),
+    JSON.stringify({ ...intent, fingerprint: 1 }),
+    JSON.stringify({ ...intent, steps: [{ id: '' }] }),
+  ])('that is not whole is none: %s', (text) => {
+    sessionStorage.setItem('steadfetch.form.checkout', text);
+    expect(open().read()).toBe(undefined);
+  });
+});
+
+describe('storage that does not work', () => {
+  const message = expect.stringContaining('cannot write to sessionStorage') as string;
+  const forbidden = (): never => {
+    throw new DOMException('The operation is insecure.', 'SecurityError');
+  };
+  const broken: Readonly<Record<string, () => TabStoragePort | undefined>> = {
+    missing: () => undefined,
+    forbidden,
+    'throwing at every use': () => ({
+      getItem: forbidden,
+      setItem: forbidden,
+      removeItem: forbidden,
+    }),
+  };
+
+  test.each(Object.entries(broken))('%s: this page still knows', (_, port) => {
+    const intents = createFormIntents(createTabStorage(port), 'checkout');
+    intents.write(intent);
+    expect(intents.read()).toEqual(intent);
+    expect(intents.secret()).toBe(intents.secret());
+    intents.remove('k1');
+    expect(intents.read()).toBe(undefined);
+  });
+
+  test('full: what was there before does not come back', () => {
+    const items = new Map([['steadfetch.form.checkout', JSON.stringify({ ...intent, key: 'k0' })]]);
+    const full: TabStoragePort = {
+      getItem: (name) => items.get(name) ?? null,
+      setItem: forbidden,
+      removeItem: (name) => void items.delete(name),
+    };
+    const intents = createFormIntents(
+      createTabStorage(() => full),
+      'checkout',
+    );
+    intents.write(intent);
+    expect(intents.read()).toEqual(intent);
+    expect(items.size).toBe(0);
+    intents.remove('k1');
+    expect(intents.read()).toBe(undefined);
+  });
+
+  test('full at the second write: the next page still knows what the first has stored', () => {
+    let writes = 0;
+    const items = new Map<string, string>();
+    const port: TabStoragePort = {
+      getItem: (name) => items.get(name) ?? null,
+      setItem: (name, text) => (++writes > 1 ? forbidden() : void items.set(name, text)),
+      removeItem: (name) => void items.delete(name),
+    };
+    const open = () =>
+      createFormIntents(
+        createTabStorage(() => port),
+        'checkout',
+      );
+    const intents = open();
+    intents.write(intent);
+    intents.update('k1', { expiresAt: 9 });
+    expect(intents.read()).toEqual({ ...intent, expiresAt: 9 });
+    expect(open().read()).toEqual(intent);
+  });
+
+  test('is told of once, in development', async () => {
+    vi.resetModules();
+    const fresh = await import('../../src/form/tab-storage.ts');
+    const storage = fresh.createTabStorage(() => undefined);
+    storage.write('a', '1');
+    storage.write('b', '1');
+    expect(warn.mock.calls).toEqual([[message]]);
+    vi.stubEnv('NODE_ENV', 'production');
+    vi.resetModules();
+    const quiet = await import('../../src/form/tab-storage.ts');
+    quiet.createTabStorage(() => undefined).write('a', '1');
+    expect(warn).toHaveBeenCalledTimes(1);
+    vi.unstubAllEnvs();
+  });
+});
+
+describe('a press of Submit', () => {
+  const press = { fingerprint: 'a', nowMs: 100 };
+  const fresh = (fingerprint: string, before?: FormIntent) => ({
+    kind: 'send',
+    intent: {
+      key: expect.stringMatching(/^[\da-f-]{36}$/) as string,
+      createdAt: 100,
+      fingerprint,
+      before,
+    },
+    wasSent: false,
+  });
+
+  test('that is the first has a new key', () => {
+    expect(planSubmission(undefined, press)).toEqual(fresh('a'));
+  });
+
+  test('after an unknown outcome goes under the same key, which keeps its age', () => {
+    expect(planSubmission(intent, press)).toEqual({ kind: 'send', intent, wasSent: true });
+  });
+
+  test.each<[string, Partial<FormIntent>]>([
+    ['found not to have been done goes under its key, should it still be on its way', {}],
+    ['its age is that of its key', { expiresAt: 100 }],
+  ])('%s', (_, more) => {
+    const notDone = { ...intent, ...more };
+    const plan = planSubmission(undefined, { ...press, notDone });
+    expect(plan).toEqual({ kind: 'send', intent: notDone, wasSent: false });
+  });
+
+  test.each<[string, Partial<FormIntent>]>([
+    ['another payload', { fingerprint: 'b' }],
+    ['what went without a key', { isRepeatable: false }],
+    ['what no request is known of', { isRepeatable: undefined }],
+    ['a key that may be forgotten', { expiresAt: 99 }],
+  ])('after %s was found not to have been done has a new key', (_, more) => {
+    const notDone = { ...intent, ...more };
+    expect(planSubmission(undefined, { ...press, notDone })).toEqual(fresh('a'));
+  });
+
+  test('with another payload after an unknown outcome asks first, and then has a new key', () => {
+    const edited = { ...press, fingerprint: 'b' };
+    const ask = { kind: 'ask', reason: 'edited-after-unknown', key: 'k1' };
+    expect(planSubmission(intent, edited)).toEqual(ask);
+    expect(planSubmission(intent, { ...edited, confirmedKey: 'k0' })).toEqual(ask);
+    expect(planSubmission(intent, { ...edited, confirmedKey: 'k1' })).toEqual(fresh('b', intent));
+  });
+
+  test('after its key has expired asks first, and then has a new key', () => {
+    const expired = { ...intent, expiresAt: 99 };
+    const ask = { kind: 'ask', reason: 'key-expired', key: 'k1' };
+    expect(planSubmission(expired, press)).toEqual(ask);
+    expect(planSubmission(expired, { ...press, fingerprint: 'b' })).toEqual({
+      ...ask,
+      reason: 'edited-after-unknown',
+    });
+    expect(planSubmission(expired, { ...press, confirmedKey: 'k1' })).toEqual(fresh('a', expired));
+  });
+
+  test('keeps its key up to the end of its lifetime', () => {
+    const known = { ...intent, expiresAt: 100 };
+    expect(planSubmission(known, press)).toEqual({ kind: 'send', intent: known, wasSent: true });
+  });
+
+  test('after the clock was set back asks first, because nobody knows how old the key is', () => {
+    const made = { ...intent, createdAt: 1_000_000, expiresAt: 9_000_000 };
+    const plan = (nowMs: number) => planSubmission(made, { ...press, nowMs }).kind;
+    expect([plan(940_000), plan(939_999)]).toEqual(['send', 'ask']);
+    const endless = { ...made, expiresAt: undefined };
+    expect(planSubmission(endless, { ...press, nowMs: 0 }).kind).toBe('send');
+  });
+
+  test.each([false, undefined])(
+    'after it went without a key, or nothing is known to have had one, asks first, and then has a new one (%s)',
+    (isRepeatable) => {
+      const unkeyed = { ...intent, isRepeatable };
+      expect(planSubmission(unkeyed, press)).toEqual({ kind: 'ask', reason: 'no-key', key: 'k1' });
+      expect(planSubmission(unkeyed, { ...press, confirmedKey: 'k1' })).toEqual(
+        fresh('a', unkeyed),
+      );
+    },
+  );
+
+  test('that was confirmed keeps the key where that still helps', () => {
+    expect(planSubmission(intent, { ...press, confirmedKey: 'k1' })).toEqual({
+      kind: 'send',
+      intent,
+      wasSent: true,
+    });
+  });
+});

@@ -1,0 +1,35 @@
+import { QueryClient } from '@tanstack/react-query';
+import { createSteadfetch } from 'steadfetch';
+import { expect, test } from 'vitest';
+import type { LiveOperation } from '../../../src/fetch/live-operation.ts';
+import { fallback, type FallbackCode } from '../../../src/react-query/query/fallback.ts';
+import { codeOf } from '../../../src/lib/made-by.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { presets } from '../../../src/policy/options.ts';
+
+test('however often a fallback is shown while its origin is down, one listener waits for the origin', async () => {
+  const client = new QueryClient({ defaultOptions: createSteadfetch().defaultOptions });
+  const queryKey: readonly unknown[] = ['prices'];
+  const query = client.getQueryCache().build(client, { queryKey });
+  const listeners = new Set<() => void>();
+  const gate = {
+    isDown: () => true,
+    onRecovery(listener: () => void) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+  const live = { gate, sent: { endpoint: 'GET /prices' } } as unknown as LiveOperation;
+  const source = {
+    clock: systemClock,
+    operations: { policyOf: () => presets.interactive } as never,
+    byQuery: new WeakMap([[query, live]]),
+  };
+  const { show } = codeOf<FallbackCode>(fallback('list prices'));
+  for (let round = 0; round < 100; round++) {
+    query.setState({ fetchStatus: 'fetching' });
+    const data = await show(source, 'list prices', query, live, new Error('down'), client);
+    expect(data).toBe('list prices');
+  }
+  expect(listeners.size).toBe(1);
+});

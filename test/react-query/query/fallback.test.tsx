@@ -1,0 +1,194 @@
+import { fallback, retry } from 'steadfetch';
+import { useQuery } from '@tanstack/react-query';
+import { act } from '@testing-library/react';
+import type { FallbackContext, QueryPolicyOptions } from 'steadfetch';
+import { useFallback } from 'steadfetch/react';
+import { expect, test } from 'vitest';
+import { watchQuery } from '../../react/watch.tsx';
+import { observe } from '../../fetch/observe.ts';
+import { createRig, type Rig } from '../rig.tsx';
+
+const queryKey = ['prices'];
+
+interface Policy extends Omit<QueryPolicyOptions, 'fallback'> {
+  readonly fallback: unknown;
+}
+
+function show(rig: Rig, { fallback: given, ...policy }: Policy) {
+  const story: string[] = [];
+  function Prices() {
+    const { data, status, isStale } = useQuery({
+      queryKey,
+      queryFn: () => rig.steady.json<string>('http://api.example/prices'),
+      staleTime: 60_000,
+      ...rig.steady.queryPolicy({ ...policy, fallback: fallback(given) }),
+    });
+    const isInstead = useFallback(queryKey) !== undefined;
+    const instead = isInstead ? ' instead' : '';
+    story.push(`${rig.elapsed()} ${status} ${String(data)}${isStale ? ' stale' : ''}${instead}`);
+    return null;
+  }
+  const { Watcher, last } = watchQuery(rig, queryKey);
+  rig.show(
+    <>
+      <Prices />
+      <Watcher />
+    </>,
+  );
+  return { story, status: last };
+}
+
+test('a value is shown when the query fails for good, and is stale at once', async () => {
+  const rig = createRig();
+  rig.server.plan('/prices', 404);
+  const { story, status } = show(rig, { fallback: 'list prices' });
+  await rig.time.advance(1000);
+  expect(story.at(-1)).toBe('0 success list prices stale instead');
+  expect(status()).toMatchObject({ status: 'failed', reason: 'not-retryable' });
+});
+
+test('a failure that is still retried shows nothing in its place', async () => {
+  const rig = createRig();
+  rig.server.plan('/prices', 503);
+  const { story } = show(rig, { fallback: 'list prices' });
+  await rig.time.advance(1000);
+  expect(story.filter((line) => line.includes('instead'))).toEqual([]);
+  expect(story.at(-1)).toBe('500 success GET /prices 2');
+});
+
+test('a function is told the failure and the last good data', async () => {
+  const rig = createRig();
+  const told: FallbackContext[] = [];
+  const given = (context: FallbackContext): unknown => {
+    told.push(context);
+    return context.lastData;
+  };
+  rig.server.plan('/prices', { body: 'yesterday' }, 404, 404);
+  const { story } = show(rig, { fallback: given });
+  await rig.time.advance(0);
+  await act(() => rig.client.refetchQueries({ queryKey }));
+  await act(() => rig.client.refetchQueries({ queryKey }));
+  await rig.time.advance(0);
+  expect(told.map(({ lastData }) => lastData)).toEqual(['yesterday', 'yesterday']);
+  expect(told[0]?.error).toMatchObject({ code: 'http', status: 404 });
+  expect(story.at(-1)).toBe('0 success yesterday stale instead');
+});
+
+test.each([
+  ['is undefined', () => undefined],
+  [
+    'throws',
+    () => {
+      throw new Error('mine');
+    },
+  ],
+  ['rejects', () => Promise.reject(new Error('mine'))],
+  ['resolves with undefined', () => Promise.resolve(undefined)],
+])('where it %s, the failure stands', async (_what, given) => {
+  const rig = createRig();
+  rig.server.plan('/prices', 404);
+  const { story } = show(rig, { fallback: given });
+  await rig.time.advance(1000);
+  expect(story.at(-1)).toBe('0 error undefined stale');
+  expect(rig.server.sent).toHaveLength(1);
+});
+
+test('a function may take its time, and its data are shown when they are there', async () => {
+  const rig = createRig();
+  rig.server.plan('/prices', 404);
+  const given = () =>
+    new Promise((resolve) => {
+      setTimeout(() => resolve('from the disk'), 700);
+    });
+  const { story } = show(rig, { fallback: given });
+  await rig.time.advance(1000);
+  expect(story.at(-1)).toBe('700 success from the disk stale instead');
+});
+
+test('a function that never settles has the time of an attempt, and then the failure stands', async () => {
+  const rig = createRig();
+  rig.server.plan('/prices', 404);
+  const { story } = show(rig, { fallback: () => new Promise(() => {}), timeout: 2000 });
+  await rig.time.advance(3000);
+  expect(story.at(-1)).toBe('2000 error undefined stale');
+  expect(rig.server.sent).toHaveLength(1);
+});
+
+test('what it resolves with after the query was fetched anew is shown nowhere', async () => {
+  const rig = createRig();
+  rig.server.plan('/prices', 404, { body: 'today' });
+  const given = () =>
+    new Promise((resolve) => {
+      setTimeout(() => resolve('from the disk'), 700);
+    });
+  const { story } = show(rig, { fallback: given });
+  await rig.time.advance(100);
+  await act(() => rig.client.resetQueries({ queryKey }));
+  await rig.time.advance(2000);
+  expect(story.at(-1)).toBe('100 success today');
+});
+
+test('the real thing takes its place when the user retries', async () => {
+  const rig = createRig();
+  rig.server.plan('/prices', 404, { body: 'today' });
+  const { story, status } = show(rig, { fallback: 'list prices' });
+  await rig.time.advance(0);
+  act(() => status().retryNow());
+  await rig.time.advance(0);
+  expect(story.at(-1)).toBe('0 success today');
+  expect(status()).toMatchObject({ status: 'succeeded' });
+});
+
+test('the real thing is fetched without a click when the origin is back', async () => {
+  const rig = createRig({ health: {} });
+  rig.server.plan('/prices', 503, 503);
+  const { story } = show(rig, { fallback: 'list prices', whenDown: 'fail' });
+  await rig.time.advance(2000);
+  expect(story.at(-1)).toBe('500 success list prices stale instead');
+  // Something else asks the same endpoint, and finds it well again.
+  await rig.time.advance(4000);
+  await act(() => rig.steady.fetch('http://api.example/prices?page=2'));
+  await rig.time.advance(0);
+  expect(story.at(-1)).toBe('6000 success GET /prices 4');
+});
+
+test('a query that is cancelled shows no fallback', async () => {
+  const rig = createRig();
+  rig.server.plan('/prices', 503, 503);
+  const { story, status } = show(rig, { fallback: 'list prices' });
+  await rig.time.advance(100);
+  act(() => status().cancel());
+  await rig.time.advance(10_000);
+  expect(story.at(-1)).toBe('100 error undefined stale');
+});
+
+test('the loop resolves with its fallback when it fails for good', async () => {
+  const rig = createRig();
+  rig.server.plan('/prices', 404, 404);
+  const load = () => rig.steady.json<string>('http://api.example/prices');
+  await expect(retry(rig.steady, load, { fallback: fallback('list prices') })).resolves.toBe(
+    'list prices',
+  );
+  const given = ({ error }: FallbackContext) => String(error);
+  await expect(retry(rig.steady, load, { fallback: fallback(given) })).resolves.toMatch(
+    /^HttpError: .* 404/,
+  );
+});
+
+test('an asynchronous one of the loop counts when it resolves; else the failure stands', async () => {
+  const rig = createRig();
+  rig.server.plan('/prices', 404, 404, 404);
+  const load = () => rig.steady.json<string>('http://api.example/prices');
+  const given = async () => 'from the disk';
+  await expect(retry(rig.steady, load, { fallback: fallback(given) })).resolves.toBe(
+    'from the disk',
+  );
+  const rejecting = () => Promise.reject(new Error('mine'));
+  await expect(retry(rig.steady, load, { fallback: fallback(rejecting) })).rejects.toMatchObject({
+    status: 404,
+  });
+  const never = () => new Promise<string>(() => {});
+  const stuck = observe(retry(rig.steady, load, { fallback: fallback(never), timeout: 1000 }));
+  await rig.time.advance(1000);
+  expect(stuck.error).toMatchObject({ status: 404 });
+});
