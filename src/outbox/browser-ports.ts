@@ -1,4 +1,4 @@
-import { requestLock } from '../tabs/web-lock.ts';
+import { requestLock } from '../tabs/lock.ts';
 import { openChannel } from '../tabs/channel.ts';
 import type { TabPorts } from './tab-ports.ts';
 
