@@ -24,7 +24,7 @@ export async function resolveFallback(
       typeof fallback === 'function'
         ? (fallback as (context: FallbackContext) => unknown)(context)
         : fallback;
-    if (!(data instanceof Promise) || limitMs > maxTimerMs) return await data;
+    if (typeof Object(data).then !== 'function' || limitMs > maxTimerMs) return await data;
     const late = new Promise<undefined>((resolve) => {
       timer = clock.setTimeout(() => resolve(undefined), limitMs);
     });

@@ -2,6 +2,7 @@ import { type Failed, reportFailure, reportOf } from '../../fetch/failure-report
 import type { LiveOperation } from '../../fetch/live-operation.ts';
 import type { Operations } from '../../fetch/operations.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { Decision } from '../../policy/decide.ts';
 
 /**
  * The operations that have failed, for React Query's questions about them.
@@ -11,8 +12,8 @@ import type { Clock } from '../../lib/clock.ts';
  * failed, so each operation takes its own decision.
  */
 export interface FailureLedger {
-  /** An attempt has failed, and React Query is about to ask about it. */
-  readonly add: (live: LiveOperation, error: unknown) => void;
+  /** An attempt has failed, and React Query is about to ask about it; `decision`: what was decided already. */
+  readonly add: (live: LiveOperation, error: unknown, decision?: Decision) => void;
   /**
    * The operation that a failure is of, with the decision on it. `isAgain`: `retry` is asked after
    * `retryDelay`, about the same failure. `begin` makes the operation of a failure that nobody has
@@ -60,8 +61,8 @@ export function createFailureLedger(clock: Clock, operations: Operations): Failu
     return failed;
   };
 
-  const enter = (live: LiveOperation, error: unknown, nowMs: number): void => {
-    live.decision = undefined;
+  const enter = (live: LiveOperation, error: unknown, nowMs: number, decision?: Decision): void => {
+    live.decision = decision;
     // The attempt that was asked for is over.
     live.isUrged = false;
     live.failedAt = nowMs;
@@ -70,11 +71,11 @@ export function createFailureLedger(clock: Clock, operations: Operations): Failu
     live.isAsked = false;
   };
 
-  /** React Query is still to ask about it, and asks here. */
+  /** React Query is still to ask about it, and asks here: also about what has ended by its decision. */
   const isPending = (live: LiveOperation, nowMs: number): boolean =>
     live.ledger === ledger &&
     !live.isAsked &&
-    live.phase !== 'ended' &&
+    (live.phase !== 'ended' || live.decision?.kind === 'stop') &&
     nowMs - (live.failedAt ?? 0) <= askedWithinMs;
 
   /** The oldest one that React Query has not asked about; else the one that it has asked about last. */
@@ -122,12 +123,12 @@ export function createFailureLedger(clock: Clock, operations: Operations): Failu
   };
 
   const ledger: FailureLedger = {
-    add(live, error) {
+    add(live, error, decision) {
       const nowMs = clock.now();
       const failed = failedWith(error, nowMs);
       const { latest, queue } = failed;
       shorten(queue, nowMs);
-      enter(live, error, nowMs);
+      enter(live, error, nowMs, decision);
       if (queue?.size) queue.delete(live);
       if (queue?.size) queue.add(live);
       else if (latest && latest !== live && isPending(latest, nowMs))

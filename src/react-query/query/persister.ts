@@ -127,7 +127,11 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     if (!fallback || operations.conclude(live, error).kind === 'retry') return reject(error);
     const { given, show } = codeOf<FallbackCode>(fallback);
     const replace = (data: unknown): void => {
-      if (data === undefined) return reject(error);
+      if (data === undefined) {
+        // React Query asks now, which may be long after: what was decided stands.
+        ledger.add(live, error, live.decision);
+        return reject(error);
+      }
       operations.end(live, 'failed');
       resolve(data as never);
     };

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { fallback, retry } from 'steadfetch';
 import { useQuery } from '@tanstack/react-query';
 import { act } from '@testing-library/react';
@@ -37,6 +38,11 @@ function show(rig: Rig, { fallback: given, ...policy }: Policy) {
   );
   return { story, status: last };
 }
+
+const later = (ms: number): Promise<undefined> =>
+  new Promise((resolve) => {
+    setTimeout(() => resolve(undefined), ms);
+  });
 
 test('a value is shown when the query fails for good, and is stale at once', async () => {
   const rig = createRig();
@@ -91,6 +97,36 @@ test.each([
   await rig.time.advance(1000);
   expect(story.at(-1)).toBe('0 error undefined stale');
   expect(rig.server.sent).toHaveLength(1);
+});
+
+test.each([
+  ['once, said at once', 'once', 500, () => undefined, {}],
+  ['once, said after two seconds', 'once', 500, () => later(2000), {}],
+  ['deadline', 'deadline', 503, () => undefined, { deadlineMs: 1200 }],
+])(
+  'where there is none, the decision to stop stands (%s): nothing more is sent or said',
+  async (_what, reason, code, given, policy) => {
+    const rig = createRig();
+    rig.server.plan('/prices', code, code, code, code);
+    const { story, status } = show(rig, { fallback: given, ...policy });
+    await rig.time.advance(20_000);
+    expect(rig.server.times('/prices')).toEqual([0, 500]);
+    expect(story.at(-1)).toMatch(/error undefined stale$/);
+    expect(status()).toMatchObject({ status: 'failed', reason, attempt: 2 });
+    const decisions = rig.events.filter(({ type }) => type === 'decision');
+    expect(decisions).toHaveLength(2);
+    expect(rig.events.at(-1)).toMatchObject({ type: 'operation:end', result: 'failed' });
+    expect(new Set(rig.events.map(({ operation }) => operation.id)).size).toBe(1);
+  },
+);
+
+test('a promise of another realm has the time of an attempt, too', async () => {
+  const rig = createRig();
+  rig.server.plan('/prices', 404);
+  const given = (): unknown => runInNewContext('new Promise(() => {})');
+  const { story } = show(rig, { fallback: given, timeout: 2000 });
+  await rig.time.advance(3000);
+  expect(story.at(-1)).toBe('2000 error undefined stale');
 });
 
 test('a function may take its time, and its data are shown when they are there', async () => {
