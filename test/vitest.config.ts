@@ -6,6 +6,7 @@ import { msw } from 'msw/vite';
 import { defineConfig } from 'vitest/config';
 import { chromiumLaunchOptions } from './setup/chromium.ts';
 import { floorNames } from './setup/floor-versions.ts';
+import { patienceMs, testTimeoutMs } from './setup/patience.ts';
 import manifest from '../package.json' with { type: 'json' };
 
 const root = resolve(import.meta.dirname, '..');
@@ -35,9 +36,9 @@ export default defineConfig({
   test: {
     // Vitest leaves one core to its watcher, which nobody runs here.
     maxWorkers: '100%',
-    // Virtual time costs none: this only bounds a hang, also on a machine that is busy.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: testTimeoutMs,
+    hookTimeout: testTimeoutMs,
+    expect: { poll: { timeout: patienceMs } },
     projects: [
       {
         extends: true,

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { type Browser, firefox } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { patienceMs } from '../setup/patience.ts';
+import { waitWithTest } from './launch.ts';
 import { type OfflineServer, startOfflineServer } from './offline-server.ts';
 
 const executablePath = process.env['FIREFOX_PATH'] ?? '/usr/bin/firefox-esr';
@@ -20,7 +22,9 @@ describe.runIf(isThere)(
     beforeAll(async () => {
       server = await startOfflineServer();
       // The stock Firefox of a distribution, over WebDriver BiDi.
-      browser = await firefox.launch({ channel: 'moz-firefox', executablePath });
+      browser = waitWithTest(
+        await firefox.launch({ channel: 'moz-firefox', executablePath, timeout: patienceMs }),
+      );
     });
     afterAll(async () => {
       await browser?.close();

@@ -1,6 +1,6 @@
-import { type Browser, chromium, type Page } from 'playwright';
+import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { chromiumLaunchOptions } from '../setup/chromium.ts';
+import { launchChromium } from './launch.ts';
 import { type OneUserServer, type OutageKind, startOneUserServer } from './one-user-server.ts';
 
 // Rows of docs/storms/one-user.md in a real browser against a real server. The page's clock
@@ -10,7 +10,7 @@ let browser: Browser;
 let server: OneUserServer;
 beforeAll(async () => {
   server = await startOneUserServer();
-  browser = await chromium.launch(chromiumLaunchOptions());
+  browser = await launchChromium();
 });
 afterAll(async () => {
   await browser.close();
@@ -103,5 +103,4 @@ test.each(rows)(
     const { wholeMs } = await visit(row);
     expect(wholeMs === Infinity ? 'gives up' : 'waits').toBe(row.plain);
   },
-  180_000,
 );

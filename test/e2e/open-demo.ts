@@ -1,6 +1,6 @@
-import { type BrowserContextOptions, chromium, type Page } from 'playwright';
-import { chromiumLaunchOptions } from '../setup/chromium.ts';
+import type { BrowserContextOptions, Page } from 'playwright';
 import { startDemo } from './demo-server.ts';
+import { launchChromium } from './launch.ts';
 import { createVisitor, type Visitor } from './visitor.ts';
 import { watchPage } from './watch-page.ts';
 
@@ -35,7 +35,7 @@ export const screens = {
 
 export async function openDemo(): Promise<Demo> {
   const server = await startDemo();
-  const browser = await chromium.launch(chromiumLaunchOptions());
+  const browser = await launchChromium();
   const context = await browser.newContext({ timezoneId: 'UTC' });
   await context.clock.install({ time: '2026-01-01T09:59:00Z' });
   await context.clock.pauseAt('2026-01-01T10:00:00Z');

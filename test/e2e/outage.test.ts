@@ -1,13 +1,13 @@
-import { type Browser, chromium, type Page } from 'playwright';
+import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { chromiumLaunchOptions } from '../setup/chromium.ts';
+import { launchChromium } from './launch.ts';
 import { type OutageServer, startOutageServer } from './outage-server.ts';
 
 let browser: Browser;
 let server: OutageServer;
 beforeAll(async () => {
   server = await startOutageServer();
-  browser = await chromium.launch(chromiumLaunchOptions());
+  browser = await launchChromium();
 });
 afterAll(async () => {
   await browser.close();
@@ -102,4 +102,4 @@ test('twenty queries in each of three tabs come through an outage without a clic
   }
   expect(await show(pages)).toEqual(inEach('20 items, version 2: succeeded , up'));
   await context.close();
-}, 180_000);
+});

@@ -3,6 +3,8 @@ import { firefox, type Page } from 'playwright';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { seededRandom } from '../../src/testing/seeded-random.ts';
 import type { CartOrder, DeadOrder } from '../proof/account.ts';
+import { patienceMs } from '../setup/patience.ts';
+import { waitWithTest } from './launch.ts';
 import { openShop, type OutboxShop } from './outbox-shop.ts';
 import { missingForWebKit, startWebKit } from './webkit-driver.ts';
 
@@ -41,7 +43,7 @@ async function prove(shop: OutboxShop, tabs: readonly Tab[], orders: number): Pr
     await submit(first, missing);
     await first.allSaved();
   }
-  const patience = AbortSignal.timeout(150_000);
+  const patience = AbortSignal.timeout(patienceMs);
   while ((await first.left(1)).length > 0 && !patience.aborted) await pause(100);
   const left = await first.left(1000);
   return { ...(await shop.settle(await first.dead(), left)), left };
@@ -67,7 +69,9 @@ describe.runIf(existsSync(executablePath))('in Firefox', () => {
   test('of 150 submissions from three tabs none is lost, none is done twice, and each cart keeps its order', async () => {
     const shop = await openShop({ seed: 1, speed: 40 });
     onTestFinished(shop.close);
-    const browser = await firefox.launch({ channel: 'moz-firefox', executablePath });
+    const browser = waitWithTest(
+      await firefox.launch({ channel: 'moz-firefox', executablePath, timeout: patienceMs }),
+    );
     onTestFinished(() => browser.close());
     const context = await browser.newContext();
     const open = async (): Promise<Tab> => {
@@ -79,7 +83,7 @@ describe.runIf(existsSync(executablePath))('in Firefox', () => {
     };
     const tabs = [await open(), await open(), await open()];
     expect(await prove(shop, tabs, 150)).toEqual(inOrder);
-  }, 240_000);
+  });
 });
 
 describe.runIf(missingForWebKit.length === 0)('in WebKitGTK', () => {
@@ -104,5 +108,5 @@ describe.runIf(missingForWebKit.length === 0)('in WebKitGTK', () => {
       dead: () => page.evaluate(() => window.shop.dead()),
     };
     expect(await prove(shop, [tab], 80)).toEqual(inOrder);
-  }, 240_000);
+  });
 });

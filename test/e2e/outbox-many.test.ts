@@ -1,23 +1,20 @@
-import { type Browser, chromium } from 'playwright';
+import type { Browser } from 'playwright';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { putRows, rowsOfTheDead } from '../proof/seed-rows.ts';
 import { watchDatabase, type Watched } from '../proof/watch-database.ts';
-import { chromiumLaunchOptions } from '../setup/chromium.ts';
+import { launchChromium } from './launch.ts';
 import { type OutboxServer, startOutboxServer } from './outbox-server.ts';
 
 let browser: Browser;
 let server: OutboxServer;
 beforeAll(async () => {
   server = await startOutboxServer();
-  browser = await chromium.launch(chromiumLaunchOptions());
+  browser = await launchChromium();
 });
 afterAll(async () => {
   await browser.close();
   server.close();
 });
-
-/** Only bounds a hang. */
-const timeout = { timeout: 50_000 };
 
 test.each([1000, 10_000])(
   'with %d entries, a page reads a hundred at a time, and writes three times for each that it delivers',
@@ -36,7 +33,7 @@ test.each([1000, 10_000])(
     const page = await context.newPage();
     const look = (): Promise<Watched> => page.evaluate(() => window.watched);
     await page.goto(server.url);
-    await expect.poll(() => server.arrivals, timeout).toEqual([1, 2, 3, 4]);
+    await expect.poll(() => server.arrivals).toEqual([1, 2, 3, 4]);
     const opened = await look();
     expect(opened.largest).toBeLessThanOrEqual(104);
     // A page of keys, four rows that are sent, and who owns them; not one for each that is there.
@@ -44,10 +41,10 @@ test.each([1000, 10_000])(
     expect(opened.writes).toBeLessThan(20);
 
     server.answer();
-    await expect.poll(() => server.arrivals.length, timeout).toBeGreaterThanOrEqual(500);
+    await expect.poll(() => server.arrivals.length).toBeGreaterThanOrEqual(500);
     // It is quiet again, with four that are on their way as in the beginning.
     server.isHeld = true;
-    await expect.poll(() => server.held(), timeout).toBe(4);
+    await expect.poll(() => server.held()).toBe(4);
     const { writes, reads, largest } = await look();
     const sent = server.arrivals.length;
     expect(new Set(server.arrivals).size).toBe(sent);

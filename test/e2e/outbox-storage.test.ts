@@ -1,6 +1,6 @@
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright';
+import type { Browser, BrowserContext, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { chromiumLaunchOptions } from '../setup/chromium.ts';
+import { launchChromium } from './launch.ts';
 import { type OutboxServer, startOutboxServer } from './outbox-server.ts';
 
 const name = 'steadfetch-outbox';
@@ -12,7 +12,7 @@ let context: BrowserContext;
 let asked: string[];
 beforeAll(async () => {
   server = await startOutboxServer();
-  browser = await chromium.launch(chromiumLaunchOptions());
+  browser = await launchChromium();
 });
 beforeEach(async () => {
   server.clear();
@@ -41,10 +41,8 @@ async function open(): Promise<Page> {
 const inOrder = (): number[] => server.arrivals.toSorted((one, other) => one - other);
 
 const storageOf = (page: Page): Promise<string> => page.evaluate(() => window.shop.state().storage);
-/** Only bounds a hang. */
-const timeout = { timeout: 30_000 };
 const becomes = async (page: Page, storage: string): Promise<void> => {
-  await expect.poll(() => storageOf(page), timeout).toBe(storage);
+  await expect.poll(() => storageOf(page)).toBe(storage);
 };
 
 const submit = (page: Page, no: number, article = 'a lamp'): Promise<void> =>
@@ -57,10 +55,10 @@ const isDelivered = (no: number): boolean =>
   server.told.some(({ kind, nos }) => kind === 'delivered' && nos.includes(no));
 
 const untilSaved = async (no: number, isDurable: boolean): Promise<void> => {
-  await expect.poll(() => saved(no), timeout).toBe(isDurable);
+  await expect.poll(() => saved(no)).toBe(isDurable);
 };
 const untilDelivered = async (no: number): Promise<void> => {
-  await expect.poll(() => isDelivered(no), timeout).toBe(true);
+  await expect.poll(() => isDelivered(no)).toBe(true);
 };
 
 /** Leaves the page if nobody asks. */
@@ -74,7 +72,7 @@ async function isAskedOnLeaving(page: Page): Promise<boolean> {
 async function sendOne(page: Page): Promise<object> {
   server.isHeld = true;
   await submit(page, 1);
-  await expect.poll(() => saved(1), timeout).toBeDefined();
+  await expect.poll(() => saved(1)).toBeDefined();
   const isAskedBefore = await isAskedOnLeaving(page);
   server.answer();
   await untilDelivered(1);
@@ -107,12 +105,12 @@ test('in a frame that may not store anything', async () => {
     frame.src = `${url}?orders=${url}orders`;
     document.body.append(frame);
   }, server.url);
-  await expect.poll(() => page.frames().length, timeout).toBe(2);
+  await expect.poll(() => page.frames().length).toBe(2);
   const [, frame] = page.frames();
   await frame?.waitForFunction(() => 'shop' in window);
   expect(await frame?.evaluate(() => window.shop.state().storage)).toBe('unavailable');
   await frame?.evaluate(() => window.shop.submit('a', [{ no: 1, article: 'a lamp' }]));
-  await expect.poll(() => server.arrivals, timeout).toEqual([1]);
+  await expect.poll(() => server.arrivals).toEqual([1]);
 });
 
 /** Fills what the site may have, to the last thousand bytes. */
@@ -187,7 +185,7 @@ test.each(['by a script', 'by the user, with all data of the site'])(
     server.isHeld = true;
     await submit(page, 1);
     await untilSaved(1, true);
-    await expect.poll(() => server.arrivals, timeout).toEqual([1]);
+    await expect.poll(() => server.arrivals).toEqual([1]);
     if (how === 'by a script') await remove(page);
     else {
       const session = await context.newCDPSession(page);
@@ -195,9 +193,9 @@ test.each(['by a script', 'by the user, with all data of the site'])(
       await session.send('Storage.clearDataForOrigin', { origin: server.url, storageTypes });
     }
     await submit(page, 2);
-    await expect.poll(() => saved(2), timeout).toBeDefined();
+    await expect.poll(() => saved(2)).toBeDefined();
     await becomes(page, 'durable');
-    await expect.poll(() => page.evaluate(() => window.shop.count()), timeout).toBe(2);
+    await expect.poll(() => page.evaluate(() => window.shop.count())).toBe(2);
     server.answer();
     await untilDelivered(1);
     await untilDelivered(2);

@@ -1,10 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Browser, chromium } from 'playwright';
+import type { Browser } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Outbox } from '../../src/outbox.ts';
-import { chromiumLaunchOptions } from '../setup/chromium.ts';
 import { buildPage, type BuiltPage } from './build-page.ts';
+import { launchChromium } from './launch.ts';
 
 let browser: Browser;
 let page: BuiltPage;
@@ -33,7 +33,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((listening) => void server.listen(0, '127.0.0.1', listening));
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  browser = await chromium.launch(chromiumLaunchOptions());
+  browser = await launchChromium();
 });
 afterAll(async () => {
   await browser.close();
@@ -46,7 +46,7 @@ test('the service worker delivers what a page has left, under the same key', asy
   const context = await browser.newContext();
   const tab = await context.newPage();
   await tab.goto(`${origin}/`);
-  await expect.poll(() => tab.title(), { timeout: 20_000 }).toBe('Ready');
+  await expect.poll(() => tab.title()).toBe('Ready');
   isDown = true;
   const key = await tab.evaluate(async () => {
     const { outbox } = globalThis as unknown as { outbox: Outbox };
@@ -54,7 +54,7 @@ test('the service worker delivers what a page has left, under the same key', asy
     await saved;
     return idempotencyKey;
   });
-  await expect.poll(() => keys.length, { timeout: 20_000 }).toBeGreaterThan(0);
+  await expect.poll(() => keys.length).toBeGreaterThan(0);
   const watcher = await context.newPage();
   await watcher.goto(`${origin}/blank`);
   const cdp = await context.newCDPSession(watcher);
@@ -63,7 +63,7 @@ test('the service worker delivers what a page has left, under the same key', asy
     registrations.push(...known.map(({ registrationId }) => registrationId));
   });
   await cdp.send('ServiceWorker.enable');
-  await expect.poll(() => registrations.length, { timeout: 20_000 }).toBeGreaterThan(0);
+  await expect.poll(() => registrations.length).toBeGreaterThan(0);
   await tab.close();
   isDown = false;
   await cdp.send('ServiceWorker.dispatchSyncEvent', {
@@ -72,7 +72,7 @@ test('the service worker delivers what a page has left, under the same key', asy
     tag: 'steadfetch steadfetch-outbox',
     lastChance: false,
   });
-  await expect.poll(() => booked.length, { timeout: 20_000 }).toBeGreaterThan(0);
+  await expect.poll(() => booked.length).toBeGreaterThan(0);
   expect(booked).toEqual([`"${key}"`]);
   await context.close();
 });

@@ -6,11 +6,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { seededRandom } from '../../src/testing/seeded-random.ts';
 import type { Told } from '../proof/account.ts';
 import { chromiumLaunchOptions } from '../setup/chromium.ts';
+import { patienceMs } from '../setup/patience.ts';
 import { openShop, type OutboxShop } from './outbox-shop.ts';
 
 const seed = 1;
-/** Only bounds a hang. */
-const patienceMs = 150_000;
 
 /** What happens beside the submissions, and how often. */
 const mishaps = { reload: 12, close: 6, crash: 3, offline: 3, kill: 3, restart: 2, none: 31 };
@@ -50,7 +49,12 @@ async function openThreeTabs({ url, told }: OutboxShop): Promise<ThreeTabs> {
     await page.goto(url);
   };
   const start = async (): Promise<void> => {
-    context = await chromium.launchPersistentContext(profile, chromiumLaunchOptions());
+    const timeout = patienceMs;
+    context = await chromium.launchPersistentContext(profile, {
+      ...chromiumLaunchOptions(),
+      timeout,
+    });
+    context.setDefaultTimeout(timeout);
     await context.exposeFunction('tell', (one: Told) => void told.push(one));
     pages = [];
     await Promise.all([0, 1, 2].map(open));
@@ -179,4 +183,4 @@ test('of 1,000 submissions none is lost, none is done twice, and each cart keeps
     wronglyDead: [],
     left: [],
   });
-}, 300_000);
+});

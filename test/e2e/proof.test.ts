@@ -1,17 +1,13 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { chromium } from 'playwright';
 import { expect, onTestFinished, test } from 'vitest';
 import { compare, type Figures } from '../proof/compare.ts';
 import type { Told } from '../proof/contender.ts';
 import { steadfetch } from '../proof/contenders/steadfetch.ts';
 import { forkLossyServer } from '../proof/fork-lossy-server.ts';
 import { runProof } from '../proof/run-proof.ts';
-import { chromiumLaunchOptions } from '../setup/chromium.ts';
 import { buildPage } from './build-page.ts';
-
-/** It takes the machine half a minute of work; this only bounds a hang. */
-const timeout = 240_000;
+import { launchChromium } from './launch.ts';
 
 const seed = 1;
 
@@ -39,7 +35,7 @@ async function runInChromium(
   const url = await servePage();
   const server = await forkLossyServer({ seed, speed });
   onTestFinished(() => server.close());
-  const browser = await chromium.launch(chromiumLaunchOptions());
+  const browser = await launchChromium();
   onTestFinished(() => browser.close());
   const page = await browser.newPage();
   await page.goto(url);
@@ -58,39 +54,27 @@ async function runInChromium(
 const total = (figures: Figures): number =>
   figures.toldSuccess + figures.failedNotDone + figures.unknownDone + figures.unknownNotDone;
 
-test(
-  'of 10,000 orders from Node none is booked twice, none is told as failed that is booked, and at least 99.9 % are told success',
-  { timeout },
-  async () => {
-    const figures = await runProof(steadfetch, { orders: 10_000, tabs: 48, speed: 40, seed });
-    expect(figures).toMatchObject(never);
-    expect(total(figures)).toBe(10_000);
-    expect(figures.toldSuccess).toBeGreaterThanOrEqual(9990);
-  },
-);
+test('of 10,000 orders from Node none is booked twice, none is told as failed that is booked, and at least 99.9 % are told success', async () => {
+  const figures = await runProof(steadfetch, { orders: 10_000, tabs: 48, speed: 40, seed });
+  expect(figures).toMatchObject(never);
+  expect(total(figures)).toBe(10_000);
+  expect(figures.toldSuccess).toBeGreaterThanOrEqual(9990);
+});
 
-test(
-  'of 500 orders from Chromium none is booked twice, none is told as failed that is booked, and at least 99 % are told success',
-  { timeout },
-  async () => {
-    const figures = await runInChromium('Steadfetch', { orders: 500, tabs: 5, speed: 40 });
-    expect(figures).toMatchObject(never);
-    expect(total(figures)).toBe(500);
-    expect(figures.toldSuccess).toBeGreaterThanOrEqual(495);
-  },
-);
+test('of 500 orders from Chromium none is booked twice, none is told as failed that is booked, and at least 99 % are told success', async () => {
+  const figures = await runInChromium('Steadfetch', { orders: 500, tabs: 5, speed: 40 });
+  expect(figures).toMatchObject(never);
+  expect(total(figures)).toBe(500);
+  expect(figures.toldSuccess).toBeGreaterThanOrEqual(495);
+});
 
-test(
-  'the harness sees what it looks for: React Query alone books orders twice',
-  { timeout },
-  async () => {
-    const name = 'React Query, key in the mutationFn';
-    const { duplicated, failedButDone } = await runInChromium(name, {
-      orders: 100,
-      tabs: 5,
-      speed: 40,
-    });
-    expect(duplicated).toBeGreaterThan(0);
-    expect(failedButDone).toBeGreaterThan(0);
-  },
-);
+test('the harness sees what it looks for: React Query alone books orders twice', async () => {
+  const name = 'React Query, key in the mutationFn';
+  const { duplicated, failedButDone } = await runInChromium(name, {
+    orders: 100,
+    tabs: 5,
+    speed: 40,
+  });
+  expect(duplicated).toBeGreaterThan(0);
+  expect(failedButDone).toBeGreaterThan(0);
+});

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import type { Readable } from 'node:stream';
+import { patienceMs } from '../setup/patience.ts';
 
 /** One window of a browser of its own, spoken to in W3C WebDriver. */
 export interface WebKitPage {
@@ -30,9 +31,6 @@ const display = process.env['XVFB_PATH'] ?? '/usr/bin/Xvfb';
 
 /** What there must be to drive WebKitGTK, and is not on this machine. */
 export const missingForWebKit = [driver, display].filter((path) => !existsSync(path));
-
-/** Longer than the driver gives a script, and shorter than a test has. */
-const limitMs = 40_000;
 
 const soon = (): Promise<void> => new Promise((passed) => setTimeout(passed, 20));
 
@@ -68,7 +66,7 @@ async function freePort(): Promise<number> {
 async function send<Answer>(method: string, url: string, body?: unknown): Promise<Answer> {
   const response = await fetch(url, {
     method,
-    signal: AbortSignal.timeout(limitMs),
+    signal: AbortSignal.timeout(patienceMs),
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   const { value } = (await response.json()) as { value: Answer & { message?: string } };

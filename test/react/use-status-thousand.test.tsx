@@ -4,6 +4,7 @@ import { createSteadfetch } from 'steadfetch';
 import { useRetryStatus } from 'steadfetch/react';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { noOrigin } from '../setup/no-origin.ts';
+import { testTimeoutMs } from '../setup/patience.ts';
 
 // virtualTime lets everything settle after every single timer: too slow for thousands of them.
 beforeEach(() => {
@@ -48,7 +49,7 @@ const answer = async (response: Response): Promise<Response> => {
 const numbers = Array.from({ length: 1000 }, (_, index) => index);
 
 // What counts is the number of renders; the machine may take its time.
-const options = { timeout: 60_000 };
+const options = { timeout: testTimeoutMs };
 
 test(
   '1,000 components with 1,000 retrying queries: one subscription to each cache, renders at transitions only',
