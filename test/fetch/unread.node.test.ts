@@ -24,10 +24,9 @@ test.each<Timeout>([Infinity, { headersMs: Infinity, bodyIdleMs: 1000 }])(
       void (await steady.fetch('http://api.example/', { signal, timeout }));
     for (let count = 0; count < 10; count++) await ask();
     expect(listeners).toBe(10);
-    for (let turns = 0; turns < 100 && listeners > 0; turns++) {
+    while (listeners > 0) {
       collect();
       await turn();
     }
-    expect(listeners).toBe(0);
   },
 );
