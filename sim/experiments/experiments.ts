@@ -86,7 +86,7 @@ export const experiments: readonly Experiment[] = [
   },
   {
     name: 'background',
-    title: 'Background work only',
+    title: "Background work only, declared by `preset: 'background'`",
     cells: grid({ loads: [0.7], scenario: { background: 1 }, seeds: 5 }),
   },
   {

@@ -72,7 +72,7 @@ export const goals: readonly Goal[] = [
     unit: 'times',
   },
   {
-    title: 'the same of background work: half of that',
+    title: 'the same of work that is declared background: half of that',
     experiments: ['background'],
     read: median((f) => f.outageRatio),
     sense: 'at most',

@@ -28,7 +28,7 @@ export function createSteady(context: TabContext): Steadfetch {
     clock,
     random,
     fetch,
-    policy: { timeout: timeoutMs, ...(isBackground && { priority: 'background' }), ...policy },
+    policy: { timeout: timeoutMs, ...(isBackground && { preset: 'background' }), ...policy },
     connectivity: watchConnectivity(),
     rateLimit: rateLimitFields(),
     tabs: share && shareAcrossTabs(share),

@@ -108,7 +108,7 @@ const interactive = {
  * The presets, frozen:
  *
  * - `interactive`: for what a user waits for. The default.
- * - `background`: for what nobody waits for: longer waits, and more retries.
+ * - `background`: for what nobody waits for: waits from 20 to 40 s up, and more retries.
  * - `critical`: for a submission that must arrive: short waits, and many retries. On a network where
  *   45 % of the attempts fail, 8 retries within 60 s do not reach 99.9 %.
  *
@@ -121,7 +121,8 @@ export const presets: Readonly<Record<PresetName, Policy>> = Object.freeze({
   interactive: Object.freeze(interactive),
   background: Object.freeze({
     ...interactive,
-    baseMs: 2000,
+    backoff: 'equal',
+    baseMs: 40_000,
     capMs: 60_000,
     maxRetries: 8,
     deadlineMs: 600_000,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createSteadfetch, type Policy, type PolicyOptions, presets } from 'steadfetch';
 import { describe, expect, test } from 'vitest';
+import { backoffDelay } from '../../src/policy/backoff.ts';
 import { definePolicy } from '../../src/policy/options.ts';
 
 const names = ['interactive', 'background', 'critical'] as const;
@@ -31,9 +32,18 @@ describe('the presets', () => {
     expect(definePolicy('test', presets.interactive, { ...presets[name] })).toEqual(presets[name]);
   });
 
-  test('begin with full jitter, and wait up to 60 s for Retry-After where a user waits', () => {
-    for (const name of names) expect(presets[name].backoff).toBe('full');
-    expect(presets.interactive.maxRetryAfterMs).toBe(60_000);
+  test('have full jitter where a user waits, and wait up to 60 s for Retry-After', () => {
+    expect(presets.interactive).toMatchObject({ backoff: 'full', maxRetryAfterMs: 60_000 });
+    expect(presets.critical).toMatchObject({ backoff: 'full', maxRetryAfterMs: 60_000 });
+  });
+
+  test.each([
+    [0, [20_000, 30_000, 30_000]],
+    [1, [40_000, 60_000, 60_000]],
+  ])('retry background work after 20 to 40 s, and then after 30 to 60 s (%s)', (draw, waits) => {
+    const waitBefore = (retry: number): number =>
+      backoffDelay({ ...presets.background, retry }, () => draw);
+    expect([1, 2, 3].map(waitBefore)).toEqual(waits);
   });
 
   test('in the background there is more time for everything', () => {

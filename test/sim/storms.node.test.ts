@@ -59,6 +59,17 @@ test.each([
   },
 );
 
+test.each([
+  ['503', 177],
+  ['hang', 154],
+] as const)(
+  'in an outage, declared background work asks little more than once for what is needed (%s)',
+  async (kind, outageRequests) => {
+    const changes = { kind, background: 1, rate: 0.01, timeoutS: 10, warmUpS: 30 } as const;
+    expect(await storm('steadfetch', changes)).toMatchObject({ outageRequests });
+  },
+);
+
 test('a page load is a fresh page: it asks for all at once, and for nothing once its user has left', async () => {
   const changes = { pageSize: 6, leaveS: 20, endpoints: 6, kind: 'hang', outageS: 30 } as const;
   const scenario = { ...defaultScenario, ...changes, tabs: 60, warmUpS: 5, afterS: 20 };
