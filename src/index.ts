@@ -67,9 +67,9 @@ export type { Failure, PauseReason, Outcome, Processed } from './policy/outcome.
 export type { DeclaredRateLimit } from './headers/rate-limit.ts';
 export { parseRetryAfter } from './headers/retry-after.ts';
 export type { RetryAfterContext } from './headers/retry-after.ts';
-export { composePersister, type ComposedPersister } from './react-query/query/compose-persister.ts';
+export { composePersister, type ComposedPersister } from './react-query/query/persister.ts';
 export { createSteadfetch } from './react-query/create-steadfetch.ts';
-export { watchConnectivity } from './react-query/watch-connectivity.ts';
+export { watchConnectivity } from './react-query/network.ts';
 export { mutationOptions } from './react-query/mutation/options.ts';
 export type {
   KeyedMutationOptions,
@@ -83,8 +83,9 @@ export type {
   MutationPolicyOptions,
   QueryPolicy,
   QueryPolicyOptions,
+  RetryPair,
+  SpreadRetryPair,
   Steadfetch,
   SteadfetchConfig,
   SteadyPersister,
 } from './react-query/steadfetch.ts';
-export type { RetryPair, SpreadRetryPair } from './react-query/query/retry-options.ts';

@@ -1,9 +1,6 @@
 export type { AnyPauseReason, RetryControls, RetryStatus } from './react-query/status/status.ts';
 export type { ConnectivityState } from './connectivity/connectivity.ts';
-export type {
-  MutationStatusTarget,
-  MutationTarget,
-} from './react-query/status/mutation-statuses.ts';
+export type { MutationStatusTarget, MutationTarget } from './react-query/status/mutation.ts';
 export type { OriginState } from './origin/status.ts';
 export { useConnectivity } from './react/use-connectivity.ts';
 export type { ConnectivityControls } from './react/use-connectivity.ts';

@@ -1,12 +1,12 @@
-import { notifyManager, type QueryClient } from '@tanstack/react-query';
+import { type QueryClient, notifyManager } from '@tanstack/react-query';
 import { createFormIntents } from './submission.ts';
 import { createTabStorage } from './tab-storage.ts';
-import { createFormObserver } from './observer.ts';
+import { createFormObserver } from './send.ts';
 import { createFormPresses } from './presses.ts';
 import { createFormUnknown } from './unknown-outcome.ts';
-import { failed, pending } from './shown-state.ts';
-import { mutationStatusesOf } from '../react-query/status/mutation-statuses.ts';
+import { mutationStatusesOf } from '../react-query/status/mutation.ts';
 import type { FormOptions, SafeSubmitResult, UnknownSubmission } from './safe-submit.ts';
+import { reject } from '../lib/check.ts';
 
 /** A form of one QueryClient: all its mounted copies show this one. */
 export interface SafeForm<TData, TError, TVariables, TOnMutateResult> {
@@ -21,8 +21,51 @@ export interface SafeForm<TData, TError, TVariables, TOnMutateResult> {
   readonly clear: () => void;
 }
 
+const forms = new WeakMap<QueryClient, Map<string, unknown>>();
+
+/**
+ * The form of this name. What is not shown by anybody and not under way begins anew.
+ *
+ * @throws TypeError when the name is none.
+ * @throws Error when the client carries no default options of Steadfetch.
+ */
+export function openForm<TData, TError, TVariables, TOnMutateResult>(
+  client: QueryClient,
+  name: string,
+): SafeForm<TData, TError, TVariables, TOnMutateResult> {
+  if (!name || typeof name !== 'string') reject('useSafeSubmit', 'form', name, 'a name');
+  const known = forms.get(client) ?? new Map<string, unknown>();
+  forms.set(client, known);
+  // One name is one form: its types are those of its callers.
+  let form = known.get(name) as SafeForm<TData, TError, TVariables, TOnMutateResult> | undefined;
+  if (!form) known.set(name, (form = createSafeForm(client, name)));
+  else if (form.isIdle()) form.clear();
+  return form;
+}
+
+/** What React Query shows of a mutation that failed, for one that could not begin. */
+const failed = {
+  status: 'error',
+  isIdle: false,
+  isPending: false,
+  isSuccess: false,
+  isError: true,
+  data: undefined,
+} as const;
+
+/** What React Query shows of a mutation under way, for one that is about to be. */
+const pending = {
+  status: 'pending',
+  isIdle: false,
+  isPending: true,
+  isSuccess: false,
+  isError: false,
+  data: undefined,
+  error: null,
+} as const;
+
 /** @throws Error when the client carries no default options of Steadfetch. */
-export function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
+function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
   client: QueryClient,
   form: string,
 ): SafeForm<TData, TError, TVariables, TOnMutateResult> {

@@ -1,10 +1,7 @@
 import { askBeforeLeaving } from '../lib/ask-before-leaving.ts';
-import { fingerprint } from '../lib/fingerprint.ts';
-import { type FormIntent, planSubmission } from './submission.ts';
-import { toKept } from './kept-payload.ts';
-import { createEcho } from './echo.ts';
-import type { FormContext } from './context.ts';
-import { createFormSend, type Ended, type Sent } from './send.ts';
+import { fingerprintOf } from '../lib/fingerprint.ts';
+import { type FormIntent, planSubmission, toKept } from './submission.ts';
+import { type FormContext, type Ended, type Sent, createFormSend } from './send.ts';
 import type { Confirmation, SubmitResult } from './safe-submit.ts';
 
 /** The presses of Submit of one form: what they come to, and what is to be shown of them. */
@@ -32,6 +29,12 @@ export interface FormPresses<TData, TError, TVariables> {
   readonly clear: () => void;
 }
 
+/**
+ * So long after its end, a press of the same payload still belongs to a submission: the second half
+ * of a double click, or an action that React has queued behind it.
+ */
+const echoMs = { succeeded: 1000, failed: 100, unknown: 100 };
+
 interface Pressed<TVariables> {
   readonly variables: TVariables;
   readonly fingerprint: string;
@@ -54,7 +57,15 @@ export function createFormPresses<TData, TError, TVariables, TOnMutateResult>(
   let confirmed: { readonly id: string; readonly promise: Promise<End> } | undefined;
   let current: { readonly fingerprint: string; readonly promise: Promise<End> } | undefined;
   let notDone: FormIntent | undefined;
-  const echo = createEcho<End>(clock);
+  let last: { readonly fingerprint: string; readonly result: End; readonly at: number } | undefined;
+  const echoOf = (print: string): End | undefined => {
+    if (last?.fingerprint !== print) return undefined;
+    const sinceMs = clock.now() - last.at;
+    return sinceMs >= 0 && sinceMs < echoMs[last.result.status] ? last.result : undefined;
+  };
+  const forgetEnd = (): void => {
+    last = undefined;
+  };
 
   const press = async (variables: TVariables, confirmedKey?: string): Promise<Result> => {
     const one = { variables };
@@ -63,7 +74,7 @@ export function createFormPresses<TData, TError, TVariables, TOnMutateResult>(
     changed();
     const stay = askBeforeLeaving();
     try {
-      const print = await fingerprint(intents.secret(), variables);
+      const print = await fingerprintOf(intents.secret(), variables);
       // Asked only now: an effect may press before the effect that gives the options.
       const payload = options()?.keepPayload ? toKept(variables) : undefined;
       // Begun before it counts as read, and not waited for.
@@ -91,7 +102,7 @@ export function createFormPresses<TData, TError, TVariables, TOnMutateResult>(
     // What was confirmed once is sent once, whoever still holds the question.
     if (confirmedKey !== undefined && confirmed?.id === confirmedKey + print)
       return confirmed.promise;
-    const ended = confirmedKey === undefined ? echo.find(print) : undefined;
+    const ended = confirmedKey === undefined ? echoOf(print) : undefined;
     if (ended) return Promise.resolve(ended);
     const nowMs = clock.now();
     const plan = planSubmission(intents.read(), {
@@ -125,7 +136,7 @@ export function createFormPresses<TData, TError, TVariables, TOnMutateResult>(
   const take: Presses['take'] = (print, work) => {
     const run = async (): Promise<End> => {
       const result = await work();
-      echo.note(print, result);
+      last = { fingerprint: print, result, at: clock.now() };
       current = undefined;
       changed();
       return result;
@@ -147,12 +158,12 @@ export function createFormPresses<TData, TError, TVariables, TOnMutateResult>(
     sent,
     isUnderWay: () => current !== undefined,
     take,
-    forgetEnd: echo.clear,
+    forgetEnd,
     endAsNotDone(submission) {
       intents.undo(submission.key);
       // What was before it is asked about once more.
       notDone = submission.before ? undefined : submission;
-      echo.clear();
+      forgetEnd();
     },
     clear() {
       confirmation = undefined;

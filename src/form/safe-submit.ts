@@ -2,7 +2,7 @@ import type { DefaultError, UseMutationOptions, UseMutationResult } from '@tanst
 import type { SteadyFetch } from '../fetch/create-fetch.ts';
 import type { SteadyJson } from '../fetch/json.ts';
 import type { ConfirmationReason } from './submission.ts';
-import type { MutationTarget } from '../react-query/status/mutation-statuses.ts';
+import type { MutationTarget } from '../react-query/status/mutation.ts';
 
 /**
  * What has become of a press of Submit.

@@ -2,6 +2,8 @@ import { isKeyExpired } from '../fetch/key-lifetime.ts';
 import type { Intent, PastStep } from '../fetch/intent.ts';
 import { createIdempotencyKey } from '../idempotency/key.ts';
 import type { TabStorage } from './tab-storage.ts';
+import { fingerprintOf, canonicalise } from '../lib/fingerprint.ts';
+import { reject } from '../lib/check.ts';
 
 /**
  * A submission of a form that may have been done, as its tab keeps it, also over a reload. What has
@@ -157,4 +159,68 @@ function whyAsk(
 /** Whether an API that it was sent to may have forgotten its key. */
 export function isExpired({ createdAt, expiresAt = Infinity }: FormIntent, nowMs: number): boolean {
   return isKeyExpired(createdAt, expiresAt - createdAt, nowMs);
+}
+
+/** A submission as fetch uses it: whatever is known of its requests is stored before they go. */
+export function trackIntent(
+  intents: FormIntents,
+  { key, createdAt, steps: before = [], ...submission }: FormIntent,
+  wasSent: boolean,
+): Intent {
+  let steps = before;
+  let { isRepeatable, expiresAt = Infinity } = submission;
+  const repeat = (next: boolean): void => {
+    // One request without a key is enough.
+    if (isRepeatable === next || isRepeatable === false) return;
+    isRepeatable = next;
+    intents.update(key, { isRepeatable });
+  };
+  return {
+    key,
+    createdAt,
+    wasSent,
+    get isUnkeyed() {
+      return isRepeatable === false;
+    },
+    set isUnkeyed(_) {
+      repeat(false);
+    },
+    get isRepeatable() {
+      return !!isRepeatable;
+    },
+    set isRepeatable(_) {
+      repeat(true);
+    },
+    get past() {
+      return steps;
+    },
+    digest: (body) => fingerprintOf(intents.secret(), body),
+    keep(step, lifetimeMs = Infinity) {
+      const { body: _, attempt: __, doubts: ___, ...kept } = step;
+      steps = [...steps.filter(({ id }) => id !== step.id), kept];
+      expiresAt = Math.min(expiresAt, createdAt + lifetimeMs);
+      intents.update(key, { steps, ...(expiresAt < Infinity && { expiresAt }) });
+    },
+  };
+}
+
+/**
+ * A payload as it comes back after a reload.
+ *
+ * @throws TypeError when that is not what it was.
+ */
+export function toKept(payload: unknown): unknown {
+  try {
+    const kept: unknown = JSON.parse(JSON.stringify(payload));
+    if (canonicalise(kept).text === canonicalise(payload).text) return kept;
+  } catch {
+    // No JSON at all.
+  }
+  return reject(
+    'useSafeSubmit',
+    'keepPayload',
+    true,
+    process.env.NODE_ENV !== 'production' &&
+      'left out, because this payload is not JSON: after a reload it would be another',
+  );
 }

@@ -1,8 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { type FormIntent, isExpired } from './submission.ts';
-import type { FormContext } from './context.ts';
+import type { FormContext, Sent } from './send.ts';
 import type { FormPresses } from './presses.ts';
-import type { Sent } from './send.ts';
 import { definitionBehind } from '../react-query/mutation/definition.ts';
 import type { UnknownSubmission } from './safe-submit.ts';
 

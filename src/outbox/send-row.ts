@@ -9,7 +9,7 @@ import { createJson } from '../fetch/json.ts';
 import type { Execution, LiveOperation } from '../fetch/live-operation.ts';
 import type { LoopContext } from '../fetch/loop.ts';
 import { toUrl } from '../fetch/request-parts.ts';
-import { fingerprint } from '../lib/fingerprint.ts';
+import { fingerprintOf } from '../lib/fingerprint.ts';
 import type { FailedAttempt } from './fate.ts';
 import type { OutboxContext } from './handler.ts';
 import { IdleError, raceIdle } from './race-idle.ts';
@@ -102,7 +102,7 @@ export async function sendRow(
     wasSent,
     isUnkeyed: row.isUnkeyed,
     past,
-    digest: (body) => fingerprint(id, body),
+    digest: (body) => fingerprintOf(id, body),
     keep(step) {
       const { attempt: _, doubts: __, ...kept } = step;
       steps.set(step.id, kept);

@@ -15,21 +15,21 @@ import { systemClock, systemRandom, systemTransport } from '../lib/clock.ts';
 import { checkNames } from '../lib/check.ts';
 import { checkMade, codeOf, type MadeBy } from '../lib/made-by.ts';
 import { definePolicy, type PolicyOptions, presets } from '../policy/options.ts';
-import { createBrowserNetwork } from './network.ts';
-import { endWithQuery } from './query/end-with-query.ts';
+import { type ConnectivityCode, createBrowserNetwork } from './network.ts';
+import { endWithQuery } from './query/pause.ts';
 import { createFailureLedger } from './query/failure-ledger.ts';
 import { createPersister } from './query/persister.ts';
 import { register, registerSteady } from './instance.ts';
-import { createRetryPair, type RetryPair } from './query/retry-options.ts';
+import { createRetryPair } from './query/retry-options.ts';
 import type {
   MutationPolicyOptions,
   QueryBasics,
   QueryPolicyOptions,
+  RetryPair,
   Steadfetch,
   SteadfetchConfig,
 } from './steadfetch.ts';
-import { createWake } from './query/wake.ts';
-import type { ConnectivityCode } from './watch-connectivity.ts';
+import { createWake } from './query/refetch.ts';
 
 const operation = 'createSteadfetch';
 

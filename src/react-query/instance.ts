@@ -1,3 +1,4 @@
+import * as reactQuery from '@tanstack/react-query';
 import type { Slot } from '../lib/slot.ts';
 import type { Query, QueryClient } from '@tanstack/react-query';
 import type { Connectivity } from '../connectivity/connectivity.ts';
@@ -10,9 +11,7 @@ import type { Clock } from '../lib/clock.ts';
 import { reject } from '../lib/check.ts';
 import type { MadeBy } from '../lib/made-by.ts';
 import type { PolicyOptions } from '../policy/options.ts';
-import { isServer } from './is-server.ts';
-import type { RetryPair } from './query/retry-options.ts';
-import type { AnyPersister, Steadfetch, SteadyPersister } from './steadfetch.ts';
+import type { AnyPersister, RetryPair, Steadfetch, SteadyPersister } from './steadfetch.ts';
 
 /** What the hooks need of the Steadfetch instance behind a QueryClient. */
 export interface Instance extends LoopContext {
@@ -102,4 +101,12 @@ export function instanceOf(client: QueryClient, operation: string): Instance {
   throw new Error(
     `${operation}: this QueryClient carries no default options of Steadfetch.${remedy || ''}`,
   );
+}
+
+/** Not there before 5.91: named, its import would fail. */
+const { environmentManager } = reactQuery as Partial<typeof reactQuery>;
+
+/** Whether React Query takes this for a server: an app can say so by its `environmentManager`. */
+export function isServer(): boolean {
+  return environmentManager ? environmentManager.isServer() : typeof window === 'undefined';
 }

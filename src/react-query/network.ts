@@ -1,8 +1,80 @@
-import { onlineManager } from '@tanstack/react-query';
+import { type ConnectivityOptions, checkConnectivity, sendCheck } from '../connectivity/check.ts';
+import { type Connectivity, createConnectivity } from '../connectivity/connectivity.ts';
+import { type PageLife, type Hint, browserHint, watchPageLife } from '../connectivity/page-life.ts';
+import type { Outlive } from '../fetch/call.ts';
+import { askAgain, outlivePage } from '../fetch/outlive.ts';
 import type { Heart } from '../lib/heart.ts';
+import type { Clock, Random, Transport } from '../lib/clock.ts';
+import { type MadeBy, code } from '../lib/made-by.ts';
+import { onlineManager } from '@tanstack/react-query';
 import type { Network } from '../origin/network.ts';
 import { createStore } from '../lib/store.ts';
-import { isServer } from './is-server.ts';
+import { isServer } from './instance.ts';
+
+/** What the watch over the network stands on. */
+interface WatchContext {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly heart: Heart;
+  readonly transport: Transport;
+  readonly knownOrigins: () => readonly string[];
+}
+
+/** What the watch over the network brings. */
+export interface ConnectivityCode {
+  readonly by: 'watchConnectivity';
+  readonly outlive: Outlive;
+  readonly open: (context: WatchContext) => {
+    readonly connectivity: Connectivity;
+    /** Undefined where there is no page. */
+    readonly page: PageLife | undefined;
+    readonly dispose: () => void;
+  };
+}
+
+/**
+ * Finds out whether the network is there from what requests show and, where there is one, from a check
+ * of its own, for `connectivity`. React Query's `onlineManager` is told. What the browser cuts off
+ * while the page is left is no failure.
+ *
+ * @throws TypeError when an option is not as it must be.
+ *
+ * @example
+ * ```ts
+ * const watching = createSteadfetch({ connectivity: watchConnectivity({ check: '/ping' }) });
+ * ```
+ */
+export function watchConnectivity(options: ConnectivityOptions = {}): MadeBy<'watchConnectivity'> {
+  const check = checkConnectivity('watchConnectivity', options);
+  const made: ConnectivityCode = {
+    by: 'watchConnectivity',
+    outlive: { outlivePage, askAgain },
+    open({ clock, random, heart, transport, knownOrigins }) {
+      const hint = browserHint();
+      const page = watchPageLife(clock, random);
+      const connectivity = createConnectivity(
+        clock,
+        random,
+        heart,
+        hint,
+        hint && check ? (signal) => sendCheck(clock, transport, check, signal) : undefined,
+        (origin, signal) => sendCheck(clock, transport, { url: `${origin}/` }, signal),
+        knownOrigins,
+      );
+      const giveBack = hint && feedOnlineManager(connectivity, hint);
+      return {
+        connectivity,
+        page,
+        dispose() {
+          giveBack?.();
+          page?.dispose();
+          connectivity.dispose();
+        },
+      };
+    },
+  };
+  return { [code]: made };
+}
 
 /** The network as React Query has it, by the browser's word, where nobody watches it. */
 export function createBrowserNetwork(heart: Heart): Network & { readonly dispose: () => void } {
@@ -21,4 +93,70 @@ export function createBrowserNetwork(heart: Heart): Network & { readonly dispose
       set(false);
     },
   };
+}
+
+interface Feeder {
+  readonly connectivity: Connectivity;
+  readonly hint: Hint;
+}
+
+/** Who feeds it: the newest instance that is not disposed of. */
+const feeders: Feeder[] = [];
+
+/**
+ * Tells React Query what is known of the network, in the place of the browser's events. It then also
+ * knows of a page that was loaded offline, and misses nothing while no client is mounted.
+ *
+ * @returns A function that gives it back, as React Query has it by itself.
+ */
+function feedOnlineManager(connectivity: Connectivity, hint: Hint): () => void {
+  const feeder = { connectivity, hint };
+  feeders.push(feeder);
+  listenTo(feeder);
+  return () => {
+    const at = feeders.indexOf(feeder);
+    if (at < 0) return;
+    const wasNewest = at === feeders.length - 1;
+    feeders.splice(at, 1);
+    const next = feeders.at(-1);
+    if (!wasNewest) return;
+    if (next) return listenTo(next);
+    onlineManager.setEventListener((setOnline) => {
+      const stop = new AbortController();
+      const { signal } = stop;
+      addEventListener('online', () => setOnline(true), { signal });
+      addEventListener('offline', () => setOnline(false), { signal });
+      return () => stop.abort();
+    });
+    onlineManager.setOnline(true);
+  };
+}
+
+function listenTo({ connectivity, hint }: Feeder): void {
+  onlineManager.setEventListener((setOnline) => {
+    let told: boolean | undefined;
+    let wasOffline = false;
+    // Only what has changed: who sets it by hand, as the devtools do, has it that way.
+    const tell = (): void => {
+      const isOnline = connectivity.getState().status !== 'offline';
+      if (isOnline !== told) setOnline((told = isOnline));
+      wasOffline &&= isOnline;
+    };
+    tell();
+    const stops = [
+      connectivity.subscribe(tell),
+      // Offline by the browser alone pauses nothing. That it is over may be news all the same:
+      // `refetchOnReconnect` goes by it.
+      hint.watch((event) => {
+        const isBack = event === 'online' && wasOffline;
+        if (event !== 'visible') wasOffline = event === 'offline' && told === true;
+        if (!isBack || !onlineManager.isOnline()) return;
+        setOnline(false);
+        setOnline(true);
+      }),
+    ];
+    return () => {
+      for (const stop of stops) stop();
+    };
+  });
 }

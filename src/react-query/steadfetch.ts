@@ -7,7 +7,6 @@ import type { OriginOptions } from '../origin/options.ts';
 import type { Clock, Random, Transport } from '../lib/clock.ts';
 import type { MadeBy } from '../lib/made-by.ts';
 import type { Policy, PolicyOptions } from '../policy/options.ts';
-import type { RetryPair, SpreadRetryPair } from './query/retry-options.ts';
 
 /** What a Steadfetch instance is made of. */
 export interface SteadfetchConfig extends OriginOptions {
@@ -58,6 +57,21 @@ export type AnyPersister = <T, K extends QueryKey>(
   context: QueryFunctionContext<K>,
   query: Query,
 ) => T | Promise<T>;
+
+/** React Query's two questions about a failure. */
+export interface RetryPair {
+  readonly retry: (failureCount: number, error: unknown) => boolean;
+  readonly retryDelay: (failureCount: number, error: unknown) => number;
+}
+
+/**
+ * The same two functions, typed as the simpler things that React Query takes in their place. Spread
+ * into a query or a mutation, the functions would make the type of its errors `unknown`.
+ */
+export interface SpreadRetryPair {
+  readonly retry: boolean;
+  readonly retryDelay: number;
+}
 
 /** Options to spread into a query. */
 export interface QueryPolicy extends SpreadRetryPair, QueryBasics {}

@@ -1,7 +1,7 @@
 import { type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useSyncExternalStore } from 'react';
-import { fallbackOf } from '../react-query/query/shown-fallback.ts';
-import { queryStatusesOf } from '../react-query/status/query-statuses.ts';
+import { fallbackOf } from '../react-query/query/fallback.ts';
+import { queryStatusesOf } from '../react-query/status/query.ts';
 
 /**
  * The failure whose fallback a query shows; undefined while the query shows its own data.

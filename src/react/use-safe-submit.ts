@@ -6,7 +6,7 @@ import {
 } from '@tanstack/react-query';
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import { requireDefinition } from '../react-query/mutation/definition.ts';
-import { openForm } from '../form/open-form.ts';
+import { openForm } from '../form/form.ts';
 import type { SafeSubmitOptions, SafeSubmitResult } from '../form/safe-submit.ts';
 
 /**

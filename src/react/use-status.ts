@@ -1,14 +1,13 @@
 import { type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useMemo, useSyncExternalStore } from 'react';
-import { mutationControlsOf } from '../react-query/mutation/controls.ts';
+import { mutationControlsOf, queryControlsOf } from '../react-query/controls.ts';
 import {
   mutationIdOf,
   mutationStatusesOf,
   type MutationStatusTarget,
   type MutationTarget,
-} from '../react-query/status/mutation-statuses.ts';
-import { queryControlsOf } from '../react-query/query/controls.ts';
-import { queryStatusesOf } from '../react-query/status/query-statuses.ts';
+} from '../react-query/status/mutation.ts';
+import { queryStatusesOf } from '../react-query/status/query.ts';
 import type { RetryControls, RetryStatus } from '../react-query/status/status.ts';
 import type { StatusStore } from '../react-query/status/store.ts';
 

@@ -7,7 +7,7 @@ import {
 } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { extendMutation } from '../react-query/mutation/definition.ts';
-import type { MutationTarget } from '../react-query/status/mutation-statuses.ts';
+import type { MutationTarget } from '../react-query/status/mutation.ts';
 
 /** What `useMutation` returns, and a target for `useMutationStatus`. */
 export type SteadyMutationResult<

@@ -4,12 +4,9 @@ import { createSteadfetch, mutationOptions, defineIdempotency } from 'steadfetch
 import { virtualTime, type VirtualTime } from 'steadfetch/testing';
 import type { SubmitResult } from 'steadfetch/react';
 import { expect, test, vi } from 'vitest';
-import { mutationControlsOf } from '../../src/react-query/mutation/controls.ts';
-import { openForm } from '../../src/form/open-form.ts';
-import {
-  mutationIdOf,
-  mutationStatusesOf,
-} from '../../src/react-query/status/mutation-statuses.ts';
+import { mutationControlsOf } from '../../src/react-query/controls.ts';
+import { openForm } from '../../src/form/form.ts';
+import { mutationIdOf, mutationStatusesOf } from '../../src/react-query/status/mutation.ts';
 import { noOrigin } from '../setup/no-origin.ts';
 
 const seed = 20_265;

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonicalise } from '../../src/lib/canonical.ts';
-import { fingerprint } from '../../src/lib/fingerprint.ts';
-import { toKept } from '../../src/form/kept-payload.ts';
+import { canonicalise, fingerprintOf } from '../../src/lib/fingerprint.ts';
+import { toKept } from '../../src/form/submission.ts';
 
-const print = (payload: unknown): Promise<string> => fingerprint('secret', payload);
+const print = (payload: unknown): Promise<string> => fingerprintOf('secret', payload);
 const form = (...entries: readonly [string, string | File][]): FormData => {
   const data = new FormData();
   for (const [name, value] of entries) data.append(name, value);
@@ -120,12 +119,14 @@ describe('a payload is known by its content', () => {
 
 describe('nothing can be guessed from a fingerprint alone', () => {
   test('under another secret it is another', async () => {
-    expect(await fingerprint('one', 'kite')).not.toBe(await fingerprint('other', 'kite'));
+    expect(await fingerprintOf('one', 'kite')).not.toBe(await fingerprintOf('other', 'kite'));
   });
 
   test('a secret is used to its end, however long it is', async () => {
     const long = 'a'.repeat(100);
-    expect(await fingerprint(`${long}1`, 'kite')).not.toBe(await fingerprint(`${long}2`, 'kite'));
+    expect(await fingerprintOf(`${long}1`, 'kite')).not.toBe(
+      await fingerprintOf(`${long}2`, 'kite'),
+    );
   });
 });
 

@@ -2,10 +2,7 @@ import { mutationOptions } from 'steadfetch';
 import { cleanup } from '@testing-library/react';
 import type { SteadyMutationContext } from 'steadfetch';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import {
-  mutationIdOf,
-  mutationStatusesOf,
-} from '../../src/react-query/status/mutation-statuses.ts';
+import { mutationIdOf, mutationStatusesOf } from '../../src/react-query/status/mutation.ts';
 import { createFormRig, type FormRig, kite } from './form-rig.tsx';
 
 const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});

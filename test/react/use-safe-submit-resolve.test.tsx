@@ -1,10 +1,7 @@
 import { cleanup } from '@testing-library/react';
 import type { ResolveContext } from 'steadfetch/react';
 import { expect, test, vi } from 'vitest';
-import {
-  mutationIdOf,
-  mutationStatusesOf,
-} from '../../src/react-query/status/mutation-statuses.ts';
+import { mutationIdOf, mutationStatusesOf } from '../../src/react-query/status/mutation.ts';
 import { createFormRig, type FormRig, kite, type Payload, type Receipt } from './form-rig.tsx';
 
 type Answer = { readonly done: Receipt } | 'not-done' | 'unknown';

@@ -5,11 +5,8 @@ import type { useRetryStatus } from 'steadfetch/react';
 import { useSafeSubmit, useMutationStatus } from 'steadfetch/react';
 import { describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
-import { mutationControlsOf } from '../../src/react-query/mutation/controls.ts';
-import {
-  mutationIdOf,
-  mutationStatusesOf,
-} from '../../src/react-query/status/mutation-statuses.ts';
+import { mutationControlsOf } from '../../src/react-query/controls.ts';
+import { mutationIdOf, mutationStatusesOf } from '../../src/react-query/status/mutation.ts';
 import { createHandle } from '../react-query/handle.ts';
 import { createRig } from '../react-query/rig.tsx';
 import { createFormRig, type FormRig, kite } from './form-rig.tsx';

@@ -14,8 +14,7 @@ import {
   useMutationStatus,
 } from 'steadfetch/react';
 import { describe, expect, test, vi } from 'vitest';
-import { mutationStatus } from '../../src/react-query/status/mutation.ts';
-import { mutationStatusesOf } from '../../src/react-query/status/mutation-statuses.ts';
+import { mutationStatus, mutationStatusesOf } from '../../src/react-query/status/mutation.ts';
 import { createHandle } from '../react-query/handle.ts';
 import { createOrderRig } from '../react-query/order-rig.tsx';
 import type { Rig } from '../react-query/rig.tsx';

@@ -5,9 +5,8 @@ import type { LiveOperation } from '../../fetch/live-operation.ts';
 import type { Operations } from '../../fetch/operations.ts';
 import { headersLimit } from '../../fetch/time-limit.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { code, type MadeBy } from '../../lib/made-by.ts';
-import { fallbackOf, showFallback, type ShownFallback } from './shown-fallback.ts';
-import { stopWatch, watchRecovery } from './when-back.ts';
+import { type MadeBy, code } from '../../lib/made-by.ts';
+import { stopWatch, watchRecovery } from './refetch.ts';
 
 /** What a fallback of a query stands on. */
 interface FallbackSource {
@@ -70,7 +69,7 @@ async function show(
   const isWanted = byQuery.get(query) === live && query.state.fetchStatus !== 'idle';
   if (data === undefined || !isWanted) return undefined;
   const note = { error, lastData, count: query.state.dataUpdateCount + 1 };
-  showFallback(query, note);
+  shown.set(query, note);
   const stop = client.getQueryCache().subscribe((event) => {
     if (event.query !== query || event.type !== 'updated') return;
     stop();
@@ -89,4 +88,21 @@ function refetchWhenBack(query: Query, live: LiveOperation, { count }: ShownFall
     const isShown = fallbackOf(watched)?.count === count;
     if (isShown && watched.isActive()) void watched.fetch().catch(() => {});
   });
+}
+
+/** The failure that a query shows a fallback for. */
+interface ShownFallback {
+  readonly error: unknown;
+  /** The last data that was none. */
+  readonly lastData: unknown;
+  /** Which one of its data it is, counted as React Query does. */
+  readonly count: number;
+}
+
+const shown = new WeakMap<Query, ShownFallback>();
+
+/** What a query shows a fallback for right now; undefined when its data are its own. */
+export function fallbackOf(query: Query | undefined): ShownFallback | undefined {
+  const note = query && shown.get(query);
+  return note?.count === query?.state.dataUpdateCount ? note : undefined;
 }

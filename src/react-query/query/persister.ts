@@ -1,30 +1,27 @@
 import type { Slot } from '../../lib/slot.ts';
 import {
-  focusManager,
-  hashKey,
   type Query,
   type QueryClient,
   type QueryFunction,
   type QueryFunctionContext,
   type QueryKey,
+  focusManager,
+  hashKey,
 } from '@tanstack/react-query';
 import { reportOf } from '../../fetch/failure-report.ts';
 import { abortedBy } from '../../fetch/call.ts';
 import type { LiveOperation, Signals } from '../../fetch/live-operation.ts';
 import type { Operations } from '../../fetch/operations.ts';
 import type { Passage } from '../../fetch/passage.ts';
-import type { Ends } from './end-with-query.ts';
+import { type Ends, showPause } from './pause.ts';
 import type { Clock, Random } from '../../lib/clock.ts';
 import type { FailureLedger } from './failure-ledger.ts';
 import { warn } from '../../fetch/warn.ts';
 import { codeOf } from '../../lib/made-by.ts';
 import type { FallbackCode } from './fallback.ts';
-import { showPause } from './pause.ts';
-import { isServer } from '../is-server.ts';
-import { instanceBehind, ownFallback, ownPolicy } from '../instance.ts';
-import type { AnyPersister, SteadyPersister } from '../steadfetch.ts';
-import type { Wake } from './wake.ts';
-import { refetchWhenBack } from './when-back.ts';
+import { isServer, instanceBehind, ownFallback, ownPolicy, instanceOfSteady } from '../instance.ts';
+import type { AnyPersister, SteadyPersister, Steadfetch } from '../steadfetch.ts';
+import { type Wake, refetchWhenBack } from './refetch.ts';
 
 /** What makes operations of queries. */
 export interface PersisterContext {
@@ -244,4 +241,29 @@ class Link {
     this.#signals.set(signal, this.live);
     return signal;
   }
+}
+
+/** The options of a query that has a persister of the app's own. */
+export interface ComposedPersister {
+  readonly persister: SteadyPersister;
+  /** As React Query has it for a query with a persister: it is asked offline, too. */
+  readonly networkMode: 'offlineFirst';
+}
+
+/**
+ * Puts a persister of the app's own inside ours, which it would otherwise replace: spread the result
+ * into a query's options, or into the default options of queries. What is stored is shown offline,
+ * too, and while the origin is down; only a request waits.
+ *
+ * @throws TypeError when its first argument is not what `createSteadfetch` returns.
+ *
+ * @example
+ * ```ts
+ * const own = composePersister(steady, (queryFn, context) => queryFn(context));
+ * useQuery({ queryKey, queryFn, ...own });
+ * ```
+ */
+export function composePersister(steady: Steadfetch, persister: AnyPersister): ComposedPersister {
+  const { persist } = instanceOfSteady(steady, 'composePersister');
+  return { persister: persist(persister), networkMode: 'offlineFirst' };
 }

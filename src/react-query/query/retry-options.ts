@@ -5,24 +5,10 @@ import { warn } from '../../fetch/warn.ts';
 import { type Clock, maxTimerMs } from '../../lib/clock.ts';
 import type { PolicyOptions } from '../../policy/options.ts';
 import type { FailureLedger } from './failure-ledger.ts';
-import { isServer } from '../is-server.ts';
+import { isServer } from '../instance.ts';
+import type { RetryPair } from '../steadfetch.ts';
 import { tellChange } from '../mutation/execution.ts';
-import type { Wake } from './wake.ts';
-
-/** React Query's two questions about a failure. */
-export interface RetryPair {
-  readonly retry: (failureCount: number, error: unknown) => boolean;
-  readonly retryDelay: (failureCount: number, error: unknown) => number;
-}
-
-/**
- * The same two functions, typed as the simpler things that React Query takes in their place. Spread
- * into a query or a mutation, the functions would make the type of its errors `unknown`.
- */
-export interface SpreadRetryPair {
-  readonly retry: boolean;
-  readonly retryDelay: number;
-}
+import type { Wake } from './refetch.ts';
 
 /** What decisions on failures in React Query stand on. */
 export interface RetryPairContext {

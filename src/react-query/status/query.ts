@@ -1,9 +1,37 @@
-import type { Query } from '@tanstack/react-query';
+import type { Query, QueryClient } from '@tanstack/react-query';
+import { type StatusStore, createStatusStore, storesByClient } from './store.ts';
 import { reportOf } from '../../fetch/failure-report.ts';
-import { attemptsAllowed } from './attempts-allowed.ts';
-import { fallbackOf } from '../query/shown-fallback.ts';
+import {
+  type RetryStatus,
+  attemptsAllowed,
+  pausedAtOnce,
+  pauseReason,
+  idle,
+  waitOf,
+} from './status.ts';
+import { fallbackOf } from '../query/fallback.ts';
 import type { Instance } from '../instance.ts';
-import { pausedAtOnce, pauseReason, idle, type RetryStatus, waitOf } from './status.ts';
+
+/** The statuses of the queries of a client, each by its `queryHash`. */
+export const queryStatusesOf: (client: QueryClient, operation: string) => StatusStore<Query> =
+  /* @__PURE__ */ storesByClient((client, instance) =>
+    createStatusStore<Query>(instance, ({ refresh }) => {
+      const queries = client.getQueryCache();
+      return {
+        find: (hash) => queries.get(hash),
+        read: (query, before) => queryStatus(query, instance, before),
+        start: () => [
+          queries.subscribe(({ query }) => refresh(query.queryHash)),
+          // A retry starts without an event of React Query.
+          instance.emitter.subscribe(({ type, operation: { queryKey, attempt } }) => {
+            const isChange = type === 'pause:start' || type === 'pause:end';
+            if (!isChange && (type !== 'attempt:start' || attempt === 1)) return;
+            if (queryKey) refresh(client.defaultQueryOptions({ queryKey }).queryHash);
+          }),
+        ],
+      };
+    }),
+  );
 
 /** The status of a query, from React Query's state and the newest operation behind it. */
 export function queryStatus(

@@ -9,11 +9,8 @@ import {
 } from 'steadfetch';
 import { virtualTime, type VirtualTime } from 'steadfetch/testing';
 import { expect, test, vi } from 'vitest';
-import { mutationControlsOf } from '../../../src/react-query/mutation/controls.ts';
-import {
-  mutationIdOf,
-  mutationStatusesOf,
-} from '../../../src/react-query/status/mutation-statuses.ts';
+import { mutationControlsOf } from '../../../src/react-query/controls.ts';
+import { mutationIdOf, mutationStatusesOf } from '../../../src/react-query/status/mutation.ts';
 import { noOrigin } from '../../setup/no-origin.ts';
 
 const seed = 77_001;

@@ -1,0 +1,170 @@
+import type { Query, Mutation } from '@tanstack/react-query';
+import { SteadfetchError, NotSentError } from '../fetch/errors.ts';
+import { type FailureReport, reportOf } from '../fetch/failure-report.ts';
+import type { LiveOperation } from '../fetch/live-operation.ts';
+import { type Operations, view } from '../fetch/operations.ts';
+import { type Failure, failures } from '../policy/outcome.ts';
+import { queryStatus } from './status/query.ts';
+import type { Instance } from './instance.ts';
+import { replaceFetch } from './query/refetch.ts';
+import type { RetryControls } from './status/status.ts';
+import type { StatusStore } from './status/store.ts';
+import { warn } from '../fetch/warn.ts';
+import { definitionBehind } from './mutation/definition.ts';
+import { type MutationRun, refuseRun, runOf } from './mutation/execution.ts';
+import { enterDecision } from '../fetch/enter-decision.ts';
+import type { Decision } from '../policy/decide.ts';
+
+/** The controls of the query with this hash. */
+export function queryControlsOf(store: StatusStore<Query>, hash: string): RetryControls {
+  const act = (control: typeof retryQuery) => (): void => {
+    const query = store.find(hash);
+    if (query) control(query, store.instance);
+  };
+  return { retryNow: act(retryQuery), cancel: act(cancelQuery) };
+}
+
+function retryQuery(query: Query, instance: Instance): void {
+  const { status } = queryStatus(query, instance);
+  const live = instance.byQuery.get(query);
+  const pauses = live?.pauses ?? [];
+  for (const { go } of pauses) go();
+  if (pauses.length > 0) return;
+  if (status !== 'waiting' && status !== 'failed' && status !== 'paused') return;
+  // The operation that follows takes that over.
+  if (live) live.isUrged = true;
+  // One attempt whatever is known of the network; the next one is paused again.
+  replaceFetch(query, status === 'paused' ? { networkMode: 'offlineFirst' } : undefined);
+}
+
+function cancelQuery(query: Query, instance: Instance): void {
+  const { byQuery, operations } = instance;
+  const live = byQuery.get(query);
+  const { status, lastError } = queryStatus(query, instance);
+  if (status !== 'waiting' && status !== 'paused' && status !== 'sending') return;
+  // Its end is on its way.
+  const isCancelled = live?.decision?.reason === 'cancelled';
+  if (isCancelled && query.state.fetchStatus === 'fetching') return;
+  const under =
+    live && live.phase !== 'ended'
+      ? live
+      : operations.begin('query', { attempt: 0 }, query.queryKey);
+  byQuery.set(query, under);
+  const error: unknown = lastError ?? cancelledError(under);
+  endCancelled(operations, under, error, reportOf(error, instance.clock.now()));
+  // React Query's own cancel leaves a query without data pending and idle, and one that is
+  // suspended then fetches again by itself: so it ends as a failure.
+  replaceFetch(
+    query,
+    { retry: false, retryDelay: 0, networkMode: 'always' },
+    Promise.reject(error),
+  );
+}
+
+function cancelledError(live: LiveOperation): SteadfetchError {
+  return new SteadfetchError('The query was cancelled before an attempt had ended.', {
+    operation: view(live, {}),
+    outcome: failures.aborted,
+  });
+}
+
+/** The controls of the mutation with this id. */
+export function mutationControlsOf(store: StatusStore<Mutation>, id: string): RetryControls {
+  const act = (control: typeof cancelMutation) => (): void => {
+    const mutation = store.find(id);
+    if (!mutation) return;
+    if (definitionBehind(mutation.options.mutationFn)) control(mutation, store.instance);
+    else if (process.env.NODE_ENV !== 'production') warnOfPlain(store.instance);
+  };
+  return { retryNow: act(retryMutation), cancel: act(cancelMutation) };
+}
+
+function warnOfPlain({ operations }: Instance): void {
+  warn(
+    operations,
+    'plain controls',
+    `Retry now and Cancel do nothing for a plain mutation: React Query can neither end its wait nor ` +
+      `abort it. Make it with mutationOptions.`,
+  );
+}
+
+/** Ends the wait or the pause of a mutation of ours. */
+function retryMutation(mutation: Mutation): void {
+  const live = runOf(mutation)?.live;
+  if (!live) return;
+  for (const { go } of live.pauses) go();
+  if (live.phase !== 'waiting') return;
+  live.isUrged = true;
+  live.skip?.();
+}
+
+/** Ends a mutation of ours, whatever it is at. */
+export function cancelMutation(mutation: Mutation, { clock }: Instance): void {
+  const definition = definitionBehind(mutation.options.mutationFn);
+  if (!definition || mutation.state.status !== 'pending') return;
+  const { operations, wasSent = () => false } = definition;
+  const run = runOf(mutation);
+  const live = run?.live ?? operations.begin('mutation', { attempt: 0 });
+  if (live.phase === 'ended') return;
+  const own = whyCancelled(live, run, wasSent());
+  const error: unknown = own ?? live.lastError;
+  const report = own
+    ? { failure: own.outcome, method: own.operation.method }
+    : reportOf(error, clock.now());
+  endCancelled(operations, live, error, report);
+  if (run) run.cancel(error);
+  else refuseBeforeTurn(mutation, error);
+}
+
+/** Nothing when it ends in the error that it has. */
+function whyCancelled(
+  live: LiveOperation,
+  run: MutationRun | undefined,
+  wasSent: boolean,
+): SteadfetchError | undefined {
+  if (run?.isOut()) return cutOff(run);
+  return !run || (live.attempt === 1 && live.phase === 'paused')
+    ? notSent(live, wasSent)
+    : undefined;
+}
+
+/** What was sent before is not undone by that. */
+function notSent(live: LiveOperation, wasSent: boolean): NotSentError {
+  const message = 'The mutation was cancelled before anything was sent.';
+  const outcome: Failure = { kind: 'aborted', processed: wasSent ? 'unknown' : 'no' };
+  return new NotSentError(message, { operation: view(live, {}), outcome });
+}
+
+function cutOff({ live, isReading }: MutationRun): SteadfetchError {
+  const message =
+    'The mutation was cancelled while it was under way. Whether it was done is not known.';
+  return new SteadfetchError(message, {
+    operation: view(live, isReading() ? { method: 'GET' } : {}),
+    outcome: failures.aborted,
+    cause: live.lastError,
+  });
+}
+
+/** It waits behind another of its scope: there it is taken out of the row, to end at once. */
+function refuseBeforeTurn(mutation: Mutation, error: unknown): void {
+  refuseRun(mutation, error);
+  const { options } = mutation;
+  const { scope: _, ...free } = options;
+  // Without its scope for this one question; for good, it would never leave the scope's list.
+  mutation.setOptions(free);
+  void mutation.continue().catch(() => {});
+  mutation.setOptions(options);
+}
+
+/** Ends an operation, which the user has cancelled, with this error. */
+function endCancelled(
+  operations: Operations,
+  live: LiveOperation,
+  error: unknown,
+  report: FailureReport,
+): void {
+  const decision: Decision = { kind: 'stop', reason: 'cancelled', retryAt: undefined };
+  enterDecision(live, error, report, decision);
+  operations.emit(live, { type: 'decision', failure: failures.aborted, decision, error });
+  operations.end(live, 'cancelled');
+}
