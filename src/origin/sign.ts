@@ -1,4 +1,4 @@
-import type { Outcome } from '../policy/outcome.ts';
+import { isUnavailable, type Outcome } from '../policy/outcome.ts';
 
 /** What an attempt showed about the health of its endpoint and origin. */
 export type Sign =
@@ -24,7 +24,7 @@ export function signOf(outcome: Outcome): Sign {
     case 'network':
       return 'outage';
     case 'http':
-      return [500, 502, 503, 504].includes(outcome.status) ? 'outage' : 'alive';
+      return outcome.status === 500 || isUnavailable(outcome.status) ? 'outage' : 'alive';
     default:
       return 'nothing';
   }

@@ -2,7 +2,7 @@ import type { Random } from '../lib/clock.ts';
 import { backoffDelay } from './backoff.ts';
 import type { Operation, RetryReason } from './operation.ts';
 import type { Policy } from './options.ts';
-import type { Failure } from './outcome.ts';
+import { type Failure, isUnavailable } from './outcome.ts';
 
 /** Why an operation ends with its failure. */
 export type StopReason =
@@ -140,9 +140,6 @@ const statusReasons: Readonly<Record<number, RetryReason>> = {
   425: 'too-early',
   429: 'rate-limited',
   500: 'internal-error',
-  502: 'unavailable',
-  503: 'unavailable',
-  504: 'unavailable',
 };
 
 /** Why this failure could be worth another attempt, whatever the method; undefined when it is not. */
@@ -154,7 +151,7 @@ function whyRetry(failure: Failure): RetryReason | undefined {
   const { status, retryAfterMs } = failure;
   // Retry-After makes a 413 temporary (RFC 9110 §15.5.14), and a 500 something the server expects.
   if (retryAfterMs !== undefined && (status === 413 || status === 500)) return 'unavailable';
-  return statusReasons[status];
+  return isUnavailable(status) ? 'unavailable' : statusReasons[status];
 }
 
 type NotSent = 'paused-too-long' | 'over-budget' | 'expired';

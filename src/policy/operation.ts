@@ -12,7 +12,7 @@ export type RetryReason =
   | 'too-early'
   /** 429. */
   | 'rate-limited'
-  /** 502, 503, 504, and 413 or 500 with Retry-After. */
+  /** 502, 503, 504, 520 to 524, 529, 530, and 413 or 500 with Retry-After. */
   | 'unavailable'
   /** A 500 without Retry-After, at most once. */
   | 'internal-error'

@@ -94,17 +94,32 @@ export type HttpFailure = Extract<Failure, { readonly kind: 'http' }>;
  * proxies answer it for complete ones too; a 5xx proves nothing either way, a 503 included.
  */
 export function classifyAnswer(answer: Answer, nowMs: number, inProgress: boolean): HttpFailure {
-  const retryAfter = answer.header('retry-after');
-  const retryAfterMs = retryAfter
-    ? parseRetryAfter(retryAfter, { nowMs, dateHeader: answer.header('date') })
-    : undefined;
   return {
     kind: 'http',
     status: answer.status,
-    retryAfterMs,
+    retryAfterMs: readRetryAfter(answer, nowMs),
     inProgress,
     processed: inProgress ? 'unknown' : processedBy(answer.status),
   };
+}
+
+/** Retry-After and, more exact where they are sent, two headers like it: in milliseconds (Azure, OpenAI). */
+function readRetryAfter({ header }: Answer, nowMs: number): number | undefined {
+  for (const name of ['retry-after-ms', 'x-ms-retry-after-ms']) {
+    const value = header(name);
+    if (value && /^\d{1,15}(\.\d+)?$/.test(value)) return Math.ceil(Number(value));
+  }
+  const value = header('retry-after');
+  return value ? parseRetryAfter(value, { nowMs, dateHeader: header('date') }) : undefined;
+}
+
+/**
+ * Whether a status is that of a server in trouble, or of a gateway that does not reach it: also
+ * Cloudflare's 520 to 524 and 530, and 529, which APIs send when they are overloaded.
+ * @see https://developers.cloudflare.com/support/troubleshooting/http-status-codes/cloudflare-5xx-errors/
+ */
+export function isUnavailable(status: number): boolean {
+  return [502, 503, 504, 520, 521, 522, 523, 524, 529, 530].includes(status);
 }
 
 function processedBy(status: number): Processed {

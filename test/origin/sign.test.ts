@@ -11,13 +11,16 @@ const http = (status: number): Outcome => ({
 });
 const statuses = Array.from({ length: 400 }, (_, index) => 200 + index);
 
-test('of all statuses only 500, 502, 503 and 504 look like an outage', () => {
+/** Those of a gateway, Cloudflare's among them, and of a server in trouble. */
+const ofOutage = [500, 502, 503, 504, 520, 521, 522, 523, 524, 529, 530];
+
+test('of all statuses only those of a gateway, 500, 503 and 529 look like an outage', () => {
   const outages = statuses.filter((status) => signOf(http(status)) === 'outage');
-  expect(outages).toEqual([500, 502, 503, 504]);
+  expect(outages).toEqual(ofOutage);
 });
 
 test('every other failed status is an answer, and no success', () => {
-  const others = statuses.filter((status) => ![500, 502, 503, 504].includes(status));
+  const others = statuses.filter((status) => !ofOutage.includes(status));
   for (const status of others) {
     expect(signOf(http(status))).toBe('alive');
   }

@@ -45,7 +45,12 @@ export const statusTable: readonly StatusRow[] = [
   row([500, 500], 'given', 'retry: unavailable', unsure),
   row([501, 501], 'either', never, never),
   row([502, 504], 'either', 'retry: unavailable', unsure),
-  row([505, 599], 'either', never, never),
+  row([505, 519], 'either', never, never),
+  // Cloudflare's.
+  row([520, 524], 'either', 'retry: unavailable', unsure),
+  row([525, 528], 'either', never, never),
+  row([529, 530], 'either', 'retry: unavailable', unsure),
+  row([531, 599], 'either', never, never),
 ];
 
 /** What a failure without an error status is answered with, for each kind of operation. */

@@ -95,6 +95,18 @@ describe('Retry-After', () => {
     (status) => expect(retryAfterMs({ 'retry-after': '7' }, status)).toBe(7000),
   );
 
+  test.each([
+    ['retry-after-ms', '1500.2', 1501],
+    ['x-ms-retry-after-ms', '250', 250],
+  ])('%s says it in milliseconds, and comes before it', (name, value, ms) => {
+    expect(retryAfterMs({ [name]: value, 'retry-after': '7' })).toBe(ms);
+  });
+
+  test.each(['', '-1', '1e3', '0x10', 'soon', '1500, 20', '9'.repeat(16)])(
+    'a retry-after-ms of %j is ignored',
+    (value) => expect(retryAfterMs({ 'retry-after-ms': value, 'retry-after': '7' })).toBe(7000),
+  );
+
   test.each([null, undefined])('a header reader that returns %s has none', (none) => {
     const failure = classifyAnswer({ status: 503, header: () => none }, nowMs, false);
     expect(failure).toMatchObject({ status: 503, retryAfterMs: undefined });
