@@ -1,6 +1,6 @@
 export type { ApiProfile } from './fetch/api-profile.ts';
 export type { CheckOptions, ConnectivityOptions } from './connectivity/check.ts';
-export type { SteadyFetch } from './fetch/create-fetch.ts';
+export type { RawFetch, SteadyFetch } from './fetch/create-fetch.ts';
 export type { Expected } from './fetch/expected-content.ts';
 export type { SteadyInit } from './fetch/steady-init.ts';
 export {

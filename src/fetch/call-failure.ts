@@ -13,11 +13,17 @@ import { view } from './operations.ts';
 import { isDemanding, readParts, shown } from './request-parts.ts';
 import { ifSlow } from './time-limit.ts';
 
-/** Enters what an error means, and tells of it. */
+/** Enters what an error means, or an answer that is handed to another client, and tells of it. */
 export function note<E>(call: Call, error: E, failure: Failure, response?: Response): E {
-  const { live, name } = call.facts;
+  const { live, name, isRaw } = call.facts;
+  const isAborted = failure.kind === 'aborted';
   if (failure.processed !== 'no') (live.unsure ??= new Set()).add(name);
-  reportFailure(error, { ...call.facts, failure });
+  if (process.env.NODE_ENV !== 'production' && !isAborted)
+    (live.failedRequests ??= new Set()).add(name);
+  const report = { ...call.facts, failure };
+  reportFailure(error, report);
+  // A client aborts at its own time limit, too, and then nobody knows what its error means.
+  if (isRaw) live.raw = isAborted ? undefined : { attempt: live.attempt, report };
   tell(call, failure, error, response);
   return error;
 }
@@ -35,7 +41,6 @@ export function fail(
   details: { readonly response?: Response | undefined; readonly cause?: unknown },
 ): Error {
   const { live, name } = call.facts;
-  if (process.env.NODE_ENV !== 'production') (live.failedRequests ??= new Set()).add(name);
   const operation = view(live, call.facts);
   return note(
     call,

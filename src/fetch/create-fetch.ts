@@ -57,7 +57,31 @@ import { warn } from './warn.ts';
  */
 export type SteadyFetch = (input: RequestInfo | URL, init?: SteadyInit) => Promise<Response>;
 
-export function createFetch(context: FetchContext): SteadyFetch {
+/**
+ * The same attempt for another client: a fetch that resolves on every status, as that of the
+ * environment does. Give it to whatever takes a `fetch`: ky, ofetch, openapi-fetch, a GraphQL client.
+ *
+ * What the status means is known all the same: to the health of its endpoint, and to whoever decides on
+ * the error that the client makes of it. Otherwise it does as `steady.fetch` does.
+ *
+ * @throws what `steady.fetch` throws, but never an HttpError.
+ *
+ * @example
+ * ```ts
+ * const plain = { fetch: steady.rawFetch };
+ * const response = await plain.fetch('/api/report');
+ * if (response.status === 404) askTheUser();
+ * ```
+ */
+export type RawFetch = SteadyFetch;
+
+/** Both faces of one attempt. */
+export interface Fetches {
+  readonly fetch: SteadyFetch;
+  readonly rawFetch: RawFetch;
+}
+
+export function createFetch(context: FetchContext): Fetches {
   const { operations } = context;
   let lastRequest = 0;
 
@@ -137,11 +161,15 @@ export function createFetch(context: FetchContext): SteadyFetch {
     }
   };
 
-  return async function steadyFetch(input, given) {
+  const attempt = async (
+    isRaw: boolean,
+    input: RequestInfo | URL,
+    given: SteadyInit | undefined,
+  ): Promise<Response> => {
     const members = readInit('steady.fetch', given);
     const parts = readParts(input, members);
     const init = keepReferrer(parts.request, members);
-    const facts = gather(context, parts, init);
+    const facts = gather(context, parts, init, isRaw);
     const { attemptLimit } = facts.live;
     const endRequest = attemptLimit?.beginRequest();
     try {
@@ -151,13 +179,22 @@ export function createFetch(context: FetchContext): SteadyFetch {
       throw error;
     }
   };
+  return {
+    fetch: (input, init) => attempt(false, input, init),
+    rawFetch: (input, init) => attempt(true, input, init),
+  };
 }
 
 /** Nobody needs to know how a request ended that no server was asked by. */
 const atNoGate: Settle = () => {};
 
 /** What is known of a request before it goes anywhere. */
-function gather(context: FetchContext, parts: RequestParts, init: JsonSteadyInit): SentFacts {
+function gather(
+  context: FetchContext,
+  parts: RequestParts,
+  init: JsonSteadyInit,
+  isRaw: boolean,
+): SentFacts {
   const { method, url, signal } = parts;
   const callPolicy =
     init.timeout === undefined ? init.policy : { ...init.policy, timeout: init.timeout };
@@ -180,6 +217,7 @@ function gather(context: FetchContext, parts: RequestParts, init: JsonSteadyInit
     apiPolicy: api?.policy,
     callPolicy,
     expect: init.expect ?? api?.expect ?? init.defaultExpect,
+    isRaw,
   };
 }
 

@@ -2,6 +2,7 @@ import { createSlot } from '../lib/slot.ts';
 import type { Failure } from '../policy/outcome.ts';
 import { type Call, endCall, untilStopped } from './call.ts';
 import { failed, notParsed } from './call-failure.ts';
+import { copyReport } from './failure-report.ts';
 import { noLimit, setLimit } from './time-limit.ts';
 
 /** What the readers of a guarded Response need. */
@@ -104,7 +105,7 @@ function createPrototype(native: Response): object {
       const { body, broken: _, ...guard } = guardOf(this);
       if (body?.locked) throw locked('clone');
       guard.shared.open++;
-      return guardResponse(super.clone() as Response, guard);
+      return copyReport(this, guardResponse(super.clone() as Response, guard));
     },
     get body() {
       const guard = guardOf(this);

@@ -4,6 +4,7 @@ import type { Pause } from '../origin/wait-queue.ts';
 import type { Decision } from '../policy/decide.ts';
 import type { OperationRef, RetryReason } from '../policy/operation.ts';
 import type { Policy, PolicyOptions } from '../policy/options.ts';
+import type { FailureReport } from './failure-report.ts';
 import type { Intent, Steps } from './intent.ts';
 
 /** An attempt that waits at a gate, before it is sent. */
@@ -101,6 +102,8 @@ export interface LiveOperation {
   /** The app's own `retry` may go on where the policy stops: it ends when its query does. */
   endsWithQuery: boolean | undefined;
   lastError?: unknown;
+  /** The latest request of another client, where it has failed: the error may say nothing of it. */
+  raw: { readonly attempt: number; readonly report: FailureReport } | undefined;
   /** What its failures in React Query are entered in, and whether it was asked about the last one. */
   ledger: object | undefined;
   isAsked: boolean;

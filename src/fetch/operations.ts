@@ -194,6 +194,7 @@ export function createOperations(environment: Environment): Operations {
       paidFor: 1,
       decision: undefined,
       lastError: undefined,
+      raw: undefined,
       ledger: undefined,
       isAsked: false,
       onChange: undefined,
@@ -232,7 +233,7 @@ export function createOperations(environment: Environment): Operations {
     policyOf,
     conclude(live, error) {
       const nowMs = clock.now();
-      const report = reportOf(error, nowMs);
+      const report = reportWithin(live, error, nowMs);
       const isAbort = live.abort && live.abort.reason === error;
       const failure = isAbort ? failures.aborted : report.failure;
       const decision = judge(live, report, failure, nowMs);
@@ -255,6 +256,13 @@ export function createOperations(environment: Environment): Operations {
 
 const waitFor = (decision: Decision, delayMs: number, nowMs: number): Decision =>
   ({ ...decision, delayMs, retryAt: nowMs + delayMs }) as Decision;
+
+/** What is known of an error that an attempt has ended in: by itself, or by the request that it was made of. */
+function reportWithin(live: LiveOperation, error: unknown, nowMs: number): FailureReport {
+  const own = reportOf(error, nowMs);
+  const { raw } = live;
+  return own.failure.kind === 'error' && raw?.attempt === live.attempt ? { ...raw.report } : own;
+}
 
 /** The operation as the policy, `shouldRetry` and errors see it: a value that no longer changes. */
 export function view(live: LiveOperation, facts: RequestFacts): Operation {

@@ -52,6 +52,8 @@ export interface SentFacts extends RequestFacts {
   readonly own: string | undefined;
   /** What a good answer must be. */
   readonly expect: Expected | undefined;
+  /** Another client sends it, and makes its own error of a status. */
+  readonly isRaw: boolean;
   /** Known once it has been given its key. */
   keyed: boolean;
   /** Then: what it is one attempt of. */
@@ -142,7 +144,7 @@ export function createPassage(
       const retryAfterMs = isFailure ? outcome.retryAfterMs : undefined;
       // First: a probe that is told to wait must release nobody.
       // Retry-After takes precedence (draft-ietf-httpapi-ratelimit-headers).
-      if (response && retryAfterMs !== undefined && [429, 503].includes(response.status)) {
+      if (response && retryAfterMs !== undefined && [429, 503, 529].includes(response.status)) {
         const { maxRetryAfterMs } = context.operations.policyOf(live, facts);
         // Longer than that, it is for the call that was told alone, which stops.
         if (retryAfterMs <= maxRetryAfterMs) gate.pause(limitScope, retryAfterMs);

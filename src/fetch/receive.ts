@@ -1,6 +1,6 @@
 import type { Failure } from '../policy/outcome.ts';
 import { type Call, endCall, tell } from './call.ts';
-import { fail } from './call-failure.ts';
+import { fail, note } from './call-failure.ts';
 import { succeeded } from './classify-response.ts';
 import { HttpError, UnexpectedContentError } from './errors.ts';
 import { shownType } from './expected-content.ts';
@@ -13,11 +13,11 @@ import { setLimit } from './time-limit.ts';
 /**
  * Hands out an answer whose body is watched.
  *
- * @throws HttpError when it says that the request failed.
+ * @throws HttpError when it says that the request failed, unless another client reads its status.
  */
 export function accept(call: Call, response: Response, failure: Failure | undefined): Response {
   const { context, facts, idleMs, keyed, limit } = call;
-  const { live, method, name } = facts;
+  const { live, method, name, isRaw } = facts;
   const { status } = response;
   if (idleMs) setLimit(call, limit);
   // Nothing more comes. `body` is asked for of failures only, for it costs the making of a stream.
@@ -30,6 +30,7 @@ export function accept(call: Call, response: Response, failure: Failure | undefi
   if (call.caller && limit.dueAt === Infinity) endWhenUnread(call, response);
   if (failure) {
     if (process.env.NODE_ENV !== 'production') hintAtCors(context.operations, facts.url, response);
+    if (isRaw && failure.kind === 'http') return note(call, response, failure, response);
     const answered = `${status} ${response.statusText}`.trimEnd();
     throw failure.kind === 'http'
       ? fail(call, HttpError, answered, failure, { response })
@@ -38,6 +39,7 @@ export function accept(call: Call, response: Response, failure: Failure | undefi
         });
   }
   keyed?.succeed();
+  live.raw = undefined;
   // Whatever fails after it does not undo it.
   if (weightOf(facts)) (live.unsure ??= new Set()).add(name);
   tell(call, succeeded(status), undefined, response);

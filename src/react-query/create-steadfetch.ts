@@ -125,7 +125,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
       ledger.resume({ request }) ??
       operations.begin('call', { request, isSingle: true }),
   };
-  const fetch = createFetch(context);
+  const { fetch, rawFetch } = createFetch(context);
   const instance = {
     ...context,
     fetch,
@@ -156,6 +156,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
 
   const steady: Steadfetch = {
     fetch,
+    rawFetch,
     json: createJson(fetch),
     defaultOptions: { queries: queryOptions(), mutations: mutationOptions() },
     // The same functions under a simpler type: see SpreadRetryPair.

@@ -1,6 +1,6 @@
 import type { Query, QueryFunction, QueryFunctionContext, QueryKey } from '@tanstack/react-query';
 import type { ApiProfile } from '../fetch/api-profile.ts';
-import type { SteadyFetch } from '../fetch/create-fetch.ts';
+import type { RawFetch, SteadyFetch } from '../fetch/create-fetch.ts';
 import type { Listener } from '../fetch/events.ts';
 import type { SteadyJson } from '../fetch/json.ts';
 import type { OriginOptions } from '../origin/options.ts';
@@ -92,6 +92,8 @@ export type MutationPolicyOptions = Omit<PolicyOptions, 'timeout'>;
 /** A Steadfetch instance: usually one per app. */
 export interface Steadfetch {
   readonly fetch: SteadyFetch;
+  /** The same for another client, such as ky or a GraphQL client: it resolves on every status. */
+  readonly rawFetch: RawFetch;
   readonly json: SteadyJson;
   /** For `new QueryClient({ defaultOptions })`. */
   readonly defaultOptions: {

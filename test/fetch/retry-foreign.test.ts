@@ -71,6 +71,42 @@ test.each<[string, unknown]>([
   expect(await attemptsAt(thrown, options)).toEqual({ attempts: 2, tookMs: 21_000 });
 });
 
+/** What interceptors and house styles make of an answer. */
+const rewritten: readonly (readonly [string, (status: number, of: Headers) => unknown])[] = [
+  ['{ status, message }', (status) => ({ status, message: 'no' })],
+  ['{ statusCode }', (statusCode) => ({ statusCode })],
+  ['{ status, headers }', (status, of) => ({ status, headers: of })],
+  ['a cause', (status) => new Error('no', { cause: { response: { status, headers: {} } } })],
+  ['networkError', (statusCode) => ({ networkError: { statusCode } })],
+  ['meta.response', (status) => ({ meta: { response: new Response(null, { status }) } })],
+];
+
+test.each(rewritten)('%s: a 404 is not retried, and a 503 is', async (_, make) => {
+  const options = { idempotent: true, maxRetries: 1 };
+  expect((await attemptsAt(make(404, headers), options)).attempts).toBe(1);
+  expect((await attemptsAt(make(503, headers), options)).attempts).toBe(2);
+});
+
+test.each([
+  ['ERR_NETWORK', 4],
+  ['ECONNABORTED', 4],
+  ['ETIMEDOUT', 4],
+  ['ERR_CANCELED', 1],
+])('axios without an answer, %s: %i attempts', async (code, attempts) => {
+  expect((await attemptsAt({ code }, { idempotent: true })).attempts).toBe(attempts);
+});
+
+test('a ring of causes is read to no end', async () => {
+  const ring: { cause?: unknown } = {};
+  ring.cause = { cause: ring };
+  expect((await attemptsAt(ring, { idempotent: true, maxRetries: 1 })).attempts).toBe(2);
+});
+
+test.each([200, 99, 600, 1_000, Number.NaN, '503'])(
+  'a status of %j is none: nothing is known',
+  async (status) => expect((await attemptsAt({ status })).attempts).toBe(1),
+);
+
 test('a status that would be the same again is not retried', async () => {
   for (const status of [400, 401, 404, 422, 501]) {
     const thrown = new Response(null, { status });

@@ -72,7 +72,7 @@ describe.each([
   });
 });
 
-test('an axios error without an answer is an unknown failure, and a query asks again', async () => {
+test('an axios error without an answer is a network failure, and a query asks again', async () => {
   const rig = createRig();
   const error = Object.assign(new Error('Network Error'), { code: 'ERR_NETWORK', config: {} });
   expect(await runsOf(rig, error, error, error, error)).toEqual([0, 500, 1500, 3500]);
