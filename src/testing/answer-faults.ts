@@ -1,4 +1,3 @@
-import { HttpResponse } from 'msw';
 import { reject, requireWhole } from '../lib/check.ts';
 import { systemClock } from '../lib/clock.ts';
 import {
@@ -42,7 +41,7 @@ export function failTimes(times: number, status: number, init: ErrorAnswerInit =
   return createFault({
     description: describeTimes(times, (requests) => `answers ${status} to ${requests}`),
     answer: (_request, count) =>
-      count > times ? undefined : new HttpResponse(body, { status, headers }),
+      count > times ? undefined : new Response(body, { status, headers }),
   });
 }
 
@@ -92,7 +91,7 @@ export function rateLimited(options: RateLimitedOptions): Fault {
       if (now >= endsAt) return undefined;
       const retryAfter =
         as === 'date' ? imfFixdate(roundUpToSecond(endsAt)) : `${Math.ceil((endsAt - now) / 1000)}`;
-      return new HttpResponse(null, {
+      return new Response(null, {
         status,
         headers: { 'Retry-After': retryAfter, Date: imfFixdate(now) },
       });
@@ -143,7 +142,7 @@ export function flaky({ ratio, seed, status = 503 }: FlakyOptions): Fault {
   let random = seededRandom(seed);
   return createFault({
     description: `answers ${status} to a share of ${ratio} of the requests, chosen by seed ${seed}`,
-    answer: () => (random() < ratio ? new HttpResponse(null, { status }) : undefined),
+    answer: () => (random() < ratio ? new Response(null, { status }) : undefined),
     reset: () => {
       random = seededRandom(seed);
     },

@@ -1,4 +1,3 @@
-import { HttpResponse } from 'msw';
 import { reject, requireWhole } from '../lib/check.ts';
 import { maxTimerMs, systemClock } from '../lib/clock.ts';
 import { createFault, describeTimes, type Fault, requireTimes, type TimesOption } from './fault.ts';
@@ -21,7 +20,7 @@ export function networkError({ times = Infinity }: TimesOption = {}): Fault {
   requireTimes('networkError', times);
   return createFault({
     description: describeTimes(times, (requests) => `breaks the connection of ${requests}`),
-    answer: (_request, count) => (count > times ? undefined : HttpResponse.error()),
+    answer: (_request, count) => (count > times ? undefined : Response.error()),
   });
 }
 
@@ -76,7 +75,7 @@ export function cutBody(options: CutBodyOptions = {}): Fault {
     answer: (_request, count) =>
       count > times
         ? undefined
-        : new HttpResponse(breakAfter(bytes.slice(0, afterBytes)), { status, headers }),
+        : new Response(breakAfter(bytes.slice(0, afterBytes)), { status, headers }),
   });
 }
 
@@ -135,7 +134,7 @@ export function hang({ times = Infinity }: TimesOption = {}): Fault {
     answer: async (request, count) => {
       if (count > times) return undefined;
       await waits.wait(request.signal);
-      return HttpResponse.error();
+      return Response.error();
     },
     reset: waits.endAll,
   });
@@ -176,7 +175,7 @@ export function slow({ delayMs }: SlowOptions): Fault {
     answer: async (request) => {
       const elapsed = await waits.wait(request.signal, delayMs);
       // Nobody reads this answer. It keeps MSW from going on to the next handler.
-      return elapsed ? undefined : HttpResponse.error();
+      return elapsed ? undefined : Response.error();
     },
     reset: waits.endAll,
   });

@@ -1,5 +1,20 @@
 import { systemClock } from '../lib/clock.ts';
 
+/** What shows virtual time. Methods that an environment lacks are skipped. */
+export const virtualMethods = [
+  'setTimeout',
+  'clearTimeout',
+  'setInterval',
+  'clearInterval',
+  'Date',
+  'Intl',
+  'performance',
+  'requestAnimationFrame',
+  'cancelAnimationFrame',
+  'requestIdleCallback',
+  'cancelIdleCallback',
+] as const;
+
 /**
  * The part of Vitest's `vi` that virtual time uses. It is an argument, so that the package does not import
  * Vitest.
@@ -7,7 +22,7 @@ import { systemClock } from '../lib/clock.ts';
 export interface FakeTimers {
   useFakeTimers(config: {
     now: number;
-    toNotFake: ('nextTick' | 'queueMicrotask' | 'setImmediate' | 'clearImmediate')[];
+    toFake: (typeof virtualMethods)[number][];
     shouldClearNativeTimers: boolean;
   }): unknown;
   useRealTimers(): unknown;

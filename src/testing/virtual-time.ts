@@ -1,6 +1,6 @@
 import { type Clock, maxTimerMs, systemClock } from '../lib/clock.ts';
 import { reject, requireWhole } from '../lib/check.ts';
-import { type FakeTimers, installJest, stepToNextTimer } from './fake-timers.ts';
+import { type FakeTimers, installJest, stepToNextTimer, virtualMethods } from './fake-timers.ts';
 import { type Act, settle } from './settle.ts';
 
 /** Options of {@link virtualTime}. */
@@ -59,7 +59,7 @@ const latestTime = 8.64e15;
  * Requests need Node, where MSW answers inside the process. In a browser, answers come from a service
  * worker, and nothing shows when they have arrived. Everything else works in browsers, too.
  *
- * @param vi - Vitest's `vi`.
+ * @param vi - The `vi` of Vitest 3, 4 or 5.
  * @throws Error if fake timers are on already.
  * @throws TypeError if `startAt` is not a valid time.
  *
@@ -119,7 +119,8 @@ export function virtualTime(vi: FakeTimers, options: VirtualTimeOptions = {}): V
   }
   vi.useFakeTimers({
     now: start,
-    toNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'clearImmediate'],
+    // By name: Vitest 3 and 4 do not know `toNotFake`, and would replace `setImmediate`, which MSW needs.
+    toFake: [...virtualMethods],
     // Real timers that were set earlier can still be cleared.
     shouldClearNativeTimers: true,
   });
