@@ -1,6 +1,7 @@
 import type { BrowserContextOptions, Page } from 'playwright';
 import { startDemo } from './demo-server.ts';
 import { launchChromium } from './launch.ts';
+import { watchTimers } from './until.ts';
 import { createVisitor, type Visitor } from './visitor.ts';
 import { watchPage } from './watch-page.ts';
 
@@ -39,6 +40,7 @@ export async function openDemo(): Promise<Demo> {
   const context = await browser.newContext({ timezoneId: 'UTC' });
   await context.clock.install({ time: '2026-01-01T09:59:00Z' });
   await context.clock.pauseAt('2026-01-01T10:00:00Z');
+  await context.addInitScript(watchTimers);
   await context.addInitScript(watchPage);
   const open: { page: Page; visitor: Visitor }[] = [];
 

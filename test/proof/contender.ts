@@ -39,12 +39,17 @@ export async function tell(send: Promise<unknown>): Promise<Told> {
 export const createKey = (): string => `"${crypto.randomUUID()}"`;
 
 /** One bare request, as a user writes it into a mutationFn. */
-export async function postOrder({ url, speed }: Line, order: Order, key: string): Promise<unknown> {
+export async function postOrder(
+  { url, speed }: Line,
+  order: Order,
+  key: string,
+  signal = AbortSignal.timeout(timeoutMs / speed),
+): Promise<unknown> {
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'idempotency-key': key },
     body: JSON.stringify(order),
-    signal: AbortSignal.timeout(timeoutMs / speed),
+    signal,
   });
   if (!response.ok) throw new Error(`${response.status}`);
   return response.json();

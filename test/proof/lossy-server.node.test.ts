@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createKey, type Order, postOrder } from './contender.ts';
 import { type DisturbanceKind, disturbanceOf } from './disturbance.ts';
-import { type LossyServer, startLossyServer } from './lossy-server.ts';
+import { type OwnLossyServer, startLossyServer } from './lossy-server.ts';
 
 const seed = 1;
 const speed = 100;
-let server: LossyServer;
+let server: OwnLossyServer;
 beforeEach(async () => {
   server = await startLossyServer({ seed, speed });
 });
@@ -20,10 +20,13 @@ function orderWith(...kinds: readonly DisturbanceKind[]): Order {
   return { no, article: 'a lamp' };
 }
 
-/** One attempt, with the time limit of life, or a hundredth of it: its answer, or its error's name. */
-async function attempt(order: Order, key: string, isHurried = false): Promise<string> {
+/** One attempt: its answer, or its error's name. It is given up once the server has it, or never. */
+async function attempt(order: Order, key: string, isGivenUp = false): Promise<string> {
+  const limit = new AbortController();
+  const giveUp = (): void => limit.abort(new DOMException('Too late.', 'TimeoutError'));
+  if (isGivenUp) void server.arrived.then(giveUp);
   try {
-    await postOrder({ url: server.url, speed: isHurried ? speed : 1 }, order, key);
+    await postOrder({ url: server.url, speed }, order, key, limit.signal);
     return 'booked';
   } catch (error) {
     const { name, message } = error as Error;

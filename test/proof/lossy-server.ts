@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,6 +33,12 @@ export interface Ledger {
   readonly arrivals: Readonly<Partial<Record<DisturbanceKind, number>>>;
 }
 
+/** One in this process. */
+export interface OwnLossyServer extends LossyServer {
+  /** Resolves when the first request has come, with its body. */
+  readonly arrived: Promise<void>;
+}
+
 export interface LossyServer {
   readonly url: string;
   /** What has been committed, once nothing is under way any more. */
@@ -56,13 +63,27 @@ function openLedger(folder: string): DatabaseSync {
   return db;
 }
 
+/**
+ * Whether it has the port: a client that asks for it while nobody is there may be given it for its own
+ * end of the connection, for a moment.
+ */
+async function listen(server: Server, port: number): Promise<boolean> {
+  try {
+    await once(server.listen(port, '127.0.0.1'), 'listening');
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    return false;
+  }
+}
+
 /** A shop with a real ledger that takes each key once, at the end of a line that loses answers. */
 export async function startLossyServer({
   seed,
   speed,
   folder: kept,
   port: wanted = 0,
-}: LossyOptions): Promise<LossyServer> {
+}: LossyOptions): Promise<OwnLossyServer> {
   const folder = kept ?? mkdtempSync(join(tmpdir(), 'steadfetch-lossy-'));
   const db = openLedger(folder);
   const insert = db.prepare('INSERT INTO orders (no, article) VALUES (?, ?)');
@@ -81,6 +102,8 @@ export async function startLossyServer({
   const arrivals: Partial<Record<DisturbanceKind, number>> = {};
   let underWay = 0;
   let tellIdle = (): void => {};
+  let tellArrived = (): void => {};
+  const arrived = new Promise<void>((come) => (tellArrived = come));
 
   /** Processes a request, whatever has become of its connection. */
   const process = async (incoming: IncomingMessage, body: Uint8Array<ArrayBuffer>) => {
@@ -98,6 +121,7 @@ export async function startLossyServer({
     arrivalsOf.set(no, arrival);
     const { kind, delayMs, passesSecond } = disturbanceOf(seed, no, arrival);
     arrivals[kind] = (arrivals[kind] ?? 0) + 1;
+    tellArrived();
 
     if (kind === 'hang') return;
     // A gateway knows nothing of CORS.
@@ -124,10 +148,11 @@ export async function startLossyServer({
     // Nobody is left to be told of a body that broke off.
     converse(incoming, outgoing).then(settle, settle);
   });
-  await new Promise<void>((listening) => void server.listen(wanted, '127.0.0.1', listening));
+  while (!(await listen(server, wanted)));
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/orders`,
+    arrived,
     async report() {
       if (underWay > 0) await new Promise<void>((idle) => (tellIdle = idle));
       const rows = db.prepare('SELECT no FROM orders ORDER BY id').all();
