@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -20,6 +21,8 @@ interface OneOrigin {
   readonly slow: (count: number) => Promise<void>;
   readonly forgetSlow: () => void;
   readonly answerSlow: () => void;
+  /** Resolves when the browser has the whole answers of them, whether its page runs or not. */
+  readonly slowIsOver: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -34,9 +37,12 @@ const cors = { 'access-control-allow-origin': '*', 'cache-control': 'no-store' }
 
 async function startOrigin(outDir: string): Promise<OneOrigin> {
   let slow: ServerResponse[] = [];
+  let over: Promise<unknown>[] = [];
   let look = (): void => {};
   const wait = (response: ServerResponse): void => {
     slow.push(response);
+    // Both sides close a connection that is not used again.
+    over.push(once(response.req.socket, 'close'));
     look();
   };
   const answer = (response: ServerResponse): void => {
@@ -76,8 +82,12 @@ async function startOrigin(outDir: string): Promise<OneOrigin> {
     async slow(count) {
       while (slow.length < count) await new Promise<void>((come) => (look = come));
     },
-    forgetSlow: () => void (slow = []),
+    forgetSlow() {
+      slow = [];
+      over = [];
+    },
     answerSlow: () => slow.forEach(answer),
+    slowIsOver: async () => void (await Promise.all(over)),
     close: () =>
       new Promise<void>((closed, fail) => {
         server.close((error) => (error ? fail(error) : closed()));
