@@ -10,7 +10,7 @@ export interface OneUserServer {
   readonly url: string;
   /** Undefined while the API is up. */
   outage: OutageKind | undefined;
-  /** Requests that have come to the API since the last reset. */
+  /** Requests that have come to the API since a test has set it to 0. */
   arrivals: number;
   /** Requests that were left without an answer and that the browser has not given up yet. */
   readonly hanging: () => number;

@@ -36,7 +36,7 @@ interface Visit {
 
 /** Waits for all that the browser and the server do without time passing. */
 async function settle(page: Page): Promise<void> {
-  const open = (): Promise<number> =>
+  const look = (): Promise<{ readonly sent: number; readonly open: number }> =>
     page.evaluate(async () => {
       await new Promise<void>((done) => {
         const { port1, port2 } = new MessageChannel();
@@ -44,10 +44,15 @@ async function settle(page: Page): Promise<void> {
         port1.start();
         port2.postMessage(0);
       });
-      return (window as unknown as { readonly page: { readonly open: number } }).page.open;
+      return { ...(window as unknown as { page: { sent: number; open: number } }).page };
     });
-  while ((await open()) !== server.hanging());
-  await open();
+  // One that hangs and is given up may be counted for one that has not arrived yet.
+  const isOver = async (): Promise<boolean> => {
+    const { sent, open } = await look();
+    return server.arrivals >= sent && open === server.hanging();
+  };
+  while (!(await isOver()));
+  await look();
 }
 
 /** Opens the page when the API goes down, and lets time pass until all of it is there or nothing more comes. */
@@ -57,6 +62,7 @@ async function visit({ queries, kind, outageMs }: Row, seed?: number): Promise<V
   await context.clock.install({ time: startTime });
   await context.clock.pauseAt(new Date(startTime.getTime() + 1000));
   server.outage = kind;
+  server.arrivals = 0;
   const page = await context.newPage();
   await page.goto(`${server.url}?queries=${queries}${seed === undefined ? '' : `&seed=${seed}`}`);
   await page.locator('li').first().waitFor();

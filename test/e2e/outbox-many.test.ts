@@ -2,6 +2,7 @@ import type { Browser } from 'playwright';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { putRows, rowsOfTheDead } from '../proof/seed-rows.ts';
 import { watchDatabase, type Watched } from '../proof/watch-database.ts';
+import { patienceMs } from '../setup/patience.ts';
 import { launchChromium } from './launch.ts';
 import { type OutboxServer, startOutboxServer } from './outbox-server.ts';
 
@@ -24,7 +25,9 @@ test.each([1000, 10_000])(
     const context = await browser.newContext();
     onTestFinished(() => context.close());
     const first = await context.newPage();
-    await first.goto(server.url);
+    // However long the server holds its answers back, no attempt is given up for it.
+    const url = `${server.url}?timeout=${patienceMs}`;
+    await first.goto(url);
     await first.waitForFunction(() => window.shop.state().storage === 'durable');
     await first.goto(`${server.url}elsewhere`);
     await first.evaluate(putRows, rowsOfTheDead(count, Date.now()));
@@ -32,7 +35,7 @@ test.each([1000, 10_000])(
     await context.addInitScript(watchDatabase);
     const page = await context.newPage();
     const look = (): Promise<Watched> => page.evaluate(() => window.watched);
-    await page.goto(server.url);
+    await page.goto(url);
     await expect.poll(() => server.arrivals).toEqual([1, 2, 3, 4]);
     const opened = await look();
     expect(opened.largest).toBeLessThanOrEqual(104);

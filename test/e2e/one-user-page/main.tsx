@@ -9,12 +9,16 @@ import { seededRandom } from 'steadfetch/testing';
 const options = new URLSearchParams(location.search);
 const seed = options.get('seed');
 
-/** Requests that have neither been answered nor failed. The server knows how many of them hang. */
-const page = { open: 0 };
+/** Requests, and those that have neither been answered nor failed. The server knows how many of them hang. */
+const page = { sent: 0, open: 0 };
 const counted: typeof fetch = async (input, init) => {
+  page.sent += 1;
   page.open += 1;
   try {
-    return await fetch(input, init);
+    const response = await fetch(input, init);
+    // Its body comes after it.
+    await response.clone().arrayBuffer();
+    return response;
   } finally {
     page.open -= 1;
   }

@@ -14,7 +14,10 @@ const steady = createSteadfetch({
   async fetch(input, init) {
     inFlight += 1;
     try {
-      return await fetch(input, init);
+      const response = await fetch(input, init);
+      // Its body comes after it.
+      await response.clone().arrayBuffer();
+      return response;
     } finally {
       inFlight -= 1;
     }

@@ -16,6 +16,8 @@ declare global {
 const { searchParams } = new URL(location.href);
 const orders = searchParams.get('orders') ?? '/orders';
 const speed = Number(searchParams.get('speed') ?? 1);
+/** Of an attempt. A test that holds answers back has more than the default. */
+const timeout = Number(searchParams.get('timeout') ?? 10_000);
 
 /** Tells somebody outside of this browser, whatever becomes of this page. */
 const tell = async (told: Told): Promise<void> => {
@@ -37,6 +39,7 @@ let outbox: ReturnType<typeof open> | undefined;
 function open() {
   const steady = createSteadfetch({
     clock,
+    policy: { timeout },
     connectivity: watchConnectivity(),
     apis: [{ match: orders, idempotency: profiles.draft }],
   });
