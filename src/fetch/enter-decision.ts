@@ -18,8 +18,10 @@ export function enterDecision(
   const { method, idempotent } = report;
   const isOwn = report.live === live && method !== undefined && weightOf({ method, idempotent });
   if (!isOwn && mayBeDone(report, live)) live.doubts++;
-  const isEnd = decision.kind === 'stop' && live.ref.kind === 'mutation';
-  const failure = isEnd ? endOf(live, error, report) : report.failure;
+  const isEnd = decision.kind === 'stop';
+  // What one attempt has surely not done, another may have.
+  const isOfAll = live.ref.kind === 'mutation' || report.failure.processed === 'no';
+  const failure = isEnd && isOfAll ? endOf(live, error, report) : report.failure;
   report.failure = failure;
   report.live = live;
   report.decision = decision;
@@ -27,7 +29,7 @@ export function enterDecision(
 }
 
 /**
- * A mutation ends in an error which says of all of it what its last attempt has shown of itself: it
+ * An operation ends in an error which says of all of it what its last attempt has shown of itself: it
  * was surely not done, or that is not known.
  */
 function endOf(live: LiveOperation, error: unknown, report: FailureReport): Failure {

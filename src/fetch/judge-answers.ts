@@ -41,7 +41,7 @@ export function judgeAnswers(
       return undefined;
     },
     isInProgress: (response) =>
-      response.status === 409 && ask(() => profile.inProgress?.(response) ?? true) === true,
+      response.status === 409 && (ask(() => profile.inProgress?.(response)) ?? true),
     async judge(response, failure, facts, signal) {
       if (alreadyDone) {
         const copy = response.clone();
@@ -105,10 +105,11 @@ const whenAborted = (signal: AbortSignal): Promise<false> =>
     signal.addEventListener('abort', () => resolve(false), { once: true });
   });
 
-/** Somebody else's mistake must not hide the answer. */
-function ask<T>(question: () => T): T | undefined {
+/** A rule of the app that throws, or says neither yes nor no, counts as not given. */
+function ask(rule: () => unknown): boolean | undefined {
   try {
-    return question();
+    const said = rule();
+    return typeof said === 'boolean' ? said : undefined;
   } catch {
     return undefined;
   }

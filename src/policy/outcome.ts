@@ -33,8 +33,8 @@ export type PauseReason =
  * | `expired` | it was not sent again: its idempotency key is older than its API keeps it | unknown |
  * | `error` | something else threw inside the operation, and nothing is known about it | unknown |
  *
- * The error that a mutation ends with covers all its requests: `no` if surely none of them was processed,
- * else `unknown`.
+ * The error that an operation ends with covers all its requests: `no` only if surely none of them was
+ * processed. That of a mutation says `unknown` otherwise.
  */
 export type Failure = Cause & {
   /** Whether the server processed the request. */

@@ -182,15 +182,39 @@ describe('already done', () => {
   });
 });
 
-test.each<[string, IdempotencyRules]>([
+const mistakes: [string, () => unknown][] = [
   [
-    'inProgress',
-    {
-      inProgress: () => {
-        throw new Error('a mistake of the app');
-      },
+    'throws',
+    () => {
+      throw new Error('a mistake of the app');
     },
   ],
+  ['is asynchronous', async () => false],
+  ['says no word', () => undefined],
+  ['says something else', () => 'no'],
+];
+
+test.each(mistakes)(
+  'where inProgress %s, it counts as not given: the first request may be running',
+  async (_, inProgress) => {
+    const rules = { inProgress } as IdempotencyRules;
+    const { error, attempts } = await send(rules, answer(409), answer(409), answer());
+    expect({ error, attempts }).toEqual({ error: undefined, attempts: 3 });
+    const { error: last } = await send(rules, answer(409));
+    expect(last).toMatchObject({ status: 409, outcome: { processed: 'unknown' } });
+  },
+);
+
+test.each(mistakes)(
+  'where shouldRetry %s, it counts as not given: a 400 is final',
+  async (_, shouldRetry) => {
+    const { error, attempts } = await send({ shouldRetry } as IdempotencyRules, answer(400));
+    expect(attempts).toBe(1);
+    expect(error).toMatchObject({ status: 400, outcome: { processed: 'no' } });
+  },
+);
+
+test.each<[string, IdempotencyRules]>([
   [
     'alreadyDone',
     {

@@ -1,5 +1,6 @@
 import {
   createSteadfetch,
+  outcomeOf,
   type PolicyOptions,
   type RetryOptions,
   type Steadfetch,
@@ -195,4 +196,21 @@ test('a POST is not sent again when it may have been done', async () => {
   await vi.runAllTimersAsync();
   expect(result.error).toMatchObject({ decision: { kind: 'stop', reason: 'not-idempotent' } });
   expect(server.requests).toHaveLength(1);
+});
+
+test('what it ends in says of all attempts whether it was done: a refusal proves nothing of those before', async () => {
+  const put = async (...handlers: readonly [Handler, ...Handler[]]) => {
+    const steady = createSteadfetch({ fetch: fakeServer(...handlers).fetch, random: () => 0.5 });
+    const result = observe(
+      retry(steady, ({ signal }) => steady.fetch(url, { method: 'PUT', body: 'v2', signal })),
+    );
+    await vi.runAllTimersAsync();
+    return result.error;
+  };
+  // It was done at once, so that `If-Match` refuses it the second time.
+  const lost = await put(refuse, answer(412));
+  expect(lost).toMatchObject({ status: 412, outcome: { processed: 'unknown' } });
+  expect(outcomeOf(lost)).toMatchObject({ processed: 'unknown' });
+  expect(await put(answer(429), answer(412))).toMatchObject({ outcome: { processed: 'no' } });
+  expect(await put(answer(412))).toMatchObject({ outcome: { processed: 'no' } });
 });
