@@ -2,7 +2,7 @@
 export interface Intent {
   /** Carried by the one request that needs no name. Those with a name carry keys derived from it and the name. */
   readonly key: string;
-  /** In epoch milliseconds: a key that is older than its API keeps it is never sent again by itself. */
+  /** On the wall clock, in epoch milliseconds: a key that is older than its API keeps it is never sent again by itself. */
   readonly createdAt: number;
   /** It may have been sent before this operation: the form was, or the page is a new one. @default false */
   wasSent?: boolean | undefined;
@@ -72,4 +72,6 @@ export interface Steps {
   mistake?: { readonly attempt: number; readonly error: unknown } | undefined;
   /** The intent may have been sent by an earlier operation. */
   readonly wasSent: boolean;
+  /** How far the clock was ahead of that on the wall when they began, in milliseconds. */
+  readonly aheadMs: number;
 }

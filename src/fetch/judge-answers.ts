@@ -33,7 +33,9 @@ export function judgeAnswers(
   return {
     start(facts) {
       const now = clock.now();
-      const bornAt = (!step.refusals && live.intent?.createdAt) || (step.sentAt ?? now);
+      const { createdAt = NaN } = live.intent ?? {};
+      const madeAt = step.refusals ? NaN : createdAt + (steps?.aheadMs ?? 0);
+      const bornAt = madeAt || (step.sentAt ?? now);
       if (isKeyExpired(bornAt, lifetimeMs, now) && mayBeDone(facts)) return expire(facts);
       step.sentAt ??= now;
       step.isRefused = undefined;

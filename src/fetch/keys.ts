@@ -1,4 +1,5 @@
 import { serializeKey } from '../idempotency/key.ts';
+import type { Clock } from '../lib/clock.ts';
 import { failures } from '../policy/outcome.ts';
 import type { FetchContext } from './call.ts';
 import { insertBodyKey, readBodyKey } from './body-key.ts';
@@ -72,7 +73,7 @@ async function addKey(
   checkNames(facts, passed.init);
   if (!isKeyWanted(facts, passed.init)) return undefined;
   try {
-    const step = await identify(operations, facts, passed);
+    const step = await identify(clock, operations, facts, passed);
     if (live.intent) live.intent.isRepeatable = true;
     return {
       init: withKey(profile, passed, step, own),
@@ -86,6 +87,7 @@ async function addKey(
 }
 
 async function identify(
+  clock: Clock,
   operations: Operations,
   facts: SentFacts,
   { parts, init }: Passed,
@@ -101,7 +103,7 @@ async function identify(
     const isForm = copy.headers.get('content-type')?.includes('form-data');
     return isForm ? copy.formData() : copy.arrayBuffer();
   };
-  const step = await takeStep(stepsOf(live), {
+  const step = await takeStep(stepsOf(live, clock), {
     target: `${method} ${toUrl(url)?.href ?? url}`.replace(/#.*/s, ''),
     own: own ?? init.idempotencyKey,
     name: init.step,
@@ -117,7 +119,7 @@ async function identify(
   return step;
 }
 
-function stepsOf(live: LiveOperation): Steps {
+function stepsOf(live: LiveOperation, clock: Clock): Steps {
   const { intent } = live;
   const wasSent = !!intent?.wasSent;
   // From here on, whatever fails leaves the outcome unknown.
@@ -127,6 +129,7 @@ function stepsOf(live: LiveOperation): Steps {
     known: new Map(past.map((step) => [step.id, { ...step, attempt: 0 }])),
     turn: Promise.resolve(),
     wasSent,
+    aheadMs: clock.setBackMs?.() ?? 0,
   });
 }
 

@@ -49,7 +49,7 @@ export function createFormPresses<TData, TError, TVariables, TOnMutateResult>(
   type Presses = FormPresses<TData, TError, TVariables>;
 
   const { statuses, intents, options, changed } = context;
-  const { clock } = statuses.instance;
+  const { clock, wall } = statuses.instance;
   const { send, sent } = createFormSend(context);
   const reading = new Set<{ readonly variables: TVariables }>();
   let unread: Presses['unread'];
@@ -104,7 +104,7 @@ export function createFormPresses<TData, TError, TVariables, TOnMutateResult>(
       return confirmed.promise;
     const ended = confirmedKey === undefined ? echoOf(print) : undefined;
     if (ended) return Promise.resolve(ended);
-    const nowMs = clock.now();
+    const nowMs = wall.now();
     const plan = planSubmission(intents.read(), {
       fingerprint: print,
       nowMs,

@@ -71,7 +71,7 @@ export function createFormUnknown<TData, TError, TVariables, TOnMutateResult>(
       since: createdAt,
       variables: variablesOf(known),
       error: sentOf(known)?.error,
-      isExpired: isExpired(known, statuses.instance.clock.now()),
+      isExpired: isExpired(known, statuses.instance.wall.now()),
       isResolving,
       resolve,
     };

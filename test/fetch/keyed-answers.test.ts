@@ -305,6 +305,20 @@ describe('a key that is older than the API keeps it', () => {
     expect(server.requests).toHaveLength(1);
   });
 
+  test('counts on the wall clock: that this was set back before changes nothing', async () => {
+    const { server, submit } = open({ lifetimeMs }, refuse, answer());
+    vi.setSystemTime(Date.now() - 3_600_000);
+    await submit((fetch) => fetch(origin, post), { createdAt: Date.now() });
+    expect(server.requests).toHaveLength(2);
+  });
+
+  test('is no older, and no younger, where the clock is set back between two attempts', async () => {
+    const { server, submit } = open({ lifetimeMs }, later(-3_600_000), later(60_001));
+    const { error } = await submit((fetch) => fetch(origin, post), { createdAt: Date.now() });
+    expect(server.requests).toHaveLength(2);
+    expect(error).toMatchObject({ outcome: { kind: 'expired' } });
+  });
+
   test('without an intent counts from its first attempt', async () => {
     const { server, fetch } = open({ lifetimeMs }, later(60_001));
     const init = { ...post, idempotencyKey: 'k' };

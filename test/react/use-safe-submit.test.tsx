@@ -259,6 +259,28 @@ describe('after an outcome that is unknown', () => {
     expect(sessionStorage.getItem('steadfetch.form.checkout')).toBe(null);
   });
 
+  test('its times are those on the wall, also where the clock was set back before: after a reload its key has not expired', async () => {
+    let backMs = 0;
+    const clock = { ...systemClock, now: () => systemClock.now() - backMs };
+    const page = { lifetimeMs: 6 * 3_600_000, config: { clock } };
+    const rig = createFormRig(page);
+    const form = open(rig);
+    backMs = 12 * 3_600_000;
+    rig.book.plan('lost answer');
+    const first = form.press();
+    const madeAt = clock.now();
+    await rig.time.advance(100);
+    expect(await first).toMatchObject({ status: 'unknown' });
+    expect(form.last().unknown).toMatchObject({ since: madeAt, isExpired: false });
+    rig.end();
+    cleanup();
+    const next = createFormRig({ ...page, book: rig.book, isReload: true });
+    const again = open(next).press();
+    await next.time.settle();
+    expect(await again).toMatchObject({ status: 'succeeded', data: { id: 1 } });
+    expect(next.book.orders).toHaveLength(1);
+  });
+
   test('a refusal afterwards proves nothing about the first: it stays unknown', async () => {
     const { rig, form } = await lose();
     rig.book.plan(403);

@@ -168,10 +168,10 @@ function run(
   variables: unknown,
   given: Given,
 ): Promise<unknown> {
-  const { clock, fetch, operations, signals } = context;
+  const { fetch, operations, signals, wall } = context;
   if (process.env.NODE_ENV !== 'production') watchSpread(given.client);
   const { intent, mutation } = executionOf(given, options, variables, () =>
-    intentOf ? intentOf(variables as never) : rememberSteps(createIdempotencyKey(), clock.now()),
+    intentOf ? intentOf(variables as never) : rememberSteps(createIdempotencyKey(), wall.now()),
   );
   const known = answer?.();
   if (known) return Promise.resolve(known.data);
