@@ -117,7 +117,7 @@ test('an API can say which 409 means that', async () => {
   expect((await run(apis, keyed, answer(409, null, { 'x-code': 'exists' }))).attempts).toBe(1);
 });
 
-test('when the function that says so throws, the 409 is final, and the HttpError is what is thrown', async () => {
+test('when the function that says so throws, every 409 means that, and the HttpError is what is thrown', async () => {
   const inProgress = (): boolean => {
     throw new Error('a mistake of the app');
   };
@@ -126,8 +126,8 @@ test('when the function that says so throws, the 409 is final, and the HttpError
     keyed,
     answer(409),
   );
-  expect(attempts).toBe(1);
-  expect(error).toMatchObject({ code: 'http', status: 409 });
+  expect(attempts).toBe(3);
+  expect(error).toMatchObject({ code: 'http', outcome: { processed: 'unknown' } });
 });
 
 test('a 422 to a keyed POST is final', async () => {
