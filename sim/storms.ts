@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { experiments } from './experiments/experiments.ts';
 import { runExperiments } from './experiments/run-experiments.ts';
 import { writePartialPage } from './partial/partial-page.ts';
-import { introduction } from './report/introduction.ts';
+import { introduction, picture } from './report/introduction.ts';
 import { drawPicture } from './report/picture.ts';
 import { writeContention, writeReport } from './report/report.ts';
 import { writeUserPage } from './user/user-page.ts';
@@ -88,8 +88,9 @@ async function writeStorms(only: readonly string[] | undefined): Promise<void> {
     ({ experiment, cell }) => experiment === picturedExperiment && cell.policy !== 'p-retry',
   );
   const title = 'Requests per 100 ms: 1,000 tabs, 30 s of fast 503';
-  write('outage.svg', drawPicture(title, pictured));
-  write('figures.md', `${introduction}\n\n${report}\n\n${writeContention()}\n`);
+  if (pictured.length > 0) write('outage.svg', drawPicture(title, pictured));
+  const parts = [introduction, ...(pictured.length > 0 ? [picture] : []), report];
+  write('figures.md', `${[...parts, writeContention()].join('\n\n')}\n`);
 }
 
 const only = values.only?.split(',');

@@ -19,5 +19,7 @@ export interface Goal {
   readonly read: (shown: Shown) => number | null;
   readonly sense: 'at most' | 'at least';
   readonly limit: (shown: Shown) => number | null;
+  /** What reaching it would cost the user, where it is not reached. */
+  readonly cost?: string;
   readonly unit: 'times' | 'share' | 'seconds' | 'runs';
 }

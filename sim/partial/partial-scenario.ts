@@ -18,6 +18,7 @@ export const partialKinds = [
   /** All 30 queries go to one endpoint. */
   '50 % errors, one endpoint',
   '70 % errors, one endpoint',
+  '90 % errors, one endpoint',
   /** From Wi-Fi to mobile, with 5 s of no network: 30 queries shown while there is none, or after. */
   'mobile, shown offline',
   'mobile, shown after',

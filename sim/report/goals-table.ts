@@ -13,6 +13,26 @@ export function goalsTable(results: readonly CellResult[]): string {
   return table(['figure', 'goal', 'reached', 'in cells', 'not in'], rows);
 }
 
+/** The goals that are not reached in every cell: by how much, and what reaching them would cost. */
+export function missedGoals(results: readonly CellResult[]): string {
+  const lines = goals.flatMap((goal) => {
+    const about = cellsOf(goal, results);
+    const missed = about.filter((shown) => !isReached(goal, shown));
+    if (missed.length === 0) return [];
+    const limits = [...new Set(missed.map((shown) => format(goal, limitOf(goal, shown))))];
+    const values = rangeOf(goal, missed);
+    const extent = `${values} instead of ${goal.sense} ${limits.join(' / ')}, in ${missed.length} of ${about.length} cells`;
+    return [`- **${goal.title}**: ${extent}.${goal.cost ? ` ${goal.cost}` : ''}`];
+  });
+  return lines.length === 0 ? 'Every goal is reached in every cell.' : lines.join('\n');
+}
+
+function rangeOf(goal: Goal, about: readonly About[]): string {
+  const values = about.map((shown) => valueOf(goal, shown)).toSorted((a, b) => a - b);
+  const ends = [values[0], values.at(-1)].map((value) => format(goal, value ?? NaN));
+  return [...new Set(ends)].join(' to ');
+}
+
 /** A cell that a goal is about. */
 interface About extends Shown {
   readonly title: string;
@@ -48,12 +68,10 @@ function isReached(goal: Goal, shown: Shown): boolean {
 function goalRow(goal: Goal, about: readonly About[]): string[] {
   const missed = about.filter((shown) => !isReached(goal, shown));
   const limits = [...new Set(about.map((shown) => limitOf(goal, shown)))];
-  const values = about.map((shown) => valueOf(goal, shown)).toSorted((a, b) => a - b);
-  const ends = [values[0], values.at(-1)].map((value) => format(goal, value ?? NaN));
   return [
     goal.title,
     `${goal.sense} ${limits.map((limit) => format(goal, limit)).join(' / ')}`,
-    [...new Set(ends)].join(' to '),
+    rangeOf(goal, about),
     `${about.length - missed.length} of ${about.length}`,
     missed.map((shown) => `${shown.title} (${format(goal, valueOf(goal, shown))})`).join('; '),
   ];

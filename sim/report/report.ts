@@ -3,7 +3,7 @@ import type { Experiment } from '../experiments/experiment.ts';
 import type { CellResult } from '../experiments/run-experiments.ts';
 import { cellsTable } from './cells-table.ts';
 import { columnsOf } from './columns.ts';
-import { goalsTable } from './goals-table.ts';
+import { goalsTable, missedGoals } from './goals-table.ts';
 
 /** How many runs the contention experiment's means are of. */
 const contentionRuns = 200;
@@ -17,7 +17,11 @@ export function writeReport(
     const own = results.filter(({ experiment }) => experiment === name);
     return `## ${title}\n\n${cellsTable(own, columnsOf(name))}`;
   });
-  return [`## Goals\n\n${goalsTable(results)}`, ...sections].join('\n\n');
+  return [
+    `## Goals\n\n${goalsTable(results)}`,
+    `## What is not reached\n\n${missedGoals(results)}`,
+    ...sections,
+  ].join('\n\n');
 }
 
 /** The experiment that needs no storm. */

@@ -4,7 +4,7 @@ import type { Patch } from './patches.ts';
 import type { Works } from './works.ts';
 
 /** Enough for any run; without a limit, a worker would rather grow than collect its garbage. */
-const resourceLimits = { maxOldGenerationSizeMb: 3072 };
+const resourceLimits = { maxOldGenerationSizeMb: 1024 };
 
 /** Runs jobs on all cores, the first first; the results are in the order of the jobs. */
 export async function runJobs<Work extends keyof Works>(

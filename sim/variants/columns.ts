@@ -75,6 +75,18 @@ const partialColumn = (
 
 const milliseconds = (value: number): string => `${value.toFixed(0)} ms`;
 
+/** The first answer after a Retry-After of 30 s. */
+export const toldColumn: Column = {
+  head: 'one user: first answer after a Retry-After of 30 s',
+  read: ({ user }) =>
+    user.find(
+      ({ outageS, job: { page } }) =>
+        outageS === 30 && page.kind === 'retry-after' && page.queries === 1,
+    )?.figures.firstMedianMs ?? NaN,
+  show: seconds,
+  margin: 500,
+};
+
 /** What is partly broken: what fails of the rest, and how long that takes. */
 export const partialColumns: readonly Column[] = [
   partialColumn('a widget hangs: fail', 'widget hangs', 0.001, (f) => f.failed, show.percent),
@@ -87,7 +99,7 @@ export const partialColumns: readonly Column[] = [
   partialColumn('to mobile', 'mobile, shown offline', 1000, (f) => f.completeMs, seconds),
 ];
 
-type StormFigure = 'requests' | 'answered' | 'well' | 'peak';
+type StormFigure = 'requests' | 'answered' | 'well' | 'peak' | 'fail';
 
 const stormFigures: Readonly<Record<StormFigure, (title: string) => Omit<Column, 'head'>>> = {
   requests: (title) => ({ ...of(title, (f) => f.outageRatio), show: show.times, margin: 0.1 }),
@@ -102,6 +114,11 @@ const stormFigures: Readonly<Record<StormFigure, (title: string) => Omit<Column,
     margin: 3,
   }),
   peak: (title) => ({ ...of(title, (f) => f.peak1S), show: show.peak, margin: 0.3 }),
+  fail: (title) => ({
+    ...of(title, (f) => f.failedAfterRecovery),
+    show: show.percent,
+    margin: 0.003,
+  }),
 };
 
 const of = (title: string, read: (figures: Figures) => number): Pick<Column, 'read'> => ({
@@ -116,6 +133,7 @@ const stormHeads: Readonly<Record<StormFigure, string>> = {
   answered: 'answered',
   well: 'well from',
   peak: 'peak',
+  fail: 'of the new ones fail',
 };
 
 /** Some figures of a storm. */
