@@ -15,9 +15,9 @@ export type {
 export type { EntryState, OutboxEntry } from './outbox/entry.ts';
 export { DeadLetterError, isDeadLetterError } from './outbox/errors.ts';
 export type { OutboxContext, OutboxHandler, OutboxPolicy } from './outbox/handler.ts';
-export type { NotDurableReason } from './outbox/open-database.ts';
+export type { NotDurableReason } from './outbox/store/open-database.ts';
 export type { OutboxFilter } from './outbox/desk.ts';
 export type { OutboxState } from './outbox/outbox-state.ts';
-export type { DeadReason, RowError } from './outbox/row.ts';
+export type { DeadReason, RowError } from './outbox/store/schema.ts';
 export type { OutboxCipher } from './outbox/seal.ts';
 export type { TabPorts } from './outbox/tab-ports.ts';

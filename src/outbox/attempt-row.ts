@@ -8,10 +8,10 @@ import type { HandlerDefinition } from './define-handlers.ts';
 import { fateOf, shorten } from './fate.ts';
 import { readVariables, type Unread } from './read-variables.ts';
 import { laneOf } from './lanes.ts';
-import type { DeadReason, Fence, Row } from './row.ts';
+import type { DeadReason, Fence, Row } from './store/schema.ts';
 import type { Seal } from './seal.ts';
 import { sendRow, type SenderContext } from './send-row.ts';
-import type { Change, OutboxStore, Settled } from './store.ts';
+import type { Change, RowStore, Settled } from './store/row-store.ts';
 
 /** A row that can be sent. */
 interface Ready {
@@ -31,7 +31,7 @@ export interface AttemptContext {
   readonly sender: SenderContext;
   readonly handlers: ReadonlyMap<string, HandlerDefinition>;
   readonly seal: Seal;
-  readonly note: OutboxStore['note'];
+  readonly note: RowStore['note'];
   /** Who in this tab waits for the result of the row with this id; undefined for nobody. */
   readonly waiting: (id: string) => object | undefined;
   /** An attempt has begun. */

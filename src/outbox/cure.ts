@@ -1,7 +1,7 @@
 import type { HandlerDefinition } from './define-handlers.ts';
 import type { Engine } from './engine.ts';
 import { pagesOf } from './pages.ts';
-import { type DeadReason, type Row, rowSchema } from './row.ts';
+import { type DeadReason, type Row, rowSchema } from './store/schema.ts';
 
 /** Revives rows that another version of the app could not deliver, and this one perhaps can. */
 export interface Cure {

@@ -5,10 +5,10 @@ import type { Engine } from './engine.ts';
 import { type EntryState, type OutboxEntry, toEntry } from './entry.ts';
 import type { PausedRows } from './pauses.ts';
 import { pagesOf } from './pages.ts';
-import type { Row } from './row.ts';
+import type { Row } from './store/schema.ts';
 import type { Seal } from './seal.ts';
 import type { Storage } from './storage.ts';
-import { pageSize } from './store.ts';
+import { pageSize } from './store/row-store.ts';
 
 /** Which entries are asked for. */
 export interface OutboxFilter<THandler extends string = string> {

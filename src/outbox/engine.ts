@@ -1,12 +1,12 @@
 import { type AttemptContext, createAttempt } from './attempt-row.ts';
 import { createOwnership, type Ownership, type OwnershipContext } from './ownership.ts';
-import type { Fence, Row, Unplaced } from './row.ts';
-import type { OutboxStore } from './store.ts';
+import type { Fence, Row, Unplaced } from './store/schema.ts';
+import type { RowStore } from './store/row-store.ts';
 import { createWorker, type Worker, type WorkerContext } from './worker.ts';
 
 /** A store, and what sends its rows. */
 export interface Engine {
-  readonly store: OutboxStore;
+  readonly store: RowStore;
   readonly ownership: Ownership;
   readonly worker: Worker;
   /** Keeps a row of this tab's own, and sends it when it is due. @returns the row as it is kept. */

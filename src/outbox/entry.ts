@@ -3,7 +3,7 @@ import type { PauseReason } from '../policy/outcome.ts';
 import type { HandlerDefinition } from './define-handlers.ts';
 import { DeadLetterError } from './errors.ts';
 import { readVariables } from './read-variables.ts';
-import type { DeadReason, Row, RowError, RowState } from './row.ts';
+import type { DeadReason, Row, RowError, RowState } from './store/schema.ts';
 import type { Seal } from './seal.ts';
 
 /**

@@ -2,7 +2,7 @@ import { isSteadfetchError, SteadfetchError } from '../fetch/errors.ts';
 import { reportFailure, reportOf } from '../fetch/failure-report.ts';
 import type { Operation } from '../policy/operation.ts';
 import type { Failure } from '../policy/outcome.ts';
-import type { DeadReason, RowError } from './row.ts';
+import type { DeadReason, RowError } from './store/schema.ts';
 
 /** What is known of the entry that an error is about. */
 export interface EntryFacts {

@@ -1,6 +1,6 @@
 import type { Decision, StopReason } from '../policy/decide.ts';
 import type { Failure } from '../policy/outcome.ts';
-import type { DeadReason, Row, RowError } from './row.ts';
+import type { DeadReason, Row, RowError } from './store/schema.ts';
 
 /** What an attempt that failed has shown. */
 export interface FailedAttempt {

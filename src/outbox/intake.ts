@@ -4,10 +4,10 @@ import { createIdempotencyKey } from '../idempotency/key.ts';
 import type { HandlerDefinition } from './define-handlers.ts';
 import type { Desk } from './desk.ts';
 import { discarded, disposedOf } from './errors.ts';
-import { type Row, rowSchema, type Unplaced } from './row.ts';
+import { type Row, rowSchema, type Unplaced } from './store/schema.ts';
 import type { Seal } from './seal.ts';
 import type { Storage } from './storage.ts';
-import type { OutboxStore } from './store.ts';
+import type { RowStore } from './store/row-store.ts';
 import { laneOf } from './lanes.ts';
 import type { OnProgress } from './progress.ts';
 import type { Submission, Submissions } from './submissions.ts';
@@ -37,7 +37,7 @@ export interface Intake {
     onProgress?: OnProgress,
   ) => Submitted;
   /** Keeps once more what was submitted here, and is not there: somebody has deleted the database. */
-  readonly restore: (store: OutboxStore) => Promise<void>;
+  readonly restore: (store: RowStore) => Promise<void>;
   /**
    * Resolves when all that was submitted before is kept, or could not be. What is submitted from here on
    * is kept after `work`, too.

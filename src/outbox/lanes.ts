@@ -1,6 +1,6 @@
 import type { Running } from './running.ts';
-import type { Fence, Row } from './row.ts';
-import { type OutboxStore, pageSize } from './store.ts';
+import type { Fence, Row } from './store/schema.ts';
+import { type RowStore, pageSize } from './store/row-store.ts';
 
 /** What must be known of a row to send it when it is due. */
 export type DueRow = Pick<Row, 'seq' | 'liveOwner' | 'nextRetryAt'> &
@@ -63,7 +63,7 @@ export const originOfLane = (lane: string): string | undefined => split(lane)[1]
 /** Reads what is due; what is being sent from here is among it. */
 export async function readDue(
   owned: Owned,
-  store: OutboxStore,
+  store: RowStore,
   running: ReadonlyMap<number, unknown>,
   nowMs: number,
 ): Promise<void> {

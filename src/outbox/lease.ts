@@ -1,4 +1,4 @@
-import type { OwnerRecord } from './row.ts';
+import type { OwnerRecord } from './store/schema.ts';
 
 /**
  * Where there are no Web Locks, an owner counts as dead so long after its last sign: longer than the

@@ -1,9 +1,9 @@
 import { createStore, type Readable } from '../lib/store.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { PausedRows } from './pauses.ts';
-import type { NotDurableReason } from './open-database.ts';
+import type { NotDurableReason } from './store/open-database.ts';
 import { createRefresh } from './refresh.ts';
-import type { Counts, OutboxStore } from './store.ts';
+import type { Counts, RowStore } from './store/row-store.ts';
 
 /** What the outbox holds, and where. */
 export interface OutboxState extends Counts {
@@ -38,7 +38,7 @@ const none: Counts = {
 
 export function createDisplay(
   clock: Clock,
-  engines: () => readonly { readonly store: OutboxStore }[],
+  engines: () => readonly { readonly store: RowStore }[],
   pauses: PausedRows,
 ): Display {
   const { getState, subscribe, set } = createStore<OutboxState>({

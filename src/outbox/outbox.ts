@@ -1,6 +1,6 @@
 import type { RowEnd } from './attempt-row.ts';
 import { createClearMark } from './clear-mark.ts';
-import { createStore } from './create-store.ts';
+import { createRowStore } from './store/create-row-store.ts';
 import { createCure } from './cure.ts';
 import { createDesk } from './desk.ts';
 import { drainEngine } from './drain-engine.ts';
@@ -14,11 +14,11 @@ import { createLine } from './line.ts';
 import type { Delivered, OutboxCore, OutboxCoreContext } from './outbox-core.ts';
 import { createDisplay } from './outbox-state.ts';
 import { followAttempt, tellProgress } from './progress.ts';
-import type { Row } from './row.ts';
+import type { Row } from './store/schema.ts';
 import { createSeal } from './seal.ts';
 import { createSettle } from './settle-submission.ts';
 import { createStorage } from './storage.ts';
-import type { Settled } from './store.ts';
+import type { Settled } from './store/row-store.ts';
 import { createSubmissions, type Submission } from './submissions.ts';
 import { createSweeper } from './sweeper.ts';
 import { watchSuccesses } from './successes.ts';
@@ -63,7 +63,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       createEngine({
         ...context,
         // What is in this page alone goes after what is on the disk. An IndexedDB waits for nothing else.
-        store: createStore(backend, backend.isDurable ? undefined : isBlockedOnDisk),
+        store: createRowStore(backend, backend.isDurable ? undefined : isBlockedOnDisk),
         lock: backend.isDurable ? ports.lock : undefined,
         clearing: backend.isDurable ? mark.get : () => undefined,
         onCleared: (token) => void forget.obey(token),

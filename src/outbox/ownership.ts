@@ -1,9 +1,9 @@
 import { createIdempotencyKey } from '../idempotency/key.ts';
 import type { Clock } from '../lib/clock.ts';
 import { leaseFrom, renewMs } from './lease.ts';
-import { DatabaseError } from './open-database.ts';
-import type { Fence } from './row.ts';
-import type { OutboxStore } from './store.ts';
+import { DatabaseError } from './store/open-database.ts';
+import type { Fence } from './store/schema.ts';
+import type { RowStore } from './store/row-store.ts';
 import type { TabPorts } from './tab-ports.ts';
 import { createTakeover } from './takeover.ts';
 
@@ -35,7 +35,7 @@ export interface Ownership {
 
 export interface OwnershipContext {
   readonly clock: Clock;
-  readonly store: OutboxStore;
+  readonly store: RowStore;
   readonly lock: TabPorts['lock'];
   /** Of the database, and so of its locks. */
   readonly name: string;

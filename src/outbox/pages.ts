@@ -1,5 +1,5 @@
-import type { Row } from './row.ts';
-import { pageSize } from './store.ts';
+import type { Row } from './store/schema.ts';
+import { pageSize } from './store/row-store.ts';
 
 /** Rows in the order of their places, of which `load` reads a page at a time. */
 export async function* pagesOf(

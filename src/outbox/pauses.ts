@@ -1,7 +1,7 @@
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { Pause } from '../origin/wait-queue.ts';
 import type { Message } from './messages.ts';
-import type { Row } from './row.ts';
+import type { Row } from './store/schema.ts';
 
 /** Which attempt it is: a row that another tab has taken over since is at another. */
 type AttemptRef = Pick<Row, 'id' | 'attempts'>;

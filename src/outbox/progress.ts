@@ -1,7 +1,7 @@
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { Decision } from '../policy/decide.ts';
 import type { Pauses } from './pauses.ts';
-import type { Row } from './row.ts';
+import type { Row } from './store/schema.ts';
 
 /** What this tab does with a submission of its own. */
 export interface Progress {

@@ -1,5 +1,5 @@
 import type { HandlerDefinition } from './define-handlers.ts';
-import { type DeadReason, type Row, rowSchema } from './row.ts';
+import { type DeadReason, type Row, rowSchema } from './store/schema.ts';
 import type { Seal } from './seal.ts';
 
 /** Why they cannot be read. */

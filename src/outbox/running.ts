@@ -1,6 +1,6 @@
 import type { LiveOperation } from '../fetch/live-operation.ts';
-import type { Row } from './row.ts';
-import type { Change, Settled } from './store.ts';
+import type { Row } from './store/schema.ts';
+import type { Change, Settled } from './store/row-store.ts';
 
 /** What one attempt at a row has come to, and what is to be written of it. */
 export interface Attempt {

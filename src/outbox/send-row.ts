@@ -15,7 +15,7 @@ import type { OutboxContext } from './handler.ts';
 import { IdleError, raceIdle } from './race-idle.ts';
 import type { Decision } from '../policy/decide.ts';
 import type { PolicyOptions, Timeout } from '../policy/options.ts';
-import type { Row } from './row.ts';
+import type { Row } from './store/schema.ts';
 
 /** What sends for an outbox. */
 export interface SenderContext extends LoopContext {

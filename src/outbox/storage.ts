@@ -1,12 +1,12 @@
 import type { Clock } from '../lib/clock.ts';
-import type { Backend } from './backend.ts';
+import type { Backend } from './store/backend.ts';
 import type { ClearMark } from './clear-mark.ts';
-import { createStore } from './create-store.ts';
+import { createRowStore } from './store/create-row-store.ts';
 import type { Engine } from './engine.ts';
 import { disposedOf, leftBehind } from './errors.ts';
-import { createMemoryBackend } from './memory-backend.ts';
-import { hasNone, isForGood, type NotDurableReason, reasonOf } from './open-database.ts';
-import type { Row, Unplaced } from './row.ts';
+import { createMemoryBackend } from './store/memory.ts';
+import { hasNone, isForGood, type NotDurableReason, reasonOf } from './store/open-database.ts';
+import type { Row, Unplaced } from './store/schema.ts';
 
 /** Where the rows of this page are: on the disk, or only here. */
 export interface Storage {
@@ -94,7 +94,7 @@ export function createStorage({
     try {
       token = await mark.read();
       if (token === undefined) return;
-      await createStore(backend).clear(token);
+      await createRowStore(backend).clear(token);
     } catch (error) {
       backend.close();
       throw error;

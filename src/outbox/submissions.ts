@@ -1,7 +1,7 @@
 import { askBeforeLeaving } from '../lib/ask-before-leaving.ts';
 import type { EntryFacts } from './errors.ts';
 import type { OnProgress } from './progress.ts';
-import type { Row, Unplaced } from './row.ts';
+import type { Row, Unplaced } from './store/schema.ts';
 
 /** A submission of this page that has not ended. */
 export interface Submission {

@@ -1,8 +1,8 @@
 import { createIdempotencyKey } from '../idempotency/key.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isLapsed } from './lease.ts';
-import type { Fence } from './row.ts';
-import type { OutboxStore } from './store.ts';
+import type { Fence } from './store/schema.ts';
+import type { RowStore } from './store/row-store.ts';
 
 /** Waits for the owners that other tabs have, and takes the rows of those that die. */
 export interface Takeover {
@@ -19,7 +19,7 @@ export interface Takeover {
  */
 export function createTakeover(
   clock: Clock,
-  store: OutboxStore,
+  store: RowStore,
   hasLocks: boolean,
   ask: (owner: string, granted: () => void) => () => void,
   leaseUntil: () => number | undefined,

@@ -13,16 +13,16 @@ import {
   readDue,
   type Slot,
 } from './lanes.ts';
-import { reasonOf } from './open-database.ts';
-import type { Fence, Row } from './row.ts';
+import { reasonOf } from './store/open-database.ts';
+import type { Fence, Row } from './store/schema.ts';
 import type { Attempt, Running } from './running.ts';
-import type { OutboxStore, Settled } from './store.ts';
+import type { RowStore, Settled } from './store/row-store.ts';
 import { writeEnd } from './write-end.ts';
 
 export interface WorkerContext {
   readonly clock: Clock;
   readonly random: Random;
-  readonly store: OutboxStore;
+  readonly store: RowStore;
   readonly network: Network;
   /** So many attempts at once to one origin, at most. */
   readonly parallel: number;

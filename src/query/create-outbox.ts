@@ -3,8 +3,7 @@ import { prepareSync } from '../outbox/background-sync.ts';
 import { browserPorts } from '../outbox/browser-ports.ts';
 import { databaseName } from '../outbox/database-name.ts';
 import { defineHandlers } from '../outbox/define-handlers.ts';
-import { createIdbBackend } from '../outbox/idb-backend.ts';
-import { openDatabase } from '../outbox/open-database.ts';
+import { openIndexedDb } from '../outbox/store/indexeddb.ts';
 import { createOutboxCore } from '../outbox/outbox.ts';
 import type { Delivered } from '../outbox/outbox-core.ts';
 import { reject } from '../lib/check.ts';
@@ -80,7 +79,7 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
     handlers: definitions,
     cipher,
     parallel,
-    open: async (...told) => createIdbBackend(await openDatabase(database, clock, ...told), clock),
+    open: (...told) => openIndexedDb(database, clock, ...told),
     onLeft: backgroundSync ? prepareSync(database) : () => {},
     onDelivered,
   });

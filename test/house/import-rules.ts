@@ -34,7 +34,7 @@ export const folders: Readonly<Record<string, Place>> = {
   },
   outbox: {
     folders: ['fetch', 'connectivity', 'origin', 'tabs', 'policy', 'idempotency', 'lib'],
-    packages: ['idb'],
+    packages: [],
   },
   query: {
     folders: [

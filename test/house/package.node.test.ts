@@ -59,7 +59,7 @@ beforeAll(() => {
   mkdirSync(installed, { recursive: true });
   execFileSync('tar', ['-xzf', join(app, tarball), '--strip-components=1', '-C', installed]);
   writeFileSync(join(app, 'package.json'), '{ "type": "module", "private": true }');
-  link('idb', 'react', '@tanstack/react-query', '@types/react', 'csstype');
+  link('react', '@tanstack/react-query', '@types/react', 'csstype');
 });
 
 afterAll(() => rmSync(app, { recursive: true, force: true }));

@@ -1,8 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { AnyOutboxHandlers, DeadLetterError, OutboxContext } from 'steadfetch/outbox';
-import { createIdbBackend } from '../../src/outbox/idb-backend.ts';
-import { openDatabase } from '../../src/outbox/open-database.ts';
-import type { Row } from '../../src/outbox/row.ts';
+import { openIndexedDb } from '../../src/outbox/store/indexeddb.ts';
+import type { Row } from '../../src/outbox/store/schema.ts';
 import { deriveKey } from '../../src/idempotency/key.ts';
 import { api, createBrowser, settle, shop } from './rig.ts';
 
@@ -535,7 +534,7 @@ test.each([
     first.crash();
     await settle();
     const [row] = await rows();
-    const backend = createIdbBackend(await openDatabase(name, clock, () => {}), clock);
+    const backend = await openIndexedDb(name, clock);
     await backend.write('strict', (tx) => tx.put({ ...row, steps } as Row));
     backend.close();
     const sent = server.arrivals.length;
@@ -633,7 +632,7 @@ describe('an entry by which nobody would look for it, because it is damaged, is 
     await settle();
     const sent = server.arrivals.length;
     const [row] = await rows();
-    const backend = createIdbBackend(await openDatabase(name, clock, () => {}), clock);
+    const backend = await openIndexedDb(name, clock);
     await backend.write('strict', (tx) => tx.put(damage(row as Row)));
     backend.close();
     server.rule = (arrival) => arrival.answer(201, { id: 1 });
@@ -653,7 +652,7 @@ describe('an entry by which nobody would look for it, because it is damaged, is 
     first.crash();
     await settle();
     const [row] = await rows();
-    const backend = createIdbBackend(await openDatabase(name, clock, () => {}), clock);
+    const backend = await openIndexedDb(name, clock);
     await backend.write('strict', (tx) => tx.put(without('handler', 'liveOwner')(row as Row)));
     backend.close();
     const { outbox } = openTab({ handlers: shop });

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { laneOf } from '../../src/outbox/lanes.ts';
 import { createWorker, type Worker } from '../../src/outbox/worker.ts';
-import { createMemoryBackend } from '../../src/outbox/memory-backend.ts';
-import { type Fence, type NewRow, type Row, rowSchema } from '../../src/outbox/row.ts';
+import { createMemoryBackend } from '../../src/outbox/store/memory.ts';
+import { type Fence, type NewRow, type Row, rowSchema } from '../../src/outbox/store/schema.ts';
 import type { Running } from '../../src/outbox/running.ts';
-import { createStore } from '../../src/outbox/create-store.ts';
-import type { Change, OutboxStore } from '../../src/outbox/store.ts';
+import { createRowStore } from '../../src/outbox/store/create-row-store.ts';
+import type { Change, RowStore } from '../../src/outbox/store/row-store.ts';
 import { openNetwork } from '../../src/origin/network.ts';
 import { createVirtualClock, epochMs, type VirtualClock } from '../origin/virtual-clock.ts';
 import { settle } from './rig.ts';
@@ -23,7 +23,7 @@ const again = ({ attempts }: Row, waitMs: number, nowMs: number): Change => ({
 
 interface Rig {
   readonly clock: VirtualClock;
-  readonly store: OutboxStore;
+  readonly store: RowStore;
   readonly worker: Worker;
   /** Attempts as they began: which row, and when, in milliseconds since the beginning. */
   readonly log: readonly (readonly [id: string, atMs: number])[];
@@ -36,9 +36,9 @@ interface Rig {
   readonly pass: (ms: number) => Promise<void>;
 }
 
-function rig(change: (store: OutboxStore) => OutboxStore = (store) => store, parallel = 2): Rig {
+function rig(change: (store: RowStore) => RowStore = (store) => store, parallel = 2): Rig {
   const clock = createVirtualClock();
-  const kept = createStore(createMemoryBackend());
+  const kept = createRowStore(createMemoryBackend());
   const store = change(kept);
   const log: [string, number][] = [];
   const errors: unknown[] = [];

@@ -1,9 +1,8 @@
 import { deepEqual, equal, fail, notEqual, ok } from 'node:assert/strict';
-import { createIdbBackend } from '../../src/outbox/idb-backend.ts';
-import { openDatabase } from '../../src/outbox/open-database.ts';
-import type { Row } from '../../src/outbox/row.ts';
-import { createStore } from '../../src/outbox/create-store.ts';
-import type { OutboxStore } from '../../src/outbox/store.ts';
+import { openIndexedDb } from '../../src/outbox/store/indexeddb.ts';
+import type { Row } from '../../src/outbox/store/schema.ts';
+import { createRowStore } from '../../src/outbox/store/create-row-store.ts';
+import type { RowStore } from '../../src/outbox/store/row-store.ts';
 import { api, type Arrival, createBrowser, type Fault, settle, type TestBrowser } from './rig.ts';
 import type { SteadfetchError } from 'steadfetch';
 import type { OutboxContext } from 'steadfetch/outbox';
@@ -55,7 +54,7 @@ export class World {
   readonly #lies: string[] = [];
   #isHealthy = false;
   #wereNotesMissing = false;
-  #store: OutboxStore | undefined;
+  #store: RowStore | undefined;
 
   constructor(hasLocks: boolean, seed: number) {
     this.#hasLocks = hasLocks;
@@ -238,12 +237,7 @@ export class World {
   }
 
   async rows(): Promise<readonly Row[]> {
-    this.#store ??= createStore(
-      createIdbBackend(
-        await openDatabase(this.browser.name, this.browser.clock, () => {}),
-        this.browser.clock,
-      ),
-    );
+    this.#store ??= createRowStore(await openIndexedDb(this.browser.name, this.browser.clock));
     return this.#store.list(undefined, 0, 1_000_000);
   }
 

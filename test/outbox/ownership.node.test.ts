@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { createMemoryBackend } from '../../src/outbox/memory-backend.ts';
+import { createMemoryBackend } from '../../src/outbox/store/memory.ts';
 import { createOwnership, type Ownership } from '../../src/outbox/ownership.ts';
-import type { Fence, NewRow } from '../../src/outbox/row.ts';
-import { createStore } from '../../src/outbox/create-store.ts';
-import type { OutboxStore } from '../../src/outbox/store.ts';
+import type { Fence, NewRow } from '../../src/outbox/store/schema.ts';
+import { createRowStore } from '../../src/outbox/store/create-row-store.ts';
+import type { RowStore } from '../../src/outbox/store/row-store.ts';
 import { createLocks } from '../origin/locks.ts';
 import { createVirtualClock } from '../origin/virtual-clock.ts';
 import { settle } from './rig.ts';
@@ -27,13 +27,13 @@ const row: NewRow = {
 /** Tabs of one browser that share a store, and its locks if it has any. */
 function createTabs({ hasLocks }: { readonly hasLocks: boolean }) {
   const clock = createVirtualClock();
-  const store = createStore(createMemoryBackend());
+  const store = createRowStore(createMemoryBackend());
   const browser = createLocks(setImmediate);
   const gained: string[] = [];
   const errors: unknown[] = [];
   let rows = 0;
 
-  const open = (tab: string, of: OutboxStore = store): Ownership =>
+  const open = (tab: string, of: RowStore = store): Ownership =>
     createOwnership({
       clock,
       store: of,
@@ -54,7 +54,7 @@ function createTabs({ hasLocks }: { readonly hasLocks: boolean }) {
   return { clock, store, open, add, locks, gained, errors };
 }
 
-const finish = async (store: OutboxStore, seq: number, fence: Fence): Promise<void> => {
+const finish = async (store: RowStore, seq: number, fence: Fence): Promise<void> => {
   const claimed = await store.claim(seq, fence, 1);
   if (claimed === 'lost' || !claimed.row) throw new Error('not claimed');
   await store.settle(claimed.row, fence, { kind: 'done', result: 1, isKept: false }, 1);
@@ -159,7 +159,7 @@ test('a page that is put away just as it takes over has not', async () => {
   const a = open('a');
   let isAdopting = (): void => {};
   const started = new Promise<void>((resolve) => (isAdopting = resolve));
-  const slow: OutboxStore = {
+  const slow: RowStore = {
     ...store,
     async adopt(...args) {
       isAdopting();
@@ -183,7 +183,7 @@ test('a page that is put away just as it takes over has not', async () => {
 test('where taking over fails, the lock goes to the next, and it is tried again later', async () => {
   const { clock, store, open, add, locks, gained, errors } = createTabs({ hasLocks: true });
   let isBroken = true;
-  const broken: OutboxStore = {
+  const broken: RowStore = {
     ...store,
     adopt: (...args) => (isBroken ? Promise.reject(new Error('disk')) : store.adopt(...args)),
   };

@@ -9,10 +9,9 @@ import {
 } from 'steadfetch';
 import { createOutbox, type TabPorts } from 'steadfetch/outbox';
 import type { AnyOutboxHandlers, Outbox, OutboxConfig } from 'steadfetch/outbox';
-import { createIdbBackend } from '../../src/outbox/idb-backend.ts';
-import { openDatabase } from '../../src/outbox/open-database.ts';
-import type { Row } from '../../src/outbox/row.ts';
-import { createStore } from '../../src/outbox/create-store.ts';
+import { openIndexedDb } from '../../src/outbox/store/indexeddb.ts';
+import type { Row } from '../../src/outbox/store/schema.ts';
+import { createRowStore } from '../../src/outbox/store/create-row-store.ts';
 import { seededRandom } from '../../src/testing/seeded-random.ts';
 import { createLocks } from '../origin/locks.ts';
 import { createVirtualClock, type VirtualClock } from '../origin/virtual-clock.ts';
@@ -242,8 +241,8 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
     openTab,
     post: (message) => post(message),
     async rows() {
-      const backend = createIdbBackend(await openDatabase(name, clock, () => {}), clock);
-      const rows = await createStore(backend).list(undefined, 0, 1_000_000);
+      const backend = await openIndexedDb(name, clock);
+      const rows = await createRowStore(backend).list(undefined, 0, 1_000_000);
       backend.close();
       return rows;
     },

@@ -1,7 +1,7 @@
 import type { OutboxContext } from 'steadfetch/outbox';
 import { describe, expect, test, vi } from 'vitest';
-import { openDatabase } from '../../src/outbox/open-database.ts';
-import type { Row } from '../../src/outbox/row.ts';
+import { openIndexedDb } from '../../src/outbox/store/indexeddb.ts';
+import type { Row } from '../../src/outbox/store/schema.ts';
 import { createVirtualClock } from '../origin/virtual-clock.ts';
 import { createBrowser, settle, shop } from './rig.ts';
 
@@ -139,7 +139,7 @@ describe('a browser that does not let it open', () => {
 
   test('has one timer while it is waited for, and none after', async () => {
     const clock = createVirtualClock();
-    const opening = withIndexedDb(silent, () => openDatabase('silent', clock, () => {}));
+    const opening = withIndexedDb(silent, () => openIndexedDb('silent', clock));
     expect(clock.pending()).toBe(1);
     clock.advance(5000);
     await expect(opening).rejects.toMatchObject({ reason: 'blocked' });

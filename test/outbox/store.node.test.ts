@@ -1,12 +1,11 @@
 import 'fake-indexeddb/auto';
 import { describe, expect, test, vi } from 'vitest';
-import type { Backend } from '../../src/outbox/backend.ts';
-import { createIdbBackend } from '../../src/outbox/idb-backend.ts';
-import { createMemoryBackend } from '../../src/outbox/memory-backend.ts';
-import { openDatabase } from '../../src/outbox/open-database.ts';
-import { type Fence, type NewRow, type Row, rowSchema } from '../../src/outbox/row.ts';
-import { createStore } from '../../src/outbox/create-store.ts';
-import type { Change, OutboxStore } from '../../src/outbox/store.ts';
+import type { Backend } from '../../src/outbox/store/backend.ts';
+import { openIndexedDb } from '../../src/outbox/store/indexeddb.ts';
+import { createMemoryBackend } from '../../src/outbox/store/memory.ts';
+import { type Fence, type NewRow, type Row, rowSchema } from '../../src/outbox/store/schema.ts';
+import { createRowStore } from '../../src/outbox/store/create-row-store.ts';
+import type { Change, RowStore } from '../../src/outbox/store/row-store.ts';
 import { createVirtualClock } from '../origin/virtual-clock.ts';
 
 let databases = 0;
@@ -14,7 +13,7 @@ const openIdb = async (): Promise<Backend> => {
   databases += 1;
   const name = `store ${databases}`;
   const clock = createVirtualClock();
-  return createIdbBackend(await openDatabase(name, clock, () => {}), clock);
+  return openIndexedDb(name, clock);
 };
 
 const tabA: Fence = { owner: 'a', token: 'a1' };
@@ -59,7 +58,7 @@ const dead = (isBlocking: boolean): Change => ({
 const done: Change = { kind: 'done', result: { id: 7 }, isKept: true };
 
 /** Claims it, or fails the test. */
-async function claim(store: OutboxStore, seq: number, fence = tabA, nowMs = 1000): Promise<Row> {
+async function claim(store: RowStore, seq: number, fence = tabA, nowMs = 1000): Promise<Row> {
   const claimed = await store.claim(seq, fence, nowMs);
   if (claimed === 'lost' || !claimed.row) throw new Error(`${seq} was not claimed`);
   return claimed.row;
@@ -70,7 +69,7 @@ describe.each([
   ['in memory', async () => createMemoryBackend()],
   ['in IndexedDB', openIdb],
 ])('%s', (_, open) => {
-  const start = async (): Promise<OutboxStore> => createStore(await open());
+  const start = async (): Promise<RowStore> => createRowStore(await open());
 
   test('a row is kept once, and has a place after those before it', async () => {
     const store = await start();
@@ -439,7 +438,7 @@ describe.each([
     const store = await start();
     for (let id = 1; id <= 5; id += 1) await store.add(row(`${id}`), tabA);
     await claim(store, 3);
-    const ids = async (...args: Parameters<OutboxStore['list']>): Promise<string[]> =>
+    const ids = async (...args: Parameters<RowStore['list']>): Promise<string[]> =>
       (await store.list(...args)).map(({ id }) => id);
     expect(await ids(undefined, 0, 2)).toEqual(['1', '2']);
     expect(await ids(undefined, 2, 9)).toEqual(['3', '4', '5']);
@@ -483,7 +482,7 @@ describe.each([
 
 test('a row of a scope is taken with as few reads, however many older ones are being sent', async () => {
   const readsWith = async (older: number): Promise<readonly number[]> => {
-    const store = createStore(await openIdb());
+    const store = createRowStore(await openIdb());
     for (let seq = 1; seq <= older; seq += 1) {
       const scope = `${seq}`;
       await store.add(row(`${seq}`, { scope, blocks: scope }), tabA);
@@ -492,7 +491,7 @@ test('a row of a scope is taken with as few reads, however many older ones are b
     await store.add(scoped('last'), tabA);
     const spies = [
       vi.spyOn(IDBObjectStore.prototype, 'get'),
-      vi.spyOn(IDBIndex.prototype, 'get'),
+      vi.spyOn(IDBIndex.prototype, 'getAll'),
       vi.spyOn(IDBIndex.prototype, 'openCursor'),
       vi.spyOn(IDBCursor.prototype, 'continuePrimaryKey'),
       vi.spyOn(IDBCursor.prototype, 'continue'),
@@ -509,7 +508,7 @@ test('a row of a scope is taken with as few reads, however many older ones are b
 
 test('a transaction that is aborted says why, and leaves nothing', async () => {
   const backend = await openIdb();
-  const store = createStore(backend);
+  const store = createRowStore(backend);
   await store.add(row('1'), tabA);
   await expect(
     backend.write('strict', async (tx) => {

@@ -1,4 +1,4 @@
-import type { NewRow } from '../../src/outbox/row.ts';
+import type { NewRow } from '../../src/outbox/store/schema.ts';
 
 /** Rows that a tab has left when it died, submitted one a millisecond until now. */
 export function rowsOfTheDead(count: number, nowMs: number): NewRow[] {

@@ -1,7 +1,7 @@
-import type { Clock } from '../lib/clock.ts';
-import { createIdempotencyKey } from '../idempotency/key.ts';
-import type { OutboxDatabase } from './database-layout.ts';
-import { type Row, rowSchema } from './row.ts';
+import { createIdempotencyKey } from '../../idempotency/key.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { ask, complete, walk } from './requests.ts';
+import { type Row, rowSchema } from './schema.ts';
 
 /** What fails for a reason that may pass is tried for so long. */
 const patienceMs = 60_000;
@@ -16,16 +16,13 @@ const apartMs = 600_000;
  */
 export type Salvage = (error: unknown) => Promise<boolean>;
 
-export function createSalvage(database: OutboxDatabase, clock: Clock): Salvage {
+export function createSalvage(database: IDBDatabase, clock: Clock): Salvage {
   const failingSince = new Map<number, number>();
   let triedAt = -Infinity;
 
   const isGone = async (seq: number): Promise<boolean> => {
-    const { store, done } = database.transaction('rows');
-    // Its request says so, too.
-    done.catch(() => {});
     try {
-      await store.get(seq);
+      await ask(database.transaction('rows').objectStore('rows').get(seq));
       failingSince.delete(seq);
       return false;
     } catch (error) {
@@ -45,7 +42,8 @@ export function createSalvage(database: OutboxDatabase, clock: Clock): Salvage {
     triedAt = clock.now();
     if (agoMs < 0 || agoMs > apartMs) failingSince.clear();
     let isAny = false;
-    for (const seq of await database.getAllKeys('rows')) {
+    const all = ask(database.transaction('rows').objectStore('rows').getAllKeys());
+    for (const seq of (await all) as number[]) {
       if (!(await isGone(seq))) continue;
       await replace(database, seq, clock.now());
       isAny = true;
@@ -61,17 +59,21 @@ const isSure = (error: unknown): boolean => nameOf(error) === 'NotReadableError'
 const mayPass = (error: unknown): boolean =>
   String(Object(error).message).includes('Failed to read large IndexedDB value');
 
-async function replace(database: OutboxDatabase, seq: number, nowMs: number): Promise<void> {
+async function replace(database: IDBDatabase, seq: number, nowMs: number): Promise<void> {
   const transaction = database.transaction('rows', 'readwrite', { durability: 'strict' });
-  const { store } = transaction;
+  const store = transaction.objectStore('rows');
   const known: Record<string, unknown> = {};
   for (const name of store.indexNames) {
     const index = store.index(name);
-    let cursor = await index.openKeyCursor();
-    while (cursor && cursor.primaryKey !== seq) cursor = await cursor.continue();
-    if (!cursor) continue;
     const paths = [index.keyPath].flat();
-    for (const [place, key] of [cursor.key].flat().entries()) known[paths[place] ?? ''] = key;
+    await walk(index.openKeyCursor(), (cursor) => {
+      if (cursor.primaryKey !== seq) {
+        cursor.continue();
+        return false;
+      }
+      for (const [place, key] of [cursor.key].flat().entries()) known[paths[place] ?? ''] = key;
+      return true;
+    });
   }
   const { plannedAt, blocks, liveOwner } = known as Partial<Row>;
   const row: Row = {
@@ -93,6 +95,6 @@ async function replace(database: OutboxDatabase, seq: number, nowMs: number): Pr
     isGone: true,
     seq,
   };
-  await store.put(row);
-  await transaction.done;
+  store.put(row);
+  await complete(transaction);
 }

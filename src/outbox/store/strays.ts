@@ -1,8 +1,30 @@
+import { laneOf } from '../lanes.ts';
+import { pagesOf } from '../pages.ts';
 import type { Transaction } from './backend.ts';
-import { laneOf } from './lanes.ts';
-import { pagesOf } from './pages.ts';
-import { plan } from './row-changes.ts';
-import { type Fence, type Row, rowSchema } from './row.ts';
+import { type Fence, type Row, rowSchema } from './schema.ts';
+import { plan } from './transitions.ts';
+
+/** Whether there are rows that nobody would look for: the numbers of the others do not add up. */
+export async function hasStrays(tx: Transaction): Promise<boolean> {
+  const owners = await tx.owners();
+  const states = ['done', 'dead', 'pending', 'sending'] as const;
+  const [all, waiting, timed, inLanes, owned, ...others] = await Promise.all([
+    tx.count(),
+    tx.count('waitsFor'),
+    tx.count('due'),
+    tx.count('lanes'),
+    tx.count('liveOwner'),
+    ...states.map((state) => tx.count('state', [state])),
+    ...owners.map(({ owner }) => tx.count('liveOwner', [owner])),
+  ]);
+  const [done = 0, dead = 0, pending = 0, sending = 0, ...ofOwners] = others;
+  const isAllFound =
+    all === done + dead + pending + sending &&
+    pending + sending === owned + waiting &&
+    timed === inLanes &&
+    owned === ofOwners.reduce((sum, count) => sum + count, 0);
+  return !isAllFound;
+}
 
 /**
  * Gives this owner the rows that nobody would look for, because something that they are found by is
@@ -15,7 +37,7 @@ export async function adoptStrays(
 ): Promise<boolean> {
   const owners = new Set((await tx.owners()).map((record) => record.owner));
   let isAny = false;
-  for await (const row of pagesOf((after, limit) => tx.list(undefined, after, limit))) {
+  for await (const row of pagesOf((after, limit) => tx.page('state', undefined, after, limit))) {
     if (isFound(row, owners)) continue;
     await tx.put(plan(mend(row, owner), nowMs, nowMs));
     isAny = true;

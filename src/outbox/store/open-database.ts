@@ -1,6 +1,6 @@
-import { openDB } from 'idb';
-import type { Clock } from '../lib/clock.ts';
-import { layOut, type OutboxDatabase, type OutboxSchema } from './database-layout.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { ask } from './requests.ts';
+import { layOut } from './schema.ts';
 
 /** Of the database's layout. */
 const version = 2;
@@ -38,36 +38,28 @@ export class DatabaseError extends Error {
   }
 }
 
-/**
- * Opens the database, or rejects soon. `onLost` is told once, when it is taken away later; `onErased` when
- * the browser has found it damaged, and has made it anew.
- *
- * @throws an error whose reason `reasonOf` knows.
- */
+/** Opens the database, or rejects soon. @see openIndexedDb */
 export async function openDatabase(
   name: string,
   clock: Clock,
   onLost: (reason: NotDurableReason) => void,
-  onErased: () => void = () => {},
-): Promise<OutboxDatabase> {
-  if (!(globalThis as Partial<typeof globalThis>).indexedDB)
-    throw new DatabaseError('unavailable', undefined, true);
+  onErased: () => void,
+): Promise<IDBDatabase> {
+  const { indexedDB } = globalThis as Partial<typeof globalThis>;
+  if (!indexedDB) throw new DatabaseError('unavailable', undefined, true);
   let isLate = false;
   let timer: unknown;
-  let opened: OutboxDatabase | undefined;
-  const opening = openDB<OutboxSchema>(name, version, {
-    upgrade(database, _, __, transaction, event) {
-      layOut(database, transaction);
+  const open = async (): Promise<IDBDatabase> => {
+    const request = indexedDB.open(name, version);
+    request.addEventListener('upgradeneeded', (event) => {
+      layOut(request.result, request.transaction);
       // Only Chromium says so.
       if (Reflect.get(event, 'dataLoss') === 'total') onErased();
-    },
-    blocking(_, wanted, event) {
-      // A later version wants it, or somebody deletes it: holding on would hang them.
-      (event.target as IDBDatabase).close();
-      onLost(wanted === null ? 'lost' : 'newer-version');
-    },
-    terminated: () => onLost('lost'),
-  });
+    });
+    const database = await ask(request);
+    if (isLate) database.close();
+    return database;
+  };
   const late = new Promise<never>((_, reject) => {
     timer = clock.setTimeout(() => {
       isLate = true;
@@ -75,14 +67,15 @@ export async function openDatabase(
     }, patienceMs);
     clock.unref?.(timer);
   });
-  const closeIfLate = async (): Promise<void> => {
-    const database = await opening;
-    if (isLate) database.close();
-  };
-  closeIfLate().catch(() => {});
   try {
-    opened = await Promise.race([opening, late]);
-    return opened;
+    const database = await Promise.race([open(), late]);
+    database.addEventListener('versionchange', ({ newVersion }) => {
+      // A later version wants it, or somebody deletes it: holding on would hang them.
+      database.close();
+      onLost(newVersion === null ? 'lost' : 'newer-version');
+    });
+    database.addEventListener('close', () => onLost('lost'));
+    return database;
   } catch (error) {
     if (error instanceof DatabaseError) throw error;
     const { name: kind } = Object(error) as { readonly name?: unknown };

@@ -104,3 +104,41 @@ export interface Fence {
 
 /** A row before it has an owner. */
 export type Unplaced = Omit<NewRow, 'owner' | 'liveOwner'>;
+
+export type Index =
+  | 'id'
+  | 'handler'
+  | 'due'
+  | 'planned'
+  | 'lanes'
+  | 'blocks'
+  | 'state'
+  | 'liveOwner'
+  | 'deadReason'
+  | 'waitsFor'
+  | 'doneAt';
+
+/** What each index is of. A row is in the indexes of the fields that it has. */
+export const indexes: Readonly<Record<Index, keyof Row | readonly (keyof Row)[]>> = {
+  id: 'id',
+  // By it, an entry that cannot be read any more still knows whether its scope waits for it.
+  handler: 'handler',
+  due: ['liveOwner', 'nextRetryAt'],
+  planned: ['liveOwner', 'plannedAt'],
+  lanes: ['liveOwner', 'lane', 'nextRetryAt'],
+  blocks: 'blocks',
+  state: 'state',
+  liveOwner: 'liveOwner',
+  deadReason: 'deadReason',
+  waitsFor: 'waitsFor',
+  doneAt: 'doneAt',
+};
+
+/** Lays out a database that is new, and adds what one of an earlier version lacks. */
+export function layOut(database: IDBDatabase, upgrade: IDBTransaction | null): void {
+  const known = database.objectStoreNames.contains('rows') && upgrade?.objectStore('rows');
+  const rows = known || database.createObjectStore('rows', { keyPath: 'seq', autoIncrement: true });
+  for (const [name, field] of Object.entries(indexes))
+    if (!rows.indexNames.contains(name)) rows.createIndex(name, field, { unique: name === 'id' });
+  if (!known) database.createObjectStore('owners', { keyPath: 'owner' });
+}

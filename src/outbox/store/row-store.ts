@@ -1,5 +1,5 @@
-import type { PausedRows } from './pauses.ts';
-import type { DeadReason, Fence, NewRow, OwnerRecord, Row, RowError, RowState } from './row.ts';
+import type { PausedRows } from '../pauses.ts';
+import type { DeadReason, Fence, NewRow, OwnerRecord, Row, RowError, RowState } from './schema.ts';
 
 /** What an attempt has come to. */
 export type Change =
@@ -73,7 +73,7 @@ export interface Counts {
 export const pageSize = 100;
 
 /** What can be done with the rows: each is one transaction. */
-export interface OutboxStore {
+export interface RowStore {
   readonly isDurable: boolean;
   /**
    * Keeps a row, and resolves once it is kept. One that has its id already stays, and comes back.

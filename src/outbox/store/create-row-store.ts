@@ -1,9 +1,12 @@
 import type { Backend, Transaction } from './backend.ts';
+import { pageSize, type RowStore } from './row-store.ts';
+import type { OwnerRecord, Row } from './schema.ts';
+import { after, countAll, dueInLanes, headOf, rowById } from './queries.ts';
+import { adoptStrays, hasStrays } from './strays.ts';
 import {
   applyChange,
-  endWaits,
   claimedRow,
-  countAll,
+  endWaits,
   insert,
   isOurs,
   isScopeBusy,
@@ -13,10 +16,7 @@ import {
   shift,
   unblock,
   unplan,
-} from './row-changes.ts';
-import type { OwnerRecord, Row } from './row.ts';
-import { adoptStrays } from './strays.ts';
-import { type OutboxStore, pageSize } from './store.ts';
+} from './transitions.ts';
 
 /** No owner, but which clear was done last: what was added since is not of it. */
 const clearedBy = 'cleared';
@@ -29,17 +29,17 @@ const lookAgainMs = 1000;
  * Each operation on the rows is one transaction. `isBlockedElsewhere`: whether an older row of a scope is
  * in another store.
  */
-export function createStore(
+export function createRowStore(
   backend: Backend,
   isBlockedElsewhere: (scope: string) => Promise<boolean> = async () => false,
-): OutboxStore {
+): RowStore {
   const { isDurable, read, write, close } = backend;
   return {
     isDurable,
     close,
     add: (row, fence, leaseUntil) =>
       write('strict', async (tx) => {
-        const known = await tx.rowById(row.id);
+        const known = await rowById(tx, row.id);
         if (known) return known;
         return (await isOurs(tx, fence, leaseUntil)) ? insert(tx, row) : undefined;
       }),
@@ -51,7 +51,7 @@ export function createStore(
           return { row: undefined, next: undefined };
         const isStranded = row.state === 'sending';
         const isInDoubt = row.isInDoubt || isStranded;
-        if (row.blocks !== undefined && (await tx.headOf(row.blocks))?.seq !== seq) {
+        if (row.blocks !== undefined && (await headOf(tx, row.blocks))?.seq !== seq) {
           // An older one has come back: this one waits behind it, and holds it up no longer.
           await tx.put({ ...unplan(row), state: 'pending', isInDoubt });
           return { row: undefined, next: await unblock(tx, row.blocks, nowMs) };
@@ -85,37 +85,26 @@ export function createStore(
         const row = await claimedRow(tx, claimed, fence);
         if (!row) return undefined;
         const { seq } = row;
-        const after = applyChange(row, change, nowMs);
+        const changed = applyChange(row, change, nowMs);
         const [, head] = await Promise.all([
-          after ? tx.put(after) : tx.remove(seq),
+          changed ? tx.put(changed) : tx.remove(seq),
           unblock(tx, row.blocks, nowMs),
         ]);
-        return { row: after, next: head?.seq === seq ? undefined : head };
+        return { row: changed, next: head?.seq === seq ? undefined : head };
       }),
     async due(fence, nowMs, limit) {
       const { owner } = fence;
-      const [postdated] = await read((tx) => tx.postdated(owner, nowMs, 1));
+      const [postdated] = await read((tx) => tx.rows('planned', after([owner], nowMs), 1));
       if (postdated)
         await write('relaxed', async (tx) => {
           if (await owns(tx, fence)) await endWaits(tx, owner, nowMs);
         });
-      return read(async (tx) => {
-        const lanes = await tx.lanes(owner);
-        return Promise.all(
-          lanes.map(async (lane) => {
-            const [due, nextAt] = await Promise.all([
-              tx.due(owner, lane, nowMs, limit),
-              tx.nextDueAt(owner, lane, nowMs),
-            ]);
-            return { lane, due, nextAt };
-          }),
-        );
-      });
+      return read((tx) => dueInLanes(tx, owner, nowMs, limit));
     },
     wake: (fence, lane, nowMs, delayMs) =>
       write('relaxed', async (tx) => {
         if (!(await owns(tx, fence))) return;
-        for (const row of await tx.planned(fence.owner, lane, nowMs, pageSize)) {
+        for (const row of await tx.rows('lanes', after([fence.owner, lane], nowMs), pageSize)) {
           const at = Math.max(row.notBefore ?? 0, nowMs + delayMs());
           if (at < (row.nextRetryAt ?? 0)) await tx.put(plan(row, at, nowMs));
         }
@@ -123,10 +112,10 @@ export function createStore(
     setBack: (fence, nowMs, byMs) =>
       write('relaxed', async (tx) => {
         if (!(await owns(tx, fence))) return;
-        for (const row of await tx.planned(fence.owner, undefined, nowMs))
+        for (const row of await tx.rows('due', after([fence.owner], nowMs)))
           await tx.put(shift(row, -byMs));
       }),
-    hasStrays: () => read((tx) => tx.hasStrays()),
+    hasStrays: () => read(hasStrays),
     adoptStrays: (fence, nowMs, leaseUntil) =>
       write(
         'strict',
@@ -149,17 +138,17 @@ export function createStore(
     abandon: (fence) =>
       write('relaxed', async (tx) => {
         if (!(await owns(tx, fence))) return true;
-        if (await tx.hasLive(fence.owner)) return false;
+        if (await tx.firstKey('liveOwner', [fence.owner])) return false;
         await tx.removeOwner(fence.owner);
         return true;
       }),
-    isBlocked: async (scope) => !!(await read((tx) => tx.headOf(scope))),
-    find: (id) => read((tx) => tx.rowById(id)),
-    list: (state, after, limit) => read((tx) => tx.list(state, after, limit)),
+    isBlocked: async (scope) => !!(await read((tx) => headOf(tx, scope))),
+    find: (id) => read((tx) => rowById(tx, id)),
+    list: (state, from, limit) => read((tx) => tx.page('state', state, from, limit)),
     count: (nowMs, pauses) => read((tx) => countAll(tx, nowMs, pauses)),
     revive: (id, fence, nowMs, change, leaseUntil) =>
       write('strict', async (tx) => {
-        const found = await tx.rowById(id);
+        const found = await rowById(tx, id);
         const row = found && change ? change(found) : found;
         if (row?.state === 'pending' && !row.waitsFor) {
           const { nextRetryAt } = row;
@@ -172,28 +161,28 @@ export function createStore(
         if (!(await isOurs(tx, fence, leaseUntil))) return undefined;
         return resurrect(tx, row, fence.owner, nowMs);
       }),
-    tooNew: (after, limit) => read((tx) => tx.tooNew(after, limit)),
-    dead: (reason, after, limit) => read((tx) => tx.dead(reason, after, limit)),
+    tooNew: (from, limit) => read((tx) => tx.page('waitsFor', 'newer-version', from, limit)),
+    dead: (reason, from, limit) => read((tx) => tx.page('deadReason', reason, from, limit)),
     discard: (id, nowMs) =>
       write('strict', async (tx) => {
-        const row = await tx.rowById(id);
+        const row = await rowById(tx, id);
         if (!row) return undefined;
         await tx.remove(row.seq);
         return { row, next: await unblock(tx, row.blocks, nowMs) };
       }),
     acknowledge: (id) =>
       write('relaxed', async (tx) => {
-        const row = await tx.rowById(id);
+        const row = await rowById(tx, id);
         if (row?.state === 'done') await tx.remove(row.seq);
       }),
     async sweep(beforeMs) {
       const sweepPage = async (tx: Transaction): Promise<number> => {
-        const done = await tx.doneBefore(beforeMs, pageSize);
+        const done = await tx.places('doneAt', [0, beforeMs - 1], pageSize);
         for (const seq of done) await tx.remove(seq);
         return done.length;
       };
       while ((await write('relaxed', sweepPage)) === pageSize);
-      return (await read((tx) => tx.doneBefore(Infinity, 1))).length > 0;
+      return (await read((tx) => tx.count('doneAt'))) > 0;
     },
     clear: (token) =>
       write('strict', async (tx) => {

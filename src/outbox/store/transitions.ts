@@ -1,7 +1,7 @@
 import type { Transaction } from './backend.ts';
-import type { PausedRows } from './pauses.ts';
-import type { Fence, NewRow, Row } from './row.ts';
-import type { Change, Counts } from './store.ts';
+import { after, headOf } from './queries.ts';
+import type { Change } from './row-store.ts';
+import type { Fence, NewRow, Row } from './schema.ts';
 
 export async function owns(tx: Transaction, { owner, token }: Fence): Promise<boolean> {
   return (await tx.owner(owner))?.token === token;
@@ -40,7 +40,7 @@ export async function isOurs(
  */
 export async function isScopeBusy(tx: Transaction, { seq, blocks }: Row): Promise<boolean> {
   if (blocks === undefined) return false;
-  const younger = await tx.list('sending', seq, Infinity);
+  const younger = await tx.page('state', 'sending', seq, Infinity);
   return younger.some((other) => other.blocks === blocks);
 }
 
@@ -67,14 +67,14 @@ export const shift = (row: Row, byMs: number): Row => ({
 
 /** Nobody knows how much is over of what was planned in what is now the future. */
 export async function endWaits(tx: Transaction, owner: string, nowMs: number): Promise<void> {
-  for (const row of await tx.postdated(owner, nowMs)) {
+  for (const row of await tx.rows('planned', after([owner], nowMs))) {
     const anew = shift(row, nowMs - (row.plannedAt ?? 0));
     await tx.put(row.notBefore === undefined ? plan(row, nowMs, nowMs) : anew);
   }
 }
 
 export async function insert(tx: Transaction, row: NewRow): Promise<Row> {
-  const isBehind = row.blocks !== undefined && !!(await tx.headOf(row.blocks));
+  const isBehind = row.blocks !== undefined && !!(await headOf(tx, row.blocks));
   const placed = isBehind ? unplan(row) : row;
   return { ...placed, seq: await tx.add(placed) };
 }
@@ -138,7 +138,7 @@ export async function resurrect(
     ...(scope !== undefined && { blocks: scope }),
   };
   await tx.put(live);
-  const head = scope === undefined ? live : await tx.headOf(scope);
+  const head = scope === undefined ? live : await headOf(tx, scope);
   if (head?.seq !== row.seq) return live;
   const due = plan(live, nowMs, nowMs);
   await tx.put(due);
@@ -151,36 +151,10 @@ export async function unblock(
   scope: string | undefined,
   nowMs: number,
 ): Promise<Row | undefined> {
-  const head = scope === undefined ? undefined : await tx.headOf(scope);
+  const head = scope === undefined ? undefined : await headOf(tx, scope);
   if (head?.state !== 'pending' || head.waitsFor) return undefined;
   if (head.nextRetryAt !== undefined) return head;
   const due = plan(head, nowMs, nowMs);
   await tx.put(due);
   return due;
-}
-
-export async function countAll(
-  tx: Transaction,
-  nowMs: number,
-  pauses: PausedRows,
-): Promise<Counts> {
-  const owners = await tx.owners();
-  const dues = await Promise.all(owners.map(({ owner }) => tx.countDue(owner, nowMs)));
-  const states = ['pending', 'sending', 'dead'] as const;
-  const counts = await Promise.all(states.map((state) => tx.count(state)));
-  const [pending = 0, claimed = 0, dead = 0] = counts;
-  const known = await Promise.all([...pauses.ids()].map((id) => tx.rowById(id)));
-  const paused = known.filter((row) => row && pauses.of(row)).length;
-  const oldest = await Promise.all(states.map((state) => tx.list(state, 0, 1)));
-  const times = oldest.flat().map(({ createdAt }) => createdAt);
-  // What is being sent, or paused, is due, too.
-  const due = Math.max(0, dues.reduce((sum, count) => sum + count, 0) - claimed);
-  return {
-    due,
-    waiting: pending - due,
-    sending: claimed - paused,
-    paused,
-    dead,
-    oldestAt: times.length > 0 ? Math.min(...times) : undefined,
-  };
 }
