@@ -12,12 +12,12 @@ export type {
   QueryOutboxHandler,
   VariablesOf,
 } from './query/outbox.ts';
-export type { EntryState, OutboxEntry } from './outbox/entry.ts';
+export type { EntryState, OutboxEntry } from './outbox/entries.ts';
 export { DeadLetterError, isDeadLetterError } from './outbox/errors.ts';
 export type { OutboxContext, OutboxHandler, OutboxPolicy } from './outbox/handler.ts';
 export type { NotDurableReason } from './outbox/store/open-database.ts';
-export type { OutboxFilter } from './outbox/desk.ts';
-export type { OutboxState } from './outbox/outbox-state.ts';
+export type { OutboxFilter } from './outbox/entries.ts';
+export type { OutboxState } from './outbox/state.ts';
 export type { DeadReason, RowError } from './outbox/store/schema.ts';
-export type { OutboxCipher } from './outbox/seal.ts';
+export type { OutboxCipher } from './outbox/codec.ts';
 export type { TabPorts } from './outbox/tab-ports.ts';

@@ -1,3 +1,7 @@
+import { hmac } from '../lib/sha256.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Engine } from './engine.ts';
+
 /** What Chromium adds to a service worker's registration. */
 interface SyncRegistration {
   readonly sync?: { readonly register: (tag: string) => Promise<void> };
@@ -23,4 +27,38 @@ export function prepareSync(database: string): () => void {
     // Forbidden by the user or the browser: then the next page delivers.
     registration?.sync?.register(syncTag(database)).catch(() => {});
   };
+}
+
+/**
+ * The database of a user: one of its own, so that nobody's entries are sent as another's. Her id is
+ * not to be read from its name.
+ */
+export function databaseName(name: string, user: string | undefined): string {
+  if (user === undefined) return name;
+  const encoder = new TextEncoder();
+  const digest = hmac(encoder.encode('steadfetch outbox'), encoder.encode(user));
+  const hex = Array.from(digest.slice(0, 16), (byte) => byte.toString(16).padStart(2, '0'));
+  return `${name} ${hex.join('')}`;
+}
+
+/** A lock that nobody holds is granted long before. */
+const grantMs = 500;
+/** What is due so soon is waited for. */
+const soonMs = 30_000;
+
+/**
+ * Sends what nobody else sends, as far as that can be done now.
+ *
+ * @returns whether something of it is left for later.
+ */
+export async function drainEngine({ ownership, worker }: Engine, clock: Clock): Promise<boolean> {
+  const pass = (ms: number): Promise<void> =>
+    new Promise((over) => void clock.setTimeout(over, ms));
+  await ownership.look();
+  await pass(grantMs);
+  for (;;) {
+    const waitMs = (await worker.whenIdle()) - clock.now();
+    if (waitMs > soonMs) return waitMs < Infinity;
+    await pass(Math.max(grantMs, waitMs));
+  }
 }

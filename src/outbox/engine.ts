@@ -1,4 +1,4 @@
-import { type AttemptContext, createAttempt } from './attempt-row.ts';
+import { type AttemptContext, createAttempt } from './deliver.ts';
 import { createOwnership, type Ownership, type OwnershipContext } from './ownership.ts';
 import type { Fence, Row, Unplaced } from './store/schema.ts';
 import type { RowStore } from './store/row-store.ts';

@@ -1,4 +1,5 @@
 import type { Pause } from '../origin/wait-queue.ts';
+import type { TabPorts } from './tab-ports.ts';
 
 /** What the tabs of one outbox tell each other. */
 export type Message =
@@ -93,3 +94,45 @@ export function read(posted: unknown): Message | undefined {
 
 const isPause = (pause: unknown): boolean =>
   pause === undefined || typeof Object(pause).reason === 'string';
+
+/** What is done at each message of another tab. */
+export type Listeners = {
+  readonly [K in Message['kind']]: (message: Extract<Message, { readonly kind: K }>) => void;
+};
+
+/** The line to the other tabs of an outbox. */
+export interface Line {
+  /** Whether the other tabs can be told anything. */
+  readonly isOpen: boolean;
+  readonly post: (message: Message) => void;
+  readonly close: () => void;
+}
+
+export function openLine(ports: TabPorts, name: string, listeners: Listeners): Line {
+  let isOver = false;
+  const channel = ports.open(`steadfetch outbox ${name}`, (posted) => {
+    const message = read(posted);
+    if (!message || isOver) return;
+    if (message.kind !== 'up') listeners.changed({ kind: 'changed' });
+    (listeners[message.kind] as (message: Message) => void)(message);
+  });
+  const post = (message: Message): void => {
+    if (isOver) return;
+    try {
+      channel?.post(write(message));
+    } catch {
+      // Its variables or its data cannot be posted: then without.
+      if (message.kind !== 'done' || !('data' in message)) return;
+      const { id, handler } = message;
+      post({ kind: 'done', id, handler });
+    }
+  };
+  return {
+    isOpen: !!channel,
+    post,
+    close() {
+      isOver = true;
+      channel?.close();
+    },
+  };
+}

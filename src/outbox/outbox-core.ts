@@ -1,11 +1,11 @@
 import type { Network } from '../origin/network.ts';
 import type { Readable } from '../lib/store.ts';
-import type { HandlerDefinition } from './define-handlers.ts';
-import type { Desk } from './desk.ts';
-import type { Intake } from './intake.ts';
-import type { Display, OutboxState } from './outbox-state.ts';
-import type { OutboxCipher } from './seal.ts';
-import type { SenderContext } from './send-row.ts';
+import type { HandlerDefinition } from './handler.ts';
+import type { Entries } from './entries.ts';
+import type { Enqueuer } from './enqueue.ts';
+import type { Display, OutboxState } from './state.ts';
+import type { OutboxCipher } from './codec.ts';
+import type { SenderContext } from './attempt.ts';
 import type { StorageContext } from './storage.ts';
 import type { TabPorts } from './tab-ports.ts';
 
@@ -19,7 +19,7 @@ export interface Delivered {
 
 /** An outbox, whatever is built on it: what is submitted to it goes from here, or from another tab. */
 export interface OutboxCore
-  extends Readable<OutboxState>, Pick<Display, 'onChange'>, Pick<Intake, 'submit'>, Desk {
+  extends Readable<OutboxState>, Pick<Display, 'onChange'>, Pick<Enqueuer, 'submit'>, Entries {
   /** Forgets all entries, in all tabs. */
   readonly clear: () => Promise<void>;
   /**

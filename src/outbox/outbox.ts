@@ -1,28 +1,29 @@
-import type { RowEnd } from './attempt-row.ts';
+import type { RowEnd } from './deliver.ts';
 import { createClearMark } from './clear-mark.ts';
+import { createForget } from './clear.ts';
 import { createRowStore } from './store/create-row-store.ts';
-import { createCure } from './cure.ts';
-import { createDesk } from './desk.ts';
-import { drainEngine } from './drain-engine.ts';
+import { createRedrive } from './redrive.ts';
+import { createEntries, toDeadLetter } from './entries.ts';
+import { drainEngine } from './background-sync.ts';
 import { createEngine, type Engine } from './engine.ts';
-import { toDeadLetter } from './entry.ts';
 import { disposedOf, leftBehind } from './errors.ts';
-import { createForget } from './forget.ts';
 import { createPauses } from './pauses.ts';
-import { createIntake } from './intake.ts';
-import { createLine } from './line.ts';
+import { createEnqueuer } from './enqueue.ts';
+import { openLine } from './messages.ts';
 import type { Delivered, OutboxCore, OutboxCoreContext } from './outbox-core.ts';
-import { createDisplay } from './outbox-state.ts';
-import { followAttempt, tellProgress } from './progress.ts';
+import { createDisplay } from './state.ts';
+import {
+  createSettle,
+  createSubmissions,
+  followAttempt,
+  type Submission,
+  tellProgress,
+} from './submissions.ts';
 import type { Row } from './store/schema.ts';
-import { createSeal } from './seal.ts';
-import { createSettle } from './settle-submission.ts';
+import { createCodec } from './codec.ts';
 import { createStorage } from './storage.ts';
 import type { Settled } from './store/row-store.ts';
-import { createSubmissions, type Submission } from './submissions.ts';
-import { createSweeper } from './sweeper.ts';
-import { watchSuccesses } from './successes.ts';
-import { watchPage } from './watch-page.ts';
+import { createSweeper, watchPage, watchSuccesses } from './upkeep.ts';
 
 /** Without a line to the other tabs. */
 const pollMs = 5000;
@@ -31,7 +32,7 @@ const pollMs = 5000;
 export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   const { network, ports, handlers, onLeft } = context;
   const { clock } = context.sender;
-  const seal = createSeal(context.cipher, clock);
+  const codec = createCodec(context.cipher, clock);
   const submissions = createSubmissions();
 
   const onDelivered = (delivered: Delivered): void => {
@@ -67,7 +68,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
         lock: backend.isDurable ? ports.lock : undefined,
         clearing: backend.isDurable ? mark.get : () => undefined,
         onCleared: (token) => void forget.obey(token),
-        seal,
+        codec,
         waiting: submissions.get,
         onLive: (row, live) => followAttempt(submissions, pauses, row, live, display.refresh),
         onEnd,
@@ -86,8 +87,8 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       ?.store.isBlocked(scope)
       .catch(() => false)) ?? false;
   const sweeper = createSweeper(clock, storage.durable);
-  const cure = createCure(handlers, onDue);
-  const settle = createSettle(submissions, seal, storage.durable);
+  const redrive = createRedrive(handlers, onDue);
+  const settle = createSettle(submissions, codec, storage.durable);
   const forget = createForget(
     submissions,
     storage,
@@ -96,12 +97,12 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     onChange,
   );
   /** What another tab cannot deliver, this one perhaps can: it is of another version of the app. */
-  const cureOrSettle = async (id: string): Promise<void> => {
+  const redriveOrSettle = async (id: string): Promise<void> => {
     const engine = storage.durable();
-    const isCured = engine && (await cure.hear(engine, id).catch(engine.onError));
-    if (!isCured) await settle(id);
+    const isRedriven = engine && (await redrive.hear(engine, id).catch(engine.onError));
+    if (!isRedriven) await settle(id);
   };
-  const line = createLine(ports, context.name, {
+  const line = openLine(ports, context.name, {
     changed: display.refresh,
     owner() {
       const engine = storage.durable();
@@ -118,8 +119,8 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       void settle(id, { data });
       sweeper.plan();
     },
-    dead: ({ id }) => void cureOrSettle(id),
-    'too-new': ({ id }) => void cureOrSettle(id),
+    dead: ({ id }) => void redriveOrSettle(id),
+    'too-new': ({ id }) => void redriveOrSettle(id),
     renamed: ({ id, next }) => submissions.rename(id, next),
     discarded({ id, isInDoubt }) {
       const known = submissions.get(id);
@@ -141,7 +142,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       line.post({ kind: 'done', id, handler, variables, data });
       if (settled.row) sweeper.plan();
     } else if (ended.kind === 'dead' && settled.row) {
-      cure.giveUp(id);
+      redrive.giveUp(id);
       submissions.reject(id, toDeadLetter(settled.row, ended.error));
       line.post({ kind: 'dead', id });
     } else if (ended.kind === 'too-new') {
@@ -154,10 +155,10 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     onChange();
   };
 
-  const desk = createDesk({
+  const entries = createEntries({
     ...context,
     clock,
-    seal,
+    codec,
     pauses,
     storage,
     onDue,
@@ -172,36 +173,36 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     },
     onChange,
   });
-  const intake = createIntake(
+  const enqueuer = createEnqueuer(
     clock,
     handlers,
-    seal,
+    codec,
     submissions,
     storage,
-    desk.discard,
+    entries.discard,
     async ({ id, state, attempts }, isDurable) => {
       if (isDurable && network.isOffline()) onLeft();
       // It was there already: another press under the same key.
       if (state === 'done') await settle(id);
-      else if (attempts > 0 || state === 'dead') await desk.retry(id);
+      else if (attempts > 0 || state === 'dead') await entries.retry(id);
       onChange();
     },
   );
 
   const resume = async (engine: Engine): Promise<void> => {
-    await intake.restore(engine.store);
+    await enqueuer.restore(engine.store);
     await engine.ownership.look();
     await engine.adoptStrays();
-    await cure.all(engine);
+    await redrive.all(engine);
     // Whoever has delivered what is not old enough yet may be gone before it is.
     await sweeper.sweep(engine);
     display.refresh();
   };
   /** One after the other: there may be thousands. */
   const settleAll = async (): Promise<void> => {
-    for (const [id] of submissions.all()) await cureOrSettle(id);
+    for (const [id] of submissions.all()) await redriveOrSettle(id);
     const engine = storage.durable();
-    if (engine) await cure.all(engine).catch(engine.onError);
+    if (engine) await redrive.all(engine).catch(engine.onError);
   };
   const wake = (origin: string): void => {
     for (const { worker } of storage.engines()) worker.wake(origin);
@@ -238,7 +239,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   };
   /** What is on its way to the disk gets there, and a clear is done, before the database is closed. */
   const end = async (): Promise<void> => {
-    await intake.turn();
+    await enqueuer.turn();
     storage.dispose();
     // Whoever has not heard of its entries yet looks for them.
     line.post({ kind: 'owner' });
@@ -248,22 +249,22 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
 
   pauses.ask();
   return {
-    ...desk,
+    ...entries,
     async discard(id, error) {
       // It may be on its way to the disk.
-      await intake.turn();
-      return desk.discard(id, error);
+      await enqueuer.turn();
+      return entries.discard(id, error);
     },
     async clear() {
       if (isDisposed) throw disposedOf('outbox.clear');
       const clearing = forget.all();
-      void intake.turn(clearing);
+      void enqueuer.turn(clearing);
       await clearing;
     },
     getState: display.getState,
     subscribe: display.subscribe,
     onChange: display.onChange,
-    submit: intake.submit,
+    submit: enqueuer.submit,
     async drain() {
       await storage.ready();
       const engine = storage.durable();
@@ -272,7 +273,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     dispose() {
       if (isDisposed) return;
       isDisposed = true;
-      intake.close();
+      enqueuer.close();
       unwatch();
       unwatchSuccesses();
       clock.clearTimeout(timer);

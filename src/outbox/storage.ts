@@ -9,7 +9,7 @@ import { hasNone, isForGood, type NotDurableReason, reasonOf } from './store/ope
 import type { Row, Unplaced } from './store/schema.ts';
 
 /** Where the rows of this page are: on the disk, or only here. */
-export interface Storage {
+export interface RowStorage {
   /** Resolves once it is known whether there is a disk; rejects once it is disposed of. */
   readonly ready: () => Promise<unknown>;
   readonly durable: () => Engine | undefined;
@@ -56,7 +56,7 @@ export function createStorage({
   onOpen,
   show,
   onErased,
-}: StorageContext): Storage {
+}: StorageContext): RowStorage {
   let durable: Engine | undefined;
   let memory: Engine | undefined;
   let waitMs = reopenMs;

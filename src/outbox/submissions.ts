@@ -1,6 +1,11 @@
+import type { LiveOperation } from '../fetch/live-operation.ts';
 import { askBeforeLeaving } from '../lib/ask-before-leaving.ts';
-import type { EntryFacts } from './errors.ts';
-import type { OnProgress } from './progress.ts';
+import type { Decision } from '../policy/decide.ts';
+import type { Codec } from './codec.ts';
+import { toDeadLetter } from './entries.ts';
+import { type EntryFacts, gone } from './errors.ts';
+import type { Pauses } from './pauses.ts';
+import type { RowStorage } from './storage.ts';
 import type { Row, Unplaced } from './store/schema.ts';
 
 /** A submission of this page that has not ended. */
@@ -114,4 +119,78 @@ function createWaiter(): Waiter {
   // Whoever does not look at it finds its end among the entries.
   promise.catch(() => {});
   return { promise, resolve, reject };
+}
+
+/** What this tab does with a submission of its own. */
+export interface Progress {
+  readonly attempt: number;
+  /** The attempt that is under way, or was last. */
+  readonly live: LiveOperation | undefined;
+  /** When it is sent next; undefined while it is being sent. */
+  readonly retryAt: number | undefined;
+  readonly decision: Decision | undefined;
+  readonly error: unknown;
+}
+
+/** Whoever has submitted a row here, and is told how it goes. */
+interface Listeners {
+  readonly get: (id: string) => { readonly onProgress: OnProgress | undefined } | undefined;
+}
+
+export type OnProgress = (progress: Progress) => void;
+
+/** Tells how it goes with a row. */
+export function tellProgress(
+  listeners: Listeners,
+  { id, attempts: attempt }: Row,
+  progress: Omit<Progress, 'attempt'>,
+): void {
+  listeners.get(id)?.onProgress?.({ ...progress, attempt });
+}
+
+/** Tells how it goes with an attempt, from its beginning to its end. */
+export function followAttempt(
+  listeners: Listeners,
+  pauses: Pick<Pauses, 'note'>,
+  row: Row,
+  live: LiveOperation,
+  onChange: () => void,
+): void {
+  live.onChange = () => {
+    const none = { retryAt: undefined, decision: undefined, error: undefined };
+    if (live.phase !== 'ended') tellProgress(listeners, row, { live, ...none });
+    pauses.note(row, live);
+    onChange();
+  };
+  live.onChange();
+}
+
+/**
+ * Settles a submission by what the disk says of it, where another tab may have ended it; `delivered`
+ * is what that tab has said. Never rejects.
+ */
+export type Settle = (id: string, delivered?: { readonly data: unknown }) => Promise<void>;
+
+export function createSettle(
+  submissions: Submissions,
+  codec: Codec,
+  durable: RowStorage['durable'],
+): Settle {
+  return async (id, delivered) => {
+    const engine = durable();
+    const known = submissions.get(id);
+    if (!engine || !known?.isSaved) return;
+    try {
+      const row = await engine.store.find(id);
+      if (submissions.get(id) !== known) return;
+      if (row?.state === 'done') {
+        submissions.resolve(id, await codec.decode(row.result).catch(() => undefined));
+        await engine.store.acknowledge(id);
+      } else if (row?.state === 'dead') submissions.reject(id, toDeadLetter(row));
+      else if (!row && delivered) submissions.resolve(id, delivered.data);
+      else if (!row) submissions.reject(id, gone(known.facts));
+    } catch (error) {
+      engine.onError(error);
+    }
+  };
 }

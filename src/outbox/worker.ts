@@ -1,7 +1,8 @@
+import type { Clock, Random } from '../lib/clock.ts';
 import { createSteadyClock } from '../lib/steady-clock.ts';
 import type { Network } from '../origin/network.ts';
-import type { Clock, Random } from '../lib/clock.ts';
 import {
+  type Attempt,
   createPlaces,
   type DueRow,
   isThrough,
@@ -11,13 +12,12 @@ import {
   type Owned,
   ownedBy,
   readDue,
+  type Running,
   type Slot,
-} from './lanes.ts';
+} from './due.ts';
 import { reasonOf } from './store/open-database.ts';
-import type { Fence, Row } from './store/schema.ts';
-import type { Attempt, Running } from './running.ts';
 import type { RowStore, Settled } from './store/row-store.ts';
-import { writeEnd } from './write-end.ts';
+import type { Fence, Row } from './store/schema.ts';
 
 export interface WorkerContext {
   readonly clock: Clock;
@@ -345,4 +345,32 @@ export function createWorker({
       driven.clear();
     },
   };
+}
+
+/** It is tried so often, a second later and then twice as late. */
+const tries = 5;
+
+/**
+ * Writes an end, and again where that fails: what has happened has happened. Resolves with undefined
+ * where the store is no longer used.
+ */
+async function writeEnd<T>(
+  clock: Clock,
+  write: () => Promise<T>,
+  isOver: () => boolean,
+  onError: (error: unknown) => void,
+): Promise<T | undefined> {
+  for (let left = tries; ; left -= 1) {
+    try {
+      return await write();
+    } catch (error) {
+      // The database is gone: what has become of the row is all the same known.
+      if (isOver()) return undefined;
+      if (left === 1) throw error;
+      onError(error);
+      await new Promise<void>((over) => {
+        clock.setTimeout(over, 1000 * 2 ** (tries - left));
+      });
+    }
+  }
 }

@@ -1,8 +1,7 @@
 import { createJson } from '../fetch/json.ts';
-import { prepareSync } from '../outbox/background-sync.ts';
+import { databaseName, prepareSync } from '../outbox/background-sync.ts';
 import { browserPorts } from '../outbox/browser-ports.ts';
-import { databaseName } from '../outbox/database-name.ts';
-import { defineHandlers } from '../outbox/define-handlers.ts';
+import { defineHandlers } from '../outbox/handler.ts';
 import { openIndexedDb } from '../outbox/store/indexeddb.ts';
 import { createOutboxCore } from '../outbox/outbox.ts';
 import type { Delivered } from '../outbox/outbox-core.ts';

@@ -1,5 +1,4 @@
-import { syncTag } from '../outbox/background-sync.ts';
-import { databaseName } from '../outbox/database-name.ts';
+import { databaseName, syncTag } from '../outbox/background-sync.ts';
 import { createOutbox, drainOutbox } from './create-outbox.ts';
 import { type AnyOutboxHandlers, defaultName, type OutboxConfig } from './outbox.ts';
 

@@ -1,7 +1,7 @@
 import type { MutationFunction, MutationFunctionContext } from '@tanstack/react-query';
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { OutboxCore } from '../outbox/outbox-core.ts';
-import type { Progress } from '../outbox/progress.ts';
+import type { Progress } from '../outbox/submissions.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createIdempotencyKey } from '../idempotency/key.ts';
 import type { PolicyOptions } from '../policy/options.ts';

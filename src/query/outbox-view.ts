@@ -1,6 +1,5 @@
 import { hashKey } from '@tanstack/react-query';
-import type { OutboxFilter } from '../outbox/desk.ts';
-import type { OutboxEntry } from '../outbox/entry.ts';
+import type { OutboxEntry, OutboxFilter } from '../outbox/entries.ts';
 import { createStore, type Readable } from '../lib/store.ts';
 import type { Outbox } from './outbox.ts';
 

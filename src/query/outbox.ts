@@ -1,9 +1,8 @@
 import type { QueryClient, QueryKey, UseMutationOptions } from '@tanstack/react-query';
-import type { OutboxEntry } from '../outbox/entry.ts';
+import type { OutboxEntry, OutboxFilter } from '../outbox/entries.ts';
 import type { OutboxContext, OutboxHandler } from '../outbox/handler.ts';
-import type { OutboxFilter } from '../outbox/desk.ts';
-import type { OutboxState } from '../outbox/outbox-state.ts';
-import type { OutboxCipher } from '../outbox/seal.ts';
+import type { OutboxState } from '../outbox/state.ts';
+import type { OutboxCipher } from '../outbox/codec.ts';
 import type { TabPorts } from '../outbox/tab-ports.ts';
 import type { Readable } from '../lib/store.ts';
 import type { Steadfetch } from '../react-query/steadfetch.ts';

@@ -1,6 +1,6 @@
 import { type DefaultError, type UseMutationOptions, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import type { OutboxEntry } from '../outbox/entry.ts';
+import type { OutboxEntry } from '../outbox/entries.ts';
 import { createIdempotencyKey } from '../idempotency/key.ts';
 import { extendMutation } from '../react-query/mutation/definition.ts';
 import { instanceOf } from '../react-query/instance.ts';

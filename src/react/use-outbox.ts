@@ -1,8 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useMemo, useSyncExternalStore } from 'react';
-import type { OutboxFilter } from '../outbox/desk.ts';
-import type { OutboxEntry } from '../outbox/entry.ts';
-import type { OutboxState } from '../outbox/outbox-state.ts';
+import type { OutboxEntry, OutboxFilter } from '../outbox/entries.ts';
+import type { OutboxState } from '../outbox/state.ts';
 import { outboxOf } from '../query/outbox-registry.ts';
 import { entriesView, entryView } from '../query/outbox-view.ts';
 import type { AnyOutboxHandlers, EntryOf, Outbox } from '../query/outbox.ts';

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
-import { laneOf } from '../../src/outbox/lanes.ts';
+import { laneOf, type Running } from '../../src/outbox/due.ts';
 import { createWorker, type Worker } from '../../src/outbox/worker.ts';
 import { createMemoryBackend } from '../../src/outbox/store/memory.ts';
 import { type Fence, type NewRow, type Row, rowSchema } from '../../src/outbox/store/schema.ts';
-import type { Running } from '../../src/outbox/running.ts';
 import { createRowStore } from '../../src/outbox/store/create-row-store.ts';
 import type { Change, RowStore } from '../../src/outbox/store/row-store.ts';
 import { openNetwork } from '../../src/origin/network.ts';

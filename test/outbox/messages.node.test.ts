@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createLine, type Ears } from '../../src/outbox/line.ts';
-import { type Message, read, write } from '../../src/outbox/messages.ts';
+import { openLine, type Listeners, type Message, read, write } from '../../src/outbox/messages.ts';
 
 const messages: readonly Message[] = [
   { kind: 'owner' },
@@ -55,13 +54,13 @@ describe('anything else is none', () => {
   });
 });
 
-/** Ears that remember what they have heard. */
-function listen(): { readonly ears: Ears; readonly heard: Message[] } {
+/** Listeners that remember what they have heard. */
+function listen(): { readonly listeners: Listeners; readonly heard: Message[] } {
   const heard: Message[] = [];
   const note = (message: Message): void => void heard.push(message);
   return {
     heard,
-    ears: {
+    listeners: {
       owner: note,
       changed: note,
       due: note,
@@ -88,7 +87,7 @@ test('what is done is told without its data where those cannot be posted', () =>
     lock: undefined,
     watch: () => () => {},
   };
-  const line = createLine(ports, 'db', listen().ears);
+  const line = openLine(ports, 'db', listen().listeners);
   line.post({ kind: 'done', id: '1', handler: 'order', variables: 1, data: () => {} });
   expect(posted).toEqual([{ kind: 'done', id: '1', handler: 'order', version: 1 }]);
 });
@@ -106,8 +105,8 @@ test('a line that is broken or closed disturbs nobody', () => {
     lock: undefined,
     watch: () => () => {},
   };
-  const { ears, heard } = listen();
-  const line = createLine(ports, 'db', ears);
+  const { listeners, heard } = listen();
+  const line = openLine(ports, 'db', listeners);
   line.post({ kind: 'owner' });
   line.post({ kind: 'done', id: '1', handler: 'order', data: 1 });
   receive(write({ kind: 'dead', id: '1' }));

@@ -29,7 +29,7 @@ describe('a result', () => {
     expect(await outbox.list()).toHaveLength(2);
     await pass(4000);
     expect(await outbox.list()).toMatchObject([{ variables: 2 }]);
-    await pass(602_000);
+    await pass(602_000, 2000);
     expect(await outbox.list()).toEqual([]);
   });
 
@@ -42,9 +42,9 @@ describe('a result', () => {
     const { outbox } = openTab({ handlers: shop });
     await settle();
     clock.jump(-3_600_000);
-    await pass(3_600_000 + 590_000);
+    await pass(3_600_000 + 590_000, 10_000);
     expect(await outbox.list()).toHaveLength(1);
-    await pass(620_000);
+    await pass(620_000, 10_000);
     expect(await outbox.list()).toEqual([]);
   });
 

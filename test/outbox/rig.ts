@@ -7,8 +7,13 @@ import {
   type SteadfetchConfig,
   defineIdempotency,
 } from 'steadfetch';
-import { createOutbox, type TabPorts } from 'steadfetch/outbox';
-import type { AnyOutboxHandlers, Outbox, OutboxConfig } from 'steadfetch/outbox';
+import {
+  type AnyOutboxHandlers,
+  createOutbox,
+  type Outbox,
+  type OutboxConfig,
+  type TabPorts,
+} from 'steadfetch/outbox';
 import { openIndexedDb } from '../../src/outbox/store/indexeddb.ts';
 import type { Row } from '../../src/outbox/store/schema.ts';
 import { createRowStore } from '../../src/outbox/store/create-row-store.ts';
@@ -82,8 +87,8 @@ export interface TestBrowser {
   readonly post: (message: unknown) => void;
   /** What is on its disk. */
   readonly rows: () => Promise<readonly Row[]>;
-  /** Lets time pass, and all that follows from it. */
-  readonly pass: (ms: number) => Promise<void>;
+  /** Lets time pass, and all that follows from it, in steps of 100 ms where no other length is given. */
+  readonly pass: (ms: number, stepMs?: number) => Promise<void>;
 }
 
 const api = 'https://api.example';
@@ -246,11 +251,11 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
       backend.close();
       return rows;
     },
-    async pass(ms) {
+    async pass(ms, stepMs = 100) {
       await settle();
       // In small steps, so that what follows from one timer is there before the next.
-      for (let left = ms; left > 0; left -= 100) {
-        clock.advance(Math.min(left, 100));
+      for (let left = ms; left > 0; left -= stepMs) {
+        clock.advance(Math.min(left, stepMs));
         await settle();
       }
     },

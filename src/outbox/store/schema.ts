@@ -76,7 +76,7 @@ export interface Row {
   readonly isRedriven?: boolean;
   /** The browser could not read it any more: only what its indexes knew is left. */
   readonly isGone?: boolean;
-  /** What may have been sent of it, with its bytes, as the seal keeps them. */
+  /** What may have been sent of it, with its bytes, as the codec keeps them. */
   readonly steps?: unknown;
   readonly deadReason?: DeadReason;
   /** It belongs to nobody, and holds its scope up, until a tab comes that understands it; an index. */

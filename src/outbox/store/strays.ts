@@ -1,5 +1,5 @@
-import { laneOf } from '../lanes.ts';
-import { pagesOf } from '../pages.ts';
+import { laneOf } from '../due.ts';
+import { pagesOf } from './row-store.ts';
 import type { Transaction } from './backend.ts';
 import { type Fence, type Row, rowSchema } from './schema.ts';
 import { plan } from './transitions.ts';

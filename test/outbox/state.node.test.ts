@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRefresh } from '../../src/outbox/refresh.ts';
+import { createRefresh } from '../../src/outbox/state.ts';
 import { createVirtualClock } from '../origin/virtual-clock.ts';
 import { settle } from './rig.ts';
 

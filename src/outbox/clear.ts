@@ -1,6 +1,6 @@
 import type { ClearMark } from './clear-mark.ts';
 import { discarded, type EntryFacts, notCleared } from './errors.ts';
-import type { Storage } from './storage.ts';
+import type { RowStorage } from './storage.ts';
 import type { Submissions } from './submissions.ts';
 
 /** Breaks off what was discarded, by the user here or in another tab, and tells whoever waits for it. */
@@ -20,7 +20,7 @@ export interface Forget {
 /** `onClear` is told at once; `onCleared` when nothing is left. */
 export function createForget(
   submissions: Submissions,
-  storage: Pick<Storage, 'ready' | 'engines' | 'durable' | 'reopen' | 'lose'>,
+  storage: Pick<RowStorage, 'ready' | 'engines' | 'durable' | 'reopen' | 'lose'>,
   mark: ClearMark,
   onClear: (token: string) => void,
   onCleared: () => void,

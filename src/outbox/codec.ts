@@ -1,6 +1,8 @@
 import { reject } from '../lib/check.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withLimit } from '../lib/with-limit.ts';
+import type { HandlerDefinition } from './handler.ts';
+import { type DeadReason, type Row, rowSchema } from './store/schema.ts';
 
 /**
  * Makes what is on the disk unreadable there. Neither may change the value. What has not settled within 30 s
@@ -20,25 +22,25 @@ const queryTag = 'steadfetch.URLSearchParams';
 type Tagged = Readonly<Record<string, unknown>>;
 
 /** Turns values into what can be stored, and back. */
-export interface Seal {
+export interface Codec {
   /**
    * Takes the variables as they are now, whatever becomes of them.
    *
    * @throws TypeError when they cannot be stored.
    */
-  readonly close: (operation: string, value: unknown) => Promise<unknown>;
-  readonly open: (sealed: unknown) => Promise<unknown>;
+  readonly encode: (operation: string, value: unknown) => Promise<unknown>;
+  readonly decode: (sealed: unknown) => Promise<unknown>;
   /** Waits for a function of the app, 30 s at most. */
   readonly wait: <T>(name: string, work: () => T) => Promise<Awaited<T>>;
 }
 
-export function createSeal(cipher: OutboxCipher | undefined, clock: Clock): Seal {
-  const wait: Seal['wait'] = (name, work) => withLimit(clock, `${name} of the outbox`, work);
+export function createCodec(cipher: OutboxCipher | undefined, clock: Clock): Codec {
+  const wait: Codec['wait'] = (name, work) => withLimit(clock, `${name} of the outbox`, work);
   const run = async (name: keyof OutboxCipher, value: unknown): Promise<unknown> =>
     cipher ? wait(`cipher.${name}`, () => cipher[name](value)) : value;
   return {
-    close: (operation, value) => run('encrypt', copy(operation, value)),
-    open: async (sealed) => unpack(await run('decrypt', sealed)),
+    encode: (operation, value) => run('encrypt', copy(operation, value)),
+    decode: async (sealed) => unpack(await run('decrypt', sealed)),
     wait,
   };
 }
@@ -112,4 +114,38 @@ function unpack(value: unknown, seen: Set<unknown> = new Set()): unknown {
     else form.append(name, part);
   }
   return form;
+}
+
+/** Why they cannot be read. */
+export interface Unread {
+  readonly reason: DeadReason | 'too-new';
+  readonly error?: unknown;
+}
+
+/** The variables of a row, as its handler takes them in this version of the app. */
+export async function readVariables(
+  row: Row,
+  definition: HandlerDefinition | undefined,
+  codec: Codec,
+): Promise<{ readonly variables: unknown } | Unread> {
+  if (row.isGone)
+    return { reason: 'unreadable', error: new Error('The browser cannot read it any more.') };
+  if (row.schema > rowSchema) return { reason: 'too-new' };
+  if (!definition) return { reason: 'handler-missing' };
+  const { version, handler } = definition;
+  if (row.version > version) return { reason: 'too-new' };
+  let variables: unknown;
+  try {
+    variables = await codec.decode(row.variables);
+  } catch (error) {
+    return { reason: 'unreadable', error };
+  }
+  if (row.version === version) return { variables };
+  try {
+    const migrate = (): unknown => handler.migrate?.(variables, row.version);
+    if (handler.migrate) return { variables: await codec.wait('migrate', migrate) };
+    return { reason: 'not-migrated' };
+  } catch (error) {
+    return { reason: 'not-migrated', error };
+  }
 }

@@ -1,10 +1,10 @@
-import type { HandlerDefinition } from './define-handlers.ts';
 import type { Engine } from './engine.ts';
-import { pagesOf } from './pages.ts';
+import type { HandlerDefinition } from './handler.ts';
+import { pagesOf } from './store/row-store.ts';
 import { type DeadReason, type Row, rowSchema } from './store/schema.ts';
 
 /** Revives rows that another version of the app could not deliver, and this one perhaps can. */
-export interface Cure {
+export interface Redrive {
   /** Of all that are kept. */
   readonly all: (engine: Engine) => Promise<void>;
   /** Of one that another tab could not deliver. @returns whether there is hope for it. */
@@ -13,13 +13,13 @@ export interface Cure {
   readonly giveUp: (id: string) => void;
 }
 
-const curable: readonly DeadReason[] = ['handler-missing', 'not-migrated', 'unreadable'];
+const redrivable: readonly DeadReason[] = ['handler-missing', 'not-migrated', 'unreadable'];
 
 /** `onDue` is told of each that is revived. */
-export function createCure(
+export function createRedrive(
   handlers: ReadonlyMap<string, HandlerDefinition>,
   onDue: (row: Row) => void,
-): Cure {
+): Redrive {
   /** Two tabs that cannot deliver one would give it to each other for ever. */
   const buried = new Set<string>();
   const isDeliverable = ({ handler, schema, version, isGone }: Row): boolean => {
@@ -27,25 +27,25 @@ export function createCure(
     if (isGone || !known || schema > rowSchema || version > known.version) return false;
     return version === known.version || !!known.handler.migrate;
   };
-  const cure = async (engine: Engine, id: string): Promise<boolean> => {
+  const redrive = async (engine: Engine, id: string): Promise<boolean> => {
     const row = await engine.store.find(id);
     if (!row || buried.has(id) || !isDeliverable(row)) return false;
-    if (!row.waitsFor && !(row.deadReason && curable.includes(row.deadReason))) return false;
-    const cured = await engine.revive(id);
-    if (cured) onDue(cured);
-    return !!cured;
+    if (!row.waitsFor && !(row.deadReason && redrivable.includes(row.deadReason))) return false;
+    const redriven = await engine.revive(id);
+    if (redriven) onDue(redriven);
+    return !!redriven;
   };
   return {
-    hear: cure,
+    hear: redrive,
     giveUp: (id) => void buried.add(id),
     async all(engine) {
       const { store } = engine;
-      const cureAll = async (load: Parameters<typeof pagesOf>[0]): Promise<void> => {
-        for await (const { id } of pagesOf(load)) await cure(engine, id);
+      const redriveAll = async (load: Parameters<typeof pagesOf>[0]): Promise<void> => {
+        for await (const { id } of pagesOf(load)) await redrive(engine, id);
       };
-      await cureAll(store.tooNew);
-      for (const reason of curable)
-        await cureAll((after, count) => store.dead(reason, after, count));
+      await redriveAll(store.tooNew);
+      for (const reason of redrivable)
+        await redriveAll((after, count) => store.dead(reason, after, count));
     },
   };
 }

@@ -1,16 +1,15 @@
+import { createIdempotencyKey } from '../idempotency/key.ts';
 import { reject } from '../lib/check.ts';
 import type { Clock } from '../lib/clock.ts';
-import { createIdempotencyKey } from '../idempotency/key.ts';
-import type { HandlerDefinition } from './define-handlers.ts';
-import type { Desk } from './desk.ts';
+import type { Codec } from './codec.ts';
+import { laneOf } from './due.ts';
+import type { Entries } from './entries.ts';
 import { discarded, disposedOf } from './errors.ts';
-import { type Row, rowSchema, type Unplaced } from './store/schema.ts';
-import type { Seal } from './seal.ts';
-import type { Storage } from './storage.ts';
+import type { HandlerDefinition } from './handler.ts';
+import type { RowStorage } from './storage.ts';
 import type { RowStore } from './store/row-store.ts';
-import { laneOf } from './lanes.ts';
-import type { OnProgress } from './progress.ts';
-import type { Submission, Submissions } from './submissions.ts';
+import { type Row, rowSchema, type Unplaced } from './store/schema.ts';
+import type { OnProgress, Submission, Submissions } from './submissions.ts';
 
 /** What is known of an intent that somebody else keeps: a form. */
 interface GivenIntent {
@@ -29,7 +28,7 @@ interface Submitted {
 }
 
 /** Keeps what is submitted, one after the other in the order in which it was. */
-export interface Intake {
+export interface Enqueuer {
   readonly submit: (
     handler: string,
     variables: unknown,
@@ -48,15 +47,15 @@ export interface Intake {
 }
 
 /** `onKept` is told of each row that is kept, as it is there; another press may have been first. */
-export function createIntake(
+export function createEnqueuer(
   clock: Clock,
   handlers: ReadonlyMap<string, HandlerDefinition>,
-  seal: Seal,
+  codec: Codec,
   submissions: Submissions,
-  storage: Pick<Storage, 'add'>,
-  discard: Desk['discard'],
+  storage: Pick<RowStorage, 'add'>,
+  discard: Entries['discard'],
   onKept: (row: Row, isDurable: boolean) => Promise<void>,
-): Intake {
+): Enqueuer {
   const tab = createIdempotencyKey();
   let turn: Promise<unknown> = Promise.resolve();
   let isOver = false;
@@ -106,7 +105,7 @@ export function createIntake(
         isInDoubt: wasSent ?? false,
         ...(scope !== undefined && { scope, blocks: scope }),
       } as const;
-      const closing = seal.close(operation, variables);
+      const closing = codec.encode(operation, variables);
       // It is looked at in its turn.
       closing.catch(() => {});
       const known = submissions.begin(row, onProgress);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fateOf, shorten } from '../../src/outbox/fate.ts';
+import { nextStepOf, shorten } from '../../src/outbox/deliver.ts';
 import type { Decision, StopReason } from '../../src/policy/decide.ts';
 import { type Failure, failures } from '../../src/policy/outcome.ts';
 
@@ -27,13 +27,13 @@ const retry: Decision = {
   retryAt: 107_000,
 };
 
-const fate = (
+const next = (
   decision: Decision,
   { failure = failures.network, wasSent = true, limits = endless } = {},
-) => fateOf({ failure, decision, wasSent }, row, limits, { nowMs, backoffMs });
+) => nextStepOf({ failure, decision, wasSent }, row, limits, { nowMs, backoffMs });
 
 test('what is decided to go again goes at its time', () => {
-  expect(fate(retry)).toEqual({ kind: 'again', nextRetryAt: 107_000, attempts: 3 });
+  expect(next(retry)).toEqual({ kind: 'again', nextRetryAt: 107_000, attempts: 3 });
 });
 
 describe.each([
@@ -44,7 +44,7 @@ describe.each([
   ['expired', 'expired'],
 ] as const)('a stop for %s', (reason, deadReason) => {
   test(`needs a user: ${deadReason}`, () => {
-    expect(fate(stop(reason))).toEqual({ kind: 'dead', reason: deadReason });
+    expect(next(stop(reason))).toEqual({ kind: 'dead', reason: deadReason });
   });
 });
 
@@ -59,7 +59,7 @@ describe.each([
   'retry-after',
 ] as const)('a stop for %s', (reason) => {
   test('is only a longer wait', () => {
-    expect(fate(stop(reason))).toEqual({ kind: 'again', nextRetryAt: 104_000, attempts: 3 });
+    expect(next(stop(reason))).toEqual({ kind: 'again', nextRetryAt: 104_000, attempts: 3 });
   });
 });
 
@@ -71,13 +71,13 @@ test('a Retry-After beyond the cap is waited for, however long', () => {
     inProgress: false,
     processed: 'no',
   });
-  expect(fate(stop('retry-after'), { failure: told(5_000_000) })).toEqual({
+  expect(next(stop('retry-after'), { failure: told(5_000_000) })).toEqual({
     kind: 'again',
     nextRetryAt: 5_100_000,
     notBefore: 5_100_000,
     attempts: 3,
   });
-  expect(fate(stop('retry-after'), { failure: told(1000) })).toMatchObject({
+  expect(next(stop('retry-after'), { failure: told(1000) })).toMatchObject({
     nextRetryAt: 104_000,
     notBefore: 101_000,
   });
@@ -85,39 +85,39 @@ test('a Retry-After beyond the cap is waited for, however long', () => {
 
 test('what was paused, and not sent, was no attempt, and asks again soon, whatever its gate has planned', () => {
   const decision = stop('paused-too-long', 130_000);
-  expect(fate(decision, { failure: held, wasSent: false })).toEqual({
+  expect(next(decision, { failure: held, wasSent: false })).toEqual({
     kind: 'again',
     nextRetryAt: 104_000,
     attempts: 2,
   });
   const overBudget: Failure = { kind: 'over-budget', processed: 'no' };
-  expect(fate(stop('over-budget'), { failure: overBudget, wasSent: false })).toMatchObject({
+  expect(next(stop('over-budget'), { failure: overBudget, wasSent: false })).toMatchObject({
     attempts: 2,
   });
   // Of several requests, one has gone.
-  expect(fate(decision, { failure: held, wasSent: true })).toMatchObject({ attempts: 3 });
+  expect(next(decision, { failure: held, wasSent: true })).toMatchObject({ attempts: 3 });
 });
 
 test('a user is asked after so many attempts, those that were paused not counted', () => {
   const limits = { ...endless, maxAttempts: 3 };
-  expect(fate(retry, { limits })).toEqual({ kind: 'dead', reason: 'max-attempts' });
+  expect(next(retry, { limits })).toEqual({ kind: 'dead', reason: 'max-attempts' });
   const options = { failure: held, wasSent: false, limits };
-  expect(fate(stop('paused-too-long'), options)).toMatchObject({ kind: 'again', attempts: 2 });
-  expect(fate(retry, { limits: { ...endless, maxAttempts: 4 } })).toMatchObject({ kind: 'again' });
+  expect(next(stop('paused-too-long'), options)).toMatchObject({ kind: 'again', attempts: 2 });
+  expect(next(retry, { limits: { ...endless, maxAttempts: 4 } })).toMatchObject({ kind: 'again' });
 });
 
 test('a user is asked when the next attempt would come after its age', () => {
-  expect(fate(retry, { limits: { ...endless, maxAgeMs: 66_999 } })).toEqual({
+  expect(next(retry, { limits: { ...endless, maxAgeMs: 66_999 } })).toEqual({
     kind: 'dead',
     reason: 'max-age',
   });
-  expect(fate(retry, { limits: { ...endless, maxAgeMs: 67_000 } })).toMatchObject({
+  expect(next(retry, { limits: { ...endless, maxAgeMs: 67_000 } })).toMatchObject({
     kind: 'again',
   });
 });
 
 test('what is final is so whatever the limits say', () => {
-  expect(fate(stop('not-retryable'), { limits: { maxAttempts: 1, maxAgeMs: 0 } })).toEqual({
+  expect(next(stop('not-retryable'), { limits: { maxAttempts: 1, maxAgeMs: 0 } })).toEqual({
     kind: 'dead',
     reason: 'refused',
   });

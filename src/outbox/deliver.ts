@@ -2,16 +2,13 @@ import { type PastStep, renewRefused } from '../fetch/intent.ts';
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import { warn } from '../fetch/warn.ts';
 import { backoffDelay } from '../policy/backoff.ts';
-import type { Decision } from '../policy/decide.ts';
-import type { Attempt, Running } from './running.ts';
-import type { HandlerDefinition } from './define-handlers.ts';
-import { fateOf, shorten } from './fate.ts';
-import { readVariables, type Unread } from './read-variables.ts';
-import { laneOf } from './lanes.ts';
-import type { DeadReason, Fence, Row } from './store/schema.ts';
-import type { Seal } from './seal.ts';
-import { sendRow, type SenderContext } from './send-row.ts';
+import type { Decision, StopReason } from '../policy/decide.ts';
+import { type FailedAttempt, type SenderContext, sendRow } from './attempt.ts';
+import { readVariables, type Codec, type Unread } from './codec.ts';
+import { type Attempt, laneOf, type Running } from './due.ts';
+import type { HandlerDefinition, Limits } from './handler.ts';
 import type { Change, RowStore, Settled } from './store/row-store.ts';
+import type { DeadReason, Fence, Row, RowError } from './store/schema.ts';
 
 /** A row that can be sent. */
 interface Ready {
@@ -30,7 +27,7 @@ export type RowEnd =
 export interface AttemptContext {
   readonly sender: SenderContext;
   readonly handlers: ReadonlyMap<string, HandlerDefinition>;
-  readonly seal: Seal;
+  readonly codec: Codec;
   readonly note: RowStore['note'];
   /** Who in this tab waits for the result of the row with this id; undefined for nobody. */
   readonly waiting: (id: string) => object | undefined;
@@ -44,7 +41,7 @@ export interface AttemptContext {
 export function createAttempt({
   sender,
   handlers,
-  seal,
+  codec,
   note,
   waiting,
   onLive,
@@ -64,12 +61,12 @@ export function createAttempt({
     row: Row,
     definition: HandlerDefinition | undefined,
   ): Promise<Ready | Unread> => {
-    const read = await readVariables(row, definition, seal);
+    const read = await readVariables(row, definition, codec);
     if ('reason' in read) return read;
     // Its tab died while it was under way, and nobody knows its key.
     if (row.isUnkeyed && !definition?.handler.idempotent) return { reason: 'not-repeatable' };
     try {
-      const past = row.steps === undefined ? [] : await seal.open(row.steps);
+      const past = row.steps === undefined ? [] : await codec.decode(row.steps);
       if (!isPast(past)) throw new TypeError('What is kept of its requests cannot be read.');
       return { ...read, past: row.isRedriven ? renewRefused(past) : past };
     } catch (error) {
@@ -79,7 +76,7 @@ export function createAttempt({
 
   const keep = async (data: unknown): Promise<unknown> => {
     try {
-      return await seal.close('outbox', data);
+      return await codec.encode('outbox', data);
     } catch {
       if (process.env.NODE_ENV !== 'production') warnOfResult(operations);
       return undefined;
@@ -113,7 +110,7 @@ export function createAttempt({
     if (!definition) return undefined;
     const { variables, past } = ready;
     const keepSteps = async (steps: readonly PastStep[]): Promise<Pick<Row, 'steps'>> =>
-      steps.length > 0 ? { steps: await seal.close('outbox', steps) } : {};
+      steps.length > 0 ? { steps: await codec.encode('outbox', steps) } : {};
     let hasAsked = false;
     const made = await sendRow(sender, row, {
       run: definition.handler.mutationFn,
@@ -171,13 +168,13 @@ export function createAttempt({
     const kept = await keepSteps(made.past).catch(() => ({}));
     const nowMs = clock.now();
     const lane = running.origin ? laneOf(row.handler, running.origin) : row.lane;
-    const fate = fateOf(made, row, definition, {
+    const next = nextStepOf(made, row, definition, {
       nowMs,
       backoffMs: () => backoffDelay({ ...definition.policy, retry: row.attempts }, random),
     });
-    if (fate.kind === 'dead') return bury(fate.reason, error, { isInDoubt, ...kept });
+    if (next.kind === 'dead') return bury(next.reason, error, { isInDoubt, ...kept });
     return {
-      change: { ...fate, lane, plannedAt: nowMs, ...kept, error: shorten(error), isInDoubt },
+      change: { ...next, lane, plannedAt: nowMs, ...kept, error: shorten(error), isInDoubt },
       report(settled) {
         if (settled?.row) refs.set(row.id, made.ref);
         onEnd(row, { kind: 'again', error, decision }, settled);
@@ -207,4 +204,69 @@ function warnOfResult(key: object): void {
     `An outbox handler has returned something that cannot be stored. Its entry is delivered, but a tab ` +
       `that asks for its result later gets undefined. Return plain values: JSON, Date, Map, Blob.`,
   );
+}
+
+/** What becomes of a row after an attempt that failed. */
+export type NextStep =
+  | {
+      readonly kind: 'again';
+      readonly nextRetryAt: number;
+      /** The server has said so. */
+      readonly notBefore?: number;
+      readonly attempts: number;
+    }
+  | { readonly kind: 'dead'; readonly reason: DeadReason };
+
+/** What a user must decide. All other ends of a policy are waits for an outbox. */
+const finals: Partial<Record<StopReason, DeadReason>> = {
+  'not-retryable': 'refused',
+  'should-retry': 'refused',
+  'not-idempotent': 'not-repeatable',
+  processed: 'answer-lost',
+  expired: 'expired',
+};
+
+/**
+ * What comes after an attempt that failed: what the policy has decided; and where it would only have
+ * stopped waiting (its budget, its time, its number of retries), a later attempt. `backoffMs` is the
+ * wait where nobody has said one.
+ */
+export function nextStepOf(
+  { failure, decision, wasSent }: Pick<FailedAttempt, 'failure' | 'decision' | 'wasSent'>,
+  { attempts, createdAt }: Pick<Row, 'attempts' | 'createdAt'>,
+  { maxAttempts, maxAgeMs }: Limits,
+  { nowMs, backoffMs }: { readonly nowMs: number; readonly backoffMs: () => number },
+): NextStep {
+  if (decision.kind === 'stop') {
+    const reason = finals[decision.reason];
+    // A request that could not be sent will not be a better one; what is paused was none.
+    if (reason) return { kind: 'dead', reason };
+  }
+  const wasPaused = failure.kind === 'paused-too-long' || failure.kind === 'over-budget';
+  const made = wasPaused && !wasSent ? attempts - 1 : attempts;
+  if (made >= maxAttempts) return { kind: 'dead', reason: 'max-attempts' };
+  // What the admission knows of its own waits does not outlive them: a later attempt asks it again.
+  const toldMs = failure.kind === 'http' ? failure.retryAfterMs : undefined;
+  const waitMs = decision.kind === 'retry' ? decision.delayMs : Math.max(backoffMs(), toldMs ?? 0);
+  const nextRetryAt = nowMs + waitMs;
+  if (nextRetryAt - createdAt > maxAgeMs) return { kind: 'dead', reason: 'max-age' };
+  const notBefore = toldMs === undefined ? undefined : nowMs + toldMs;
+  return { kind: 'again', nextRetryAt, ...(notBefore && { notBefore }), attempts: made };
+}
+
+const longestMessage = 200;
+
+/** An error as it is kept: its name, its status, and a line. Whatever was thrown, this does not throw. */
+export function shorten(error: unknown): RowError {
+  try {
+    const { name, message, status } = Object(error) as Record<string, unknown>;
+    const text = typeof message === 'string' ? message : String(error);
+    return {
+      name: typeof name === 'string' ? name : 'Error',
+      message: text.length > longestMessage ? `${text.slice(0, longestMessage - 1)}…` : text,
+      ...(typeof status === 'number' && { status }),
+    };
+  } catch {
+    return { name: 'Error', message: 'Something was thrown that cannot be read.' };
+  }
 }

@@ -1,5 +1,4 @@
 import { bindFetch } from '../fetch/bind-fetch.ts';
-import { submissionCode } from '../fetch/submission-code.ts';
 import type { SteadyFetch } from '../fetch/create-fetch.ts';
 import { isNetworkError, isTimeoutError } from '../fetch/errors.ts';
 import { reportOf } from '../fetch/failure-report.ts';
@@ -9,12 +8,13 @@ import { createJson } from '../fetch/json.ts';
 import type { Execution, LiveOperation } from '../fetch/live-operation.ts';
 import type { LoopContext } from '../fetch/loop.ts';
 import { toUrl } from '../fetch/request-parts.ts';
+import { submissionCode } from '../fetch/submission-code.ts';
+import type { Clock } from '../lib/clock.ts';
 import { fingerprintOf } from '../lib/fingerprint.ts';
-import type { FailedAttempt } from './fate.ts';
-import type { OutboxContext } from './handler.ts';
-import { IdleError, raceIdle } from './race-idle.ts';
 import type { Decision } from '../policy/decide.ts';
+import type { Failure } from '../policy/outcome.ts';
 import type { PolicyOptions, Timeout } from '../policy/options.ts';
+import type { OutboxContext } from './handler.ts';
 import type { Row } from './store/schema.ts';
 
 /** What sends for an outbox. */
@@ -53,6 +53,17 @@ export interface SendOptions {
   readonly idleSince: () => number | undefined;
   /** It begins: what is paused of it can be seen. */
   readonly onLive: (live: LiveOperation) => void;
+}
+
+/** What an attempt that failed has shown. */
+export interface FailedAttempt {
+  readonly failure: Failure;
+  readonly decision: Decision;
+  readonly error: unknown;
+  /** It, or one before it, may have been done. */
+  readonly isInDoubt: boolean;
+  /** A request of it went out. */
+  readonly wasSent: boolean;
 }
 
 /** What an attempt has come to. */
@@ -208,4 +219,64 @@ export async function sendRow(
     operations.executions.delete(execution);
     race.stop();
   }
+}
+
+/** What does nothing for so long is given up. */
+const leastMs = 60_000;
+/** Looked at so often meanwhile: after the machine has slept, one late look is not enough. */
+const looks = 6;
+
+/** A handler has neither ended nor had a request under way for too long. */
+class IdleError extends Error {
+  override readonly name = 'IdleError' as const;
+  constructor(limitMs: number) {
+    super(
+      `The mutationFn of an outbox handler has not settled, and has sent nothing, for ${limitMs / 1000} s. ` +
+        'It is tried again later. Let whatever it awaits end by itself, or give its policy a longer timeout.',
+    );
+  }
+}
+
+/** What a handler that never settles is raced against. */
+interface IdleRace {
+  /** Rejects when it is given up or aborted; never resolves. */
+  readonly promise: Promise<never>;
+  readonly stop: () => void;
+}
+
+/** `idleSince` says since when nothing of it is under way; undefined while something is. */
+function raceIdle(
+  clock: Clock,
+  timeout: Timeout,
+  signal: AbortSignal,
+  idleSince: () => number | undefined,
+): IdleRace {
+  const timeoutMs = typeof timeout === 'object' ? timeout.headersMs : timeout;
+  const limitMs = Math.max(leastMs, timeoutMs);
+  let timer: unknown;
+  let stop = (): void => {};
+  const promise = new Promise<never>((_, reject) => {
+    let last = idleSince();
+    let count = 0;
+    const look = (): void => {
+      const since = idleSince();
+      count = since !== undefined && since === last ? count + 1 : 0;
+      last = since;
+      if (count === looks) reject(new IdleError(limitMs));
+      else plan();
+    };
+    const plan = (): void => {
+      if (limitMs === Infinity) return;
+      timer = clock.setTimeout(look, limitMs / looks);
+      clock.unref?.(timer);
+    };
+    const abort = (): void => reject(signal.reason as Error);
+    signal.addEventListener('abort', abort);
+    stop = () => {
+      clock.clearTimeout(timer);
+      signal.removeEventListener('abort', abort);
+    };
+    plan();
+  });
+  return { promise, stop };
 }

@@ -1,14 +1,15 @@
-import type { Clock } from '../lib/clock.ts';
 import { createIdempotencyKey } from '../idempotency/key.ts';
-import type { HandlerDefinition } from './define-handlers.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Pause } from '../origin/wait-queue.ts';
+import type { PauseReason } from '../policy/outcome.ts';
+import { readVariables, type Codec } from './codec.ts';
 import type { Engine } from './engine.ts';
-import { type EntryState, type OutboxEntry, toEntry } from './entry.ts';
+import { DeadLetterError } from './errors.ts';
+import type { HandlerDefinition } from './handler.ts';
 import type { PausedRows } from './pauses.ts';
-import { pagesOf } from './pages.ts';
-import type { Row } from './store/schema.ts';
-import type { Seal } from './seal.ts';
-import type { Storage } from './storage.ts';
-import { pageSize } from './store/row-store.ts';
+import type { RowStorage } from './storage.ts';
+import { pageSize, pagesOf } from './store/row-store.ts';
+import type { DeadReason, Row, RowError, RowState } from './store/schema.ts';
 
 /** Which entries are asked for. */
 export interface OutboxFilter<THandler extends string = string> {
@@ -20,7 +21,7 @@ export interface OutboxFilter<THandler extends string = string> {
 }
 
 /** What a user sees of the entries, and does with them. */
-export interface Desk {
+export interface Entries {
   readonly list: (filter?: OutboxFilter) => Promise<readonly OutboxEntry[]>;
   readonly find: (id: string) => Promise<OutboxEntry | undefined>;
   /** @returns the key by which it goes now; undefined when there is nothing to retry. */
@@ -32,12 +33,12 @@ export interface Desk {
   readonly discard: (id: string, error?: unknown) => Promise<boolean>;
 }
 
-export interface DeskContext {
+export interface EntriesContext {
   readonly clock: Clock;
   readonly handlers: ReadonlyMap<string, HandlerDefinition>;
-  readonly seal: Seal;
+  readonly codec: Codec;
   readonly pauses: Pick<PausedRows, 'of'>;
-  readonly storage: Pick<Storage, 'ready' | 'engines'>;
+  readonly storage: Pick<RowStorage, 'ready' | 'engines'>;
   /** A row is due now; `isUrged`: because a user wants it. */
   readonly onDue: (row: Row, isUrged: boolean) => void;
   /** A row has another id from now on. */
@@ -46,19 +47,19 @@ export interface DeskContext {
   readonly onChange: () => void;
 }
 
-export function createDesk({
+export function createEntries({
   clock,
   handlers,
-  seal,
+  codec,
   pauses,
   storage,
   onDue,
   onRename,
   onDiscard,
   onChange,
-}: DeskContext): Desk {
+}: EntriesContext): Entries {
   const show = ({ store }: Engine, row: Row): Promise<OutboxEntry> =>
-    toEntry(row, store.isDurable, handlers.get(row.handler), seal, pauses.of(row));
+    toEntry(row, store.isDurable, handlers.get(row.handler), codec, pauses.of(row));
 
   /** What the first of the engines that has something says. */
   const first = async <T>(
@@ -86,7 +87,7 @@ export function createDesk({
       return after.id;
     });
 
-  const retry: Desk['retry'] = (id) =>
+  const retry: Entries['retry'] = (id) =>
     change(id, async (engine, row) =>
       row.state === 'sending' ? row : engine.revive(id, (known) => redrive(known, clock)),
     );
@@ -126,7 +127,7 @@ export function createDesk({
       }
     },
     async edit(id, variables) {
-      const sealed = await seal.close('outbox.edit', variables);
+      const sealed = await codec.encode('outbox.edit', variables);
       return change(id, (engine) =>
         engine.revive(id, (known) => {
           const { version = known.version } = handlers.get(known.handler) ?? {};
@@ -167,4 +168,98 @@ function renew(row: Row, clock: Clock): Row {
   } = row;
   const createdAt = clock.now();
   return { ...rest, id: createIdempotencyKey(), createdAt, attempts: 0, isInDoubt: false };
+}
+
+/**
+ * | state | meaning |
+ * |---|---|
+ * | `pending` | to be sent: at `nextRetryAt`, or after the older ones of its scope |
+ * | `paused` | its attempt has begun, and waits before it is sent: `pause` says for what |
+ * | `sending` | an attempt is under way, or was when its tab died |
+ * | `done` | delivered; its result is kept for the tab that submitted it |
+ * | `dead` | it needs a user |
+ */
+export type EntryState = RowState | 'paused';
+
+/** A submission in the outbox, as a user is shown it. */
+export interface OutboxEntry<TVariables = unknown, TData = unknown> {
+  /** By which it is asked for, retried and discarded; also that of its requests. */
+  readonly idempotencyKey: string;
+  readonly handler: string;
+  /**
+   * As its handler takes them, also where an earlier version of the app has written them: after
+   * `migrate`. Undefined where they cannot be read, because `decrypt` rejects, `migrate` is missing or
+   * throws, or a later version has written them. Of a handler that is missing they are as they were.
+   */
+  readonly variables: TVariables | undefined;
+  readonly scope: string | undefined;
+  readonly state: EntryState;
+  /** In epoch milliseconds, as all times. */
+  readonly createdAt: number;
+  /** Attempts made so far, in whatever tab. */
+  readonly attempts: number;
+  readonly lastAttemptAt: number | undefined;
+  /** When it is sent next; undefined while it waits behind an older one of its scope, and at its end. */
+  readonly nextRetryAt: number | undefined;
+  readonly lastError: RowError | undefined;
+  /** Whether the server has done it. */
+  readonly processed: 'no' | 'yes' | 'unknown';
+  /**
+   * A newer version of the app has submitted it, and this one does not understand it: a tab of that
+   * version delivers it. Undefined for all others.
+   */
+  readonly waitsFor: 'newer-version' | undefined;
+  /** Why it needs a user; undefined unless it is dead. */
+  readonly reason: DeadReason | undefined;
+  /** What its attempt waits for before it is sent, in whatever tab; undefined unless it is `paused`. */
+  readonly pause:
+    | { readonly reason: PauseReason; readonly retryAt: number | undefined }
+    | undefined;
+  /** The result, once it is `done`. */
+  readonly data: TData | undefined;
+  /** Whether it is on the disk. Where it is not, it is gone with this page. */
+  readonly isDurable: boolean;
+}
+
+/** Shows a row. */
+async function toEntry(
+  row: Row,
+  isDurable: boolean,
+  definition: HandlerDefinition | undefined,
+  codec: Codec,
+  pause: Pause | undefined,
+): Promise<OutboxEntry> {
+  const open = (sealed: unknown): Promise<unknown> => codec.decode(sealed).catch(() => undefined);
+  const read = definition
+    ? await readVariables(row, definition, codec)
+    : { variables: await open(row.variables) };
+  const { state, isInDoubt, deadReason } = row;
+  return {
+    idempotencyKey: row.id,
+    handler: row.handler,
+    variables: 'reason' in read ? undefined : read.variables,
+    scope: row.scope,
+    state: pause ? 'paused' : state,
+    createdAt: row.createdAt,
+    attempts: row.attempts,
+    lastAttemptAt: row.lastAttemptAt,
+    nextRetryAt: row.nextRetryAt,
+    lastError: row.lastError,
+    processed:
+      state === 'done' || deadReason === 'answer-lost'
+        ? 'yes'
+        : isInDoubt || state === 'sending'
+          ? 'unknown'
+          : 'no',
+    waitsFor: row.waitsFor,
+    reason: deadReason,
+    pause,
+    data: state === 'done' ? await open(row.result) : undefined,
+    isDurable,
+  };
+}
+
+/** What a dead row is told as. */
+export function toDeadLetter(row: Row, cause?: unknown): DeadLetterError {
+  return new DeadLetterError(row, row.deadReason ?? 'refused', cause);
 }

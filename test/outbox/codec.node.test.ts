@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { createSeal, type OutboxCipher } from '../../src/outbox/seal.ts';
+import { createCodec, type OutboxCipher } from '../../src/outbox/codec.ts';
 import { createVirtualClock } from '../origin/virtual-clock.ts';
 
 /** As the disk does. */
 const store = (value: unknown): unknown => structuredClone(value);
-const plain = createSeal(undefined, createVirtualClock());
-const there = async (value: unknown, seal = plain): Promise<unknown> =>
-  seal.open(store(await seal.close('outbox', value)));
+const plain = createCodec(undefined, createVirtualClock());
+const there = async (value: unknown, codec = plain): Promise<unknown> =>
+  codec.decode(store(await codec.encode('outbox', value)));
 
 describe('values come back as they were', () => {
   test.each([
@@ -69,9 +69,9 @@ test('what is called __proto__ is nothing but data', async () => {
 
 test('variables are taken as they are when they are submitted', async () => {
   const variables = { lines: [{ count: 1 }] };
-  const closing = plain.close('outbox', variables);
+  const closing = plain.encode('outbox', variables);
   variables.lines[0] = { count: 2 };
-  expect(await plain.open(await closing)).toEqual({ lines: [{ count: 1 }] });
+  expect(await plain.decode(await closing)).toEqual({ lines: [{ count: 1 }] });
 });
 
 test.each([
@@ -82,7 +82,7 @@ test.each([
 ])(
   'what cannot be stored is refused at once, by its place and without its content',
   (value, what) => {
-    const close = (): unknown => plain.close(`outbox 'order'`, value);
+    const close = (): unknown => plain.encode(`outbox 'order'`, value);
     expect(close).toThrow(TypeError);
     expect(close).toThrow(`outbox 'order': ${what}, and must be something that can be stored: `);
   },
@@ -95,10 +95,10 @@ describe('with a cipher', () => {
   };
 
   test('nothing readable lies on the disk', async () => {
-    const seal = createSeal(cipher, createVirtualClock());
-    const sealed = await seal.close('outbox', { card: '4711' });
+    const codec = createCodec(cipher, createVirtualClock());
+    const sealed = await codec.encode('outbox', { card: '4711' });
     expect(JSON.stringify(sealed)).not.toContain('4711');
-    expect(await there({ card: '4711' }, seal)).toEqual({ card: '4711' });
+    expect(await there({ card: '4711' }, codec)).toEqual({ card: '4711' });
   });
 
   test('one that throws, at once or later, rejects', async () => {
@@ -110,20 +110,20 @@ describe('with a cipher', () => {
         throw new Error('no key');
       },
     };
-    const seal = createSeal(thrower, createVirtualClock());
-    await expect(seal.close('outbox', 1)).rejects.toThrow('no key');
-    await expect(seal.open(1)).rejects.toThrow('no key');
+    const codec = createCodec(thrower, createVirtualClock());
+    await expect(codec.encode('outbox', 1)).rejects.toThrow('no key');
+    await expect(codec.decode(1)).rejects.toThrow('no key');
   });
 
   test('one that never settles rejects after 30 s, and one that does leaves no timer', async () => {
     const clock = createVirtualClock();
     const never = (): Promise<never> => new Promise(() => {});
-    const seal = createSeal({ encrypt: never, decrypt: never }, clock);
-    const ends = [seal.close('outbox', 1), seal.open(1)];
+    const codec = createCodec({ encrypt: never, decrypt: never }, clock);
+    const ends = [codec.encode('outbox', 1), codec.decode(1)];
     clock.advance(30_000);
     await expect(ends[0]).rejects.toThrow('cipher.encrypt of the outbox has not settled for 30 s.');
     await expect(ends[1]).rejects.toThrow('cipher.decrypt of the outbox has not settled for 30 s.');
-    await there(1, createSeal(cipher, clock));
+    await there(1, createCodec(cipher, clock));
     expect(clock.pending()).toBe(0);
   });
 });

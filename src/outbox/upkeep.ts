@@ -1,0 +1,100 @@
+import type { Emitter } from '../fetch/events.ts';
+import { toUrl } from '../fetch/request-parts.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Engine } from './engine.ts';
+import type { RowStorage } from './storage.ts';
+import type { TabPorts } from './tab-ports.ts';
+
+/** A result waits so long for the tab that submitted. */
+const keepResultMs = 600_000;
+
+/** Forgets results that nobody has asked for. */
+export interface Sweeper {
+  /** Does so now, and again while there are results that are not old enough. */
+  readonly sweep: (engine: Engine) => Promise<unknown>;
+  /** Something was done: its result is forgotten when it is old enough. */
+  readonly plan: () => void;
+  readonly dispose: () => void;
+}
+
+export function createSweeper(clock: Clock, engineNow: () => Engine | undefined): Sweeper {
+  let timer: unknown;
+  let isAsked = false;
+  let isOver = false;
+  const sweep = async ({ store }: Engine): Promise<void> => {
+    // After the clock was set back, they are not old enough for longer than was planned.
+    if (await store.sweep(clock.now() - keepResultMs)) plan();
+  };
+  const plan = (): void => {
+    isAsked = true;
+    if (timer !== undefined || isOver) return;
+    isAsked = false;
+    timer = clock.setTimeout(() => {
+      timer = undefined;
+      const engine = engineNow();
+      if (engine) sweep(engine).catch(engine.onError);
+      // Something was done since.
+      if (isAsked) plan();
+    }, keepResultMs + 1000);
+    clock.unref?.(timer);
+  };
+  return {
+    sweep,
+    plan,
+    dispose() {
+      isOver = true;
+      clock.clearTimeout(timer);
+    },
+  };
+}
+
+/** The other tabs are told no more often of one origin. */
+const gapMs = 2000;
+
+/**
+ * Tells of the requests of this instance that go well, whoever has made them: what the outbox has put
+ * off for their origin need not wait any longer. `onSuccess` is told of each, `onNews` now and then.
+ * @returns what ends it.
+ */
+export function watchSuccesses(
+  emitter: Emitter,
+  clock: Clock,
+  onSuccess: (origin: string) => void,
+  onNews: (origin: string) => void,
+): () => void {
+  const toldAt = new Map<string, number>();
+  return emitter.subscribe((event) => {
+    if (event.type !== 'request:end' || event.outcome.kind !== 'ok') return;
+    const origin = toUrl(event.url)?.origin;
+    if (origin === undefined) return;
+    onSuccess(origin);
+    const agoMs = clock.now() - (toldAt.get(origin) ?? -Infinity);
+    // Also where the clock was set back.
+    if (agoMs >= 0 && agoMs < gapMs) return;
+    toldAt.set(origin, clock.now());
+    onNews(origin);
+  });
+}
+
+/**
+ * Gives up what a page that is put away cannot hold, and looks again whenever somebody looks at it.
+ * `onLeft`: something is to be sent, and the page may not be there to do it. @returns what ends it.
+ */
+export function watchPage(
+  ports: TabPorts,
+  storage: Pick<RowStorage, 'durable' | 'engines'>,
+  onLeft: () => void,
+  onLook: (wasAway: boolean) => void,
+): () => void {
+  let isAway = false;
+  return ports.watch((now) => {
+    const wasAway = isAway;
+    isAway = now === 'away';
+    const engine = storage.durable();
+    if (now !== 'here' && engine?.ownership.held()[0]) onLeft();
+    if (isAway) return engine?.leave();
+    void engine?.ownership.comeBack();
+    for (const one of storage.engines()) one.worker.look();
+    onLook(wasAway);
+  });
+}
