@@ -18,6 +18,17 @@ Of [one user](one-user.md) 80 cells are run, of [what is partly broken](partial-
       title: 'One user, and what is partly broken',
       variants: mechanisms,
       columns: [...userColumns, ...partialColumns],
+      extent: {
+        hasUser: true,
+        partial: [
+          'widget hangs',
+          'one hangs',
+          'one 429, 30 s',
+          '10 % errors',
+          'mobile, shown offline',
+        ],
+        storms: [],
+      },
     },
     {
       title: 'Storms',
@@ -30,10 +41,11 @@ Of [one user](one-user.md) 80 cells are run, of [what is partly broken](partial-
         ...stormColumns(inBackground.title, ['requests']),
         ...stormColumns(stress.title, ['answered', 'well']),
       ],
+      extent: {
+        hasUser: false,
+        partial: [],
+        storms: [busy, nearLimit, quiet, told, inBackground, stress],
+      },
     },
   ],
-  extent: {
-    partial: ['widget hangs', 'one hangs', 'one 429, 30 s', '10 % errors', 'mobile, shown offline'],
-    storms: [busy, nearLimit, quiet, told, inBackground, stress],
-  },
 };

@@ -7,8 +7,10 @@ import { runJobs } from '../run/run-jobs.ts';
 import { shortestExtent, userJobs } from '../user/user-cells.ts';
 import { toCells, type UserCell } from '../user/user-report.ts';
 
-/** What is measured of each variant, beside one user. */
+/** What is measured of a variant. */
 export interface Extent {
+  /** One user, too. */
+  readonly hasUser: boolean;
   readonly partial: readonly PartialKind[];
   readonly storms: readonly Cell[];
 }
@@ -23,9 +25,9 @@ export interface Shown {
 
 export async function measure(
   patches: readonly Patch[],
-  { partial, storms }: Extent,
+  { hasUser, partial, storms }: Extent,
 ): Promise<Shown> {
-  const jobs = userJobs(shortestExtent);
+  const jobs = hasUser ? userJobs(shortestExtent) : [];
   const user = toCells(jobs, await runJobs('user', jobs, undefined, patches));
   const partialJobs = partial.map(
     (kind) => ({ policy: 'steadfetch', kind, seed: 1, tabs: 60 }) as const,

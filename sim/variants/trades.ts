@@ -74,6 +74,8 @@ const rareProbes: Variant = {
   patches: [change(schedule, '  [5000, 10_000],\n  [10_000, 20_000],\n', '')],
 };
 
+const extent = { hasUser: true, partial: [], storms: [busy, nearLimit, quiet, quietest] };
+
 const columns = [
   ...userColumns,
   ...stormColumns(busy.title, ['requests', 'answered', 'well', 'peak']),
@@ -96,12 +98,14 @@ Not everything can be had at once. Where two goals exclude each other, this orde
       text: 'The gap from one probe to the next is half of the outage so far, from 1.2 s to 12 s. Tabs that wait for one thing each send (waiting ÷ gap) requests a second, and that is also the peak at recovery. So a gap that keeps a fleet of quiet tabs within the goals for requests and for the peak makes each user wait longer for the first answer. **Chosen for the user**: the first answer comes first in the order, and the longest gap that reaches all cells of one user was taken.',
       variants: [gaps(0.5, 2000), gaps(0.7), gaps(1), gaps(2)],
       columns,
+      extent,
     },
     {
       title: 'How fast does a page resume once its server is back?',
       text: 'All that a page has paused resumes within two fifths of the outage, at most 12 s, if answers are fast. **Chosen for the user**: a page is whole soon after a short outage, and a page with many requests does not send them all at once to a server that is just back.',
       variants: [releases(0.1, 3), releases(0.25, 6), releases(1, 30)],
       columns,
+      extent,
     },
     {
       title: 'And when its answers are slow?',
@@ -114,6 +118,7 @@ Not everything can be had at once. Where two goals exclude each other, this orde
         ...stormColumns(stress.title, ['answered', 'fail']),
         ...stormColumns(shortWarmUp.title, ['answered', 'fail']),
       ],
+      extent: { ...extent, storms: [wholeNearLimit, nearLimit, stress, shortWarmUp] },
     },
     {
       title: 'How rarely does background work ask?',
@@ -124,6 +129,11 @@ Not everything can be had at once. Where two goals exclude each other, this orde
         ...stormColumns(quietestInBackground.title, ['requests']),
         ...stormColumns(hangInBackground.title, ['requests']),
       ],
+      extent: {
+        ...extent,
+        hasUser: false,
+        storms: [quietInBackground, quietestInBackground, hangInBackground],
+      },
     },
     {
       title: 'When do those go who were told by Retry-After?',
@@ -134,22 +144,7 @@ Not everything can be had at once. Where two goals exclude each other, this orde
         ...userColumns.slice(0, 2),
         ...stormColumns(told.title, ['answered', 'well', 'peak', 'fail']),
       ],
+      extent: { ...extent, storms: [told] },
     },
   ],
-  extent: {
-    partial: [],
-    storms: [
-      busy,
-      nearLimit,
-      quiet,
-      quietest,
-      stress,
-      shortWarmUp,
-      wholeNearLimit,
-      quietInBackground,
-      quietestInBackground,
-      hangInBackground,
-      told,
-    ],
-  },
 };

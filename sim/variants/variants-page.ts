@@ -9,6 +9,8 @@ interface Section {
   readonly text?: string;
   readonly variants: readonly Variant[];
   readonly columns: readonly Column[];
+  /** What its columns are read from. */
+  readonly extent: Extent;
 }
 
 export interface VariantsPage {
@@ -16,7 +18,6 @@ export interface VariantsPage {
   /** What the package as it is is called. */
   readonly base: string;
   readonly sections: readonly Section[];
-  readonly extent: Extent;
 }
 
 interface Options {
@@ -25,16 +26,17 @@ interface Options {
 
 /** Runs the package as it is, and each variant; each once, in however many sections it is. */
 export async function writeVariantsPage(
-  { introduction, base, sections, extent }: VariantsPage,
+  { introduction, base, sections }: VariantsPage,
   { onProgress }: Options,
 ): Promise<string> {
   const variants = [...new Set(sections.flatMap((section) => section.variants))];
   for (const variant of variants) checkPatches(variant);
-  const all = await measure([], extent);
+  const all = await measure([], extentOf(sections));
   const shown = new Map<Variant, Shown>();
   for (const variant of variants) {
     onProgress(shown.size + 1, variants.length + 1);
-    shown.set(variant, await measure(variant.patches, extent));
+    const own = sections.filter((section) => section.variants.includes(variant));
+    shown.set(variant, await measure(variant.patches, extentOf(own)));
   }
   onProgress(variants.length + 1, variants.length + 1);
   const tables = sections.map((section) => {
@@ -60,4 +62,14 @@ export async function writeVariantsPage(
     return `## ${title}\n\n${text === undefined ? '' : `${text}\n\n`}${table(head, rows)}`;
   });
   return [introduction, ...tables].join('\n\n');
+}
+
+/** All that some sections are about. */
+function extentOf(sections: readonly Section[]): Extent {
+  const extents = sections.map(({ extent }) => extent);
+  return {
+    hasUser: extents.some(({ hasUser }) => hasUser),
+    partial: [...new Set(extents.flatMap(({ partial }) => partial))],
+    storms: [...new Set(extents.flatMap(({ storms }) => storms))],
+  };
 }
