@@ -6,6 +6,9 @@ import type { Works } from './works.ts';
 /** Enough for any run; without a limit, a worker would rather grow than collect its garbage. */
 const resourceLimits = { maxOldGenerationSizeMb: 1024 };
 
+/** What runs leave in the memory of a worker goes with it: after so many another one takes over. */
+const mostInOneWorker = 6;
+
 /** Runs jobs on all cores, the first first; the results are in the order of the jobs. */
 export async function runJobs<Work extends keyof Works>(
   work: Work,
@@ -18,6 +21,7 @@ export async function runJobs<Work extends keyof Works>(
   let next = 0;
   let done = 0;
 
+  /** Runs jobs in a worker until it has run enough, or there are no more. */
   const runSome = (): Promise<void> =>
     new Promise((resolve, reject) => {
       const worker = new Worker(new URL('./worker.ts', import.meta.url), {
@@ -25,10 +29,13 @@ export async function runJobs<Work extends keyof Works>(
         workerData: patches,
       });
       let current = -1;
+      let left = mostInOneWorker;
       const takeNext = (): void => {
-        current = next++;
-        const job = jobs[current];
-        if (job) return worker.postMessage({ work, job }, []);
+        const job = left-- > 0 ? jobs[next] : undefined;
+        if (job) {
+          current = next++;
+          return worker.postMessage({ work, job }, []);
+        }
         void worker.terminate();
         resolve();
       };
@@ -40,7 +47,10 @@ export async function runJobs<Work extends keyof Works>(
       worker.on('error', reject);
       takeNext();
     });
+  const runAll = async (): Promise<void> => {
+    while (next < jobs.length) await runSome();
+  };
 
-  await Promise.all(Array.from({ length: availableParallelism() }, runSome));
+  await Promise.all(Array.from({ length: availableParallelism() }, runAll));
   return results;
 }

@@ -132,26 +132,28 @@ function shown(f: UserFigures): string {
   return `${percent(f.answered)}; ${first}; ${whole}; ${f.requests.toFixed(0)} sent`;
 }
 
-/** The cells of Steadfetch that miss a goal, with what they miss: so many of them at the most. */
-export function missedCells(cells: readonly UserCell[], most = Infinity): string {
-  const rows = plain(cells)
-    .filter((cell) => cell.job.policy === 'steadfetch' && missesOf(cell).includes(true))
-    .map((cell) => {
-      const { figures: f, outageS } = cell;
-      const misses = missesOf(cell);
-      const values = [
-        percent(f.answered),
-        shortS(f.firstMedianMs),
-        shortS(f.firstP95Ms),
-        shortS(f.wholeP95Ms),
-        percent(f.inOrder),
-      ];
-      return [
-        `${kindNames[cell.job.page.kind]}, ${outageS} s, ${titleOf(cell)}`,
-        ...values.map((value, goal) => (misses[goal] ? `**${value}**` : value)),
-        f.requests.toFixed(0),
-      ];
-    });
+/** The cells of Steadfetch that miss a goal. */
+export const missedCells = (cells: readonly UserCell[]): UserCell[] =>
+  plain(cells).filter((cell) => cell.job.policy === 'steadfetch' && !isCellReached(cell));
+
+/** Some cells, with what they miss: so many of them at the most. */
+export function missesTable(cells: readonly UserCell[], most = Infinity): string {
+  const rows = cells.map((cell) => {
+    const { figures: f, outageS } = cell;
+    const misses = missesOf(cell);
+    const values = [
+      percent(f.answered),
+      shortS(f.firstMedianMs),
+      shortS(f.firstP95Ms),
+      shortS(f.wholeP95Ms),
+      percent(f.inOrder),
+    ];
+    return [
+      `${kindNames[cell.job.page.kind]}, ${outageS} s, ${titleOf(cell)}`,
+      ...values.map((value, goal) => (misses[goal] ? `**${value}**` : value)),
+      f.requests.toFixed(0),
+    ];
+  });
   const head = ['', ...goalNames, 'sent'];
   if (rows.length === 0) return 'None.';
   const others = rows.length > most ? `\n\nAnd ${rows.length - most} more.` : '';
