@@ -28,6 +28,14 @@ function shuffle(random: () => number): Mishap[] {
 
 const pause = (ms: number): Promise<void> => new Promise((over) => void setTimeout(over, ms));
 
+function isRunning(id: number): boolean {
+  try {
+    return process.kill(id, 0);
+  } catch {
+    return false;
+  }
+}
+
 /** A browser with a profile on the disk, and three tabs. */
 interface ThreeTabs {
   readonly pages: () => readonly Page[];
@@ -76,6 +84,8 @@ async function openThreeTabs({ url, told }: OutboxShop): Promise<ThreeTabs> {
       const gone = new Promise((closed) => void context.once('close', closed));
       process.kill(id, 'SIGKILL');
       await gone;
+      // While there is one, another does not start on its profile.
+      while (isRunning(id)) await pause(5);
     },
     setOffline: (isOffline) => context.setOffline(isOffline),
   };
