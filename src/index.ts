@@ -1,8 +1,8 @@
-export type { ApiProfile } from './fetch/api-profile.ts';
+export type { ApiProfile } from './fetch/api.ts';
 export type { CheckOptions, ConnectivityOptions } from './connectivity/check.ts';
-export type { RawFetch, SteadyFetch } from './fetch/create-fetch.ts';
-export type { Expected } from './fetch/expected-content.ts';
-export type { SteadyInit } from './fetch/steady-init.ts';
+export type { RawFetch, SteadyFetch } from './fetch/fetch.ts';
+export type { Expected } from './fetch/api.ts';
+export type { SteadyInit } from './fetch/request.ts';
 export {
   HttpError,
   isHttpError,
@@ -16,26 +16,26 @@ export {
   SteadfetchError,
   TimeoutError,
   UnexpectedContentError,
-} from './fetch/errors.ts';
-export type { SteadfetchErrorCode, SteadfetchErrorInit } from './fetch/errors.ts';
-export { defineIdempotency } from './fetch/define-idempotency.ts';
+} from './operation/errors.ts';
+export type { SteadfetchErrorCode, SteadfetchErrorInit } from './operation/errors.ts';
+export { defineIdempotency } from './idempotency/profiles.ts';
 export type {
   BodyIdempotency,
   HeaderIdempotency,
   IdempotencyDeclaration,
   IdempotencyProfile,
   IdempotencyRules,
-} from './fetch/idempotency-profile.ts';
-export { profiles } from './fetch/idempotency-profiles.ts';
-export type { KeyedInit } from './fetch/keyed-init.ts';
+} from './fetch/api.ts';
+export { profiles } from './idempotency/profiles.ts';
+export type { KeyedInit } from './fetch/request.ts';
 export { createIdempotencyKey } from './idempotency/key.ts';
 export type { KeyForm } from './idempotency/key.ts';
 export type { MadeBy } from './lib/made-by.ts';
-export { outcomeOf } from './fetch/outcome-of.ts';
-export { rateLimitFields } from './fetch/rate-limit-fields.ts';
+export { outcomeOf } from './operation/errors.ts';
+export { rateLimitFields } from './headers/rate-limit.ts';
 export { fallback, type Fallback } from './react-query/query/fallback.ts';
 export type { FallbackContext } from './fetch/fallback.ts';
-export type { Listener, OperationResult, SteadfetchEvent } from './fetch/events.ts';
+export type { Listener, OperationResult, SteadfetchEvent } from './operation/events.ts';
 export type { JsonInit, SteadyJson } from './fetch/json.ts';
 export { retryBudget, type BudgetOptions } from './origin/retry-budget.ts';
 export type { OriginState } from './origin/status.ts';

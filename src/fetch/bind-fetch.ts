@@ -1,7 +1,6 @@
-import type { SteadyFetch } from './create-fetch.ts';
-import type { LiveOperation, Signals } from './live-operation.ts';
-import { keepReferrer, readInit } from './read-init.ts';
-import { readParts } from './request-parts.ts';
+import type { LiveOperation, Signals } from '../operation/operation.ts';
+import type { SteadyFetch } from './fetch.ts';
+import { keepReferrer, readInit, readParts } from './request.ts';
 
 /** A fetch for one operation, and what is known of all that went through it. */
 export interface BoundFetch {

@@ -1,7 +1,11 @@
-import type { SteadyFetch } from './create-fetch.ts';
-import { readInit } from './read-init.ts';
-import { readHeaders, readParts } from './request-parts.ts';
-import type { JsonSteadyInit, SteadyInit } from './steady-init.ts';
+import type { SteadyFetch } from './fetch.ts';
+import {
+  type JsonSteadyInit,
+  readHeaders,
+  readInit,
+  readParts,
+  type SteadyInit,
+} from './request.ts';
 
 /** What `steady.json` takes besides the init of `steady.fetch`. */
 export interface JsonInit extends SteadyInit {

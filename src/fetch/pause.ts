@@ -2,9 +2,8 @@ import type { Admission, Waiting } from '../origin/admission.ts';
 import type { Permit } from '../origin/permits.ts';
 import type { Ask, Pause } from '../origin/wait-queue.ts';
 import type { Clock } from '../lib/clock.ts';
-import { countPaused } from './count-paused.ts';
-import type { PausedAttempt, LiveOperation } from './live-operation.ts';
-import type { Operations } from './operations.ts';
+import { countPaused, type LiveOperation, type PausedAttempt } from '../operation/operation.ts';
+import type { Operations } from '../operation/operations.ts';
 
 /** How a pause ended: by a permit, at its end without one, or because nobody wants it any more. */
 export type Release = Permit | 'expired' | 'dropped';

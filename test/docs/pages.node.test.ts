@@ -52,7 +52,7 @@ describe('docs/reference.md', () => {
     [...read(path).matchAll(pattern)].map(([, name = '']) => name);
 
   test('has every event, and no other', () => {
-    const types = typesIn('src/fetch/events.ts', /readonly type: '([\w:]+)'/g);
+    const types = typesIn('src/operation/events.ts', /readonly type: '([\w:]+)'/g);
     expect(types.length).toBeGreaterThan(5);
     const told = [...reference.matchAll(/^\| `(\w+:\w+|decision)` \|/gm)].map(([, name]) => name);
     expect(told).toEqual(types);
@@ -60,7 +60,7 @@ describe('docs/reference.md', () => {
 
   test('has every error code, and no other', () => {
     const [, list = ''] =
-      /type SteadfetchErrorCode =([^;]*);/.exec(read('src/fetch/errors.ts')) ?? [];
+      /type SteadfetchErrorCode =([^;]*);/.exec(read('src/operation/errors.ts')) ?? [];
     const codes = [...list.matchAll(/'([\w-]+)'/g)].map(([, name]) => name);
     expect(codes.length).toBeGreaterThan(5);
     const told = [...reference.matchAll(/^\| `([\w-]+)` \| `\w+Error` \|/gm)].map(

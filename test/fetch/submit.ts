@@ -5,9 +5,9 @@ import {
   type SteadyFetch,
   type SteadyInit,
 } from 'steadfetch';
-import type { Intent } from '../../src/fetch/intent.ts';
-import type { LiveOperation } from '../../src/fetch/live-operation.ts';
-import { submissionCode } from '../../src/fetch/submission-code.ts';
+import { submissionCode } from '../../src/fetch/unkeyed.ts';
+import type { Intent } from '../../src/operation/intent.ts';
+import type { LiveOperation } from '../../src/operation/operation.ts';
 import { instanceOfSteady } from '../../src/react-query/instance.ts';
 import { noOrigin } from '../setup/no-origin.ts';
 

@@ -1,0 +1,239 @@
+import type { Connectivity } from '../connectivity/connectivity.ts';
+import type { PageLife } from '../connectivity/page-life.ts';
+import type { RateLimitCode } from '../headers/rate-limit.ts';
+import type { Clock, Random } from '../lib/clock.ts';
+import { codeOf, type MadeBy } from '../lib/made-by.ts';
+import { shown, toUrl } from '../lib/url.ts';
+import { weightOf } from '../operation/effects.ts';
+import { isRepeatable, reportFailure } from '../operation/error-info.ts';
+import type { RequestFacts } from '../operation/operation.ts';
+import { NotSentError } from '../operation/errors.ts';
+import {
+  isAwaited,
+  type LiveOperation,
+  type SentRequest,
+  whetherAwaited,
+} from '../operation/operation.ts';
+import { type Operations, view } from '../operation/operations.ts';
+import type { Admission } from '../origin/admission.ts';
+import type { Network } from '../origin/network.ts';
+import type { OriginOptions } from '../origin/options.ts';
+import { createOrigins, type Origins } from '../origin/origins.ts';
+import type { Permit } from '../origin/permits.ts';
+import { signOf } from '../origin/sign.ts';
+import type { Ask, Target } from '../origin/wait-queue.ts';
+import { isSafeMethod } from '../policy/operation.ts';
+import type { Failure, PauseReason } from '../policy/outcome.ts';
+import type { Enter, SentFacts, Settle } from './in-flight.ts';
+import { pauseAt } from './pause.ts';
+
+/** What the way out stands on. */
+interface PassageContext {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly operations: Operations;
+}
+
+/** What lies in front of all origins. */
+interface Surroundings {
+  readonly connectivity: Pick<Connectivity, 'recordAnswer' | 'recordNoAnswer'>;
+  readonly network: Network;
+  /** How answers tell a rate limit. */
+  readonly rateLimit?: MadeBy<'rateLimitFields'> | undefined;
+  /** Undefined where there is no page. */
+  readonly page?: PageLife | undefined;
+}
+
+/** The way out of an instance, past the gates of the origins. */
+export interface Passage extends Surroundings {
+  readonly enter: Enter;
+  /**
+   * Waits before an attempt begins, where its operation has gone before. What it is given there, its
+   * first request to that gate takes. Only where its gate is not open. @returns false when it was dropped.
+   *
+   * @throws NotSentError when its time is up.
+   */
+  readonly pauseBefore: (live: LiveOperation) => Promise<boolean>;
+  /** An attempt is over: a turn that it has not taken goes back. */
+  readonly giveBack: (live: LiveOperation) => void;
+  readonly origins: Origins;
+}
+
+export function createPassage(
+  context: PassageContext,
+  options: OriginOptions,
+  surroundings: Surroundings,
+): Passage {
+  const { clock, random } = context;
+  const { connectivity, network, rateLimit } = surroundings;
+  const origins = createOrigins(clock, random, options, network);
+
+  const targetOf = (live: LiveOperation, { endpoint, limitScope }: SentRequest): Target => ({
+    endpoint,
+    limitScope,
+    isNew: live.attempt === 1,
+    mayBeOffline: live.mayBeOffline,
+  });
+  const askOf = (live: LiveOperation, facts: SentRequest): Omit<Ask, 'onPause'> => {
+    const { priority, whenDown, maxPauseMs } = context.operations.policyOf(live, facts);
+    return {
+      ...targetOf(live, facts),
+      risk: isSafeMethod(facts.method) ? 0 : isRepeatable(facts) ? 1 : 2,
+      priority,
+      isForeground: whetherAwaited(live),
+      id: live.ref.id,
+      isFailFast: whenDown === 'fail',
+      askedAt: live.askedAt,
+      maxPauseMs: maxPauseMs,
+    };
+  };
+  // Apart, so that the way of a request that goes at once makes one function and no more.
+  const settleAt = (gate: Admission, permit: Permit, facts: SentFacts): Settle => {
+    const { live, url, limitScope, api, step } = facts;
+    const sentAt = clock.now();
+    const weight = weightOf(facts);
+    const unkeyed = isRepeatable(facts) ? 0 : 1;
+    live.doubts += weight;
+    if (step) step.doubts = (step.doubts ?? 0) + weight;
+    live.unkeyed += unkeyed;
+    live.isTrial ||= permit.isTrial;
+    let isOver = false;
+    return (outcome, error, response) => {
+      if (isOver) return;
+      isOver = true;
+      if (outcome.processed === 'no') {
+        live.doubts -= weight;
+        if (step?.doubts) step.doubts -= weight;
+        live.unkeyed -= unkeyed;
+      }
+      const now = clock.now();
+      const isFailure = outcome.kind === 'http';
+      const retryAfterMs = isFailure ? outcome.retryAfterMs : undefined;
+      // First: a probe that is told to wait must release nobody.
+      // Retry-After takes precedence (draft-ietf-httpapi-ratelimit-headers).
+      if (response && retryAfterMs !== undefined && [429, 503, 529].includes(response.status)) {
+        const { maxRetryAfterMs } = context.operations.policyOf(live, facts);
+        // Longer than that, it is for the call that was told alone, which stops.
+        if (retryAfterMs <= maxRetryAfterMs) gate.pause(limitScope, retryAfterMs);
+      } else if (response) {
+        const fields = api?.rateLimit ?? rateLimit;
+        const limit = fields && codeOf<RateLimitCode>(fields).read(response.headers, now);
+        if (limit) gate.allow(limitScope, limit);
+      }
+      const { kind } = outcome;
+      // A body at its headers: somebody else has answered, as a captive portal does.
+      if (kind !== 'network' && kind !== 'timeout' && kind !== 'body') {
+        if (response && !live.isUnproven?.() && !isSentElsewhere(url, response))
+          connectivity.recordAnswer(sentAt, now, url);
+        permit.settle(signOf(outcome), error);
+        return;
+      }
+      let isJudged = false;
+      connectivity.recordNoAnswer(sentAt, url, (isItsDoing) => {
+        isJudged = true;
+        permit.settle(isItsDoing ? signOf(outcome) : 'nothing', error);
+      });
+      // Only the verdict waits for the check of the network.
+      if (!isJudged) permit.free();
+    };
+  };
+  const wait = async (
+    gate: Admission,
+    facts: SentFacts,
+    signal: AbortSignal | undefined,
+  ): Promise<Settle | undefined> => {
+    const { live } = facts;
+    const release = await pauseAt(gate, askOf(live, facts), live, signal, context);
+    if (release === 'expired') throw refuse(live, facts, gate, false);
+    return release === 'dropped' ? undefined : settleAt(gate, release, facts);
+  };
+
+  const enter: Enter = (facts, signal) => {
+    const { live, url, api } = facts;
+    const { pass, attempt } = live;
+    // What has failed, and was told so, sends nothing more: not before its next attempt, or ever.
+    if (live.intent && (live.decision?.kind === 'stop' || live.phase === 'waiting'))
+      return undefined;
+    const gate = origins.admissionOf(
+      url,
+      api?.partition,
+      api?.concurrency && { concurrency: api.concurrency },
+    );
+    live.gate = gate;
+    live.sent = facts;
+    if (pass?.gate === gate) {
+      live.pass = undefined;
+      return settleAt(gate, pass.permit, facts);
+    }
+    const isCharged = attempt > 1 && live.paidFor !== attempt;
+    live.paidFor = attempt;
+    const permit = gate.enter(targetOf(live, facts));
+    if (!permit) return wait(gate, facts, signal);
+    if (live.isUrged) live.isUrged = false;
+    const { budget } = gate;
+    // A user who waits is never refused by the budget.
+    const isFree =
+      !isCharged ||
+      facts.keyed ||
+      isAwaited(live, context.operations.policyOf(live, facts).priority);
+    if (isCharged && isFree) budget.charge();
+    if (isFree || budget.spend()) return settleAt(gate, permit, facts);
+    permit.settle('nothing');
+    throw refuse(live, facts, gate, true);
+  };
+
+  return {
+    ...surroundings,
+    enter,
+    origins,
+    async pauseBefore(live) {
+      const { gate, sent } = live;
+      if (!gate || !sent) return true;
+      const release = await pauseAt(gate, askOf(live, sent), live, undefined, context);
+      if (release === 'expired') throw refuse(live, sent, gate, false);
+      if (release !== 'dropped') live.pass = { gate, permit: release };
+      return release !== 'dropped';
+    },
+    giveBack(live) {
+      const { pass } = live;
+      live.pass = undefined;
+      pass?.permit.settle('nothing');
+    },
+  };
+}
+
+/** As a captive portal does to a connection without TLS. */
+function isSentElsewhere(url: string, { redirected, url: end }: Response): boolean {
+  const asked = redirected ? toUrl(url) : undefined;
+  return asked?.protocol === 'http:' && asked.origin !== toUrl(end)?.origin;
+}
+
+const said: Readonly<Record<PauseReason, string>> = {
+  offline: 'the device is offline',
+  'server-down': 'its server is down',
+  'rate-limited': 'its server asks for a pause',
+  queued: 'no place was free',
+};
+
+/** The error of an attempt that its gate did not let go, in time or at all. */
+function refuse(
+  live: LiveOperation,
+  facts: RequestFacts & SentRequest,
+  gate: Admission,
+  isOverBudget: boolean,
+): NotSentError {
+  // What an earlier attempt may have done, this one does not undo.
+  const processed = live.unsure ? 'unknown' : 'no';
+  const { reason, retryAt } = gate.whyPaused(facts);
+  const outcome: Failure = isOverBudget
+    ? { kind: 'over-budget', processed }
+    : { kind: 'paused-too-long', reason, retryAt, processed };
+  const why = isOverBudget ? 'the retry budget of its origin is spent' : said[reason];
+  const error = new NotSentError(`${shown(`${live.sent?.name}`)}: not sent, ${why}.`, {
+    operation: view(live, facts),
+    outcome,
+    cause: live.lastError ?? gate.lastFailure(),
+  });
+  reportFailure(error, { ...facts, live, failure: outcome });
+  return error;
+}

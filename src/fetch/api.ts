@@ -1,0 +1,220 @@
+import { checkNames, reject } from '../lib/check.ts';
+import { checkMade, type MadeBy } from '../lib/made-by.ts';
+import { toUrl } from '../lib/url.ts';
+import { endpointOf } from '../origin/endpoint.ts';
+import { definePolicy, type Policy, type PolicyOptions } from '../policy/options.ts';
+
+/** What an answer is expected to be: `any` means that nothing is. */
+export type Expected = 'json' | 'any';
+
+/** What an API is declared to do about idempotency keys: the part that does not depend on where it takes them. */
+export interface IdempotencyRules {
+  /** The most characters that a key may have. A UUID that is too long goes without its dashes: 32. @default Infinity */
+  readonly maxLength?: number | undefined;
+  /**
+   * How long the API remembers a key, in milliseconds. An older one is never sent again by itself: it
+   * would be a new order. @default Infinity
+   */
+  readonly lifetimeMs?: number | undefined;
+  /**
+   * Whether this 409 means that the first request with the key is still running: then it is waited
+   * for, with the same key and the same bytes. @default every 409, as in draft-ietf-httpapi-idempotency-key-header
+   */
+  readonly inProgress?: ((response: Response) => boolean) | undefined;
+  /**
+   * Whether this answer outside 2xx means that the first request with the key was done. Then
+   * `steady.fetch` resolves with it. It is given a copy, whose body it may read. @default none does
+   */
+  readonly alreadyDone?: ((response: Response) => boolean | Promise<boolean>) | undefined;
+  /**
+   * Whether the API says that sending it again is worth it, where it says so; it counts for more than
+   * the status. @default `Idempotent-Replayed: true` says no: that failure is stored under the key
+   */
+  readonly shouldRetry?: ((response: Response) => boolean | undefined) | undefined;
+}
+
+/** An API that takes its keys in a header. */
+export interface HeaderIdempotency extends IdempotencyRules {
+  /** The request header that carries the key. A request with it is sent again with the same key. */
+  readonly header: string;
+  /** How the header is written: `structured` is in quotes (RFC 9651), as the draft wants it. @default structured */
+  readonly format?: 'structured' | 'raw' | undefined;
+  readonly body?: undefined;
+}
+
+/** An API that takes its keys in its JSON bodies. */
+export interface BodyIdempotency extends IdempotencyRules {
+  /** The field of the JSON object that carries the key; the body must be given as text. */
+  readonly body: string;
+  readonly header?: undefined;
+  readonly format?: undefined;
+}
+
+/** What an API is declared to do about idempotency keys. */
+export type IdempotencyDeclaration = HeaderIdempotency | BodyIdempotency;
+
+/** A declaration with the code of keys: one of `profiles`, or made by `defineIdempotency`. */
+export type IdempotencyProfile = IdempotencyDeclaration & MadeBy<'defineIdempotency'>;
+
+/** What is known of the API behind some URLs. */
+export interface ApiProfile {
+  /**
+   * Which requests it is about: a URL (its origin and everything below its path), a RegExp over the
+   * absolute URL, or a function of it. The first profile that matches counts.
+   */
+  readonly match: string | RegExp | ((url: URL) => boolean);
+  /** What its good answers must be: see `expect` of `steady.fetch`. @default json for `steady.json`, else any */
+  readonly expect?: Expected | undefined;
+  /** How its failures are answered. */
+  readonly policy?: PolicyOptions | undefined;
+  /** Its requests are idempotent whatever their method, such as queries sent by POST. @default false */
+  readonly idempotent?: boolean | undefined;
+  /**
+   * What is healthy or not as one, by a name, or by a function of method and URL that makes one.
+   * @default the method and the path, without the query string and with ids folded:
+   * `GET /orders/17?page=2` is `GET /orders/:id`
+   * @example
+   * ```ts
+   * createSteadfetch({
+   *   apis: [{ match: '/graphql', endpoint: (_method, url) => `${url.searchParams.get('operation')}` }],
+   * });
+   * ```
+   */
+  readonly endpoint?: string | ((method: string, url: URL) => string) | undefined;
+  /** What a Retry-After or a RateLimit of its answers speaks for. @default 'endpoint' */
+  readonly limitsApplyTo?: 'endpoint' | 'api' | undefined;
+  /**
+   * A part of the origin with a rate limit and a fate of its own: its requests have a budget, a
+   * health, a limit and concurrency that are not shared with the rest. @default the origin as a whole
+   */
+  readonly partition?: string | undefined;
+  /** How many of its attempts may be in flight. Needs a `partition`. @default that of the instance */
+  readonly concurrency?: MadeBy<'limitConcurrency'> | undefined;
+  /** How its answers tell its rate limit, where that is not as elsewhere: in headers of its own. @default that of the instance */
+  readonly rateLimit?: MadeBy<'rateLimitFields'> | undefined;
+  /** Its support of idempotency keys. Without it no POST or PATCH is sent again. @default none */
+  readonly idempotency?: IdempotencyProfile | undefined;
+}
+
+/** Finds what is known of the API behind a request. */
+export type FindApi = (url: string) => ApiProfile | undefined;
+
+/**
+ * @throws TypeError when a profile is not as it must be.
+ */
+export function defineApis(given: readonly ApiProfile[], policy: Policy): FindApi {
+  if (process.env.NODE_ENV !== 'production' && !Array.isArray(given))
+    reject('createSteadfetch', 'apis', given, 'a list of profiles');
+  const apis = given.map((api, index): ApiProfile => {
+    const operation = `createSteadfetch: apis[${index}]`;
+    if (process.env.NODE_ENV !== 'production') check(operation, api, policy);
+    const { idempotency, concurrency, partition, rateLimit } = api;
+    return {
+      ...api,
+      idempotency: checkMade(operation, 'idempotency', idempotency, 'defineIdempotency'),
+      // A limit of a part of the origin needs the name of that part.
+      concurrency: partition
+        ? checkMade(operation, 'concurrency', concurrency, 'limitConcurrency')
+        : undefined,
+      rateLimit: checkMade(operation, 'rateLimit', rateLimit, 'rateLimitFields'),
+    };
+  });
+  return (url) => {
+    const absolute = apis[0] && toUrl(url);
+    return absolute && apis.find(({ match }) => isMatching(match, absolute));
+  };
+}
+
+const names: readonly (keyof ApiProfile)[] = [
+  'match',
+  'expect',
+  'policy',
+  'idempotent',
+  'endpoint',
+  'limitsApplyTo',
+  'partition',
+  'concurrency',
+  'rateLimit',
+  'idempotency',
+];
+
+function check(operation: string, api: ApiProfile, base: Policy): void {
+  checkNames(operation, api, names);
+  const { match, partition, concurrency, expect, policy } = api;
+  definePolicy(operation, base, policy);
+  checkExpect(operation, expect);
+  if (concurrency && !partition) {
+    reject(
+      operation,
+      'partition',
+      partition,
+      'a name, because its concurrency limit is not that of the whole origin',
+    );
+  }
+  const isMatch =
+    typeof match === 'string'
+      ? toUrl(match, 'http://localhost')
+      : typeof match === 'function' || match instanceof RegExp;
+  if (!isMatch) reject(operation, 'match', match, 'a URL, a RegExp or a function');
+}
+
+function isMatching(match: ApiProfile['match'], url: URL): boolean {
+  if (typeof match === 'function') return match(url);
+  if (match instanceof RegExp) return url.href.search(match) >= 0;
+  // Resolved at the request: on a server there is no location when the module loads.
+  const base = toUrl(match);
+  // Whole segments only: /v1 is not /v10, and api.example is not api.example.evil.
+  const below = base?.pathname.replace(/\/*$/, '/');
+  return url.origin === base?.origin && `${url.pathname}/`.startsWith(`${below}`);
+}
+
+/** @throws TypeError when it is no such value. */
+export function checkExpect(operation: string, expect: Expected | undefined): void {
+  if (
+    process.env.NODE_ENV !== 'production' &&
+    expect !== undefined &&
+    !['json', 'any'].includes(expect)
+  )
+    reject(operation, 'expect', expect, 'json or any');
+}
+
+/** Where a request goes, as its origin counts it. */
+interface Target {
+  /** The unit of health. */
+  readonly endpoint: string;
+  /** What a Retry-After or RateLimit of its answer speaks for. */
+  readonly limitScope: string;
+}
+
+const folded = new Map<string, string>();
+const maxFolded = 500;
+
+/** Folding costs more than the rest of the way out: it is done once for each URL of late. */
+function fold(method: string, url: string): string {
+  const name = `${method} ${url}`;
+  const known = folded.get(name);
+  if (known !== undefined) return known;
+  const endpoint = endpointOf(method, url);
+  if (folded.size >= maxFolded) folded.clear();
+  // A `data:` URL is all of its content.
+  if (name.length < 300) folded.set(name, endpoint);
+  return endpoint;
+}
+
+/** The endpoint of a request, by its API's profile where that names one. */
+export function targetOf(method: string, url: string, api: ApiProfile | undefined): Target {
+  const endpoint = ownName(method, url, api) ?? fold(method, url);
+  const isOfApi = api?.limitsApplyTo === 'api' || !!api?.partition;
+  return { endpoint, limitScope: isOfApi ? `api ${String(api.match)}` : endpoint };
+}
+
+function ownName(method: string, url: string, api: ApiProfile | undefined): string | undefined {
+  if (typeof api?.endpoint !== 'function') return api?.endpoint;
+  const absolute = toUrl(url);
+  try {
+    return absolute && api.endpoint(method, absolute);
+  } catch {
+    // Somebody else's mistake must not stop the request.
+    return undefined;
+  }
+}

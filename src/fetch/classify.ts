@@ -1,0 +1,75 @@
+import { isInDoubt, weightOf } from '../operation/effects.ts';
+import { classifyAnswer, type Failure, type HttpFailure, type Outcome } from '../policy/outcome.ts';
+import type { Expected } from './api.ts';
+import type { Call } from './in-flight.ts';
+
+/** A good answer that is not what was asked for. */
+type UnexpectedFailure = Extract<Failure, { readonly kind: 'body' }>;
+
+export const succeeded = (status: number): Outcome => ({ kind: 'ok', status, processed: 'yes' });
+
+/** What the headers of an answer say; undefined when it is good news. */
+export function classify(
+  { context, facts, keyed }: Call,
+  response: Response,
+): HttpFailure | UnexpectedFailure | undefined {
+  const { live, method, name, expect } = facts;
+  const { status } = response;
+  // An opaque answer has status 0, and nothing that could be read.
+  if (status === 0) return undefined;
+  if (response.ok) {
+    // Whoever has answered, the server may or may not have done it.
+    return isUnexpected(response, expect)
+      ? { kind: 'body', status, processed: 'unknown' }
+      : undefined;
+  }
+  if (method === 'DELETE' && [404, 410].includes(status) && live.unsure?.has(name))
+    return undefined;
+  return classifyAnswer(
+    { status, header: (field) => response.headers.get(field) },
+    context.clock.now(),
+    !!keyed?.isInProgress(response),
+  );
+}
+
+/** The same, as its API means it, and after what the operation has done before. */
+export async function judge(
+  { facts, keyed, signal }: Call,
+  response: Response,
+  failure: HttpFailure | UnexpectedFailure,
+): Promise<HttpFailure | UnexpectedFailure | undefined> {
+  // It is not its API that speaks.
+  if (failure.kind === 'body') return failure;
+  const judged = keyed ? await keyed.judge(response, failure, facts, signal) : failure;
+  // What one request was refused, another of the mutation may have done.
+  return judged?.processed === 'no' && facts.live.intent && isInDoubt(facts.live, weightOf(facts))
+    ? { ...judged, processed: 'unknown' }
+    : judged;
+}
+
+/** What a server that says nothing better sends JSON as; only the body itself can tell. */
+const undecided = ['', 'text/plain', 'application/octet-stream'];
+
+const mediaType = ({ headers }: Response): string =>
+  (headers.get('content-type') ?? '').replace(/;.*/s, '').trim().toLowerCase();
+
+/**
+ * Whether an answer says that it is something else than what was asked for: the login page of a
+ * captive portal, the page of a proxy, the fallback of a single-page app.
+ */
+function isUnexpected(response: Response, expected: Expected | undefined): boolean {
+  if (expected !== 'json' || response.body === null) return false;
+  const type = mediaType(response);
+  return !undecided.includes(type) && !isJson(type);
+}
+
+/** Whether a body that cannot be parsed came from whom it was asked of. */
+export function isFromItsServer(response: Response): boolean {
+  return isJson(mediaType(response));
+}
+
+/** What the content type is called in a message. */
+export const shownType = (response: Response): string => mediaType(response) || 'nothing';
+
+/** RFC 8259 §11, and the suffix of RFC 6839 §3.1. */
+const isJson = (type: string): boolean => /^[^/]+\/([^/]+\+)?json$/.test(type);

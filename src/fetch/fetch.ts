@@ -1,0 +1,260 @@
+import { noteUnkeyed } from './unkeyed.ts';
+import { codeOf } from '../lib/made-by.ts';
+import { shown } from '../lib/url.ts';
+import { warn } from '../lib/warn.ts';
+import { reportFailure } from '../operation/error-info.ts';
+import { abortedBy } from '../operation/operation.ts';
+import { definePolicy } from '../policy/options.ts';
+import { failures } from '../policy/outcome.ts';
+import { checkExpect, targetOf } from './api.ts';
+import { classify, judge } from './classify.ts';
+import { failed, isBlockedByCsp, note } from './failure.ts';
+import {
+  type Call,
+  endCall,
+  type FetchContext,
+  type KeyCode,
+  type KeyedRequest,
+  type SentFacts,
+  type Settle,
+  startCall,
+  type SubmissionCode,
+  tell,
+  transmit,
+} from './in-flight.ts';
+import {
+  isBodySpent,
+  isLocal,
+  isSendable,
+  type JsonSteadyInit,
+  keepReferrer,
+  readInit,
+  readParts,
+  type RequestParts,
+  type SteadyInit,
+} from './request.ts';
+import { accept } from './response.ts';
+
+/**
+ * One honest attempt, with the signature of fetch.
+ *
+ * Resolves with the real Response when it is ok (an opaque one, and one with status 0, passes
+ * through), and otherwise throws an `HttpError`, `NetworkError` or `TimeoutError`. The time limit
+ * covers headers and body; the readers of the Response report a late or broken body as our error.
+ * The caller's abort keeps its own reason. It never retries.
+ *
+ * One answer outside 2xx is good news: the retry of a DELETE that may have been done finds nothing
+ * (404, 410). It resolves. So does what `alreadyDone` of its API's profile takes for done.
+ *
+ * @throws HttpError, NetworkError, TimeoutError; NotSentError when its gate or the age of its
+ * idempotency key keeps it back; the caller's abort reason; the TypeError of fetch for a request
+ * that cannot be sent, or that the page's CSP forbids, and one for an option that is not as it must
+ * be.
+ *
+ * @example
+ * ```ts
+ * const response = await steady.fetch('/api/report', { timeout: { headersMs: 5000, bodyIdleMs: 2000 } });
+ * ```
+ */
+export type SteadyFetch = (input: RequestInfo | URL, init?: SteadyInit) => Promise<Response>;
+
+/**
+ * The same attempt for another client: a fetch that resolves on every status, as that of the
+ * environment does. Give it to whatever takes a `fetch`: ky, ofetch, openapi-fetch, a GraphQL client.
+ *
+ * What the status means is known all the same: to the health of its endpoint, and to whoever decides on
+ * the error that the client makes of it. Otherwise it does as `steady.fetch` does.
+ *
+ * @throws what `steady.fetch` throws, but never an HttpError.
+ *
+ * @example
+ * ```ts
+ * const plain = { fetch: steady.rawFetch };
+ * const response = await plain.fetch('/api/report');
+ * if (response.status === 404) askTheUser();
+ * ```
+ */
+export type RawFetch = SteadyFetch;
+
+/** Both faces of one attempt. */
+interface Fetches {
+  readonly fetch: SteadyFetch;
+  readonly rawFetch: RawFetch;
+}
+
+export function createFetch(context: FetchContext): Fetches {
+  const { operations } = context;
+  let lastRequest = 0;
+
+  const send = async (
+    input: RequestInfo | URL,
+    parts: RequestParts,
+    init: SteadyInit,
+    facts: SentFacts,
+    endRequest: (() => void) | undefined,
+  ): Promise<Response> => {
+    const { signal } = parts;
+    const { live } = facts;
+    const passed = { parts, init };
+    const profile = facts.api?.idempotency;
+    const keys = profile && codeOf<KeyCode>(profile);
+    const submission = live.submission as SubmissionCode | undefined;
+    let keyed: KeyedRequest | undefined;
+    if (
+      !facts.own &&
+      !live.intent &&
+      init.idempotencyKey === undefined &&
+      init.step === undefined
+    ) {
+      const noting = keys?.noteStray(context, facts, signal);
+      if (noting) await noting;
+    } else if (profile) keyed = await keys?.add(context, profile, facts, passed);
+    else if (submission) submission.noteUnkeyed(operations, facts, passed);
+    else if (process.env.NODE_ENV !== 'production') noteUnkeyed(operations, facts, passed);
+    facts.step = keyed?.step;
+    if (keyed) facts.keyed = true;
+    const sent = keyed?.init ?? init;
+    const { timeout } = operations.policyOf(live, facts);
+
+    // Never sent: it neither starts nor ends.
+    if (signal?.aborted) throw abortedBy(live, signal);
+    if (process.env.NODE_ENV !== 'production') warnOfLoop(context, facts);
+    const entered = isLocal(parts, init) ? atNoGate : context.enter(facts, signal);
+    const settle = typeof entered === 'function' ? entered : await entered;
+    // Dropped while it was paused.
+    if (!settle) throw signal?.aborted ? abortedBy(live, signal) : dropped(facts);
+    try {
+      // In between, whoever was told of its turn may have aborted it.
+      if (signal?.aborted) throw abortedBy(live, signal);
+      const expired = keyed?.start(facts);
+      if (expired) {
+        settle(expired.outcome);
+        throw expired;
+      }
+      // It goes once its intent is safe where it is kept.
+      const keeping = submission?.whenKept(context, facts, signal);
+      if (keeping) await keeping;
+      const wasUsed = isBodySpent(parts, sent);
+      const call = startCall(
+        { context, facts, input, caller: signal, keyed, number: ++lastRequest, settle, endRequest },
+        sent,
+        timeout,
+      );
+      tell(call);
+      let response: Response;
+      try {
+        response = await transmit(call);
+      } catch (cause) {
+        response = await sendAgain(call, cause, () => wasUsed || !isSendable(parts, sent));
+      }
+      if (typeof (response as Partial<Response> | undefined)?.status !== 'number') {
+        endCall(call);
+        const what =
+          'createSteadfetch: fetch resolved with what is no Response, and must with one.';
+        throw note(call, new TypeError(what), failures.error);
+      }
+      const failure = classify(call, response);
+      return accept(call, response, failure && (await judge(call, response, failure)));
+    } catch (error) {
+      // Whatever was thrown, its place is free; where its end was told already, this says nothing.
+      settle(failures.aborted);
+      throw error;
+    }
+  };
+
+  const attempt = async (
+    isRaw: boolean,
+    input: RequestInfo | URL,
+    given: SteadyInit | undefined,
+  ): Promise<Response> => {
+    const members = readInit('steady.fetch', given);
+    const parts = readParts(input, members);
+    const init = keepReferrer(parts.request, members);
+    const facts = gather(context, parts, init, isRaw);
+    const { attemptLimit } = facts.live;
+    const endRequest = attemptLimit?.beginRequest();
+    try {
+      return await send(input, parts, init, facts, endRequest);
+    } catch (error) {
+      endRequest?.();
+      throw error;
+    }
+  };
+  return {
+    fetch: (input, init) => attempt(false, input, init),
+    rawFetch: (input, init) => attempt(true, input, init),
+  };
+}
+
+/** Nobody needs to know how a request ended that no server was asked by. */
+const atNoGate: Settle = () => {};
+
+/** What is known of a request before it goes anywhere. */
+function gather(
+  context: FetchContext,
+  parts: RequestParts,
+  init: JsonSteadyInit,
+  isRaw: boolean,
+): SentFacts {
+  const { method, url, signal } = parts;
+  const callPolicy =
+    init.timeout === undefined ? init.policy : { ...init.policy, timeout: init.timeout };
+  if (callPolicy) definePolicy('steady.fetch', context.policy, callPolicy);
+  checkExpect('steady.fetch', init.expect);
+  const api = context.findApi(url);
+  const name = `${method} ${url}`;
+  const profile = api?.idempotency;
+  const own = profile && codeOf<KeyCode>(profile).read(profile, parts, init);
+  return {
+    live: context.operationFor(signal, `${name} ${own ?? init.idempotencyKey}`),
+    method,
+    url,
+    name,
+    ...targetOf(method, url, api),
+    api,
+    own,
+    keyed: false,
+    idempotent: init.idempotent ?? api?.idempotent,
+    apiPolicy: api?.policy,
+    callPolicy,
+    expect: init.expect ?? api?.expect ?? init.defaultExpect,
+    isRaw,
+  };
+}
+
+function warnOfLoop({ operations }: FetchContext, { live, name }: SentFacts): void {
+  if (live.isSingle || !live.failedRequests?.has(name)) return;
+  warn(
+    operations,
+    `loop ${shown(name)}`,
+    `${shown(name)} is sent again within one attempt of an operation. Two retry loops multiply: three ` +
+      `tries in each of two are nine requests. Turn the inner one off.`,
+  );
+}
+
+/** Where a page that was to be left has stayed; else throws what the rejection means. */
+async function sendAgain(
+  call: Call,
+  rejection: unknown,
+  isUnsendable: () => boolean,
+): Promise<Response> {
+  const { caller, facts, signal } = call;
+  let cause = rejection;
+  try {
+    const response = await call.context.outlive?.outlivePage(call, true);
+    if (response) return response;
+  } catch (error) {
+    cause = error;
+  }
+  const isStopped = signal.aborted;
+  endCall(call);
+  const isUnsent = !isStopped && (isUnsendable() || (await isBlockedByCsp(facts.url)));
+  throw isUnsent && !caller?.aborted ? note(call, cause, failures.invalid) : failed(call, cause);
+}
+
+/** Whatever operation it is thrown into, which may be another than its own, is not tried again. */
+function dropped(facts: SentFacts): unknown {
+  const reason = abortedBy(facts.live, AbortSignal.abort());
+  reportFailure(reason, { ...facts, failure: failures.aborted });
+  return reason;
+}

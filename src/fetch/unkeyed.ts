@@ -1,0 +1,86 @@
+import { reject } from '../lib/check.ts';
+import { toUrl } from '../lib/url.ts';
+import { warn } from '../lib/warn.ts';
+import { reportFailure } from '../operation/error-info.ts';
+import type { Operations } from '../operation/operations.ts';
+import { prepare } from '../operation/time-limit.ts';
+import { isIdempotentMethod, isSafeMethod } from '../policy/operation.ts';
+import { failures } from '../policy/outcome.ts';
+import type { SentFacts, SubmissionCode } from './in-flight.ts';
+import { type KeyedInit, type Passed, readHeaders } from './request.ts';
+
+/** Whether a request is to carry a key: it was given one or a name, or it may not be sent twice without. */
+export function isKeyWanted(
+  { live, method, idempotent, own }: SentFacts,
+  { idempotencyKey, step }: KeyedInit,
+): boolean {
+  const isAsked = !!own || idempotencyKey !== undefined || step !== undefined;
+  if (isAsked || !(idempotent || isIdempotentMethod(method))) return true;
+  if (live.intent && !isSafeMethod(method)) live.intent.isRepeatable = true;
+  return false;
+}
+
+/** Notes that a request goes without the key that it is to carry: its API is not declared to take one. */
+export function noteUnkeyed(
+  operations: Operations,
+  facts: SentFacts,
+  { parts, init }: Passed,
+): void {
+  if (process.env.NODE_ENV !== 'production') checkNames(facts, init);
+  const { intent } = facts.live;
+  if (!isKeyWanted(facts, init)) return;
+  // Somebody may have written it there by hand.
+  const written = [...readHeaders(parts.request, init).values(), init.body];
+  if (intent && !written.some((value) => typeof value === 'string' && value.includes(intent.key)))
+    intent.isUnkeyed = true;
+  if (process.env.NODE_ENV !== 'production') warnOfSilence(operations, facts);
+}
+
+/** @throws TypeError when a key is given where a name is meant, or the other way round. */
+export function checkNames(facts: SentFacts, { idempotencyKey, step }: KeyedInit): void {
+  const { intent } = facts.live;
+  const refuse = (option: keyof KeyedInit, value: unknown, allowed: string | false): never => {
+    try {
+      return reject('steady.fetch', option, value, allowed);
+    } catch (error) {
+      reportFailure(error, { ...facts, failure: failures.invalid });
+      throw error;
+    }
+  };
+  for (const [option, value] of Object.entries({ idempotencyKey, step }))
+    if (value !== undefined && (typeof value !== 'string' || !value))
+      refuse(option as keyof KeyedInit, value, 'a text that is not empty');
+  if (intent && idempotencyKey !== undefined)
+    refuse(
+      'idempotencyKey',
+      idempotencyKey,
+      process.env.NODE_ENV !== 'production' &&
+        `left out within a mutation, which has a key: give its requests names, json(url, { step: 'pay' })`,
+    );
+  if (!intent && step !== undefined)
+    refuse(
+      'step',
+      step,
+      process.env.NODE_ENV !== 'production' &&
+        `left out outside a mutation of Steadfetch: use the fetch or json that its mutationFn is given, or give an idempotencyKey`,
+    );
+}
+
+function warnOfSilence(operations: Operations, { method, url }: SentFacts): void {
+  const origin = toUrl(url)?.origin ?? '';
+  warn(
+    operations,
+    `keys ${origin}`,
+    `${method} ${url.replace(/[?#].*/s, '')} was to have an idempotency key, and no profile says how ${origin} ` +
+      `takes one. So none is sent, and the request is not retried. Declare it: createSteadfetch({ apis: ` +
+      `[{ match: '${origin}', idempotency: profiles.draft }] }).`,
+  );
+}
+
+export const submissionCode: SubmissionCode = {
+  noteUnkeyed,
+  whenKept(context, facts, signal) {
+    const { intent } = facts.live;
+    return intent?.kept && prepare(context, facts, signal, intent.kept());
+  },
+};

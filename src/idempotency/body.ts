@@ -1,0 +1,118 @@
+import type { FixedBody } from '../operation/intent.ts';
+
+/** The key that a JSON body carries already. */
+export function readBodyKey(body: unknown, field: string): string | undefined {
+  const value = parseObject(body)?.[field];
+  return typeof value === 'string' && value ? value : undefined;
+}
+
+/**
+ * Puts the key into a JSON body, and leaves every other byte as it is: parsing and writing it again
+ * would round large numbers.
+ *
+ * @throws TypeError when the body is no JSON object given as text.
+ */
+export function insertBodyKey(body: FixedBody, field: string, key: string): string {
+  const content = parseObject(body);
+  if (!content || Object.hasOwn(content, field)) {
+    // Without the body: it may tell what nobody else should read.
+    throw new TypeError(
+      `steady.fetch: body must be a JSON object given as text, because this API takes its idempotency key in its field ${field}, and a key that is there must be text.`,
+    );
+  }
+  const comma = Object.keys(content).length > 0 ? ',' : '';
+  return (body as string).replace(
+    '{',
+    () => `{${JSON.stringify(field)}:${JSON.stringify(key)}${comma}`,
+  );
+}
+
+function parseObject(body: unknown): Readonly<Record<string, unknown>> | undefined {
+  if (typeof body !== 'string' || !/^\s*\{/.test(body)) return undefined;
+  try {
+    return JSON.parse(body) as Readonly<Record<string, unknown>>;
+  } catch {
+    return undefined;
+  }
+}
+
+type Given = BodyInit | null;
+
+/**
+ * The body as it is now, whatever becomes of the objects it was made from, with the content type
+ * that fetch gives it by itself.
+ *
+ * @throws TypeError for a stream: it can be sent once, and Firefox sends its name.
+ */
+export function fixBody(body: Given, boundary: () => string): FixedBody {
+  // By its name, which is the same in another realm.
+  switch (Object.prototype.toString.call(body).slice(8, -1)) {
+    case 'Null':
+      return null;
+    case 'FormData':
+      return toMultipart(body as FormData, boundary());
+    case 'URLSearchParams':
+      return new URLSearchParams(body as URLSearchParams);
+    case 'Blob':
+    case 'File':
+      // Without its name and its date, which are not sent.
+      return (body as Blob).slice(0, (body as Blob).size, (body as Blob).type);
+    case 'ArrayBuffer':
+      return (body as ArrayBuffer).slice(0);
+    case 'ReadableStream':
+      throw new TypeError(
+        `steady.fetch: body is a stream, which can be sent only once.${
+          process.env.NODE_ENV === 'production'
+            ? ''
+            : ' A request with an idempotency key is sent again: give a Blob or text.'
+        }`,
+      );
+    default:
+      return ArrayBuffer.isView(body) ? copy(body) : String(body as unknown);
+  }
+}
+
+/** Whether a body, given once more, still has the bytes that were fixed. */
+export async function isSameBody(fixed: FixedBody, body: Given): Promise<boolean> {
+  const again = fixBody(body, () => boundaryOf(fixed) ?? '');
+  if (typeof fixed === 'string' || fixed === null) return again === fixed;
+  const [before, now] = await Promise.all([bytesOf(fixed), bytesOf(again)]);
+  return before.length === now.length && before.every((byte, index) => byte === now[index]);
+}
+
+const copy = ({ buffer, byteOffset, byteLength }: ArrayBufferView): ArrayBuffer =>
+  buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer;
+
+const bytesOf = async (body: FixedBody): Promise<Uint8Array> =>
+  new Uint8Array(await new Response(body).arrayBuffer());
+
+/**
+ * A form as multipart/form-data (RFC 7578), in the form that browsers give it (HTML, "Multipart form
+ * data"): so that its bytes are the same each time, which those of fetch itself are not, because it
+ * draws a new boundary. A Blob of its parts: no file is read before it is sent.
+ */
+function toMultipart(form: FormData, boundary: string): Blob {
+  const parts: BlobPart[] = [];
+  for (const [name, value] of form) {
+    const field = `--${boundary}\r\nContent-Disposition: form-data; name="${escape(toCrlf(name))}"`;
+    if (typeof value === 'string') parts.push(`${field}\r\n\r\n${toCrlf(value)}\r\n`);
+    else {
+      const file = `; filename="${escape(value.name)}"\r\nContent-Type: ${value.type || 'application/octet-stream'}`;
+      parts.push(`${field}${file}\r\n\r\n`, value, '\r\n');
+    }
+  }
+  return new Blob([...parts, `--${boundary}--\r\n`], {
+    // A Blob lowers the case of its type, and so must the boundary be.
+    type: `multipart/form-data; boundary=${boundary}`,
+  });
+}
+
+/** The boundary of what {@link toMultipart} has made. */
+export function boundaryOf(body: unknown): string | undefined {
+  return body instanceof Blob ? body.type.split('; boundary=')[1] : undefined;
+}
+
+const toCrlf = (text: string): string => text.replaceAll(/\r\n?|\n/g, '\r\n');
+
+const escape = (text: string): string =>
+  text.replaceAll(/["\r\n]/g, (character) => encodeURIComponent(character));

@@ -1,0 +1,117 @@
+import type { IdempotencyProfile } from '../fetch/api.ts';
+import type { KeyedRequest, SentFacts } from '../fetch/in-flight.ts';
+import type { Clock } from '../lib/clock.ts';
+import { isKeyExpired } from '../fetch/key-lifetime.ts';
+import { shown } from '../lib/url.ts';
+import { weightOf } from '../operation/effects.ts';
+import { reportFailure } from '../operation/error-info.ts';
+import { NotSentError } from '../operation/errors.ts';
+import type { Step, Steps } from '../operation/intent.ts';
+import type { LiveOperation } from '../operation/operation.ts';
+import { view } from '../operation/operations.ts';
+import type { Failure } from '../policy/outcome.ts';
+
+/** Reads the answers to a keyed request as its API means them. */
+export function judgeAnswers(
+  profile: IdempotencyProfile,
+  step: Step,
+  live: LiveOperation,
+  clock: Clock,
+): Omit<KeyedRequest, 'init' | 'step'> {
+  const { lifetimeMs = Infinity, alreadyDone } = profile;
+  // An answer may come when its operation has ended, which forgets them.
+  const { steps } = live;
+  // Not by the outcome of this attempt: what an earlier one may have done, this one does not undo.
+  const mayBeDone = (facts: SentFacts): boolean => {
+    // This attempt is counted, too. What is no mutation may go on after its steps are forgotten.
+    const isUnsure =
+      live.intent && weightOf(facts) ? (step.doubts ?? 0) > 1 : live.unsure?.has(facts.name);
+    return !!steps?.wasSent || !!isUnsure;
+  };
+
+  return {
+    start(facts) {
+      const now = clock.now();
+      const { createdAt = NaN } = live.intent ?? {};
+      const madeAt = step.refusals ? NaN : createdAt + (steps?.aheadMs ?? 0);
+      const bornAt = madeAt || (step.sentAt ?? now);
+      if (isKeyExpired(bornAt, lifetimeMs, now) && mayBeDone(facts)) return expire(facts);
+      step.sentAt ??= now;
+      step.isRefused = undefined;
+      live.intent?.keep?.(step, lifetimeMs);
+      return undefined;
+    },
+    isInProgress: (response) =>
+      response.status === 409 && (ask(() => profile.inProgress?.(response)) ?? true),
+    async judge(response, failure, facts, signal) {
+      if (alreadyDone) {
+        const copy = response.clone();
+        const said = (async () => alreadyDone(copy))().catch(() => false);
+        // It may never say: then what has come counts.
+        if (await Promise.race([said, whenAborted(signal)])) return undefined;
+      }
+      const isStored = response.headers.get('idempotent-replayed') === 'true';
+      const shouldRetry =
+        ask(() => profile.shouldRetry?.(response)) ?? (isStored ? false : undefined);
+      const isNo = failure.processed === 'no';
+      // What is stored is the answer to its key, also to the attempts before.
+      const isUnsure = isNo && !isStored && mayBeDone(facts);
+      if (isNo && !isUnsure && !isAskingAgain(failure.status)) refuse(step, live, steps);
+      return { ...failure, shouldRetry, processed: isUnsure ? 'unknown' : failure.processed };
+    },
+    succeed() {
+      step.isDone = true;
+      live.intent?.keep?.(step);
+    },
+  };
+}
+
+/** Answers that ask for the same again stand for nothing. */
+const isAskingAgain = (status: number): boolean =>
+  status === 401 || status === 425 || status === 429;
+
+/**
+ * Its API has refused it: nothing of this step was done, by none of its attempts. Where all that was
+ * sent before this operation is known and was refused, nothing is left that may have been done.
+ */
+function refuse(step: Step, live: LiveOperation, steps: Steps | undefined): void {
+  const { intent } = live;
+  // This attempt is counted until it has settled.
+  const { doubts = 1 } = step;
+  live.doubts -= Math.max(0, doubts - 1);
+  step.doubts = 1;
+  step.isRefused = true;
+  intent?.keep?.(step);
+  const isKnown = intent?.past?.some(({ id }) => id === step.id);
+  const known = [...(steps?.known.values() ?? [])];
+  const isAll = known.every(({ sentAt, isRefused }) => sentAt === undefined || isRefused);
+  if (intent && isKnown && isAll && !intent.isUnkeyed) intent.wasSent = false;
+}
+
+function expire(facts: SentFacts): NotSentError {
+  const { live, name } = facts;
+  const outcome: Failure = { kind: 'expired', processed: 'unknown' };
+  const error = new NotSentError(
+    `${shown(name)}: not sent again, its idempotency key is older than its API keeps one. ` +
+      `It may have been done: look first, and then send it under a new key or not at all.`,
+    { operation: view(live, facts), outcome, cause: live.lastError },
+  );
+  reportFailure(error, { ...facts, failure: outcome });
+  return error;
+}
+
+const whenAborted = (signal: AbortSignal): Promise<false> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve(false);
+    signal.addEventListener('abort', () => resolve(false), { once: true });
+  });
+
+/** A rule of the app that throws, or says neither yes nor no, counts as not given. */
+function ask(rule: () => unknown): boolean | undefined {
+  try {
+    const said = rule();
+    return typeof said === 'boolean' ? said : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,161 @@
+import type { IdempotencyProfile } from '../fetch/api.ts';
+import type { FetchContext, KeyCode, KeyedRequest, SentFacts } from '../fetch/in-flight.ts';
+import { type Passed, readHeaders } from '../fetch/request.ts';
+import { checkNames, isKeyWanted } from '../fetch/unkeyed.ts';
+import type { Clock } from '../lib/clock.ts';
+import { toUrl } from '../lib/url.ts';
+import { warn } from '../lib/warn.ts';
+import { isRepeatable, reportFailure } from '../operation/error-info.ts';
+import type { Step, Steps } from '../operation/intent.ts';
+import type { LiveOperation } from '../operation/operation.ts';
+import type { Operations } from '../operation/operations.ts';
+import { prepare } from '../operation/time-limit.ts';
+import { failures } from '../policy/outcome.ts';
+import { boundaryOf, insertBodyKey, isSameBody, readBodyKey } from './body.ts';
+import { judgeAnswers } from './interpret-response.ts';
+import { serializeKey } from './key.ts';
+import { takeStep } from './steps.ts';
+
+export const keyCode: KeyCode = {
+  by: 'defineIdempotency',
+  read({ header, body }, { request }, init) {
+    if (body !== undefined) return readBodyKey(init.body, body);
+    return readHeaders(request, init).get(header) || undefined;
+  },
+  add: (context, profile, facts, passed) =>
+    prepare(context, facts, passed.parts.signal, addKey(context, profile, facts, passed)),
+  noteStray(context, facts, signal) {
+    const keeping = noteStray(context.operations, facts);
+    return keeping && prepare(context, facts, signal, keeping);
+  },
+};
+
+async function addKey(
+  { clock, operations }: FetchContext,
+  profile: IdempotencyProfile,
+  facts: SentFacts,
+  passed: Passed,
+): Promise<KeyedRequest | undefined> {
+  const { live, own } = facts;
+  checkNames(facts, passed.init);
+  if (!isKeyWanted(facts, passed.init)) return undefined;
+  try {
+    const step = await identify(clock, operations, facts, passed);
+    if (live.intent) live.intent.isRepeatable = true;
+    return {
+      init: withKey(profile, passed, step, own),
+      step,
+      ...judgeAnswers(profile, step, live, clock),
+    };
+  } catch (error) {
+    reportFailure(error, { ...facts, failure: failures.invalid });
+    throw error;
+  }
+}
+
+async function identify(
+  clock: Clock,
+  operations: Operations,
+  facts: SentFacts,
+  { parts, init }: Passed,
+): Promise<Step> {
+  const { live, method, url, own } = facts;
+  const { intent, attempt } = live;
+  const body = async (): Promise<BodyInit | null> => {
+    if (init.body != null || !parts.request || /^(GET|HEAD)$/.test(method))
+      return init.body ?? null;
+    // From a copy, because the next attempt may pass it again. Firefox has no `request.body`.
+    const copy = parts.request.clone();
+    // A form in it has another boundary each time.
+    const isForm = copy.headers.get('content-type')?.includes('form-data');
+    return isForm ? copy.formData() : copy.arrayBuffer();
+  };
+  const step = await takeStep(stepsOf(live, clock), {
+    target: `${method} ${toUrl(url)?.href ?? url}`.replace(/#.*/s, ''),
+    own: own ?? init.idempotencyKey,
+    name: init.step,
+    attempt,
+    intent,
+    body,
+  });
+  const { body: sent, sentAt } = step;
+  if (process.env.NODE_ENV !== 'production' && sent !== undefined && sentAt !== undefined) {
+    const isSame = async (): Promise<boolean> => isSameBody(sent, await body());
+    if (!(await isSame().catch(() => true))) warnOfChange(operations, facts);
+  }
+  return step;
+}
+
+function stepsOf(live: LiveOperation, clock: Clock): Steps {
+  const { intent } = live;
+  const wasSent = !!intent?.wasSent;
+  // From here on, whatever fails leaves the outcome unknown.
+  if (wasSent) live.unsure ??= new Set();
+  const past = intent?.past ?? [];
+  return (live.steps ??= {
+    known: new Map(past.map((step) => [step.id, { ...step, attempt: 0 }])),
+    turn: Promise.resolve(),
+    wasSent,
+    aheadMs: clock.setBackMs?.() ?? 0,
+  });
+}
+
+function withKey(
+  profile: IdempotencyProfile,
+  { parts, init }: Passed,
+  { key, body = null }: Step,
+  own: string | undefined,
+): RequestInit {
+  const headers = readHeaders(parts.request, init);
+  // The form of a Request has a boundary of ours, which its body tells.
+  if (parts.request && boundaryOf(body)) headers.delete('content-type');
+  const sent = { ...init, headers, body };
+  if (own) return sent;
+  if (profile.body !== undefined) {
+    const bare = serializeKey(key, { ...profile, format: 'raw' });
+    return { ...sent, body: insertBodyKey(body, profile.body, bare) };
+  }
+  headers.set(profile.header, serializeKey(key, profile));
+  return sent;
+}
+
+function warnOfChange(operations: Operations, { method, url }: SentFacts): void {
+  const name = `${method} ${url}`.replace(/[?#].*/s, '');
+  warn(
+    operations,
+    `bytes ${name}`,
+    `${name}: this attempt was given another body than the first. One key has one payload, so the first ` +
+      `is sent again. Make what changes (a time, a random number) before the mutation, not within it.`,
+  );
+}
+
+/**
+ * A write without a key, to an API that honours keys, which belongs to no operation. A mutationFn that
+ * awaits something first and then uses the instance makes such a request, and so does code that has
+ * nothing to do with it: which of them it was cannot be known. So of each submission whose mutationFn
+ * may have made it, it is noted that it may not be sent again by itself. @returns what resolves once that is
+ * kept, where somebody keeps it.
+ */
+function noteStray(operations: Operations, facts: SentFacts): Promise<unknown> | undefined {
+  const { live, api, own, method, url } = facts;
+  if (!live.isSingle || !api?.idempotency || own || isRepeatable(facts)) return undefined;
+  const keeping: Promise<void>[] = [];
+  for (const { intent, isIdle } of operations.executions) {
+    if (!isIdle()) continue;
+    intent.isUnkeyed = true;
+    if (intent.kept) keeping.push(intent.kept());
+    if (process.env.NODE_ENV !== 'production') warnOfStray(operations, `${method} ${url}`);
+  }
+  return keeping.length > 0 ? Promise.allSettled(keeping) : undefined;
+}
+
+function warnOfStray(operations: Operations, request: string): void {
+  const name = request.replace(/[?#].*/s, '');
+  warn(
+    operations,
+    `stray ${name}`,
+    `${name} was sent by the instance while a mutationFn ran, and without an idempotency key. If it is ` +
+      `part of that mutation, send it with the fetch or json of the mutationFn's context, also after an ` +
+      `await: only these give it the key that makes it safe to send again.`,
+  );
+}

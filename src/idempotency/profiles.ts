@@ -1,0 +1,123 @@
+import type { BodyIdempotency, HeaderIdempotency, IdempotencyDeclaration } from '../fetch/api.ts';
+import { reject } from '../lib/check.ts';
+import { code, type MadeBy } from '../lib/made-by.ts';
+import { keyCode } from './keyed-request.ts';
+
+/** @throws TypeError when a profile is not as it must be. */
+function checkIdempotency(operation: string, profile: IdempotencyDeclaration): void {
+  const { header, body, format = 'raw' } = profile;
+  const refuse = (option: keyof IdempotencyDeclaration, allowed: string): never =>
+    reject(operation, option, profile[option], allowed);
+  if (body === undefined) {
+    if (typeof header !== 'string' || !/^[\w-]+$/.test(header))
+      refuse('header', 'the name of a header');
+  } else {
+    if (!body || typeof body !== 'string') refuse('body', 'the name of a field');
+    if (header !== undefined) refuse('header', 'left out, because the key is in the body');
+  }
+  if (!['structured', 'raw'].includes(format)) refuse('format', 'structured or raw');
+  for (const option of ['maxLength', 'lifetimeMs'] as const) {
+    const { [option]: value = 1 } = profile;
+    if (!(typeof value === 'number' && value >= 1)) refuse(option, 'a number from 1 to Infinity');
+  }
+  for (const option of ['inProgress', 'alreadyDone', 'shouldRetry'] as const) {
+    const value = profile[option];
+    if (value !== undefined && typeof value !== 'function') refuse(option, 'a function');
+  }
+}
+
+/**
+ * Declares what an API does about idempotency keys, for `apis: [{ match, idempotency }]`. An app that
+ * declares none does not pay for the code of keys.
+ *
+ * @throws TypeError when the declaration is not as it must be.
+ *
+ * @example
+ * ```ts
+ * const keyed = createSteadfetch({
+ *   apis: [{ match: '/api', idempotency: defineIdempotency({ header: 'X-Request-Key', format: 'raw' }) }],
+ * });
+ * ```
+ */
+export function defineIdempotency<D extends IdempotencyDeclaration>(
+  declaration: D,
+): D & MadeBy<'defineIdempotency'> {
+  if (process.env.NODE_ENV !== 'production') checkIdempotency('defineIdempotency', declaration);
+  return Object.freeze(Object.assign({ ...declaration }, { [code]: keyCode }));
+}
+
+type Profile<D> = D & MadeBy<'defineIdempotency'>;
+
+const hourMs = 3_600_000;
+const header = 'Idempotency-Key';
+
+/**
+ * The declarations of some APIs, for `apis: [{ match, idempotency }]`. What an API publishes may
+ * change, and may differ between its parts: lay your own over it:
+ * `defineIdempotency({ ...profiles.payPal, lifetimeMs })`.
+ *
+ * @example
+ * ```ts
+ * const keyed = createSteadfetch({
+ *   apis: [{ match: 'https://api.example', idempotency: profiles.draft }],
+ * });
+ * ```
+ */
+export const profiles: {
+  /**
+   * draft-ietf-httpapi-idempotency-key-header: a quoted String (RFC 9651). The draft leaves the
+   * lifetime to the server, so declare that of yours.
+   */
+  readonly draft: Profile<HeaderIdempotency>;
+  /**
+   * Stripe, v1: a bare key of at most 255 characters, which may be forgotten after 24 hours.
+   * `Stripe-Should-Retry` counts for more than the status, and a stored failure
+   * (`Idempotent-Replayed`) is not asked for again. Source: docs.stripe.com/api/idempotent_requests,
+   * and stripe-node, which retries every 409.
+   */
+  readonly stripe: Profile<HeaderIdempotency>;
+  /**
+   * PayPal: a bare `PayPal-Request-Id`. How long it is kept depends on the API; 6 hours is that of
+   * Orders v2. Source: developer.paypal.com/api/rest/reference/idempotency.
+   */
+  readonly payPal: Profile<HeaderIdempotency>;
+  /**
+   * Adyen: a bare key of at most 64 characters, kept for at least 7 days, for POST; `transient-error:
+   * true` says that sending it again is worth it. Source: docs.adyen.com/development-resources/api-idempotency.
+   */
+  readonly adyen: Profile<HeaderIdempotency>;
+  /**
+   * Square: `idempotency_key` in the JSON body, at most 45 characters. It publishes no lifetime, so
+   * one day is assumed. Source: developer.squareup.com/docs/working-with-apis/idempotency.
+   */
+  readonly square: Profile<BodyIdempotency>;
+} = /* @__PURE__ */ Object.freeze({
+  draft: /* @__PURE__ */ defineIdempotency({ header, format: 'structured' }),
+  stripe: /* @__PURE__ */ defineIdempotency({
+    header,
+    format: 'raw',
+    maxLength: 255,
+    lifetimeMs: 24 * hourMs,
+    shouldRetry({ headers }: Response) {
+      const said = headers.get('stripe-should-retry');
+      return said === 'true' ? true : said === 'false' ? false : undefined;
+    },
+  }),
+  payPal: /* @__PURE__ */ defineIdempotency({
+    header: 'PayPal-Request-Id',
+    format: 'raw',
+    lifetimeMs: 6 * hourMs,
+  }),
+  adyen: /* @__PURE__ */ defineIdempotency({
+    header,
+    format: 'raw',
+    maxLength: 64,
+    lifetimeMs: 7 * 24 * hourMs,
+    shouldRetry: ({ headers }: Response) => headers.get('transient-error') === 'true' || undefined,
+  }),
+  square: /* @__PURE__ */ defineIdempotency({
+    body: 'idempotency_key',
+    maxLength: 45,
+    lifetimeMs: 24 * hourMs,
+  }),
+});

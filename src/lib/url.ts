@@ -1,0 +1,16 @@
+/** The absolute form of a URL as fetch resolves it; undefined when there is none. */
+export function toUrl(
+  url: string,
+  base: string | undefined = globalThis.location?.href,
+): URL | undefined {
+  try {
+    return new URL(url, base);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Without the query string: it carries tokens, and messages travel to logs. */
+export function shown(name: string): string {
+  return name.replace(/[?#].*/s, '');
+}

@@ -1,0 +1,121 @@
+import { createSlot } from '../lib/slot.ts';
+import { isIdempotentMethod } from '../policy/operation.ts';
+import { classifyAnswer, type Failure, failures } from '../policy/outcome.ts';
+import type { FailureReport, RequestFacts } from './operation.ts';
+
+/** Sending it twice does no harm. */
+export function isRepeatable({ keyed, idempotent, method = '' }: RequestFacts): boolean {
+  return !!keyed || !!idempotent || isIdempotentMethod(method);
+}
+
+// On the side, not on the errors: the caller's abort reason and a SyntaxError of `json()` stay what
+// they are, and still say what they meant.
+const reports = createSlot<object, FailureReport>();
+
+/** @returns Whether the error can carry it: a value that is no object cannot. */
+export function reportFailure(error: unknown, report: FailureReport): boolean {
+  try {
+    const known = reports.get(error as object);
+    const { latest, queue } = known ?? {};
+    if (known !== report)
+      reports.set(error as object, known ? { latest, queue, ...report } : report);
+    return true;
+  } catch {
+    // Nor can what is frozen, in an engine where that keeps private fields away, too.
+    return false;
+  }
+}
+
+/** A copy of an answer says what the answer says. */
+export function copyReport<T extends object>(from: object, to: T): T {
+  const known = reports.get(from);
+  if (known) reports.set(to, { ...known });
+  return to;
+}
+
+/** The report of a failure: ours, or what can be read from the error of another client. */
+export function reportOf(error: unknown, nowMs: number): FailureReport {
+  try {
+    return reports.get(error as object) ?? readForeign(error as Foreign, nowMs);
+  } catch {
+    // Not an object, or a getter of somebody else's error threw: then nothing is known.
+    return { failure: failures.error };
+  }
+}
+
+/** An error of another client, or what it is made of. */
+interface Foreign {
+  readonly status?: unknown;
+  readonly statusCode?: unknown;
+  readonly headers?: { get?: (name: string) => string | null } & Record<string, unknown>;
+  readonly response?: Foreign;
+  /** axios */
+  readonly code?: unknown;
+  readonly config?: { readonly method?: unknown };
+  /** ky */
+  readonly request?: { readonly method?: unknown };
+  readonly cause?: Foreign;
+  /** Apollo, urql */
+  readonly networkError?: Foreign;
+  /** tRPC */
+  readonly meta?: { readonly response?: Foreign };
+}
+
+/** What axios says of a request without an answer. */
+const byCode: Readonly<Record<string, Failure>> = {
+  ERR_NETWORK: failures.network,
+  ECONNABORTED: { kind: 'timeout', phase: 'headers', processed: 'unknown' },
+  ETIMEDOUT: { kind: 'timeout', phase: 'headers', processed: 'unknown' },
+  ERR_CANCELED: failures.aborted,
+};
+
+/** However long a chain of causes is, or whether it is a ring. */
+const maxCauses = 5;
+
+/**
+ * What another client's error says of an answer: by its `response` (axios, ky, ofetch), by a status of
+ * its own, or by its `cause`. Where that is an answer or an error of ours, all that is known of it.
+ */
+function readForeign(error: Foreign, nowMs: number): FailureReport {
+  let method: unknown;
+  let failure: Failure | undefined;
+  let at: Foreign | undefined = error;
+  for (let depth = 0; !failure && isObject(at) && depth < maxCauses; depth++) {
+    const given: Foreign | undefined = at.response ?? at.meta?.response;
+    const response = isObject(given) ? given : undefined;
+    const known = reports.get(at) ?? (response && reports.get(response));
+    // Of its own it has what React Query asks about.
+    if (known) return { ...known, decision: undefined, latest: undefined, queue: undefined };
+    method ??= at.config?.method ?? at.request?.method;
+    failure =
+      (response && readAnswer(response, nowMs)) ??
+      readAnswer(at, nowMs) ??
+      (response ? undefined : byCode[at.code as string]);
+    at = at.cause ?? at.networkError;
+  }
+  // All that it will have: what is added later costs more.
+  const report = {
+    failure: failure ?? failures.error,
+    live: undefined,
+    decision: undefined,
+    latest: undefined,
+  };
+  return typeof method === 'string' ? { method: method.toUpperCase(), ...report } : report;
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+function readAnswer(
+  { status: own, statusCode, headers }: Foreign,
+  nowMs: number,
+): Failure | undefined {
+  const status = own ?? statusCode;
+  if (typeof status !== 'number' || status < 300 || status > 599) return undefined;
+  const header = (name: string): string | undefined => {
+    const value = headers?.get
+      ? headers.get(name)
+      : (headers?.[name] as string | number | undefined);
+    return value === null || value === undefined ? undefined : `${value}`;
+  };
+  return classifyAnswer({ status, header }, nowMs, false);
+}

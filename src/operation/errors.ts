@@ -1,0 +1,170 @@
+import { systemClock } from '../lib/clock.ts';
+import type { Decision } from '../policy/decide.ts';
+import type { Operation } from '../policy/operation.ts';
+import type { Failure } from '../policy/outcome.ts';
+import { reportOf } from './error-info.ts';
+
+/** The stable codes of {@link SteadfetchError}. */
+export type SteadfetchErrorCode =
+  | 'http'
+  | 'network'
+  | 'timeout'
+  | 'unexpected-content'
+  | 'not-sent'
+  | 'cancelled'
+  | 'dead-letter';
+
+/** What an error is made from. */
+export interface SteadfetchErrorInit {
+  readonly operation: Operation;
+  readonly outcome: Failure;
+  readonly response?: Response | undefined;
+  readonly cause?: unknown;
+}
+
+// In the global symbol registry, so that the guards also know errors of another realm, or of a
+// second copy of this package.
+const brand = Symbol.for('steadfetch.error');
+
+/**
+ * A failed attempt, with all that is known about it.
+ *
+ * @example
+ * ```ts
+ * if (isSteadfetchError(error) && error.outcome.processed === 'unknown') askTheUser();
+ * ```
+ */
+export class SteadfetchError extends Error {
+  override readonly name: string = 'SteadfetchError';
+  readonly code: SteadfetchErrorCode = 'cancelled';
+  /** What was being done. */
+  declare readonly operation: Operation;
+  /** What the attempt showed, with `processed`: whether the server did it. */
+  declare readonly outcome: Failure;
+  /** What was decided about it; undefined until its owner (React Query, `retry`) has asked. */
+  get decision(): Decision | undefined {
+    return reportOf(this, 0).decision;
+  }
+
+  /**
+   * When the next attempt starts, or, where there is none, when the server would have us back; in
+   * epoch milliseconds. Undefined when nobody said.
+   */
+  get retryAt(): number | undefined {
+    return this.decision?.retryAt;
+  }
+
+  /** The answer, where there was one; its body may still be unread. */
+  declare readonly response: Response | undefined;
+
+  constructor(message: string, init: SteadfetchErrorInit) {
+    super(message, init);
+    Object.assign(this, init, { [brand]: true });
+  }
+}
+
+/**
+ * An answer came, and it is not 2xx. Its `response` is there to be read: a body of up to 64 KiB at any
+ * time once it has come, a larger one within the time limit of the attempt.
+ */
+export class HttpError extends SteadfetchError {
+  override readonly name = 'HttpError' as const;
+  override readonly code = 'http' as const;
+  declare readonly response: Response;
+  /** The status code of the answer. */
+  get status(): number {
+    return this.response.status;
+  }
+}
+
+/**
+ * No answer came, or its body broke off: refused, reset, DNS, CORS, offline. Browsers do not tell
+ * which. With a `response`, the failure is in the body.
+ */
+export class NetworkError extends SteadfetchError {
+  override readonly name = 'NetworkError' as const;
+  override readonly code = 'network' as const;
+}
+
+/**
+ * A good answer came, and its content type says that it is not what was asked for: a captive portal,
+ * a proxy or the fallback page of a single-page app has answered. Nobody knows what the server has done.
+ */
+export class UnexpectedContentError extends SteadfetchError {
+  override readonly name = 'UnexpectedContentError' as const;
+  override readonly code = 'unexpected-content' as const;
+  declare readonly response: Response;
+}
+
+/** The attempt took longer than its `timeout`. With a `response`, the time ran out within the body. */
+export class TimeoutError extends SteadfetchError {
+  override readonly name = 'TimeoutError' as const;
+  override readonly code = 'timeout' as const;
+}
+
+/**
+ * The attempt was not sent: it was paused for longer than `maxPauseMs`, may not be paused (`whenDown:
+ * 'fail'`), was a retry beyond the origin's budget, or was cancelled before. Its `outcome` says which, and its `cause` is
+ * the failure before it.
+ */
+export class NotSentError extends SteadfetchError {
+  override readonly name = 'NotSentError' as const;
+  override readonly code = 'not-sent' as const;
+}
+
+/** Whether a value is an error of Steadfetch, also from another realm or another copy of it. */
+export function isSteadfetchError(value: unknown): value is SteadfetchError {
+  return typeof value === 'object' && value !== null && brand in value;
+}
+
+/** Whether a value is an {@link HttpError}. */
+export function isHttpError(value: unknown): value is HttpError {
+  return isSteadfetchError(value) && value.code === 'http';
+}
+
+/** Whether a value is a {@link NetworkError}. */
+export function isNetworkError(value: unknown): value is NetworkError {
+  return isSteadfetchError(value) && value.code === 'network';
+}
+
+/** Whether a value is a {@link NotSentError}. */
+export function isNotSentError(value: unknown): value is NotSentError {
+  return isSteadfetchError(value) && value.code === 'not-sent';
+}
+
+/** Whether a value is an {@link UnexpectedContentError}. */
+export function isUnexpectedContentError(value: unknown): value is UnexpectedContentError {
+  return isSteadfetchError(value) && value.code === 'unexpected-content';
+}
+
+/** Whether a value is a {@link TimeoutError}. */
+export function isTimeoutError(value: unknown): value is TimeoutError {
+  return isSteadfetchError(value) && value.code === 'timeout';
+}
+
+/**
+ * What is known of a failure, whoever's error it is: an error of Steadfetch, what `response.json()`
+ * of ours threw, the reason of an abort, or the error of another client. Where nothing is known, it is
+ * `{ kind: 'error', processed: 'unknown' }`.
+ *
+ * @example
+ * ```ts
+ * import { MutationCache } from '@tanstack/react-query';
+ * import { outcomeOf } from 'steadfetch';
+ *
+ * export const mutationCache = new MutationCache({
+ *   onError(error) {
+ *     const isSurelyNotDone = outcomeOf(error).processed === 'no';
+ *     alert(isSurelyNotDone ? 'Not done.' : 'It may have been done. Please look first.');
+ *   },
+ * });
+ * ```
+ */
+export function outcomeOf(error: unknown): Failure {
+  try {
+    if (isSteadfetchError(error)) return error.outcome;
+  } catch {
+    // A proxy of somebody else's.
+  }
+  return reportOf(error, systemClock.now()).failure;
+}

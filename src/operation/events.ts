@@ -1,0 +1,106 @@
+import type { Decision } from '../policy/decide.ts';
+import type { OperationRef } from '../policy/operation.ts';
+import type { Failure, Outcome, PauseReason } from '../policy/outcome.ts';
+
+/** How an operation ended. */
+export type OperationResult =
+  | 'succeeded'
+  | 'failed'
+  /** Cancelled by the user, or aborted by the caller. */
+  | 'cancelled'
+  /** A newer fetch of the same query took its place. */
+  | 'superseded';
+
+interface EventBase {
+  /** When it happened, in epoch milliseconds. */
+  readonly at: number;
+  readonly operation: OperationRef;
+}
+
+/**
+ * What happens, in order. Queries and `retry` show whole operations; a plain mutation shows
+ * its requests and decisions, and a lone `steady.fetch` its request.
+ *
+ * An operation that has ended is silent: what of it is still under way, a request that was
+ * cancelled or superseded, ends with it and says no more.
+ */
+export type SteadfetchEvent =
+  | (EventBase & { readonly type: 'operation:start' })
+  /** A run of the queryFn, or of the function given to `retry`, begins. */
+  | (EventBase & { readonly type: 'attempt:start' })
+  /** A request goes out. */
+  | (EventBase & {
+      readonly type: 'request:start';
+      readonly request: number;
+      readonly method: string;
+      readonly url: string;
+    })
+  /** Its headers are in, or it failed; a body that fails afterwards ends it once more. */
+  | (EventBase & {
+      readonly type: 'request:end';
+      readonly request: number;
+      readonly method: string;
+      readonly url: string;
+      readonly outcome: Outcome;
+    })
+  /** Its attempt waits before it is sent; told again when the reason or the time changes. */
+  | (EventBase & {
+      readonly type: 'pause:start';
+      readonly reason: PauseReason;
+      readonly retryAt: number | undefined;
+      readonly probedBy?: 'another-tab' | undefined;
+    })
+  /** The pause is over: the attempt is sent (as the probe of what is down, if so), `maxPauseMs` is over, or
+   * nobody wants it any more. */
+  | (EventBase & {
+      readonly type: 'pause:end';
+      readonly result: 'sent' | 'probe' | 'expired' | 'dropped';
+    })
+  | (EventBase & { readonly type: 'attempt:end'; readonly error: unknown })
+  /** A failure was decided on. */
+  | (EventBase & {
+      readonly type: 'decision';
+      readonly failure: Failure;
+      readonly decision: Decision;
+      readonly error: unknown;
+    })
+  | (EventBase & { readonly type: 'operation:end'; readonly result: OperationResult });
+
+/** The event without what every event has. */
+export type EventDetail = SteadfetchEvent extends infer E
+  ? E extends SteadfetchEvent
+    ? Omit<E, keyof EventBase>
+    : never
+  : never;
+
+/** Is told of every event, synchronously. What it throws is reported and disturbs nothing. */
+export type Listener = (event: SteadfetchEvent) => void;
+
+export interface Emitter {
+  /** @returns A function that ends the subscription. */
+  readonly subscribe: (listener: Listener) => () => void;
+  /** Whether anybody listens: without a listener no event is made. */
+  readonly isHeard: () => boolean;
+  readonly emit: (event: SteadfetchEvent) => void;
+}
+
+export function createEmitter(): Emitter {
+  const listeners = new Set<Listener>();
+  return {
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    isHeard: () => listeners.size > 0,
+    emit(event) {
+      for (const listener of listeners) {
+        try {
+          listener(event);
+        } catch (error) {
+          // Surfaces as an unhandled rejection: a watcher's mistake, seen but harmless here.
+          void Promise.reject(error);
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,77 @@
+/** What gives the requests of one operation their idempotency keys: what the user meant, once. */
+export interface Intent {
+  /** Carried by the one request that needs no name. Those with a name carry keys derived from it and the name. */
+  readonly key: string;
+  /** On the wall clock, in epoch milliseconds: a key that is older than its API keeps it is never sent again by itself. */
+  readonly createdAt: number;
+  /** It may have been sent before this operation: the form was, or the page is a new one. @default false */
+  wasSent?: boolean | undefined;
+  /** A request of it went without a key, because its API honours none: once more may be twice. */
+  isUnkeyed?: boolean | undefined;
+  /** A request that may be sent again has gone: with a key, or an idempotent one. */
+  isRepeatable?: boolean | undefined;
+  /** Its steps from before this operation, where somebody keeps them. They bind it where it may have been sent. */
+  readonly past?: readonly PastStep[] | undefined;
+  /** What a body is known by where its bytes are not kept. */
+  readonly digest?: ((body: FixedBody) => Promise<string>) | undefined;
+  /** Keeps a step that is sent now, done, or refused. `lifetimeMs`: how long its API remembers its key. */
+  readonly keep?: ((step: Step, lifetimeMs?: number) => void) | undefined;
+  /** Resolves once what was said of it is kept: no request of it goes before. Rejects where none may. */
+  readonly kept?: (() => Promise<void>) | undefined;
+}
+
+/** A body that no longer changes. */
+export type FixedBody = string | URLSearchParams | Blob | ArrayBuffer | null;
+
+/** One keyed request of an operation, in all its attempts. */
+export interface Step {
+  /** '' for the one without a name, `#` and its name, or `=` and the key that it brings. */
+  readonly id: string;
+  /** Method and absolute URL. */
+  readonly target: string;
+  readonly key: string;
+  /** One key never has two payloads: what was sent first is what is sent. Undefined where only the digest is kept. */
+  body?: FixedBody | undefined;
+  /** What its body is known by. */
+  readonly digest?: string | undefined;
+  /** The latest attempt that it was part of. */
+  attempt: number;
+  /** When it was first sent, in epoch milliseconds. */
+  sentAt?: number | undefined;
+  /** How many attempts of its operation may have done it: those under way, too. */
+  doubts?: number | undefined;
+  /** It was answered, and well. */
+  isDone?: boolean | undefined;
+  /** It was definitely refused: its key stands for that refusal. */
+  isRefused?: boolean | undefined;
+  /** How many keys of it stand for refusals. @default 0 */
+  readonly refusals?: number | undefined;
+}
+
+/** What is kept of a step when its operation is over. */
+export type PastStep = Omit<Step, 'attempt' | 'doubts'>;
+
+/**
+ * The steps of a submission that the user sends again. What was definitely refused takes a fresh key:
+ * the old one would be answered with the same refusal for ever.
+ */
+export function renewRefused(steps: readonly PastStep[]): readonly PastStep[] {
+  return steps.map((step) => {
+    const { id, target, key, isRefused, refusals = 0 } = step;
+    return isRefused ? { id, target, key, refusals: refusals + 1 } : step;
+  });
+}
+
+/** The keyed requests of an operation, each of which waits its turn to be told which step it is. */
+export interface Steps {
+  readonly known: Map<string, Step>;
+  turn: Promise<unknown>;
+  /** The latest attempt with a keyed request, and where the first of them goes: the others need names. */
+  asked?: { readonly attempt: number; readonly target: string } | undefined;
+  /** Why no request of this attempt goes any more: it could not be told which step one of them is. */
+  mistake?: { readonly attempt: number; readonly error: unknown } | undefined;
+  /** The intent may have been sent by an earlier operation. */
+  readonly wasSent: boolean;
+  /** How far the clock was ahead of that on the wall when they began, in milliseconds. */
+  readonly aheadMs: number;
+}

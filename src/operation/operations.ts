@@ -1,0 +1,359 @@
+import type { Clock, Random } from '../lib/clock.ts';
+import { warn } from '../lib/warn.ts';
+import { decide, type Decision } from '../policy/decide.ts';
+import { isIdempotentMethod, type Operation } from '../policy/operation.ts';
+import { layer, type Policy } from '../policy/options.ts';
+import { type Failure, failures } from '../policy/outcome.ts';
+import { isInDoubt, mayBeDone, weightOf } from './effects.ts';
+import { isRepeatable, reportFailure, reportOf } from './error-info.ts';
+import type { FailureReport, RequestFacts } from './operation.ts';
+import { isSteadfetchError } from './errors.ts';
+import type { Emitter, EventDetail, OperationResult } from './events.ts';
+import {
+  countPaused,
+  type Execution,
+  isAwaited,
+  type LiveOperation,
+  type OperationInit,
+} from './operation.ts';
+
+/** What a whole Steadfetch instance shares. */
+export interface Environment {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly policy: Policy;
+  readonly emitter: Emitter;
+}
+
+export interface Operations {
+  readonly begin: (
+    kind: Operation['kind'],
+    init?: OperationInit,
+    queryKey?: readonly unknown[],
+  ) => LiveOperation;
+  /** Counts the next attempt. What has passed since its time had come, it was paused. */
+  readonly next: (live: LiveOperation) => void;
+  /**
+   * Runs an attempt, which is the current operation while `run` is on the stack, and tells of its
+   * start and end. A success ends the operation.
+   */
+  readonly attempt: <T>(live: LiveOperation, run: () => T | Promise<T>) => Promise<T>;
+  /** Its parts, for who runs one otherwise: tells of its start. */
+  readonly start: (live: LiveOperation) => void;
+  /** Tells of its end, and ends the operation. */
+  readonly succeed: (live: LiveOperation) => void;
+  /** Runs a part of an attempt: the operation is the current one while `run` is on the stack. */
+  readonly run: <T>(live: LiveOperation, run: () => T) => T;
+  /** The same without a frame on the stack: to be called again with what it returns. */
+  readonly makeCurrent: (live: LiveOperation | undefined) => LiveOperation | undefined;
+  /** The operation whose attempt is on the stack right now. */
+  readonly current: () => LiveOperation | undefined;
+  /** All that was said of how its failures are answered. */
+  readonly policyOf: (live: LiveOperation, facts: RequestFacts) => Policy;
+  /** Decides on the failure of the present attempt, and enters it. */
+  readonly conclude: (live: LiveOperation, error: unknown) => Decision;
+  readonly end: (live: LiveOperation, result: OperationResult) => void;
+  /** Whether anybody listens: without a listener no event need be made. */
+  readonly isHeard: () => boolean;
+  readonly emit: (live: LiveOperation, detail: EventDetail) => void;
+  /** The mutations of ours whose mutationFn runs: a request of no operation may be one of theirs. */
+  readonly executions: Set<Execution>;
+  /** What ends the wait of each that is paused, or waits for its next attempt in a loop of ours: none of them is sent. */
+  readonly waits: Set<() => void>;
+}
+
+const none: readonly never[] = [];
+const yes = (): boolean => true;
+const no = (): boolean => false;
+
+/** Timers are so late at most while nobody sleeps: those of a hidden tab. */
+const latestMs = 1000;
+
+export function createOperations(environment: Environment): Operations {
+  const { clock, random, policy, emitter } = environment;
+  let lastId = 0;
+  let current: LiveOperation | undefined;
+
+  const emit: Operations['emit'] = (live, detail) => {
+    // An operation that has ended is silent, whatever of it is still under way.
+    if (!emitter.isHeard() || live.phase === 'ended') return;
+    const { ref, attempt } = live;
+    const at = clock.now() - (clock.setBackMs?.() ?? 0);
+    emitter.emit({ ...detail, at, operation: { ...ref, attempt } });
+  };
+
+  const end: Operations['end'] = (live, result) => {
+    emit(live, { type: 'operation:end', result });
+    live.phase = 'ended';
+    live.steps = undefined;
+    for (const { drop } of live.pauses) drop();
+    // They would keep the QueryClient for as long as its error is kept.
+    live.onChange = undefined;
+    live.isForeground = undefined;
+    if (live.isUnproven) live.isUnproven = live.isUnproven() ? yes : no;
+  };
+
+  const policyOf: Operations['policyOf'] = (live, { apiPolicy, callPolicy }) => {
+    const { policy: own, merged } = live;
+    if (!apiPolicy && !own && !callPolicy) return policy;
+    // The same for each of its attempts, as a rule, and merging takes long.
+    if (merged && merged.own === own && merged.api === apiPolicy && merged.call === callPolicy)
+      return merged.policy;
+    const layered = layer(policy, apiPolicy, own, callPolicy);
+    live.merged = { api: apiPolicy, own, call: callPolicy, policy: layered };
+    return layered;
+  };
+
+  const judge = (
+    live: LiveOperation,
+    report: FailureReport,
+    failure: Failure,
+    nowMs: number,
+  ): Decision => {
+    let layered = policyOf(live, report);
+    if (process.env.NODE_ENV !== 'production') layered = watchShouldRetry(environment, layered);
+    // A request that cannot be linked to its query is an operation of its own.
+    const own = live.gate ? live : report.live;
+    const { gate, sent } = own ?? {};
+    const endpoint = sent?.endpoint ?? '';
+    // Where the endpoint is known to be down, the next attempt is paused, and then costs nothing.
+    const isSpent = !!gate && !!sent && gate.budget.getState() < 1 && gate.isOpen(sent);
+    const isOverBudget = isSpent && !report.keyed && !isAwaited(live, layered.priority);
+    // A probe was sent for all who wait: it is no retry of this operation's. But what is slow where
+    // the rest of its origin answers will be slow again.
+    const isSlowByNature = failure.kind === 'timeout' && !!gate?.isItsOwnFault(endpoint);
+    if (own?.isTrial && !isSlowByNature) live.trials++;
+    if (own) own.isTrial = false;
+    const decision = decide(failure, view(live, report), layered, {
+      nowMs,
+      random,
+      isOverBudget,
+    });
+    // What this request itself may have done is weighed already; that of another client was never
+    // counted, nor is one that is thrown once more.
+    const isCounted = report.keyed === false && !report.decision && !isRepeatable(report);
+    if (isCounted && failure.processed !== 'no') live.unkeyed--;
+    if (live.intent && live.unkeyed > 0 && decision.kind === 'retry')
+      return { kind: 'stop', reason: 'not-idempotent', retryAt: undefined };
+    const askedMs = failure.kind === 'http' ? failure.retryAfterMs : undefined;
+    const wasTold = (live.wasTold = askedMs !== undefined);
+    if (decision.kind === 'stop' || !gate || !sent) return decision;
+    // All that waits at the admission goes when that lets it go: this is when.
+    const toldMs = Math.ceil(gate.limitedUntil(sent.limitScope) - nowMs);
+    if (wasTold && toldMs >= askedMs)
+      return waitFor(decision, Math.max(decision.backoffMs, toldMs), nowMs);
+    return !wasTold && gate.isDown(endpoint) ? waitFor(decision, 0, nowMs) : decision;
+  };
+
+  // For the synchronous part only: after an await, the signal is the link.
+  const makeCurrent = (live: LiveOperation | undefined): LiveOperation | undefined => {
+    const outer = current;
+    current = live;
+    return outer;
+  };
+  const onStack: Operations['run'] = (live, run) => {
+    const outer = makeCurrent(live);
+    try {
+      return run();
+    } finally {
+      makeCurrent(outer);
+    }
+  };
+
+  const start = (live: LiveOperation): void => {
+    if (!emitter.isHeard()) return;
+    if (live.attempt === 1) emit(live, { type: 'operation:start' });
+    emit(live, { type: 'attempt:start' });
+  };
+  const succeed = (live: LiveOperation): void => {
+    emit(live, { type: 'attempt:end', error: undefined });
+    end(live, 'succeeded');
+  };
+
+  return {
+    // All that most operations have: what is added later costs more than all of this.
+    begin: (kind, init, queryKey) => ({
+      ref: { id: ++lastId, kind, startedAt: clock.now(), queryKey },
+      attempt: 1,
+      phase: 'sending',
+      retriedFor: none,
+      askedAt: clock.now(),
+      trials: 0,
+      isTrial: false,
+      wasTold: false,
+      isForeground: undefined,
+      isUnproven: undefined,
+      mayBeOffline: undefined,
+      endsWithQuery: undefined,
+      isSingle: undefined,
+      previousBackoffMs: undefined,
+      failedAt: undefined,
+      dueAt: undefined,
+      pausedTo: undefined,
+      pausedMs: 0,
+      pauses: none,
+      doubts: 0,
+      unkeyed: 0,
+      gate: undefined,
+      sent: undefined,
+      pass: undefined,
+      paidFor: 1,
+      decision: undefined,
+      lastError: undefined,
+      raw: undefined,
+      ledger: undefined,
+      isAsked: false,
+      onChange: undefined,
+      isUrged: undefined,
+      policy: undefined,
+      merged: undefined,
+      ...init,
+    }),
+    next(live) {
+      live.attempt++;
+      live.phase = 'sending';
+      if (process.env.NODE_ENV !== 'production') live.failedRequests = undefined;
+      const now = clock.now();
+      const dueAt = live.decision?.retryAt ?? now;
+      countPaused(live, dueAt, now);
+      // What is so late was asleep, and asks anew.
+      if (now - dueAt > latestMs) live.askedAt = now;
+    },
+    async attempt(live, run) {
+      start(live);
+      try {
+        const value = await onStack(live, run);
+        succeed(live);
+        return value;
+      } catch (error) {
+        emit(live, { type: 'attempt:end', error });
+        throw error;
+      }
+    },
+    start,
+    succeed,
+    run: onStack,
+    makeCurrent,
+    current: () => current,
+    isHeard: emitter.isHeard,
+    policyOf,
+    conclude(live, error) {
+      const nowMs = clock.now();
+      const report = reportWithin(live, error, nowMs);
+      const isAbort = live.abort && live.abort.reason === error;
+      const failure = isAbort ? failures.aborted : report.failure;
+      const decision = judge(live, report, failure, nowMs);
+      enterDecision(live, error, report, decision);
+      emit(live, { type: 'decision', failure, decision, error });
+      if (decision.kind === 'retry') {
+        live.phase = 'waiting';
+        live.retriedFor = live.retriedFor.concat(decision.reason);
+        live.previousBackoffMs = decision.backoffMs;
+      } else if (live.endsWithQuery) live.phase = 'waiting';
+      else end(live, failure.kind === 'aborted' ? 'cancelled' : 'failed');
+      return decision;
+    },
+    end,
+    emit,
+    executions: new Set(),
+    waits: new Set(),
+  };
+}
+
+const waitFor = (decision: Decision, delayMs: number, nowMs: number): Decision =>
+  ({ ...decision, delayMs, retryAt: nowMs + delayMs }) as Decision;
+
+/** What is known of an error that an attempt has ended in: by itself, or by the request that it was made of. */
+function reportWithin(live: LiveOperation, error: unknown, nowMs: number): FailureReport {
+  const own = reportOf(error, nowMs);
+  const { raw } = live;
+  return own.failure.kind === 'error' && raw?.attempt === live.attempt ? { ...raw.report } : own;
+}
+
+/** The operation as the policy, `shouldRetry` and errors see it: a value that no longer changes. */
+export function view(live: LiveOperation, facts: RequestFacts): Operation {
+  const { ref, attempt, trials, retriedFor, previousBackoffMs, pausedMs } = live;
+  // Without a method it is somebody else's request: a query reads; anything else might write.
+  const { method = ref.kind === 'query' ? 'GET' : 'POST', url, keyed = false } = facts;
+  // Written out: it is made for every failure, and a spread takes several times as long.
+  return {
+    id: ref.id,
+    kind: ref.kind,
+    startedAt: ref.startedAt,
+    queryKey: ref.queryKey,
+    attempt,
+    trials,
+    method,
+    url,
+    keyed,
+    idempotent: !!(live.idempotent || facts.idempotent) || isIdempotentMethod(method),
+    retriedFor,
+    previousBackoffMs,
+    pausedMs,
+  };
+}
+
+/** Enters what was decided about a failure. */
+export function enterDecision(
+  live: LiveOperation,
+  error: unknown,
+  report: FailureReport,
+  decision: Decision,
+): void {
+  live.decision = decision;
+  live.lastError = error;
+  // Of what another client has sent, all that is known is its error. Our own is counted already.
+  const { method, idempotent } = report;
+  const isOwn = report.live === live && method !== undefined && weightOf({ method, idempotent });
+  if (!isOwn && mayBeDone(report, live)) live.doubts++;
+  const isEnd = decision.kind === 'stop';
+  // What one attempt has surely not done, another may have.
+  const isOfAll = live.ref.kind === 'mutation' || report.failure.processed === 'no';
+  const failure = isEnd && isOfAll ? endOf(live, error, report) : report.failure;
+  report.failure = failure;
+  report.live = live;
+  report.decision = decision;
+  reportFailure(error, report);
+}
+
+/**
+ * An operation ends in an error which says of all of it what its last attempt has shown of itself: it
+ * was surely not done, or that is not known.
+ */
+function endOf(live: LiveOperation, error: unknown, report: FailureReport): Failure {
+  const processed = isInDoubt(live) ? 'unknown' : 'no';
+  const outcome = { ...report.failure, processed } as const;
+  try {
+    if (isSteadfetchError(error)) Object.assign(error, { outcome });
+  } catch {
+    // Frozen, or a proxy of somebody else's: it says what it says.
+  }
+  return outcome;
+}
+
+/** For development: tells when `shouldRetry` throws or returns something that is no answer. */
+function watchShouldRetry(instance: object, policy: Policy): Policy {
+  const { shouldRetry } = policy;
+  if (!shouldRetry) return policy;
+  return {
+    ...policy,
+    shouldRetry(failure, operation) {
+      let answer: unknown;
+      try {
+        answer = shouldRetry(failure, operation);
+      } catch (error) {
+        warn(instance, 'throws', `shouldRetry threw ${String(error)}; the status table decides.`);
+      }
+      if (typeof answer === 'boolean') return answer;
+      if (answer !== undefined) {
+        warn(
+          instance,
+          'answer',
+          `shouldRetry returned ${answer instanceof Promise ? 'a promise' : typeof answer}; the status ` +
+            `table decides. It must be synchronous and return true, false or undefined.`,
+        );
+      }
+      return undefined;
+    },
+  };
+}

@@ -1,0 +1,108 @@
+import { sleep, untilAborted } from '../lib/wait.ts';
+import { reportFailure } from './error-info.ts';
+import { TimeoutError } from './errors.ts';
+import type { AttemptLimit, LiveOperation, Signals } from './operation.ts';
+import { type Environment, type Operations, view } from './operations.ts';
+import { ifSlow, noLimit, setLimit, type TimeLimitContext } from './time-limit.ts';
+
+/** What the loop stands on. */
+export interface LoopContext extends Environment, TimeLimitContext {
+  readonly operations: Operations;
+  readonly signals: Signals;
+}
+
+/**
+ * The one loop of ours: runs the attempts of an operation until one succeeds, the policy stops, or
+ * its signal is aborted, or its wait is ended. Rejects with the last error as it was thrown, or the
+ * reason of the abort.
+ */
+export async function runLoop<T>(
+  { clock, operations }: LoopContext,
+  live: LiveOperation,
+  signal: AbortSignal | undefined,
+  run: () => T | Promise<T>,
+): Promise<T> {
+  try {
+    for (; ; operations.next(live)) {
+      live.onChange?.();
+      try {
+        return await operations.attempt(live, () => untilAborted(signal, run()));
+      } catch (error) {
+        signal?.throwIfAborted();
+        const decision = operations.conclude(live, error);
+        if (decision.kind === 'stop') throw error;
+        live.onChange?.();
+        let isGivenUp = false;
+        const giveUp = (): void => {
+          isGivenUp = true;
+          live.skip?.();
+        };
+        operations.waits.add(giveUp);
+        try {
+          await sleep(clock, decision.delayMs, signal, (skip) => (live.skip = skip));
+        } finally {
+          operations.waits.delete(giveUp);
+        }
+        if (isGivenUp) throw error;
+      }
+    }
+  } finally {
+    // It has ended otherwise already, unless it was aborted.
+    operations.end(live, 'cancelled');
+  }
+}
+
+/**
+ * Runs an attempt that may do more than send requests of ours, or nothing but wait for another
+ * client: what it spends on that at a stretch has the policy's `timeout`, from its start or from the
+ * end of its latest request of ours. A limit within bodies (`bodyIdleMs`) says nothing of it.
+ *
+ * Rejects with a `TimeoutError`, which `onLate` is given first.
+ */
+export function limitAttempt<T>(
+  context: LoopContext & TimeLimitContext,
+  live: LiveOperation,
+  run: () => T | Promise<T>,
+  onLate: (error: TimeoutError) => void,
+): T | Promise<T> {
+  const { timeout } = context.operations.policyOf(live, {});
+  if (typeof timeout === 'object' || timeout === Infinity) return run();
+  return new Promise((resolve, reject) => {
+    const limit = noLimit();
+    let open = 0;
+    const expire = (): void => {
+      const outcome = { kind: 'timeout', phase: 'headers', processed: 'unknown' } as const;
+      const what = `retry: the function has not settled within ${timeout} ms${ifSlow}.`;
+      const error = new TimeoutError(what, { operation: view(live, {}), outcome });
+      reportFailure(error, { live, failure: outcome });
+      end();
+      onLate(error);
+      reject(error);
+    };
+    const limited = { context, facts: { live }, expire };
+    const end = (): void => {
+      if (live.attemptLimit === own) live.attemptLimit = undefined;
+      setLimit(limited, limit);
+    };
+    const own: AttemptLimit = {
+      beginRequest() {
+        if (open++ === 0) setLimit(limited, limit);
+        let isOpen = true;
+        return () => {
+          if (!isOpen) return;
+          isOpen = false;
+          if (--open === 0 && live.attemptLimit === own) setLimit(limited, limit, timeout);
+        };
+      },
+    };
+    live.attemptLimit = own;
+    setLimit(limited, limit, timeout);
+    const settle =
+      <V>(how: (value: V) => void) =>
+      (value: V): void => {
+        end();
+        how(value);
+      };
+    (async () => run())().then(settle(resolve), settle(reject));
+  });
+}

@@ -1,0 +1,135 @@
+import type { PageLife } from '../connectivity/page-life.ts';
+import { type Clock, maxTimerMs } from '../lib/clock.ts';
+import { shown } from '../lib/url.ts';
+import { untilAborted } from '../lib/wait.ts';
+import type { Timeout } from '../policy/options.ts';
+import { reportFailure } from './error-info.ts';
+import type { RequestFacts } from './operation.ts';
+import { TimeoutError } from './errors.ts';
+import { abortedBy, countPaused, type LiveOperation } from './operation.ts';
+import { type Operations, view } from './operations.ts';
+
+/** A time limit of a request, or of a silence within its body. */
+export interface TimeLimit {
+  timer: unknown;
+  /** In epoch milliseconds. */
+  dueAt: number;
+}
+
+/** Whose limit it is. */
+interface Limited {
+  readonly context: TimeLimitContext;
+  readonly facts: { readonly live: LiveOperation };
+  /** It is over. */
+  readonly expire: () => void;
+}
+
+/** What time limits stand on. */
+export interface TimeLimitContext {
+  readonly clock: Clock;
+  /** Undefined where there is no page. */
+  readonly page?: PageLife | undefined;
+}
+
+/** A timer that is later than this was asleep with its tab, and an answer may have come meanwhile. */
+const latestMs = 1000;
+
+/** Those of a hidden tab that is awake are no later: they fire once a minute. */
+const throttledMs = 61_000;
+
+/** The part of a limit that is about the time before a body, in milliseconds. */
+export const headersLimit = (timeout: Timeout): number =>
+  typeof timeout === 'object' ? timeout.headersMs : timeout;
+
+/** What helps against a time limit that is too short. */
+export const ifSlow = '; give it a longer `timeout` if it is slow by nature';
+
+export const noLimit = (): TimeLimit => ({ timer: undefined, dueAt: Infinity });
+
+/**
+ * Puts a new limit in the place of the old one; none lifts it. What took longer because the tab or
+ * the machine was asleep counts as paused.
+ */
+export function setLimit(limited: Limited, limit: TimeLimit, limitMs: number = Infinity): void {
+  limited.context.clock.clearTimeout(limit.timer);
+  account(limited, limit);
+  // No timer holds a longer limit: it would fire at once.
+  if (limitMs <= maxTimerMs) start(limited, limit, limitMs);
+}
+
+function start(
+  limited: Limited,
+  limit: TimeLimit,
+  limitMs: number,
+  wasAsleep: boolean = false,
+): void {
+  const { clock, page } = limited.context;
+  const setAt = clock.now();
+  limit.dueAt = setAt + limitMs;
+  limit.timer = clock.setTimeout(() => {
+    const lateMs = account(limited, limit);
+    // Time that the tab was frozen does not count. Where it may only be hidden, with timers that
+    // are late each time, that is believed once.
+    const isAsleep = !wasAsleep || lateMs > throttledMs || page?.wasAsleep(setAt);
+    if (lateMs > latestMs && isAsleep) start(limited, limit, limitMs, true);
+    else limited.expire();
+  }, limitMs);
+  // An answer whose body nobody reads must not keep a Node process alive.
+  clock.unref?.(limit.timer);
+}
+
+function account({ context, facts }: Limited, limit: TimeLimit): number {
+  if (limit.dueAt === Infinity) return 0;
+  const now = context.clock.now();
+  const lateMs = now - limit.dueAt;
+  if (lateMs > latestMs) countPaused(facts.live, limit.dueAt + latestMs, now);
+  limit.dueAt = Infinity;
+  return lateMs;
+}
+
+/** What is known of a request of an operation. */
+interface LinkedFacts extends RequestFacts {
+  readonly live: LiveOperation;
+  readonly name: string;
+}
+
+/**
+ * Waits for what a request needs before it goes: its body, or the storage that keeps its intent. No
+ * longer than for its headers, and not beyond the caller's abort.
+ *
+ * @throws TimeoutError of a request that was not sent; the caller's abort reason.
+ */
+export async function prepare<T>(
+  context: TimeLimitContext & { readonly operations: Operations },
+  facts: LinkedFacts,
+  signal: AbortSignal | undefined,
+  needed: Promise<T>,
+): Promise<T> {
+  const { live } = facts;
+  const limitMs = headersLimit(context.operations.policyOf(live, facts).timeout);
+  const limit = noLimit();
+  let expire = (): void => {};
+  const late = new Promise<never>((_, reject) => {
+    expire = () => reject(notReady(facts, limitMs));
+  });
+  const limited = { context, facts, expire };
+  setLimit(limited, limit, limitMs);
+  try {
+    return await untilAborted(signal, Promise.race([needed, late]));
+  } catch (error) {
+    throw signal?.aborted ? abortedBy(live, signal) : error;
+  } finally {
+    setLimit(limited, limit);
+  }
+}
+
+function notReady(facts: LinkedFacts, limitMs: number): TimeoutError {
+  const { live, name } = facts;
+  // What an earlier attempt may have done, this one does not undo.
+  const processed = live.unsure ? 'unknown' : 'no';
+  const outcome = { kind: 'timeout', phase: 'headers', processed } as const;
+  const what = `${shown(name)}: not sent, what it needs was not there within ${limitMs} ms${ifSlow}.`;
+  const error = new TimeoutError(what, { operation: view(live, facts), outcome });
+  reportFailure(error, { ...facts, failure: outcome });
+  return error;
+}

@@ -1,0 +1,381 @@
+import {
+  type ApiProfile,
+  profiles,
+  type IdempotencyRules,
+  isNotSentError,
+  defineIdempotency,
+  limitConcurrency,
+} from 'steadfetch';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { answer, fakeServer, type Handler, origin, refuse } from '../fetch/fake-server.ts';
+import { fakeTime, observe, rejectionOf, settled } from '../fetch/observe.ts';
+import { createSubmitter } from '../fetch/submit.ts';
+
+beforeEach(() => {
+  fakeTime();
+  vi.spyOn(console, 'warn').mockReturnValue();
+});
+afterEach(() => void vi.restoreAllMocks());
+
+const post = { method: 'POST', body: '{"sku":"kite"}' };
+
+function open(rules: IdempotencyRules, ...handlers: readonly [Handler, ...Handler[]]) {
+  const api: ApiProfile = {
+    match: origin,
+    idempotency: defineIdempotency({ ...profiles.draft, ...rules }),
+  };
+  const server = fakeServer(...handlers);
+  return { server, ...createSubmitter(server.fetch, [api]) };
+}
+
+const send = (rules: IdempotencyRules, ...handlers: readonly [Handler, ...Handler[]]) =>
+  open(rules, ...handlers).submit((fetch) => fetch(origin, post));
+
+describe('still running', () => {
+  test('a 409 is waited for, with the same key and the same bytes', async () => {
+    const { server, submit } = open({}, answer(409), answer(409), answer(201));
+    const { value } = await submit((fetch, attempt) =>
+      fetch(origin, { ...post, body: `${attempt}` }),
+    );
+    expect(value).toMatchObject({ status: 201 });
+    const { requests } = server;
+    expect(new Set(requests.map(({ headers }) => headers.get('idempotency-key'))).size).toBe(1);
+    expect(await Promise.all(requests.map((request) => request.text()))).toEqual(['1', '1', '1']);
+  });
+
+  test('its outcome is unknown', async () => {
+    const { error } = await send({}, answer(409));
+    expect(error).toMatchObject({ outcome: { inProgress: true, processed: 'unknown' } });
+  });
+
+  test('a 409 that means something else is final', async () => {
+    const { error, attempts } = await send({ inProgress: () => false }, answer(409));
+    expect(attempts).toBe(1);
+    expect(error).toMatchObject({ outcome: { inProgress: false, processed: 'no' } });
+  });
+});
+
+describe('refused', () => {
+  test.each([400, 401, 422])(
+    'a %i to the first attempt is final, and nothing was done',
+    async (status) => {
+      const { error, attempts } = await send({}, answer(status));
+      expect(attempts).toBe(1);
+      expect(error).toMatchObject({ status, outcome: { processed: 'no' } });
+    },
+  );
+
+  test.each([400, 401, 422])(
+    'a %i after an attempt that may have been done leaves it unknown',
+    async (status) => {
+      const { error, attempts } = await send({}, refuse, answer(status));
+      expect(attempts).toBe(2);
+      expect(error).toMatchObject({ status, outcome: { processed: 'unknown' } });
+    },
+  );
+
+  test('so it is where an earlier operation may have sent it', async () => {
+    const { submit } = open({}, answer(422));
+    const { error } = await submit((fetch) => fetch(origin, post), { wasSent: true });
+    expect(error).toMatchObject({ outcome: { processed: 'unknown' } });
+  });
+
+  test('even one that is not sent this time leaves it unknown', async () => {
+    const { submit } = open({}, answer());
+    const { live } = await submit(
+      (fetch) => fetch(origin, { ...post, body: new ReadableStream() }),
+      { wasSent: true },
+    );
+    expect(live.unsure).toBeDefined();
+  });
+
+  test('an attempt that was surely not done leaves no doubt', async () => {
+    const { error } = await send({}, answer(429), answer(422));
+    expect(error).toMatchObject({ status: 422, outcome: { processed: 'no' } });
+  });
+});
+
+describe('what the API says of a retry', () => {
+  const says = (value: string): Handler => answer(500, null, { 'stripe-should-retry': value });
+  const { stripe, adyen } = profiles;
+
+  test('true beats the status', async () => {
+    const conflict = answer(400, null, { 'stripe-should-retry': 'true' });
+    expect(await send(stripe, conflict, says('true'), says('true'), answer())).toMatchObject({
+      attempts: 4,
+      error: undefined,
+    });
+  });
+
+  test('false beats the status', async () => {
+    const { attempts, error } = await send(stripe, says('false'));
+    expect(attempts).toBe(1);
+    expect(error).toMatchObject({
+      decision: { kind: 'stop', reason: 'should-retry' },
+      outcome: { processed: 'unknown' },
+    });
+  });
+
+  test('anything else says nothing: the table decides, one retry of a 500', async () => {
+    expect((await send(stripe, says('perhaps'))).attempts).toBe(2);
+  });
+
+  test('a stored failure is not asked for again, whatever the API', async () => {
+    const stored = answer(500, null, { 'idempotent-replayed': 'true' });
+    expect((await send({}, stored)).attempts).toBe(1);
+    expect((await send({}, answer(500), stored)).attempts).toBe(2);
+    expect((await send({}, answer(500, null, { 'idempotent-replayed': 'false' }))).attempts).toBe(
+      2,
+    );
+  });
+
+  test('Adyen says it by transient-error', async () => {
+    expect(
+      (await send(adyen, answer(422, null, { 'transient-error': 'true' }), answer())).attempts,
+    ).toBe(2);
+    expect((await send(adyen, answer(422, null, { 'transient-error': 'false' }))).attempts).toBe(1);
+  });
+
+  test('the shouldRetry of the app comes before it', async () => {
+    const { submit } = open(stripe, says('true'));
+    const policy = { shouldRetry: () => false };
+    expect((await submit((fetch) => fetch(origin, { ...post, policy }))).attempts).toBe(1);
+  });
+});
+
+describe('already done', () => {
+  const body =
+    '{"error":{"errors":[{"reason":"idempotent_creation_conflict","links":{"conflicting_resource_id":"PM1"}}]}}';
+  const alreadyDone = async (response: Response): Promise<boolean> =>
+    response.status === 409 && (await response.text()).includes('idempotent_creation_conflict');
+  const rules: IdempotencyRules = { inProgress: () => false, alreadyDone };
+
+  test('resolves with the answer, which is still there to be read', async () => {
+    const { value, attempts } = await send(rules, refuse, answer(409, body));
+    expect(attempts).toBe(2);
+    expect(value).toMatchObject({ status: 409 });
+    expect(await (value as Response).text()).toBe(body);
+  });
+
+  test('any other answer is the failure that it is, and its body is there, too', async () => {
+    const { error } = await send(rules, answer(409, '{}'));
+    expect(error).toMatchObject({ code: 'http', status: 409 });
+    expect(await (error as { response: Response }).response.text()).toBe('{}');
+  });
+
+  test('one that never settles ends with the time limit: the answer is the failure that it is', async () => {
+    const never = { inProgress: () => false, alreadyDone: () => new Promise<boolean>(() => {}) };
+    const { submit } = open(never, answer(409));
+    const result = observe(
+      submit((fetch) => fetch(origin, { ...post, timeout: 700, policy: { maxRetries: 0 } })),
+    );
+    await vi.advanceTimersByTimeAsync(699);
+    expect(result.state).toBe('pending');
+    await vi.advanceTimersByTimeAsync(1);
+    expect(result.value).toMatchObject({ error: { code: 'http', status: 409 } });
+  });
+
+  test('an answer that went well is not asked about', async () => {
+    const ask = vi.fn<() => boolean>(() => true);
+    await send({ alreadyDone: ask }, answer(201));
+    expect(ask).not.toHaveBeenCalled();
+  });
+});
+
+const mistakes: [string, () => unknown][] = [
+  [
+    'throws',
+    () => {
+      throw new Error('a mistake of the app');
+    },
+  ],
+  ['is asynchronous', async () => false],
+  ['says no word', () => undefined],
+  ['says something else', () => 'no'],
+];
+
+test.each(mistakes)(
+  'where inProgress %s, it counts as not given: the first request may be running',
+  async (_, inProgress) => {
+    const rules = { inProgress } as IdempotencyRules;
+    const { error, attempts } = await send(rules, answer(409), answer(409), answer());
+    expect({ error, attempts }).toEqual({ error: undefined, attempts: 3 });
+    const { error: last } = await send(rules, answer(409));
+    expect(last).toMatchObject({ status: 409, outcome: { processed: 'unknown' } });
+  },
+);
+
+test.each(mistakes)(
+  'where shouldRetry %s, it counts as not given: a 400 is final',
+  async (_, shouldRetry) => {
+    const { error, attempts } = await send({ shouldRetry } as IdempotencyRules, answer(400));
+    expect(attempts).toBe(1);
+    expect(error).toMatchObject({ status: 400, outcome: { processed: 'no' } });
+  },
+);
+
+test.each<[string, IdempotencyRules]>([
+  [
+    'alreadyDone',
+    {
+      inProgress: () => false,
+      alreadyDone: () => {
+        throw new Error('a mistake of the app');
+      },
+    },
+  ],
+  [
+    'alreadyDone, later',
+    { inProgress: () => false, alreadyDone: () => Promise.reject(new Error('a mistake')) },
+  ],
+  [
+    'shouldRetry',
+    {
+      inProgress: () => false,
+      shouldRetry: () => {
+        throw new Error('a mistake of the app');
+      },
+    },
+  ],
+])('when %s throws, the answer is what is thrown, and final', async (_, rules) => {
+  const { error, attempts } = await send(rules, answer(409));
+  expect(attempts).toBe(1);
+  expect(error).toMatchObject({ code: 'http', status: 409 });
+});
+
+describe('a key that is older than the API keeps it', () => {
+  const lifetimeMs = 60_000;
+  const later =
+    (ms: number): Handler =>
+    async () => {
+      vi.setSystemTime(Date.now() + ms);
+      throw new TypeError('Failed to fetch');
+    };
+
+  test('is not sent again: it may have been done, and would be done anew', async () => {
+    const { server, submit } = open({ lifetimeMs }, later(60_001));
+    const { error } = await submit((fetch) => fetch(`${origin}/pay?x`, post));
+    expect(server.requests).toHaveLength(1);
+    expect(isNotSentError(error)).toBe(true);
+    expect(error).toMatchObject({
+      outcome: { kind: 'expired', processed: 'unknown' },
+      decision: { kind: 'stop', reason: 'expired' },
+      cause: { code: 'network' },
+      message: `POST ${origin}/pay: not sent again, its idempotency key is older than its API keeps one. It may have been done: look first, and then send it under a new key or not at all.`,
+    });
+  });
+
+  test('gives back its place at the gate', async () => {
+    const server = fakeServer(later(60_001), answer());
+    const idempotency = { ...profiles.draft, lifetimeMs };
+    const origins = { concurrency: limitConcurrency({ maxInFlight: 1 }) };
+    const steady = createSubmitter(server.fetch, [{ match: origin, idempotency }], {
+      ...origins,
+    });
+    const { error } = await steady.submit((fetch) => fetch(origin, post));
+    expect(error).toMatchObject({ outcome: { kind: 'expired' } });
+    const next = observe(steady.fetch(origin));
+    await settled();
+    expect(next.state).toBe('resolved');
+  });
+
+  test('is sent as long as it is not', async () => {
+    const { server, submit } = open({ lifetimeMs }, later(60_000), answer());
+    await submit((fetch) => fetch(origin, post));
+    expect(server.requests).toHaveLength(2);
+  });
+
+  test('is sent where it surely was not done before: the API has never seen it at work', async () => {
+    const told: Handler = () => {
+      vi.setSystemTime(Date.now() + 60_001);
+      return new Response(null, { status: 429 });
+    };
+    const { server, submit } = open({ lifetimeMs }, told, answer());
+    await submit((fetch) => fetch(origin, post));
+    expect(server.requests).toHaveLength(2);
+  });
+
+  test('after a reload counts from when the user meant it', async () => {
+    const createdAt = Date.now() - 60_001;
+    const { server, submit } = open({ lifetimeMs }, answer());
+    const old = await submit((fetch) => fetch(origin, post), { createdAt, wasSent: true });
+    expect(old.error).toMatchObject({ outcome: { kind: 'expired' } });
+    expect(server.requests).toHaveLength(0);
+    await submit((fetch) => fetch(origin, post), { createdAt });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('counts on the wall clock: that this was set back before changes nothing', async () => {
+    const { server, submit } = open({ lifetimeMs }, refuse, answer());
+    vi.setSystemTime(Date.now() - 3_600_000);
+    await submit((fetch) => fetch(origin, post), { createdAt: Date.now() });
+    expect(server.requests).toHaveLength(2);
+  });
+
+  test('is no older, and no younger, where the clock is set back between two attempts', async () => {
+    const { server, submit } = open({ lifetimeMs }, later(-3_600_000), later(60_001));
+    const { error } = await submit((fetch) => fetch(origin, post), { createdAt: Date.now() });
+    expect(server.requests).toHaveLength(2);
+    expect(error).toMatchObject({ outcome: { kind: 'expired' } });
+  });
+
+  test('without an intent counts from its first attempt', async () => {
+    const { server, fetch } = open({ lifetimeMs }, later(60_001));
+    const init = { ...post, idempotencyKey: 'k' };
+    await rejectionOf(fetch(origin, init));
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe('in the body', () => {
+  const square: ApiProfile = { match: origin, idempotency: profiles.square };
+  const withBody = async (body: BodyInit | undefined, init: object = {}) => {
+    const server = fakeServer(answer());
+    const { submit } = createSubmitter(server.fetch, [square]);
+    const { error } = await submit((fetch) =>
+      fetch(origin, { method: 'POST', ...(body !== undefined && { body }), ...init }),
+    );
+    const [request] = server.requests;
+    return { error, header: request?.headers.get('idempotency-key'), text: await request?.text() };
+  };
+  const key = '"idempotency_key":"8e03978e-40d5-43dd-bc93-6894a57f9324"';
+
+  test.each([
+    ['{"amount":12345678901234567890.10}', `{${key},"amount":12345678901234567890.10}`],
+    [' {\n "a": "{" }', ` {${key},\n "a": "{" }`],
+    ['{}', `{${key}}`],
+    ['{ }', `{${key} }`],
+  ])('%s becomes %s, and every other byte stays', async (body, text) => {
+    expect(await withBody(body)).toMatchObject({ text, header: null, error: undefined });
+  });
+
+  test('a key that is there already stays', async () => {
+    const own = '{"idempotency_key":"mine"}';
+    expect(await withBody(own)).toMatchObject({ text: own });
+  });
+
+  test('a key of the call is put there', async () => {
+    const server = fakeServer(answer());
+    const { fetch } = createSubmitter(server.fetch, [square]);
+    await fetch(origin, { method: 'POST', body: '{"a":1}', idempotencyKey: 'or"der' });
+    expect(await server.requests[0]?.text()).toBe('{"idempotency_key":"or\\"der","a":1}');
+  });
+
+  test.each([
+    ['no body', undefined],
+    ['an array', '[]'],
+    ['null', 'null'],
+    ['no JSON', '{'],
+    ['a field that is no key', '{"idempotency_key":""}'],
+    ['a field that is no text', '{"idempotency_key":7}'],
+    ['no text', new URLSearchParams({ a: '1' })],
+  ])('%s is refused, and not sent', async (_, body) => {
+    const { error, text } = await withBody(body);
+    expect(text).toBeUndefined();
+    expect(error).toBeInstanceOf(TypeError);
+    expect(error).toHaveProperty(
+      'message',
+      'steady.fetch: body must be a JSON object given as text, because this API takes its idempotency key in its field idempotency_key, and a key that is there must be text.',
+    );
+  });
+});

@@ -1,0 +1,143 @@
+import { createSteadfetch, isSteadfetchError, type RetryOptions, retry } from 'steadfetch';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { fakeTime, observe } from '../fetch/observe.ts';
+
+beforeEach(fakeTime);
+
+/** How often a function that always throws this is run, and how long it takes until it ends. */
+async function attemptsAt(thrown: unknown, options?: RetryOptions) {
+  const steady = createSteadfetch({ random: () => 0.5 });
+  const fn = vi.fn<() => Promise<never>>(() => Promise.reject(thrown));
+  const startedAt = Date.now();
+  const result = observe(retry(steady, fn, options));
+  await vi.runAllTimersAsync();
+  expect(result.state).toBe('rejected');
+  expect(result.error).toBe(thrown);
+  return { attempts: fn.mock.calls.length, tookMs: Date.now() - startedAt };
+}
+
+const unknown: readonly (readonly [string, unknown])[] = [
+  ['an Error', new Error('it did not work')],
+  ['a TypeError', new TypeError('x is not a function')],
+  ['a string', 'no'],
+  ['undefined', undefined],
+  ['null', null],
+  ['a frozen object', Object.freeze({})],
+  ['an AbortError that nobody asked for', new DOMException('aborted', 'AbortError')],
+];
+
+test.each(unknown)('%s might have been a POST: it is not retried', async (_, thrown) => {
+  expect((await attemptsAt(thrown)).attempts).toBe(1);
+});
+
+test.each(unknown)('%s is retried by the policy when all is idempotent', async (_, thrown) => {
+  expect(await attemptsAt(thrown, { idempotent: true })).toEqual({ attempts: 4, tookMs: 3500 });
+});
+
+test('the same Error object, thrown each time, ends after maxRetries', async () => {
+  const shared = new Error('made once');
+  expect((await attemptsAt(shared, { idempotent: true, maxRetries: 2 })).attempts).toBe(3);
+});
+
+test('an error of ours of an operation before is decided on anew', async () => {
+  const steady = createSteadfetch({ fetch: () => Promise.reject(new TypeError('refused')) });
+  const old = observe(steady.fetch('http://localhost:3000/'));
+  await vi.runAllTimersAsync();
+  expect(isSteadfetchError(old.error)).toBe(true);
+  const fn = vi.fn<() => Promise<never>>(() => Promise.reject(old.error));
+  const result = observe(retry(steady, fn));
+  await vi.runAllTimersAsync();
+  expect(result.error).toBe(old.error);
+  expect(fn).toHaveBeenCalledTimes(4);
+});
+
+const headers = new Headers({ 'retry-after': '20' });
+
+test.each<[string, unknown]>([
+  ['a thrown Response', new Response(null, { status: 503, headers })],
+  [
+    'an error with a Response (ky, ofetch)',
+    { response: new Response(null, { status: 503, headers }) },
+  ],
+  [
+    'an error with plain headers (axios)',
+    {
+      response: { status: 503, headers: { 'retry-after': '20' } },
+      config: { method: 'post' },
+    },
+  ],
+])('%s says its status and its Retry-After', async (_, thrown) => {
+  const options = { idempotent: true, maxRetries: 1 };
+  expect(await attemptsAt(thrown, options)).toEqual({ attempts: 2, tookMs: 21_000 });
+});
+
+/** What interceptors and house styles make of an answer. */
+const rewritten: readonly (readonly [string, (status: number, of: Headers) => unknown])[] = [
+  ['{ status, message }', (status) => ({ status, message: 'no' })],
+  ['{ statusCode }', (statusCode) => ({ statusCode })],
+  ['{ status, headers }', (status, of) => ({ status, headers: of })],
+  ['a cause', (status) => new Error('no', { cause: { response: { status, headers: {} } } })],
+  ['networkError', (statusCode) => ({ networkError: { statusCode } })],
+  ['meta.response', (status) => ({ meta: { response: new Response(null, { status }) } })],
+];
+
+test.each(rewritten)('%s: a 404 is not retried, and a 503 is', async (_, make) => {
+  const options = { idempotent: true, maxRetries: 1 };
+  expect((await attemptsAt(make(404, headers), options)).attempts).toBe(1);
+  expect((await attemptsAt(make(503, headers), options)).attempts).toBe(2);
+});
+
+test.each([
+  ['ERR_NETWORK', 4],
+  ['ECONNABORTED', 4],
+  ['ETIMEDOUT', 4],
+  ['ERR_CANCELED', 1],
+])('axios without an answer, %s: %i attempts', async (code, attempts) => {
+  expect((await attemptsAt({ code }, { idempotent: true })).attempts).toBe(attempts);
+});
+
+test('a ring of causes is read to no end', async () => {
+  const ring: { cause?: unknown } = {};
+  ring.cause = { cause: ring };
+  expect((await attemptsAt(ring, { idempotent: true, maxRetries: 1 })).attempts).toBe(2);
+});
+
+test.each([200, 99, 600, 1_000, Number.NaN, '503'])(
+  'a status of %j is none: nothing is known',
+  async (status) => expect((await attemptsAt({ status })).attempts).toBe(1),
+);
+
+test('a status that would be the same again is not retried', async () => {
+  for (const status of [400, 401, 404, 422, 501]) {
+    const thrown = new Response(null, { status });
+    expect((await attemptsAt(thrown, { idempotent: true })).attempts).toBe(1);
+  }
+});
+
+test('an error with a good answer says nothing about what failed: the policy for the unknown', async () => {
+  const thrown = { response: new Response('<html>', { status: 200 }) };
+  expect((await attemptsAt(thrown)).attempts).toBe(1);
+  expect((await attemptsAt(thrown, { idempotent: true })).attempts).toBe(4);
+});
+
+test.each<[string, unknown, number]>([
+  ['axios, GET', { response: undefined, config: { method: 'get' } }, 4],
+  ['axios, POST', { response: undefined, config: { method: 'post' } }, 1],
+  ['ky, GET', { request: new Request('http://localhost:3000/') }, 4],
+  ['ky, POST', { request: new Request('http://localhost:3000/', { method: 'POST' }) }, 1],
+])('the method that an error says counts: %s', async (_, thrown, attempts) => {
+  expect((await attemptsAt(thrown)).attempts).toBe(attempts);
+});
+
+test('an error that throws when it is looked at is one that says nothing', async () => {
+  const hostile = new Proxy(new Error('hostile'), {
+    get: () => {
+      throw new Error('do not look');
+    },
+    has: () => {
+      throw new Error('do not look');
+    },
+  });
+  expect((await attemptsAt(hostile)).attempts).toBe(1);
+  expect((await attemptsAt(hostile, { idempotent: true })).attempts).toBe(4);
+});
