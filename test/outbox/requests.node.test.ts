@@ -249,6 +249,22 @@ describe('where the API knows no keys', () => {
     expect(server.arrivals.slice(1).map(({ body }) => body)).toContain('chair');
   });
 
+  test('what its server has surely not done is sent again by itself', async () => {
+    const { openTab, server, pass } = createBrowser();
+    server.rule = (arrival, nth) => {
+      if (nth === 1) arrival.answer(429, {}, { 'retry-after': '1' });
+      else arrival.answer(201);
+    };
+    const { outbox } = openTab({ handlers: { order: { mutationFn: send } } });
+    const { delivered } = outbox.submit('order', 'lamp');
+    await pass(10_000);
+    expect(server.arrivals.map(({ key, body }) => [key, body])).toEqual([
+      [null, 'lamp'],
+      [null, 'lamp'],
+    ]);
+    expect(await delivered).toBeDefined();
+  });
+
   test('what harms nobody when it is done twice is sent again', async () => {
     const { openTab, server } = createBrowser();
     const handlers = { order: { mutationFn: send, idempotent: true } };
