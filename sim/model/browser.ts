@@ -9,7 +9,7 @@ export function createBrowser(clock: Clock): () => SharePorts {
   const later = (act: () => void): void => void clock.setTimeout(act, wayMs);
 
   return () => ({
-    open(receive) {
+    open(_, receive) {
       const own = (message: unknown): void => receive(message);
       ears.add(own);
       return {

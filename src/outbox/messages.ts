@@ -1,5 +1,5 @@
 import type { Pause } from '../origin/wait-queue.ts';
-import type { TabPorts } from './tab-ports.ts';
+import type { TabPorts } from '../tabs/lock.ts';
 
 /** What the tabs of one outbox tell each other. */
 export type Message =
@@ -27,10 +27,9 @@ export type Message =
       readonly variables?: unknown;
       readonly data?: unknown;
     }
-  /** A row waits for a tab of a newer version. */
-  | { readonly kind: 'too-new'; readonly id: string }
-  /** A row needs a user; a user has discarded it. */
-  | { readonly kind: 'dead'; readonly id: string }
+  /** A row needs a user, or a tab of a newer version. */
+  | { readonly kind: 'ended'; readonly id: string }
+  /** A user has discarded a row. */
   | { readonly kind: 'discarded'; readonly id: string; readonly isInDoubt: boolean }
   /** A user has edited a row: it has another id, and is a new one. */
   | { readonly kind: 'renamed'; readonly id: string; readonly next: string }
@@ -54,46 +53,29 @@ export function write(message: Message): object {
   return { ...message, version };
 }
 
+/** The texts that a message of each kind has. */
+const texts: Readonly<Record<Message['kind'], readonly string[]>> = {
+  owner: [],
+  changed: [],
+  due: ['owner'],
+  up: ['origin'],
+  done: ['id', 'handler'],
+  ended: ['id'],
+  discarded: ['id'],
+  renamed: ['id', 'next'],
+  cleared: ['token'],
+  paused: ['id'],
+  here: [],
+};
+
 /** What a tab of another version, or anybody else, has posted is no message. */
 export function read(posted: unknown): Message | undefined {
   const message = Object(posted) as Readonly<Record<string, unknown>>;
-  const {
-    kind,
-    id,
-    token,
-    origin,
-    owner,
-    seq,
-    isUrged,
-    handler,
-    isInDoubt,
-    next,
-    attempts,
-    pause,
-  } = message;
-  if (message['version'] !== version) return undefined;
+  const needed = new Map(Object.entries(texts)).get(String(message['kind']));
   const isWhole =
-    kind === 'owner' ||
-    kind === 'changed' ||
-    kind === 'here' ||
-    (kind === 'cleared' && typeof token === 'string') ||
-    (kind === 'up' && typeof origin === 'string') ||
-    (kind === 'due' &&
-      typeof owner === 'string' &&
-      Number.isSafeInteger(seq) &&
-      typeof isUrged === 'boolean') ||
-    (typeof id === 'string' &&
-      ((kind === 'done' && typeof handler === 'string') ||
-        (kind === 'discarded' && typeof isInDoubt === 'boolean') ||
-        (kind === 'renamed' && typeof next === 'string') ||
-        (kind === 'paused' && Number.isSafeInteger(attempts) && isPause(pause)) ||
-        kind === 'too-new' ||
-        kind === 'dead'));
+    message['version'] === version && needed?.every((field) => typeof message[field] === 'string');
   return isWhole ? (posted as Message) : undefined;
 }
-
-const isPause = (pause: unknown): boolean =>
-  pause === undefined || typeof Object(pause).reason === 'string';
 
 /** What is done at each message of another tab. */
 export type Listeners = {

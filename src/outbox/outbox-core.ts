@@ -7,7 +7,7 @@ import type { Display, OutboxState } from './state.ts';
 import type { OutboxCipher } from './codec.ts';
 import type { SenderContext } from './attempt.ts';
 import type { StorageContext } from './storage.ts';
-import type { TabPorts } from './tab-ports.ts';
+import type { TabPorts } from '../tabs/lock.ts';
 
 /** An entry was delivered, by this tab or another. */
 export interface Delivered {

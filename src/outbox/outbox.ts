@@ -119,8 +119,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       void settle(id, { data });
       sweeper.plan();
     },
-    dead: ({ id }) => void redriveOrSettle(id),
-    'too-new': ({ id }) => void redriveOrSettle(id),
+    ended: ({ id }) => void redriveOrSettle(id),
     renamed: ({ id, next }) => submissions.rename(id, next),
     discarded({ id, isInDoubt }) {
       const known = submissions.get(id);
@@ -144,9 +143,9 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     } else if (ended.kind === 'dead' && settled.row) {
       redrive.giveUp(id);
       submissions.reject(id, toDeadLetter(settled.row, ended.error));
-      line.post({ kind: 'dead', id });
+      line.post({ kind: 'ended', id });
     } else if (ended.kind === 'too-new') {
-      line.post({ kind: 'too-new', id });
+      line.post({ kind: 'ended', id });
     } else if (ended.kind === 'again' && settled.row) {
       const retryAt = settled.row.nextRetryAt;
       tellProgress(submissions, row, { ...ended, live: undefined, retryAt });

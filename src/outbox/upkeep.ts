@@ -3,7 +3,7 @@ import { toUrl } from '../fetch/request-parts.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Engine } from './engine.ts';
 import type { RowStorage } from './storage.ts';
-import type { TabPorts } from './tab-ports.ts';
+import type { TabPorts } from '../tabs/lock.ts';
 
 /** A result waits so long for the tab that submitted. */
 const keepResultMs = 600_000;
@@ -91,7 +91,7 @@ export function watchPage(
     const wasAway = isAway;
     isAway = now === 'away';
     const engine = storage.durable();
-    if (now !== 'here' && engine?.ownership.held()[0]) onLeft();
+    if (now !== 'visible' && engine?.ownership.held()[0]) onLeft();
     if (isAway) return engine?.leave();
     void engine?.ownership.comeBack();
     for (const one of storage.engines()) one.worker.look();

@@ -1,6 +1,6 @@
 import { createJson } from '../fetch/json.ts';
 import { databaseName, prepareSync } from '../outbox/background-sync.ts';
-import { browserPorts } from '../outbox/browser-ports.ts';
+import { browserPorts } from '../tabs/lock.ts';
 import { defineHandlers } from '../outbox/handler.ts';
 import { openIndexedDb } from '../outbox/store/indexeddb.ts';
 import { createOutboxCore } from '../outbox/outbox.ts';

@@ -3,7 +3,7 @@ import type { OutboxEntry, OutboxFilter } from '../outbox/entries.ts';
 import type { OutboxContext, OutboxHandler } from '../outbox/handler.ts';
 import type { OutboxState } from '../outbox/state.ts';
 import type { OutboxCipher } from '../outbox/codec.ts';
-import type { TabPorts } from '../outbox/tab-ports.ts';
+import type { TabPorts } from '../tabs/lock.ts';
 import type { Readable } from '../lib/store.ts';
 import type { Steadfetch } from '../react-query/steadfetch.ts';
 

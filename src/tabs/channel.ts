@@ -1,4 +1,4 @@
-import { type TabLife, watchPageState } from './page-state.ts';
+import type { TabLife } from './page-state.ts';
 
 /** An open line to the other tabs. */
 export interface ShareChannel {
@@ -9,18 +9,12 @@ export interface ShareChannel {
 /** What joins the tabs of one browser: BroadcastChannel and the page's life, or a test's own. */
 export interface SharePorts {
   /**
-   * Opens the line: `receive` gets what the other tabs post, and nothing of its own. Undefined where
-   * there is none.
+   * Opens the line of this name: `receive` gets what the other tabs post, and nothing of its own.
+   * Undefined where there is none: then each tab works alone, and looks for itself.
    */
-  readonly open: (receive: (message: unknown) => void) => ShareChannel | undefined;
-  /** Calls the listener at once, and whenever it changes, until the returned function is called. */
+  readonly open: (name: string, receive: (message: unknown) => void) => ShareChannel | undefined;
+  /** Calls the listener at once, and whenever it may have changed, until the returned function is called. */
   readonly watch: (listener: (life: TabLife) => void) => () => void;
-}
-
-/** The lines between the tabs of this browser, `undefined` where there are none. */
-export function browserPorts(hasPage: boolean): SharePorts | undefined {
-  if (!hasPage) return undefined;
-  return { open: (receive) => openChannel('steadfetch', receive), watch: watchPageState };
 }
 
 /** A line of this name; none where the browser has none, or refuses it: in a frame without storage. */

@@ -1,8 +1,29 @@
-/**
- * Asks for the lock of this name, which one tab at a time has. `granted` is called later, never before
- * this has returned. The function that it returns gives the lock back, or stops asking.
- */
-export function requestLock(locks: LockManager, name: string, granted: () => void): () => void {
+import { hasPage } from '../lib/has-page.ts';
+import { openChannel, type SharePorts } from './channel.ts';
+import { watchPageState } from './page-state.ts';
+
+/** The same with locks: Web Locks, or a test's own. */
+export interface TabPorts extends SharePorts {
+  /**
+   * Asks for the lock of this name, which one tab at a time has; undefined where there are none.
+   * `granted` is called later, never before this has returned. The function that it returns gives the
+   * lock back, or stops asking.
+   */
+  readonly lock: ((name: string, granted: () => void) => () => void) | undefined;
+}
+
+/** Those of this environment; what it has not, it does without. */
+export function browserPorts(): TabPorts {
+  const { navigator } = globalThis as Partial<typeof globalThis>;
+  const locks = navigator?.locks;
+  return {
+    open: openChannel,
+    lock: locks && ((name, granted) => requestLock(locks, name, granted)),
+    watch: hasPage() ? watchPageState : () => () => {},
+  };
+}
+
+function requestLock(locks: LockManager, name: string, granted: () => void): () => void {
   const asking = new AbortController();
   let release: (() => void) | undefined;
   let isOver = false;

@@ -1,7 +1,8 @@
 import type { Clock, Random } from '../lib/clock.ts';
 import { code, type MadeBy } from '../lib/made-by.ts';
-import { browserPorts, type SharePorts } from './channel.ts';
+import { openChannel, type SharePorts } from './channel.ts';
 import { createLeader, type Leader } from './leader.ts';
+import { watchPageState } from './page-state.ts';
 import { createTabs, type Line, type Tabs } from './words.ts';
 
 /** What sharing brings. */
@@ -27,8 +28,8 @@ export function shareAcrossTabs(ports?: SharePorts): MadeBy<'shareAcrossTabs'> {
   const made: TabsCode = {
     by: 'shareAcrossTabs',
     open(random, hasPage) {
-      const opened = ports ?? browserPorts(hasPage);
-      return opened && createTabs(random, opened);
+      if (!ports && !hasPage) return undefined;
+      return createTabs(random, ports ?? { open: openChannel, watch: watchPageState });
     },
     createLeader,
   };

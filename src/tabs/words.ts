@@ -64,7 +64,7 @@ export function createTabs(random: Random, ports: SharePorts): Tabs {
       // What is received in the back-forward cache would cost the page its place there.
       channel?.close();
       channel = undefined;
-    } else if (!isAlone) channel ??= ports.open(receive);
+    } else if (!isAlone) channel ??= ports.open('steadfetch', receive);
   });
   return {
     join(key, hear) {

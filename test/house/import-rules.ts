@@ -55,6 +55,7 @@ export const folders: Readonly<Record<string, Place>> = {
       'operation',
       'connectivity',
       'origin',
+      'tabs',
       'policy',
       'lib',
     ],
@@ -112,7 +113,7 @@ const entries: Readonly<Record<string, Place>> = {
     ],
     packages: [],
   },
-  'outbox.ts': { folders: ['query', 'outbox', 'policy', 'lib'], packages: [] },
+  'outbox.ts': { folders: ['query', 'outbox', 'tabs', 'policy', 'lib'], packages: [] },
   'server.ts': { folders: ['server', 'lib'], packages: [] },
   'testing.ts': { folders: ['testing', 'lib'], packages: [] },
 };

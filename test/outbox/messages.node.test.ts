@@ -9,7 +9,7 @@ const messages: readonly Message[] = [
   { kind: 'done', id: '1', handler: 'order', variables: { sku: 'lamp' }, data: 7 },
   { kind: 'done', id: '1', handler: 'order' },
   { kind: 'up', origin: 'https://api.example' },
-  { kind: 'dead', id: '1' },
+  { kind: 'ended', id: '1' },
   { kind: 'discarded', id: '1', isInDoubt: true },
   { kind: 'renamed', id: '1', next: '2' },
   { kind: 'paused', id: '1', attempts: 2, pause: { reason: 'server-down', retryAt: undefined } },
@@ -33,22 +33,15 @@ describe('anything else is none', () => {
     { kind: 'owner', version: 2 },
     { kind: 'unheard', version: 1 },
     { kind: 'toString', version: 1 },
-    { kind: 'due', owner: 'a', seq: 1.5, isUrged: true, version: 1 },
-    { kind: 'due', owner: 'a', seq: '1', isUrged: true, version: 1 },
     { kind: 'due', owner: 1, seq: 1, isUrged: true, version: 1 },
-    { kind: 'due', owner: 'a', seq: 1, version: 1 },
     { kind: 'done', id: '1', version: 1 },
     { kind: 'done', handler: 'order', version: 1 },
-    { kind: 'dead', id: 1, version: 1 },
+    { kind: 'ended', id: 1, version: 1 },
     { kind: 'cleared', version: 1 },
     { kind: 'up', version: 1 },
-    { kind: 'discarded', id: '1', version: 1 },
+    { kind: 'discarded', version: 1 },
     { kind: 'renamed', id: '1', version: 1 },
-    { kind: 'paused', id: '1', version: 1 },
-    { kind: 'paused', id: '1', attempts: 0.5, version: 1 },
     { kind: 'paused', attempts: 1, version: 1 },
-    { kind: 'paused', id: '1', attempts: 1, pause: {}, version: 1 },
-    { kind: 'paused', id: '1', attempts: 1, pause: null, version: 1 },
   ])('%j', (posted) => {
     expect(read(posted)).toBeUndefined();
   });
@@ -66,8 +59,7 @@ function listen(): { readonly listeners: Listeners; readonly heard: Message[] } 
       due: note,
       up: note,
       done: note,
-      'too-new': note,
-      dead: note,
+      ended: note,
       discarded: note,
       renamed: note,
       cleared: note,
@@ -109,11 +101,11 @@ test('a line that is broken or closed disturbs nobody', () => {
   const line = openLine(ports, 'db', listeners);
   line.post({ kind: 'owner' });
   line.post({ kind: 'done', id: '1', handler: 'order', data: 1 });
-  receive(write({ kind: 'dead', id: '1' }));
-  receive({ kind: 'dead', version: 1 });
-  expect(heard).toEqual([{ kind: 'changed' }, { kind: 'dead', id: '1', version: 1 }]);
+  receive(write({ kind: 'ended', id: '1' }));
+  receive({ kind: 'ended', version: 1 });
+  expect(heard).toEqual([{ kind: 'changed' }, { kind: 'ended', id: '1', version: 1 }]);
   line.close();
-  receive(write({ kind: 'dead', id: '1' }));
+  receive(write({ kind: 'ended', id: '1' }));
   line.post({ kind: 'owner' });
   expect(heard).toHaveLength(2);
 });

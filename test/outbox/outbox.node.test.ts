@@ -407,7 +407,7 @@ test('messages of another version, and what nobody has written, are not heard', 
     'cleared',
     { kind: 'cleared' },
     { kind: 'cleared', version: 2 },
-    { kind: 'discarded', id, version: 1 },
+    { kind: 'discarded', version: 1 },
     { kind: 'due', owner: 'nobody', seq: -1, isUrged: true, version: 1 },
     { kind: 'done', id: 'nobody', handler: 'nobody', version: 1 },
   ])
@@ -417,7 +417,7 @@ test('messages of another version, and what nobody has written, are not heard', 
   expect(server.arrivals.map(({ isAborted }) => isAborted())).toEqual([false]);
   // One that lies about a row changes nothing of it, either.
   post({ kind: 'done', id, handler: 'order', version: 1 });
-  post({ kind: 'dead', id, version: 1 });
+  post({ kind: 'ended', id, version: 1 });
   post({ kind: 'cleared', version: 1 });
   await settle();
   expect(await outbox.find(id)).toMatchObject({ state: 'sending' });

@@ -130,7 +130,7 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
     let isFrozen = false;
     let isMute = false;
     let missed: (() => void)[] = [];
-    let tell: (state: 'here' | 'hidden' | 'away') => void = () => {};
+    let tell: (state: 'visible' | 'hidden' | 'away') => void = () => {};
     /** A page that sleeps does nothing of what it is told. */
     const awake = (act: () => void): void => {
       if (isDead) return;
@@ -214,7 +214,7 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
       steady,
       client,
       locks: held.count,
-      look: () => tell('here'),
+      look: () => tell('visible'),
       mute: () => (isMute = true),
       fail(next) {
         fault = next;
@@ -234,7 +234,7 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
         const late = missed;
         missed = [];
         for (const act of late) act();
-        tell('here');
+        tell('visible');
       },
     };
   };

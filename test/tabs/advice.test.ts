@@ -10,7 +10,7 @@ const dayMs = 86_400_000;
 function openBrowser() {
   const receivers = new Set<(message: unknown) => void>();
   const ports: SharePorts = {
-    open(receive) {
+    open(_, receive) {
       receivers.add(receive);
       return {
         post(message) {
