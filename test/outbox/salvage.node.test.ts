@@ -138,6 +138,26 @@ describe('an entry that cannot be read for a while is kept whole', () => {
     expect(await outbox.list()).toMatchObject([{ variables: 'lamp' }]);
   });
 
+  test('where it could be read in between, while another could not', async () => {
+    const { name, openTab, clock } = createBrowser();
+    const { outbox } = openTab({ handlers: shop });
+    for (const sku of ['lamp', 'chair']) await outbox.submit('order', sku).saved;
+    damage(name, 2, 'UnknownError');
+    const mend = damage(name, 1, 'UnknownError');
+    await expect(outbox.list()).rejects.toThrow('gone');
+    mend();
+    clock.advance(30_000);
+    await expect(outbox.list()).rejects.toThrow('gone');
+    const mendAgain = damage(name, 1, 'UnknownError');
+    clock.advance(40_000);
+    await expect(outbox.list()).rejects.toThrow('gone');
+    mendAgain();
+    expect(await outbox.list()).toMatchObject([
+      { variables: 'lamp' },
+      { state: 'dead', reason: 'unreadable' },
+    ]);
+  });
+
   test('where that happens twice, and not all the time in between', async () => {
     const { name, openTab, clock } = createBrowser();
     const { outbox } = openTab({ handlers: shop });
