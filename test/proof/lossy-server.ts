@@ -139,7 +139,8 @@ export async function startLossyServer({
   };
 
   const server = createServer({ keepAliveTimeout: 60_000 }, (incoming, outgoing) => {
-    if (incoming.method === 'OPTIONS') return void outgoing.writeHead(204, cors).end();
+    // What is not an order is a ping, or the question whether an order may be sent.
+    if (incoming.method !== 'POST') return void outgoing.writeHead(204, cors).end();
     underWay += 1;
     const settle = (): void => {
       underWay -= 1;

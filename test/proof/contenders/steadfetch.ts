@@ -1,18 +1,14 @@
 import { MutationObserver, QueryClient } from '@tanstack/react-query';
 import { createSteadfetch, profiles, isSteadfetchError, mutationOptions } from 'steadfetch';
 import type { Contender, Order } from '../contender.ts';
-
-/** A clock that goes faster: so every default of Steadfetch stays as it is. */
-const fastClock = (speed: number) => ({
-  now: () => Date.now() * speed,
-  setTimeout: (callback: () => void, delayMs: number) => setTimeout(callback, delayMs / speed),
-  clearTimeout: (handle: unknown) => clearTimeout(handle as ReturnType<typeof setTimeout>),
-});
+import { pacedClock } from '../paced-clock.ts';
 
 /** The `critical` preset, and everything else as it comes: budget, circuit, holds. */
-export const steadfetch: Contender = ({ url, speed }) => {
+export const steadfetch: Contender = (line) => {
+  const { url } = line;
   const steady = createSteadfetch({
-    clock: fastClock(speed),
+    // A clock that goes faster: so every default of Steadfetch stays as it is.
+    clock: pacedClock(line),
     apis: [{ match: url, idempotency: profiles.draft }],
   });
   const client = new QueryClient({ defaultOptions: steady.defaultOptions });
