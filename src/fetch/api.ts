@@ -103,12 +103,10 @@ export type FindApi = (url: string) => ApiProfile | undefined;
  * @throws TypeError when a profile is not as it must be.
  */
 export function defineApis(given: readonly ApiProfile[], policy: Policy): FindApi {
-  if (process.env.NODE_ENV !== 'production' && !Array.isArray(given))
-    reject('createSteadfetch', 'apis', given, 'a list of profiles');
   const apis = given.map((api, index): ApiProfile => {
     const operation = `createSteadfetch: apis[${index}]`;
     if (process.env.NODE_ENV !== 'production') check(operation, api, policy);
-    const { idempotency, concurrency, partition, rateLimit } = api;
+    const { idempotency, concurrency, partition, rateLimit }: Partial<ApiProfile> = api ?? {};
     return {
       ...api,
       idempotency: checkMade(operation, 'idempotency', idempotency, 'defineIdempotency'),

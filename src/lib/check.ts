@@ -19,11 +19,32 @@ export function requireWhole(
 
 const reported = new Set<string>();
 
+export const isFunction = (value: unknown): boolean => typeof value === 'function';
+
 /** In production a wrong option counts as not given, and that is said once. @returns false */
 export function reportOnce(option: string): false {
   if (!reported.has(option)) console.warn(`[steadfetch] wrong option: ${option}`);
   reported.add(option);
   return false;
+}
+
+/**
+ * The value of an option, if it is right. Any other is an error in development, and counts as not given
+ * in production.
+ *
+ * @throws TypeError that names the operation, the option, its value and what is allowed.
+ */
+export function checkValue<T>(
+  operation: string,
+  option: string,
+  value: T | undefined,
+  isRight: (value: T) => boolean,
+  allowed: string | false,
+): T | undefined {
+  if (value === undefined || isRight(value)) return value;
+  if (process.env.NODE_ENV !== 'production') reject(operation, option, value, allowed);
+  reportOnce(option);
+  return undefined;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { reject, reportOnce } from './check.ts';
+import { checkValue } from './check.ts';
 
 /** The key under which a value carries its code: an app that does not create the value does not bundle the code. */
 export const code: unique symbol = Symbol('code');
@@ -25,10 +25,7 @@ export function checkMade<By extends string, Value extends MadeBy<By>>(
   value: Value | undefined,
   by: By,
 ): Value | undefined {
-  const isMade = (value as Partial<Value> | null | undefined)?.[code]?.by === by;
-  if (value === undefined || isMade) return value;
-  if (process.env.NODE_ENV !== 'production')
-    reject(operation, option, value, `what ${by}() returns`);
-  reportOnce(option);
-  return undefined;
+  const isMade = (made: Partial<Value> | null): boolean => made?.[code]?.by === by;
+  const allowed = process.env.NODE_ENV !== 'production' && `what ${by}() returns`;
+  return checkValue(operation, option, value, isMade, allowed);
 }

@@ -12,7 +12,7 @@ import { createHeart } from '../lib/heart.ts';
 import { checkOrigin } from '../origin/options.ts';
 import { createSteadyClock } from '../lib/steady-clock.ts';
 import { systemClock, systemRandom, systemTransport } from '../lib/clock.ts';
-import { checkNames } from '../lib/check.ts';
+import { checkNames, checkValue, isFunction } from '../lib/check.ts';
 import { checkMade, codeOf, type MadeBy } from '../lib/made-by.ts';
 import { definePolicy, type PolicyOptions, presets } from '../policy/options.ts';
 import { type ConnectivityCode, createBrowserNetwork } from './network.ts';
@@ -47,6 +47,19 @@ const names: readonly (keyof SteadfetchConfig)[] = [
   'random',
 ];
 
+/** What these options must be. */
+const allowed = {
+  random: 'a function',
+  fetch: 'a function',
+  apis: 'a list of profiles',
+  clock: 'an object with now, setTimeout, clearTimeout',
+} as const;
+
+const isClock = (value: unknown): boolean => {
+  const { now, setTimeout, clearTimeout } = Object(value) as Record<string, unknown>;
+  return [now, setTimeout, clearTimeout].every(isFunction);
+};
+
 /** Nobody watches the network: a request without an answer is its server's doing, unless React Query says that it is offline. */
 const trusting: Pick<Connectivity, 'recordAnswer' | 'recordNoAnswer'> = {
   recordAnswer() {},
@@ -72,8 +85,21 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const watching = checkMade(operation, 'connectivity', connectivity, 'watchConnectivity');
   const watch = watching && codeOf<ConnectivityCode>(watching);
   const rateLimit = checkMade(operation, 'rateLimit', config.rateLimit, 'rateLimitFields');
-  const { clock: wall = systemClock, random = systemRandom, apis = [] } = config;
-  const { fetch: transport = systemTransport } = config;
+  const given = <Name extends keyof typeof allowed>(
+    name: Name,
+    isRight: (value: unknown) => boolean,
+  ): SteadfetchConfig[Name] =>
+    checkValue(
+      operation,
+      name,
+      config[name],
+      isRight,
+      process.env.NODE_ENV !== 'production' && allowed[name],
+    );
+  const random = given('random', isFunction) ?? systemRandom;
+  const transport = given('fetch', isFunction) ?? systemTransport;
+  const apis = given('apis', Array.isArray) ?? [];
+  const wall = given('clock', isClock) ?? systemClock;
   // Durations are measured with it: a wall clock that is set makes nobody wait for longer.
   const clock = createSteadyClock(wall);
   const policy = definePolicy(operation, presets.interactive, config.policy);

@@ -38,6 +38,21 @@ describe('in development what is wrong is an error that says what is right', () 
       'createSteadfetch: apis is {}, and must be a list of profiles.',
     ],
     [
+      'a fetch that is no function',
+      () => create({ fetch: '/api' }),
+      "createSteadfetch: fetch is '/api', and must be a function.",
+    ],
+    [
+      'a clock without timers',
+      () => create({ clock: { now: 0 } }),
+      'createSteadfetch: clock is {"now":0}, and must be an object with now, setTimeout, clearTimeout.',
+    ],
+    [
+      'chance that is a number',
+      () => create({ random: 0.5 }),
+      'createSteadfetch: random is 0.5, and must be a function.',
+    ],
+    [
       'a bare object in the place of a value',
       () => create({ connectivity: { check: '/ping' } }),
       'createSteadfetch: connectivity is {"check":"/ping"}, and must be what watchConnectivity() returns.',
@@ -93,6 +108,25 @@ test('in production it counts as not given, and is said once', async () => {
     '[steadfetch] wrong option: connectivity',
     '[steadfetch] wrong option: idempotency',
   ]);
+});
+
+test.each([
+  { apis: {} },
+  { apis: null },
+  { apis: [null, undefined, {}] },
+  { random: null },
+  { random: 0.5 },
+  { clock: {} },
+  { clock: { now: 5 } },
+])('in production an app starts, and retries, with %j, too', async (wrong) => {
+  vi.stubEnv('NODE_ENV', 'production');
+  vi.spyOn(console, 'warn').mockImplementation(() => {});
+  let sent = 0;
+  const fetch = async () => new Response(null, { status: sent++ === 0 ? 503 : 201 });
+  const made = create({ ...wrong, fetch, policy: { baseMs: 0 } });
+  const response = await retry(made, () => made.fetch('http://localhost:3000/a'));
+  expect(response.status).toBe(201);
+  made.dispose();
 });
 
 test('a profile that is made of another one keeps the code of keys', () => {
