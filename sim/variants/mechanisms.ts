@@ -14,20 +14,21 @@ const linesOf = (...files: readonly string[]): number =>
   files.reduce((sum, file) => sum + sourceOf(`origin/${file}`).split('\n').length - 1, 0);
 
 const admission = 'origin/admission.ts';
+const health = 'origin/health.ts';
 const probes = 'origin/probe-schedule.ts';
 
 /** The mechanisms of src/origin, and what the package is without each of them. */
 export const mechanisms: readonly Variant[] = [
   without(
     'health: nothing is taken for down, or paused',
-    linesOf('health.ts', 'vitals.ts', 'probe-schedule.ts', 'probing.ts', 'wait-queue.ts'),
-    'origin/health.ts',
-    'if (isDown() || chance > maxChance || failed.size < leastEndpoints) return false;',
+    linesOf('health.ts', 'probe-schedule.ts', 'wait-queue.ts'),
+    health,
+    'if (isDown(health) || chance > maxChance || isOne) return false;',
     'if (chance >= 0) return false;',
   ),
   without(
     'endpoints: the health is of the origin alone',
-    linesOf('vitals.ts', 'endpoint.ts'),
+    linesOf('health.ts', 'endpoint.ts'),
     'origin/endpoint.ts',
     "return `${method} ${path.split('/').map(fold).join('/') || '/'}`;",
     'return path === method ? fold(path) : "one";',
@@ -35,23 +36,23 @@ export const mechanisms: readonly Variant[] = [
   without(
     'an origin is down only if different endpoints fail',
     4,
-    'origin/vitals.ts',
-    'createHealth(clock, random, 2, options)',
-    'createHealth(clock, random, 1, options)',
+    health,
+    'const isOne = health === origin && failed.size < 2;',
+    'const isOne = health === origin && failed.size < 1;',
   ),
   without(
     'what is down by itself says nothing of the others',
     3,
-    'origin/vitals.ts',
-    'const isEvidence = origin.isDown() || !own.isDown();',
-    'const isEvidence = own !== undefined;',
+    health,
+    'const saysMore = isDown(origin) || !isDown(own);',
+    'const saysMore = own !== undefined;',
   ),
   without(
     'the usual failure rate',
     10,
-    'origin/health.ts',
-    'const chance = Math.max(usualRate, leastRate) ** failures;',
-    'const chance = leastRate ** failures;',
+    health,
+    'const chance = Math.max(usualRate, leastRate) ** health.failures;',
+    'const chance = Math.max(usualRate * 0, leastRate) ** health.failures;',
   ),
   without(
     'gaps between probes that grow',
@@ -84,13 +85,13 @@ export const mechanisms: readonly Variant[] = [
   without(
     'a probe is of the endpoint that has failed least',
     4,
-    'origin/probing.ts',
-    'ask.risk * 1e6 + vitals.failures(ask.endpoint);',
-    'ask.risk * 1e6;',
+    'origin/due.ts',
+    'risk * 1e6 + health.failures(endpoint);',
+    'risk * 1e6 + 0 * health.failures(endpoint);',
   ),
   without(
     'slow start: what was paused goes at once',
-    linesOf('slow-start.ts', 'latency.ts', 'release.ts'),
+    linesOf('slow-start.ts', 'latency.ts'),
     'origin/slow-start.ts',
     'isOn = count > 0;',
     'isOn = count < 0;',

@@ -31,17 +31,15 @@ const gaps = (share: number, leastMs?: number): Variant => ({
   ],
 });
 
-const release = 'origin/release.ts';
+const slowStart = 'origin/slow-start.ts';
 
 const releases = (share: number, mostS: number): Variant => ({
   name: `${share} × the outage, at most ${mostS} s`,
   patches: [
-    change(release, 'const releaseShare = 0.4;', `const releaseShare = ${share};`),
-    change(release, 'const mostReleaseMs = 12_000;', `const mostReleaseMs = ${mostS * 1000};`),
+    change(slowStart, 'const startShare = 0.4;', `const startShare = ${share};`),
+    change(slowStart, 'const mostStartMs = 12_000;', `const mostStartMs = ${mostS * 1000};`),
   ],
 });
-
-const slowStart = 'origin/slow-start.ts';
 
 const paces = (factor: number, mostS: number): Variant => ({
   name: `${factor} × a slow answer, at most ${mostS} s`,

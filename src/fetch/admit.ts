@@ -19,9 +19,7 @@ import type { Admission } from '../origin/admission.ts';
 import type { Network } from '../origin/network.ts';
 import type { OriginOptions } from '../origin/options.ts';
 import { createOrigins, type Origins } from '../origin/origins.ts';
-import type { Permit } from '../origin/permits.ts';
-import { signOf } from '../origin/sign.ts';
-import type { Ask, Target } from '../origin/wait-queue.ts';
+import type { Ask, Permit, Target } from '../origin/wait-queue.ts';
 import { isSafeMethod } from '../policy/operation.ts';
 import type { Failure, PauseReason } from '../policy/outcome.ts';
 import type { Enter, SentFacts, Settle } from './in-flight.ts';
@@ -125,13 +123,13 @@ export function createPassage(
       if (kind !== 'network' && kind !== 'timeout' && kind !== 'body') {
         if (response && !live.isUnproven?.() && !isSentElsewhere(url, response))
           connectivity.recordAnswer(sentAt, now, url);
-        permit.settle(signOf(outcome), error);
+        permit.settle(outcome, error);
         return;
       }
       let isJudged = false;
       connectivity.recordNoAnswer(sentAt, url, (isItsDoing) => {
         isJudged = true;
-        permit.settle(isItsDoing ? signOf(outcome) : 'nothing', error);
+        permit.settle(isItsDoing ? outcome : undefined, error);
       });
       // Only the verdict waits for the check of the network.
       if (!isJudged) permit.free();
@@ -178,7 +176,7 @@ export function createPassage(
       isAwaited(live, context.operations.policyOf(live, facts).priority);
     if (isCharged && isFree) budget.charge();
     if (isFree || budget.spend()) return settleAt(gate, permit, facts);
-    permit.settle('nothing');
+    permit.settle();
     throw refuse(live, facts, gate, true);
   };
 
@@ -197,7 +195,7 @@ export function createPassage(
     giveBack(live) {
       const { pass } = live;
       live.pass = undefined;
-      pass?.permit.settle('nothing');
+      pass?.permit.settle();
     },
   };
 }

@@ -1,6 +1,6 @@
-import type { Admission, Waiting } from '../origin/admission.ts';
-import type { Permit } from '../origin/permits.ts';
-import type { Ask, Pause } from '../origin/wait-queue.ts';
+import type { Admission } from '../origin/admission.ts';
+
+import type { Ask, Pause, Permit, Waiter } from '../origin/wait-queue.ts';
 import type { Clock } from '../lib/clock.ts';
 import { countPaused, type LiveOperation, type PausedAttempt } from '../operation/operation.ts';
 import type { Operations } from '../operation/operations.ts';
@@ -23,9 +23,9 @@ export function pauseAt(
 ): Promise<Release> {
   return new Promise((resolve) => {
     // Not yet there when it is given its turn at once.
-    const at: { waiter?: Waiting | undefined } = {};
+    const at: { waiter?: Waiter | undefined } = {};
     let isOver = false;
-    const withWaiter = (act: (waiter: Waiting) => void) => () => {
+    const withWaiter = (act: (waiter: Waiter) => void) => () => {
       if (at.waiter) act(at.waiter);
     };
     const drop = (): void => {
@@ -40,7 +40,7 @@ export function pauseAt(
     const end = (release: Release): void => {
       if (isOver) {
         // Whoever aborts when they are told of their turn gives it back.
-        if (typeof release === 'object') release.settle('nothing');
+        if (typeof release === 'object') release.settle();
         return;
       }
       isOver = true;

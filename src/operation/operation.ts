@@ -1,6 +1,5 @@
 import type { Admission } from '../origin/admission.ts';
-import type { Permit } from '../origin/permits.ts';
-import { isForeground, type Pause } from '../origin/wait-queue.ts';
+import { isForeground, type Pause, type Permit } from '../origin/wait-queue.ts';
 import type { Decision } from '../policy/decide.ts';
 import type { OperationRef, RetryReason } from '../policy/operation.ts';
 import type { Policy, PolicyOptions, Priority } from '../policy/options.ts';
@@ -221,5 +220,5 @@ export function whetherAwaited(live: LiveOperation): () => boolean {
 
 /** The same now, unless `priority` says otherwise. */
 export function isAwaited(live: LiveOperation, priority: Priority): boolean {
-  return isForeground({ ask: { priority, isForeground: whetherAwaited(live) } });
+  return isForeground({ priority, isForeground: whetherAwaited(live) });
 }

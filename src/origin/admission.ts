@@ -1,37 +1,36 @@
+import { createAlarm } from '../lib/alarm.ts';
+import { between } from '../lib/between.ts';
 import type { Clock, Random } from '../lib/clock.ts';
 import type { RateLimitState } from '../headers/rate-limit.ts';
 import { codeOf } from '../lib/made-by.ts';
-import { noLeader } from '../tabs/leader.ts';
-import type { TabsCode } from '../tabs/share-across-tabs.ts';
-import type { Tabs } from '../tabs/words.ts';
-import { createAlarm } from '../lib/alarm.ts';
-import { between } from '../lib/between.ts';
+import { createStore, keepIfSame, type Readable } from '../lib/store.ts';
+import { type Hear, type Leader, noLeader } from '../tabs/leader.ts';
 import type { ConcurrencyCode } from './concurrency.ts';
+import {
+  createHealth,
+  shownBy,
+  forgetMs,
+  type Health,
+  type OriginHealth,
+  type Recovery,
+} from './health.ts';
 import { createLatency } from './latency.ts';
 import { type Network, openNetwork } from './network.ts';
 import type { OriginOptions } from './options.ts';
-import { createRateLimits } from './rate-limit.ts';
+import { sendDue } from './due.ts';
+import { isQueued, type Origin, type Place } from './origin.ts';
+import { createRateLimits, type RateLimits } from './rate-limit.ts';
 import { type Budget, type BudgetCode, noBudget } from './retry-budget.ts';
 import { createSlowStart } from './slow-start.ts';
-import { createPermits, type Permit, type Result } from './permits.ts';
-import { createProbing, type Down } from './probing.ts';
-import { createRelease } from './release.ts';
-import { createShown } from './shown.ts';
-import type { OriginState } from './status.ts';
-import { createStore, type Readable } from '../lib/store.ts';
-import { createVitals, everything, forgetMs } from './vitals.ts';
+import { type OriginState, stateOf, up, whyPaused } from './status.ts';
 import {
   type Ask,
   createWaitQueue,
-  type Group,
   type Pause,
+  type Permit,
   type Target,
   type Waiter,
 } from './wait-queue.ts';
-
-export type Waiting = Waiter<Permit>;
-
-type Place = Pick<Target, 'endpoint' | 'limitScope'>;
 
 /** What every attempt to one origin passes before it is sent. */
 export interface Admission extends Readable<OriginState> {
@@ -39,31 +38,29 @@ export interface Admission extends Readable<OriginState> {
   /** A permit, if it may go at once. */
   readonly enter: (target: Target) => Permit | undefined;
   /** Waits for a permit. `undefined` when no place to wait is left. */
-  readonly wait: (ask: Ask, take: (permit: Permit | undefined) => void) => Waiting | undefined;
+  readonly wait: (ask: Ask, take: Waiter['take']) => Waiter | undefined;
   /** No longer wanted. */
-  readonly leave: (waiter: Waiting) => void;
+  readonly leave: (waiter: Waiter) => void;
   /** Goes now, whatever is known of the origin. */
-  readonly force: (waiter: Waiting) => void;
+  readonly force: (waiter: Waiter) => void;
   /** Asked for again: its wait starts anew. */
-  readonly renew: (waiter: Waiting) => void;
+  readonly renew: (waiter: Waiter) => void;
   /** Who waits in the foreground may have changed. */
   readonly reconsider: () => void;
-  /** Whether something new may go to the endpoint at once; also something that need not leave the device. */
-  readonly isOpen: (ask: Place, mayBeOffline?: boolean) => boolean;
+  /** Whether something new may go there at once. */
+  readonly isOpen: (place: Place) => boolean;
   /** Whether the endpoint, or all of the origin, is taken for down. */
   readonly isDown: (endpoint: string) => boolean;
-  /** Other endpoints have been answered since this one fails: it is not the origin's fault. */
-  readonly isItsOwnFault: (endpoint: string) => boolean;
+  readonly isItsOwnFault: OriginHealth['isItsOwnFault'];
   /** Why something new would wait now, and until when as far as is known. */
-  readonly whyPaused: (ask: Place) => Pause;
-  /** Tells of each end of an outage, of the origin or of an endpoint. */
+  readonly whyPaused: (place: Place) => Pause;
+  /** Calls back at each end of an outage, of the origin or of an endpoint. */
   readonly onRecovery: Readable<number>['subscribe'];
   /** The error of the last attempt that showed an outage. */
   readonly lastFailure: () => unknown;
   /** A Retry-After, and what it speaks for. */
-  readonly pause: (limitScope: string, retryAfterMs: number) => void;
-  /** When what it speaks for may go; `-Infinity` when that is now. */
-  readonly limitedUntil: (limitScope: string) => number;
+  readonly pause: RateLimits['pause'];
+  readonly limitedUntil: RateLimits['until'];
   /** What RateLimit said in an answer. */
   readonly allow: (limitScope: string, limit: RateLimitState) => void;
   /** The network is another one: how long answers take is not known any more. */
@@ -74,177 +71,162 @@ export interface Admission extends Readable<OriginState> {
   readonly dispose: () => void;
 }
 
+/** What an admission stands on. */
+export interface AdmissionContext {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly network?: Network;
+  /** Whether somebody watches the state of the origin. */
+  readonly isWatched?: () => boolean;
+  /** Joins the other tabs' admissions of the same origin. */
+  readonly joinTabs?: ((hear: Hear) => Leader) | undefined;
+}
+
 /** A slow answer of a server that has not been seen healthy counts for no more: it may always be so slow. */
 const strangerSlowMs = 200;
 /** What another tab has found to be up, this one takes for that within so long: not all at once. */
 const followMs = 1500;
 
-/** The other tabs, as the admission of one origin sees them. */
-export interface SharedTabs extends Pick<TabsCode, 'createLeader'> {
-  readonly join: (hear: Parameters<Tabs['join']>[1]) => ReturnType<Tabs['join']>;
-}
-
 export function createAdmission(
-  clock: Clock,
-  random: Random,
   { budget: paid, health: healthOptions = {}, concurrency }: OriginOptions,
-  network: Network = openNetwork,
-  isWatched: () => boolean = () => false,
-  tabs?: SharedTabs,
+  { clock, random, network = openNetwork, isWatched = () => false, joinTabs }: AdmissionContext,
 ): Admission {
   const limit = concurrency && codeOf<ConcurrencyCode>(concurrency);
   const { maxInFlight = Infinity, maxQueued = Infinity, queueTimeoutMs = Infinity } = limit ?? {};
-  const { isOffline, heart } = network;
   const budget = paid ? codeOf<BudgetCode>(paid).open() : noBudget;
-  const vitals = createVitals(clock, random, healthOptions || { maxChance: -1 });
-  const { downFor } = vitals;
+  const health = createHealth(clock, random, healthOptions || { maxChance: -1 });
   const limits = createRateLimits(clock, random);
-  const limitedUntil = limits.until;
   const latency = createLatency();
   const slowStart = createSlowStart(clock, random);
-  const queue = createWaitQueue<Permit>();
+  const queue = createWaitQueue();
+  const leader: Leader =
+    joinTabs?.((word, from) => {
+      const { kind, scope } = word;
+      if (kind === 'limit') limits.advise(scope, word.remaining, word.forMs);
+      else if (kind === 'up') recover(health.recover(scope), between(random, 0, followMs));
+      else if (healthOptions !== false && (!word.isProbed || leader.hear(scope, from)))
+        health.follow(scope);
+      pump();
+    }) ?? noLeader;
+  const inFlight = new Set<Target>();
+  const isPlaceFree = (): boolean => inFlight.size < maxInFlight;
+  const origin: Origin = { network, health, limits, slowStart, queue, leader, isPlaceFree };
+  const state = createStore(up);
   const recoveries = createStore(0);
-  const line = tabs?.join((word, from) => {
-    const { kind, scope } = word;
-    if (kind === 'limit') limits.advise(scope, word.remaining, word.forMs);
-    else if (kind === 'up') recoverFrom(scope, between(random, 0, followMs));
-    else if (healthOptions !== false && (!word.isProbed || leader.hear(scope, from)))
-      vitals.of(scope).follow();
-    pump();
-  });
-  const leader = tabs && line ? tabs.createLeader(clock, random, line) : noLeader;
   let lastFailure: unknown;
   let lastAskedAt = clock.now();
   let recoveredAt = -Infinity;
   /** An outage was forgotten, and nobody has been told that it is over. */
   let isEndOwed = false;
-  let wasOffline = isOffline();
+  let wasOffline = network.isOffline();
   let isDisposed = false;
 
   /** What nobody has asked for a minute is not taken for down: what is asked next simply goes. */
   const forgetOld = (): void => {
     if (queue.size() > 0 || clock.now() - lastAskedAt < forgetMs) return;
-    isEndOwed ||= vitals.down().length > 0;
-    vitals.reset();
+    isEndOwed ||= health.down().length > 0;
+    health.reset();
   };
-  const isOpen: Admission['isOpen'] = ({ endpoint, limitScope }, mayBeOffline = false) => {
+  const isOpen: Admission['isOpen'] = (place) => {
     forgetOld();
-    return (
-      !downFor(endpoint) &&
-      limitedUntil(limitScope) === -Infinity &&
-      isPlaceFree() &&
-      (mayBeOffline || !isOffline())
-    );
+    return isQueued(origin, place) && isPlaceFree();
   };
-  /** Nothing but a free place is waited for. */
-  const isQueue = ({ endpoint, limitScope }: Place): boolean =>
-    !downFor(endpoint) && limitedUntil(limitScope) === -Infinity && !isOffline();
-  const permits = createPermits(clock, maxInFlight, {
-    sent({ endpoint, limitScope }, probed) {
-      limits.spend(limitScope);
-      vitals.recordSent(endpoint);
-      if (!probed) return;
-      probed[1].probes.start();
-      leader.lead(probed[0]);
-    },
-    freed: () => queue.size() > 0 && pump(),
-    settled: (result) => record(result),
-    finished: slowStart.finish,
-  });
-  const { grant, isPlaceFree } = permits;
-  const go = (waiter: Waiting, probed?: Down, isInTurn?: boolean): void => {
+  const announceRecovery = (): void => recoveries.set(recoveries.getState() + 1);
+  /** What was down is up: those who wait for it go, one after the other. */
+  const recover = (recovery: Recovery | undefined, firstMs = 0): void => {
+    if (!recovery) return;
+    recoveredAt = clock.now();
+    leader.leave(recovery.scope);
+    announceRecovery();
+    slowStart.recover(recovery, queue.groups(), firstMs);
+  };
+  const grant = (target: Target, probed?: Health, isInTurn = false): Permit => {
+    const { endpoint, limitScope } = target;
+    const sentAt = clock.now();
+    let isOver = false;
+    const free = (): boolean => {
+      const wasInFlight = inFlight.delete(target);
+      if (wasInFlight && isInTurn) slowStart.finish();
+      return wasInFlight;
+    };
+    inFlight.add(target);
+    limits.spend(limitScope);
+    health.recordSent(endpoint);
+    if (probed) {
+      probed.probes.start();
+      leader.lead(probed.scope);
+    }
+    return {
+      isProbe: !!probed,
+      isTrial: !!probed || isInTurn,
+      free() {
+        if (free() && queue.size() > 0) pump();
+      },
+      settle(outcome, error) {
+        free();
+        if (isOver) return;
+        isOver = true;
+        const shown = shownBy(outcome);
+        const latencyMs = clock.now() - sentAt;
+        // What was sent before, and hangs, says nothing of how the origin is now.
+        const isOfRecovery = slowStart.isRecovery(endpoint) && sentAt >= recoveredAt;
+        if (shown === undefined) probed?.probes.end(false);
+        else if (shown === 'outage') {
+          lastFailure = error;
+          probed?.probes.end(true);
+          const down = health.recordFailure(endpoint, sentAt);
+          if (isOfRecovery) slowStart.observe(false, latencyMs);
+          if (down) {
+            slowStart.stop();
+            // Nobody may wait for it here: whichever tab a user waits in probes.
+            leader.say({ kind: 'down', scope: down.scope, isProbed: false });
+          }
+        } else {
+          if (shown === 'success') budget.succeed();
+          if (!probed && !slowStart.isRecovery()) latency.learn(endpoint, latencyMs);
+          if (isEndOwed) announceRecovery();
+          isEndOwed = false;
+          const recovery = health.recordSuccess(endpoint, sentAt);
+          if (recovery) leader.say({ kind: 'up', scope: recovery.scope });
+          recover(recovery);
+          // Also that of the probe: a server that is back with a long queue is not asked for more at once.
+          if (isOfRecovery || probed) {
+            const slowMs = latency.isKnown() ? latencyMs : Math.min(latencyMs, strangerSlowMs);
+            slowStart.observe(latency.isFast(endpoint, latencyMs), slowMs);
+          }
+        }
+        const isNews = health.down().length > 0 || state.getState().status !== 'up';
+        if (isNews || queue.size() > 0) pump();
+      },
+    };
+  };
+  const go = (waiter: Waiter, probed?: Health, isInTurn?: boolean): void => {
     if (queue.remove(waiter)) waiter.take(grant(waiter.ask, probed, isInTurn));
   };
-  /** What was down is up: those who wait for it go, one after the other. */
-  const recoverFrom = (scope: string, firstMs = 0): void => {
-    const health = vitals.known(scope);
-    if (!health?.isDown()) return;
-    const downMs = clock.now() - health.downSince();
-    health.reset();
-    startRelease(scope, downMs, firstMs);
-  };
-  const tellRecovery = (): void => recoveries.set(recoveries.getState() + 1);
-  const startRelease = (scope: string, downMs: number, firstMs = 0): void => {
-    recoveredAt = clock.now();
-    if (scope === everything) vitals.reset();
-    leader.leave(scope);
-    tellRecovery();
-    release.begin(scope, downMs, firstMs);
-  };
-  const record = ({ endpoint, sign, sentAt, probed, error }: Result): void => {
-    const latencyMs = clock.now() - sentAt;
-    // What was sent before, and hangs, says nothing of how the origin is now.
-    const isOfRecovery =
-      slowStart.isRecovery() && slowStart.isUnderWay(endpoint) && sentAt >= recoveredAt;
-    if (sign === 'nothing') probed?.[1].probes.end(false);
-    else if (sign === 'outage') {
-      lastFailure = error;
-      probed?.[1].probes.end(true);
-      const tripped = vitals.recordFailure(endpoint, sentAt);
-      if (isOfRecovery) slowStart.observe(false, latencyMs);
-      if (tripped) {
-        slowStart.stop();
-        // Nobody may wait for it here: whichever tab somebody waits in probes.
-        line?.say({ kind: 'down', scope: downFor(endpoint)?.[0] ?? endpoint, isProbed: false });
-      }
-    } else {
-      if (sign === 'success') budget.succeed();
-      if (!probed && !slowStart.isRecovery()) latency.learn(endpoint, latencyMs);
-      if (isEndOwed) {
-        isEndOwed = false;
-        tellRecovery();
-      }
-      for (const [scope, downMs] of vitals.recordSuccess(endpoint, sentAt)) {
-        line?.say({ kind: 'up', scope });
-        startRelease(scope, downMs);
-      }
-      // Also that of the probe: a server that is back with a long queue is not asked for more at once.
-      if (isOfRecovery || probed) {
-        const slowMs = latency.isKnown() ? latencyMs : Math.min(latencyMs, strangerSlowMs);
-        slowStart.observe(latency.isFast(endpoint, latencyMs), slowMs);
-      }
-    }
-    const isNews = vitals.down().length > 0 || shown.getState().status !== 'up';
-    if (isNews || queue.size() > 0) pump();
-  };
-
-  /** While the device is offline, those that need not leave it; and those that are not told to wait. */
-  const able = (): readonly Group<Permit>[] => {
-    const isOff = isOffline();
-    return queue
-      .groups()
-      .filter(
-        ({ limitScope, mayBeOffline }) =>
-          (mayBeOffline || !isOff) && limitedUntil(limitScope) === -Infinity,
-      );
-  };
-  const probing = createProbing(vitals, leader, queue, able);
-  const release = createRelease(clock, slowStart, queue, {
-    ready: () => able().filter(({ endpoint }) => !downFor(endpoint)),
-    isQueue,
-    mayGo: ({ endpoint }) => !isOffline() && !downFor(endpoint),
-    isPlaceFree,
-    go: (waiter, isInTurn) => go(waiter, undefined, isInTurn),
-  });
+  /** Does whatever is due, and comes back when something is. */
   const pump = (): void => {
-    heart.look();
+    network.heart.look();
     const now = clock.now();
     forgetOld();
-    release.spread(limits.ended());
-    let next = Math.min(probing.send(now, go), release.run(now), release.expire(now));
+    const over = limits.ended();
+    slowStart.spread(queue.groups().filter(({ limitScope }) => over.includes(limitScope)));
+    let next = sendDue(origin, now, go);
     const isWaiting = queue.size() > 0;
-    if (isWaiting) next = Math.min(next, leader.repeat(), limits.nextAt(scopes()));
-    else {
+    if (isWaiting) {
+      const scopes = queue.groups().map(({ limitScope }) => limitScope);
+      next = Math.min(next, leader.repeat(), limits.nextAt(scopes));
+    } else {
       slowStart.stop();
-      if (isWatched() && !isDisposed && shown.getState().status !== 'up')
-        next = Math.min(next, lastAskedAt + forgetMs, limits.nextAt());
+      if (isWatched() && !isDisposed) {
+        const forgottenAt = health.down().length > 0 ? lastAskedAt + forgetMs : Infinity;
+        next = Math.min(next, forgottenAt, limits.nextAt());
+      }
     }
     setAlarm(next);
     beat(isWaiting ? Infinity : 0);
-    shown.update();
+    state.set(keepIfSame(state.getState(), stateOf(origin)));
+    queue.announce((group) => whyPaused(origin, group));
   };
-  const scopes = (): string[] => queue.groups().map(({ limitScope }) => limitScope);
-  const shown = createShown({ network, limits, vitals, slowStart, leader, probing, queue });
   const setAlarm = createAlarm(clock, pump);
   let isPumping = false;
   /** Once for all that come in one turn. */
@@ -257,79 +239,79 @@ export function createAdmission(
     });
   };
   // Nobody waits in their sleep.
-  const beat = heart.join((asleepMs) => {
+  const beat = network.heart.join((asleepMs) => {
     latency.forget();
     queue.extend(asleepMs);
     pump();
   });
-
   /** What was paused while the device was offline goes on over another network, maybe. */
   const leaveNetwork = network.subscribe(() => {
-    const isBack = wasOffline && !isOffline();
-    wasOffline = isOffline();
+    const isBack = wasOffline && !network.isOffline();
+    wasOffline = network.isOffline();
     if (isBack) latency.forget();
-    if (queue.size() === 0) return;
-    pump();
+    if (queue.size() > 0) pump();
   });
 
   return {
     budget,
-    ...shown,
+    getState: state.getState,
+    subscribe: state.subscribe,
+    whyPaused: (place) => whyPaused(origin, place),
     isOpen,
-    isDown: (endpoint) => !!downFor(endpoint),
-    isItsOwnFault: vitals.isItsOwnFault,
+    isDown: (endpoint) => !!health.downFor(endpoint),
+    isItsOwnFault: health.isItsOwnFault,
     onRecovery: recoveries.subscribe,
     lastFailure: () => lastFailure,
-    limitedUntil,
-    enter(ask) {
-      const mayGo = isOpen(ask, ask.mayBeOffline);
+    limitedUntil: limits.until,
+    enter(target) {
+      const mayGo = isOpen(target);
       lastAskedAt = clock.now();
-      if (!mayGo) return undefined;
-      if (!ask.isNew && slowStart.isUnderWay(ask.endpoint) && queue.size() > 0) return undefined;
-      return grant(ask);
+      const isLate = !target.isNew && slowStart.isUnderWay(target.endpoint) && queue.size() > 0;
+      return mayGo && !isLate ? grant(target) : undefined;
     },
     wait(ask, take) {
       forgetOld();
       lastAskedAt = clock.now();
-      const isQueued = isQueue(ask);
-      if (isQueued && queue.size() >= maxQueued) return undefined;
-      const limitMs = isQueued ? queueTimeoutMs : Infinity;
+      const isLimited = isQueued(origin, ask);
+      if (isLimited && queue.size() >= maxQueued) return undefined;
+      const limitMs = isLimited ? queueTimeoutMs : Infinity;
       const expiresAt = Math.min(ask.askedAt + ask.maxPauseMs, lastAskedAt + limitMs);
-      const waiter = queue.add(ask, expiresAt, take);
       pumpSoon();
-      return waiter;
+      return queue.add(ask, expiresAt, take);
     },
     leave(waiter) {
       if (queue.remove(waiter)) pumpSoon();
     },
     force(waiter) {
-      const down = downFor(waiter.ask.endpoint);
-      go(waiter, down && !down[1].probes.isProbing() ? down : undefined);
+      const down = health.downFor(waiter.ask.endpoint);
+      go(waiter, down?.probes.isProbing() ? undefined : down);
       pump();
     },
     renew(waiter) {
+      const { ask, group } = waiter;
       waiter.askedAt = clock.now();
-      waiter.expiresAt = waiter.askedAt + waiter.ask.maxPauseMs;
-      waiter.group.expiresAt = Math.min(waiter.group.expiresAt, waiter.expiresAt);
+      waiter.expiresAt = waiter.askedAt + ask.maxPauseMs;
+      group.expiresAt = Math.min(group.expiresAt, waiter.expiresAt);
       pump();
     },
     reconsider() {
-      if (queue.size() > 0 || shown.getState().status !== 'up') pump();
+      if (queue.size() > 0 || state.getState().status !== 'up') pump();
     },
     pause(limitScope, retryAfterMs) {
-      limits.of(limitScope).pause(retryAfterMs);
-      line?.say({ kind: 'limit', scope: limitScope, forMs: retryAfterMs, remaining: 0 });
+      limits.pause(limitScope, retryAfterMs);
+      leader.say({ kind: 'limit', scope: limitScope, forMs: retryAfterMs, remaining: 0 });
       pump();
     },
     allow(limitScope, { remaining, resetAt }) {
       const resetInMs = resetAt - clock.now();
+      const ofScope = [...inFlight].filter((target) => target.limitScope === limitScope);
       // Its own attempt is counted in what is left.
-      limits.of(limitScope).allow(remaining + 1 - permits.countOf(limitScope), resetInMs);
-      line?.say({ kind: 'limit', scope: limitScope, forMs: resetInMs, remaining });
+      limits.allow(limitScope, remaining + 1 - ofScope.length, resetInMs);
+      leader.say({ kind: 'limit', scope: limitScope, forMs: resetInMs, remaining });
       pump();
     },
     forgetUsual: latency.forget,
-    isIdle: () => queue.size() === 0 && permits.size() === 0 && vitals.down().length === 0,
+    isIdle: () => queue.size() === 0 && inFlight.size === 0 && health.down().length === 0,
     dispose() {
       isDisposed = true;
       leaveNetwork();

@@ -1,5 +1,7 @@
 import type { Clock, Random } from '../lib/clock.ts';
+import { isUnavailable, type Outcome } from '../policy/outcome.ts';
 import { createProbeSchedule, type ProbeSchedule } from './probe-schedule.ts';
+import { everything } from './wait-queue.ts';
 
 /** When an endpoint or an origin is taken for down. */
 export interface HealthOptions {
@@ -10,26 +12,60 @@ export interface HealthOptions {
   readonly maxChance?: number | undefined;
 }
 
-/** What is known of an endpoint or an origin: up, or down and probed. */
+/** What is known of one endpoint, or of all of its origin: up, or down and probed. */
 export interface Health {
-  readonly isDown: () => boolean;
-  /** Since when it has been down. */
-  readonly downSince: () => number;
-  /** When the first of the failures since the last good answer was sent. */
-  readonly failingSince: () => number;
-  /** Failures since the last good answer. */
-  readonly failures: () => number;
+  /** The endpoint, or `everything`. */
+  readonly scope: string;
   readonly probes: ProbeSchedule;
-  /** An attempt failed. @returns whether that has shown an outage. */
-  readonly recordFailure: (endpoint: string, sentAt: number) => boolean;
-  /** An attempt was answered. @returns whether an outage is over. */
-  readonly recordSuccess: (sentAt: number) => boolean;
-  /** Another tab has found it down. */
-  readonly follow: () => void;
-  /** It is taken for up, whatever it was. */
-  readonly reset: () => void;
+  /** When this tab probes it next, as far as is known. */
+  probeAt: number | undefined;
+  /** Since when it has been down; undefined while it is up. */
+  downSince: number | undefined;
+  /** Since the last good answer: how many attempts have failed, where, and when the first was sent. */
+  failures: number;
+  readonly failed: Set<string>;
+  failingSince: number;
+  /** When the last attempt that failed was sent. */
+  failedSentAt: number;
+  usualRate: number;
 }
 
+/** The health of an origin and of its endpoints. */
+export interface OriginHealth {
+  /** What is down and probed: the origin or, while that is up, its endpoints. */
+  readonly down: () => readonly Health[];
+  /** What keeps an endpoint from being asked: itself or its origin, when that is down. */
+  readonly downFor: (endpoint: string) => Health | undefined;
+  /** An attempt is sent there. */
+  readonly recordSent: (endpoint: string) => void;
+  /** An attempt failed. @returns what is down by that. */
+  readonly recordFailure: (endpoint: string, sentAt: number) => Health | undefined;
+  /** An attempt was answered. @returns what is up by that, and how long it was down. */
+  readonly recordSuccess: (endpoint: string, sentAt: number) => Recovery | undefined;
+  /** Another tab has found it down. */
+  readonly follow: (scope: string) => void;
+  /** Another tab has found it up. */
+  readonly recover: (scope: string) => Recovery | undefined;
+  /** What was down is not known to be. */
+  readonly reset: () => void;
+  /** It is the only endpoint of its origin: nothing was sent to another one for a minute. */
+  readonly isOnlyOne: (endpoint: string) => boolean;
+  /** How often the endpoint has failed since its last good answer. */
+  readonly failures: (endpoint: string) => number;
+  /** Other endpoints have been answered since this one fails. */
+  readonly isItsOwnFault: (endpoint: string) => boolean;
+}
+
+/** The end of an outage. */
+export interface Recovery {
+  readonly scope: string;
+  readonly downMs: number;
+}
+
+/** Of what nobody has asked for so long, nothing is known. */
+export const forgetMs = 60_000;
+/** Endpoints that have failed and are remembered. */
+const maxEndpoints = 50;
 /** How much of the usual failure rate is kept at a failure and, because few are seen, at a success. */
 const keptAtFailure = 0.9;
 const keptAtSuccess = 0.97;
@@ -39,12 +75,29 @@ const leastOutageMs = 500;
 const leastRate = 0.04;
 
 /**
- * The health of one endpoint (`leastEndpoints` 1) or of an origin (2: it is down only if different
- * endpoints have failed, with no good answer since).
- *
+ * What an outcome shows of its origin. Only what an outage looks like counts against it: a 4xx is an
+ * answer, and so are 501 and 505; an abort shows nothing, nor does an answer that somebody else has
+ * given.
+ */
+export function shownBy(outcome?: Outcome): 'success' | 'alive' | 'outage' | undefined {
+  switch (outcome?.kind) {
+    case 'ok':
+      return 'success';
+    case 'timeout':
+    case 'network':
+      return 'outage';
+    case 'http':
+      return outcome.status === 500 || isUnavailable(outcome.status) ? 'outage' : 'alive';
+    default:
+      return undefined;
+  }
+}
+
+/**
  * n failures in a row are an outage when pⁿ ≤ `maxChance`, p being the usual failure rate (a moving
  * average without the present failures): two for what is healthy, seven for what fails every fifth
- * time. So it is fast for a tab with one request in five seconds, and not false for a busy one.
+ * time. So it is fast for a tab with one request in five seconds, and not false for a busy one. An
+ * origin is down only if different endpoints have failed, with no good answer since.
  *
  * A good answer ends an outage. Of an endpoint it must have been sent no earlier than what failed;
  * that an origin is not down, any answer shows.
@@ -52,58 +105,126 @@ const leastRate = 0.04;
 export function createHealth(
   clock: Clock,
   random: Random,
-  leastEndpoints: 1 | 2,
   { maxChance = 0.002 }: HealthOptions,
-): Health {
-  const probes = createProbeSchedule(clock, random);
-  const failed = new Set<string>();
-  let usualRate = 0;
-  let failures = 0;
-  let failingSince = Infinity;
-  let failedSentAt = -Infinity;
-  let downSince: number | undefined;
+): OriginHealth {
+  const open = (scope: string): Health => ({
+    scope,
+    probes: createProbeSchedule(clock, random),
+    probeAt: undefined,
+    downSince: undefined,
+    failures: 0,
+    failed: new Set(),
+    failingSince: Infinity,
+    failedSentAt: -Infinity,
+    usualRate: 0,
+  });
+  const origin = open(everything);
+  /** Only what has failed is here. */
+  const endpoints = new Map<string, Health>();
+  let answeredAt = -Infinity;
+  /** Where something was sent last, and when something was sent elsewhere. */
+  let latest = '';
+  let latestAt = -Infinity;
+  let elsewhereAt = -Infinity;
 
-  const isDown = (): boolean => downSince !== undefined;
-  const open = (): void => {
-    downSince = clock.now();
-    probes.begin();
+  const of = (scope: string): Health => {
+    const known = scope === everything ? origin : endpoints.get(scope);
+    if (known) return known;
+    // The first to have come, and to be up, is forgotten.
+    if (endpoints.size >= maxEndpoints) {
+      const old = [...endpoints.values()].find(({ downSince }) => downSince === undefined);
+      endpoints.delete((old ?? [...endpoints.values()][0])?.scope ?? '');
+    }
+    const health = open(scope);
+    endpoints.set(scope, health);
+    return health;
   };
-  const reset = (): void => {
-    if (isDown()) probes.close();
-    downSince = undefined;
-    failures = 0;
-    failingSince = Infinity;
-    failed.clear();
+  const isDown = ({ downSince }: Health): boolean => downSince !== undefined;
+  const downFor: OriginHealth['downFor'] = (endpoint) => {
+    const health = isDown(origin) ? origin : endpoints.get(endpoint);
+    return health && isDown(health) ? health : undefined;
+  };
+  const begin = (health: Health): void => {
+    health.downSince = clock.now();
+    health.probes.begin();
+  };
+  const end = (health: Health): Recovery | undefined => {
+    const { scope, downSince, probes } = health;
+    health.downSince = undefined;
+    health.failures = 0;
+    health.failingSince = Infinity;
+    health.failed.clear();
+    if (downSince === undefined) return undefined;
+    probes.close();
+    return { scope, downMs: clock.now() - downSince };
+  };
+  /** What is up takes its endpoints with it. */
+  const endAll = (health: Health): Recovery | undefined => {
+    const recovery = end(health);
+    if (recovery && health === origin) for (const own of endpoints.values()) end(own);
+    return recovery;
+  };
+  /** @returns whether that has shown an outage. */
+  const fail = (health: Health, endpoint: string, sentAt: number): boolean => {
+    const { failed, usualRate } = health;
+    failed.add(endpoint);
+    health.failures++;
+    health.failingSince = Math.min(health.failingSince, sentAt);
+    health.failedSentAt = Math.max(health.failedSentAt, sentAt);
+    const chance = Math.max(usualRate, leastRate) ** health.failures;
+    const isOne = health === origin && failed.size < 2;
+    if (isDown(health) || chance > maxChance || isOne) return false;
+    begin(health);
+    return true;
+  };
+  const succeed = (health: Health, sentAt: number): Recovery | undefined => {
+    const { downSince = Infinity, failedSentAt, failures, usualRate } = health;
+    if (health !== origin && isDown(health) && sentAt < failedSentAt) return undefined;
+    // What failed in an outage says nothing of the usual; what failed beside what was answered does.
+    const kept = clock.now() - downSince >= leastOutageMs ? 1 : keptAtFailure ** failures;
+    health.usualRate = (usualRate * kept + 1 - kept) * keptAtSuccess;
+    return endAll(health);
   };
   return {
-    isDown,
-    downSince: () => downSince ?? clock.now(),
-    failingSince: () => failingSince,
-    failures: () => failures,
-    probes,
+    down: () => (isDown(origin) ? [origin] : [...endpoints.values()].filter(isDown)),
+    downFor,
+    recordSent(endpoint) {
+      if (endpoint !== latest) elsewhereAt = latestAt;
+      latest = endpoint;
+      latestAt = clock.now();
+    },
     recordFailure(endpoint, sentAt) {
-      failures++;
-      failed.add(endpoint);
-      failingSince = Math.min(failingSince, sentAt);
-      failedSentAt = Math.max(failedSentAt, sentAt);
-      const chance = Math.max(usualRate, leastRate) ** failures;
-      if (isDown() || chance > maxChance || failed.size < leastEndpoints) return false;
-      open();
-      return true;
+      const own = of(endpoint);
+      // What is down by itself says nothing of the others.
+      const saysMore = isDown(origin) || !isDown(own);
+      const hasTripped = fail(own, endpoint, sentAt);
+      const isAll = saysMore && fail(origin, endpoint, sentAt);
+      // The countdown that one of them shows goes on.
+      if (isAll)
+        for (const { probes } of endpoints.values()) origin.probes.promise(probes.promisedAt());
+      return hasTripped || isAll ? downFor(endpoint) : undefined;
     },
-    recordSuccess(sentAt) {
-      const wasDown = isDown();
-      if (wasDown && leastEndpoints === 1 && sentAt < failedSentAt) return false;
-      // What failed in an outage says nothing of the usual; what failed beside what was answered does.
-      const isOutage = wasDown && clock.now() - (downSince ?? 0) >= leastOutageMs;
-      const kept = isOutage ? 1 : keptAtFailure ** failures;
-      usualRate = (usualRate * kept + 1 - kept) * keptAtSuccess;
-      reset();
-      return wasDown;
+    recordSuccess(endpoint, sentAt) {
+      answeredAt = clock.now();
+      const own = endpoints.get(endpoint);
+      const ended = own && succeed(own, sentAt);
+      return succeed(origin, sentAt) ?? ended;
     },
-    follow() {
-      if (!isDown()) open();
+    follow(scope) {
+      const health = of(scope);
+      if (!isDown(health)) begin(health);
     },
-    reset,
+    recover(scope) {
+      const health = scope === everything ? origin : endpoints.get(scope);
+      return health && isDown(health) ? endAll(health) : undefined;
+    },
+    reset() {
+      end(origin);
+      for (const own of endpoints.values()) end(own);
+    },
+    isOnlyOne: (endpoint) =>
+      clock.now() - (endpoint === latest ? elsewhereAt : latestAt) >= forgetMs,
+    failures: (endpoint) => endpoints.get(endpoint)?.failures ?? 0,
+    isItsOwnFault: (endpoint) => answeredAt > (endpoints.get(endpoint)?.failingSince ?? Infinity),
   };
 }

@@ -1,13 +1,11 @@
 import type { Clock, Random } from '../lib/clock.ts';
 import { codeOf } from '../lib/made-by.ts';
-import type { TabsCode } from '../tabs/share-across-tabs.ts';
-import type { Tabs } from '../tabs/words.ts';
+import type { Tabs, TabsCode } from '../tabs/share-across-tabs.ts';
 import { type Admission, createAdmission } from './admission.ts';
-import { hasPage } from '../lib/has-page.ts';
 import type { Network } from './network.ts';
 import type { OriginOptions } from './options.ts';
-import { keepIfSame, type OriginState, up, worstOf } from './status.ts';
-import { createStore, type Readable } from '../lib/store.ts';
+import { type OriginState, up, worstOf } from './status.ts';
+import { createStore, keepIfSame, type Readable } from '../lib/store.ts';
 import { watchConnection } from './watch-connection.ts';
 
 /** All origins that requests have gone to. */
@@ -64,15 +62,9 @@ export function createOrigins(
     }
     return key;
   };
-  const sharing = defaults.tabs && codeOf<TabsCode>(defaults.tabs);
-  let opened: { readonly tabs: Tabs | undefined } | undefined;
-  /** With the first request, not before: nothing starts at import, or on a server. */
-  const openTabs = (): Tabs | undefined => {
-    if (!opened) {
-      opened = { tabs: sharing?.open(random, hasPage()) };
-    }
-    return opened.tabs;
-  };
+  /** Opened with the first request, not before: nothing starts at import, or on a server. */
+  let sharing = defaults.tabs && codeOf<TabsCode>(defaults.tabs);
+  let tabs: Tabs | undefined;
   const forgetUsual = (): void => {
     for (const admission of admissions.values()) admission.forgetUsual();
   };
@@ -87,15 +79,16 @@ export function createOrigins(
   };
   const open = (key: string, options: OriginOptions | undefined): Admission => {
     forgetIdle();
-    const tabs = openTabs();
+    tabs ??= sharing?.open(clock, random);
     const admission = createAdmission(
-      clock,
-      random,
       { ...defaults, ...options },
-      network,
-      () => watchers > 0,
-      tabs &&
-        sharing && { join: (hear) => tabs.join(key, hear), createLeader: sharing.createLeader },
+      {
+        clock,
+        random,
+        network,
+        isWatched: () => watchers > 0,
+        joinTabs: tabs?.join.bind(tabs, key),
+      },
     );
     admissions.set(key, admission);
     admission.subscribe(() => changes.set({}));
@@ -142,8 +135,8 @@ export function createOrigins(
     },
     dispose() {
       unwatch();
-      opened?.tabs?.dispose();
-      opened = { tabs: undefined };
+      tabs?.dispose();
+      tabs = sharing = undefined;
       for (const admission of admissions.values()) admission.dispose();
     },
   };

@@ -24,7 +24,6 @@ export interface ProbeSchedule {
   /** It is up again. */
   readonly close: () => void;
 }
-
 type Gap = readonly [leastMs: number, mostMs: number];
 
 /** While a user waits, from the start of one probe to that of the next: a share of the outage so far. */

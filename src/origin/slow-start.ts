@@ -1,27 +1,18 @@
 import type { Clock, Random } from '../lib/clock.ts';
 import { between } from '../lib/between.ts';
-
-/** What is let go. */
-interface Release {
-  /** How many operations. */
-  readonly count: number;
-  /** They go within this time, if answers are fast. */
-  readonly overMs: number;
-  /** Only those of this endpoint. @default all of the origin */
-  readonly endpoint?: string | undefined;
-  /** The first goes after this time. @default 0 */
-  readonly firstMs?: number | undefined;
-  /** Something that was down is up again: answers set the pace. */
-  readonly isRecovery: boolean;
-}
+import type { Recovery } from './health.ts';
+import { everything, type Group, groupsOf } from './wait-queue.ts';
 
 /** Lets what was paused go again, one after the other, as fast as the answers allow. */
 export interface SlowStart {
-  readonly begin: (release: Release) => void;
+  /** Something that was down is up: those who wait for it go, the first after this time. */
+  readonly recover: (recovery: Recovery, all: readonly Group[], firstMs: number) => void;
+  /** A Retry-After or RateLimit is over: those who wait in these groups go. */
+  readonly spread: (groups: readonly Group[]) => void;
   /** It is under way, for this endpoint if one is given. */
   readonly isUnderWay: (endpoint?: string) => boolean;
   /** The same, after an outage. */
-  readonly isRecovery: () => boolean;
+  readonly isRecovery: (endpoint?: string) => boolean;
   readonly stop: () => void;
   /** When the next one may go. */
   readonly nextAt: () => number;
@@ -33,6 +24,12 @@ export interface SlowStart {
   readonly observe: (isFast: boolean, latencyMs: number) => void;
 }
 
+/** What was paused goes within this share of the outage, if answers are fast. */
+const startShare = 0.4;
+const leastStartMs = 1000;
+const mostStartMs = 12_000;
+/** After a Retry-After, what has waited for it goes within so long. */
+const spreadMs = 1000;
 /** However few wait, they go no further apart than this, if answers are fast. */
 const longestPlannedMs = 400;
 /** A fast answer makes the gap shorter by this factor, down to this share of the planned one. */
@@ -55,7 +52,8 @@ const lateMs = 100;
 export function createSlowStart(clock: Clock, random: Random): SlowStart {
   let isOn = false;
   let isAfterOutage = false;
-  let scope: string | undefined;
+  /** It is of this endpoint alone. */
+  let only: string | undefined;
   let leastGapMs = 0;
   let gapMs = 0;
   let unanswered = 0;
@@ -66,20 +64,36 @@ export function createSlowStart(clock: Clock, random: Random): SlowStart {
     const overdue = isAfterOutage ? Math.max(0, unanswered - Math.floor(fastMs / gapMs)) : 0;
     return lastAt + share * Math.min(longestGapMs, gapMs * 2 ** overdue);
   };
+  const isUnderWay: SlowStart['isUnderWay'] = (endpoint) =>
+    isOn && (endpoint === undefined || only === undefined || only === endpoint);
+  const begin = (groups: readonly Group[], overMs: number, firstMs = 0): void => {
+    const count = groups.reduce((sum, { waiters }) => sum + waiters.size, 0);
+    isOn = count > 0;
+    gapMs = Math.min(longestPlannedMs, overMs / Math.max(1, count));
+    leastGapMs = leastShare * gapMs;
+    unanswered = 0;
+    lastAt = clock.now() + firstMs;
+    share = 0;
+  };
   return {
-    begin({ count, overMs, endpoint, firstMs = 0, isRecovery }) {
-      isOn = count > 0;
-      isAfterOutage = isRecovery;
-      scope = endpoint;
-      gapMs = Math.min(longestPlannedMs, overMs / Math.max(1, count));
-      leastGapMs = leastShare * gapMs;
-      unanswered = 0;
-      lastAt = clock.now() + firstMs;
-      share = 0;
+    recover({ scope, downMs }, all, firstMs) {
+      const groups = groupsOf(scope, all);
+      // All of them before the first pause ends.
+      const patienceMs = Math.min(...groups.map(({ expiresAt }) => expiresAt)) - clock.now();
+      const overMs = Math.min(Math.max(downMs * startShare, leastStartMs), mostStartMs);
+      begin(groups, Math.min(overMs, patienceMs), firstMs);
+      isAfterOutage = true;
+      only = scope === everything ? undefined : scope;
     },
-    isUnderWay: (endpoint) =>
-      isOn && (endpoint === undefined || scope === undefined || scope === endpoint),
-    isRecovery: () => isOn && isAfterOutage,
+    spread(groups) {
+      if (groups.length === 0 || isOn) return;
+      begin(groups, spreadMs);
+      isAfterOutage = false;
+      const [endpoint, ...others] = new Set(groups.map((group) => group.endpoint));
+      only = others.length === 0 ? endpoint : undefined;
+    },
+    isUnderWay,
+    isRecovery: (endpoint) => isAfterOutage && isUnderWay(endpoint),
     stop() {
       isOn = false;
     },

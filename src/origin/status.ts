@@ -1,4 +1,6 @@
-import { createStore, type Readable } from '../lib/store.ts';
+import type { Health } from './health.ts';
+import { ableGroups, type Origin, type Place } from './origin.ts';
+import { everything, type Group, groupsOf, type Pause } from './wait-queue.ts';
 
 /** How an origin is. */
 export interface OriginState {
@@ -19,18 +21,51 @@ export interface OriginState {
 /** Nothing is known against it. */
 export const up: OriginState = Object.freeze({ status: 'up', retryAt: undefined, waiting: 0 });
 
-/** The state of an origin, to be shown: the same object until something in it changes. */
-export function createStatus(): Readable<OriginState> & {
-  readonly update: (next: OriginState) => void;
-} {
-  const { getState, subscribe, set } = createStore(up);
-  return {
-    getState,
-    subscribe,
-    update(next) {
-      set(keepIfSame(getState(), next));
-    },
-  };
+/** What is shown of the next probe: nothing while one is under way, or nobody in these groups waits for it. */
+function whenProbed(
+  { leader }: Origin,
+  { scope, probes, probeAt }: Health,
+  groups: readonly Group[],
+): Pick<Pause, 'retryAt' | 'probedBy'> {
+  if (leader.isElsewhere(scope)) return { retryAt: undefined, probedBy: 'another-tab' };
+  const isDue = !probes.isProbing() && groupsOf(scope, groups).length > 0;
+  return { retryAt: isDue ? probeAt : undefined };
+}
+
+/** Why something waits there, and until when as far as is known. What is shown is true: a time at which something is sent, or none. */
+export function whyPaused(origin: Origin, { endpoint, limitScope }: Place): Pause {
+  const { network, limits, health, slowStart, queue } = origin;
+  // The origin itself is not to blame for a device that is offline.
+  if (network.isOffline()) return { reason: 'offline', retryAt: network.retryAt() };
+  const limited = limits.until(limitScope);
+  const down = health.downFor(endpoint);
+  if (limited > -Infinity) {
+    // In a slow start nobody knows who goes when.
+    let retryAt = slowStart.isUnderWay(endpoint) ? undefined : limited;
+    // What is down as well is probed after both.
+    if (down) {
+      const { retryAt: probeAt } = whenProbed(origin, down, queue.groups());
+      retryAt = probeAt && Math.max(limited, probeAt);
+    }
+    return { reason: 'rate-limited', retryAt };
+  }
+  // Nobody knows who goes when.
+  if (!down) return { reason: 'queued', retryAt: undefined };
+  return { reason: 'server-down', ...whenProbed(origin, down, ableGroups(origin)) };
+}
+
+/** How the origin is now. */
+export function stateOf(origin: Origin): OriginState {
+  const { limits, health, slowStart, queue } = origin;
+  const [down] = health.down();
+  const waiting = queue.size();
+  if (down && (down.scope === everything || health.isOnlyOne(down.scope)))
+    return { status: 'down', ...whenProbed(origin, down, ableGroups(origin)), waiting };
+  const scopes = queue.groups().map(({ limitScope }) => limitScope);
+  const limited = limits.nextAt(waiting > 0 ? scopes : undefined);
+  if (limited < Infinity) return { status: 'rate-limited', retryAt: limited, waiting };
+  const status = slowStart.isRecovery() ? 'recovering' : 'up';
+  return { status, retryAt: undefined, waiting };
 }
 
 const rank = { up: 0, recovering: 1, 'rate-limited': 2, down: 3 } as const;
@@ -44,13 +79,4 @@ export function worstOf(states: readonly OriginState[]): OriginState {
     if (rank[state.status] > rank[worst.status]) worst = state;
   }
   return { ...worst, waiting };
-}
-
-export function keepIfSame(before: OriginState, next: OriginState): OriginState {
-  const isSame =
-    before.status === next.status &&
-    before.retryAt === next.retryAt &&
-    before.probedBy === next.probedBy &&
-    before.waiting === next.waiting;
-  return isSame ? before : next;
 }

@@ -1,5 +1,6 @@
+import { keepIfSame } from '../lib/store.ts';
 import type { Priority } from '../policy/options.ts';
-import type { PauseReason } from '../policy/outcome.ts';
+import type { Outcome, PauseReason } from '../policy/outcome.ts';
 
 /** Why an attempt waits. */
 export interface Pause {
@@ -41,125 +42,122 @@ export interface Ask extends Target {
   readonly onPause: (pause: Pause) => void;
 }
 
+/** Leave to send one attempt, and the duty to say what became of it. */
+export interface Permit {
+  /** It is the one with which something that is down is tried. */
+  readonly isProbe: boolean;
+  /** It shows, for all who wait, how the origin is: a failure of it spends no retry. */
+  readonly isTrial: boolean;
+  /** Its headers are in, or it has failed: its place is free. Its outcome may be known later. */
+  readonly free: () => void;
+  /** Its outcome; undefined where it has shown nothing. */
+  readonly settle: (outcome?: Outcome, error?: unknown) => void;
+}
+
 /** An attempt that waits. */
-export interface Waiter<P> {
+export interface Waiter {
   readonly ask: Ask;
-  readonly group: Group<P>;
+  readonly group: Group;
   askedAt: number;
   expiresAt: number;
+  /** What it was told last. */
+  told: Pause | undefined;
   /** Its wait ends: with a permit to be sent or, once its time is up, without. */
-  readonly take: (permit: P | undefined) => void;
+  readonly take: (permit?: Permit) => void;
 }
 
 /** Those who wait for the same: what holds for one of them holds for all. */
-export interface Group<P> extends Pick<
+export interface Group extends Pick<
   Ask,
   'endpoint' | 'limitScope' | 'mayBeOffline' | 'isFailFast'
 > {
-  readonly waiters: Set<Waiter<P>>;
+  readonly waiters: Set<Waiter>;
   /** No pause in it ends before. */
   expiresAt: number;
-  /** What they were told last, but for those who have come since. */
-  told: Pause | undefined;
-  fresh: Waiter<P>[];
+  /** Why they wait. */
+  pause: Pause | undefined;
 }
 
 /** Those who wait at one origin. Whatever is asked of it often is asked of its groups, which are few. */
-export interface WaitQueue<P> {
-  readonly groups: () => readonly Group<P>[];
+export interface WaitQueue {
+  readonly groups: () => readonly Group[];
   readonly size: () => number;
-  readonly add: (ask: Ask, expiresAt: number, take: (permit: P | undefined) => void) => Waiter<P>;
+  readonly add: (ask: Ask, expiresAt: number, take: Waiter['take']) => Waiter;
   /** @returns whether it was still there. */
-  readonly remove: (waiter: Waiter<P>) => boolean;
+  readonly remove: (waiter: Waiter) => boolean;
   /** Their time is longer by so much. */
   readonly extend: (ms: number) => void;
-  /** Tells those who do not know it yet why they wait. */
-  readonly tell: (why: (group: Group<P>) => Pause) => void;
+  /** Those who do not know it yet are told why they wait. */
+  readonly announce: (why: (group: Group) => Pause) => void;
 }
 
-const ranks = { 'user-blocking': 0, 'user-visible': 1, background: 3 } as const;
+/** The scope that is not one endpoint but all of the origin. */
+export const everything = '';
+
+/** Those of them who wait for an endpoint, or for everything. */
+export const groupsOf = (scope: string, groups: readonly Group[]): readonly Group[] =>
+  scope === everything ? groups : groups.filter(({ endpoint }) => endpoint === scope);
 
 /** Whether a user waits for it. `priority` overrides what the page says. */
 export function isForeground({
-  ask,
-}: {
-  readonly ask: Pick<Ask, 'priority' | 'isForeground'>;
-}): boolean {
-  if (ask.priority === 'user-visible') return ask.isForeground();
-  return ask.priority === 'user-blocking';
+  priority,
+  isForeground: isAwaited,
+}: Pick<Ask, 'priority' | 'isForeground'>): boolean {
+  return priority === 'user-visible' ? isAwaited() : priority === 'user-blocking';
 }
 
-const rankOf = <P>(waiter: Waiter<P>): number =>
-  ranks[isForeground(waiter) ? waiter.ask.priority : 'background'];
-
 /** Who goes first: the foreground before the background, and what was asked for first before the rest. */
-export function firstOf<P>(
-  groups: readonly Group<P>[],
-  costOf: (waiter: Waiter<P>) => number = () => 0,
-): Waiter<P> | undefined {
-  let first: Waiter<P> | undefined;
-  let [leastCost, leastRank] = [Infinity, Infinity];
+export function firstOf(
+  groups: readonly Group[],
+  costOf: (ask: Ask) => number = () => 0,
+): Waiter | undefined {
+  let first: Waiter | undefined;
+  let least = Infinity;
   for (const { waiters } of groups) {
     for (const waiter of waiters) {
-      const cost = costOf(waiter);
-      if (cost > leastCost) continue;
-      const rank = rankOf(waiter);
-      if (first && cost === leastCost && !isBefore(waiter, rank, first, leastRank)) continue;
-      [first, leastCost, leastRank] = [waiter, cost, rank];
+      const { ask } = waiter;
+      const rank = !isForeground(ask) ? 2 : ask.priority === 'user-visible' ? 1 : 0;
+      const cost = costOf(ask) * 3 + rank;
+      if (first && (cost - least || waiter.askedAt - first.askedAt || ask.id - first.ask.id) >= 0)
+        continue;
+      first = waiter;
+      least = cost;
     }
   }
   return first;
 }
 
-function isBefore<P>(
-  waiter: Waiter<P>,
-  rank: number,
-  other: Waiter<P>,
-  otherRank: number,
-): boolean {
-  if (rank !== otherRank) return rank < otherRank;
-  if (waiter.askedAt !== other.askedAt) return waiter.askedAt < other.askedAt;
-  return waiter.ask.id < other.ask.id;
-}
-
-export function createWaitQueue<P>(): WaitQueue<P> {
-  const groups = new Map<string, Group<P>>();
+export function createWaitQueue(): WaitQueue {
+  const groups = new Map<string, Group>();
   let size = 0;
-
-  const groupOf = ({ endpoint, limitScope, mayBeOffline, isFailFast }: Ask): Group<P> => {
-    const key = `${endpoint}\n${limitScope}\n${mayBeOffline}\n${isFailFast}`;
-    let group = groups.get(key);
-    if (!group) {
-      for (const [old, { waiters }] of groups) if (waiters.size === 0) groups.delete(old);
-      group = {
-        endpoint,
-        limitScope,
-        mayBeOffline,
-        isFailFast,
-        waiters: new Set(),
-        expiresAt: Infinity,
-        told: undefined,
-        fresh: [],
-      };
-      groups.set(key, group);
-    }
-    return group;
-  };
   return {
     groups: () => [...groups.values()].filter(({ waiters }) => waiters.size > 0),
     size: () => size,
     add(ask, expiresAt, take) {
-      const group = groupOf(ask);
-      const waiter = { ask, group, askedAt: ask.askedAt, expiresAt, take };
+      const { endpoint, limitScope, mayBeOffline, isFailFast } = ask;
+      const key = `${endpoint}\n${limitScope}\n${mayBeOffline}\n${isFailFast}`;
+      let group = groups.get(key);
+      if (!group) {
+        for (const [old, { waiters }] of groups) if (waiters.size === 0) groups.delete(old);
+        group = {
+          endpoint,
+          limitScope,
+          mayBeOffline,
+          isFailFast,
+          waiters: new Set(),
+          expiresAt: Infinity,
+          pause: undefined,
+        };
+        groups.set(key, group);
+      }
+      const waiter: Waiter = { ask, group, askedAt: ask.askedAt, expiresAt, take, told: undefined };
       group.waiters.add(waiter);
-      group.fresh.push(waiter);
       group.expiresAt = Math.min(group.expiresAt, expiresAt);
       size++;
       return waiter;
     },
     remove(waiter) {
-      const { waiters } = waiter.group;
-      const wasThere = waiters.delete(waiter);
+      const wasThere = waiter.group.waiters.delete(waiter);
       if (wasThere) size--;
       return wasThere;
     },
@@ -169,22 +167,18 @@ export function createWaitQueue<P>(): WaitQueue<P> {
         for (const waiter of group.waiters) waiter.expiresAt += ms;
       }
     },
-    tell(why) {
+    announce(why) {
       for (const group of groups.values()) {
-        const { waiters, told, fresh } = group;
-        group.fresh = [];
+        const { waiters } = group;
         if (waiters.size === 0) continue;
-        const pause = why(group);
-        const isSame =
-          told?.reason === pause.reason &&
-          told.retryAt === pause.retryAt &&
-          told.probedBy === pause.probedBy;
-        group.told = pause;
-        for (const waiter of isSame ? fresh : [...waiters]) {
+        const pause = keepIfSame(group.pause, why(group));
+        group.pause = pause;
+        for (const waiter of waiters) {
           // Something else is told meanwhile.
-          if (group.told !== pause) break;
-          // Who leaves while others are told is told no more.
-          if (waiters.has(waiter)) waiter.ask.onPause(pause);
+          if (group.pause !== pause) break;
+          if (waiter.told === pause) continue;
+          waiter.told = pause;
+          waiter.ask.onPause(pause);
         }
       }
     },

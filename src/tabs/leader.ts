@@ -1,15 +1,40 @@
 import type { Clock, Random } from '../lib/clock.ts';
-import type { Line } from './words.ts';
+
+/** What a tab says to the others of an origin, or of one endpoint of it (`scope`). */
+export type Word =
+  /** It is down. If this tab probes it, that is said again every few seconds, while it is so. */
+  | { readonly kind: 'down'; readonly scope: string; readonly isProbed: boolean }
+  /** It has answered. */
+  | { readonly kind: 'up'; readonly scope: string }
+  /** It takes as many more requests within `forMs`. */
+  | {
+      readonly kind: 'limit';
+      readonly scope: string;
+      readonly forMs: number;
+      readonly remaining: number;
+    };
+
+/** What the admission of one origin hears. `from` is a number for each tab. */
+export type Hear = (word: Word, from: number) => void;
+
+/** The way from one admission to those of the same origin in other tabs. */
+export interface Line {
+  /** The number of this tab: of two that probe, the lower one goes on. */
+  readonly id: () => number;
+  readonly say: (word: Word) => void;
+  /** Whether this tab may probe for others: not while it is hidden, because its timers are late. */
+  readonly isSeen: () => boolean;
+}
 
 /** Which tab probes what is down: this one, or another that says so. */
-export interface Leader {
+export interface Leader extends Pick<Line, 'say'> {
   /** Another tab says that it probes. @returns whether this tab leaves it to that one. */
   readonly hear: (scope: string, from: number) => boolean;
   /** Whether another tab probes, as far as it has been heard of lately. */
   readonly isElsewhere: (scope: string) => boolean;
   /** Until when this tab leaves the probe to the other one. `sinceMs`: when a user began to wait here, or this tab has probed last. */
   readonly waitsUntil: (scope: string, isForeground: boolean, sinceMs: number) => number;
-  /** This tab probes: from now on it tells the others. */
+  /** This tab probes: from now on it says so to the others. */
   readonly lead: (scope: string) => void;
   /** Nobody waits for it here: this tab probes it no longer. */
   readonly rest: (scope: string) => void;
@@ -21,6 +46,7 @@ export interface Leader {
 
 /** There is no other tab. */
 export const noLeader: Leader = {
+  say() {},
   hear: () => false,
   isElsewhere: () => false,
   waitsUntil: () => 0,
@@ -51,6 +77,7 @@ export function createLeader(clock: Clock, random: Random, line: Line): Leader {
     line.say({ kind: 'down', scope, isProbed: true });
   };
   return {
+    say: line.say,
     hear(scope, from) {
       // Of two leaders, the one with the lower number goes on.
       if (led.has(scope) && line.id() < from) return false;

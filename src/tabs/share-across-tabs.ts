@@ -1,17 +1,30 @@
 import type { Clock, Random } from '../lib/clock.ts';
+import { hasPage } from '../lib/has-page.ts';
 import { code, type MadeBy } from '../lib/made-by.ts';
-import { openChannel, type SharePorts } from './channel.ts';
-import { createLeader, type Leader } from './leader.ts';
+import { openChannel, type ShareChannel, type SharePorts } from './channel.ts';
+import { createLeader, type Hear, type Leader, type Word } from './leader.ts';
 import { watchPageState } from './page-state.ts';
-import { createTabs, type Line, type Tabs } from './words.ts';
 
 /** What sharing brings. */
 export interface TabsCode {
   readonly by: 'shareAcrossTabs';
   /** Undefined where no tab can be reached. */
-  readonly open: (random: Random, hasPage: boolean) => Tabs | undefined;
-  readonly createLeader: (clock: Clock, random: Random, line: Line) => Leader;
+  readonly open: (clock: Clock, random: Random) => Tabs | undefined;
 }
+
+/** The tabs of one browser. */
+export interface Tabs {
+  /** Joins the admissions of one origin. `hear` gets what those of other tabs say. */
+  readonly join: (key: string, hear: Hear) => Leader;
+  /** From now on this tab works alone. */
+  readonly dispose: () => void;
+}
+
+/** Of the messages: a tab with another version of them is not understood, and does not understand. */
+const version = 2;
+
+/** However long a message says, it is believed for no longer. */
+const longestMs = 15_000;
 
 /**
  * Shares what the tabs of a browser know of each origin, and lets one of them probe for all, for
@@ -27,11 +40,77 @@ export interface TabsCode {
 export function shareAcrossTabs(ports?: SharePorts): MadeBy<'shareAcrossTabs'> {
   const made: TabsCode = {
     by: 'shareAcrossTabs',
-    open(random, hasPage) {
-      if (!ports && !hasPage) return undefined;
-      return createTabs(random, ports ?? { open: openChannel, watch: watchPageState });
+    open(clock, random) {
+      if (!ports && !hasPage()) return undefined;
+      return createTabs(clock, random, ports ?? { open: openChannel, watch: watchPageState });
     },
-    createLeader,
   };
   return { [code]: made };
+}
+
+/**
+ * What tabs say is advice: it has lengths of time and no times, so that a clock that is set, or a
+ * message that comes late, does little harm; and none is believed for long.
+ */
+export function createTabs(clock: Clock, random: Random, ports: SharePorts): Tabs {
+  let id: number | undefined;
+  const ownId = (): number => (id ??= random());
+  const members = new Map<unknown, Hear>();
+  let channel: ShareChannel | undefined;
+  let isVisible = false;
+  let isAlone = false;
+
+  const receive = (data: unknown): void => {
+    const message = Object(data) as Readonly<Record<string, unknown>>;
+    const { key, from } = message;
+    const word = message['version'] === version ? readWord(message) : undefined;
+    if (word && typeof from === 'number') members.get(key)?.(word, from);
+  };
+  const close = (): void => {
+    channel?.close();
+    channel = undefined;
+  };
+  const unwatch = ports.watch((life) => {
+    isVisible = life === 'visible';
+    // What is received in the back-forward cache would cost the page its place there.
+    if (life === 'away') close();
+    else if (!isAlone) channel ??= ports.open('steadfetch', receive);
+  });
+  return {
+    join(key, hear) {
+      members.set(key, hear);
+      return createLeader(clock, random, {
+        id: ownId,
+        isSeen: () => isVisible,
+        say(word) {
+          try {
+            channel?.post({ version, key, from: ownId(), ...word });
+          } catch {
+            // A channel that the browser has closed.
+          }
+        },
+      });
+    },
+    dispose() {
+      isAlone = true;
+      unwatch();
+      close();
+    },
+  };
+}
+
+function readWord({
+  kind,
+  scope,
+  isProbed,
+  forMs,
+  remaining,
+}: Readonly<Record<string, unknown>>): Word | undefined {
+  if (typeof scope !== 'string') return undefined;
+  if (kind === 'up') return { kind, scope };
+  if (kind === 'down') return { kind, scope, isProbed: isProbed === true };
+  const isLimit = kind === 'limit' && Number(forMs) > 0 && Number(remaining) >= 0;
+  return isLimit
+    ? { kind, scope, forMs: Math.min(Number(forMs), longestMs), remaining: Number(remaining) }
+    : undefined;
 }

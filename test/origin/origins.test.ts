@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { createOrigins, originOf, type Origins } from '../../src/origin/origins.ts';
+import { failures } from '../../src/policy/outcome.ts';
 import { openNetwork } from '../../src/origin/network.ts';
 import { createVirtualClock, epochMs, type VirtualClock } from './virtual-clock.ts';
 
@@ -11,7 +12,7 @@ const open = (): { readonly origins: Origins; readonly clock: VirtualClock } => 
 const trip = (origins: Origins, url: string, partition?: string): void => {
   const admission = origins.admissionOf(url, partition);
   for (const endpoint of ['a', 'b'])
-    admission.enter({ endpoint, limitScope: endpoint, isNew: true })?.settle('outage');
+    admission.enter({ endpoint, limitScope: endpoint, isNew: true })?.settle(failures.network);
 };
 const isOpen = (origins: Origins, url: string, partition?: string): boolean =>
   origins.admissionOf(url, partition).isOpen({ endpoint: 'c', limitScope: 'c' });
@@ -168,6 +169,20 @@ describe('the state of an origin', () => {
     listener.mockClear();
     origins.admissionOf('https://api.test/').pause('a', 1000);
     expect(listener).not.toHaveBeenCalled();
+  });
+
+  test('has no timer of its own but for its end, also where nobody has asked for longer than a minute', () => {
+    const { origins, clock } = open();
+    const state = origins.stateOf('https://api.test');
+    state.subscribe(() => {});
+    origins.admissionOf('https://api.test/').pause('a', 60_000);
+    origins.reconsider();
+    clock.advance(62_999);
+    expect(state.getState().status).toBe('rate-limited');
+    expect(clock.fired()).toBe(0);
+    clock.advance(1);
+    expect(state.getState().status).toBe('up');
+    expect(clock.fired()).toBe(1);
   });
 
   test('of what is no URL is a mistake that is named', () => {

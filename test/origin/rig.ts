@@ -1,12 +1,22 @@
 import { type Admission, createAdmission } from '../../src/origin/admission.ts';
-import type { Permit } from '../../src/origin/permits.ts';
 import type { OriginOptions } from '../../src/origin/options.ts';
-import type { Sign } from '../../src/origin/sign.ts';
-import type { Ask, Pause } from '../../src/origin/wait-queue.ts';
+import type { Outcome } from '../../src/policy/outcome.ts';
+import type { Ask, Pause, Permit } from '../../src/origin/wait-queue.ts';
 import type { Random } from '../../src/lib/clock.ts';
-import { createLeader } from '../../src/tabs/leader.ts';
-import type { Hear, Line } from '../../src/tabs/words.ts';
+import type { Hear, Leader } from '../../src/tabs/leader.ts';
 import { createVirtualClock, epochMs, type VirtualClock } from './virtual-clock.ts';
+
+const http = { kind: 'http', processed: 'no', retryAfterMs: undefined, inProgress: false } as const;
+/** An outcome of each kind that makes a difference to the origin. */
+const outcomes = {
+  success: { kind: 'ok', status: 200, processed: 'yes' },
+  alive: { ...http, status: 404 },
+  outage: { ...http, status: 503 },
+  nothing: { kind: 'aborted', processed: 'unknown' },
+} satisfies Record<string, Outcome>;
+
+/** What an attempt shows of its origin. */
+export type Shown = keyof typeof outcomes;
 
 /** What has become of something that asked to be sent. */
 interface Asked {
@@ -15,7 +25,7 @@ interface Asked {
   /** Why it waits, and until when, in milliseconds since the beginning. */
   readonly paused: () => string | undefined;
   /** The answer to it, or the lack of one. */
-  readonly settle: (sign: Sign) => void;
+  readonly settle: (shown: Shown) => void;
   readonly leave: () => void;
   readonly renew: () => void;
 }
@@ -25,7 +35,7 @@ export interface OriginRig {
   readonly clock: VirtualClock;
   readonly ask: (endpoint: string, options?: Partial<Ask>) => Asked;
   /** Sends something that may go at once, and settles it. */
-  readonly send: (endpoint: string, sign: Sign, latencyMs?: number) => void;
+  readonly send: (endpoint: string, shown: Shown, latencyMs?: number) => void;
   /** What went when: `1400 a probe`. */
   readonly log: readonly string[];
   /** Lets time pass, with what happens in between. */
@@ -38,17 +48,10 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 export function openOrigin(
   options: OriginOptions = {},
   random: Random = () => 0.5,
-  join?: (hear: Hear) => Line,
+  joinTabs?: (hear: Hear) => Leader,
   clock = createVirtualClock(),
 ): OriginRig {
-  const admission = createAdmission(
-    clock,
-    random,
-    options,
-    undefined,
-    undefined,
-    join && { join, createLeader },
-  );
+  const admission = createAdmission(options, { clock, random, joinTabs });
   const log: string[] = [];
   let lastId = 0;
   const ask: OriginRig['ask'] = (endpoint, own = {}) => {
@@ -82,7 +85,7 @@ export function openOrigin(
     return {
       story,
       paused: () => paused && `${paused.reason} ${(paused.retryAt ?? NaN) - epochMs}`,
-      settle: (sign) => permit?.settle(sign, endpoint),
+      settle: (shown) => permit?.settle(outcomes[shown], endpoint),
       leave: () => waiter && admission.leave(waiter),
       renew: () => waiter && admission.renew(waiter),
     };
@@ -92,10 +95,10 @@ export function openOrigin(
     clock,
     log,
     ask,
-    send(endpoint, sign, latencyMs = 0) {
+    send(endpoint, shown, latencyMs = 0) {
       const asked = ask(endpoint);
       clock.advance(latencyMs);
-      asked.settle(sign);
+      asked.settle(shown);
     },
     async advance(ms) {
       await turn();

@@ -1,7 +1,6 @@
 import { seededRandom } from 'steadfetch/testing';
 import { expect, test } from 'vitest';
-import type { Sign } from '../../src/origin/sign.ts';
-import { openOrigin } from './rig.ts';
+import { type Shown, openOrigin } from './rig.ts';
 
 type Asked = ReturnType<ReturnType<typeof openOrigin>['ask']>;
 
@@ -31,7 +30,7 @@ async function play(seed: number): Promise<string[]> {
       const one = pick(inFlight());
       if (!one) return;
       settled.add(one);
-      one.settle(pick<Sign>(['outage', 'outage', 'outage', 'nothing', 'success']) ?? 'outage');
+      one.settle(pick<Shown>(['outage', 'outage', 'outage', 'nothing', 'success']) ?? 'outage');
     },
     () => {
       if (random() < 0.2) admission.pause(pick(['a', 'b']) ?? 'a', 1000 + 4000 * random());

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { SharePorts } from '../../src/tabs/channel.ts';
-import { createTabs } from '../../src/tabs/words.ts';
+import { createTabs } from '../../src/tabs/share-across-tabs.ts';
 import { openOrigin, type OriginRig } from '../origin/rig.ts';
 import { createVirtualClock } from '../origin/virtual-clock.ts';
 
@@ -27,9 +27,13 @@ function openBrowser() {
   const clock = createVirtualClock();
   return {
     openTab(number: number, ownClock = clock): OriginRig {
-      const tabs = createTabs(() => number / 10, ports);
-      const join: Parameters<typeof openOrigin>[2] = (hear) => tabs.join('origin', hear);
-      return openOrigin({}, () => 0.5, join, ownClock);
+      const tabs = createTabs(ownClock, () => number / 10, ports);
+      return openOrigin(
+        {},
+        () => 0.5,
+        (hear) => tabs.join('origin', hear),
+        ownClock,
+      );
     },
     post(message: object) {
       for (const receive of receivers) receive({ version: 2, key: 'origin', from: 0, ...message });
@@ -123,5 +127,5 @@ test('a leader that hangs is replaced within 10 s', async () => {
   const asked = other.ask('c');
   // The clock of the leader stands still: it says nothing more.
   await other.advance(10_000);
-  expect(asked.story).toEqual(['7250 probe']);
+  expect(asked.story).toEqual(['6500 probe']);
 });

@@ -142,7 +142,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
 
   /** It is known that its attempt would not be sent. */
   function isKeptBack({ gate, sent, mayBeOffline }: LiveOperation): boolean {
-    return !!gate && !!sent && !gate.isOpen(sent, mayBeOffline);
+    return !!gate && !!sent && !gate.isOpen({ ...sent, mayBeOffline });
   }
 
   async function untilItsTurn(live: LiveOperation): Promise<void> {

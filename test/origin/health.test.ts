@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { signOf } from '../../src/origin/sign.ts';
+import { shownBy } from '../../src/origin/health.ts';
 import type { Outcome } from '../../src/policy/outcome.ts';
 
 const http = (status: number): Outcome => ({
@@ -15,33 +15,33 @@ const statuses = Array.from({ length: 400 }, (_, index) => 200 + index);
 const ofOutage = [500, 502, 503, 504, 520, 521, 522, 523, 524, 529, 530];
 
 test('of all statuses only those of a gateway, 500, 503 and 529 look like an outage', () => {
-  const outages = statuses.filter((status) => signOf(http(status)) === 'outage');
+  const outages = statuses.filter((status) => shownBy(http(status)) === 'outage');
   expect(outages).toEqual(ofOutage);
 });
 
 test('every other failed status is an answer, and no success', () => {
   const others = statuses.filter((status) => !ofOutage.includes(status));
   for (const status of others) {
-    expect(signOf(http(status))).toBe('alive');
+    expect(shownBy(http(status))).toBe('alive');
   }
 });
 
-test.each<[what: string, outcome: Outcome, sign: string]>([
+test.each<[what: string, outcome: Outcome, shown: string | undefined]>([
   ['a success', { kind: 'ok', status: 200, processed: 'yes' }, 'success'],
   ['an opaque answer', { kind: 'ok', status: 0, processed: 'yes' }, 'success'],
-  ['an answer of somebody else', { kind: 'body', status: 200, processed: 'unknown' }, 'nothing'],
+  ['an answer of somebody else', { kind: 'body', status: 200, processed: 'unknown' }, undefined],
   ['no connection', { kind: 'network', processed: 'unknown' }, 'outage'],
   ['a time-out', { kind: 'timeout', phase: 'headers', processed: 'unknown' }, 'outage'],
-  ['an abort', { kind: 'aborted', processed: 'unknown' }, 'nothing'],
-  ['what was never sent', { kind: 'invalid', processed: 'no' }, 'nothing'],
+  ['an abort', { kind: 'aborted', processed: 'unknown' }, undefined],
+  ['what was never sent', { kind: 'invalid', processed: 'no' }, undefined],
   [
     'a pause that ran out',
     { kind: 'paused-too-long', reason: 'server-down', retryAt: undefined, processed: 'no' },
-    'nothing',
+    undefined,
   ],
-  ['a spent budget', { kind: 'over-budget', processed: 'no' }, 'nothing'],
-  ['a key that is too old', { kind: 'expired', processed: 'unknown' }, 'nothing'],
-  ['an error of the app', { kind: 'error', processed: 'unknown' }, 'nothing'],
-])('%s says this about its origin', (_what, outcome, sign) => {
-  expect(signOf(outcome)).toBe(sign);
+  ['a spent budget', { kind: 'over-budget', processed: 'no' }, undefined],
+  ['a key that is too old', { kind: 'expired', processed: 'unknown' }, undefined],
+  ['an error of the app', { kind: 'error', processed: 'unknown' }, undefined],
+])('%s shows this of its origin', (_what, outcome, shown) => {
+  expect(shownBy(outcome)).toBe(shown);
 });

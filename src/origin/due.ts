@@ -1,0 +1,111 @@
+import type { Health } from './health.ts';
+import { ableGroups, isQueued, type Origin } from './origin.ts';
+import {
+  type Ask,
+  firstOf,
+  type Group,
+  groupsOf,
+  isForeground,
+  type Waiter,
+} from './wait-queue.ts';
+
+/** Sends one of those who wait: as a probe, or as one of a slow start. */
+type Go = (waiter: Waiter, probed?: Health, isPaced?: boolean) => void;
+
+/** So many go, or give up, in one task, so that thousands do not block the page. */
+const mostInOneTask = 50;
+
+/** Whoever waits goes when that is due, or gives up. @returns when the next one is due. */
+export function sendDue(origin: Origin, now: number, go: Go): number {
+  return Math.min(
+    sendQueued(origin, now, go),
+    sendExpired(origin, now, go),
+    // Last: whose pause ends next says when.
+    sendProbes(origin, now, go),
+  );
+}
+
+/** When this tab probes, for those who wait for what is down. */
+function probeAtOf({ leader, queue }: Origin, { scope, probes }: Health): number {
+  let [expiresAt, since] = [Infinity, Infinity];
+  for (const { waiters } of groupsOf(scope, queue.groups())) {
+    for (const waiter of waiters) {
+      if (!isForeground(waiter.ask)) continue;
+      expiresAt = Math.min(expiresAt, waiter.expiresAt);
+      since = Math.min(since, waiter.askedAt);
+    }
+  }
+  const isSeen = since < Infinity;
+  const leaderAt = leader.waitsUntil(scope, isSeen, Math.max(since, probes.startedAt()));
+  return Math.max(probes.nextAt(isSeen, expiresAt), leaderAt);
+}
+
+/** Whoever waits for what is down: one of them goes as its probe. */
+function sendProbes(origin: Origin, now: number, go: Go): number {
+  const { health, leader, queue } = origin;
+  // The least risk, then the endpoint that has failed least often: a broken one must not keep its
+  // origin down.
+  const costOf = ({ risk, endpoint }: Ask): number => risk * 1e6 + health.failures(endpoint);
+  let next = Infinity;
+  for (const down of health.down()) {
+    const able = (): readonly Group[] => groupsOf(down.scope, ableGroups(origin));
+    if (groupsOf(down.scope, queue.groups()).length === 0) {
+      leader.rest(down.scope);
+      continue;
+    }
+    down.probeAt = probeAtOf(origin, down);
+    const first = down.probeAt <= now ? firstOf(able(), costOf) : undefined;
+    if (first) {
+      go(first, down);
+      down.probeAt = probeAtOf(origin, down);
+    }
+    if (able().length > 0) next = Math.min(next, down.probeAt);
+  }
+  return next;
+}
+
+/** Those go that nothing keeps back, or the pace of a slow start alone. */
+function sendQueued(origin: Origin, now: number, go: Go): number {
+  const { health, slowStart } = origin;
+  for (let left = mostInOneTask; origin.isPlaceFree(); left--) {
+    const able = ableGroups(origin).filter(({ endpoint }) => !health.downFor(endpoint));
+    const nextAt = slowStart.nextAt();
+    const due = able.filter(({ endpoint }) => nextAt <= now || !slowStart.isUnderWay(endpoint));
+    const first = firstOf(due);
+    if (!first) return able.length > 0 ? nextAt : Infinity;
+    if (left === 0) return now;
+    const isPaced = slowStart.isUnderWay(first.ask.endpoint);
+    if (isPaced) slowStart.advance();
+    go(first, undefined, isPaced && slowStart.isRecovery());
+  }
+  return Infinity;
+}
+
+/** Those whose time is up go where that is possible, and else their wait ends without. */
+function sendExpired(origin: Origin, now: number, go: Go): number {
+  const { network, health, slowStart, queue, isPlaceFree } = origin;
+  let [next, left] = [Infinity, mostInOneTask];
+  for (const group of queue.groups()) {
+    const { endpoint, isFailFast, waiters } = group;
+    const isFree = isQueued(origin, group);
+    const isRefused = isFailFast && !isFree;
+    // Their slow start comes soon: that is not missed for the end of a pause.
+    if (isFree && slowStart.isUnderWay(endpoint) && isPlaceFree()) continue;
+    if (isRefused || now >= group.expiresAt) {
+      const isSent = !isFailFast && !network.isOffline() && !health.downFor(endpoint);
+      let soonest = Infinity;
+      for (const waiter of waiters) {
+        if (!isRefused && now < waiter.expiresAt) {
+          soonest = Math.min(soonest, waiter.expiresAt);
+          continue;
+        }
+        if (left-- === 0) return now;
+        if (isSent && isPlaceFree()) go(waiter);
+        else if (queue.remove(waiter)) waiter.take();
+      }
+      group.expiresAt = soonest;
+    }
+    next = Math.min(next, group.expiresAt);
+  }
+  return next;
+}
