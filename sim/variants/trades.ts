@@ -100,14 +100,14 @@ Not everything can be had at once. Where two goals exclude each other, this orde
     },
     {
       title: 'How fast does a page resume once its server is back?',
-      text: 'All that a page has paused resumes within two fifths of the outage, at most 12 s, if answers are fast. **Chosen for the user**: a page is whole soon after a short outage, and a page with many requests does not send them all at once to a server that is just back.',
+      text: 'All that a page has paused resumes within two fifths of the outage, at most 12 s, if answers are fast. In these storms it makes no difference, because their tabs wait for one or a few things each: there the speed of the answers decides. **Chosen for the user**: a page of 30 requests is whole within its goal ([one user](one-user.md)), and does not send them all at once to a server that is just back.',
       variants: [releases(0.1, 3), releases(0.25, 6), releases(1, 30)],
       columns,
       extent,
     },
     {
       title: 'And when its answers are slow?',
-      text: 'After a slow answer the next request follows after ten times what that answer took, at most 12 s. A smaller factor lets fewer servers come back under a time limit of 2 s, and a larger one makes a page wait longer whose server is slow without being in danger. None of them changes what fails at load 0.85, where 15 % of the server is left for all that was asked in the outage. **Chosen for the user**: the smallest factor with which a server at load 0.7 comes back under a limit of 2 s with 1,000 tabs and 30 s of use before the outage.',
+      text: 'After a slow answer the next request follows after ten times what that answer took, at most 12 s. A smaller factor lets fewer servers come back under a time limit of 2 s, and a larger one makes a page wait longer whose server is slow without being in danger. None of them lowers by much what fails at load 0.85, where 15 % of the server is left for all that was asked in the outage. **Chosen for the user**: the smallest factor with which a server at load 0.7 comes back under a limit of 2 s with 1,000 tabs and 30 s of use before the outage.',
       variants: [paces(5, 12), paces(10, 6), paces(16, 12)],
       columns: [
         ...userColumns,
@@ -135,7 +135,7 @@ Not everything can be had at once. Where two goals exclude each other, this orde
     },
     {
       title: 'When do those go who were told by Retry-After?',
-      text: 'Each tab goes within a tenth of its Retry-After after the end of it. With Retry-After = the time until recovery, all that was asked in the outage goes in the seconds after it. A longer spread makes the peak lower and the user wait longer, who was told when to come back. **Chosen for the user**: a peak is no harm to a server that said when it would be back, and lets 4 s of work wait.',
+      text: 'Each tab goes within a tenth of its Retry-After after the end of it. With Retry-After = the time until recovery, all that was asked in the outage goes in the seconds after it. A longer spread makes the peak lower and the user wait longer, who was told when to come back. **Chosen for the user**: at load 0.7 the peak does no harm to a server that lets 4 s of work wait, and a longer spread misses goals of one user.',
       variants: [spreads(0), spreads(0.25), spreads(0.5)],
       columns: [
         toldColumn,
