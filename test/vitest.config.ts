@@ -18,6 +18,7 @@ const pinned = (name: string): string => pins[name]?.split('@').at(-1) ?? '';
 /** Tests import the package as users do, and get its source. */
 const packageAlias = [
   { find: /^steadfetch$/, replacement: resolve(root, 'src/index.ts') },
+  { find: /^steadfetch\/axios$/, replacement: resolve(root, 'src/axios.ts') },
   { find: /^steadfetch\/outbox$/, replacement: resolve(root, 'src/outbox.ts') },
   { find: /^steadfetch\/react$/, replacement: resolve(root, 'src/react.ts') },
   { find: /^steadfetch\/server$/, replacement: resolve(root, 'src/server.ts') },
@@ -85,6 +86,8 @@ export default defineConfig({
         extends: true,
         resolve: { alias: packageAlias },
         plugins: [react(), msw({ mode: 'worker-only' })],
+        // Found only when a test imports it, it would reload the page under the others.
+        optimizeDeps: { include: ['axios', 'axios-0'] },
         test: {
           name: 'browser',
           include: ['test/browser/**/*.test.{ts,tsx}'],

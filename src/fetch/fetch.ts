@@ -1,9 +1,8 @@
 import { noteUnkeyed } from './unkeyed.ts';
 import { codeOf } from '../lib/made-by.ts';
-import { shown } from '../lib/url.ts';
-import { warn } from '../lib/warn.ts';
 import { reportFailure } from '../operation/error-info.ts';
 import { abortedBy } from '../operation/operation.ts';
+import { warnOfLoop } from '../operation/warn-of-loop.ts';
 import { definePolicy } from '../policy/options.ts';
 import { failures } from '../policy/outcome.ts';
 import { checkExpect, targetOf } from './api.ts';
@@ -74,7 +73,11 @@ export type SteadyFetch = (input: RequestInfo | URL, init?: SteadyInit) => Promi
  * if (response.status === 404) askTheUser();
  * ```
  */
-export type RawFetch = SteadyFetch;
+export type RawFetch = (
+  input: RequestInfo | URL,
+  // Some clients type what they leave out as undefined.
+  init?: Omit<SteadyInit, 'signal'> & { readonly signal?: AbortSignal | null | undefined },
+) => Promise<Response>;
 
 /** Both faces of one attempt. */
 interface Fetches {
@@ -84,7 +87,6 @@ interface Fetches {
 
 export function createFetch(context: FetchContext): Fetches {
   const { operations } = context;
-  let lastRequest = 0;
 
   const send = async (
     input: RequestInfo | URL,
@@ -118,7 +120,7 @@ export function createFetch(context: FetchContext): Fetches {
 
     // Never sent: it neither starts nor ends.
     if (signal?.aborted) throw abortedBy(live, signal);
-    if (process.env.NODE_ENV !== 'production') warnOfLoop(context, facts);
+    if (process.env.NODE_ENV !== 'production') warnOfLoop(operations, live, facts.name);
     const entered = isLocal(parts, init) ? atNoGate : context.enter(facts, signal);
     const settle = typeof entered === 'function' ? entered : await entered;
     // Dropped while it was paused.
@@ -136,7 +138,16 @@ export function createFetch(context: FetchContext): Fetches {
       if (keeping) await keeping;
       const wasUsed = isBodySpent(parts, sent);
       const call = startCall(
-        { context, facts, input, caller: signal, keyed, number: ++lastRequest, settle, endRequest },
+        {
+          context,
+          facts,
+          input,
+          caller: signal,
+          keyed,
+          number: context.nextRequest(),
+          settle,
+          endRequest,
+        },
         sent,
         timeout,
       );
@@ -182,7 +193,7 @@ export function createFetch(context: FetchContext): Fetches {
   };
   return {
     fetch: (input, init) => attempt(false, input, init),
-    rawFetch: (input, init) => attempt(true, input, init),
+    rawFetch: (input, init) => attempt(true, input, init as SteadyInit),
   };
 }
 
@@ -222,16 +233,6 @@ function gather(
   };
 }
 
-function warnOfLoop({ operations }: FetchContext, { live, name }: SentFacts): void {
-  if (live.isSingle || !live.failedRequests?.has(name)) return;
-  warn(
-    operations,
-    `loop ${shown(name)}`,
-    `${shown(name)} is sent again within one attempt of an operation. Two retry loops multiply: three ` +
-      `tries in each of two are nine requests. Turn the inner one off.`,
-  );
-}
-
 /** Where a page that was to be left has stayed; else throws what the rejection means. */
 async function sendAgain(
   call: Call,
@@ -248,7 +249,8 @@ async function sendAgain(
   }
   const isStopped = signal.aborted;
   endCall(call);
-  const isUnsent = !isStopped && (isUnsendable() || (await isBlockedByCsp(facts.url)));
+  const isRefused = isUnsendable() || !!call.context.isUnsent?.(cause);
+  const isUnsent = !isStopped && (isRefused || (await isBlockedByCsp(facts.url)));
   throw isUnsent && !caller?.aborted ? note(call, cause, failures.invalid) : failed(call, cause);
 }
 

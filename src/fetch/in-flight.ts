@@ -65,6 +65,10 @@ export interface Outlive {
 /** What the fetch wrapper stands on. */
 export interface FetchContext extends Environment, TimeLimitContext {
   readonly transport: Transport;
+  /** Whether a rejection of this transport says that nothing was sent. */
+  readonly isUnsent?: ((cause: unknown) => boolean) | undefined;
+  /** Counts the requests of an instance, whatever sends them. */
+  readonly nextRequest: () => number;
   readonly findApi: FindApi;
   readonly operations: Operations;
   /** Undefined where nobody watches the page. */

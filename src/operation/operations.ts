@@ -16,6 +16,7 @@ import {
   type LiveOperation,
   type OperationInit,
 } from './operation.ts';
+import { warnOfInnerRetries } from './warn-of-loop.ts';
 
 /** What a whole Steadfetch instance shares. */
 export interface Environment {
@@ -170,7 +171,7 @@ export function createOperations(environment: Environment): Operations {
     end(live, 'succeeded');
   };
 
-  return {
+  const operations: Operations = {
     // All that most operations have: what is added later costs more than all of this.
     begin: (kind, init, queryKey) => ({
       ref: { id: ++lastId, kind, startedAt: clock.now(), queryKey },
@@ -238,6 +239,7 @@ export function createOperations(environment: Environment): Operations {
     isHeard: emitter.isHeard,
     policyOf,
     conclude(live, error) {
+      if (process.env.NODE_ENV !== 'production') warnOfInnerRetries(operations, live, error);
       const nowMs = clock.now();
       const report = reportWithin(live, error, nowMs);
       const isAbort = live.abort && live.abort.reason === error;
@@ -258,6 +260,7 @@ export function createOperations(environment: Environment): Operations {
     executions: new Set(),
     waits: new Set(),
   };
+  return operations;
 }
 
 const waitFor = (decision: Decision, delayMs: number, nowMs: number): Decision =>

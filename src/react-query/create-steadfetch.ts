@@ -2,6 +2,7 @@ import { createSlot } from '../lib/slot.ts';
 import { onlineManager, type Query } from '@tanstack/react-query';
 import type { Connectivity } from '../connectivity/connectivity.ts';
 import { defineApis } from '../fetch/api-profile.ts';
+import type { FetchContext } from '../fetch/in-flight.ts';
 import { createFetch } from '../fetch/create-fetch.ts';
 import { createEmitter } from '../fetch/events.ts';
 import { createJson } from '../fetch/json.ts';
@@ -132,6 +133,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     () => passage.origins.reconsider(),
   );
   const ends = endWithQuery(byQuery, operations);
+  let lastRequest = 0;
   const context = {
     ...environment,
     ...passage,
@@ -144,6 +146,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     wake,
     byQuery,
     transport,
+    nextRequest: () => ++lastRequest,
     findApi: defineApis(apis, policy),
     operationFor: (signal: AbortSignal | undefined, request: string): LiveOperation =>
       (signal && signals.get(signal)) ??
@@ -155,6 +158,8 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const instance = {
     ...context,
     fetch,
+    fetchBy: (own: Pick<FetchContext, 'transport' | 'isUnsent'>) =>
+      createFetch({ ...context, ...own }).rawFetch,
     connectivity: watched?.connectivity,
     network: watched?.connectivity.network ?? browser,
     persist: createPersister.bind(undefined, context),

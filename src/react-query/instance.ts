@@ -2,7 +2,8 @@ import * as reactQuery from '@tanstack/react-query';
 import type { Slot } from '../lib/slot.ts';
 import type { Query, QueryClient } from '@tanstack/react-query';
 import type { Connectivity } from '../connectivity/connectivity.ts';
-import type { SteadyFetch } from '../fetch/create-fetch.ts';
+import type { FetchContext } from '../fetch/in-flight.ts';
+import type { RawFetch, SteadyFetch } from '../fetch/create-fetch.ts';
 import type { LiveOperation } from '../fetch/live-operation.ts';
 import type { LoopContext } from '../fetch/loop.ts';
 import type { Network } from '../origin/network.ts';
@@ -24,6 +25,8 @@ export interface Instance extends LoopContext {
   readonly connectivity: Connectivity | undefined;
   readonly network: Network;
   readonly fetch: SteadyFetch;
+  /** A fetch of this instance whose requests are sent by another client. */
+  readonly fetchBy: (own: Pick<FetchContext, 'transport' | 'isUnsent'>) => RawFetch;
   /** Makes the persister of its queries, around one of the app's own. */
   readonly persist: (inner?: AnyPersister) => SteadyPersister;
   /** The part of the policy that is these options' own. */

@@ -57,6 +57,7 @@ export const answers = {
   'unavailable-without-cors': reply(503, { 'retry-after': '2' }),
   'retry-after-hidden': reply(503, { ...cors, 'retry-after': '2' }),
   'retry-after-exposed': reply(503, { ...exposed, 'retry-after': '2' }),
+  'too-many': reply(429, { ...exposed, 'retry-after': '2' }),
   'retry-after-date': inThreeSeconds,
   form: reply(
     200,

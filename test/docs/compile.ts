@@ -24,6 +24,7 @@ export function compile(samples: readonly Sample[]): string {
         allowImportingTsExtensions: true,
         paths: {
           steadfetch: [join(root, 'src/index.ts')],
+          'steadfetch/axios': [join(root, 'src/axios.ts')],
           'steadfetch/outbox': [join(root, 'src/outbox.ts')],
           'steadfetch/react': [join(root, 'src/react.ts')],
           'steadfetch/server': [join(root, 'src/server.ts')],

@@ -24,7 +24,12 @@ test('every sample in docs compiles', () => {
   expect(samples.length).toBeGreaterThanOrEqual(8);
   // Samples import the instance of the README from beside them.
   const steady = { name: 'steady.ts', code: read('test/readme/steady.ts') };
-  expect(compile([...samples, steady])).toBe('');
+  // Recipes of clients import what a generator or a server has made.
+  const made = ['documents.ts', 'openapi.ts', 'trpc-router.ts'].map((name) => ({
+    name,
+    code: read(`test/clients/recipes/${name}`),
+  }));
+  expect(compile([...samples, steady, ...made])).toBe('');
 });
 
 /** The default of an option, as its documentation in src tells it. */

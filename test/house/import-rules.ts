@@ -77,6 +77,7 @@ export const folders: Readonly<Record<string, Place>> = {
     ],
     packages: ['@tanstack/react-query', 'react'],
   },
+  axios: { folders: ['react-query', 'fetch', 'operation', 'policy', 'lib'], packages: [] },
   server: { folders: ['headers', 'lib'], packages: [] },
   testing: { folders: ['lib'], packages: ['msw'] },
 };
@@ -113,6 +114,7 @@ const entries: Readonly<Record<string, Place>> = {
     ],
     packages: [],
   },
+  'axios.ts': { folders: ['axios'], packages: [] },
   'outbox.ts': { folders: ['query', 'outbox', 'tabs', 'policy', 'lib'], packages: [] },
   'server.ts': { folders: ['server', 'lib'], packages: [] },
   'testing.ts': { folders: ['testing', 'lib'], packages: [] },

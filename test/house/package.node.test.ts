@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import * as main from 'steadfetch';
+import * as axios from 'steadfetch/axios';
 import * as outbox from 'steadfetch/outbox';
 import * as react from 'steadfetch/react';
 import * as server from 'steadfetch/server';
@@ -22,6 +23,7 @@ import buildIfStale from '../setup/dist.ts';
 const root = resolve(import.meta.dirname, '../..');
 const entries = {
   steadfetch: Object.keys(main).toSorted(),
+  'steadfetch/axios': Object.keys(axios).toSorted(),
   'steadfetch/outbox': Object.keys(outbox).toSorted(),
   'steadfetch/react': Object.keys(react).toSorted(),
   'steadfetch/server': Object.keys(server).toSorted(),

@@ -1,0 +1,2 @@
+export { steadyAdapter } from './axios/adapter.ts';
+export type { AxiosStaticLike, SteadyAxiosAdapter } from './axios/adapter.ts';

@@ -1,0 +1,8 @@
+import { gql, type TypedDocumentNode } from '@apollo/client';
+
+/** What GraphQL Code Generator makes of a query. */
+export const Products: TypedDocumentNode<{ products: string[] }> = gql`
+  {
+    products
+  }
+`;

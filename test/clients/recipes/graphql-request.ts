@@ -1,0 +1,10 @@
+import { GraphQLClient } from 'graphql-request';
+import { steady } from './steady.ts';
+
+const api = new GraphQLClient('https://api.example/graphql', { fetch: steady.rawFetch });
+
+export async function load(signal: AbortSignal): Promise<string[]> {
+  const document = '{ products }';
+  const { products } = await api.request<{ products: string[] }>({ document, signal });
+  return products;
+}

@@ -1,0 +1,6 @@
+/** What openapi-typescript makes of an API's description. */
+export interface paths {
+  '/products': {
+    get: { responses: { 200: { content: { 'application/json': string[] } } } };
+  };
+}

@@ -1,0 +1,6 @@
+import { initTRPC } from '@trpc/server';
+
+const { procedure, router } = initTRPC.create();
+const appRouter = router({ products: procedure.query(() => ['kite']) });
+
+export type AppRouter = typeof appRouter;

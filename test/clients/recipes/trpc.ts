@@ -1,0 +1,9 @@
+import { createTRPCClient, httpLink } from '@trpc/client';
+import type { AppRouter } from './trpc-router.ts';
+import { steady } from './steady.ts';
+
+const link = httpLink({ url: 'https://api.example/trpc', fetch: steady.rawFetch });
+const api = createTRPCClient<AppRouter>({ links: [link] });
+
+export const load = (signal: AbortSignal): Promise<string[]> =>
+  api.products.query(undefined, { signal });

@@ -1,0 +1,16 @@
+import { Client, fetchExchange } from '@urql/core';
+import { Products } from './documents.ts';
+import { steady } from './steady.ts';
+
+const api = new Client({
+  url: 'https://api.example/graphql',
+  exchanges: [fetchExchange],
+  fetch: steady.rawFetch,
+  preferGetMethod: true,
+});
+
+export async function load(): Promise<string[]> {
+  const { data, error } = await api.query(Products, {});
+  if (!data) throw error ?? new Error('No products.');
+  return data.products;
+}
