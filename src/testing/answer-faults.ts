@@ -18,7 +18,8 @@ export interface ErrorAnswerInit {
 }
 
 /**
- * Answers the first requests with an error status, and lets the later ones through.
+ * Answers the first requests with an error status, and lets the later ones through. The answer has no
+ * reason phrase (`statusText` is empty), as over HTTP/2 (RFC 9113 §8.3.2).
  *
  * @param times - How many requests fail: a whole number from 0, or Infinity for all of them.
  * @param status - The status of the answer, from 400 to 599.
