@@ -88,7 +88,7 @@ export function idempotent<Tx>(
     const isHeld = await store.run(claim, async (tx) => {
       const answer = async (): Promise<StoredAnswer | undefined> => {
         response = await handler(copy(), { key, tx });
-        return settings.isFinal(response) ? copyAnswer(response) : undefined;
+        return (await settings.isFinal(response.clone())) ? copyAnswer(response) : undefined;
       };
       return withinLease(settings.leaseMs, answer);
     });

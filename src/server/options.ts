@@ -27,10 +27,10 @@ export interface IdempotentOptions<Tx> {
   readonly scope?: ((request: Request) => string | Promise<string>) | undefined;
   /**
    * Whether an answer is final. A final answer is stored, together with what the handler wrote. Otherwise
-   * everything is rolled back, and the next attempt runs again.
+   * everything is rolled back, and the next attempt runs again. The function gets a copy of the answer.
    * @default from 200 to 499, but not 401, 408, 425 and 429
    */
-  readonly isFinal?: ((response: Response) => boolean) | undefined;
+  readonly isFinal?: ((response: Response) => boolean | Promise<boolean>) | undefined;
   /**
    * How long a handler may take, in milliseconds. After that the request fails with an Error, what the
    * handler wrote with `tx` is rolled back, and the key is free. The claim of a process that died ends

@@ -131,6 +131,20 @@ describe.each(stores)('with %s', (_, createStore) => {
     expect(rig.ledger.orders()).toEqual(['a lamp']);
   });
 
+  test('isFinal may read the answer, and take its time: what is not final runs again', async () => {
+    const rig = createStore();
+    const isFinal = async (answer: Response) => !(await answer.text()).includes('try again');
+    const shop = createShop(
+      rig,
+      { isFinal },
+      (_order, run) => new Response(run === 1 ? 'try again' : `run ${run}`),
+    );
+    expect(await told(shop.send(post({ key })))).toBe('200 try again');
+    expect(await told(shop.send(post({ key })))).toBe('200 run 2');
+    expect(await told(shop.send(post({ key })))).toBe('200 run 2');
+    expect(rig.ledger.orders()).toEqual(['a lamp']);
+  });
+
   test('a key is forgotten after its lifetime, and not before', async () => {
     const rig = createStore();
     const shop = createShop(rig, { lifetimeMs: 60_000 });
