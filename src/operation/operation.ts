@@ -89,8 +89,6 @@ export interface LiveOperation {
   trials: number;
   /** A request of its present attempt was a trial: a probe, or let go once its origin was back. */
   isTrial: boolean;
-  /** A server has told it when to come back. */
-  wasTold: boolean;
   /** Whether a user waits for it in a visible page, as far as React Query can tell. */
   isForeground: (() => boolean) | undefined;
   /** Requests that failed and may have been done: a DELETE that finds nothing on a retry has been. */

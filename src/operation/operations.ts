@@ -111,8 +111,7 @@ export function createOperations(environment: Environment): Operations {
     failure: Failure,
     nowMs: number,
   ): Decision => {
-    let layered = policyOf(live, report);
-    if (process.env.NODE_ENV !== 'production') layered = watchShouldRetry(environment, layered);
+    const layered = policyOf(live, report);
     // A request that cannot be linked to its query is an operation of its own.
     const own = live.gate ? live : report.live;
     const { gate, sent } = own ?? {};
@@ -125,26 +124,27 @@ export function createOperations(environment: Environment): Operations {
     const isSlowByNature = failure.kind === 'timeout' && !!gate?.isItsOwnFault(endpoint);
     if (own?.isTrial && !isSlowByNature) live.trials++;
     if (own) own.isTrial = false;
-    const decision = decide(failure, view(live, report), layered, {
-      nowMs,
-      random,
-      isOverBudget,
-    });
-    // What this request itself may have done is weighed already; that of another client was never
+    // What this request itself may have done is an input already; that of another client was never
     // counted, nor is one that is thrown once more.
     const isCounted = report.keyed === false && !report.decision && !isRepeatable(report);
     if (isCounted && failure.processed !== 'no') live.unkeyed--;
-    if (live.intent && live.unkeyed > 0 && decision.kind === 'retry')
-      return { kind: 'stop', reason: 'not-idempotent', retryAt: undefined };
-    const askedMs = failure.kind === 'http' ? failure.retryAfterMs : undefined;
-    const wasTold = (live.wasTold = askedMs !== undefined);
-    if (decision.kind === 'stop' || !gate || !sent) return decision;
-    // All that waits at the admission goes when that lets it go: this is when.
-    const toldMs = Math.ceil(gate.limitedUntil(sent.limitScope) - nowMs);
-    if (wasTold && toldMs >= askedMs)
-      return waitFor(decision, Math.max(decision.backoffMs, toldMs), nowMs);
-    return !wasTold && gate.isDown(endpoint) ? waitFor(decision, 0, nowMs) : decision;
+    return decide(failure, view(live, report), layered, {
+      nowMs,
+      random,
+      isOverBudget,
+      isUnrepeatable: !!live.intent && live.unkeyed > 0,
+      isDown: !!gate?.isDown(endpoint),
+      limitedMs: gate && sent ? Math.ceil(gate.limitedUntil(sent.limitScope) - nowMs) : 0,
+      onMistake: process.env.NODE_ENV === 'production' ? undefined : warnOfShouldRetry,
+    });
   };
+
+  const warnOfShouldRetry = (what: string): void =>
+    warn(
+      environment,
+      `shouldRetry ${what}`,
+      `shouldRetry ${what}; the status table decides. It must be synchronous and return true, false or undefined.`,
+    );
 
   // For the synchronous part only: after an await, the signal is the link.
   const makeCurrent = (live: LiveOperation | undefined): LiveOperation | undefined => {
@@ -181,7 +181,6 @@ export function createOperations(environment: Environment): Operations {
       askedAt: clock.now(),
       trials: 0,
       isTrial: false,
-      wasTold: false,
       isForeground: undefined,
       isUnproven: undefined,
       mayBeOffline: undefined,
@@ -263,9 +262,6 @@ export function createOperations(environment: Environment): Operations {
   return operations;
 }
 
-const waitFor = (decision: Decision, delayMs: number, nowMs: number): Decision =>
-  ({ ...decision, delayMs, retryAt: nowMs + delayMs }) as Decision;
-
 /** What is known of an error that an attempt has ended in: by itself, or by the request that it was made of. */
 function reportWithin(live: LiveOperation, error: unknown, nowMs: number): FailureReport {
   const own = reportOf(error, nowMs);
@@ -332,31 +328,4 @@ function endOf(live: LiveOperation, error: unknown, report: FailureReport): Fail
     // Frozen, or a proxy of somebody else's: it says what it says.
   }
   return outcome;
-}
-
-/** For development: tells when `shouldRetry` throws or returns something that is no answer. */
-function watchShouldRetry(instance: object, policy: Policy): Policy {
-  const { shouldRetry } = policy;
-  if (!shouldRetry) return policy;
-  return {
-    ...policy,
-    shouldRetry(failure, operation) {
-      let answer: unknown;
-      try {
-        answer = shouldRetry(failure, operation);
-      } catch (error) {
-        warn(instance, 'throws', `shouldRetry threw ${String(error)}; the status table decides.`);
-      }
-      if (typeof answer === 'boolean') return answer;
-      if (answer !== undefined) {
-        warn(
-          instance,
-          'answer',
-          `shouldRetry returned ${answer instanceof Promise ? 'a promise' : typeof answer}; the status ` +
-            `table decides. It must be synchronous and return true, false or undefined.`,
-        );
-      }
-      return undefined;
-    },
-  };
 }

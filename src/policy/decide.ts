@@ -60,6 +60,14 @@ export interface DecideContext {
   readonly random: Random;
   /** Whether the origin's retry budget is spent. @default false */
   readonly isOverBudget?: boolean;
+  /** Whether another request of the operation may have taken effect, and would do so once more. @default false */
+  readonly isUnrepeatable?: boolean;
+  /** Whether the endpoint is down: the next attempt is paused until it is tried again. @default false */
+  readonly isDown?: boolean;
+  /** How long Retry-After and rate limits keep the endpoint closed for all, in milliseconds. @default 0 */
+  readonly limitedMs?: number;
+  /** Is told in development what is wrong with an answer of `shouldRetry`. @default nobody is */
+  readonly onMistake?: ((what: string) => void) | undefined;
 }
 
 /** Retry-After is a lower bound, so jitter goes on top of it: up to a tenth. */
@@ -70,7 +78,8 @@ const retryAfterJitter = 0.1;
  * `shouldRetry` that throws or returns no boolean counts as undefined.
  *
  * The rules apply in this order: the status table (with `shouldRetry`), `maxRetries`,
- * `maxRetryAfterMs`, the retry budget, the deadline.
+ * `maxRetryAfterMs`, the retry budget, the deadline, the other requests of the operation. Then the
+ * wait: that of the endpoint where it is known, else backoff and Retry-After.
  *
  * @example
  * ```ts
@@ -82,11 +91,12 @@ export function decide(
   failure: Failure,
   operation: Operation,
   policy: Policy,
-  { nowMs, random, isOverBudget }: DecideContext,
+  context: DecideContext,
 ): Decision {
+  const { nowMs, random, isDown, limitedMs = 0 } = context;
   const retryAfterMs = failure.kind === 'http' ? failure.retryAfterMs : undefined;
   const advice = failure.kind === 'http' ? failure.shouldRetry : undefined;
-  const wanted = callShouldRetry(failure, operation, policy) ?? advice;
+  const wanted = callShouldRetry(failure, operation, policy, context) ?? advice;
   const reason = whyRetry(failure);
   const refusal = whyStop(failure, operation, reason, wanted);
   if (refusal) return stop(refusal, failure, nowMs);
@@ -96,7 +106,7 @@ export function decide(
   if (spent > policy.maxRetries) return stop('max-retries', failure, nowMs);
   if (retryAfterMs !== undefined && retryAfterMs > policy.maxRetryAfterMs)
     return stop('retry-after', failure, nowMs);
-  if (isOverBudget) return stop('over-budget', failure, nowMs);
+  if (context.isOverBudget) return stop('over-budget', failure, nowMs);
 
   const { backoff, baseMs, factor, capMs } = policy;
   const retry = Math.max(1, spent);
@@ -104,10 +114,14 @@ export function decide(
   const backoffMs = backoffDelay(growth, random);
   const leastMs =
     retryAfterMs === undefined ? 0 : Math.floor(retryAfterMs * (1 + retryAfterJitter * random()));
-  const delayMs = Math.max(backoffMs, leastMs);
-  const retryAt = nowMs + delayMs;
-  if (retryAt > operation.startedAt + operation.pausedMs + policy.deadlineMs)
+  let delayMs = Math.max(backoffMs, leastMs);
+  if (nowMs + delayMs > operation.startedAt + operation.pausedMs + policy.deadlineMs)
     return stop('deadline', failure, nowMs);
+  if (context.isUnrepeatable) return stop('not-idempotent', failure, nowMs);
+  // All that is paused at the admission goes when that lets it go: no wait of its own comes before.
+  if (retryAfterMs === undefined) delayMs = isDown ? 0 : delayMs;
+  else if (limitedMs >= retryAfterMs) delayMs = Math.max(backoffMs, limitedMs);
+  const retryAt = nowMs + delayMs;
   return { kind: 'retry', reason: reason ?? 'should-retry', delayMs, backoffMs, retryAt };
 }
 
@@ -124,15 +138,20 @@ function stop(reason: StopReason, failure: Failure, nowMs: number): Decision {
 function callShouldRetry(
   failure: Failure,
   operation: Operation,
-  policy: Policy,
+  { shouldRetry }: Policy,
+  { onMistake }: DecideContext,
 ): boolean | undefined {
   if (failure.kind === 'aborted') return undefined;
+  let answer: unknown;
   try {
-    const answer: unknown = policy.shouldRetry?.(failure, operation);
-    return typeof answer === 'boolean' ? answer : undefined;
-  } catch {
-    return undefined;
+    answer = shouldRetry?.(failure, operation);
+  } catch (error) {
+    onMistake?.(`threw ${String(error)}`);
   }
+  if (typeof answer === 'boolean') return answer;
+  if (answer !== undefined)
+    onMistake?.(`returned ${answer instanceof Promise ? 'a promise' : typeof answer}`);
+  return undefined;
 }
 
 const statusReasons: Readonly<Record<number, RetryReason>> = {
