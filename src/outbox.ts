@@ -1,6 +1,6 @@
-export { createOutbox } from './query/create-outbox.ts';
-export { deliverOnSync, type WorkerOutboxConfig } from './query/deliver-on-sync.ts';
-export { outboxHandler } from './query/outbox-handler.ts';
+export { createOutbox } from './outbox/query-adapter/create-outbox.ts';
+export { deliverOnSync, type WorkerOutboxConfig } from './outbox/query-adapter/deliver-on-sync.ts';
+export { outboxHandler } from './outbox/query-adapter/outbox.ts';
 export type {
   AnyOutboxHandlers,
   DataOf,
@@ -11,7 +11,7 @@ export type {
   OutboxMutationOptions,
   QueryOutboxHandler,
   VariablesOf,
-} from './query/outbox.ts';
+} from './outbox/query-adapter/outbox.ts';
 export type { EntryState, OutboxEntry } from './outbox/entries.ts';
 export { DeadLetterError, isDeadLetterError } from './outbox/errors.ts';
 export type { OutboxContext, OutboxHandler, OutboxPolicy } from './outbox/handler.ts';

@@ -2,9 +2,9 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useMemo, useSyncExternalStore } from 'react';
 import type { OutboxEntry, OutboxFilter } from '../outbox/entries.ts';
 import type { OutboxState } from '../outbox/state.ts';
-import { outboxOf } from '../query/outbox-registry.ts';
-import { entriesView, entryView } from '../query/outbox-view.ts';
-import type { AnyOutboxHandlers, EntryOf, Outbox } from '../query/outbox.ts';
+import { outboxOf } from '../outbox/query-adapter/registry.ts';
+import { entriesView, entryView } from '../outbox/query-adapter/view.ts';
+import type { AnyOutboxHandlers, EntryOf, Outbox } from '../outbox/query-adapter/outbox.ts';
 
 /** The state of the outbox, and what a user can do with its entries. */
 export interface OutboxControls

@@ -35,20 +35,6 @@ export const folders: Readonly<Record<string, Place>> = {
   },
   outbox: {
     folders: [
-      'idempotency',
-      'fetch',
-      'operation',
-      'connectivity',
-      'origin',
-      'tabs',
-      'policy',
-      'lib',
-    ],
-    packages: [],
-  },
-  query: {
-    folders: [
-      'outbox',
       'react-query',
       'idempotency',
       'fetch',
@@ -63,7 +49,6 @@ export const folders: Readonly<Record<string, Place>> = {
   },
   react: {
     folders: [
-      'query',
       'outbox',
       'form',
       'react-query',
@@ -115,7 +100,7 @@ const entries: Readonly<Record<string, Place>> = {
     packages: [],
   },
   'axios.ts': { folders: ['axios'], packages: [] },
-  'outbox.ts': { folders: ['query', 'outbox', 'tabs', 'policy', 'lib'], packages: [] },
+  'outbox.ts': { folders: ['outbox', 'tabs', 'policy', 'lib'], packages: [] },
   'server.ts': { folders: ['server', 'lib'], packages: [] },
   'testing.ts': { folders: ['testing', 'lib'], packages: [] },
 };

@@ -103,12 +103,12 @@ describe('the rules see', () => {
   test('a package that the place has no business with', () => {
     expect(
       house({
-        'src/query/a.ts': `import { QueryClient } from '@tanstack/react-query'; import 'react';`,
+        'src/form/a.ts': `import { QueryClient } from '@tanstack/react-query'; import 'react';`,
         'src/react/b.ts': `import 'react/jsx-runtime'; import 'node:fs';`,
         'src/testing/c.ts': `import 'msw/browser'; import 'vitest';`,
       }),
     ).toEqual([
-      'src/query/a.ts imports react: not a package for this place',
+      'src/form/a.ts imports react: not a package for this place',
       'src/react/b.ts imports node:fs: not a package for this place',
       'src/testing/c.ts imports vitest: not a package for this place',
     ]);

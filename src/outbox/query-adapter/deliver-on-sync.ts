@@ -1,4 +1,4 @@
-import { databaseName, syncTag } from '../outbox/background-sync.ts';
+import { databaseName, syncTag } from '../background-sync.ts';
 import { createOutbox, drainOutbox } from './create-outbox.ts';
 import { type AnyOutboxHandlers, defaultName, type OutboxConfig } from './outbox.ts';
 

@@ -1,16 +1,16 @@
 import type { MutationFunction, MutationFunctionContext } from '@tanstack/react-query';
-import type { LiveOperation } from '../fetch/live-operation.ts';
-import type { OutboxCore } from '../outbox/outbox-core.ts';
-import type { Progress } from '../outbox/submissions.ts';
-import type { Clock } from '../lib/clock.ts';
-import { createIdempotencyKey } from '../idempotency/key.ts';
-import type { PolicyOptions } from '../policy/options.ts';
+import type { LiveOperation } from '../../fetch/live-operation.ts';
+import { createIdempotencyKey } from '../../idempotency/key.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { PolicyOptions } from '../../policy/options.ts';
 import {
   define,
   type MutationDefinition,
   type MutationExtras,
-} from '../react-query/mutation/definition.ts';
-import { executionOf, showRun } from '../react-query/mutation/execution.ts';
+} from '../../react-query/mutation/definition.ts';
+import { executionOf, showRun } from '../../react-query/mutation/execution.ts';
+import type { OutboxCore } from '../outbox-core.ts';
+import type { Progress } from '../submissions.ts';
 
 /** What the mutationFn of a handler is made of. */
 interface Basics {

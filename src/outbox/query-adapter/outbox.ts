@@ -1,11 +1,11 @@
 import type { QueryClient, QueryKey, UseMutationOptions } from '@tanstack/react-query';
-import type { OutboxEntry, OutboxFilter } from '../outbox/entries.ts';
-import type { OutboxContext, OutboxHandler } from '../outbox/handler.ts';
-import type { OutboxState } from '../outbox/state.ts';
-import type { OutboxCipher } from '../outbox/codec.ts';
-import type { TabPorts } from '../tabs/lock.ts';
-import type { Readable } from '../lib/store.ts';
-import type { Steadfetch } from '../react-query/steadfetch.ts';
+import type { Readable } from '../../lib/store.ts';
+import type { Steadfetch } from '../../react-query/steadfetch.ts';
+import type { TabPorts } from '../../tabs/lock.ts';
+import type { OutboxCipher } from '../codec.ts';
+import type { OutboxEntry, OutboxFilter } from '../entries.ts';
+import type { OutboxContext, OutboxHandler } from '../handler.ts';
+import type { OutboxState } from '../state.ts';
 
 /** What a handler is told of an entry that was delivered. */
 export interface DeliveredEntry<TVariables, TData> {
@@ -189,4 +189,26 @@ export interface Outbox<
    * submitted is still kept. A clear that is under way is done.
    */
   readonly dispose: () => void;
+}
+
+/**
+ * Gives a handler back as it is, with all its types from its mutationFn: `scope`, `migrate` and
+ * `onDelivered` need none of their own. The mutationFn comes first, because TypeScript reads from the
+ * top.
+ *
+ * @example
+ * ```ts
+ * const placeOrder = outboxHandler({
+ *   mutationFn: (order: { sku: string }, { json }) =>
+ *     json<{ id: string }>('/api/orders', { json: order }),
+ *   scope: (order) => order.sku,
+ *   onDelivered: ({ client, data }) => client.setQueryData(['orders', data.id], data),
+ * });
+ * const outbox = createOutbox({ steady, queryClient, handlers: { placeOrder } });
+ * ```
+ */
+export function outboxHandler<TVariables = void, TData = unknown>(
+  handler: QueryOutboxHandler<TVariables, TData>,
+): QueryOutboxHandler<TVariables, TData> {
+  return handler;
 }

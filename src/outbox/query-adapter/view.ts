@@ -1,6 +1,6 @@
 import { hashKey } from '@tanstack/react-query';
-import type { OutboxEntry, OutboxFilter } from '../outbox/entries.ts';
-import { createStore, type Readable } from '../lib/store.ts';
+import { createStore, type Readable } from '../../lib/store.ts';
+import type { OutboxEntry, OutboxFilter } from '../entries.ts';
 import type { Outbox } from './outbox.ts';
 
 /** The entries that were asked for; undefined until they are known. */

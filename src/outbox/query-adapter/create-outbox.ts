@@ -1,11 +1,13 @@
-import { createJson } from '../fetch/json.ts';
-import { databaseName, prepareSync } from '../outbox/background-sync.ts';
-import { browserPorts } from '../tabs/lock.ts';
-import { defineHandlers } from '../outbox/handler.ts';
-import { openIndexedDb } from '../outbox/store/indexeddb.ts';
-import { createOutboxCore } from '../outbox/outbox.ts';
-import type { Delivered } from '../outbox/outbox-core.ts';
-import { reject } from '../lib/check.ts';
+import { createJson } from '../../fetch/json.ts';
+import { reject } from '../../lib/check.ts';
+import { instanceBehind } from '../../react-query/instance.ts';
+import { browserPorts } from '../../tabs/lock.ts';
+import { databaseName, prepareSync } from '../background-sync.ts';
+import { defineHandlers } from '../handler.ts';
+import type { Delivered } from '../outbox-core.ts';
+import { createOutboxCore } from '../outbox.ts';
+import { openIndexedDb } from '../store/indexeddb.ts';
+import { createOutboxMutation } from './mutation.ts';
 import {
   type AnyOutboxHandlers,
   defaultName,
@@ -13,9 +15,7 @@ import {
   type OutboxConfig,
   type OutboxMutationOptions,
 } from './outbox.ts';
-import { createOutboxMutation } from './outbox-mutation.ts';
-import { registerOutbox } from './outbox-registry.ts';
-import { instanceBehind } from '../react-query/instance.ts';
+import { registerOutbox } from './registry.ts';
 
 const drains = new WeakMap<object, () => Promise<boolean>>();
 
