@@ -80,7 +80,11 @@ const patient = {
   priority: 'user-visible',
 } as const satisfies PolicyOptions;
 
-/** @throws TypeError when a handler is not as it must be. */
+/**
+ * Decides the rest of each handler.
+ *
+ * @throws TypeError in development, when one is not as it must be.
+ */
 export function defineHandlers(
   handlers: OutboxHandlers,
   base: Policy,
@@ -93,6 +97,20 @@ export function defineHandlers(
 function define(name: string, given: object, base: Policy): HandlerDefinition {
   const operation = `createOutbox: handlers.${name}`;
   const handler = given as OutboxHandler<unknown>;
+  if (process.env.NODE_ENV !== 'production') check(operation, handler);
+  const { version = 1, maxAttempts = Infinity, maxAgeMs = Infinity, policy } = handler;
+  const own = { ...patient, ...policy, maxRetries: maxAttempts - 1, deadlineMs: Infinity };
+  return {
+    handler,
+    version,
+    maxAttempts,
+    maxAgeMs,
+    own,
+    policy: definePolicy(operation, base, own),
+  };
+}
+
+function check(operation: string, handler: OutboxHandler<unknown>): void {
   const { mutationFn, version = 1, maxAttempts = Infinity, maxAgeMs = Infinity } = handler;
   if (typeof mutationFn !== 'function')
     reject(operation, 'mutationFn', mutationFn, 'a function that sends it');
@@ -116,13 +134,4 @@ function define(name: string, given: object, base: Policy): HandlerDefinition {
         'left out: an entry is sent until it arrives, or until maxAttempts or maxAgeMs of its handler',
       );
   }
-  const own = { ...patient, ...policy, maxRetries: maxAttempts - 1, deadlineMs: Infinity };
-  return {
-    handler,
-    version,
-    maxAttempts,
-    maxAgeMs,
-    own,
-    policy: definePolicy(operation, base, own),
-  };
 }
