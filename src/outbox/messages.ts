@@ -82,15 +82,15 @@ export type Listeners = {
   readonly [K in Message['kind']]: (message: Extract<Message, { readonly kind: K }>) => void;
 };
 
-/** The line to the other tabs of an outbox. */
-export interface Line {
+/** The other tabs of an outbox. */
+export interface OtherTabs {
   /** Whether the other tabs can be told anything. */
   readonly isOpen: boolean;
   readonly post: (message: Message) => void;
   readonly close: () => void;
 }
 
-export function openLine(ports: TabPorts, name: string, listeners: Listeners): Line {
+export function joinTabs(ports: TabPorts, name: string, listeners: Listeners): OtherTabs {
   let isOver = false;
   const channel = ports.open(`steadfetch outbox ${name}`, (posted) => {
     const message = read(posted);

@@ -9,7 +9,7 @@ import { createEngine, type Engine } from './engine.ts';
 import { disposedOf, leftBehind } from './errors.ts';
 import { createPauses } from './pauses.ts';
 import { createEnqueuer } from './enqueue.ts';
-import { openLine } from './messages.ts';
+import { joinTabs } from './messages.ts';
 import type { Delivered, OutboxCore, OutboxCoreContext } from './outbox-core.ts';
 import { createDisplay } from './state.ts';
 import {
@@ -25,7 +25,7 @@ import { createStorage } from './storage.ts';
 import type { Settled } from './store/row-store.ts';
 import { createSweeper, watchPage, watchSuccesses } from './upkeep.ts';
 
-/** Without a line to the other tabs. */
+/** Where no tab can tell another anything. */
 const pollMs = 5000;
 
 /** Puts an outbox together: what becomes of a row is told here, to this tab and to the others. */
@@ -45,16 +45,16 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   };
   const onChange = (): void => {
     display.refresh();
-    line.post({ kind: 'changed' });
+    others.post({ kind: 'changed' });
   };
   const onDue = (row: Row, isUrged = false): void => {
     const { liveOwner, seq } = row;
     for (const { worker } of storage.engines()) worker.add(row, isUrged);
-    if (liveOwner !== undefined) line.post({ kind: 'due', owner: liveOwner, seq, isUrged });
+    if (liveOwner !== undefined) others.post({ kind: 'due', owner: liveOwner, seq, isUrged });
   };
 
   const mark = createClearMark(context.name);
-  const pauses = createPauses((message) => line.post(message));
+  const pauses = createPauses((message) => others.post(message));
   const display = createDisplay(clock, () => storage.engines(), pauses);
   const storage = createStorage({
     ...context,
@@ -74,7 +74,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
         onEnd,
         onStart: onChange,
         onTurn: onDue,
-        onOwn: () => line.post({ kind: 'owner' }),
+        onOwn: () => others.post({ kind: 'owner' }),
         onError,
       }),
     onOpen: (engine) => resume(engine),
@@ -93,7 +93,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     submissions,
     storage,
     mark,
-    (token) => line.post({ kind: 'cleared', token }),
+    (token) => others.post({ kind: 'cleared', token }),
     onChange,
   );
   /** What another tab cannot deliver, this one perhaps can: it is of another version of the app. */
@@ -102,7 +102,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     const isRedriven = engine && (await redrive.hear(engine, id).catch(engine.onError));
     if (!isRedriven) await settle(id);
   };
-  const line = openLine(ports, context.name, {
+  const others = joinTabs(ports, context.name, {
     changed: display.refresh,
     owner() {
       const engine = storage.durable();
@@ -138,14 +138,14 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       const { data, variables } = ended;
       submissions.resolve(id, data);
       onDelivered({ idempotencyKey: id, handler, variables, data });
-      line.post({ kind: 'done', id, handler, variables, data });
+      others.post({ kind: 'done', id, handler, variables, data });
       if (settled.row) sweeper.plan();
     } else if (ended.kind === 'dead' && settled.row) {
       redrive.giveUp(id);
       submissions.reject(id, toDeadLetter(settled.row, ended.error));
-      line.post({ kind: 'ended', id });
+      others.post({ kind: 'ended', id });
     } else if (ended.kind === 'too-new') {
-      line.post({ kind: 'ended', id });
+      others.post({ kind: 'ended', id });
     } else if (ended.kind === 'again' && settled.row) {
       const retryAt = settled.row.nextRetryAt;
       tellProgress(submissions, row, { ...ended, live: undefined, retryAt });
@@ -163,12 +163,12 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     onDue,
     onRename(id, row) {
       submissions.rename(id, row.id, row);
-      line.post({ kind: 'renamed', id, next: row.id });
+      others.post({ kind: 'renamed', id, next: row.id });
     },
     onDiscard(row, error) {
       const isInDoubt = row.isInDoubt || row.state === 'sending' || row.state === 'done';
       forget.one(row.id, { ...row, isInDoubt }, error);
-      line.post({ kind: 'discarded', id: row.id, isInDoubt });
+      others.post({ kind: 'discarded', id: row.id, isInDoubt });
     },
     onChange,
   });
@@ -207,7 +207,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     for (const { worker } of storage.engines()) worker.wake(origin);
   };
   const unwatchSuccesses = watchSuccesses(context.sender.emitter, clock, wake, (origin) => {
-    if (display.getState().waiting > 0) line.post({ kind: 'up', origin });
+    if (display.getState().waiting > 0) others.post({ kind: 'up', origin });
   });
   let timer: unknown;
   /** Where no tab can tell another anything, each looks for itself. */
@@ -221,7 +221,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     }, pollMs);
     clock.unref?.(timer);
   };
-  if (!line.isOpen) poll();
+  if (!others.isOpen) poll();
   const unwatch = watchPage(ports, storage, onLeft, (wasAway) => {
     if (wasAway) {
       void settleAll();
@@ -241,8 +241,8 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     await enqueuer.turn();
     storage.dispose();
     // Whoever has not heard of its entries yet looks for them.
-    line.post({ kind: 'owner' });
-    line.close();
+    others.post({ kind: 'owner' });
+    others.close();
     leave(() => true);
   };
 

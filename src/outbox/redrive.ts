@@ -43,9 +43,9 @@ export function createRedrive(
       const redriveAll = async (load: Parameters<typeof pagesOf>[0]): Promise<void> => {
         for await (const { id } of pagesOf(load)) await redrive(engine, id);
       };
-      await redriveAll(store.tooNew);
+      await redriveAll((after, count) => store.list('newer-version', after, count, 'waitsFor'));
       for (const reason of redrivable)
-        await redriveAll((after, count) => store.dead(reason, after, count));
+        await redriveAll((after, count) => store.list(reason, after, count, 'deadReason'));
     },
   };
 }

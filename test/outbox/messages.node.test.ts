@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openLine, type Listeners, type Message, read, write } from '../../src/outbox/messages.ts';
+import { joinTabs, type Listeners, type Message, read, write } from '../../src/outbox/messages.ts';
 
 const messages: readonly Message[] = [
   { kind: 'owner' },
@@ -79,8 +79,8 @@ test('what is done is told without its data where those cannot be posted', () =>
     lock: undefined,
     watch: () => () => {},
   };
-  const line = openLine(ports, 'db', listen().listeners);
-  line.post({ kind: 'done', id: '1', handler: 'order', variables: 1, data: () => {} });
+  const others = joinTabs(ports, 'db', listen().listeners);
+  others.post({ kind: 'done', id: '1', handler: 'order', variables: 1, data: () => {} });
   expect(posted).toEqual([{ kind: 'done', id: '1', handler: 'order', version: 1 }]);
 });
 
@@ -98,14 +98,14 @@ test('a line that is broken or closed disturbs nobody', () => {
     watch: () => () => {},
   };
   const { listeners, heard } = listen();
-  const line = openLine(ports, 'db', listeners);
-  line.post({ kind: 'owner' });
-  line.post({ kind: 'done', id: '1', handler: 'order', data: 1 });
+  const others = joinTabs(ports, 'db', listeners);
+  others.post({ kind: 'owner' });
+  others.post({ kind: 'done', id: '1', handler: 'order', data: 1 });
   receive(write({ kind: 'ended', id: '1' }));
   receive({ kind: 'ended', version: 1 });
   expect(heard).toEqual([{ kind: 'changed' }, { kind: 'ended', id: '1', version: 1 }]);
-  line.close();
+  others.close();
   receive(write({ kind: 'ended', id: '1' }));
-  line.post({ kind: 'owner' });
+  others.post({ kind: 'owner' });
   expect(heard).toHaveLength(2);
 });

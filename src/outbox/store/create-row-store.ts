@@ -144,7 +144,7 @@ export function createRowStore(
       }),
     isBlocked: async (scope) => !!(await read((tx) => headOf(tx, scope))),
     find: (id) => read((tx) => rowById(tx, id)),
-    list: (state, from, limit) => read((tx) => tx.page('state', state, from, limit)),
+    list: (key, from, limit, index = 'state') => read((tx) => tx.page(index, key, from, limit)),
     count: (nowMs, pauses) => read((tx) => countAll(tx, nowMs, pauses)),
     revive: (id, fence, nowMs, change, leaseUntil) =>
       write('strict', async (tx) => {
@@ -161,8 +161,6 @@ export function createRowStore(
         if (!(await isOurs(tx, fence, leaseUntil))) return undefined;
         return resurrect(tx, row, fence.owner, nowMs);
       }),
-    tooNew: (from, limit) => read((tx) => tx.page('waitsFor', 'newer-version', from, limit)),
-    dead: (reason, from, limit) => read((tx) => tx.page('deadReason', reason, from, limit)),
     discard: (id, nowMs) =>
       write('strict', async (tx) => {
         const row = await rowById(tx, id);

@@ -141,10 +141,12 @@ export interface RowStore {
   /** Whether a row of the scope is not over, and holds those behind it up. */
   readonly isBlocked: (scope: string) => Promise<boolean>;
   readonly find: (id: string) => Promise<Row | undefined>;
+  /** Rows in the order of their places, after one of them: all, or those with this key of an index. */
   readonly list: (
-    state: RowState | undefined,
+    key: RowState | DeadReason | 'newer-version' | undefined,
     after: number,
     limit: number,
+    index?: 'state' | 'deadReason' | 'waitsFor',
   ) => Promise<readonly Row[]>;
   readonly count: (nowMs: number, pauses: PausedRows) => Promise<Counts>;
   /**
@@ -160,10 +162,6 @@ export interface RowStore {
     change?: (row: Row) => Row,
     leaseUntil?: number,
   ) => Promise<Row | undefined>;
-  /** Those that wait for a newer version, in the order of their places, after one of them. */
-  readonly tooNew: (after: number, limit: number) => Promise<readonly Row[]>;
-  /** Those that are dead with this reason, in the order of their places, after one of them. */
-  readonly dead: (reason: DeadReason, after: number, limit: number) => Promise<readonly Row[]>;
   /** Forgets a row, whatever it is at. @returns what it was; undefined when there is none. */
   readonly discard: (id: string, nowMs: number) => Promise<(Settled & { row: Row }) | undefined>;
   /** Who submitted it knows its result. */
