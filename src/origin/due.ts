@@ -17,10 +17,12 @@ const mostInOneTask = 50;
 
 /** Whoever waits goes when that is due, or gives up. @returns when the next one is due. */
 export function sendDue(origin: Origin, now: number, go: Go): number {
+  // First: nobody gives up who is just due as the probe.
+  sendProbes(origin, now, go);
   return Math.min(
     sendQueued(origin, now, go),
     sendExpired(origin, now, go),
-    // Last: whose pause ends next says when.
+    // And last: whose pause ends next says when.
     sendProbes(origin, now, go),
   );
 }

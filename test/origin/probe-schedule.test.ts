@@ -17,3 +17,12 @@ test('where some wait always ends soon, the last probes are five seconds apart',
     92_000, 97_000, 102_000, 107_000, 112_000, 117_000,
   ]);
 });
+
+test('who gives up just when a probe is due is sent as that probe', async () => {
+  const { ask, send, advance } = openOrigin();
+  send('a', 'outage');
+  send('a', 'outage');
+  const asked = ask('a', { maxPauseMs: 1200 });
+  await advance(1200);
+  expect(asked.story).toEqual(['1200 probe']);
+});
