@@ -5,7 +5,7 @@ import type { LiveOperation } from '../fetch/live-operation.ts';
 import { type Operations, view } from '../fetch/operations.ts';
 import { type Failure, failures } from '../policy/outcome.ts';
 import { queryStatus } from './status/query.ts';
-import type { Instance } from './instance.ts';
+import { type Instance, ownPolicy } from './instance.ts';
 import { replaceFetch } from './query/refetch.ts';
 import type { RetryControls } from './status/status.ts';
 import type { StatusStore } from './status/store.ts';
@@ -48,7 +48,7 @@ function cancelQuery(query: Query, instance: Instance): void {
   const under =
     live && live.phase !== 'ended'
       ? live
-      : operations.begin('query', { attempt: 0 }, query.queryKey);
+      : operations.begin('query', { attempt: 0, policy: ownPolicy(query.options) }, query.queryKey);
   byQuery.set(query, under);
   const error: unknown = lastError ?? cancelledError(under);
   endCancelled(operations, under, error, reportOf(error, instance.clock.now()));

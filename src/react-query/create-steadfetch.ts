@@ -17,7 +17,7 @@ import { checkNames, checkValue, isFunction } from '../lib/check.ts';
 import { checkMade, codeOf, type MadeBy } from '../lib/made-by.ts';
 import { definePolicy, type PolicyOptions, presets } from '../policy/options.ts';
 import { type ConnectivityCode, createBrowserNetwork } from './network.ts';
-import { endWithQuery } from './query/pause.ts';
+import { createLifecycle } from './query/lifecycle.ts';
 import { createFailureLedger } from './query/failure-ledger.ts';
 import { createPersister } from './query/persister.ts';
 import { register, registerSteady } from './instance.ts';
@@ -126,13 +126,10 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     page: watched?.page,
     rateLimit,
   });
-  const wake = createWake(
-    clock,
-    heart,
-    (query) => byQuery.get(query),
-    () => passage.origins.reconsider(),
+  const lifecycle = createLifecycle(byQuery, operations);
+  const wake = createWake(clock, heart, lifecycle.clients, byQuery.get, () =>
+    passage.origins.reconsider(),
   );
-  const ends = endWithQuery(byQuery, operations);
   let lastRequest = 0;
   const context = {
     ...environment,
@@ -142,7 +139,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     signals,
     ledger,
     outlive: watch?.outlive,
-    ends,
+    lifecycle,
     wake,
     byQuery,
     transport,
@@ -201,7 +198,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
       browser.dispose();
       passage.origins.dispose();
       wake.dispose();
-      ends.dispose();
+      lifecycle.dispose();
     },
   };
   registerSteady(steady, instance);

@@ -6,7 +6,7 @@ import type { Operations } from '../../fetch/operations.ts';
 import { headersLimit } from '../../fetch/time-limit.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type MadeBy, code } from '../../lib/made-by.ts';
-import { stopWatch, watchRecovery } from './refetch.ts';
+import { refetchIf, watchRecovery } from './refetch.ts';
 
 /** What a fallback of a query stands on. */
 interface FallbackSource {
@@ -75,19 +75,10 @@ async function show(
     stop();
     if (fallbackOf(query) === note) query.invalidate();
   });
-  refetchWhenBack(query, live, note);
+  // Where its endpoint is down, the real thing is fetched as soon as it is not.
+  const { count } = note;
+  watchRecovery(query, live, (one) => refetchIf(one, fallbackOf(one)?.count === count));
   return data;
-}
-
-/** Where its endpoint was down, the real thing is fetched as soon as it is not. */
-function refetchWhenBack(query: Query, live: LiveOperation, { count }: ShownFallback): void {
-  const { gate, sent } = live;
-  stopWatch(query);
-  if (!gate || !sent || !gate.isDown(sent.endpoint)) return;
-  watchRecovery(query, live, (watched) => {
-    const isShown = fallbackOf(watched)?.count === count;
-    if (isShown && watched.isActive()) void watched.fetch().catch(() => {});
-  });
 }
 
 /** The failure that a query shows a fallback for. */

@@ -13,7 +13,7 @@ import { abortedBy } from '../../fetch/call.ts';
 import type { LiveOperation, Signals } from '../../fetch/live-operation.ts';
 import type { Operations } from '../../fetch/operations.ts';
 import type { Passage } from '../../fetch/passage.ts';
-import { type Ends, showPause } from './pause.ts';
+import type { Lifecycle } from './lifecycle.ts';
 import type { Clock, Random } from '../../lib/clock.ts';
 import type { FailureLedger } from './failure-ledger.ts';
 import { warn } from '../../fetch/warn.ts';
@@ -21,7 +21,7 @@ import { codeOf } from '../../lib/made-by.ts';
 import type { FallbackCode } from './fallback.ts';
 import { isServer, instanceBehind, ownFallback, ownPolicy, instanceOfSteady } from '../instance.ts';
 import type { AnyPersister, SteadyPersister, Steadfetch } from '../steadfetch.ts';
-import { type Wake, refetchWhenBack } from './refetch.ts';
+import { refetchWhenBack } from './refetch.ts';
 
 /** What makes operations of queries. */
 export interface PersisterContext {
@@ -34,8 +34,7 @@ export interface PersisterContext {
   readonly byQuery: Slot<Query, LiveOperation>;
   readonly pauseBefore: Passage['pauseBefore'];
   readonly giveBack: Passage['giveBack'];
-  readonly wake: Wake;
-  readonly ends: Ends;
+  readonly lifecycle: Lifecycle;
 }
 
 /**
@@ -43,7 +42,7 @@ export interface PersisterContext {
  * by the error that it ends in.
  */
 export function createPersister(shared: PersisterContext, inner?: AnyPersister): SteadyPersister {
-  const { operations, signals, ledger, byQuery, ends, wake } = shared;
+  const { operations, signals, ledger, byQuery, lifecycle } = shared;
   // No async function: most of what an attempt costs is the garbage that it makes.
   const persister = <T, K extends QueryKey>(
     queryFn: QueryFunction<T, K>,
@@ -51,14 +50,13 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     query: Query,
   ): Promise<T> => {
     const { client } = context;
-    ends.watch(client);
-    wake.meet(client);
+    lifecycle.meet(client);
     const live = nextAttempt(query);
     live.mayBeOffline = isOfflineToo(query);
     // Asked at its end: `retryNow` lends it another mode for its start.
     live.isUnproven ??= () => isOfflineToo(query);
     live.isForeground ??= () => isAwaited(query);
-    live.onChange ??= () => showPause(client, query, live, shared);
+    live.onChange ??= () => lifecycle.showPause(client, query, live);
     const link = new Link(live, signals);
     const linked = new Proxy<typeof context>(context, link);
     // React Query has read that of an infinite query already.

@@ -1,161 +1,11 @@
-import type { Slot } from '../../lib/slot.ts';
-import { type Query, type QueryClient, focusManager } from '@tanstack/react-query';
+import { focusManager, type Query, type QueryClient } from '@tanstack/react-query';
 import type { LiveOperation } from '../../fetch/live-operation.ts';
 import type { Operations } from '../../fetch/operations.ts';
 import { between } from '../../lib/between.ts';
 import type { Clock, Random } from '../../lib/clock.ts';
-import { isServer } from '../instance.ts';
 import type { Heart } from '../../lib/heart.ts';
-
-interface WhenBackContext {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly operations: Operations;
-  /** The newest operation of each query. */
-  readonly byQuery: Slot<Query, LiveOperation>;
-}
-
-/** What failed in an outage is fetched again within this time after it: not all at once. */
-const spreadMs = 1000;
-
-/** What ends the watch of each query. */
-const watches = new WeakMap<Query, () => void>();
-
-/** It is gone from its cache, or fetched anew: nothing is to be fetched again for it. */
-export function stopWatch(query: Query): void {
-  watches.get(query)?.();
-  watches.delete(query);
-}
-
-/**
- * Calls `onBack` when its endpoint is up again, unless `stopWatch` has been called before. What
- * waits keeps neither the query nor what is known of its failure: its client may be dropped.
- */
-export function watchRecovery(
-  query: Query,
-  { gate, sent }: LiveOperation,
-  onBack: (query: Query) => void,
-): void {
-  stopWatch(query);
-  // On a server nobody looks, and queries go with their page.
-  if (!gate || !sent || isServer()) return;
-  const { endpoint } = sent;
-  const reference = new WeakRef(query);
-  const stop = gate.onRecovery(() => {
-    const watched = reference.deref();
-    if (watched && gate.isDown(endpoint)) return;
-    stop();
-    if (watched) onBack(watched);
-  });
-  watches.set(query, stop);
-}
-
-/**
- * A query that fails while its endpoint is down, and is still on screen at the end of the outage,
- * is fetched again then, once, as React Query does when the network is back.
- */
-export function refetchWhenBack(
-  query: Query,
-  live: LiveOperation,
-  { clock, random, operations, byQuery }: WhenBackContext,
-): void {
-  const { gate, sent } = live;
-  // Without one it has sent nothing of ours.
-  if (!gate || !sent) return;
-  stopWatch(query);
-  if (!gate.isDown(sent.endpoint)) return;
-  if (operations.policyOf(live, sent).whenBack === 'leave') return;
-  const own = new WeakRef(live);
-  const isFailed = (failed: Query): boolean =>
-    byQuery.get(failed) === own.deref() &&
-    failed.state.status === 'error' &&
-    failed.state.fetchStatus === 'idle';
-  watchRecovery(query, live, (failed) => {
-    if (!isFailed(failed)) return;
-    clock.setTimeout(
-      () => {
-        if (isFailed(failed) && failed.isActive()) void failed.fetch().catch(() => {});
-      },
-      between(random, 0, spreadMs),
-    );
-  });
-}
-
-/** After a sleep, timers that are overdue have rung by then. */
-const settleMs = 1000;
-
-/**
- * Retries what has slept past its retry. On some systems timers stand still while the machine
- * sleeps, and React Query's are not ours.
- */
-export interface Wake {
-  /** A query of this client fetches. */
-  readonly meet: (client: QueryClient) => void;
-  /** A query waits until then for its retry, by a timer of React Query's. */
-  readonly expectRetry: (retryAt: number) => void;
-  readonly dispose: () => void;
-}
-
-export function createWake(
-  clock: Clock,
-  heart: Heart,
-  operationOf: (query: Query) => LiveOperation | undefined,
-  /** The tab is seen, or hidden: another one may be waited for. */
-  onFocus: () => void = () => {},
-): Wake {
-  const clients = new Set<WeakRef<QueryClient>>();
-  const met = new WeakSet<QueryClient>();
-  let retryUntil = 0;
-  let isOwed = false;
-  let timer: unknown;
-
-  const retryOverdue = (): void => {
-    const now = clock.now();
-    // A query waits for its tab, too.
-    isOwed = !focusManager.isFocused();
-    if (isOwed) return;
-    const isOverdue = (query: Query): boolean => {
-      const { phase, decision } = operationOf(query) ?? {};
-      return phase === 'waiting' && (decision?.retryAt ?? now) < now;
-    };
-    for (const reference of clients) {
-      const filter = { fetchStatus: 'fetching', predicate: isOverdue } as const;
-      // What nobody sees is React Query's to give up.
-      for (const query of reference.deref()?.getQueryCache().findAll(filter) ?? [])
-        if (query.getObserversCount() > 0) replaceFetch(query);
-    }
-  };
-  const retrySoon = (): void => {
-    clock.clearTimeout(timer);
-    timer = clock.setTimeout(retryOverdue, settleMs);
-  };
-  const beat = heart.join(retrySoon);
-
-  // On a server nobody wakes.
-  const stop = isServer()
-    ? undefined
-    : focusManager.subscribe((isFocused) => {
-        if (isFocused && isOwed) retrySoon();
-        onFocus();
-      });
-
-  return {
-    meet(client) {
-      if (!stop || met.has(client)) return;
-      met.add(client);
-      clients.add(new WeakRef(client));
-    },
-    expectRetry(retryAt) {
-      beat((retryUntil = Math.max(retryUntil, retryAt)));
-    },
-    dispose() {
-      beat(0);
-      clock.clearTimeout(timer);
-      clients.clear();
-      stop?.();
-    },
-  };
-}
+import type { Slot } from '../../lib/slot.ts';
+import { isServer } from '../instance.ts';
 
 /**
  * Puts a new fetch in the place of the one under way, in the same turn: whoever awaits the old one
@@ -178,4 +28,143 @@ export function replaceFetch(
     })
     .catch(() => {});
   if (overrides) query.setOptions(options);
+}
+
+interface RefetchContext {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly operations: Operations;
+  /** The newest operation of each query. */
+  readonly byQuery: Slot<Query, LiveOperation>;
+}
+
+/** What failed in an outage is fetched again within this time after it: not all at once. */
+const spreadMs = 1000;
+
+/** What ends the watch of each query. */
+const watches = new WeakMap<Query, () => void>();
+
+/** It is gone from its cache, or fetched anew: nothing is to be fetched again for it. */
+export function stopWatch(query: Query): void {
+  watches.get(query)?.();
+  watches.delete(query);
+}
+
+/**
+ * Where the endpoint of a query is down, calls `onBack` when it is up again, unless `stopWatch` has been
+ * called before. What waits keeps neither the query nor what is known of its failure: its client may be
+ * dropped.
+ */
+export function watchRecovery(
+  query: Query,
+  { gate, sent }: LiveOperation,
+  onBack: (query: Query) => void,
+): void {
+  stopWatch(query);
+  // Without a gate it has sent nothing of ours. On a server nobody looks, and queries go with their page.
+  if (!gate || !sent || !gate.isDown(sent.endpoint) || isServer()) return;
+  const { endpoint } = sent;
+  const reference = new WeakRef(query);
+  const stop = gate.onRecovery(() => {
+    const watched = reference.deref();
+    if (watched && gate.isDown(endpoint)) return;
+    stop();
+    if (watched) onBack(watched);
+  });
+  watches.set(query, stop);
+}
+
+/** Fetches a query again that somebody sees, for as long as it is as it was left. */
+export function refetchIf(query: Query, isLeft: boolean): void {
+  if (isLeft && query.isActive()) void query.fetch().catch(() => {});
+}
+
+/**
+ * A query that fails while its endpoint is down, and is still on screen at the end of the outage,
+ * is fetched again then, once, as React Query does when the network is back.
+ */
+export function refetchWhenBack(
+  query: Query,
+  live: LiveOperation,
+  { clock, random, operations, byQuery }: RefetchContext,
+): void {
+  const { gate, sent } = live;
+  stopWatch(query);
+  if (!sent || !gate?.isDown(sent.endpoint)) return;
+  if (operations.policyOf(live, sent).whenBack === 'leave') return;
+  const own = new WeakRef(live);
+  const isFailed = (failed: Query): boolean =>
+    byQuery.get(failed) === own.deref() &&
+    failed.state.status === 'error' &&
+    failed.state.fetchStatus === 'idle';
+  watchRecovery(query, live, (failed) => {
+    if (!isFailed(failed)) return;
+    clock.setTimeout(() => refetchIf(failed, isFailed(failed)), between(random, 0, spreadMs));
+  });
+}
+
+/** After a sleep, timers that are overdue have rung by then. */
+const settleMs = 1000;
+
+/** Retries what has slept past its retry. */
+export interface Wake {
+  /** A query waits until then for its retry, by a timer of React Query's. */
+  readonly expectRetry: (retryAt: number) => void;
+  readonly dispose: () => void;
+}
+
+/**
+ * Retries what has slept past its retry. On some systems timers stand still while the machine
+ * sleeps, and React Query's are not ours.
+ */
+export function createWake(
+  clock: Clock,
+  heart: Heart,
+  clients: () => readonly QueryClient[],
+  operationOf: (query: Query) => LiveOperation | undefined,
+  /** The tab is seen, or hidden: another one may be waited for. */
+  onFocus: () => void,
+): Wake {
+  let retryUntil = 0;
+  let isOwed = false;
+  let timer: unknown;
+
+  const retryOverdue = (): void => {
+    const now = clock.now();
+    // A query waits for its tab, too.
+    isOwed = !focusManager.isFocused();
+    if (isOwed) return;
+    const isOverdue = (query: Query): boolean => {
+      const { phase, decision } = operationOf(query) ?? {};
+      return phase === 'waiting' && (decision?.retryAt ?? now) < now;
+    };
+    const filter = { fetchStatus: 'fetching', predicate: isOverdue } as const;
+    // What nobody sees is React Query's to give up.
+    for (const query of clients().flatMap((client) => client.getQueryCache().findAll(filter)))
+      if (query.getObserversCount() > 0) replaceFetch(query);
+  };
+  const retrySoon = (): void => {
+    clock.clearTimeout(timer);
+    timer = clock.setTimeout(retryOverdue, settleMs);
+  };
+  const beat = heart.join(retrySoon);
+
+  // On a server nobody wakes.
+  const stop = isServer()
+    ? undefined
+    : focusManager.subscribe((isFocused) => {
+        if (isFocused && isOwed) retrySoon();
+        onFocus();
+      });
+
+  return {
+    expectRetry(retryAt) {
+      beat((retryUntil = Math.max(retryUntil, retryAt)));
+    },
+    dispose() {
+      beat(0);
+      clock.clearTimeout(timer);
+      stop?.();
+    },
+  };
 }

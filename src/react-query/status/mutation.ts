@@ -7,20 +7,18 @@ import {
 } from '@tanstack/react-query';
 import { checkSpread, definitionBehind } from '../mutation/definition.ts';
 import { onRunChange, mayHaveBegun, runOf } from '../mutation/execution.ts';
-import { type StatusStore, createStatusStore, storesByClient } from './store.ts';
+import { createStatusStores, type StatusStore } from './store.ts';
 import { type FailureReport, reportOf } from '../../fetch/failure-report.ts';
 import { mayBeDone } from '../../fetch/is-in-doubt.ts';
-import type { LiveOperation } from '../../fetch/live-operation.ts';
 import {
   type RetryStatus,
   attemptsAllowed,
-  attemptsOf,
   pausedAtOnce,
   pauseReason,
   idle,
   waitOf,
 } from './status.ts';
-import type { Instance } from '../instance.ts';
+import { type Instance, instanceBehind } from '../instance.ts';
 
 /** The mutations of one `useSteadyMutation`; made by the hook. */
 export interface MutationTarget {
@@ -47,43 +45,41 @@ function idsOf({ options: { mutationKey, mutationFn } }: Mutation): string[] {
 
 /** The statuses of the mutations of a client, each by the id of its target. */
 export const mutationStatusesOf: (client: QueryClient, operation: string) => StatusStore<Mutation> =
-  /* @__PURE__ */ storesByClient((client, instance) => {
+  /* @__PURE__ */ createStatusStores((client, instance, { isIdle, refresh }) => {
     const mutations = client.getMutationCache();
-    return createStatusStore<Mutation>(instance, ({ isIdle, refresh }) => {
-      const newest = new Map<string, Mutation>();
-      const index = (): Map<string, Mutation> => {
-        newest.clear();
-        for (const mutation of mutations.getAll()) note(mutation);
-        return newest;
-      };
-      const note = (mutation: Mutation): void => {
-        for (const id of idsOf(mutation)) {
-          const known = newest.get(id);
-          if (!known || known.mutationId <= mutation.mutationId) newest.set(id, mutation);
-        }
-      };
-      const refreshMutation = (mutation: Mutation): void => idsOf(mutation).forEach(refresh);
-      return {
-        find: (id) => (isIdle() ? index() : newest).get(id),
-        read: (mutation, before) => mutationStatus(mutation, mutations, instance, before),
-        start() {
-          index();
-          return [
-            mutations.subscribe(({ type, mutation }) => {
-              if (!mutation) return;
-              if (process.env.NODE_ENV !== 'production' && type === 'added') checkSpread(mutation);
-              if (type === 'removed') index();
-              else note(mutation);
-              refreshMutation(mutation);
-            }),
-            // Of a plain one nobody knows which it is.
-            onRunChange((mutation) => (mutation ? refreshMutation(mutation) : refresh())),
-          ];
-        },
-        // That of a plain one does.
-        endsInSilence: true,
-      };
-    });
+    const newest = new Map<string, Mutation>();
+    const index = (): Map<string, Mutation> => {
+      newest.clear();
+      for (const mutation of mutations.getAll()) enter(mutation);
+      return newest;
+    };
+    const enter = (mutation: Mutation): void => {
+      for (const id of idsOf(mutation)) {
+        const known = newest.get(id);
+        if (!known || known.mutationId <= mutation.mutationId) newest.set(id, mutation);
+      }
+    };
+    const refreshMutation = (mutation: Mutation): void => idsOf(mutation).forEach(refresh);
+    return {
+      find: (id) => (isIdle() ? index() : newest).get(id),
+      read: (mutation, before) => mutationStatus(mutation, mutations, instance, before),
+      start() {
+        index();
+        return [
+          mutations.subscribe(({ type, mutation }) => {
+            if (!mutation) return;
+            if (process.env.NODE_ENV !== 'production' && type === 'added') checkSpread(mutation);
+            if (type === 'removed') index();
+            else enter(mutation);
+            refreshMutation(mutation);
+          }),
+          // Of a plain one nobody knows which it is.
+          onRunChange((mutation) => (mutation ? refreshMutation(mutation) : refresh())),
+        ];
+      },
+      // That of a plain one does.
+      endsInSilence: true,
+    };
   });
 
 /** The status of a mutation, from React Query's state, the failures it has had and, where it is ours, its loop. */
@@ -101,7 +97,10 @@ export function mutationStatus(
   const report = reportOf(lastError, instance.clock.now());
   const live = own ?? report.live;
   const { reason, retryAt } = (own ?? report).decision ?? {};
-  const maxAttempts = attemptsAllowedOf(mutation, live, own, lastError, instance);
+  const { retry, mutationFn } = mutation.options;
+  const definition = definitionBehind(mutationFn);
+  const policy = (definition ?? instanceBehind(retry))?.policy;
+  const maxAttempts = attemptsAllowed(policy, retry, lastError, live, instance);
   const common = { ...idle, maxAttempts, lastError };
   if (status === 'success') {
     // The failures are forgotten with the success; React Query forgets how many there were, too.
@@ -112,7 +111,7 @@ export function mutationStatus(
   const failed = own?.attempt ?? failureCount;
   const next = own?.attempt ?? failureCount + 1;
   if (status === 'error') {
-    const isInDoubtBefore = !!definitionBehind(mutation.options.mutationFn)?.wasSent?.();
+    const isInDoubtBefore = !!definition?.wasSent?.();
     const isUnsure = !isUnbegun(mutation, report) && mayBeDone(report, live);
     const ended = isInDoubtBefore || isUnsure ? 'unknown' : 'failed';
     return { ...common, status: ended, attempt: failed, reason, retryAt };
@@ -161,19 +160,4 @@ function isUnbegun(mutation: Mutation, { failure, method }: FailureReport): bool
     method === undefined &&
     state.error instanceof Error
   );
-}
-
-function attemptsAllowedOf(
-  { options }: Mutation,
-  live: LiveOperation | undefined,
-  own: LiveOperation | undefined,
-  lastError: unknown,
-  instance: Instance,
-): number {
-  const definition = definitionBehind(options.mutationFn);
-  if (!definition) return attemptsAllowed(options.retry, lastError, instance, live);
-  const { operations, policy } = definition;
-  // The API and the call have their say once a request of theirs has failed.
-  const said = own && operations.policyOf(own, reportOf(lastError, instance.clock.now()));
-  return attemptsOf((said ?? policy).maxRetries, own);
 }

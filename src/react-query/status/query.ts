@@ -1,5 +1,5 @@
 import type { Query, QueryClient } from '@tanstack/react-query';
-import { type StatusStore, createStatusStore, storesByClient } from './store.ts';
+import { createStatusStores, type StatusStore } from './store.ts';
 import { reportOf } from '../../fetch/failure-report.ts';
 import {
   type RetryStatus,
@@ -10,28 +10,26 @@ import {
   waitOf,
 } from './status.ts';
 import { fallbackOf } from '../query/fallback.ts';
-import type { Instance } from '../instance.ts';
+import { type Instance, instanceBehind } from '../instance.ts';
 
 /** The statuses of the queries of a client, each by its `queryHash`. */
 export const queryStatusesOf: (client: QueryClient, operation: string) => StatusStore<Query> =
-  /* @__PURE__ */ storesByClient((client, instance) =>
-    createStatusStore<Query>(instance, ({ refresh }) => {
-      const queries = client.getQueryCache();
-      return {
-        find: (hash) => queries.get(hash),
-        read: (query, before) => queryStatus(query, instance, before),
-        start: () => [
-          queries.subscribe(({ query }) => refresh(query.queryHash)),
-          // A retry starts without an event of React Query.
-          instance.emitter.subscribe(({ type, operation: { queryKey, attempt } }) => {
-            const isChange = type === 'pause:start' || type === 'pause:end';
-            if (!isChange && (type !== 'attempt:start' || attempt === 1)) return;
-            if (queryKey) refresh(client.defaultQueryOptions({ queryKey }).queryHash);
-          }),
-        ],
-      };
-    }),
-  );
+  /* @__PURE__ */ createStatusStores((client, instance, { refresh }) => {
+    const queries = client.getQueryCache();
+    return {
+      find: (hash) => queries.get(hash),
+      read: (query, before) => queryStatus(query, instance, before),
+      start: () => [
+        queries.subscribe(({ query }) => refresh(query.queryHash)),
+        // A retry starts without an event of React Query.
+        instance.emitter.subscribe(({ type, operation: { queryKey, attempt } }) => {
+          const isChange = type === 'pause:start' || type === 'pause:end';
+          if (!isChange && (type !== 'attempt:start' || attempt === 1)) return;
+          if (queryKey) refresh(client.defaultQueryOptions({ queryKey }).queryHash);
+        }),
+      ],
+    };
+  });
 
 /** The status of a query, from React Query's state and the newest operation behind it. */
 export function queryStatus(
@@ -43,7 +41,13 @@ export function queryStatus(
   if (!query) return idle;
   const { fetchStatus, status, error, fetchFailureReason, fetchFailureCount } = query.state;
   const lastFailure = fetchFailureReason ?? undefined;
-  const maxAttempts = attemptsAllowed(query.options.retry, lastFailure, instance, live);
+  const maxAttempts = attemptsAllowed(
+    instanceBehind(query.options.retry)?.policy,
+    query.options.retry,
+    lastFailure,
+    live,
+    instance,
+  );
   if (fetchStatus === 'idle') {
     if (status === 'pending') return idle;
     const { attempt = 0 } = live ?? {};

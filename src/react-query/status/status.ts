@@ -5,8 +5,8 @@ import type { StopReason } from '../../policy/decide.ts';
 import type { RetryReason } from '../../policy/operation.ts';
 import type { PauseReason } from '../../policy/outcome.ts';
 import { reportOf } from '../../fetch/failure-report.ts';
-import { layer } from '../../policy/options.ts';
-import { type Instance, instanceBehind } from '../instance.ts';
+import type { Policy } from '../../policy/options.ts';
+import type { Instance } from '../instance.ts';
 
 /**
  * Why an operation is paused before its attempt is sent: by React Query (`queued` is a mutation behind
@@ -106,23 +106,19 @@ export function keepIfSame(before: RetryStatus | undefined, now: RetryStatus): R
   return before && names.every((name) => Object.is(before[name], now[name])) ? before : now;
 }
 
-/** How many attempts React Query's `retry` option allows, as far as it can be told. */
+/** How many attempts a policy of ours allows or, without one, React Query's `retry` option. */
 export function attemptsAllowed(
+  policy: Policy | undefined,
   retry: unknown,
   lastError: unknown,
-  { clock }: Instance,
   live: LiveOperation | undefined,
+  { clock, operations }: Instance,
 ): number {
-  const policy = instanceBehind(retry)?.policy;
-  if (policy) {
-    // The API and the call have their say once a request of theirs has failed.
-    const { apiPolicy, callPolicy } = reportOf(lastError, clock.now());
-    return attemptsOf(layer(policy, apiPolicy, callPolicy).maxRetries, live);
-  }
-  return typeof retry === 'number' ? retry + 1 : retry === true ? Infinity : 1;
-}
-
-/** A trial of its origin that has failed uses up no retry: there may be one attempt more. */
-export function attemptsOf(maxRetries: number, live: LiveOperation | undefined): number {
+  if (!policy) return typeof retry === 'number' ? retry + 1 : retry === true ? Infinity : 1;
+  // The API and the call have their say once a request of theirs has failed.
+  const { maxRetries } = live
+    ? operations.policyOf(live, reportOf(lastError, clock.now()))
+    : policy;
+  // A trial of its origin that has failed uses up no retry: there may be one attempt more.
   return maxRetries + 1 + (live && maxRetries > 0 ? live.trials : 0);
 }

@@ -40,10 +40,26 @@ interface Watched {
 }
 
 /**
- * The store of a QueryClient: one subscription to a cache feeds everybody who watches a status. (A
- * subscription per component is quadratic: every event wakes everyone.)
+ * The one store of each QueryClient: one subscription to a cache feeds everybody who watches a status.
+ * (A subscription per component is quadratic: every event wakes everyone.)
+ *
+ * @throws Error when the client carries no default options of Steadfetch.
  */
-export function createStatusStore<T extends object>(
+export function createStatusStores<T extends object>(
+  open: (client: QueryClient, instance: Instance, watch: Watch) => StatusSource<T>,
+): (client: QueryClient, operation: string) => StatusStore<T> {
+  const stores = new WeakMap<QueryClient, StatusStore<T>>();
+  return (client, operation) => {
+    let store = stores.get(client);
+    if (!store) {
+      const instance = instanceOf(client, operation);
+      stores.set(client, (store = createStatusStore(instance, open.bind(null, client, instance))));
+    }
+    return store;
+  };
+}
+
+function createStatusStore<T extends object>(
   instance: Instance,
   open: (watch: Watch) => StatusSource<T>,
 ): StatusStore<T> {
@@ -119,21 +135,5 @@ export function createStatusStore<T extends object>(
         if (watched.size === 0) for (const end of stop) end();
       };
     },
-  };
-}
-
-/**
- * Finds the one store of each QueryClient, and makes it where there is none.
- *
- * @throws Error when the client carries no default options of Steadfetch.
- */
-export function storesByClient<T extends object>(
-  create: (client: QueryClient, instance: Instance) => StatusStore<T>,
-): (client: QueryClient, operation: string) => StatusStore<T> {
-  const stores = new WeakMap<QueryClient, StatusStore<T>>();
-  return (client, operation) => {
-    let store = stores.get(client);
-    if (!store) stores.set(client, (store = create(client, instanceOf(client, operation))));
-    return store;
   };
 }

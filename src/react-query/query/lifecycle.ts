@@ -1,0 +1,79 @@
+import { CancelledError, type Query, type QueryClient } from '@tanstack/react-query';
+import type { LiveOperation } from '../../fetch/live-operation.ts';
+import type { Operations } from '../../fetch/operations.ts';
+import type { Slot } from '../../lib/slot.ts';
+import { isServer } from '../instance.ts';
+import { stopWatch } from './refetch.ts';
+
+/** Keeps the operations of queries and React Query's fetches together: both are paused, and end, as one. */
+export interface Lifecycle {
+  /** A query of this client fetches. */
+  readonly meet: (client: QueryClient) => void;
+  /** The clients that were met in a page. */
+  readonly clients: () => readonly QueryClient[];
+  /** Shows React Query whether an operation is paused. */
+  readonly showPause: (client: QueryClient, query: Query, live: LiveOperation) => void;
+  readonly dispose: () => void;
+}
+
+/**
+ * Ends the operation of a query when React Query ends its fetch: also in a wait, where nothing of
+ * ours runs (`cancelQueries`, `resetQueries`, `removeQueries`, `clear`, the last component goes), and
+ * where the app's own `retry` has the last word. One subscription serves each client.
+ */
+export function createLifecycle(
+  byQuery: Slot<Query, LiveOperation>,
+  operations: Operations,
+): Lifecycle {
+  const stops = new WeakMap<QueryClient, () => void>();
+  const references = new Set<WeakRef<QueryClient>>();
+  const clients = (): QueryClient[] =>
+    [...references].map((one) => one.deref()).filter((one) => one !== undefined);
+
+  const follow = (client: QueryClient): void => {
+    if (stops.has(client)) return;
+    references.add(new WeakRef(client));
+    const stop = client.getQueryCache().subscribe((event) => {
+      const { type, query } = event;
+      const { fetchStatus } = query.state;
+      if (type === 'removed') stopWatch(query);
+      const live = byQuery.get(query);
+      if (!live || live.phase === 'ended') return;
+      // Somebody new waits for it.
+      if (type === 'observerAdded') for (const { renew } of live.pauses) renew();
+      const isLeft = type === 'observerRemoved' && live.pauses.length > 0;
+      if (isLeft && query.getObserversCount() === 0) {
+        // React Query itself drops a retry, but no fetch that is paused.
+        if (fetchStatus !== 'idle') void query.cancel({ revert: true });
+        return operations.end(live, 'cancelled');
+      }
+      if (type !== 'removed' && (type !== 'updated' || fetchStatus !== 'idle')) return;
+      const action = type === 'updated' ? event.action : undefined;
+      const isFailure = action?.type === 'error' && !(action.error instanceof CancelledError);
+      operations.end(live, isFailure ? 'failed' : 'cancelled');
+    });
+    stops.set(client, stop);
+  };
+
+  return {
+    // A server makes a client for each page, and waits for nothing.
+    meet(client) {
+      if (!isServer()) follow(client);
+    },
+    clients,
+    // As `paused`, nobody sees a spinner for minutes, and focus, reconnect and intervals leave it alone.
+    showPause(client, query, live) {
+      const isPaused = live.pauses.length > 0;
+      if (isPaused) follow(client);
+      const isIts = byQuery.get(query) === live && live.phase !== 'ended';
+      const { fetchStatus } = query.state;
+      const wanted = isPaused ? 'paused' : 'fetching';
+      if (isIts && fetchStatus !== 'idle' && fetchStatus !== wanted)
+        query.setState({ fetchStatus: wanted });
+    },
+    dispose() {
+      for (const client of clients()) stops.get(client)?.();
+      references.clear();
+    },
+  };
+}
