@@ -1,6 +1,6 @@
 import type { Clock, Random } from '../lib/clock.ts';
 import { between } from '../lib/between.ts';
-import { hasPage } from '../lib/has-page.ts';
+import { hasPage } from '../lib/page.ts';
 
 /** Whether the page stays. */
 export interface PageLife {

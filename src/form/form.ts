@@ -1,5 +1,5 @@
 import { type QueryClient, notifyManager } from '@tanstack/react-query';
-import { createFormIntents } from './submission.ts';
+import { createSubmissions } from './submission.ts';
 import { createTabStorage } from './tab-storage.ts';
 import { createFormObserver } from './send.ts';
 import { createFormPresses } from './presses.ts';
@@ -71,7 +71,7 @@ function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
 ): SafeForm<TData, TError, TVariables, TOnMutateResult> {
   type State = SafeSubmitResult<TData, TError, TVariables, TOnMutateResult>;
 
-  const intents = createFormIntents(createTabStorage(), form);
+  const submissions = createSubmissions(createTabStorage(), form);
   const statuses = mutationStatusesOf(client, 'useSafeSubmit');
   const listeners = new Set<() => void>();
   const target = { mutation: `form ${form}` };
@@ -92,7 +92,7 @@ function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
   );
   const context = {
     statuses,
-    intents,
+    submissions,
     observer,
     target,
     options: () => options,
@@ -109,8 +109,8 @@ function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
   };
   const reset: State['reset'] = ({ forgetUnknown = false } = {}) => {
     if (isBusy()) return;
-    const known = intents.read();
-    if (known && forgetUnknown) intents.remove(known.key);
+    const known = submissions.read();
+    if (known && forgetUnknown) submissions.remove(known.key);
     presses.forgetEnd();
     clear();
   };

@@ -1,6 +1,6 @@
-import { askBeforeLeaving } from '../lib/ask-before-leaving.ts';
+import { askBeforeLeaving } from '../lib/page.ts';
 import { fingerprintOf } from '../lib/fingerprint.ts';
-import { type FormIntent, planSubmission, toKept } from './submission.ts';
+import { type FormSubmission, planSubmission, toKept } from './submission.ts';
 import { type FormContext, type Ended, type Sent, createFormSend } from './send.ts';
 import type { Confirmation, SubmitResult } from './safe-submit.ts';
 
@@ -24,7 +24,7 @@ export interface FormPresses<TData, TError, TVariables> {
   /** What comes next belongs to nothing that has ended. */
   readonly forgetEnd: () => void;
   /** This submission was found not to have been done. */
-  readonly endAsNotDone: (submission: FormIntent) => void;
+  readonly endAsNotDone: (submission: FormSubmission) => void;
   /** Nothing is to be shown of them. */
   readonly clear: () => void;
 }
@@ -48,7 +48,7 @@ export function createFormPresses<TData, TError, TVariables, TOnMutateResult>(
   type End = Ended<TData, TError>;
   type Presses = FormPresses<TData, TError, TVariables>;
 
-  const { statuses, intents, options, changed } = context;
+  const { statuses, submissions, options, changed } = context;
   const { clock, wall } = statuses.instance;
   const { send, sent } = createFormSend(context);
   const reading = new Set<{ readonly variables: TVariables }>();
@@ -56,7 +56,7 @@ export function createFormPresses<TData, TError, TVariables, TOnMutateResult>(
   let confirmation: Presses['confirmation'];
   let confirmed: { readonly id: string; readonly promise: Promise<End> } | undefined;
   let current: { readonly fingerprint: string; readonly promise: Promise<End> } | undefined;
-  let notDone: FormIntent | undefined;
+  let notDone: FormSubmission | undefined;
   let last: { readonly fingerprint: string; readonly result: End; readonly at: number } | undefined;
   const echoOf = (print: string): End | undefined => {
     if (last?.fingerprint !== print) return undefined;
@@ -74,7 +74,7 @@ export function createFormPresses<TData, TError, TVariables, TOnMutateResult>(
     changed();
     const stay = askBeforeLeaving();
     try {
-      const print = await fingerprintOf(intents.secret(), variables);
+      const print = await fingerprintOf(submissions.secret(), variables);
       // Asked only now: an effect may press before the effect that gives the options.
       const payload = options()?.keepPayload ? toKept(variables) : undefined;
       // Begun before it counts as read, and not waited for.
@@ -105,7 +105,7 @@ export function createFormPresses<TData, TError, TVariables, TOnMutateResult>(
     const ended = confirmedKey === undefined ? echoOf(print) : undefined;
     if (ended) return Promise.resolve(ended);
     const nowMs = wall.now();
-    const plan = planSubmission(intents.read(), {
+    const plan = planSubmission(submissions.read(), {
       fingerprint: print,
       nowMs,
       confirmedKey,
@@ -126,9 +126,9 @@ export function createFormPresses<TData, TError, TVariables, TOnMutateResult>(
       return Promise.resolve({ status: 'needs-confirmation', ...confirmation });
     }
     notDone = undefined;
-    const intent = { ...plan.intent, payload: pressed.payload };
-    const promise = take(print, () => send(variables, intent, plan.wasSent));
-    if (confirmedKey !== undefined && intent.key !== confirmedKey)
+    const submission = { ...plan.submission, payload: pressed.payload };
+    const promise = take(print, () => send(variables, submission, plan.wasSent));
+    if (confirmedKey !== undefined && submission.key !== confirmedKey)
       confirmed = { id: confirmedKey + print, promise };
     return promise;
   };
@@ -160,7 +160,7 @@ export function createFormPresses<TData, TError, TVariables, TOnMutateResult>(
     take,
     forgetEnd,
     endAsNotDone(submission) {
-      intents.undo(submission.key);
+      submissions.undo(submission.key);
       // What was before it is asked about once more.
       notDone = submission.before ? undefined : submission;
       forgetEnd();

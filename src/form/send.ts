@@ -6,13 +6,13 @@ import {
   focusManager,
   MutationObserver,
 } from '@tanstack/react-query';
-import { type FormIntents, type FormIntent, trackIntent } from './submission.ts';
+import { type Submissions, type FormSubmission, trackSubmission } from './submission.ts';
 import { type MutationTarget, mutationStatus } from '../react-query/status/mutation.ts';
 import type { StatusStore } from '../react-query/status/store.ts';
 import type { FormOptions, SubmitResult } from './safe-submit.ts';
 import { isNotSentError } from '../fetch/errors.ts';
 import { type Intent, renewRefused } from '../fetch/intent.ts';
-import { askBeforeLeaving } from '../lib/ask-before-leaving.ts';
+import { askBeforeLeaving } from '../lib/page.ts';
 import { warn } from '../fetch/warn.ts';
 import { createIdempotencyKey } from '../idempotency/key.ts';
 import { cancelMutation } from '../react-query/controls.ts';
@@ -23,7 +23,7 @@ import type { Instance } from '../react-query/instance.ts';
 /** What the parts of one form stand on. */
 export interface FormContext<TData, TError, TVariables, TOnMutateResult> {
   readonly statuses: StatusStore<Mutation>;
-  readonly intents: FormIntents;
+  readonly submissions: Submissions;
   readonly observer: FormObserver<TData, TError, TVariables, TOnMutateResult>;
   /** Its newest submission. */
   readonly target: MutationTarget;
@@ -51,7 +51,7 @@ export interface FormSend<TData, TError, TVariables> {
   /** Sends a submission, and keeps it while its outcome is unknown. `wasSent`: it may have been done before. */
   readonly send: (
     variables: TVariables,
-    submission: FormIntent,
+    submission: FormSubmission,
     wasSent: boolean,
   ) => Promise<Ended<TData, TError>>;
   /** What this page has sent last. */
@@ -59,7 +59,7 @@ export interface FormSend<TData, TError, TVariables> {
 }
 
 export function createFormSend<TData, TError, TVariables, TOnMutateResult>({
-  intents,
+  submissions,
   observer,
   target,
   statuses,
@@ -74,13 +74,13 @@ export function createFormSend<TData, TError, TVariables, TOnMutateResult>({
       // Before anything goes out: whatever becomes of this page, the next one knows the key. An outbox
       // that keeps it sees to the keys by itself.
       const sentBy = createIdempotencyKey();
-      intents.write({ ...submission, sentBy, ...(isKept && { isRepeatable: true }) });
+      submissions.write({ ...submission, sentBy, ...(isKept && { isRepeatable: true }) });
       sent = { key, variables };
       // An outbox asks by itself, until it is on the disk.
       const stay = isKept ? undefined : askBeforeLeaving();
       // What was definitely refused goes under another key, or it would be refused for ever.
       const steps = submission.steps && renewRefused(submission.steps);
-      const intent = trackIntent(intents, { ...submission, steps }, wasSent);
+      const intent = trackSubmission(submissions, { ...submission, steps }, wasSent);
       const check = (): void => {
         if (process.env.NODE_ENV !== 'production' && !isKept && !intent.isRepeatable)
           if (!intent.isUnkeyed) warnOfNoKey(statuses, target.mutation);
@@ -88,17 +88,17 @@ export function createFormSend<TData, TError, TVariables, TOnMutateResult>({
       try {
         const data = await observer.send(variables, intent);
         check();
-        intents.remove(key);
+        submissions.remove(key);
         return { status: 'succeeded', data };
       } catch (thrown) {
         const error = thrown as TError;
         sent.error = error;
         // What this one has not done, another page of the tab may have, which has sent it since.
-        const known = intents.read();
+        const known = submissions.read();
         const isOthers = known?.key === key && known.sentBy !== sentBy;
         if (observer.hasFailed() && !isOthers) {
           // Only what may have been done is kept: the one before it, too, which may be of the same content.
-          intents.undo(key);
+          submissions.undo(key);
           if (!before) return { status: 'failed', error };
           const isSame = before.fingerprint === submission.fingerprint;
           sent = isSame ? { key: before.key, variables, error } : sentBefore;
@@ -108,7 +108,7 @@ export function createFormSend<TData, TError, TVariables, TOnMutateResult>({
         check();
         // Its API has another lifetime than when it was sent.
         if (isNotSentError(error) && error.outcome.kind === 'expired')
-          intents.update(key, { expiresAt: submission.createdAt });
+          submissions.update(key, { expiresAt: submission.createdAt });
         return { status: 'unknown', error };
       } finally {
         stay?.();

@@ -9,7 +9,7 @@ import { reject } from '../lib/check.ts';
  * A submission of a form that may have been done, as its tab keeps it, also over a reload. What has
  * succeeded or surely failed is forgotten: the next press is another submission, with another key.
  */
-export interface FormIntent extends Pick<Intent, 'key' | 'createdAt'> {
+export interface FormSubmission extends Pick<Intent, 'key' | 'createdAt'> {
   /** Of its payload. */
   readonly fingerprint: string;
   /**
@@ -26,26 +26,26 @@ export interface FormIntent extends Pick<Intent, 'key' | 'createdAt'> {
   /** The payload, where the form is to keep it. */
   readonly payload?: unknown;
   /** One that may have been done, beside which the user has allowed this one. */
-  readonly before?: FormIntent | undefined;
+  readonly before?: FormSubmission | undefined;
 }
 
 /** What is kept of one form. What this tab has stored counts: another page of it may have gone on. */
-export interface FormIntents {
+export interface Submissions {
   readonly secret: () => string;
-  readonly read: () => FormIntent | undefined;
-  readonly write: (submission: FormIntent) => void;
+  readonly read: () => FormSubmission | undefined;
+  readonly write: (submission: FormSubmission) => void;
   /** Changes the submission with this key, if it is still there. */
-  readonly update: (key: string, change: Partial<FormIntent>) => void;
+  readonly update: (key: string, change: Partial<FormSubmission>) => void;
   /** Forgets the submission with this key, if it is still there, and the one before it. */
   readonly remove: (key: string) => void;
   /** The same where it was surely not done: what is known of the one before it is known again. */
   readonly undo: (key: string) => void;
 }
 
-export function createFormIntents(storage: TabStorage, form: string): FormIntents {
+export function createSubmissions(storage: TabStorage, form: string): Submissions {
   const name = `steadfetch.form.${form}`;
-  const read = (): FormIntent | undefined => parse(storage.read(name));
-  const put = (submission: FormIntent): void => storage.write(name, JSON.stringify(submission));
+  const read = (): FormSubmission | undefined => parse(storage.read(name));
+  const put = (submission: FormSubmission): void => storage.write(name, JSON.stringify(submission));
   return {
     read,
     write(submission) {
@@ -78,16 +78,16 @@ export function createFormIntents(storage: TabStorage, form: string): FormIntent
 }
 
 /** What is in the storage may be anybody's. */
-function parse(text: string | null): FormIntent | undefined {
+function parse(text: string | null): FormSubmission | undefined {
   try {
-    const submission = JSON.parse(text ?? '') as FormIntent;
+    const submission = JSON.parse(text ?? '') as FormSubmission;
     return isWhole(submission) ? submission : undefined;
   } catch {
     return undefined;
   }
 }
 
-function isWhole({ key, createdAt, fingerprint, steps = [], before }: FormIntent): boolean {
+function isWhole({ key, createdAt, fingerprint, steps = [], before }: FormSubmission): boolean {
   return (
     !!key &&
     typeof key === 'string' &&
@@ -105,7 +105,7 @@ export type ConfirmationReason = 'edited-after-unknown' | 'key-expired' | 'no-ke
 
 /** What a press of Submit comes to. */
 export type SubmissionPlan =
-  | { readonly kind: 'send'; readonly intent: FormIntent; readonly wasSent: boolean }
+  | { readonly kind: 'send'; readonly submission: FormSubmission; readonly wasSent: boolean }
   | { readonly kind: 'ask'; readonly reason: ConfirmationReason; readonly key: string };
 
 /** What is pressed, when, and for which unknown submission the user has said that it may be sent. */
@@ -117,7 +117,7 @@ export interface Press {
    * What this page was told not to have been done, by whoever it asked. Where that was wrong, because
    * it is still on its way, the same payload under the same key is done once all the same.
    */
-  readonly notDone?: FormIntent | undefined;
+  readonly notDone?: FormSubmission | undefined;
 }
 
 /**
@@ -126,28 +126,28 @@ export interface Press {
  * alone.
  */
 export function planSubmission(
-  known: FormIntent | undefined,
+  known: FormSubmission | undefined,
   { fingerprint, nowMs, confirmedKey, notDone }: Press,
 ): SubmissionPlan {
-  const fresh = (before?: FormIntent): SubmissionPlan => ({
+  const fresh = (before?: FormSubmission): SubmissionPlan => ({
     kind: 'send',
-    intent: { key: createIdempotencyKey(), createdAt: nowMs, fingerprint, before },
+    submission: { key: createIdempotencyKey(), createdAt: nowMs, fingerprint, before },
     wasSent: false,
   });
   if (!known)
     return notDone && !whyAsk(notDone, fingerprint, nowMs)
-      ? { kind: 'send', intent: notDone, wasSent: false }
+      ? { kind: 'send', submission: notDone, wasSent: false }
       : fresh();
   const { key } = known;
   const reason = whyAsk(known, fingerprint, nowMs);
-  if (!reason) return { kind: 'send', intent: known, wasSent: true };
+  if (!reason) return { kind: 'send', submission: known, wasSent: true };
   if (confirmedKey !== key) return { kind: 'ask', reason, key };
   const { before: _, ...before } = known;
   return fresh(before);
 }
 
 function whyAsk(
-  known: FormIntent,
+  known: FormSubmission,
   fingerprint: string,
   nowMs: number,
 ): ConfirmationReason | undefined {
@@ -157,14 +157,17 @@ function whyAsk(
 }
 
 /** Whether an API that it was sent to may have forgotten its key. */
-export function isExpired({ createdAt, expiresAt = Infinity }: FormIntent, nowMs: number): boolean {
+export function isExpired(
+  { createdAt, expiresAt = Infinity }: FormSubmission,
+  nowMs: number,
+): boolean {
   return isKeyExpired(createdAt, expiresAt - createdAt, nowMs);
 }
 
 /** A submission as fetch uses it: whatever is known of its requests is stored before they go. */
-export function trackIntent(
-  intents: FormIntents,
-  { key, createdAt, steps: before = [], ...submission }: FormIntent,
+export function trackSubmission(
+  submissions: Submissions,
+  { key, createdAt, steps: before = [], ...submission }: FormSubmission,
   wasSent: boolean,
 ): Intent {
   let steps = before;
@@ -173,7 +176,7 @@ export function trackIntent(
     // One request without a key is enough.
     if (isRepeatable === next || isRepeatable === false) return;
     isRepeatable = next;
-    intents.update(key, { isRepeatable });
+    submissions.update(key, { isRepeatable });
   };
   return {
     key,
@@ -194,12 +197,12 @@ export function trackIntent(
     get past() {
       return steps;
     },
-    digest: (body) => fingerprintOf(intents.secret(), body),
+    digest: (body) => fingerprintOf(submissions.secret(), body),
     keep(step, lifetimeMs = Infinity) {
       const { body: _, attempt: __, doubts: ___, ...kept } = step;
       steps = [...steps.filter(({ id }) => id !== step.id), kept];
       expiresAt = Math.min(expiresAt, createdAt + lifetimeMs);
-      intents.update(key, { steps, ...(expiresAt < Infinity && { expiresAt }) });
+      submissions.update(key, { steps, ...(expiresAt < Infinity && { expiresAt }) });
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query';
-import { type FormIntent, isExpired } from './submission.ts';
+import { type FormSubmission, isExpired } from './submission.ts';
 import type { FormContext, Sent } from './send.ts';
 import type { FormPresses } from './presses.ts';
 import { definitionBehind } from '../react-query/mutation/definition.ts';
@@ -10,7 +10,7 @@ export function createFormUnknown<TData, TError, TVariables, TOnMutateResult>(
   client: QueryClient,
   {
     statuses,
-    intents,
+    submissions,
     observer,
     options,
     changed,
@@ -20,15 +20,15 @@ export function createFormUnknown<TData, TError, TVariables, TOnMutateResult>(
   let isResolving = false;
 
   /** What this page has sent of it. */
-  const sentOf = (known: FormIntent): Sent<TVariables, TError> | undefined => {
+  const sentOf = (known: FormSubmission): Sent<TVariables, TError> | undefined => {
     const sent = presses.sent();
     return sent?.key === known.key ? sent : undefined;
   };
-  const variablesOf = (known: FormIntent): TVariables | undefined =>
+  const variablesOf = (known: FormSubmission): TVariables | undefined =>
     (sentOf(known) ?? { variables: known.payload as TVariables | undefined }).variables;
 
   const resolve = async (): Promise<'done' | 'not-done' | 'unknown'> => {
-    const known = intents.read();
+    const known = submissions.read();
     const { resolve: ask, mutation } = options() ?? {};
     const definition = definitionBehind(client.defaultMutationOptions(mutation).mutationFn);
     const isOpen = !presses.isUnderWay() && !isResolving && known !== undefined;
@@ -46,12 +46,12 @@ export function createFormUnknown<TData, TError, TVariables, TOnMutateResult>(
     const answer = isAnswer ? said : 'unknown';
     isResolving = false;
     // In the meantime it may have been sent again, which ends in the same.
-    const now = intents.read();
+    const now = submissions.read();
     const isStillOpen = !presses.isUnderWay() && now?.key === key && now.sentBy === known.sentBy;
     if (isStillOpen && answer === 'not-done') presses.endAsNotDone(known);
     if (isStillOpen && typeof answer === 'object') {
       const data = answer.done;
-      intents.remove(key);
+      submissions.remove(key);
       presses.clear();
       await presses.take(fingerprint, async () => {
         await observer.finish(data, variables);
@@ -63,7 +63,7 @@ export function createFormUnknown<TData, TError, TVariables, TOnMutateResult>(
   };
 
   return () => {
-    const known = intents.read();
+    const known = submissions.read();
     if (presses.isUnderWay() || !known) return undefined;
     const { key, createdAt } = known;
     return {

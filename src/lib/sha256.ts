@@ -6,22 +6,11 @@ function rootsOfPrimes(count: number, root: 2 | 3): Words {
   for (let prime = 2, found = 0; found < count; prime++) {
     let divisor = 2;
     while (prime % divisor !== 0) divisor++;
-    if (divisor === prime) words[found++] = fractionOfRoot(prime, root);
+    // Exact: none of these roots is within 100 units in the last place of other 32 bits.
+    if (divisor === prime)
+      words[found++] = ((root === 2 ? Math.sqrt : Math.cbrt)(prime) % 1) * 2 ** 32;
   }
   return words;
-}
-
-/** In whole numbers: `Math.pow` is exact nowhere. */
-function fractionOfRoot(prime: number, root: 2 | 3): number {
-  const scaled = BigInt(prime) << BigInt(32 * root);
-  let low = 0n;
-  let high = 1n << 40n;
-  while (high - low > 1n) {
-    const middle = (low + high) >> 1n;
-    if (middle ** BigInt(root) <= scaled) low = middle;
-    else high = middle;
-  }
-  return Number(BigInt.asIntN(32, low));
 }
 
 let tables: { readonly start: Words; readonly rounds: Words } | undefined;

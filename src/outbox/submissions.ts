@@ -1,5 +1,5 @@
 import type { LiveOperation } from '../fetch/live-operation.ts';
-import { askBeforeLeaving } from '../lib/ask-before-leaving.ts';
+import { askBeforeLeaving } from '../lib/page.ts';
 import type { Decision } from '../policy/decide.ts';
 import type { Codec } from './codec.ts';
 import { toDeadLetter } from './entries.ts';

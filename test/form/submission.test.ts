@@ -1,5 +1,9 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { createFormIntents, type FormIntent, planSubmission } from '../../src/form/submission.ts';
+import {
+  createSubmissions,
+  type FormSubmission,
+  planSubmission,
+} from '../../src/form/submission.ts';
 import { createTabStorage, type TabStoragePort } from '../../src/form/tab-storage.ts';
 
 const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
@@ -8,10 +12,10 @@ beforeEach(() => {
   warn.mockClear();
 });
 
-const intent: FormIntent = { key: 'k1', createdAt: 5, fingerprint: 'a', isRepeatable: true };
+const intent: FormSubmission = { key: 'k1', createdAt: 5, fingerprint: 'a', isRepeatable: true };
 
 describe('an intent in the storage of the tab', () => {
-  const open = (form = 'checkout') => createFormIntents(createTabStorage(), form);
+  const open = (form = 'checkout') => createSubmissions(createTabStorage(), form);
 
   test('is known to the next page, by the name of its form', () => {
     open().write(intent);
@@ -74,7 +78,7 @@ describe('storage that does not work', () => {
   };
 
   test.each(Object.entries(broken))('%s: this page still knows', (_, port) => {
-    const intents = createFormIntents(createTabStorage(port), 'checkout');
+    const intents = createSubmissions(createTabStorage(port), 'checkout');
     intents.write(intent);
     expect(intents.read()).toEqual(intent);
     expect(intents.secret()).toBe(intents.secret());
@@ -89,7 +93,7 @@ describe('storage that does not work', () => {
       setItem: forbidden,
       removeItem: (name) => void items.delete(name),
     };
-    const intents = createFormIntents(
+    const intents = createSubmissions(
       createTabStorage(() => full),
       'checkout',
     );
@@ -109,7 +113,7 @@ describe('storage that does not work', () => {
       removeItem: (name) => void items.delete(name),
     };
     const open = () =>
-      createFormIntents(
+      createSubmissions(
         createTabStorage(() => port),
         'checkout',
       );
@@ -138,7 +142,7 @@ describe('storage that does not work', () => {
 
 describe('a press of Submit', () => {
   const press = { fingerprint: 'a', nowMs: 100 };
-  const fresh = (fingerprint: string, before?: FormIntent) => ({
+  const fresh = (fingerprint: string, before?: FormSubmission) => ({
     kind: 'send',
     intent: {
       key: expect.stringMatching(/^[\da-f-]{36}$/) as string,
@@ -157,7 +161,7 @@ describe('a press of Submit', () => {
     expect(planSubmission(intent, press)).toEqual({ kind: 'send', intent, wasSent: true });
   });
 
-  test.each<[string, Partial<FormIntent>]>([
+  test.each<[string, Partial<FormSubmission>]>([
     ['found not to have been done goes under its key, should it still be on its way', {}],
     ['its age is that of its key', { expiresAt: 100 }],
   ])('%s', (_, more) => {
@@ -166,7 +170,7 @@ describe('a press of Submit', () => {
     expect(plan).toEqual({ kind: 'send', intent: notDone, wasSent: false });
   });
 
-  test.each<[string, Partial<FormIntent>]>([
+  test.each<[string, Partial<FormSubmission>]>([
     ['another payload', { fingerprint: 'b' }],
     ['what went without a key', { isRepeatable: false }],
     ['what no request is known of', { isRepeatable: undefined }],

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { withIntent } from '../../src/react-query/mutation/definition.ts';
+import { extendMutation } from '../../src/react-query/mutation/definition.ts';
 import { createBrowser, settle, shop } from './rig.ts';
 
 const { order } = shop;
@@ -9,6 +9,14 @@ beforeEach(() => void process.on('unhandledRejection', unhandled));
 afterEach(() => {
   process.off('unhandledRejection', unhandled);
   unhandled.mockReset();
+});
+
+/** The same options, with a key that the test knows. */
+const submitAs = <O extends { readonly mutationFn?: object }>(options: O): O => ({
+  ...options,
+  mutationFn: extendMutation('a test', options.mutationFn, {
+    intentOf: () => ({ key: 'the-same-key', createdAt: 0 }),
+  }),
 });
 
 describe('a result', () => {
@@ -53,10 +61,7 @@ describe('a result', () => {
       const { openTab, server } = createBrowser();
       const { outbox, client } = openTab({ handlers: shop });
       const press = () => {
-        const options = withIntent(outbox.mutationOptions('order'), () => ({
-          key: 'the-same-key',
-          createdAt: 0,
-        }));
+        const options = submitAs(outbox.mutationOptions('order'));
         return client.getMutationCache().build(client, options).execute(1);
       };
       await settle();
@@ -75,10 +80,7 @@ describe('a result', () => {
     const { openTab, server } = createBrowser();
     const [one, other] = [openTab({ handlers: shop }), openTab({ handlers: shop })].map(
       ({ outbox, client }) => {
-        const options = withIntent(outbox.mutationOptions('order'), () => ({
-          key: 'the-same-key',
-          createdAt: 0,
-        }));
+        const options = submitAs(outbox.mutationOptions('order'));
         return client.getMutationCache().build(client, options).execute(1);
       },
     );

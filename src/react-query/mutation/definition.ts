@@ -68,19 +68,6 @@ export function requireDefinition(operation: string, mutationFn: unknown): Mutat
   return definition ?? reject(operation, 'mutationFn', mutationFn, 'that of mutationOptions');
 }
 
-/**
- * Options of `mutationOptions`, with intents that somebody else keeps: a form, or an outbox.
- *
- * @throws TypeError when their mutationFn is not ours.
- */
-export function withIntent<
-  TVariables,
-  O extends { readonly mutationFn?: MutationFunction<unknown, TVariables> },
->(options: O, intentOf: (variables: TVariables) => Intent): O {
-  const mutationFn = extendMutation('withIntent', options.mutationFn, { intentOf });
-  return { ...options, mutationFn };
-}
-
 const failures = new WeakSet<object>();
 
 /** In development: this is what a mutationFn of ours has ended in. */

@@ -9,7 +9,7 @@ import {
   watchConnectivity,
 } from 'steadfetch';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { withIntent } from '../../../src/react-query/mutation/definition.ts';
+import { extendMutation } from '../../../src/react-query/mutation/definition.ts';
 import { createHandle } from '../handle.ts';
 import { createOrderRig, type Send, sendOrder } from '../order-rig.tsx';
 import { setOnline, setVisible } from '../rig.tsx';
@@ -255,12 +255,10 @@ describe('the key', () => {
     const rig = createOrderRig();
     rig.server.plan('/orders', 503);
     const options = mutationOptions(rig.steady, { mutationKey, mutationFn: sendOrder });
-    const own = withIntent(options, ({ sku }: { sku: string }) => ({
-      key: `k-${sku}`,
-      createdAt: 5,
-    }));
-    expect(own.mutationKey).toBe(mutationKey);
-    rig.submit(own, { sku: 'kite' });
+    const mutationFn = extendMutation('a test', options.mutationFn, {
+      intentOf: ({ sku }: { sku: string }) => ({ key: `k-${sku}`, createdAt: 5 }),
+    });
+    rig.submit({ ...options, mutationFn }, { sku: 'kite' });
     rig.submit(options);
     await rig.time.advance(10_000);
     expect(rig.keys()).toEqual(['k-kite', expect.stringMatching(isUuid), 'k-kite']);
@@ -268,8 +266,8 @@ describe('the key', () => {
 
   test('no intent is given to a mutationFn that is not ours', () => {
     expect(() =>
-      withIntent({ mutationFn: async () => 1 }, () => ({ key: 'k', createdAt: 0 })),
-    ).toThrow(/^withIntent: mutationFn is .*, and must be that of mutationOptions\.$/s);
+      extendMutation('a test', async () => 1, { intentOf: () => ({ key: 'k', createdAt: 0 }) }),
+    ).toThrow(/^a test: mutationFn is .*, and must be that of mutationOptions\.$/s);
   });
 });
 
