@@ -78,12 +78,12 @@ describe('storage that does not work', () => {
   };
 
   test.each(Object.entries(broken))('%s: this page still knows', (_, port) => {
-    const intents = createSubmissions(createTabStorage(port), 'checkout');
-    intents.write(intent);
-    expect(intents.read()).toEqual(intent);
-    expect(intents.secret()).toBe(intents.secret());
-    intents.remove('k1');
-    expect(intents.read()).toBe(undefined);
+    const submissions = createSubmissions(createTabStorage(port), 'checkout');
+    submissions.write(intent);
+    expect(submissions.read()).toEqual(intent);
+    expect(submissions.secret()).toBe(submissions.secret());
+    submissions.remove('k1');
+    expect(submissions.read()).toBe(undefined);
   });
 
   test('full: what was there before does not come back', () => {
@@ -93,15 +93,15 @@ describe('storage that does not work', () => {
       setItem: forbidden,
       removeItem: (name) => void items.delete(name),
     };
-    const intents = createSubmissions(
+    const submissions = createSubmissions(
       createTabStorage(() => full),
       'checkout',
     );
-    intents.write(intent);
-    expect(intents.read()).toEqual(intent);
+    submissions.write(intent);
+    expect(submissions.read()).toEqual(intent);
     expect(items.size).toBe(0);
-    intents.remove('k1');
-    expect(intents.read()).toBe(undefined);
+    submissions.remove('k1');
+    expect(submissions.read()).toBe(undefined);
   });
 
   test('full at the second write: the next page still knows what the first has stored', () => {
@@ -117,10 +117,10 @@ describe('storage that does not work', () => {
         createTabStorage(() => port),
         'checkout',
       );
-    const intents = open();
-    intents.write(intent);
-    intents.update('k1', { expiresAt: 9 });
-    expect(intents.read()).toEqual({ ...intent, expiresAt: 9 });
+    const submissions = open();
+    submissions.write(intent);
+    submissions.update('k1', { expiresAt: 9 });
+    expect(submissions.read()).toEqual({ ...intent, expiresAt: 9 });
     expect(open().read()).toEqual(intent);
   });
 
