@@ -59,8 +59,13 @@ export type IdempotencyProfile = IdempotencyDeclaration & MadeBy<'defineIdempote
 /** What is known of the API behind some URLs. */
 export interface ApiProfile {
   /**
-   * Which requests it is about: a URL (its origin and everything below its path), a RegExp over the
-   * absolute URL, or a function of it. The first profile that matches counts.
+   * Which requests it is about. The first profile that matches a request counts, and only that one.
+   *
+   * | `match` | fits |
+   * |---|---|
+   * | a URL or a path: `'https://api.example/v1'`, `'/api'` | the same origin, and this path with everything below it: `/v1/orders`, not `/v10`. A path belongs to the page's own origin |
+   * | a RegExp | if it is found in the absolute URL |
+   * | a function of the URL | if it returns true |
    */
   readonly match: string | RegExp | ((url: URL) => boolean);
   /** What its good answers must be: see `expect` of `steady.fetch`. @default json for `steady.json`, else any */

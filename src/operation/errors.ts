@@ -6,12 +6,19 @@ import { reportOf } from './error-info.ts';
 
 /** The stable codes of {@link SteadfetchError}. */
 export type SteadfetchErrorCode =
+  /** {@link HttpError}: an answer came, and it is not 2xx. */
   | 'http'
+  /** {@link NetworkError}: no answer came, or its body broke off. Browsers do not say why. */
   | 'network'
+  /** {@link TimeoutError}: the attempt took longer than its `timeout`. */
   | 'timeout'
+  /** {@link UnexpectedContentError}: a 2xx answer came, and its content type is not what was asked for. */
   | 'unexpected-content'
+  /** {@link NotSentError}: the attempt was not sent. Its `outcome` says why, and its `cause` is the failure before it. */
   | 'not-sent'
+  /** {@link SteadfetchError}: the user pressed Cancel; or the entry of the outbox was discarded, or its outbox disposed of. */
   | 'cancelled'
+  /** `DeadLetterError`: the outbox cannot deliver the entry without a user. */
   | 'dead-letter';
 
 /** What an error is made from. */
@@ -27,7 +34,9 @@ export interface SteadfetchErrorInit {
 const brand = Symbol.for('steadfetch.error');
 
 /**
- * A failed attempt, with all that is known about it.
+ * A failed attempt, with all that is known about it. Every error of Steadfetch is one. The guards
+ * (`isHttpError(error)` and so on) also recognise errors of another realm, or of a second copy of the
+ * package. `outcomeOf(error)` gives the outcome of any error, also of one that is not Steadfetch's.
  *
  * @example
  * ```ts
@@ -36,6 +45,7 @@ const brand = Symbol.for('steadfetch.error');
  */
 export class SteadfetchError extends Error {
   override readonly name: string = 'SteadfetchError';
+  /** What kind of error it is, as text that stays the same. */
   readonly code: SteadfetchErrorCode = 'cancelled';
   /** What was being done. */
   declare readonly operation: Operation;

@@ -18,13 +18,15 @@ interface EventBase {
 }
 
 /**
- * What happens, in order. Queries and `retry` show whole operations; a plain mutation shows
- * its requests and decisions, and a lone `steady.fetch` its request.
+ * What happens, in order. Each event has its `type`, `at` (when it happened, in epoch milliseconds) and
+ * `operation`. Queries and `retry` show whole operations; a plain mutation shows its requests and
+ * decisions, and a lone `steady.fetch` its request.
  *
  * An operation that has ended is silent: what of it is still under way, a request that was
  * cancelled or superseded, ends with it and says no more.
  */
 export type SteadfetchEvent =
+  /** An operation begins. */
   | (EventBase & { readonly type: 'operation:start' })
   /** A run of the queryFn, or of the function given to `retry`, begins. */
   | (EventBase & { readonly type: 'attempt:start' })
@@ -56,6 +58,7 @@ export type SteadfetchEvent =
       readonly type: 'pause:end';
       readonly result: 'sent' | 'probe' | 'expired' | 'dropped';
     })
+  /** The run has ended; `error` is undefined if it succeeded. */
   | (EventBase & { readonly type: 'attempt:end'; readonly error: unknown })
   /** A failure was decided on. */
   | (EventBase & {
@@ -64,6 +67,7 @@ export type SteadfetchEvent =
       readonly decision: Decision;
       readonly error: unknown;
     })
+  /** The operation `succeeded`, `failed`, was `cancelled`, or was `superseded` by a newer fetch of the same query. */
   | (EventBase & { readonly type: 'operation:end'; readonly result: OperationResult });
 
 /** The event without what every event has. */

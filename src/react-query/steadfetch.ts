@@ -91,11 +91,20 @@ export type MutationPolicyOptions = Omit<PolicyOptions, 'timeout'>;
 
 /** A Steadfetch instance: usually one per app. */
 export interface Steadfetch {
+  /** One attempt, for the `queryFn` of a query, for `retry`, or for itself. */
   readonly fetch: SteadyFetch;
   /** The same for another client, such as ky or a GraphQL client: it resolves on every status. */
   readonly rawFetch: RawFetch;
+  /** The same as `fetch`, for JSON. */
   readonly json: SteadyJson;
-  /** For `new QueryClient({ defaultOptions })`. */
+  /**
+   * The options of React Query that put Steadfetch to work, for `new QueryClient({ defaultOptions })`:
+   * `retry`, `retryDelay`, `persister` and `networkMode` of queries, `retry` and `retryDelay` of
+   * mutations. Merge your own defaults with them on the level of `queries` and `mutations`.
+   *
+   * A `persister` of your own replaces ours: use `composePersister`, which contains both. With a `retry`
+   * of your own you decide whether there is a retry, and Steadfetch decides how long the wait is.
+   */
   readonly defaultOptions: {
     readonly queries: RetryPair & QueryBasics;
     readonly mutations: RetryPair;
