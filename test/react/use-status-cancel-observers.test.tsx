@@ -2,22 +2,10 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { act, screen } from '@testing-library/react';
 import { expect, test } from 'vitest';
 import { createHandle } from '../react-query/handle.ts';
-import { createRig, type Rig, setOnline } from '../react-query/rig.tsx';
-import { createProducts, watchQuery } from './watch.tsx';
+import { createRig, setOnline } from '../react-query/rig.tsx';
+import { createProducts, showProducts, watchQuery } from './watch.tsx';
 
 const queryKey = ['products'];
-
-function showProducts(rig: Rig, own: object = {}) {
-  const { Products, fetchStatuses } = createProducts(rig, own);
-  const watched = watchQuery(rig, queryKey);
-  rig.show(
-    <>
-      <watched.Watcher />
-      <Products />
-    </>,
-  );
-  return { ...watched, fetchStatuses, press: () => act(() => watched.last().cancel()) };
-}
 
 test('with no observer: after it retryNow has the policy as it was', async () => {
   const rig = createRig();
@@ -94,7 +82,7 @@ test('fetchNextPage: its error is the last one, and the pages stay', async () =>
 test('after it, a refetch that is paused before its first attempt can be cancelled, too', async () => {
   const rig = createRig();
   rig.server.plan('/products', 503);
-  const { press, last } = showProducts(rig, { refetchOnReconnect: false });
+  const { cancel: press, last } = showProducts(rig, { refetchOnReconnect: false });
   await rig.time.advance(100);
   press();
   await rig.time.settle();
@@ -113,7 +101,7 @@ test('after it, a refetch that is paused before its first attempt can be cancell
 test('after it, retryNow, a refetch and a remount fetch again, with the policy as it was', async () => {
   const rig = createRig();
   rig.server.plan('/products', 503, 503, 503, { body: 'Tea' });
-  const { press, last } = showProducts(rig);
+  const { cancel: press, last } = showProducts(rig);
   await rig.time.advance(100);
   press();
   await rig.time.advance(900);

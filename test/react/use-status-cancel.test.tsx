@@ -1,28 +1,16 @@
 import { act, screen } from '@testing-library/react';
 import { isSteadfetchError } from 'steadfetch';
 import { describe, expect, test } from 'vitest';
-import { createRig, type Rig, setOnline } from '../react-query/rig.tsx';
-import { createProducts, statusOf, watchQuery } from './watch.tsx';
+import { createRig, setOnline } from '../react-query/rig.tsx';
+import { statusOf, watchQuery, showProducts } from './watch.tsx';
 
 const queryKey = ['products'];
-
-function showProducts(rig: Rig, own: object = {}) {
-  const { Products, fetchStatuses } = createProducts(rig, own);
-  const watched = watchQuery(rig, queryKey);
-  rig.show(
-    <>
-      <watched.Watcher />
-      <Products />
-    </>,
-  );
-  return { ...watched, fetchStatuses, press: () => act(() => watched.last().cancel()) };
-}
 
 describe('in a wait', () => {
   test('without data: it fails with the last error, which says that it was cancelled', async () => {
     const rig = createRig();
     rig.server.plan('/products', 503, 503);
-    const { press, last } = showProducts(rig);
+    const { cancel: press, last } = showProducts(rig);
     await rig.time.advance(600);
     press();
     await rig.time.advance(100_000);
@@ -48,7 +36,7 @@ describe('in a wait', () => {
   test('with data: the data stays', async () => {
     const rig = createRig();
     rig.server.plan('/products', { body: 'Tea' }, 503);
-    const { press, last } = showProducts(rig);
+    const { cancel: press, last } = showProducts(rig);
     await rig.time.settle();
     act(() => void rig.client.refetchQueries({ queryKey }));
     await rig.time.advance(100);
@@ -62,7 +50,7 @@ describe('in a wait', () => {
   test('it tells its events: the decision, and the end of the operation', async () => {
     const rig = createRig();
     rig.server.plan('/products', 503);
-    const { press } = showProducts(rig);
+    const { cancel: press } = showProducts(rig);
     await rig.time.advance(100);
     rig.events.length = 0;
     press();
@@ -106,7 +94,7 @@ describe('in a wait', () => {
   test('an error that is frozen, or no object at all, is still the error that it ends with', async () => {
     for (const thrown of [Object.freeze(new Error('frozen')), 'a string'] as unknown[]) {
       const rig = createRig();
-      const { press, last } = showProducts(rig, {
+      const { cancel: press, last } = showProducts(rig, {
         // Whatever another client throws, which need not be an Error.
         queryFn: () => Promise.reject(thrown),
       });
@@ -125,7 +113,7 @@ describe('while an attempt is under way', () => {
   test('the first: the request is aborted, and the error says that it was cancelled', async () => {
     const rig = createRig();
     rig.server.plan('/products', { afterMs: 1000 });
-    const { press, last } = showProducts(rig);
+    const { cancel: press, last } = showProducts(rig);
     await rig.time.advance(100);
     press();
     await rig.time.advance(10_000);
@@ -141,7 +129,7 @@ describe('while an attempt is under way', () => {
   test('a later one: the error of the attempt before it', async () => {
     const rig = createRig();
     rig.server.plan('/products', 503, { afterMs: 1000 });
-    const { press, last } = showProducts(rig);
+    const { cancel: press, last } = showProducts(rig);
     await rig.time.advance(600);
     press();
     await rig.time.advance(10_000);
@@ -152,7 +140,7 @@ describe('while an attempt is under way', () => {
   test('with data: the data stays, and a late answer changes nothing', async () => {
     const rig = createRig();
     rig.server.plan('/products', { body: 'Tea' }, { body: 'Mate', afterMs: 1000 });
-    const { press } = showProducts(rig, { queryFn: () => rig.steady.json('/products') });
+    const { cancel: press } = showProducts(rig, { queryFn: () => rig.steady.json('/products') });
     await rig.time.settle();
     act(() => void rig.client.refetchQueries({ queryKey }));
     await rig.time.advance(100);
@@ -166,7 +154,7 @@ describe('when paused', () => {
   test('before the first attempt: it fails, without any attempt', async () => {
     const rig = createRig();
     setOnline(false);
-    const { press, last } = showProducts(rig, { refetchOnReconnect: false });
+    const { cancel: press, last } = showProducts(rig, { refetchOnReconnect: false });
     await rig.time.advance(100);
     press();
     await rig.time.settle();
@@ -180,7 +168,7 @@ describe('when paused', () => {
   test('after a failure: it fails with that failure', async () => {
     const rig = createRig();
     rig.server.plan('/products', 503);
-    const { press, last } = showProducts(rig);
+    const { cancel: press, last } = showProducts(rig);
     setOnline(false);
     await rig.time.advance(1000);
     expect(last().status).toBe('paused');
@@ -195,7 +183,7 @@ describe('when paused', () => {
 
 test('when nothing is under way it does nothing', async () => {
   const rig = createRig();
-  const { press, last } = showProducts(rig);
+  const { cancel: press, last } = showProducts(rig);
   const other = watchQuery(rig, ['other']);
   rig.show(<other.Watcher />);
   await rig.time.settle();

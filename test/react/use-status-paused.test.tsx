@@ -3,22 +3,9 @@ import { act } from '@testing-library/react';
 import { describe, expect, test } from 'vitest';
 import { createHandle } from '../react-query/handle.ts';
 import { createRig, type Rig, setOnline, setVisible } from '../react-query/rig.tsx';
-import { createProducts, statusOf, watchMutation, watchQuery } from './watch.tsx';
+import { statusOf, watchMutation, showProducts } from './watch.tsx';
 
-const queryKey = ['products'];
 const none = { retryAt: undefined, lastError: undefined };
-
-function showProducts(rig: Rig, own: object = {}) {
-  const { Products } = createProducts(rig, own);
-  const watched = watchQuery(rig, queryKey);
-  rig.show(
-    <>
-      <watched.Watcher />
-      <Products />
-    </>,
-  );
-  return watched;
-}
 
 describe('a query', () => {
   test('offline from the start is paused, before its first attempt', async () => {

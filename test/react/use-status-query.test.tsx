@@ -9,6 +9,7 @@ import {
   statusesOfFailingTwice,
   statusOf,
   watchQuery,
+  showProducts,
 } from './watch.tsx';
 
 const queryKey = ['products'];
@@ -45,14 +46,7 @@ test('every transition of a query that fails twice and then succeeds, exactly', 
 test('a query that fails for good ends as failed, with its last error and the reason', async () => {
   const rig = createRig({ policy: { maxRetries: 1 } });
   rig.server.plan('/products', 503, 502);
-  const { Products } = createProducts(rig);
-  const watched = watchQuery(rig, queryKey);
-  rig.show(
-    <>
-      <watched.Watcher />
-      <Products />
-    </>,
-  );
+  const watched = showProducts(rig);
   await rig.time.advance(10_000);
   expect(statusOf(watched.last())).toEqual({
     status: 'failed',
@@ -67,15 +61,8 @@ test('a query that fails for good ends as failed, with its last error and the re
 test('failed because the server asks for too long a wait: retryAt says when it would have us', async () => {
   const rig = createRig();
   rig.server.plan('/products', { status: 429, headers: { 'Retry-After': '3600' } });
-  const { Products } = createProducts(rig);
-  const watched = watchQuery(rig, queryKey);
   const startedAt = rig.time.now();
-  rig.show(
-    <>
-      <watched.Watcher />
-      <Products />
-    </>,
-  );
+  const watched = showProducts(rig);
   await rig.time.settle();
   expect(statusOf(watched.last())).toMatchObject({
     status: 'failed',
@@ -109,14 +96,7 @@ test('a failure that nobody waits for any more has no retryAt: no attempt is to 
 test('it renders at transitions only: neither other queries nor time wake it', async () => {
   const rig = createRig();
   rig.server.plan('/products', { status: 429, headers: { 'Retry-After': '50' } });
-  const { Products } = createProducts(rig);
-  const watched = watchQuery(rig, queryKey);
-  rig.show(
-    <>
-      <watched.Watcher />
-      <Products />
-    </>,
-  );
+  const watched = showProducts(rig);
   await rig.time.settle();
   const renders = watched.renders.length;
   for (let other = 0; other < 10; other++) {
@@ -138,14 +118,7 @@ test('data that was set by hand is succeeded without an attempt', async () => {
 test('a refetch with data is sending and waiting, too', async () => {
   const rig = createRig();
   rig.server.plan('/products', 200, { status: 503, afterMs: 10 }, { afterMs: 10 });
-  const { Products } = createProducts(rig);
-  const watched = watchQuery(rig, queryKey);
-  rig.show(
-    <>
-      <watched.Watcher />
-      <Products />
-    </>,
-  );
+  const watched = showProducts(rig);
   await rig.time.advance(1000);
   watched.story().length = 0;
   act(() => void rig.client.refetchQueries({ queryKey }));
@@ -176,14 +149,7 @@ test('a query that is reset, or removed, is idle again', async () => {
 test('a string that was thrown is the last error', async () => {
   const rig = createRig();
   const noLuck: unknown = 'no luck';
-  const { Products } = createProducts(rig, { queryFn: () => Promise.reject(noLuck) });
-  const watched = watchQuery(rig, queryKey);
-  rig.show(
-    <>
-      <watched.Watcher />
-      <Products />
-    </>,
-  );
+  const watched = showProducts(rig, { queryFn: () => Promise.reject(noLuck) });
   const startedAt = rig.time.now();
   await rig.time.settle();
   expect(statusOf(watched.last())).toMatchObject({

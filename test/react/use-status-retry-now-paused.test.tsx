@@ -1,29 +1,16 @@
 import { act, screen } from '@testing-library/react';
 import { describe, expect, test } from 'vitest';
-import { createRig, type Rig, setOnline, setVisible } from '../react-query/rig.tsx';
-import { createProducts, statusOf, watchQuery } from './watch.tsx';
+import { createRig, setOnline, setVisible } from '../react-query/rig.tsx';
+import { statusOf, watchQuery, showProducts } from './watch.tsx';
 
 const queryKey = ['products'];
-
-/** A query for /products, and a component outside it that shows its status and can act on it. */
-function showProducts(rig: Rig, own: object = {}) {
-  const { Products, fetchStatuses } = createProducts(rig, own);
-  const watched = watchQuery(rig, queryKey);
-  rig.show(
-    <>
-      <watched.Watcher />
-      <Products />
-    </>,
-  );
-  return { ...watched, fetchStatuses, press: () => act(() => watched.last().retryNow()) };
-}
 
 describe('when paused', () => {
   test('offline, before the first attempt: one real attempt, and then paused again', async () => {
     const rig = createRig();
     rig.server.plan('/products', 'network', 'network', 'network');
     setOnline(false);
-    const { press, last } = showProducts(rig);
+    const { retryNow: press, last } = showProducts(rig);
     await rig.time.advance(100);
     expect(rig.server.sent).toEqual([]);
     press();
@@ -39,7 +26,7 @@ describe('when paused', () => {
   test('while its endpoint is down: one press sends', async () => {
     const rig = createRig({ health: {} });
     rig.server.plan('/products', 503, 503, { body: 'Tea' });
-    const { press, last } = showProducts(rig);
+    const { retryNow: press, last } = showProducts(rig);
     await rig.time.advance(600);
     expect(statusOf(last())).toMatchObject({ status: 'paused', attempt: 3 });
     press();
@@ -52,7 +39,7 @@ describe('when paused', () => {
     const rig = createRig();
     rig.server.plan('/products', { body: 'Tea', afterMs: 10 });
     setOnline(false);
-    const { press } = showProducts(rig);
+    const { retryNow: press } = showProducts(rig);
     await rig.time.advance(100);
     press();
     await rig.time.advance(10);
@@ -76,7 +63,7 @@ describe('when paused', () => {
     const rig = createRig();
     rig.server.plan('/products', 200, 503);
     setOnline(false);
-    const { press, last } = showProducts(rig);
+    const { retryNow: press, last } = showProducts(rig);
     await rig.time.settle();
     press();
     await rig.time.settle();
@@ -107,7 +94,7 @@ describe('when paused', () => {
   test('hidden, at the end of a wait: a request at once', async () => {
     const rig = createRig();
     rig.server.plan('/products', 503, { body: 'Tea' });
-    const { press, last } = showProducts(rig);
+    const { retryNow: press, last } = showProducts(rig);
     setVisible(false);
     await rig.time.advance(1000);
     expect(last().status).toBe('paused');

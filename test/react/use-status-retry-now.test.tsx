@@ -2,29 +2,16 @@ import { useQuery } from '@tanstack/react-query';
 import { act, screen } from '@testing-library/react';
 import { describe, expect, test } from 'vitest';
 import { createHandle } from '../react-query/handle.ts';
-import { createRig, type Rig } from '../react-query/rig.tsx';
-import { createProducts, watchQuery } from './watch.tsx';
+import { createRig } from '../react-query/rig.tsx';
+import { createProducts, watchQuery, showProducts } from './watch.tsx';
 
 const queryKey = ['products'];
-
-/** A query for /products, and a component outside it that shows its status and can act on it. */
-function showProducts(rig: Rig, own: object = {}) {
-  const { Products, fetchStatuses } = createProducts(rig, own);
-  const watched = watchQuery(rig, queryKey);
-  rig.show(
-    <>
-      <watched.Watcher />
-      <Products />
-    </>,
-  );
-  return { ...watched, fetchStatuses, press: () => act(() => watched.last().retryNow()) };
-}
 
 describe('in a wait', () => {
   test('without data: a request at once, and the operation begins anew', async () => {
     const rig = createRig();
     rig.server.plan('/products', 503, 503, { status: 503, afterMs: 10 }, 503, { body: 'Tea' });
-    const { press, story, fetchStatuses } = showProducts(rig);
+    const { retryNow: press, story, fetchStatuses } = showProducts(rig);
     await rig.time.advance(600);
     press();
     expect(rig.server.times()).toEqual([0, 500, 600]);
@@ -49,7 +36,7 @@ describe('in a wait', () => {
       { status: 503, afterMs: 10 },
       { body: 'Mate' },
     );
-    const { press, fetchStatuses, last } = showProducts(rig);
+    const { retryNow: press, fetchStatuses, last } = showProducts(rig);
     await rig.time.settle();
     act(() => void rig.client.refetchQueries({ queryKey }));
     await rig.time.advance(100);
@@ -82,7 +69,7 @@ describe('in a wait', () => {
   test('the deadline counts from the press', async () => {
     const rig = createRig({ policy: { deadlineMs: 3499 } });
     rig.server.plan('/products', ...Array.from({ length: 20 }, () => 503));
-    const { press } = showProducts(rig);
+    const { retryNow: press } = showProducts(rig);
     await rig.time.advance(3000);
     expect(rig.server.times()).toEqual([0, 500, 1500]);
     press();
@@ -140,7 +127,7 @@ describe('in a wait', () => {
   test('the operation that it replaces ends as superseded', async () => {
     const rig = createRig();
     rig.server.plan('/products', 503, 200);
-    const { press } = showProducts(rig);
+    const { retryNow: press } = showProducts(rig);
     await rig.time.advance(100);
     press();
     await rig.time.settle();
@@ -155,7 +142,7 @@ describe('in a wait', () => {
 test('while an attempt is under way it does nothing, the first one and a later one', async () => {
   const rig = createRig();
   rig.server.plan('/products', { status: 503, afterMs: 100 }, { body: 'Tea', afterMs: 100 });
-  const { press } = showProducts(rig);
+  const { retryNow: press } = showProducts(rig);
   await rig.time.advance(50);
   press();
   await rig.time.advance(600);
@@ -171,7 +158,7 @@ test('while an attempt is under way it does nothing, the first one and a later o
 test('after the failure it begins a new operation', async () => {
   const rig = createRig({ policy: { maxRetries: 1 } });
   rig.server.plan('/products', 503, 503, 503, { body: 'Tea' });
-  const { press, last } = showProducts(rig);
+  const { retryNow: press, last } = showProducts(rig);
   await rig.time.advance(1000);
   expect(last().status).toBe('failed');
   press();
@@ -182,7 +169,7 @@ test('after the failure it begins a new operation', async () => {
 
 test('after a success, and on a query that nobody has fetched, it does nothing', async () => {
   const rig = createRig();
-  const { press } = showProducts(rig);
+  const { retryNow: press } = showProducts(rig);
   const other = watchQuery(rig, ['other']);
   rig.show(<other.Watcher />);
   await rig.time.settle();

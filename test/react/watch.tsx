@@ -1,4 +1,5 @@
 import { type QueryKey, useQuery } from '@tanstack/react-query';
+import { act } from '@testing-library/react';
 import {
   type RetryControls,
   type RetryStatus,
@@ -96,5 +97,23 @@ export function createProducts(rig: Rig, own: object = {}) {
       fetchStatuses.push(fetchStatus);
       return <p>{`${status} ${fetchStatus} ${data ?? error?.message ?? ''}`}</p>;
     },
+  };
+}
+
+/** A query for /products, and beside it a component that shows its status and can act on it. */
+export function showProducts(rig: Rig, own: object = {}) {
+  const { Products, fetchStatuses } = createProducts(rig, own);
+  const watched = watchQuery(rig, ['products']);
+  rig.show(
+    <>
+      <watched.Watcher />
+      <Products />
+    </>,
+  );
+  return {
+    ...watched,
+    fetchStatuses,
+    retryNow: () => act(() => watched.last().retryNow()),
+    cancel: () => act(() => watched.last().cancel()),
   };
 }
