@@ -12,25 +12,25 @@ beforeEach(() => {
   warn.mockClear();
 });
 
-const intent: FormSubmission = { key: 'k1', createdAt: 5, fingerprint: 'a', isRepeatable: true };
+const submitted: FormSubmission = { key: 'k1', createdAt: 5, fingerprint: 'a', isRepeatable: true };
 
-describe('an intent in the storage of the tab', () => {
+describe('an submitted in the storage of the tab', () => {
   const open = (form = 'checkout') => createSubmissions(createTabStorage(), form);
 
   test('is known to the next page, by the name of its form', () => {
-    open().write(intent);
-    expect(open().read()).toEqual(intent);
+    open().write(submitted);
+    expect(open().read()).toEqual(submitted);
     expect(open('other').read()).toBe(undefined);
-    expect(sessionStorage.getItem('steadfetch.form.checkout')).toBe(JSON.stringify(intent));
+    expect(sessionStorage.getItem('steadfetch.form.checkout')).toBe(JSON.stringify(submitted));
   });
 
   test('is changed and forgotten only by its own key', () => {
-    open().write(intent);
+    open().write(submitted);
     open().update('k2', { isRepeatable: false });
     open().remove('k2');
-    expect(open().read()).toEqual(intent);
+    expect(open().read()).toEqual(submitted);
     open().update('k1', { isRepeatable: false });
-    expect(open().read()).toEqual({ ...intent, isRepeatable: false });
+    expect(open().read()).toEqual({ ...submitted, isRepeatable: false });
     open().remove('k1');
     expect(open().read()).toBe(undefined);
     open().update('k1', { isRepeatable: false });
@@ -51,11 +51,11 @@ describe('an intent in the storage of the tab', () => {
     'null',
     '[]',
     '{"key":"k1"}',
-    JSON.stringify({ ...intent, key: '' }),
-    JSON.stringify({ ...intent, key: 7 }),
-    JSON.stringify({ ...intent, createdAt: null }),
-    JSON.stringify({ ...intent, fingerprint: 1 }),
-    JSON.stringify({ ...intent, steps: [{ id: '' }] }),
+    JSON.stringify({ ...submitted, key: '' }),
+    JSON.stringify({ ...submitted, key: 7 }),
+    JSON.stringify({ ...submitted, createdAt: null }),
+    JSON.stringify({ ...submitted, fingerprint: 1 }),
+    JSON.stringify({ ...submitted, steps: [{ id: '' }] }),
   ])('that is not whole is none: %s', (text) => {
     sessionStorage.setItem('steadfetch.form.checkout', text);
     expect(open().read()).toBe(undefined);
@@ -79,15 +79,17 @@ describe('storage that does not work', () => {
 
   test.each(Object.entries(broken))('%s: this page still knows', (_, port) => {
     const submissions = createSubmissions(createTabStorage(port), 'checkout');
-    submissions.write(intent);
-    expect(submissions.read()).toEqual(intent);
+    submissions.write(submitted);
+    expect(submissions.read()).toEqual(submitted);
     expect(submissions.secret()).toBe(submissions.secret());
     submissions.remove('k1');
     expect(submissions.read()).toBe(undefined);
   });
 
   test('full: what was there before does not come back', () => {
-    const items = new Map([['steadfetch.form.checkout', JSON.stringify({ ...intent, key: 'k0' })]]);
+    const items = new Map([
+      ['steadfetch.form.checkout', JSON.stringify({ ...submitted, key: 'k0' })],
+    ]);
     const full: TabStoragePort = {
       getItem: (name) => items.get(name) ?? null,
       setItem: forbidden,
@@ -97,8 +99,8 @@ describe('storage that does not work', () => {
       createTabStorage(() => full),
       'checkout',
     );
-    submissions.write(intent);
-    expect(submissions.read()).toEqual(intent);
+    submissions.write(submitted);
+    expect(submissions.read()).toEqual(submitted);
     expect(items.size).toBe(0);
     submissions.remove('k1');
     expect(submissions.read()).toBe(undefined);
@@ -118,10 +120,10 @@ describe('storage that does not work', () => {
         'checkout',
       );
     const submissions = open();
-    submissions.write(intent);
+    submissions.write(submitted);
     submissions.update('k1', { expiresAt: 9 });
-    expect(submissions.read()).toEqual({ ...intent, expiresAt: 9 });
-    expect(open().read()).toEqual(intent);
+    expect(submissions.read()).toEqual({ ...submitted, expiresAt: 9 });
+    expect(open().read()).toEqual(submitted);
   });
 
   test('is told of once, in development', async () => {
@@ -144,7 +146,7 @@ describe('a press of Submit', () => {
   const press = { fingerprint: 'a', nowMs: 100 };
   const fresh = (fingerprint: string, before?: FormSubmission) => ({
     kind: 'send',
-    intent: {
+    submission: {
       key: expect.stringMatching(/^[\da-f-]{36}$/) as string,
       createdAt: 100,
       fingerprint,
@@ -158,16 +160,20 @@ describe('a press of Submit', () => {
   });
 
   test('after an unknown outcome goes under the same key, which keeps its age', () => {
-    expect(planSubmission(intent, press)).toEqual({ kind: 'send', intent, wasSent: true });
+    expect(planSubmission(submitted, press)).toEqual({
+      kind: 'send',
+      submission: submitted,
+      wasSent: true,
+    });
   });
 
   test.each<[string, Partial<FormSubmission>]>([
     ['found not to have been done goes under its key, should it still be on its way', {}],
     ['its age is that of its key', { expiresAt: 100 }],
   ])('%s', (_, more) => {
-    const notDone = { ...intent, ...more };
+    const notDone = { ...submitted, ...more };
     const plan = planSubmission(undefined, { ...press, notDone });
-    expect(plan).toEqual({ kind: 'send', intent: notDone, wasSent: false });
+    expect(plan).toEqual({ kind: 'send', submission: notDone, wasSent: false });
   });
 
   test.each<[string, Partial<FormSubmission>]>([
@@ -176,20 +182,22 @@ describe('a press of Submit', () => {
     ['what no request is known of', { isRepeatable: undefined }],
     ['a key that may be forgotten', { expiresAt: 99 }],
   ])('after %s was found not to have been done has a new key', (_, more) => {
-    const notDone = { ...intent, ...more };
+    const notDone = { ...submitted, ...more };
     expect(planSubmission(undefined, { ...press, notDone })).toEqual(fresh('a'));
   });
 
   test('with another payload after an unknown outcome asks first, and then has a new key', () => {
     const edited = { ...press, fingerprint: 'b' };
     const ask = { kind: 'ask', reason: 'edited-after-unknown', key: 'k1' };
-    expect(planSubmission(intent, edited)).toEqual(ask);
-    expect(planSubmission(intent, { ...edited, confirmedKey: 'k0' })).toEqual(ask);
-    expect(planSubmission(intent, { ...edited, confirmedKey: 'k1' })).toEqual(fresh('b', intent));
+    expect(planSubmission(submitted, edited)).toEqual(ask);
+    expect(planSubmission(submitted, { ...edited, confirmedKey: 'k0' })).toEqual(ask);
+    expect(planSubmission(submitted, { ...edited, confirmedKey: 'k1' })).toEqual(
+      fresh('b', submitted),
+    );
   });
 
   test('after its key has expired asks first, and then has a new key', () => {
-    const expired = { ...intent, expiresAt: 99 };
+    const expired = { ...submitted, expiresAt: 99 };
     const ask = { kind: 'ask', reason: 'key-expired', key: 'k1' };
     expect(planSubmission(expired, press)).toEqual(ask);
     expect(planSubmission(expired, { ...press, fingerprint: 'b' })).toEqual({
@@ -200,12 +208,16 @@ describe('a press of Submit', () => {
   });
 
   test('keeps its key up to the end of its lifetime', () => {
-    const known = { ...intent, expiresAt: 100 };
-    expect(planSubmission(known, press)).toEqual({ kind: 'send', intent: known, wasSent: true });
+    const known = { ...submitted, expiresAt: 100 };
+    expect(planSubmission(known, press)).toEqual({
+      kind: 'send',
+      submission: known,
+      wasSent: true,
+    });
   });
 
   test('after the clock was set back asks first, because nobody knows how old the key is', () => {
-    const made = { ...intent, createdAt: 1_000_000, expiresAt: 9_000_000 };
+    const made = { ...submitted, createdAt: 1_000_000, expiresAt: 9_000_000 };
     const plan = (nowMs: number) => planSubmission(made, { ...press, nowMs }).kind;
     expect([plan(940_000), plan(939_999)]).toEqual(['send', 'ask']);
     const endless = { ...made, expiresAt: undefined };
@@ -215,7 +227,7 @@ describe('a press of Submit', () => {
   test.each([false, undefined])(
     'after it went without a key, or nothing is known to have had one, asks first, and then has a new one (%s)',
     (isRepeatable) => {
-      const unkeyed = { ...intent, isRepeatable };
+      const unkeyed = { ...submitted, isRepeatable };
       expect(planSubmission(unkeyed, press)).toEqual({ kind: 'ask', reason: 'no-key', key: 'k1' });
       expect(planSubmission(unkeyed, { ...press, confirmedKey: 'k1' })).toEqual(
         fresh('a', unkeyed),
@@ -224,9 +236,9 @@ describe('a press of Submit', () => {
   );
 
   test('that was confirmed keeps the key where that still helps', () => {
-    expect(planSubmission(intent, { ...press, confirmedKey: 'k1' })).toEqual({
+    expect(planSubmission(submitted, { ...press, confirmedKey: 'k1' })).toEqual({
       kind: 'send',
-      intent,
+      submission: submitted,
       wasSent: true,
     });
   });
