@@ -10,10 +10,10 @@ import { type Submissions, type FormSubmission, trackSubmission } from './submis
 import { type MutationTarget, mutationStatus } from '../react-query/status/mutation.ts';
 import type { StatusStore } from '../react-query/status/store.ts';
 import type { FormOptions, SubmitResult } from './safe-submit.ts';
-import { isNotSentError } from '../fetch/errors.ts';
-import { type Intent, renewRefused } from '../fetch/intent.ts';
+import { isNotSentError } from '../operation/errors.ts';
+import { type Intent, renewRefused } from '../operation/intent.ts';
 import { askBeforeLeaving } from '../lib/page.ts';
-import { warn } from '../fetch/warn.ts';
+import { warn } from '../lib/warn.ts';
 import { createIdempotencyKey } from '../idempotency/key.ts';
 import { cancelMutation } from '../react-query/controls.ts';
 import { definitionBehind, extendMutation } from '../react-query/mutation/definition.ts';

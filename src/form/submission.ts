@@ -1,5 +1,5 @@
 import { isKeyExpired } from '../fetch/key-lifetime.ts';
-import type { Intent, PastStep } from '../fetch/intent.ts';
+import type { Intent, PastStep } from '../operation/intent.ts';
 import { createIdempotencyKey } from '../idempotency/key.ts';
 import type { TabStorage } from './tab-storage.ts';
 import { fingerprintOf, canonicalise } from '../lib/fingerprint.ts';

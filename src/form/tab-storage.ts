@@ -1,4 +1,4 @@
-import { warn } from '../fetch/warn.ts';
+import { warn } from '../lib/warn.ts';
 
 /** What this tab keeps over a reload, by name. It never throws. */
 export interface TabStorage {

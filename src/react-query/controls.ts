@@ -1,18 +1,17 @@
 import type { Query, Mutation } from '@tanstack/react-query';
-import { SteadfetchError, NotSentError } from '../fetch/errors.ts';
-import { type FailureReport, reportOf } from '../fetch/failure-report.ts';
-import type { LiveOperation } from '../fetch/live-operation.ts';
-import { type Operations, view } from '../fetch/operations.ts';
+import { SteadfetchError, NotSentError } from '../operation/errors.ts';
+import type { FailureReport, LiveOperation } from '../operation/operation.ts';
+import { reportOf } from '../operation/error-info.ts';
+import { type Operations, view, enterDecision } from '../operation/operations.ts';
 import { type Failure, failures } from '../policy/outcome.ts';
 import { queryStatus } from './status/query.ts';
 import { type Instance, ownPolicy } from './instance.ts';
 import { replaceFetch } from './query/refetch.ts';
 import type { RetryControls } from './status/status.ts';
 import type { StatusStore } from './status/store.ts';
-import { warn } from '../fetch/warn.ts';
+import { warn } from '../lib/warn.ts';
 import { definitionBehind } from './mutation/definition.ts';
 import { type MutationRun, refuseRun, runOf } from './mutation/execution.ts';
-import { enterDecision } from '../fetch/enter-decision.ts';
 import type { Decision } from '../policy/decide.ts';
 
 /** The controls of the query with this hash. */

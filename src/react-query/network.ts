@@ -1,8 +1,8 @@
 import { type ConnectivityOptions, checkConnectivity, sendCheck } from '../connectivity/check.ts';
 import { type Connectivity, createConnectivity } from '../connectivity/connectivity.ts';
 import { type PageLife, type Hint, browserHint, watchPageLife } from '../connectivity/page-life.ts';
-import type { Outlive } from '../fetch/call.ts';
-import { askAgain, outlivePage } from '../fetch/outlive.ts';
+import type { Outlive } from '../fetch/in-flight.ts';
+import { askAgain, outlivePage } from '../fetch/page-exit.ts';
 import type { Heart } from '../lib/heart.ts';
 import type { Clock, Random, Transport } from '../lib/clock.ts';
 import { type MadeBy, code } from '../lib/made-by.ts';

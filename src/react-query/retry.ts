@@ -1,12 +1,11 @@
 import { reject } from '../lib/check.ts';
 import { definePolicy, type PolicyOptions } from '../policy/options.ts';
-import { limitAttempt } from '../fetch/attempt-limit.ts';
-import type { LiveOperation } from '../fetch/live-operation.ts';
-import { runLoop } from '../fetch/loop.ts';
-import type { Operations } from '../fetch/operations.ts';
-import { headersLimit } from '../fetch/time-limit.ts';
-import { untilAborted } from '../fetch/until-aborted.ts';
-import { warn } from '../fetch/warn.ts';
+import { limitAttempt, runLoop } from '../operation/retry-loop.ts';
+import type { LiveOperation } from '../operation/operation.ts';
+import type { Operations } from '../operation/operations.ts';
+import { headersLimit } from '../operation/time-limit.ts';
+import { untilAborted } from '../lib/wait.ts';
+import { warn } from '../lib/warn.ts';
 import { checkMade, codeOf } from '../lib/made-by.ts';
 import type { Fallback, FallbackCode } from './query/fallback.ts';
 import { instanceOfSteady } from './instance.ts';

@@ -1,7 +1,7 @@
 import type { Query, QueryFunction, QueryFunctionContext, QueryKey } from '@tanstack/react-query';
-import type { ApiProfile } from '../fetch/api-profile.ts';
-import type { RawFetch, SteadyFetch } from '../fetch/create-fetch.ts';
-import type { Listener } from '../fetch/events.ts';
+import type { ApiProfile } from '../fetch/api.ts';
+import type { RawFetch, SteadyFetch } from '../fetch/fetch.ts';
+import type { Listener } from '../operation/events.ts';
 import type { SteadyJson } from '../fetch/json.ts';
 import type { OriginOptions } from '../origin/options.ts';
 import type { Clock, Random, Transport } from '../lib/clock.ts';

@@ -1,7 +1,6 @@
-import { defineIdempotency } from 'steadfetch';
+import { defineIdempotency, type SteadfetchConfig, type SteadyMutationContext } from 'steadfetch';
 import { act } from '@testing-library/react';
 import type { Mutation } from '@tanstack/react-query';
-import type { SteadfetchConfig, SteadyMutationContext } from 'steadfetch';
 import { createRig, type Rig } from './rig.tsx';
 
 /** What the tests of orders send with. */

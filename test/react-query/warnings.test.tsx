@@ -1,9 +1,8 @@
-import { retry } from 'steadfetch';
+import { retry, type SteadfetchConfig } from 'steadfetch';
 import type { QueryFunction } from '@tanstack/react-query';
 import axios from 'axios';
 import ky from 'ky';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { SteadfetchConfig } from 'steadfetch';
 import { createRig, type Rig } from './rig.tsx';
 
 const warnings: string[] = [];

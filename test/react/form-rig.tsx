@@ -1,6 +1,5 @@
-import { mutationOptions, defineIdempotency } from 'steadfetch';
+import { mutationOptions, defineIdempotency, type SteadfetchConfig } from 'steadfetch';
 import { act } from '@testing-library/react';
-import type { SteadfetchConfig } from 'steadfetch';
 import { type SafeSubmitOptions, type SafeSubmitResult, useSafeSubmit } from 'steadfetch/react';
 import { onTestFinished } from 'vitest';
 import { createHandle } from '../react-query/handle.ts';

@@ -1,6 +1,5 @@
-import { mutationOptions } from 'steadfetch';
+import { mutationOptions, type SteadyMutationContext } from 'steadfetch';
 import { cleanup } from '@testing-library/react';
-import type { SteadyMutationContext } from 'steadfetch';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { mutationIdOf, mutationStatusesOf } from '../../src/react-query/status/mutation.ts';
 import { createFormRig, type FormRig, kite } from './form-rig.tsx';

@@ -1,8 +1,7 @@
 import { act, cleanup, render } from '@testing-library/react';
 import { renderToString } from 'react-dom/server';
 import { isNetworkError, mutationOptions, limitConcurrency } from 'steadfetch';
-import type { useRetryStatus } from 'steadfetch/react';
-import { useSafeSubmit, useMutationStatus } from 'steadfetch/react';
+import { type useRetryStatus, useSafeSubmit, useMutationStatus } from 'steadfetch/react';
 import { describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { mutationControlsOf } from '../../src/react-query/controls.ts';

@@ -1,6 +1,5 @@
-import { mutationOptions, watchConnectivity } from 'steadfetch';
+import { mutationOptions, watchConnectivity, type SteadfetchConfig } from 'steadfetch';
 import { act } from '@testing-library/react';
-import type { SteadfetchConfig } from 'steadfetch';
 import { describe, expect, test } from 'vitest';
 import { createOrderRig, type Send, sendOrder } from '../react-query/order-rig.tsx';
 import { setOnline, setVisible } from '../react-query/rig.tsx';

@@ -1,4 +1,4 @@
-import { mutationOptions } from 'steadfetch';
+import { mutationOptions, type SteadyMutationContext } from 'steadfetch';
 import {
   dehydrate,
   hydrate,
@@ -6,7 +6,6 @@ import {
   type UseMutationResult,
 } from '@tanstack/react-query';
 import { act } from '@testing-library/react';
-import type { SteadyMutationContext } from 'steadfetch';
 import {
   type RetryControls,
   type RetryStatus,

@@ -1,9 +1,9 @@
 import type { Mutation, MutationFunction, QueryClient } from '@tanstack/react-query';
-import type { SteadyFetch } from '../../fetch/create-fetch.ts';
-import type { Intent } from '../../fetch/intent.ts';
+import type { SteadyFetch } from '../../fetch/fetch.ts';
+import type { Intent } from '../../operation/intent.ts';
 import type { SteadyJson } from '../../fetch/json.ts';
-import type { Operations } from '../../fetch/operations.ts';
-import { warn } from '../../fetch/warn.ts';
+import type { Operations } from '../../operation/operations.ts';
+import { warn } from '../../lib/warn.ts';
 import { reject } from '../../lib/check.ts';
 import type { Policy } from '../../policy/options.ts';
 

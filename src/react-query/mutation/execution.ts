@@ -1,6 +1,6 @@
 import type { Mutation, MutationFunctionContext } from '@tanstack/react-query';
-import type { Intent } from '../../fetch/intent.ts';
-import type { LiveOperation } from '../../fetch/live-operation.ts';
+import type { Intent } from '../../operation/intent.ts';
+import type { LiveOperation } from '../../operation/operation.ts';
 import type { BoundFetch } from '../../fetch/bind-fetch.ts';
 import { noteFailure } from './definition.ts';
 

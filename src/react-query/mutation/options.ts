@@ -6,11 +6,11 @@ import type {
   UseMutationOptions,
 } from '@tanstack/react-query';
 import { bindFetch } from '../../fetch/bind-fetch.ts';
-import type { SteadyFetch } from '../../fetch/create-fetch.ts';
+import type { SteadyFetch } from '../../fetch/fetch.ts';
 import { createJson, type SteadyJson } from '../../fetch/json.ts';
-import type { Intent, PastStep } from '../../fetch/intent.ts';
-import { runLoop } from '../../fetch/loop.ts';
-import { submissionCode } from '../../fetch/submission-code.ts';
+import type { Intent, PastStep } from '../../operation/intent.ts';
+import { runLoop } from '../../operation/retry-loop.ts';
+import { submissionCode } from '../../fetch/unkeyed.ts';
 import { reject } from '../../lib/check.ts';
 import { createIdempotencyKey } from '../../idempotency/key.ts';
 import { definePolicy, type PolicyOptions } from '../../policy/options.ts';

@@ -1,6 +1,6 @@
-import { type Failed, reportFailure, reportOf } from '../../fetch/failure-report.ts';
-import type { LiveOperation } from '../../fetch/live-operation.ts';
-import type { Operations } from '../../fetch/operations.ts';
+import type { Failed, LiveOperation } from '../../operation/operation.ts';
+import { reportFailure, reportOf } from '../../operation/error-info.ts';
+import type { Operations } from '../../operation/operations.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Decision } from '../../policy/decide.ts';
 

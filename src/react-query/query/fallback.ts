@@ -1,9 +1,9 @@
 import type { Slot } from '../../lib/slot.ts';
 import type { Query, QueryClient } from '@tanstack/react-query';
 import { type FallbackContext, resolveFallback } from '../../fetch/fallback.ts';
-import type { LiveOperation } from '../../fetch/live-operation.ts';
-import type { Operations } from '../../fetch/operations.ts';
-import { headersLimit } from '../../fetch/time-limit.ts';
+import type { LiveOperation } from '../../operation/operation.ts';
+import type { Operations } from '../../operation/operations.ts';
+import { headersLimit } from '../../operation/time-limit.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type MadeBy, code } from '../../lib/made-by.ts';
 import { refetchIf, watchRecovery } from './refetch.ts';

@@ -1,6 +1,6 @@
 import { CancelledError, type Query, type QueryClient } from '@tanstack/react-query';
-import type { LiveOperation } from '../../fetch/live-operation.ts';
-import type { Operations } from '../../fetch/operations.ts';
+import type { LiveOperation } from '../../operation/operation.ts';
+import type { Operations } from '../../operation/operations.ts';
 import type { Slot } from '../../lib/slot.ts';
 import { isServer } from '../instance.ts';
 import { stopWatch } from './refetch.ts';

@@ -8,15 +8,14 @@ import {
   focusManager,
   hashKey,
 } from '@tanstack/react-query';
-import { reportOf } from '../../fetch/failure-report.ts';
-import { abortedBy } from '../../fetch/call.ts';
-import type { LiveOperation, Signals } from '../../fetch/live-operation.ts';
-import type { Operations } from '../../fetch/operations.ts';
-import type { Passage } from '../../fetch/passage.ts';
+import { reportOf } from '../../operation/error-info.ts';
+import { abortedBy, type LiveOperation, type Signals } from '../../operation/operation.ts';
+import type { Operations } from '../../operation/operations.ts';
+import type { Passage } from '../../fetch/admit.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { Clock, Random } from '../../lib/clock.ts';
 import type { FailureLedger } from './failure-ledger.ts';
-import { warn } from '../../fetch/warn.ts';
+import { warn } from '../../lib/warn.ts';
 import { codeOf } from '../../lib/made-by.ts';
 import type { FallbackCode } from './fallback.ts';
 import { isServer, instanceBehind, ownFallback, ownPolicy, instanceOfSteady } from '../instance.ts';

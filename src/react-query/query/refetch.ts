@@ -1,6 +1,6 @@
 import { focusManager, type Query, type QueryClient } from '@tanstack/react-query';
-import type { LiveOperation } from '../../fetch/live-operation.ts';
-import type { Operations } from '../../fetch/operations.ts';
+import type { LiveOperation } from '../../operation/operation.ts';
+import type { Operations } from '../../operation/operations.ts';
 import { between } from '../../lib/between.ts';
 import type { Clock, Random } from '../../lib/clock.ts';
 import type { Heart } from '../../lib/heart.ts';

@@ -1,7 +1,7 @@
-import { reportOf } from '../../fetch/failure-report.ts';
-import type { LiveOperation } from '../../fetch/live-operation.ts';
-import type { Operations } from '../../fetch/operations.ts';
-import { warn } from '../../fetch/warn.ts';
+import { reportOf } from '../../operation/error-info.ts';
+import type { LiveOperation } from '../../operation/operation.ts';
+import type { Operations } from '../../operation/operations.ts';
+import { warn } from '../../lib/warn.ts';
 import { type Clock, maxTimerMs } from '../../lib/clock.ts';
 import type { PolicyOptions } from '../../policy/options.ts';
 import type { FailureLedger } from './failure-ledger.ts';

@@ -8,8 +8,9 @@ import {
 import { checkSpread, definitionBehind } from '../mutation/definition.ts';
 import { onRunChange, mayHaveBegun, runOf } from '../mutation/execution.ts';
 import { createStatusStores, type StatusStore } from './store.ts';
-import { type FailureReport, reportOf } from '../../fetch/failure-report.ts';
-import { mayBeDone } from '../../fetch/is-in-doubt.ts';
+import type { FailureReport } from '../../operation/operation.ts';
+import { reportOf } from '../../operation/error-info.ts';
+import { mayBeDone } from '../../operation/effects.ts';
 import {
   type RetryStatus,
   attemptsAllowed,

@@ -1,6 +1,6 @@
 import type { Query, QueryClient } from '@tanstack/react-query';
 import { createStatusStores, type StatusStore } from './store.ts';
-import { reportOf } from '../../fetch/failure-report.ts';
+import { reportOf } from '../../operation/error-info.ts';
 import {
   type RetryStatus,
   attemptsAllowed,

@@ -1,10 +1,10 @@
 import { focusManager, onlineManager } from '@tanstack/react-query';
-import type { LiveOperation } from '../../fetch/live-operation.ts';
+import type { LiveOperation } from '../../operation/operation.ts';
 import type { Pause } from '../../origin/wait-queue.ts';
 import type { StopReason } from '../../policy/decide.ts';
 import type { RetryReason } from '../../policy/operation.ts';
 import type { PauseReason } from '../../policy/outcome.ts';
-import { reportOf } from '../../fetch/failure-report.ts';
+import { reportOf } from '../../operation/error-info.ts';
 import type { Policy } from '../../policy/options.ts';
 import type { Instance } from '../instance.ts';
 

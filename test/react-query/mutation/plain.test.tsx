@@ -1,7 +1,6 @@
-import { defineIdempotency } from 'steadfetch';
+import { defineIdempotency, type SteadyInit } from 'steadfetch';
 import { MutationObserver, type MutationOptions, useMutation } from '@tanstack/react-query';
 import { act, screen } from '@testing-library/react';
-import type { SteadyInit } from 'steadfetch';
 import { describe, expect, test } from 'vitest';
 import { createRig, type Rig } from '../rig.tsx';
 

@@ -1,7 +1,7 @@
 import { QueryClient } from '@tanstack/react-query';
 import { createSteadfetch } from 'steadfetch';
 import { expect, test } from 'vitest';
-import type { LiveOperation } from '../../../src/fetch/live-operation.ts';
+import type { LiveOperation } from '../../../src/operation/operation.ts';
 import { fallback, type FallbackCode } from '../../../src/react-query/query/fallback.ts';
 import { codeOf } from '../../../src/lib/made-by.ts';
 import { systemClock } from '../../../src/lib/clock.ts';

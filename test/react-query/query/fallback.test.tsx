@@ -1,8 +1,7 @@
 import { runInNewContext } from 'node:vm';
-import { fallback, retry } from 'steadfetch';
+import { fallback, retry, type FallbackContext, type QueryPolicyOptions } from 'steadfetch';
 import { useQuery } from '@tanstack/react-query';
 import { act } from '@testing-library/react';
-import type { FallbackContext, QueryPolicyOptions } from 'steadfetch';
 import { useFallback } from 'steadfetch/react';
 import { expect, test } from 'vitest';
 import { watchQuery } from '../../react/watch.tsx';

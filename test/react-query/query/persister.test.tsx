@@ -1,8 +1,7 @@
-import { composePersister } from 'steadfetch';
+import { composePersister, type AnyPersister } from 'steadfetch';
 import { type QueryFunctionContext, useQuery } from '@tanstack/react-query';
 import { screen } from '@testing-library/react';
 import { describe, expect, test, vi } from 'vitest';
-import type { AnyPersister } from 'steadfetch';
 import { createRig, type Rig, setOnline } from '../rig.tsx';
 
 const queryKey = ['it'];

@@ -1,2 +1,0 @@
-export * from './in-flight.ts';
-export * from '../operation/operation.ts';
