@@ -1,4 +1,4 @@
-import { hasPage } from '../lib/has-page.ts';
+import { hasPage } from '../lib/page.ts';
 import { openChannel, type SharePorts } from './channel.ts';
 import { watchPageState } from './page-state.ts';
 
