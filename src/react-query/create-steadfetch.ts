@@ -1,10 +1,10 @@
 import { createSlot } from '../lib/slot.ts';
 import { onlineManager, type Query } from '@tanstack/react-query';
 import type { Connectivity } from '../connectivity/connectivity.ts';
-import { defineApis } from '../fetch/api-profile.ts';
+import { defineApis } from '../fetch/api.ts';
 import type { FetchContext } from '../fetch/in-flight.ts';
-import { createFetch } from '../fetch/create-fetch.ts';
-import { createEmitter } from '../fetch/events.ts';
+import { createFetch } from '../fetch/fetch.ts';
+import { createEmitter } from '../operation/events.ts';
 import { createJson } from '../fetch/json.ts';
 import type { LiveOperation, Signals } from '../operation/operation.ts';
 import { createOperations } from '../operation/operations.ts';

@@ -1,5 +1,5 @@
 import type { Clock, Random } from '../lib/clock.ts';
-import { hasPage } from '../lib/has-page.ts';
+import { hasPage } from '../lib/page.ts';
 import { code, type MadeBy } from '../lib/made-by.ts';
 import { openChannel, type ShareChannel, type SharePorts } from './channel.ts';
 import { createLeader, type Hear, type Leader, type Word } from './leader.ts';
