@@ -66,6 +66,32 @@ export function checkNames(operation: string, options: unknown, names: readonly 
   }
 }
 
+/** The least and the greatest value of each number. */
+type Ranges = Readonly<Record<string, readonly [least: number, greatest: number]>>;
+
+/**
+ * The options, where each is a number in its range. Any other is an error in development, and counts as
+ * not given in production.
+ *
+ * @throws TypeError that names the operation, the option, its value and the allowed range.
+ */
+export function checkNumbers<Options extends object>(
+  operation: string,
+  options: Options,
+  ranges: Ranges,
+): Options {
+  if (process.env.NODE_ENV !== 'production') checkNames(operation, options, Object.keys(ranges));
+  const usable = Object.entries(options).filter(([name, value]) => {
+    const [least = 0, greatest = Infinity] = ranges[name] ?? [];
+    if (value === undefined || (typeof value === 'number' && value >= least && value <= greatest))
+      return true;
+    if (process.env.NODE_ENV !== 'production')
+      reject(operation, name, value, `a number from ${least} to ${greatest}`);
+    return reportOnce(name);
+  });
+  return Object.fromEntries(usable) as Options;
+}
+
 /** How many letters must be changed, added or removed to make one word of the other (Levenshtein). */
 function distanceOf(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);

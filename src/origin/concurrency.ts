@@ -1,5 +1,5 @@
 import { code, type MadeBy } from '../lib/made-by.ts';
-import { checkNumbers } from './check-numbers.ts';
+import { checkNumbers } from '../lib/check.ts';
 
 /** How many attempts may be in flight at once, and wait for a place: a bulkhead. */
 export interface ConcurrencyOptions {

@@ -1,5 +1,5 @@
 import { checkMade, type MadeBy } from '../lib/made-by.ts';
-import { checkNumbers } from './check-numbers.ts';
+import { checkNumbers } from '../lib/check.ts';
 import type { HealthOptions } from './health.ts';
 
 /** How an origin is treated. */

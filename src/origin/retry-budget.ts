@@ -1,5 +1,5 @@
 import { code, type MadeBy } from '../lib/made-by.ts';
-import { checkNumbers } from './check-numbers.ts';
+import { checkNumbers } from '../lib/check.ts';
 import { createStore, type Readable } from '../lib/store.ts';
 
 /** How many retries an origin is worth, for one tab. */
