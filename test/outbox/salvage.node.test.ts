@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { DeadLetterError } from 'steadfetch/outbox';
 import { createBrowser, settle, shop } from './rig.ts';
 
@@ -122,6 +122,24 @@ describe.each([
       { variables: 1 },
     ]);
   });
+});
+
+test('all entries are read one by one every ten seconds at most, however often one of them cannot be read', async () => {
+  const { name, openTab, clock } = createBrowser();
+  const { outbox } = openTab({ handlers: shop });
+  await outbox.submit('order', 'lamp').saved;
+  damage(name, 1, 'UnknownError');
+  const readAll = vi.spyOn(IDBObjectStore.prototype, 'getAllKeys');
+  const look = async (): Promise<number> => {
+    for (const _ of Array(3)) await expect(outbox.list()).rejects.toThrow('gone');
+    return readAll.mock.calls.length;
+  };
+  expect(await look()).toBe(1);
+  clock.advance(9999);
+  expect(await look()).toBe(1);
+  clock.advance(1);
+  expect(await look()).toBe(2);
+  readAll.mockRestore();
 });
 
 describe('an entry that cannot be read for a while is kept whole', () => {
