@@ -12,7 +12,7 @@ import { view } from '../operation/operations.ts';
 import { ifSlow } from '../operation/time-limit.ts';
 import { type Failure, failures } from '../policy/outcome.ts';
 import { isFromItsServer } from './classify.ts';
-import { type Call, endCall, tell } from './in-flight.ts';
+import { type Call, endCall, type SentFacts, tell } from './in-flight.ts';
 import { isDemanding, readParts } from './request.ts';
 
 /** Enters what an error means, or an answer that is handed to another client, and tells of it. */
@@ -129,7 +129,7 @@ export function hintAtCors(instance: object, url: string, response?: Response): 
  * The URL must be the same, for another request may be blocked at the same time. After a redirect
  * the browser tells the first one: where it must not go on, it would not get any further next time.
  */
-export async function isBlockedByCsp(url: string): Promise<boolean> {
+async function isBlockedByCsp(url: string): Promise<boolean> {
   const target = toUrl(url);
   if (!target || typeof SecurityPolicyViolationEvent === 'undefined') return false;
   const told: string[] = [];
@@ -148,4 +148,32 @@ export async function isBlockedByCsp(url: string): Promise<boolean> {
   // What is told has no fragment, and of a URL without a host it is only the scheme.
   target.hash = '';
   return told.some((uri) => uri === target.href || `${uri}:` === target.protocol);
+}
+
+/** Where a page that was to be left has stayed; else throws what the rejection means. */
+export async function sendAgain(
+  call: Call,
+  rejection: unknown,
+  isUnsendable: () => boolean,
+): Promise<Response> {
+  const { caller, facts, signal } = call;
+  let cause = rejection;
+  try {
+    const response = await call.context.outlive?.outlivePage(call, true);
+    if (response) return response;
+  } catch (error) {
+    cause = error;
+  }
+  const isStopped = signal.aborted;
+  endCall(call);
+  const isRefused = isUnsendable() || !!call.context.isUnsent?.(cause);
+  const isUnsent = !isStopped && (isRefused || (await isBlockedByCsp(facts.url)));
+  throw isUnsent && !caller?.aborted ? note(call, cause, failures.invalid) : failed(call, cause);
+}
+
+/** Whatever operation it is thrown into, which may be another than its own, is not tried again. */
+export function dropped(facts: SentFacts): unknown {
+  const reason = abortedBy(facts.live, AbortSignal.abort());
+  reportFailure(reason, { ...facts, failure: failures.aborted });
+  return reason;
 }

@@ -1,15 +1,12 @@
-import { noteUnkeyed } from './unkeyed.ts';
 import { codeOf } from '../lib/made-by.ts';
-import { reportFailure } from '../operation/error-info.ts';
 import { abortedBy } from '../operation/operation.ts';
 import { warnOfLoop } from '../operation/warn-of-loop.ts';
 import { definePolicy } from '../policy/options.ts';
 import { failures } from '../policy/outcome.ts';
 import { checkExpect, targetOf } from './api.ts';
 import { classify, judge } from './classify.ts';
-import { failed, isBlockedByCsp, note } from './failure.ts';
+import { dropped, note, sendAgain } from './failure.ts';
 import {
-  type Call,
   endCall,
   type FetchContext,
   type KeyCode,
@@ -33,6 +30,7 @@ import {
   type SteadyInit,
 } from './request.ts';
 import { accept } from './response.ts';
+import { noteUnkeyed } from './unkeyed.ts';
 
 /**
  * One honest attempt, with the signature of fetch.
@@ -231,32 +229,4 @@ function gather(
     expect: init.expect ?? api?.expect ?? init.defaultExpect,
     isRaw,
   };
-}
-
-/** Where a page that was to be left has stayed; else throws what the rejection means. */
-async function sendAgain(
-  call: Call,
-  rejection: unknown,
-  isUnsendable: () => boolean,
-): Promise<Response> {
-  const { caller, facts, signal } = call;
-  let cause = rejection;
-  try {
-    const response = await call.context.outlive?.outlivePage(call, true);
-    if (response) return response;
-  } catch (error) {
-    cause = error;
-  }
-  const isStopped = signal.aborted;
-  endCall(call);
-  const isRefused = isUnsendable() || !!call.context.isUnsent?.(cause);
-  const isUnsent = !isStopped && (isRefused || (await isBlockedByCsp(facts.url)));
-  throw isUnsent && !caller?.aborted ? note(call, cause, failures.invalid) : failed(call, cause);
-}
-
-/** Whatever operation it is thrown into, which may be another than its own, is not tried again. */
-function dropped(facts: SentFacts): unknown {
-  const reason = abortedBy(facts.live, AbortSignal.abort());
-  reportFailure(reason, { ...facts, failure: failures.aborted });
-  return reason;
 }
