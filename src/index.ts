@@ -34,7 +34,7 @@ export type { MadeBy } from './lib/made-by.ts';
 export { outcomeOf } from './operation/errors.ts';
 export { rateLimitFields } from './headers/rate-limit.ts';
 export { fallback, type Fallback } from './react-query/query/fallback.ts';
-export type { FallbackContext } from './fetch/fallback.ts';
+export type { FallbackContext } from './react-query/query/fallback.ts';
 export type { Listener, OperationResult, SteadfetchEvent } from './operation/events.ts';
 export type { JsonInit, SteadyJson } from './fetch/json.ts';
 export { retryBudget, type BudgetOptions } from './origin/retry-budget.ts';

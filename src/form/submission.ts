@@ -1,4 +1,4 @@
-import { isKeyExpired } from '../fetch/key-lifetime.ts';
+import { isKeyExpired } from '../idempotency/key.ts';
 import type { Intent, PastStep } from '../operation/intent.ts';
 import { createIdempotencyKey } from '../idempotency/key.ts';
 import type { TabStorage } from './tab-storage.ts';

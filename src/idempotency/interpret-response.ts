@@ -1,7 +1,7 @@
 import type { IdempotencyProfile } from '../fetch/api.ts';
 import type { KeyedRequest, SentFacts } from '../fetch/in-flight.ts';
 import type { Clock } from '../lib/clock.ts';
-import { isKeyExpired } from '../fetch/key-lifetime.ts';
+import { isKeyExpired } from './key.ts';
 import { shown } from '../lib/url.ts';
 import { weightOf } from '../operation/effects.ts';
 import { reportFailure } from '../operation/error-info.ts';

@@ -1,6 +1,6 @@
-import { type PastStep, renewRefused } from '../fetch/intent.ts';
-import type { LiveOperation } from '../fetch/live-operation.ts';
-import { warn } from '../fetch/warn.ts';
+import { warn } from '../lib/warn.ts';
+import { type PastStep, renewRefused } from '../operation/intent.ts';
+import type { LiveOperation } from '../operation/operation.ts';
 import { backoffDelay } from '../policy/backoff.ts';
 import type { Decision, StopReason } from '../policy/decide.ts';
 import { type FailedAttempt, type SenderContext, sendRow } from './attempt.ts';

@@ -1,4 +1,4 @@
-import type { LiveOperation } from '../fetch/live-operation.ts';
+import type { LiveOperation } from '../operation/operation.ts';
 import { type Change, pageSize, type RowStore, type Settled } from './store/row-store.ts';
 import type { Fence, Row } from './store/schema.ts';
 

@@ -1,5 +1,5 @@
-import { isSteadfetchError, SteadfetchError } from '../fetch/errors.ts';
-import { reportFailure, reportOf } from '../fetch/failure-report.ts';
+import { reportFailure, reportOf } from '../operation/error-info.ts';
+import { isSteadfetchError, SteadfetchError } from '../operation/errors.ts';
 import type { Operation } from '../policy/operation.ts';
 import type { Failure } from '../policy/outcome.ts';
 import type { DeadReason, RowError } from './store/schema.ts';

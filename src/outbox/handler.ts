@@ -1,4 +1,4 @@
-import type { SteadyFetch } from '../fetch/create-fetch.ts';
+import type { SteadyFetch } from '../fetch/fetch.ts';
 import type { SteadyJson } from '../fetch/json.ts';
 import { reject } from '../lib/check.ts';
 import { definePolicy, type Policy, type PolicyOptions } from '../policy/options.ts';

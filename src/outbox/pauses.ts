@@ -1,4 +1,4 @@
-import type { LiveOperation } from '../fetch/live-operation.ts';
+import type { LiveOperation } from '../operation/operation.ts';
 import type { Pause } from '../origin/wait-queue.ts';
 import type { Message } from './messages.ts';
 import type { Row } from './store/schema.ts';

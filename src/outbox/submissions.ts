@@ -1,4 +1,4 @@
-import type { LiveOperation } from '../fetch/live-operation.ts';
+import type { LiveOperation } from '../operation/operation.ts';
 import { askBeforeLeaving } from '../lib/page.ts';
 import type { Decision } from '../policy/decide.ts';
 import type { Codec } from './codec.ts';

@@ -1,5 +1,5 @@
-import type { Emitter } from '../fetch/events.ts';
-import { toUrl } from '../fetch/request-parts.ts';
+import { toUrl } from '../lib/url.ts';
+import type { Emitter } from '../operation/events.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Engine } from './engine.ts';
 import type { RowStorage } from './storage.ts';

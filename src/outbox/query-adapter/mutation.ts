@@ -1,5 +1,5 @@
 import type { MutationFunction, MutationFunctionContext } from '@tanstack/react-query';
-import type { LiveOperation } from '../../fetch/live-operation.ts';
+import type { LiveOperation } from '../../operation/operation.ts';
 import { createIdempotencyKey } from '../../idempotency/key.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { PolicyOptions } from '../../policy/options.ts';

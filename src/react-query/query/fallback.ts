@@ -1,10 +1,9 @@
+import { type Clock, maxTimerMs } from '../../lib/clock.ts';
 import type { Slot } from '../../lib/slot.ts';
 import type { Query, QueryClient } from '@tanstack/react-query';
-import { type FallbackContext, resolveFallback } from '../../fetch/fallback.ts';
 import type { LiveOperation } from '../../operation/operation.ts';
 import type { Operations } from '../../operation/operations.ts';
 import { headersLimit } from '../../operation/time-limit.ts';
-import type { Clock } from '../../lib/clock.ts';
 import { type MadeBy, code } from '../../lib/made-by.ts';
 import { refetchIf, watchRecovery } from './refetch.ts';
 
@@ -96,4 +95,40 @@ const shown = new WeakMap<Query, ShownFallback>();
 export function fallbackOf(query: Query | undefined): ShownFallback | undefined {
   const note = query && shown.get(query);
   return note?.count === query?.state.dataUpdateCount ? note : undefined;
+}
+
+/** What a fallback is made from. */
+export interface FallbackContext {
+  /** The failure that the operation ended in. */
+  readonly error: unknown;
+  /** The last good data of the query; undefined when there is none, or no query. */
+  readonly lastData: unknown;
+}
+
+/**
+ * The answer of an app to an operation that fails for good; undefined when it has none, and the
+ * failure stands. A function that throws, rejects or has not settled within `limitMs` has none.
+ */
+async function resolveFallback(
+  given: unknown,
+  context: FallbackContext,
+  clock: Clock,
+  limitMs: number,
+): Promise<unknown> {
+  let timer: unknown;
+  try {
+    const data: unknown =
+      typeof given === 'function'
+        ? (given as (context: FallbackContext) => unknown)(context)
+        : given;
+    if (typeof Object(data).then !== 'function' || limitMs > maxTimerMs) return await data;
+    const late = new Promise<undefined>((resolve) => {
+      timer = clock.setTimeout(() => resolve(undefined), limitMs);
+    });
+    return await Promise.race([data, late]);
+  } catch {
+    return undefined;
+  } finally {
+    clock.clearTimeout(timer);
+  }
 }

@@ -1,2 +1,0 @@
-export * from '../operation/error-info.ts';
-export * from '../operation/operation.ts';

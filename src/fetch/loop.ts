@@ -1,1 +1,0 @@
-export * from '../operation/retry-loop.ts';

@@ -1,2 +1,0 @@
-export * from './request.ts';
-export * from '../lib/url.ts';

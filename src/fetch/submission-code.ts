@@ -1,2 +1,0 @@
-export * from './unkeyed.ts';
-export * from './in-flight.ts';
