@@ -29,12 +29,14 @@ export interface Connectivity extends Readable<ConnectivityState> {
   readonly recordAnswer: (sentAt: number, now: number, url: string) => void;
   /**
    * A request that was sent at `sentAt` got none. `onCause` hears, now or later, whether that is the
-   * origin's fault.
+   * origin's fault. Of a failure that may have another cause (`isCertain` is false) something is
+   * concluded only while the browser, too, says that it is offline.
    */
   readonly recordNoAnswer: (
     sentAt: number,
     url: string,
     onCause: (isOriginAtFault: boolean) => void,
+    isCertain?: boolean,
   ) => void;
   /** The network, as the admission of every origin reads it. */
   readonly network: Network;
@@ -204,7 +206,8 @@ export function createConnectivity(
       answeredAt = now;
       if (running || getState().status !== 'online') endCheck('online');
     },
-    recordNoAnswer(sentAt, url, onCause) {
+    recordNoAnswer(sentAt, url, onCause, isCertain = true) {
+      if (!isCertain && !hint?.isOffline()) return onCause(true);
       const origin = originOf(url);
       if (origin.startsWith('http')) failedOrigin = origin;
       // The request was cut off by an outage that is over, or was sent although the device is offline.

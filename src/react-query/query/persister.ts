@@ -33,6 +33,7 @@ export interface PersisterContext {
   readonly byQuery: Slot<Query, LiveOperation>;
   readonly pauseBefore: Passage['pauseBefore'];
   readonly giveBack: Passage['giveBack'];
+  readonly connectivity: Passage['connectivity'];
   readonly lifecycle: Lifecycle;
 }
 
@@ -93,12 +94,25 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
         if (link.isStarted) operations.emit(live, { type: 'attempt:end', error });
         if (process.env.NODE_ENV !== 'production' && !link.isRead)
           warnIfUnlinked(operations, live, error);
+        recordForeign(error);
         fail(client, query, live, error, resolve, reject);
       };
       begun.then(succeed, refuse).catch(reject);
     });
   };
   return persister as AnyPersister as SteadyPersister;
+
+  /**
+   * Another client got no answer, or may not have got one: nobody has told the watch over the network,
+   * and without that React Query would ask again and again while the device is offline.
+   */
+  function recordForeign(error: unknown): void {
+    const { live, failure } = reportOf(error, 0);
+    const { kind } = failure;
+    const isCertain = kind === 'network' || kind === 'timeout';
+    if (!live && (isCertain || kind === 'error'))
+      shared.connectivity.recordNoAnswer(shared.clock.now(), '', () => {}, isCertain);
+  }
 
   function start(link: Link): void {
     operations.start(link.live);
