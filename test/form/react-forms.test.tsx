@@ -6,7 +6,7 @@ import { useSafeSubmit } from 'steadfetch/react';
 import { expect, test } from 'vitest';
 import { createFormRig, type FormRig, type Payload } from '../react/form-rig.tsx';
 
-// Here, and not beside the hook: React 18, which that is tested with as well, has no actions.
+// Not run with React 18, which has no actions.
 
 const fields = (form: FormData): Payload => ({ sku: form.get('sku') });
 const input = (): HTMLInputElement => screen.getByRole('textbox');
