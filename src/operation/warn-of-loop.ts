@@ -11,7 +11,7 @@ export function warnOfLoop(instance: object, live: LiveOperation, name: string):
   warn(
     instance,
     `loop ${shown(name)}`,
-    `${shown(name)} is sent again within one attempt of an operation. ${rule}. With ky, ofetch and up-fetch ` +
+    `${shown(name)} is sent again within one attempt of an operation. ${rule}. With ky and ofetch ` +
       `that is retry: 0, with supabase-js db: { retry: false }; remove axios-retry, fetch-retry, urql's ` +
       `retryExchange, Apollo's RetryLink, tRPC's retryLink and wretch's retry middleware.`,
   );
