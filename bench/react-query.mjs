@@ -155,6 +155,8 @@ export function compareReactQuery({ runs = 5 } = {}) {
     }
     const steady = median(figures.steady);
     const alone = isAlone ? undefined : median(figures.other);
-    return { what, unit, alone, steady, ratio: alone && steady / alone };
+    // React Query alone keeps nothing, so a ratio to it says nothing.
+    const ratio = name === 'memory' ? undefined : alone && steady / alone;
+    return { what, unit, alone, steady, ratio };
   });
 }
