@@ -1,5 +1,6 @@
 import { reject, requireWhole } from '../lib/check.ts';
 import { systemClock } from '../lib/clock.ts';
+import { requireMswRuns } from './runtime.ts';
 
 /** One request that reached a fault. */
 export interface FaultRequest {
@@ -12,6 +13,16 @@ export interface FaultRequest {
   /** The headers as they were sent, an idempotency key included. */
   readonly headers: Headers;
 }
+
+/** What MSW tells a resolver, as far as faults need it. MSW itself tells more: `params`, `cookies`. */
+export interface ResolverInfo {
+  readonly request: Request;
+}
+
+/** An MSW resolver, or another fault: what answers a request, or lets it through with `undefined`. */
+export type Resolver<Info extends ResolverInfo = ResolverInfo> = (
+  info: Info,
+) => MaybePromise<Response | undefined>;
 
 /**
  * An MSW resolver that fails on purpose, and records the requests that reach it.
@@ -36,8 +47,8 @@ export interface FaultRequest {
  * fault.requestCount; // 0
  * ```
  */
-export interface Fault {
-  (info: { readonly request: Request }): Promise<Response | undefined>;
+export interface Fault<Info extends ResolverInfo = ResolverInfo> {
+  (info: Info): Promise<Response | undefined>;
   /** The requests since the start or the last `reset()`, in order, including those let through. */
   readonly requests: readonly FaultRequest[];
   /** The number of `requests`. */
@@ -51,26 +62,45 @@ export interface Fault {
 type MaybePromise<T> = T | Promise<T>;
 
 /** What one kind of fault does. */
-interface FaultRules {
+interface FaultRules<Info extends ResolverInfo> {
   readonly description: string;
   /** Answers, or lets the request through with `undefined`. `count` is 1 for the first request. */
-  readonly answer: (request: Request, count: number) => MaybePromise<Response | undefined>;
+  readonly answer: (
+    request: Request,
+    count: number,
+    info: Info,
+    /** Records the request once more: it is delivered again. */
+    record: () => void,
+  ) => MaybePromise<Response | undefined>;
   /** Resets what the fault remembers besides its requests. */
   readonly reset?: () => void;
 }
 
-/** Creates a fault from its rules. */
-export function createFault(rules: FaultRules): Fault {
+/**
+ * Creates a fault from its rules.
+ *
+ * @throws Error when this Node cannot run the MSW that is installed.
+ */
+export function createFault<Info extends ResolverInfo = ResolverInfo>(
+  rules: FaultRules<Info>,
+): Fault<Info> {
+  requireMswRuns('steadfetch/testing');
   const requests: FaultRequest[] = [];
+  let count = 0;
 
-  const resolver = async ({ request }: { readonly request: Request }) => {
+  const resolver = async (info: Info): Promise<Response | undefined> => {
+    const { request } = info;
     const { method, url } = request;
-    requests.push({ method, url, at: systemClock.now(), headers: new Headers(request.headers) });
-    return rules.answer(request, requests.length);
+    const headers = new Headers(request.headers);
+    const record = (): void => {
+      requests.push({ method, url, at: systemClock.now(), headers });
+    };
+    record();
+    return rules.answer(request, ++count, info, record);
   };
 
   const reset = (): void => {
-    requests.length = 0;
+    requests.length = count = 0;
     rules.reset?.();
   };
 
@@ -84,8 +114,8 @@ export function createFault(rules: FaultRules): Fault {
 /** How many requests a fault is for. */
 export interface TimesOption {
   /**
-   * How many requests fail, counted from the first: a whole number from 0, or Infinity for all of them.
-   * Later requests are let through.
+   * How many requests it is for, counted from the first: a whole number from 0, or Infinity for all of them.
+   * Later requests meet no fault.
    * @default Infinity
    */
   times?: number;
@@ -127,13 +157,15 @@ export function describeTimes(times: number, describe: (requests: string) => str
  * http.get('/api/products', compose(slow({ delayMs: 300 }), failTimes(2, 503)));
  * ```
  */
-export function compose(...faults: readonly Fault[]): Fault {
+export function compose<Info extends ResolverInfo = ResolverInfo>(
+  ...faults: readonly Fault<Info>[]
+): Fault<Info> {
   if (faults.length === 0) reject('compose', 'faults', faults, 'at least one fault');
   return createFault({
     description: faults.map((fault) => fault.description).join('; then '),
-    answer: async (request) => {
+    answer: async (_request, _count, info) => {
       for (const fault of faults) {
-        const response = await fault({ request });
+        const response = await fault(info);
         if (response) return response;
       }
       return undefined;

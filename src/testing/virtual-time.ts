@@ -1,6 +1,7 @@
 import { type Clock, maxTimerMs, systemClock } from '../lib/clock.ts';
 import { reject, requireWhole } from '../lib/check.ts';
 import { type FakeTimers, installJest, stepToNextTimer, virtualMethods } from './fake-timers.ts';
+import { requireMswRuns } from './runtime.ts';
 import { type Act, settle } from './settle.ts';
 
 /** Options of {@link virtualTime}. */
@@ -60,7 +61,7 @@ const latestTime = 8.64e15;
  * worker, and nothing shows when they have arrived. Everything else works in browsers, too.
  *
  * @param vi - The `vi` of Vitest 3, 4 or 5.
- * @throws Error if fake timers are on already.
+ * @throws Error if fake timers are on already, or if this Node cannot run the MSW that is installed.
  * @throws TypeError if `startAt` is not a valid time.
  *
  * @example
@@ -112,6 +113,7 @@ export function virtualTime(vi: FakeTimers, options: VirtualTimeOptions = {}): V
   if (!Number.isInteger(start) || Math.abs(start) > latestTime) {
     reject('virtualTime', 'startAt', startAt, 'a time: epoch milliseconds or a valid Date');
   }
+  requireMswRuns('virtualTime');
   if (vi.isFakeTimers()) {
     throw new Error(
       'virtualTime: fake timers are on already. Call restore() on the earlier virtual time, in afterEach for example, and do not call vi.useFakeTimers() beside it.',

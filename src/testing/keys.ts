@@ -1,0 +1,59 @@
+import type { FaultRequest } from './fault.ts';
+
+/** What has recorded requests: any fault. */
+export interface Recorded {
+  readonly requests: readonly FaultRequest[];
+}
+
+/** Where the keys are. */
+export interface KeyHeader {
+  /** The header that carries them. @default 'Idempotency-Key' */
+  header?: string;
+}
+
+/**
+ * The idempotency keys of the requests that reached a fault: each once, in the order in which they came
+ * first, without quotes. One submission has one key, so its length is the number of submissions.
+ *
+ * @example
+ * ```ts
+ * import { failTimes, keysSeen } from 'steadfetch/testing';
+ *
+ * const fault = failTimes(2, 503);
+ * keysSeen(fault); // ['8e03978e-40d5-43dd-bc93-6894a57f9324']
+ * ```
+ */
+export function keysSeen(fault: Recorded, options: KeyHeader = {}): string[] {
+  const keys = fault.requests.map((request) => keyOf(request, options));
+  return [...new Set(keys.filter((key) => key !== undefined))];
+}
+
+/**
+ * The requests with a key that an earlier one to the same method and URL had. A server that honours keys
+ * answers them and does nothing; any other does it again.
+ *
+ * @example
+ * ```ts
+ * import { duplicates, failTimes } from 'steadfetch/testing';
+ *
+ * const fault = failTimes(2, 503);
+ * duplicates(fault).length; // 2
+ * ```
+ */
+export function duplicates(fault: Recorded, options: KeyHeader = {}): FaultRequest[] {
+  const seen = new Set<string>();
+  return fault.requests.filter((request) => {
+    const key = keyOf(request, options);
+    if (key === undefined) return false;
+    const id = `${request.method} ${request.url} ${key}`;
+    const isAgain = seen.has(id);
+    seen.add(id);
+    return isAgain;
+  });
+}
+
+/** Its key, as it was made: a String of RFC 9651 without its quotes and escapes. */
+function keyOf({ headers }: FaultRequest, { header = 'Idempotency-Key' }: KeyHeader) {
+  const value = headers.get(header) ?? undefined;
+  return value && /^".*"$/.test(value) ? value.slice(1, -1).replaceAll(/\\(["\\])/g, '$1') : value;
+}
