@@ -15,6 +15,8 @@ export type { TimesOption } from './testing/fault.ts';
 export { rateLimited, type RateLimitedOptions } from './testing/answer-faults.ts';
 export type { Recorded } from './testing/keys.ts';
 export type { Resolver, ResolverInfo } from './testing/fault.ts';
+export { renderWithSteadfetch, type RenderOptions, type Rendered } from './testing/render.ts';
+export { resetSteadfetch } from './testing/reset.ts';
 export { seededRandom } from './testing/seeded-random.ts';
 export type { Act } from './testing/settle.ts';
 export { slow, type SlowOptions } from './testing/connection-faults.ts';

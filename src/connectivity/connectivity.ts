@@ -40,6 +40,8 @@ export interface Connectivity extends Readable<ConnectivityState> {
   ) => void;
   /** The network, as the admission of every origin reads it. */
   readonly network: Network;
+  /** Forgets all that was learned: only the browser's present word counts. */
+  readonly forget: () => void;
   readonly dispose: () => void;
 }
 
@@ -191,7 +193,10 @@ export function createConnectivity(
     } else if (isOffline) endCheck('suspect');
   };
   const unwatch = hint?.watch(onHint);
-  if (hint?.isOffline()) onHint('offline');
+  const begin = (): void => {
+    if (hint?.isOffline()) onHint('offline');
+  };
+  begin();
 
   return {
     getState,
@@ -224,6 +229,14 @@ export function createConnectivity(
       retryAt: () => getState().nextCheckAt,
       subscribe,
       heart,
+    },
+    forget() {
+      endCheck('online');
+      hintedAt = answeredAt = backAt = countedAt = -Infinity;
+      isCaptive = false;
+      failedOrigin = undefined;
+      eventChecksLeft = maxEventChecks;
+      begin();
     },
     dispose() {
       unwatch?.();

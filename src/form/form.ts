@@ -43,6 +43,11 @@ export function openForm<TData, TError, TVariables, TOnMutateResult>(
   return form;
 }
 
+/** Forgets the forms of a client, with what they show and what they have sent. */
+export function forgetForms(client: QueryClient): void {
+  forms.delete(client);
+}
+
 /** What React Query shows of a mutation that failed, for one that could not begin. */
 const failed = {
   status: 'error',

@@ -18,6 +18,8 @@ export interface Origins {
   readonly stateOf: (origin?: string) => Readable<OriginState>;
   /** The page was shown, or a query has come into sight: who waits in the foreground may have changed. */
   readonly reconsider: () => void;
+  /** Forgets all that was learned. Nothing waits any more. */
+  readonly forget: () => void;
   /** This tab works alone from now on, and what does not wait has no timer. */
   readonly dispose: () => void;
 }
@@ -132,6 +134,11 @@ export function createOrigins(
     },
     reconsider() {
       for (const admission of admissions.values()) admission.reconsider();
+    },
+    forget() {
+      for (const admission of admissions.values()) admission.dispose();
+      admissions.clear();
+      changes.set({});
     },
     dispose() {
       unwatch();

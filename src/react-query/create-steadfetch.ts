@@ -130,6 +130,9 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const wake = createWake(clock, heart, lifecycle.clients, byQuery.get, () =>
     passage.origins.reconsider(),
   );
+  const endWaits = (): void => {
+    for (const end of operations.waits) end();
+  };
   let lastRequest = 0;
   const context = {
     ...environment,
@@ -161,6 +164,12 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     network: watched?.connectivity.network ?? browser,
     persist: createPersister.bind(undefined, context),
     own: undefined,
+    forget() {
+      endWaits();
+      passage.origins.forget();
+      ledger.forget();
+      watched?.connectivity.forget();
+    },
   };
 
   const retryPair = (
@@ -193,7 +202,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     policy,
     subscribe: emitter.subscribe,
     dispose() {
-      for (const end of operations.waits) end();
+      endWaits();
       watched?.dispose();
       browser.dispose();
       passage.origins.dispose();

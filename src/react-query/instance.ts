@@ -31,6 +31,8 @@ export interface Instance extends LoopContext {
   readonly persist: (inner?: AnyPersister) => SteadyPersister;
   /** The part of the policy that is these options' own. */
   readonly own: PolicyOptions | undefined;
+  /** Ends what is paused or waits in a loop of ours, and forgets all that was learned. */
+  readonly forget: () => void;
   /** What a query of these options shows when it fails for good. */
   readonly fallback?: MadeBy<'fallback'> | undefined;
 }

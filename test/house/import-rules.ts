@@ -64,7 +64,10 @@ export const folders: Readonly<Record<string, Place>> = {
   },
   axios: { folders: ['react-query', 'fetch', 'operation', 'policy', 'lib'], packages: [] },
   server: { folders: ['headers', 'lib'], packages: [] },
-  testing: { folders: ['lib'], packages: ['msw'] },
+  testing: {
+    folders: ['form', 'react-query', 'lib'],
+    packages: ['msw', '@tanstack/react-query', 'react'],
+  },
 };
 
 /** Entry files only re-export, each the part of the house that its users asked for by its name. */

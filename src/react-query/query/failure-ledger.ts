@@ -33,6 +33,8 @@ export interface FailureLedger {
   readonly resume: (
     known: { request: string } | { failureCount: number },
   ) => LiveOperation | undefined;
+  /** No mutation that waits is found again. */
+  readonly forget: () => void;
 }
 
 /** React Query asks about a failure in the same turn. What is older was cancelled. */
@@ -165,6 +167,9 @@ export function createFailureLedger(clock: Clock, operations: Operations): Failu
       );
       if (live?.phase === 'waiting') operations.next(live);
       return live;
+    },
+    forget() {
+      mutations = [];
     },
   };
   return ledger;

@@ -1,0 +1,81 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { type ComponentType, createElement, type ReactNode, useEffect } from 'react';
+import { createSteadfetch } from '../react-query/create-steadfetch.ts';
+import type { Steadfetch } from '../react-query/steadfetch.ts';
+
+/** A component around what is rendered. */
+type Wrapper = ComponentType<{ children: ReactNode }>;
+
+/** Options of {@link renderWithSteadfetch}. */
+export interface RenderOptions {
+  /**
+   * The instance of the app. The default is a new one, which is disposed of when everything is unmounted.
+   * Its jitter always picks the midpoint: the waits of the default policy are 500, 1000 and 2000 ms.
+   * @default createSteadfetch({ random: () => 0.5 })
+   */
+  steady?: Steadfetch;
+  /** Put around everything, inside the `QueryClientProvider`: a router, for example. @default none */
+  wrapper?: Wrapper;
+}
+
+/** What {@link renderWithSteadfetch} adds to what `render` returns. */
+export interface Rendered {
+  /** The instance: that of the options, or the new one. */
+  readonly steady: Steadfetch;
+  /** A new client with the default options of the instance. */
+  readonly queryClient: QueryClient;
+}
+
+/**
+ * Renders within a `QueryClientProvider` with a new `QueryClient`, so that no test sees what another one
+ * has loaded.
+ *
+ * @param render - Testing Library's `render`, an argument so that this package does not import it.
+ * @returns What `render` returns, with the instance and the client.
+ *
+ * @example
+ * ```tsx
+ * import { useQuery } from '@tanstack/react-query';
+ * import { render, screen } from '@testing-library/react';
+ * import { renderWithSteadfetch } from 'steadfetch/testing';
+ * import { expect, test } from 'vitest';
+ *
+ * function Name() {
+ *   const { data } = useQuery({ queryKey: ['name'], queryFn: async () => 'Lamp' });
+ *   return <p>{data ?? 'Loading'}</p>;
+ * }
+ *
+ * test('shows the name', async () => {
+ *   renderWithSteadfetch(render, <Name />);
+ *   expect(await screen.findByText('Lamp')).toBeDefined();
+ * });
+ * ```
+ */
+export function renderWithSteadfetch<Result extends object>(
+  render: (element: ReactNode, options: { wrapper: Wrapper }) => Result,
+  element: ReactNode,
+  { steady: own, wrapper: Inner }: RenderOptions = {},
+): Result & Rendered {
+  const steady = own ?? createSteadfetch({ random: () => 0.5 });
+  const queryClient = new QueryClient({ defaultOptions: steady.defaultOptions });
+  let mounted = 0;
+  const end = (): void => {
+    // Strict mode unmounts everything once, and mounts it again.
+    if (mounted > 0) return;
+    queryClient.clear();
+    if (!own) steady.dispose();
+  };
+  const Provider: Wrapper = ({ children }) => {
+    useEffect(() => {
+      mounted += 1;
+      return () => {
+        mounted -= 1;
+        queueMicrotask(end);
+      };
+    }, []);
+    const inner = Inner ? createElement(Inner, undefined, children) : children;
+    return createElement(QueryClientProvider, { client: queryClient }, inner);
+  };
+  const result = render(element, { wrapper: Provider });
+  return { ...result, steady, queryClient };
+}
