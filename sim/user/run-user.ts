@@ -50,6 +50,7 @@ export async function runUser(
   config: PageContext['config'] = {},
 ): Promise<UserRecord> {
   const { kind, outageS, queries: count, order, page: age, timeoutMs, seed } = scenario;
+  const { answerMs = workMs } = scenario;
   const simulation = createSimulation();
   const random = randomStream(seed, `user ${outageS}`);
   const outageMs = outageS * 1000;
@@ -58,8 +59,8 @@ export async function runUser(
 
   const receive = (arrivalMs: number): Reply | undefined => {
     if (arrivalMs >= startMs) requests++;
-    if (arrivalMs < startMs || arrivalMs >= recoveryMs)
-      return { atMs: arrivalMs + workMs, status: 204 };
+    if (arrivalMs < startMs) return { atMs: arrivalMs + workMs, status: 204 };
+    if (arrivalMs >= recoveryMs) return { atMs: arrivalMs + answerMs, status: 204 };
     if (kind === 'hang') return undefined;
     const leftS = Math.ceil((recoveryMs - arrivalMs) / 1000);
     const retryAfter = kind === 'retry-after' ? `${leftS}` : undefined;

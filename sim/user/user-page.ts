@@ -77,5 +77,5 @@ async function writeMisses(missed: readonly UserCell[]): Promise<string> {
     seeds: seedsOfMissed,
   }));
   const again = toCells(jobs, await runJobs('user', jobs));
-  return `${first}\n\nThe same cells, of ${seedsOfMissed} runs each:\n\n${missesTable(again)}\n\nAfter a hang, a probe that was sent shortly before the end of it is waited for until its time limit, while another request has been answered already: its user is answered a second or two later than 60 s after asking. To send it again at once would be two requests for one.`;
+  return `${first}\n\nThe same cells, of ${seedsOfMissed} runs each:\n\n${missesTable(again)}\n\nA request that hangs is given up after 10 s. So a probe that was sent in the last 70 ms before a server is back after 50 s ends too late for its user, who is answered up to 70 ms after the 60th second. To send it again before would be two requests for one.`;
 }

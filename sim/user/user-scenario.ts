@@ -13,6 +13,8 @@ export interface PageScenario {
   readonly page: 'fresh' | 'used';
   /** When an attempt is given up, in milliseconds; Infinity: never. */
   readonly timeoutMs: number;
+  /** How long what the server does takes once it is back, in milliseconds. @default 20, as before */
+  readonly answerMs?: number;
 }
 
 /** The same, with an outage. */

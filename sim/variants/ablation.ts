@@ -1,4 +1,4 @@
-import { partialColumns, stormColumns, userColumns } from './columns.ts';
+import { brownOutColumns, partialColumns, stormColumns, userColumns } from './columns.ts';
 import { mechanisms } from './mechanisms.ts';
 import { busy, inBackground, nearLimit, quiet, stress, told } from './storms-of-variants.ts';
 import type { VariantsPage } from './variants-page.ts';
@@ -17,7 +17,7 @@ Of [one user](one-user.md) 80 cells are run, of [what is partly broken](partial-
     {
       title: 'One user, and what is partly broken',
       variants: mechanisms,
-      columns: [...userColumns, ...partialColumns],
+      columns: [...userColumns, ...partialColumns, ...brownOutColumns],
       extent: {
         hasUser: true,
         partial: [
@@ -25,6 +25,8 @@ Of [one user](one-user.md) 80 cells are run, of [what is partly broken](partial-
           'one hangs',
           'one 429, 30 s',
           '10 % errors',
+          '70 % errors, one endpoint',
+          '90 % errors, one endpoint',
           'mobile, shown offline',
         ],
         storms: [],

@@ -1,7 +1,7 @@
 import type { Figures } from '../figures/figures.ts';
 import type { PartialFigures, PartialKind } from '../partial/partial-scenario.ts';
 import { show } from '../report/columns.ts';
-import { isCellReached } from '../user/user-report.ts';
+import { isCellReached, type UserCell } from '../user/user-report.ts';
 import type { Shown } from './measure.ts';
 
 /** A figure of a variant. */
@@ -21,18 +21,21 @@ const count = (value: number): string => `${-value}`;
 const seconds = (valueMs: number): string =>
   valueMs === Infinity ? 'never' : show.seconds(valueMs);
 
+/** A cell of one outage, whose server answers as fast as before. */
+const isUsual = ({ outageS, job: { page } }: UserCell): boolean =>
+  outageS !== undefined && page.answerMs === undefined;
+
 /** Of one user: how many cells are reached, and the mean until the first answer. */
 export const userColumns: readonly Column[] = [
   {
     head: 'one user: cells reached',
-    read: ({ user }) => -user.filter((cell) => cell.outageS && isCellReached(cell)).length,
+    read: ({ user }) => -user.filter((cell) => isUsual(cell) && isCellReached(cell)).length,
     show: count,
     margin: 3,
   },
   {
     head: 'all answered in',
-    read: ({ user }) =>
-      -user.filter(({ outageS, figures }) => outageS && figures.answered === 1).length,
+    read: ({ user }) => -user.filter((cell) => isUsual(cell) && cell.figures.answered === 1).length,
     show: count,
     margin: 0,
   },
@@ -73,7 +76,17 @@ const partialColumn = (
   show: format,
 });
 
+const asShare = (value: number): string => show.percent(-value);
 const milliseconds = (value: number): string => `${value.toFixed(0)} ms`;
+
+/** The whole of a fresh page of 30, from the first answer on, whose server takes 1.2 s for each. */
+export const slowColumn: Column = {
+  head: 'a fresh page of 30, 1.2 s an answer: whole in',
+  read: ({ user }) =>
+    user.find(({ job: { page } }) => page.answerMs !== undefined)?.figures.wholeP95Ms ?? NaN,
+  show: seconds,
+  margin: 1000,
+};
 
 /** The first answer after a Retry-After of 30 s. */
 export const toldColumn: Column = {
@@ -86,6 +99,18 @@ export const toldColumn: Column = {
   show: seconds,
   margin: 500,
 };
+
+/** Of page loads that fail often for ever: what is answered by React Query's last retry. */
+export const brownOutColumns: readonly Column[] = [
+  partialColumn(
+    '70 % errors of one endpoint: in 8 s',
+    '70 % errors, one endpoint',
+    0.01,
+    (f) => -f.prompt,
+    asShare,
+  ),
+  partialColumn('90 %: in 8 s', '90 % errors, one endpoint', 0.01, (f) => -f.prompt, asShare),
+];
 
 /** What is partly broken: what fails of the rest, and how long that takes. */
 export const partialColumns: readonly Column[] = [
@@ -105,7 +130,7 @@ const stormFigures: Readonly<Record<StormFigure, (title: string) => Omit<Column,
   requests: (title) => ({ ...of(title, (f) => f.outageRatio), show: show.times, margin: 0.1 }),
   answered: (title) => ({
     ...of(title, (f) => -f.askedInOutageOk),
-    show: (value) => show.percent(-value),
+    show: asShare,
     margin: 0.05,
   }),
   well: (title) => ({

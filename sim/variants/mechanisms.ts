@@ -100,8 +100,8 @@ export const mechanisms: readonly Variant[] = [
     'latency as the signal of slow start',
     linesOf('latency.ts'),
     admission,
-    'slowStart.observe(latency.isFast(endpoint, latencyMs), slowMs);',
-    'slowStart.observe(latencyMs >= 0 || latency.isFast(endpoint, latencyMs), slowMs);',
+    'slowStart.observe(!latency.isKnown() ||',
+    'slowStart.observe(latencyMs >= 0 ||',
   ),
   without(
     'the usual latency is forgotten when the network changes',

@@ -19,6 +19,13 @@ export const quiet = storm('1,000 × 0.05, 503, load 0.7', quietTabs);
 export const quietest = storm('2,500 × 0.01, 503, load 0.7', quietestTabs);
 export const told = storm('Retry-After, load 0.7', { kind: 'retry-after' });
 export const inBackground = storm('background, 503, load 0.7', { background: 1 });
+export const pageLoads = storm('page loads, 503, load 0.85', {
+  tabs: 250,
+  pageSize: 6,
+  leaveS: 20,
+  load: 0.85,
+  afterS: 110,
+});
 export const stress = storm('limit of 2 s, hang, load 0.7', { kind: 'hang', timeoutS: 2 });
 
 /** Work that is declared background, in outages whose tabs ask seldom; and one that hangs. */

@@ -1,8 +1,9 @@
-import { stormColumns, toldColumn, userColumns } from './columns.ts';
+import { brownOutColumns, slowColumn, stormColumns, toldColumn, userColumns } from './columns.ts';
 import {
   busy,
   hangInBackground,
   nearLimit,
+  pageLoads,
   quiet,
   quietest,
   quietestInBackground,
@@ -56,6 +57,16 @@ const spreads = (share: number): Variant => ({
   ],
 });
 
+const rows = (rate: number, failures: number): Variant => ({
+  name: `${failures} failures in a row`,
+  patches: [change('origin/health.ts', 'const leastRate = 0.04;', `const leastRate = ${rate};`)],
+});
+
+const judgeAll: Variant = {
+  name: 'slow is what takes longer than 1 s, also where nothing is known',
+  patches: [change('origin/admission.ts', '!latency.isKnown() || latency', 'latency')],
+};
+
 const asForeground: Variant = {
   name: 'retries after 0 to 1 s, as in the foreground',
   patches: [
@@ -108,15 +119,33 @@ Not everything can be had at once. Where two goals exclude each other, this orde
     {
       title: 'And when its answers are slow?',
       text: 'After a slow answer the next request follows after ten times what that answer took, at most 12 s. A smaller factor lets fewer servers come back under a time limit of 2 s, and a larger one makes a page wait longer whose server is slow without being in danger. None of them lowers by much what fails at load 0.85, where 15 % of the server is left for all that was asked in the outage. **Chosen for the user**: the smallest factor with which a server at load 0.7 comes back under a limit of 2 s with 1,000 tabs and 30 s of use before the outage.',
-      variants: [paces(5, 12), paces(10, 6), paces(16, 12)],
+      variants: [paces(5, 12), paces(10, 6), paces(16, 12), judgeAll],
       columns: [
         ...userColumns,
+        slowColumn,
         ...stormColumns(wholeNearLimit.title, ['answered', 'fail']),
         ...stormColumns(nearLimit.title, ['answered', 'fail']),
         ...stormColumns(stress.title, ['answered', 'fail']),
         ...stormColumns(shortWarmUp.title, ['answered', 'fail']),
+        ...stormColumns(pageLoads.title, ['answered', 'fail', 'peak']),
       ],
-      extent: { ...extent, storms: [wholeNearLimit, nearLimit, stress, shortWarmUp] },
+      extent: { ...extent, storms: [wholeNearLimit, nearLimit, stress, shortWarmUp, pageLoads] },
+    },
+    {
+      title: 'How many failures are an outage?',
+      text: 'Two in a row, where failures are rare; more, where some are usual. At 90 % errors of one endpoint all 30 first requests of a page fail in 4 % of the pages. That is what an outage looks like: these pages are paused and probed, and miss what plain retries would have brought them by chance, which is 1.4 % of all queries. To have it, a page must retry for itself until some 60 have failed. **Chosen for the user**: outages are more frequent than endpoints of which nine in ten requests fail, and are waited out.',
+      variants: [rows(0.35, 6), rows(0.9, 59)],
+      columns: [
+        ...brownOutColumns,
+        ...userColumns,
+        ...stormColumns(busy.title, ['requests', 'answered', 'well', 'peak']),
+        ...stormColumns(pageLoads.title, ['requests', 'answered', 'peak']),
+      ],
+      extent: {
+        hasUser: true,
+        partial: ['70 % errors, one endpoint', '90 % errors, one endpoint'],
+        storms: [busy, pageLoads],
+      },
     },
     {
       title: 'How rarely does background work ask?',

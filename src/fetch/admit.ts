@@ -94,7 +94,7 @@ export function createPassage(
     live.doubts += weight;
     if (step) step.doubts = (step.doubts ?? 0) + weight;
     live.unkeyed += unkeyed;
-    live.isTrial ||= permit.isTrial;
+    if (permit.isTrial) live.trialAt = sentAt;
     let isOver = false;
     return (outcome, error, response) => {
       if (isOver) return;

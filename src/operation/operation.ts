@@ -87,8 +87,8 @@ export interface LiveOperation {
   askedAt: number;
   /** Its attempts that were trials of its origin and failed: they use up none of its retries. */
   trials: number;
-  /** A request of its present attempt was a trial: a probe, or let go once its origin was back. */
-  isTrial: boolean;
+  /** When a request of its present attempt was sent as a trial: a probe, or let go once its origin was back. */
+  trialAt: number | undefined;
   /** Whether a user waits for it in a visible page, as far as React Query can tell. */
   isForeground: (() => boolean) | undefined;
   /** Requests that failed and may have been done: a DELETE that finds nothing on a retry has been. */

@@ -122,8 +122,11 @@ export function createOperations(environment: Environment): Operations {
     // A probe was sent for all who wait: it is no retry of this operation's. But what is slow where
     // the rest of its origin answers will be slow again.
     const isSlowByNature = failure.kind === 'timeout' && !!gate?.isItsOwnFault(endpoint);
-    if (own?.isTrial && !isSlowByNature) live.trials++;
-    if (own) own.isTrial = false;
+    const trialAt = own?.trialAt;
+    if (trialAt !== undefined && !isSlowByNature) live.trials++;
+    if (own) own.trialAt = undefined;
+    // Others were answered while this probe hung: it is late enough for its user.
+    const isOver = trialAt !== undefined && !!gate && trialAt <= gate.recoveredAt();
     // What this request itself may have done is an input already; that of another client was never
     // counted, nor is one that is thrown once more.
     const isCounted = report.keyed === false && !report.decision && !isRepeatable(report);
@@ -133,7 +136,7 @@ export function createOperations(environment: Environment): Operations {
       random,
       isOverBudget,
       isUnrepeatable: !!live.intent && live.unkeyed > 0,
-      isDown: !!gate?.isDown(endpoint),
+      isDown: isOver || !!gate?.isDown(endpoint),
       limitedMs: gate && sent ? Math.ceil(gate.limitedUntil(sent.limitScope) - nowMs) : 0,
       onMistake: process.env.NODE_ENV === 'production' ? undefined : warnOfShouldRetry,
     });
@@ -180,7 +183,7 @@ export function createOperations(environment: Environment): Operations {
       retriedFor: none,
       askedAt: clock.now(),
       trials: 0,
-      isTrial: false,
+      trialAt: undefined,
       isForeground: undefined,
       isUnproven: undefined,
       mayBeOffline: undefined,

@@ -52,6 +52,8 @@ export interface Admission extends Readable<OriginState> {
   /** Whether the endpoint, or all of the origin, is taken for down. */
   readonly isDown: (endpoint: string) => boolean;
   readonly isItsOwnFault: OriginHealth['isItsOwnFault'];
+  /** When the latest outage here ended, of the origin or of an endpoint. */
+  readonly recoveredAt: () => number;
   /** Why something new would wait now, and until when as far as is known. */
   readonly whyPaused: (place: Place) => Pause;
   /** Calls back at each end of an outage, of the origin or of an endpoint. */
@@ -82,8 +84,6 @@ export interface AdmissionContext {
   readonly joinTabs?: ((hear: Hear) => Leader) | undefined;
 }
 
-/** A slow answer of a server that has not been seen healthy counts for no more: it may always be so slow. */
-const strangerSlowMs = 200;
 /** What another tab has found to be up, this one takes for that within so long: not all at once. */
 const followMs = 1500;
 
@@ -191,8 +191,7 @@ export function createAdmission(
           recover(recovery);
           // Also that of the probe: a server that is back with a long queue is not asked for more at once.
           if (isOfRecovery || probed) {
-            const slowMs = latency.isKnown() ? latencyMs : Math.min(latencyMs, strangerSlowMs);
-            slowStart.observe(latency.isFast(endpoint, latencyMs), slowMs);
+            slowStart.observe(!latency.isKnown() || latency.isFast(endpoint, latencyMs), latencyMs);
           }
         }
         const isNews = health.down().length > 0 || state.getState().status !== 'up';
@@ -262,6 +261,7 @@ export function createAdmission(
     isItsOwnFault: health.isItsOwnFault,
     onRecovery: recoveries.subscribe,
     lastFailure: () => lastFailure,
+    recoveredAt: () => recoveredAt,
     limitedUntil: limits.until,
     enter(target) {
       const mayGo = isOpen(target);

@@ -62,7 +62,7 @@ export interface DecideContext {
   readonly isOverBudget?: boolean;
   /** Whether another request of the operation may have taken effect, and would do so once more. @default false */
   readonly isUnrepeatable?: boolean;
-  /** Whether the endpoint is down: the next attempt is paused until it is tried again. @default false */
+  /** Whether the endpoint is down, so that the next attempt is paused until it is tried again; or is back since this probe of it was sent. @default false */
   readonly isDown?: boolean;
   /** How long Retry-After and rate limits keep the endpoint closed for all, in milliseconds. @default 0 */
   readonly limitedMs?: number;

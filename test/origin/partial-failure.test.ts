@@ -82,12 +82,12 @@ test('the probe of an origin is of the endpoint that has failed least: a broken 
 test('where every fifth attempt fails anyway, seven failures in a row are an outage, and not six', () => {
   const { admission, send } = openOrigin();
   for (let round = 0; round < 100; round++) {
-    for (let good = 0; good < 4; good++) send('a', 'success');
-    send('a', 'outage');
+    for (let good = 0; good < 4; good++) send('a', 'success', 1);
+    send('a', 'outage', 1);
   }
-  for (let good = 0; good < 6; good++) send('a', 'success');
-  for (let failures = 0; failures < 6; failures++) send('a', 'outage');
+  for (let good = 0; good < 6; good++) send('a', 'success', 1);
+  for (let failures = 0; failures < 6; failures++) send('a', 'outage', 1);
   expect(admission.isDown('a')).toBe(false);
-  send('a', 'outage');
+  send('a', 'outage', 1);
   expect(admission.isDown('a')).toBe(true);
 });

@@ -22,13 +22,13 @@ test('after a slow answer the next but one goes ten times later than that took',
   expect(sent()).toEqual(['1200 probe', '2300', '13300']);
 });
 
-test('a server that was never seen healthy may be slow by nature: two seconds are enough then', async () => {
+test('the answers of a server that was never seen healthy are not judged: it may be slow by nature', async () => {
   const { waiting, advance, sent } = await pauseFour(false);
   await advance(1100);
   waiting[0]?.settle('success');
   waiting[1]?.settle('nothing');
   await advance(12_000);
-  expect(sent().slice(0, 3)).toEqual(['1200 probe', '2300', '4300']);
+  expect(sent().slice(0, 3).map(Number.parseFloat).map(Math.round)).toEqual([1200, 2300, 2533]);
 });
 
 test('after a fast answer the gap is seven tenths of what it was', async () => {

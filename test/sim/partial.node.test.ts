@@ -33,3 +33,11 @@ test('where 70 % of all requests fail for ever, more is answered than by plain r
   expect(own.failed).toBeLessThan(plain.failed);
   expect(own.prompt).toBeGreaterThan(plain.prompt);
 });
+
+test('at 90 % errors of one endpoint a page load of 30 is paused only where all of it fails at first', async () => {
+  const run = (policy: 'react-query' | 'steadfetch') =>
+    runPartial({ policy, kind: '90 % errors, one endpoint', seed: 1, tabs: 20 });
+  const [own, plain] = [await run('steadfetch'), await run('react-query')];
+  expect(own.paused).toBeLessThan(0.05);
+  expect(own.prompt).toBeGreaterThan(plain.prompt - 0.01);
+});

@@ -85,3 +85,25 @@ test('Steadfetch answers a page of six after an outage of 5 s, and twice with th
   expect(record.queries.map(({ isOk }) => isOk)).toEqual(Array.from({ length: 6 }, () => true));
   expect(await runUser(page, pagePolicies.steadfetch)).toEqual(record);
 });
+
+test('a probe that hung while its server came back is sent again at once: its user need not wait for a backoff as well', async () => {
+  const page = { kind: 'hang', queries: 2, order: 'staggered', page: 'fresh' } as const;
+  // In these the server is back after 50 s, and the other query is answered first.
+  for (const seed of [2, 24, 77]) {
+    const hang = { ...page, timeoutMs: 10_000, outageS: 50, seed };
+    const { queries } = await runUser(hang, pagePolicies.steadfetch);
+    for (const { isOk, askedMs, settledMs = Infinity } of queries) {
+      expect(isOk).toBe(true);
+      expect(settledMs - askedMs).toBeLessThanOrEqual(60_000);
+    }
+  }
+});
+
+test('a fresh page of 30 whose server takes 1.2 s for each answer is whole within 9 s: nobody knows that it is slow', async () => {
+  const page = { kind: '503', queries: 30, order: 'at once', page: 'fresh' } as const;
+  const slow = { ...page, timeoutMs: 10_000, answerMs: 1200 };
+  const record = await runUser({ ...slow, outageS: 20, seed: 1 }, pagePolicies.steadfetch);
+  const { answered, wholeP95Ms } = readUserFigures([record], [20_000]);
+  expect(answered).toBe(1);
+  expect(wholeP95Ms).toBeLessThan(9000);
+});
