@@ -37,7 +37,6 @@ export { fallback, type Fallback } from './react-query/query/fallback.ts';
 export type { FallbackContext } from './react-query/query/fallback.ts';
 export type { Listener, OperationResult, SteadfetchEvent } from './operation/events.ts';
 export type { JsonInit, SteadyJson } from './fetch/json.ts';
-export { retryBudget, type BudgetOptions } from './origin/retry-budget.ts';
 export type { OriginState } from './origin/status.ts';
 export type { OriginOptions } from './origin/options.ts';
 export { limitConcurrency, type ConcurrencyOptions } from './origin/concurrency.ts';

@@ -1,11 +1,9 @@
 import {
-  type BudgetOptions,
   type ConcurrencyOptions,
   createSteadfetch,
   limitConcurrency,
   rateLimitFields,
   retry,
-  retryBudget,
   shareAcrossTabs,
   type Steadfetch,
   type SteadfetchConfig,
@@ -15,14 +13,13 @@ import type { OpenTab, TabContext } from './policy.ts';
 
 /** What the command line can say: JSON has no values that bring code. */
 interface PlainConfig extends Pick<SteadfetchConfig, 'policy' | 'health'> {
-  readonly budget?: BudgetOptions | false;
   readonly concurrency?: ConcurrencyOptions;
 }
 
 /** Steadfetch with all that guards a server, by its defaults but for the time limit of an attempt. */
 export function createSteady(context: TabContext): Steadfetch {
   const { clock, random, fetch, timeoutMs, share, isBackground, config } = context;
-  const { policy, budget, concurrency, ...rest }: PlainConfig = config;
+  const { policy, concurrency, ...rest }: PlainConfig = config;
   return createSteadfetch({
     ...rest,
     clock,
@@ -32,7 +29,6 @@ export function createSteady(context: TabContext): Steadfetch {
     connectivity: watchConnectivity(),
     rateLimit: rateLimitFields(),
     tabs: share && shareAcrossTabs(share),
-    budget: budget === false ? undefined : retryBudget(budget),
     concurrency: concurrency && limitConcurrency(concurrency),
   });
 }

@@ -117,11 +117,4 @@ export const mechanisms: readonly Variant[] = [
     'const spreadShare = 0.1;',
     'const spreadShare = 0;',
   ),
-  without(
-    'retry budget',
-    linesOf('retry-budget.ts'),
-    'origin/retry-budget.ts',
-    'spend: () => getState() >= 1 && charge(),',
-    'spend: charge,',
-  ),
 ];

@@ -8,12 +8,7 @@ import { weightOf } from '../operation/effects.ts';
 import { isRepeatable, reportFailure } from '../operation/error-info.ts';
 import type { RequestFacts } from '../operation/operation.ts';
 import { NotSentError } from '../operation/errors.ts';
-import {
-  isAwaited,
-  type LiveOperation,
-  type SentRequest,
-  whetherAwaited,
-} from '../operation/operation.ts';
+import { type LiveOperation, type SentRequest, whetherAwaited } from '../operation/operation.ts';
 import { type Operations, view } from '../operation/operations.ts';
 import type { Admission } from '../origin/admission.ts';
 import type { Network } from '../origin/network.ts';
@@ -142,13 +137,13 @@ export function createPassage(
   ): Promise<Settle | undefined> => {
     const { live } = facts;
     const release = await pauseAt(gate, askOf(live, facts), live, signal, context);
-    if (release === 'expired') throw refuse(live, facts, gate, false);
+    if (release === 'expired') throw refuse(live, facts, gate);
     return release === 'dropped' ? undefined : settleAt(gate, release, facts);
   };
 
   const enter: Enter = (facts, signal) => {
     const { live, url, api } = facts;
-    const { pass, attempt } = live;
+    const { pass } = live;
     // What has failed, and was told so, sends nothing more: not before its next attempt, or ever.
     if (live.intent && (live.decision?.kind === 'stop' || live.phase === 'waiting'))
       return undefined;
@@ -163,21 +158,10 @@ export function createPassage(
       live.pass = undefined;
       return settleAt(gate, pass.permit, facts);
     }
-    const isCharged = attempt > 1 && live.paidFor !== attempt;
-    live.paidFor = attempt;
     const permit = gate.enter(targetOf(live, facts));
     if (!permit) return wait(gate, facts, signal);
     if (live.isUrged) live.isUrged = false;
-    const { budget } = gate;
-    // A user who waits is never refused by the budget.
-    const isFree =
-      !isCharged ||
-      facts.keyed ||
-      isAwaited(live, context.operations.policyOf(live, facts).priority);
-    if (isCharged && isFree) budget.charge();
-    if (isFree || budget.spend()) return settleAt(gate, permit, facts);
-    permit.settle();
-    throw refuse(live, facts, gate, true);
+    return settleAt(gate, permit, facts);
   };
 
   return {
@@ -188,7 +172,7 @@ export function createPassage(
       const { gate, sent } = live;
       if (!gate || !sent) return true;
       const release = await pauseAt(gate, askOf(live, sent), live, undefined, context);
-      if (release === 'expired') throw refuse(live, sent, gate, false);
+      if (release === 'expired') throw refuse(live, sent, gate);
       if (release !== 'dropped') live.pass = { gate, permit: release };
       return release !== 'dropped';
     },
@@ -213,21 +197,17 @@ const said: Readonly<Record<PauseReason, string>> = {
   queued: 'no place was free',
 };
 
-/** The error of an attempt that its gate did not let go, in time or at all. */
+/** The error of an attempt that its gate did not let go in time. */
 function refuse(
   live: LiveOperation,
   facts: RequestFacts & SentRequest,
   gate: Admission,
-  isOverBudget: boolean,
 ): NotSentError {
   // What an earlier attempt may have done, this one does not undo.
   const processed = live.unsure ? 'unknown' : 'no';
   const { reason, retryAt } = gate.whyPaused(facts);
-  const outcome: Failure = isOverBudget
-    ? { kind: 'over-budget', processed }
-    : { kind: 'paused-too-long', reason, retryAt, processed };
-  const why = isOverBudget ? 'the retry budget of its origin is spent' : said[reason];
-  const error = new NotSentError(`${shown(`${live.sent?.name}`)}: not sent, ${why}.`, {
+  const outcome: Failure = { kind: 'paused-too-long', reason, retryAt, processed };
+  const error = new NotSentError(`${shown(`${live.sent?.name}`)}: not sent, ${said[reason]}.`, {
     operation: view(live, facts),
     outcome,
     cause: live.lastError ?? gate.lastFailure(),

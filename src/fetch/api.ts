@@ -89,8 +89,8 @@ export interface ApiProfile {
   /** What a Retry-After or a RateLimit of its answers speaks for. @default 'endpoint' */
   readonly limitsApplyTo?: 'endpoint' | 'api' | undefined;
   /**
-   * A part of the origin with a rate limit and a fate of its own: its requests have a budget, a
-   * health, a limit and concurrency that are not shared with the rest. @default the origin as a whole
+   * A part of the origin with a rate limit and a fate of its own: its requests have a health, a
+   * limit and concurrency that are not shared with the rest. @default the origin as a whole
    */
   readonly partition?: string | undefined;
   /** How many of its attempts may be in flight. Needs a `partition`. @default that of the instance */

@@ -114,8 +114,7 @@ export class TimeoutError extends SteadfetchError {
 
 /**
  * The attempt was not sent: it was paused for longer than `maxPauseMs`, may not be paused (`whenDown:
- * 'fail'`), was a retry beyond the origin's budget, or was cancelled before. Its `outcome` says which, and its `cause` is
- * the failure before it.
+ * 'fail'`), or was cancelled before. Its `outcome` says which, and its `cause` is the failure before it.
  */
 export class NotSentError extends SteadfetchError {
   override readonly name = 'NotSentError' as const;

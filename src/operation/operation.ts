@@ -1,8 +1,8 @@
 import type { Admission } from '../origin/admission.ts';
-import { isForeground, type Pause, type Permit } from '../origin/wait-queue.ts';
+import type { Pause, Permit } from '../origin/wait-queue.ts';
 import type { Decision } from '../policy/decide.ts';
 import type { OperationRef, RetryReason } from '../policy/operation.ts';
-import type { Policy, PolicyOptions, Priority } from '../policy/options.ts';
+import type { Policy, PolicyOptions } from '../policy/options.ts';
 import type { Failure } from '../policy/outcome.ts';
 import type { Intent, Steps } from './intent.ts';
 
@@ -124,8 +124,6 @@ export interface LiveOperation {
   isUnproven: (() => boolean) | undefined;
   /** A user has asked for its next request: it goes whatever is known of its origin. */
   isUrged?: boolean | undefined;
-  /** The attempt that the retry budget was last asked about. */
-  paidFor: number;
   decision?: Decision | undefined;
   /** When React Query, which was told to wait so long, goes on, in epoch milliseconds. */
   dueAt: number | undefined;
@@ -214,9 +212,4 @@ const isPageSeen = (): boolean => globalThis.document?.visibilityState !== 'hidd
 export function whetherAwaited(live: LiveOperation): () => boolean {
   // A mutation is what a user has pressed for, whatever they look at meanwhile.
   return live.isForeground ?? (live.ref.kind === 'mutation' ? always : isPageSeen);
-}
-
-/** The same now, unless `priority` says otherwise. */
-export function isAwaited(live: LiveOperation, priority: Priority): boolean {
-  return isForeground({ priority, isForeground: whetherAwaited(live) });
 }

@@ -12,7 +12,6 @@ import type { Emitter, EventDetail, OperationResult } from './events.ts';
 import {
   countPaused,
   type Execution,
-  isAwaited,
   type LiveOperation,
   type OperationInit,
 } from './operation.ts';
@@ -116,9 +115,6 @@ export function createOperations(environment: Environment): Operations {
     const own = live.gate ? live : report.live;
     const { gate, sent } = own ?? {};
     const endpoint = sent?.endpoint ?? '';
-    // Where the endpoint is known to be down, the next attempt is paused, and then costs nothing.
-    const isSpent = !!gate && !!sent && gate.budget.getState() < 1 && gate.isOpen(sent);
-    const isOverBudget = isSpent && !report.keyed && !isAwaited(live, layered.priority);
     // A probe was sent for all who wait: it is no retry of this operation's. But what is slow where
     // the rest of its origin answers will be slow again.
     const isSlowByNature = failure.kind === 'timeout' && !!gate?.isItsOwnFault(endpoint);
@@ -134,7 +130,6 @@ export function createOperations(environment: Environment): Operations {
     return decide(failure, view(live, report), layered, {
       nowMs,
       random,
-      isOverBudget,
       isUnrepeatable: !!live.intent && live.unkeyed > 0,
       isDown: isOver || !!gate?.isDown(endpoint),
       limitedMs: gate && sent ? Math.ceil(gate.limitedUntil(sent.limitScope) - nowMs) : 0,
@@ -200,7 +195,6 @@ export function createOperations(environment: Environment): Operations {
       gate: undefined,
       sent: undefined,
       pass: undefined,
-      paidFor: 1,
       decision: undefined,
       lastError: undefined,
       raw: undefined,

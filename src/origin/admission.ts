@@ -20,7 +20,6 @@ import type { OriginOptions } from './options.ts';
 import { sendDue } from './due.ts';
 import { isQueued, type Origin, type Place } from './origin.ts';
 import { createRateLimits, type RateLimits } from './rate-limit.ts';
-import { type Budget, type BudgetCode, noBudget } from './retry-budget.ts';
 import { createSlowStart } from './slow-start.ts';
 import { type OriginState, stateOf, up, whyPaused } from './status.ts';
 import {
@@ -34,7 +33,6 @@ import {
 
 /** What every attempt to one origin passes before it is sent. */
 export interface Admission extends Readable<OriginState> {
-  readonly budget: Budget;
   /** A permit, if it may go at once. */
   readonly enter: (target: Target) => Permit | undefined;
   /** Waits for a permit. `undefined` when no place to wait is left. */
@@ -88,12 +86,11 @@ export interface AdmissionContext {
 const followMs = 1500;
 
 export function createAdmission(
-  { budget: paid, health: healthOptions = {}, concurrency }: OriginOptions,
+  { health: healthOptions = {}, concurrency }: OriginOptions,
   { clock, random, network = openNetwork, isWatched = () => false, joinTabs }: AdmissionContext,
 ): Admission {
   const limit = concurrency && codeOf<ConcurrencyCode>(concurrency);
   const { maxInFlight = Infinity, maxQueued = Infinity, queueTimeoutMs = Infinity } = limit ?? {};
-  const budget = paid ? codeOf<BudgetCode>(paid).open() : noBudget;
   const health = createHealth(clock, random, healthOptions || { maxChance: -1 });
   const limits = createRateLimits(clock, random);
   const latency = createLatency();
@@ -182,7 +179,6 @@ export function createAdmission(
             leader.say({ kind: 'down', scope: down.scope, isProbed: false });
           }
         } else {
-          if (shown === 'success') budget.succeed();
           if (!probed && !slowStart.isRecovery()) latency.learn(endpoint, latencyMs);
           if (isEndOwed) announceRecovery();
           isEndOwed = false;
@@ -252,7 +248,6 @@ export function createAdmission(
   });
 
   return {
-    budget,
     getState: state.getState,
     subscribe: state.subscribe,
     whyPaused: (place) => whyPaused(origin, place),

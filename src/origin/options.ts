@@ -4,8 +4,6 @@ import type { HealthOptions } from './health.ts';
 
 /** How an origin is treated. */
 export interface OriginOptions {
-  /** What retries are paid from. @default none */
-  readonly budget?: MadeBy<'retryBudget'> | undefined;
   /** When an endpoint or the origin is taken for down; `false`: never. @default consecutive failures that chance would hardly explain */
   readonly health?: HealthOptions | false | undefined;
   /** How many attempts to one origin are in flight at once. @default no limit */
@@ -17,12 +15,11 @@ export interface OriginOptions {
 /** @throws TypeError that names the operation, the option, its value and the allowed range. */
 export function checkOrigin(
   operation: string,
-  { health, tabs, concurrency, budget }: OriginOptions,
+  { health, tabs, concurrency }: OriginOptions,
 ): OriginOptions {
   return {
     health: health && checkNumbers(`${operation}: health`, health, { maxChance: [0, 1] }),
     tabs: checkMade(operation, 'tabs', tabs, 'shareAcrossTabs'),
     concurrency: checkMade(operation, 'concurrency', concurrency, 'limitConcurrency'),
-    budget: checkMade(operation, 'budget', budget, 'retryBudget'),
   };
 }

@@ -228,7 +228,7 @@ const finals: Partial<Record<StopReason, DeadReason>> = {
 
 /**
  * What comes after an attempt that failed: what the policy has decided; and where it would only have
- * stopped waiting (its budget, its time, its number of retries), a later attempt. `backoffMs` is the
+ * stopped waiting (its time, its number of retries), a later attempt. `backoffMs` is the
  * wait where nobody has said one.
  */
 export function nextStepOf(
@@ -242,8 +242,7 @@ export function nextStepOf(
     // A request that could not be sent will not be a better one; what is paused was none.
     if (reason) return { kind: 'dead', reason };
   }
-  const wasPaused = failure.kind === 'paused-too-long' || failure.kind === 'over-budget';
-  const made = wasPaused && !wasSent ? attempts - 1 : attempts;
+  const made = failure.kind === 'paused-too-long' && !wasSent ? attempts - 1 : attempts;
   if (made >= maxAttempts) return { kind: 'dead', reason: 'max-attempts' };
   // What the admission knows of its own waits does not outlive them: a later attempt asks it again.
   const toldMs = failure.kind === 'http' ? failure.retryAfterMs : undefined;

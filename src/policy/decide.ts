@@ -26,8 +26,6 @@ export type StopReason =
   | 'should-retry'
   /** The operation was paused for longer than `maxPauseMs`. */
   | 'paused-too-long'
-  /** The origin's retry budget is spent. */
-  | 'over-budget'
   /** The request may have taken effect, and its idempotency key is older than the API keeps keys. */
   | 'expired'
   /** The user pressed Cancel. */
@@ -52,14 +50,12 @@ export type Decision =
       readonly retryAt: number | undefined;
     };
 
-/** What a decision needs besides the failure: the time, chance, and the retry budget. */
+/** What a decision needs besides the failure: the time, chance, and what is known of its endpoint. */
 export interface DecideContext {
   /** The wall clock, in epoch milliseconds. */
   readonly nowMs: number;
   /** The source of jitter. */
   readonly random: Random;
-  /** Whether the origin's retry budget is spent. @default false */
-  readonly isOverBudget?: boolean;
   /** Whether another request of the operation may have taken effect, and would do so once more. @default false */
   readonly isUnrepeatable?: boolean;
   /** Whether the endpoint is down, so that the next attempt is paused until it is tried again; or is back since this probe of it was sent. @default false */
@@ -78,8 +74,7 @@ const retryAfterJitter = 0.1;
  * `shouldRetry` that throws or returns no boolean counts as undefined.
  *
  * The rules apply in this order: the status table (with `shouldRetry`), `maxRetries`,
- * `maxRetryAfterMs`, the retry budget, the deadline, the other requests of the operation. Then the
- * wait: that of the endpoint where it is known, else backoff and Retry-After.
+ * `maxRetryAfterMs`, the deadline, the other requests of the operation. Then the wait: that of the endpoint where it is known, else backoff and Retry-After.
  *
  * @example
  * ```ts
@@ -106,7 +101,6 @@ export function decide(
   if (spent > policy.maxRetries) return stop('max-retries', failure, nowMs);
   if (retryAfterMs !== undefined && retryAfterMs > policy.maxRetryAfterMs)
     return stop('retry-after', failure, nowMs);
-  if (context.isOverBudget) return stop('over-budget', failure, nowMs);
 
   const { backoff, baseMs, factor, capMs } = policy;
   const retry = Math.max(1, spent);
@@ -173,9 +167,9 @@ function whyRetry(failure: Failure): RetryReason | undefined {
   return isUnavailable(status) ? 'unavailable' : statusReasons[status];
 }
 
-type NotSent = 'paused-too-long' | 'over-budget' | 'expired';
+type NotSent = 'paused-too-long' | 'expired';
 const isNotSent = (kind: Failure['kind']): kind is NotSent =>
-  kind === 'paused-too-long' || kind === 'over-budget' || kind === 'expired';
+  kind === 'paused-too-long' || kind === 'expired';
 
 /**
  * Why the request must not be sent again; undefined when it may. The first rule that applies wins.

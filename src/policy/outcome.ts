@@ -29,7 +29,6 @@ export type PauseReason =
  * | `aborted` | the caller aborted, or the user cancelled | unknown; no if it was not sent |
  * | `invalid` | the request was not sent (a programming error, or blocked by the page's CSP) | no |
  * | `paused-too-long` | it was not sent: it was paused for longer than `maxPauseMs` | no; unknown if an earlier attempt was sent |
- * | `over-budget` | it was not sent: the origin's retry budget is spent | no; unknown if an earlier attempt was sent |
  * | `expired` | it was not sent again: its idempotency key is older than its API keeps it | unknown |
  * | `error` | something else threw inside the operation, and nothing is known about it | unknown |
  *
@@ -61,7 +60,7 @@ type Cause =
       /** When the next probe goes out, or the origin takes requests again, in epoch milliseconds; undefined when that is not known. */
       readonly retryAt: number | undefined;
     }
-  | { readonly kind: 'network' | 'aborted' | 'invalid' | 'over-budget' | 'expired' | 'error' };
+  | { readonly kind: 'network' | 'aborted' | 'invalid' | 'expired' | 'error' };
 
 /** What an attempt showed: success, or a {@link Failure}. */
 export type Outcome =

@@ -42,7 +42,6 @@ const names: readonly (keyof SteadfetchConfig)[] = [
   'tabs',
   'rateLimit',
   'concurrency',
-  'budget',
   'fetch',
   'clock',
   'random',

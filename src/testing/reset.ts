@@ -5,9 +5,9 @@ import type { Steadfetch } from '../react-query/steadfetch.ts';
 
 /**
  * Makes an instance forget all that it has learned, so that a test begins as the first one did: the health
- * of endpoints and origins, rate limits, latencies, the retry budget, what is known of the network, and the
- * keys of submissions that this tab keeps in `sessionStorage`. What is paused, or waits in `retry` or
- * `mutationOptions`, is aborted, as `dispose` does it. The instance goes on with its options and listeners.
+ * of endpoints and origins, rate limits, latencies, what is known of the network, and the keys of submissions that
+ * this tab keeps in `sessionStorage`. What is paused, or waits in `retry` or `mutationOptions`, is aborted, as
+ * `dispose` does it. The instance goes on with its options and listeners.
  *
  * @param queryClient - A client that outlives the test: it is cleared, with what its forms remember.
  * @throws TypeError when the first argument is not what `createSteadfetch` returns.

@@ -39,7 +39,6 @@ test.each<[what: string, outcome: Outcome, shown: string | undefined]>([
     { kind: 'paused-too-long', reason: 'server-down', retryAt: undefined, processed: 'no' },
     undefined,
   ],
-  ['a spent budget', { kind: 'over-budget', processed: 'no' }, undefined],
   ['a key that is too old', { kind: 'expired', processed: 'unknown' }, undefined],
   ['an error of the app', { kind: 'error', processed: 'unknown' }, undefined],
 ])('%s shows this of its origin', (_what, outcome, shown) => {

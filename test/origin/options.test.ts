@@ -1,8 +1,7 @@
-import { createSteadfetch, limitConcurrency, rateLimitFields, retryBudget } from 'steadfetch';
+import { createSteadfetch, limitConcurrency, rateLimitFields } from 'steadfetch';
 import { expect, test } from 'vitest';
 
 const makers: Readonly<Record<string, (options: never) => unknown>> = {
-  retryBudget,
   limitConcurrency,
   rateLimitFields,
   'createSteadfetch: health': (health) => createSteadfetch({ health }),
@@ -12,15 +11,6 @@ const range = (least: number): string => `a number from ${least} to Infinity`;
 const fields = { remaining: 'x-left', reset: 'x-reset' };
 
 test.each<[string, object, string, string]>([
-  ['retryBudget', { maxTokens: 0 }, 'maxTokens is 0', range(1)],
-  ['retryBudget', { maxTokens: '10' }, "maxTokens is '10'", range(1)],
-  ['retryBudget', { tokensPerSuccess: -0.1 }, 'tokensPerSuccess is -0.1', range(0)],
-  [
-    'retryBudget',
-    { maxToken: 10 },
-    'maxToken is 10',
-    'left out: the options are maxTokens, tokensPerSuccess: did you mean maxTokens?',
-  ],
   ['createSteadfetch: health', { maxChance: 1.1 }, 'maxChance is 1.1', 'a number from 0 to 1'],
   ['createSteadfetch: health', { maxChance: NaN }, 'maxChance is NaN', 'a number from 0 to 1'],
   [
@@ -53,9 +43,6 @@ test.each<[string, object, string, string]>([
 });
 
 test.each<[string, object | false | undefined]>([
-  ['retryBudget', undefined],
-  ['retryBudget', { maxTokens: 1, tokensPerSuccess: 0 }],
-  ['retryBudget', { maxTokens: undefined }],
   ['createSteadfetch: health', false],
   ['createSteadfetch: health', undefined],
   ['createSteadfetch: health', { maxChance: 0 }],

@@ -54,7 +54,6 @@ describe.each([
   'deadline',
   'aborted',
   'cancelled',
-  'over-budget',
   'paused-too-long',
   'retry-after',
 ] as const)('a stop for %s', (reason) => {
@@ -88,10 +87,6 @@ test('what was paused, and not sent, was no attempt, and asks again soon, whatev
   expect(next(decision, { failure: held, wasSent: false })).toEqual({
     kind: 'again',
     nextRetryAt: 104_000,
-    attempts: 2,
-  });
-  const overBudget: Failure = { kind: 'over-budget', processed: 'no' };
-  expect(next(stop('over-budget'), { failure: overBudget, wasSent: false })).toMatchObject({
     attempts: 2,
   });
   // Of several requests, one has gone.

@@ -97,8 +97,6 @@ export function options() {
   createSteadfetch({ rateLimit: {} });
   // @ts-expect-error -- required in type 'MadeBy<"limitConcurrency">'
   createSteadfetch({ concurrency: { maxInFlight: 8 } });
-  // @ts-expect-error -- required in type 'MadeBy<"retryBudget">'
-  createSteadfetch({ budget: { maxTokens: 5 } });
   // @ts-expect-error -- made by another function
   createSteadfetch({ tabs: watchConnectivity() });
   // @ts-expect-error -- required in type 'MadeBy<"fallback">'

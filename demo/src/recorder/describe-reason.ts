@@ -28,7 +28,6 @@ export const stopReasons: Readonly<Record<StopReason, string>> = {
   aborted: 'the request was aborted',
   'should-retry': 'this app wants it',
   'paused-too-long': 'the server did not come back in time',
-  'over-budget': 'too many retries to this server failed lately',
   expired: 'it may have taken effect, and its key is too old to be sent again',
   cancelled: 'you pressed Cancel',
 };

@@ -1,13 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { act } from '@testing-library/react';
 import { useState } from 'react';
-import {
-  createSteadfetch,
-  type Priority,
-  mutationOptions,
-  retryBudget,
-  watchConnectivity,
-} from 'steadfetch';
+import { createSteadfetch, mutationOptions, watchConnectivity } from 'steadfetch';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { extendMutation } from '../../../src/react-query/mutation/definition.ts';
 import { createHandle } from '../handle.ts';
@@ -427,25 +421,3 @@ describe('a mutationFn spread over them', () => {
     expect(warnings).toEqual([]);
   });
 });
-
-const put: Send = (_, { fetch }) => fetch('/orders', { method: 'PUT' });
-
-test.each<[string, Send, Priority, number, number]>([
-  ['keyed POSTs are charged to the budget, and never refused', sendOrder, 'background', 20, 60],
-  ['nor are PUTs that users wait for', put, 'user-blocking', 20, 60],
-  // A budget of 10 pays for 10 retries.
-  ['in the background, PUTs without a key are', put, 'background', 0, 30],
-])(
-  '20 submissions that fail twice each: %s',
-  async (_name, mutationFn, priority, succeeded, sent) => {
-    const rig = createOrderRig({ health: {}, budget: retryBudget() });
-    // 429 is no outage, so the circuit holds nothing.
-    rig.server.plan('/orders', ...Array.from({ length: 40 }, () => 429));
-    const policy = { preset: 'critical', backoff: 'none', baseMs: 10, priority } as const;
-    const options = mutationOptions(rig.steady, { mutationFn, policy });
-    const all = Array.from({ length: 20 }, () => rig.submit(options));
-    await rig.time.advance(120_000);
-    expect(all.filter(({ state }) => state.status === 'success')).toHaveLength(succeeded);
-    expect(rig.server.times()).toHaveLength(sent);
-  },
-);
