@@ -13,8 +13,9 @@ import { type Call, endCall, tell, untilStopped } from './in-flight.ts';
  *
  * @throws HttpError when it says that the request failed, unless another client reads its status.
  */
-export function accept(call: Call, response: Response, failure: Failure | undefined): Response {
+export function accept(call: Call, given: Response, failure: Failure | undefined): Response {
   const { context, facts, idleMs, keyed, limit } = call;
+  const response = thaw(given);
   const { live, method, name, isRaw } = facts;
   const { status } = response;
   if (idleMs) setLimit(call, limit);
@@ -42,6 +43,20 @@ export function accept(call: Call, response: Response, failure: Failure | undefi
   if (weightOf(facts)) (live.unsure ??= new Set()).add(name);
   tell(call, succeeded(status), undefined, response);
   return response;
+}
+
+/** The answer itself or, where a transport has frozen it, a copy that can be watched, if there can be one. */
+function thaw(response: Response): Response {
+  if (Object.isExtensible(response)) return response;
+  try {
+    const copy = response.clone();
+    // Otherwise all of the body would be kept for it.
+    response.body?.cancel().catch(() => {});
+    return copy;
+  } catch {
+    // Read already, or made by hand.
+    return response;
+  }
 }
 
 const isNotJson = (response: Response): string =>
@@ -109,6 +124,8 @@ const prototypes = new WeakMap<object, object>();
  * than a Proxy or a copy.
  */
 function guardResponse(response: Response, guard: Guard): Response {
+  // Frozen, and there is no copy of it.
+  if (!Object.isExtensible(response)) return response;
   // A transport may answer with what it has given before.
   const isGuarded = guards.get(response) !== undefined;
   guards.set(response, guard);
