@@ -1,3 +1,4 @@
+import { callApp, isBoolean, reporterOf } from '../lib/callback.ts';
 import { checkNames, reject } from '../lib/check.ts';
 import { checkMade, type MadeBy } from '../lib/made-by.ts';
 import { toUrl } from '../lib/url.ts';
@@ -65,7 +66,7 @@ export interface ApiProfile {
    * |---|---|
    * | a URL or a path: `'https://api.example/v1'`, `'/api'` | the same origin, and this path with everything below it: `/v1/orders`, not `/v10`. A path belongs to the page's own origin |
    * | a RegExp | if it is found in the absolute URL |
-   * | a function of the URL | if it returns true |
+   * | a function of the URL | if it returns true; one that throws or is asynchronous fits nothing |
    */
   readonly match: string | RegExp | ((url: URL) => boolean);
   /** What its good answers must be: see `expect` of `steady.fetch`. @default json for `steady.json`, else any */
@@ -124,7 +125,7 @@ export function defineApis(given: readonly ApiProfile[], policy: Policy): FindAp
   });
   return (url) => {
     const absolute = apis[0] && toUrl(url);
-    return absolute && apis.find(({ match }) => isMatching(match, absolute));
+    return absolute && apis.find((api) => isMatching(api, absolute));
   };
 }
 
@@ -161,8 +162,14 @@ function check(operation: string, api: ApiProfile, base: Policy): void {
   if (!isMatch) reject(operation, 'match', match, 'a URL, a RegExp or a function');
 }
 
-function isMatching(match: ApiProfile['match'], url: URL): boolean {
-  if (typeof match === 'function') return match(url);
+function isMatching(api: ApiProfile, url: URL): boolean {
+  const { match } = api;
+  if (typeof match === 'function') {
+    const rule =
+      process.env.NODE_ENV !== 'production' &&
+      'the profile is not about this request. It must be synchronous and return true or false';
+    return !!callApp(() => match(url), isBoolean, reporterOf(api, 'apis: match', rule));
+  }
   if (match instanceof RegExp) return url.href.search(match) >= 0;
   // Resolved at the request: on a server there is no location when the module loads.
   const base = toUrl(match);
@@ -212,12 +219,17 @@ export function targetOf(method: string, url: string, api: ApiProfile | undefine
 }
 
 function ownName(method: string, url: string, api: ApiProfile | undefined): string | undefined {
-  if (typeof api?.endpoint !== 'function') return api?.endpoint;
+  if (!api) return undefined;
+  const { endpoint } = api;
+  if (typeof endpoint !== 'function') return endpoint;
   const absolute = toUrl(url);
-  try {
-    return absolute && api.endpoint(method, absolute);
-  } catch {
-    // Somebody else's mistake must not stop the request.
-    return undefined;
-  }
+  const rule =
+    process.env.NODE_ENV !== 'production' &&
+    'the path counts as the endpoint. It must be synchronous and return a name';
+  return (
+    absolute &&
+    callApp(() => endpoint(method, absolute), isName, reporterOf(api, 'apis: endpoint', rule))
+  );
 }
+
+const isName = (value: unknown): value is string => typeof value === 'string' && value !== '';

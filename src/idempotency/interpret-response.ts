@@ -1,5 +1,6 @@
 import type { IdempotencyProfile } from '../fetch/api.ts';
 import type { KeyedRequest, SentFacts } from '../fetch/in-flight.ts';
+import { callApp, isBoolean, type OnMistake, reporterOf } from '../lib/callback.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isKeyExpired } from './key.ts';
 import { shown } from '../lib/url.ts';
@@ -28,6 +29,14 @@ export function judgeAnswers(
       live.intent && weightOf(facts) ? (step.doubts ?? 0) > 1 : live.unsure?.has(facts.name);
     return !!steps?.wasSent || !!isUnsure;
   };
+  const mistakeIn = (option: string): OnMistake =>
+    reporterOf(
+      profile,
+      `idempotency: ${option}`,
+      process.env.NODE_ENV !== 'production' && 'it counts as not given',
+    );
+  const ask = (option: 'inProgress' | 'shouldRetry', response: Response): boolean | undefined =>
+    callApp(() => profile[option]?.(response), isBoolean, mistakeIn(option));
 
   return {
     start(facts) {
@@ -41,18 +50,17 @@ export function judgeAnswers(
       live.intent?.keep?.(step, lifetimeMs);
       return undefined;
     },
-    isInProgress: (response) =>
-      response.status === 409 && (ask(() => profile.inProgress?.(response)) ?? true),
+    isInProgress: (response) => response.status === 409 && (ask('inProgress', response) ?? true),
     async judge(response, failure, facts, signal) {
       if (alreadyDone) {
         const copy = response.clone();
-        const said = (async () => alreadyDone(copy))().catch(() => false);
-        // It may never say: then what has come counts.
-        if (await Promise.race([said, whenAborted(signal)])) return undefined;
+        // It may throw on a body that is not what it reads, and may never say: then what has come counts.
+        const asked = (async (): Promise<unknown> => alreadyDone(copy))().catch(() => false);
+        const said = await Promise.race([asked, whenAborted(signal)]);
+        if (callApp(() => said, isBoolean, mistakeIn('alreadyDone'))) return undefined;
       }
       const isStored = response.headers.get('idempotent-replayed') === 'true';
-      const shouldRetry =
-        ask(() => profile.shouldRetry?.(response)) ?? (isStored ? false : undefined);
+      const shouldRetry = ask('shouldRetry', response) ?? (isStored ? false : undefined);
       const isNo = failure.processed === 'no';
       // What is stored is the answer to its key, also to the attempts before.
       const isUnsure = isNo && !isStored && mayBeDone(facts);
@@ -105,13 +113,3 @@ const whenAborted = (signal: AbortSignal): Promise<false> =>
     if (signal.aborted) resolve(false);
     signal.addEventListener('abort', () => resolve(false), { once: true });
   });
-
-/** A rule of the app that throws, or says neither yes nor no, counts as not given. */
-function ask(rule: () => unknown): boolean | undefined {
-  try {
-    const said = rule();
-    return typeof said === 'boolean' ? said : undefined;
-  } catch {
-    return undefined;
-  }
-}

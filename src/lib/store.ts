@@ -1,3 +1,5 @@
+import { tellApp } from './callback.ts';
+
 /** A state that can be read and watched, as React's useSyncExternalStore needs it. */
 export interface Readable<S> {
   /** The current state: the same value until it changes. */
@@ -23,14 +25,7 @@ export function createStore<S>(initial: S): Store<S> {
     set(next) {
       if (Object.is(next, state)) return;
       state = next;
-      for (const listener of listeners) {
-        try {
-          listener();
-        } catch (error) {
-          // Reported as an unhandled rejection: an error in one listener must not affect the others.
-          void Promise.reject(error);
-        }
-      }
+      for (const listener of listeners) tellApp(listener, undefined);
     },
   };
 }

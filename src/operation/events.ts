@@ -1,3 +1,4 @@
+import { tellApp } from '../lib/callback.ts';
 import type { Decision } from '../policy/decide.ts';
 import type { OperationRef } from '../policy/operation.ts';
 import type { Failure, Outcome, PauseReason } from '../policy/outcome.ts';
@@ -77,7 +78,7 @@ export type EventDetail = SteadfetchEvent extends infer E
     : never
   : never;
 
-/** Is told of every event, synchronously. What it throws is reported and disturbs nothing. */
+/** Is told of every event, synchronously. What it throws is reported (`reportError`) and disturbs nothing. */
 export type Listener = (event: SteadfetchEvent) => void;
 
 export interface Emitter {
@@ -97,14 +98,7 @@ export function createEmitter(): Emitter {
     },
     isHeard: () => listeners.size > 0,
     emit(event) {
-      for (const listener of listeners) {
-        try {
-          listener(event);
-        } catch (error) {
-          // Surfaces as an unhandled rejection: a watcher's mistake, seen but harmless here.
-          void Promise.reject(error);
-        }
-      }
+      for (const listener of listeners) tellApp(listener, event);
     },
   };
 }

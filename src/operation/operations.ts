@@ -1,5 +1,5 @@
 import type { Clock, Random } from '../lib/clock.ts';
-import { warn } from '../lib/warn.ts';
+import { reporterOf } from '../lib/callback.ts';
 import { decide, type Decision } from '../policy/decide.ts';
 import { isIdempotentMethod, type Operation } from '../policy/operation.ts';
 import { layer, type Policy } from '../policy/options.ts';
@@ -133,16 +133,16 @@ export function createOperations(environment: Environment): Operations {
       isUnrepeatable: !!live.intent && live.unkeyed > 0,
       isDown: isOver || !!gate?.isDown(endpoint),
       limitedMs: gate && sent ? Math.ceil(gate.limitedUntil(sent.limitScope) - nowMs) : 0,
-      onMistake: process.env.NODE_ENV === 'production' ? undefined : warnOfShouldRetry,
+      onMistake,
     });
   };
 
-  const warnOfShouldRetry = (what: string): void =>
-    warn(
-      environment,
-      `shouldRetry ${what}`,
-      `shouldRetry ${what}; the status table decides. It must be synchronous and return true, false or undefined.`,
-    );
+  const onMistake = reporterOf(
+    environment,
+    'shouldRetry',
+    process.env.NODE_ENV !== 'production' &&
+      'the status table decides. It must be synchronous and return true, false or undefined',
+  );
 
   // For the synchronous part only: after an await, the signal is the link.
   const makeCurrent = (live: LiveOperation | undefined): LiveOperation | undefined => {

@@ -1,3 +1,4 @@
+import { callApp, isBoolean, type OnMistake } from '../lib/callback.ts';
 import type { Random } from '../lib/clock.ts';
 import { backoffDelay } from './backoff.ts';
 import type { Operation, RetryReason } from './operation.ts';
@@ -62,8 +63,8 @@ export interface DecideContext {
   readonly isDown?: boolean;
   /** How long Retry-After and rate limits keep the endpoint closed for all, in milliseconds. @default 0 */
   readonly limitedMs?: number;
-  /** Is told in development what is wrong with an answer of `shouldRetry`. @default nobody is */
-  readonly onMistake?: ((what: string) => void) | undefined;
+  /** Is told what is wrong with an answer of `shouldRetry`. @default nobody is */
+  readonly onMistake?: OnMistake | undefined;
 }
 
 /** Retry-After is a lower bound, so jitter goes on top of it: up to a tenth. */
@@ -136,16 +137,7 @@ function callShouldRetry(
   { onMistake }: DecideContext,
 ): boolean | undefined {
   if (failure.kind === 'aborted') return undefined;
-  let answer: unknown;
-  try {
-    answer = shouldRetry?.(failure, operation);
-  } catch (error) {
-    onMistake?.(`threw ${String(error)}`);
-  }
-  if (typeof answer === 'boolean') return answer;
-  if (answer !== undefined)
-    onMistake?.(`returned ${answer instanceof Promise ? 'a promise' : typeof answer}`);
-  return undefined;
+  return shouldRetry && callApp(() => shouldRetry(failure, operation), isBoolean, onMistake);
 }
 
 const statusReasons: Readonly<Record<number, RetryReason>> = {

@@ -12,10 +12,11 @@ import { createPassage } from '../fetch/admit.ts';
 import { createHeart } from '../lib/heart.ts';
 import { checkOrigin } from '../origin/options.ts';
 import { createSteadyClock } from '../lib/steady-clock.ts';
-import { systemClock, systemRandom, systemTransport } from '../lib/clock.ts';
+import { callApp, reporterOf } from '../lib/callback.ts';
+import { type Random, systemClock, systemRandom, systemTransport } from '../lib/clock.ts';
 import { checkNames, checkValue, isFunction } from '../lib/check.ts';
-import { checkMade, codeOf, type MadeBy } from '../lib/made-by.ts';
-import { definePolicy, type PolicyOptions, presets } from '../policy/options.ts';
+import { checkMade, codeOf } from '../lib/made-by.ts';
+import { definePolicy, presets } from '../policy/options.ts';
 import { type ConnectivityCode, createBrowserNetwork } from './network.ts';
 import { createLifecycle } from './query/lifecycle.ts';
 import { createFailureLedger } from './query/failure-ledger.ts';
@@ -60,6 +61,16 @@ const isClock = (value: unknown): boolean => {
   return [now, setTimeout, clearTimeout].every(isFunction);
 };
 
+/** A wait that is made from no number would be none, or endless. */
+const guardRandom = (own: Random): Random => {
+  const rule = process.env.NODE_ENV !== 'production' && 'Math.random is asked';
+  const onMistake = reporterOf(own, 'random', rule);
+  return () => callApp(own, isShare, onMistake) ?? systemRandom();
+};
+
+const isShare = (value: unknown): value is number =>
+  typeof value === 'number' && value >= 0 && value <= 1;
+
 /** Nobody watches the network: a request without an answer is its server's doing, unless React Query says that it is offline. */
 const trusting: Pick<Connectivity, 'recordAnswer' | 'recordNoAnswer'> = {
   recordAnswer() {},
@@ -96,7 +107,8 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
       isRight,
       process.env.NODE_ENV !== 'production' && allowed[name],
     );
-  const random = given('random', isFunction) ?? systemRandom;
+  const ownRandom = given('random', isFunction);
+  const random = ownRandom ? guardRandom(ownRandom) : systemRandom;
   const transport = given('fetch', isFunction) ?? systemTransport;
   const apis = given('apis', Array.isArray) ?? [];
   const wall = given('clock', isClock) ?? systemClock;
@@ -171,24 +183,26 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     },
   };
 
-  const retryPair = (
-    kind: 'query' | 'mutation',
-    own: PolicyOptions | undefined,
-    fallback?: MadeBy<'fallback'>,
-  ): RetryPair =>
-    register(createRetryPair(context, kind, own), {
+  const queryOptions = ({ fallback, ...own }: QueryPolicyOptions = {}): RetryPair & QueryBasics => {
+    const name = 'steady.queryPolicy';
+    const parts = {
+      ...createRetryPair(context, 'query', own),
+      persister: createPersister(context),
+    };
+    const marked = register(parts, {
       ...instance,
-      policy: definePolicy(`steady.${kind}Policy`, policy, own),
+      policy: definePolicy(name, policy, own),
       own,
-      fallback,
+      fallback: checkMade(name, 'fallback', fallback, 'fallback'),
     });
-  const queryOptions = ({ fallback, ...own }: QueryPolicyOptions = {}): RetryPair &
-    QueryBasics => ({
-    ...retryPair('query', own, checkMade('steady.queryPolicy', 'fallback', fallback, 'fallback')),
-    persister: createPersister(context),
-    networkMode: 'online',
-  });
-  const mutationOptions = (own?: MutationPolicyOptions): RetryPair => retryPair('mutation', own);
+    return { ...marked, networkMode: 'online' };
+  };
+  const mutationOptions = (own?: MutationPolicyOptions): RetryPair =>
+    register(createRetryPair(context, 'mutation', own), {
+      ...instance,
+      policy: definePolicy('steady.mutationPolicy', policy, own),
+      own,
+    });
 
   const steady: Steadfetch = {
     fetch,

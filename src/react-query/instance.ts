@@ -12,7 +12,7 @@ import type { Clock } from '../lib/clock.ts';
 import { reject } from '../lib/check.ts';
 import type { MadeBy } from '../lib/made-by.ts';
 import type { PolicyOptions } from '../policy/options.ts';
-import type { AnyPersister, RetryPair, Steadfetch, SteadyPersister } from './steadfetch.ts';
+import type { AnyPersister, Steadfetch, SteadyPersister } from './steadfetch.ts';
 
 /** What the hooks need of the Steadfetch instance behind a QueryClient. */
 export interface Instance extends LoopContext {
@@ -40,9 +40,9 @@ export interface Instance extends LoopContext {
 const instances = new WeakMap<object, Instance>();
 
 /** Marks options as those of an instance. */
-export function register<T extends RetryPair>(options: T, instance: Instance): T {
-  instances.set(options.retry, instance);
-  instances.set(options.retryDelay, instance);
+export function register<T extends object>(options: T, instance: Instance): T {
+  for (const option of Object.values(options))
+    if (typeof option === 'function') instances.set(option, instance);
   return options;
 }
 
@@ -64,9 +64,17 @@ export function instanceBehind(option: unknown): Instance | undefined {
   return typeof option === 'function' ? instances.get(option) : undefined;
 }
 
-/** What a query of these options shows when it fails for good. */
-export function ownFallback({ retry }: { readonly retry?: unknown }): Instance['fallback'] {
-  return instanceBehind(retry)?.fallback;
+/** What a query of these options shows when it fails for good: also with a `retry` or a persister of its own. */
+export function ownFallback({
+  persister,
+  retry,
+  retryDelay,
+}: Partial<Record<'persister' | 'retry' | 'retryDelay', unknown>>): Instance['fallback'] {
+  for (const option of [persister, retry, retryDelay]) {
+    const fallback = instanceBehind(option)?.fallback;
+    if (fallback) return fallback;
+  }
+  return undefined;
 }
 
 /** What a query's options add to the policy. The app's own number of retries stands above all. */

@@ -34,7 +34,8 @@ export interface QueryPolicyOptions extends PolicyOptions {
   /**
    * What the query shows when it fails for good: `fallback(({ lastData }) => lastData)` keeps the last
    * good data. It is not cached as fresh, `useFallback` says that it is one, and the real thing is
-   * fetched when the origin is back. @default none
+   * fetched when the origin is back. With a `retry` of your own it is shown when that ends the retries, and a
+   * function of yours is asked twice about each failure. @default none
    */
   readonly fallback?: MadeBy<'fallback'> | undefined;
 }

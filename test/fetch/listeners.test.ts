@@ -40,42 +40,35 @@ test('instances do not hear each other', async () => {
 });
 
 test('a listener that throws disturbs nothing, and its error is reported', async () => {
-  const reported: unknown[] = [];
-  const report = (error: unknown): void => void reported.push(error);
-  // Vitest takes an unhandled rejection for a failure of the test; here it is what is tested.
-  const others = process.listeners('unhandledRejection');
-  process.removeAllListeners('unhandledRejection').on('unhandledRejection', report);
-  try {
-    const server = fakeServer(refuse, answer(200, 'content'));
-    const steady = createSteadfetch({ fetch: server.fetch });
-    const mistake = new Error('a mistake of the listener');
-    steady.subscribe(() => {
-      throw mistake;
-    });
-    const listener = vi.fn<(event: SteadfetchEvent) => void>();
-    steady.subscribe(listener);
-    const result = observe(
-      retry(steady, async (context) => (await steady.fetch(url, context)).text()),
-    );
-    await vi.runAllTimersAsync();
-    await new Promise((resolve) => void setImmediate(resolve));
-    expect(result.value).toBe('content');
-    expect(types(listener)).toEqual([
-      'operation:start',
-      'attempt:start',
-      'request:start',
-      'request:end',
-      'attempt:end',
-      'decision',
-      'attempt:start',
-      'request:start',
-      'request:end',
-      'attempt:end',
-      'operation:end',
-    ]);
-    expect(reported).toEqual(Array.from({ length: 11 }, () => mistake));
-  } finally {
-    process.off('unhandledRejection', report);
-    for (const other of others) process.on('unhandledRejection', other);
-  }
+  const report = vi.fn<(error: unknown) => void>();
+  vi.stubGlobal('reportError', report);
+  const server = fakeServer(refuse, answer(200, 'content'));
+  const steady = createSteadfetch({ fetch: server.fetch });
+  const mistake = new Error('a mistake of the listener');
+  steady.subscribe(() => {
+    throw mistake;
+  });
+  const listener = vi.fn<(event: SteadfetchEvent) => void>();
+  steady.subscribe(listener);
+  const result = observe(
+    retry(steady, async (context) => (await steady.fetch(url, context)).text()),
+  );
+  await vi.runAllTimersAsync();
+  await new Promise((resolve) => void setImmediate(resolve));
+  expect(result.value).toBe('content');
+  expect(types(listener)).toEqual([
+    'operation:start',
+    'attempt:start',
+    'request:start',
+    'request:end',
+    'attempt:end',
+    'decision',
+    'attempt:start',
+    'request:start',
+    'request:end',
+    'attempt:end',
+    'operation:end',
+  ]);
+  expect(report.mock.calls).toEqual(Array.from({ length: 11 }, () => [mistake]));
+  vi.unstubAllGlobals();
 });

@@ -1,3 +1,4 @@
+import { reporterOf, textOf } from '../../lib/callback.ts';
 import { type Clock, maxTimerMs } from '../../lib/clock.ts';
 import type { Slot } from '../../lib/slot.ts';
 import type { Query, QueryClient } from '@tanstack/react-query';
@@ -126,7 +127,10 @@ async function resolveFallback(
       timer = clock.setTimeout(() => resolve(undefined), limitMs);
     });
     return await Promise.race([data, late]);
-  } catch {
+  } catch (mistake) {
+    const rule = process.env.NODE_ENV !== 'production' && 'the failure stands';
+    const what = process.env.NODE_ENV === 'production' ? '' : `threw ${textOf(mistake)}`;
+    reporterOf(given as object, 'fallback', rule)(what);
     return undefined;
   } finally {
     clock.clearTimeout(timer);

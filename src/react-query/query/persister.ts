@@ -16,6 +16,7 @@ import type { Lifecycle } from './lifecycle.ts';
 import type { Clock, Random } from '../../lib/clock.ts';
 import type { FailureLedger } from './failure-ledger.ts';
 import { warn } from '../../lib/warn.ts';
+import type { Decision } from '../../policy/decide.ts';
 import { codeOf } from '../../lib/made-by.ts';
 import type { FallbackCode } from './fallback.ts';
 import { isServer, instanceBehind, ownFallback, ownPolicy, instanceOfSteady } from '../instance.ts';
@@ -132,7 +133,9 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     ledger.add(live, error);
     refetchWhenBack(query, live, shared);
     const fallback = ownFallback(query.options);
-    if (!fallback || operations.conclude(live, error).kind === 'retry') return reject(error);
+    if (!fallback) return reject(error);
+    const decision = operations.conclude(live, error);
+    if (isRetried(query, decision, error as Error, live.policy?.maxRetries)) return reject(error);
     const { given, show } = codeOf<FallbackCode>(fallback);
     const replace = (data: unknown): void => {
       if (data === undefined) {
@@ -207,6 +210,26 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     byQuery.set(query, live);
     return live;
   }
+}
+
+/**
+ * Whether React Query tries again after this failure: by our decision or, where the app has a `retry` of its
+ * own, by that, which is asked once more.
+ */
+function isRetried(
+  { options: { retry }, state: { fetchFailureCount } }: Query,
+  { kind }: Decision,
+  error: Error,
+  maxRetries: number = 3,
+): boolean {
+  if (instanceBehind(retry)) return kind === 'retry';
+  try {
+    if (typeof retry === 'function') return retry(fetchFailureCount, error);
+  } catch {
+    // React Query asks it, too.
+    return true;
+  }
+  return fetchFailureCount < maxRetries;
 }
 
 /** In development: the queryFn awaited something and then sent a request without its signal. */

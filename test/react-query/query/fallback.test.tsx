@@ -3,7 +3,7 @@ import { fallback, retry, type FallbackContext, type QueryPolicyOptions } from '
 import { useQuery } from '@tanstack/react-query';
 import { act } from '@testing-library/react';
 import { useFallback } from 'steadfetch/react';
-import { expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { watchQuery } from '../../react/watch.tsx';
 import { observe } from '../../fetch/observe.ts';
 import { createRig, type Rig } from '../rig.tsx';
@@ -14,7 +14,8 @@ interface Policy extends Omit<QueryPolicyOptions, 'fallback'> {
   readonly fallback: unknown;
 }
 
-function show(rig: Rig, { fallback: given, ...policy }: Policy) {
+/** `own`: options of the query that are spread over those of the policy. */
+function show(rig: Rig, { fallback: given, ...policy }: Policy, own: object = {}) {
   const story: string[] = [];
   function Prices() {
     const { data, status, isStale } = useQuery({
@@ -22,6 +23,7 @@ function show(rig: Rig, { fallback: given, ...policy }: Policy) {
       queryFn: () => rig.steady.json<string>('http://api.example/prices'),
       staleTime: 60_000,
       ...rig.steady.queryPolicy({ ...policy, fallback: fallback(given) }),
+      ...own,
     });
     const isInstead = useFallback(queryKey) !== undefined;
     const instead = isInstead ? ' instead' : '';
@@ -226,4 +228,77 @@ test('an asynchronous one of the loop counts when it resolves; else the failure 
   const stuck = observe(retry(rig.steady, load, { fallback: fallback(never), timeout: 1000 }));
   await rig.time.advance(1000);
   expect(stuck.error).toMatchObject({ status: 404 });
+});
+
+describe.each<[string, object, number]>([
+  ['a number', { retry: 1 }, 1],
+  ['false', { retry: false }, 0],
+  ['a function', { retry: (count: number) => count < 2 }, 2],
+  ['a number and a wait', { retry: 2, retryDelay: 100 }, 2],
+])('with a retry of the app: %s', (_, own, retries) => {
+  test('the fallback is shown when its retries end', async () => {
+    const rig = createRig();
+    rig.server.plan('/prices', 503, 503, 503, 503);
+    const { story, status } = show(rig, { fallback: 'list prices' }, own);
+    await rig.time.advance(10_000);
+    expect(rig.server.times()).toHaveLength(retries + 1);
+    expect(story.at(-1)).toMatch(/ success list prices stale instead$/);
+    expect(status()).toMatchObject({ status: 'failed' });
+  });
+});
+
+test.each<[string, object]>([
+  ['a number', { retry: 2 }],
+  ['true', { retry: true }],
+  ['a function', { retry: () => true }],
+])(
+  'a retry of the app that is %s goes on where the policy stops: no fallback until then',
+  async (_, own) => {
+    const rig = createRig();
+    rig.server.plan('/prices', 404, 404, 200);
+    const { story } = show(rig, { fallback: 'list prices' }, own);
+    await rig.time.advance(10_000);
+    expect(story.filter((line) => line.includes('instead'))).toEqual([]);
+    expect(story.at(-1)).toBe('3000 success GET /prices 3');
+  },
+);
+
+test('a retry of the app that throws is asked by React Query alone', async () => {
+  const rig = createRig();
+  rig.server.plan('/prices', 503, 200);
+  const retries = vi.fn<(count: number) => boolean>(() => true);
+  const { story } = show(
+    rig,
+    { fallback: 'list prices' },
+    {
+      retry(count: number) {
+        if (retries.mock.calls.length === 0) {
+          retries(count);
+          throw new Error('mine');
+        }
+        return retries(count);
+      },
+    },
+  );
+  await rig.time.advance(10_000);
+  expect(retries.mock.calls).toEqual([[0], [0]]);
+  expect(story.at(-1)).toBe('500 success GET /prices 2');
+});
+
+test('a default retry of the app keeps the fallback of a query that leaves ours out', async () => {
+  const rig = createRig();
+  const { queries } = rig.steady.defaultOptions;
+  rig.client.setDefaultOptions({ queries: { ...queries, retry: 1 } });
+  rig.server.plan('/prices', 503, 503, 503);
+  const { persister } = rig.steady.queryPolicy({ fallback: fallback('list prices') });
+  const data = observe(
+    rig.client.fetchQuery<unknown>({
+      queryKey,
+      queryFn: () => rig.steady.json('http://api.example/prices'),
+      persister,
+    }),
+  );
+  await rig.time.advance(10_000);
+  expect(data.value).toBe('list prices');
+  expect(rig.server.times()).toEqual([0, 500]);
 });
