@@ -4,7 +4,6 @@ import type { RateLimitCode } from '../headers/rate-limit.ts';
 import type { Clock, Random } from '../lib/clock.ts';
 import { codeOf, type MadeBy } from '../lib/made-by.ts';
 import { shown, toUrl } from '../lib/url.ts';
-import { weightOf } from '../operation/effects.ts';
 import { isRepeatable, reportFailure } from '../operation/error-info.ts';
 import type { RequestFacts } from '../operation/operation.ts';
 import { NotSentError } from '../operation/errors.ts';
@@ -82,23 +81,16 @@ export function createPassage(
   };
   // Apart, so that the way of a request that goes at once makes one function and no more.
   const settleAt = (gate: Admission, permit: Permit, facts: SentFacts): Settle => {
-    const { live, url, limitScope, api, step } = facts;
+    const { live, name, url, limitScope, api } = facts;
     const sentAt = clock.now();
-    const weight = weightOf(facts);
-    const unkeyed = isRepeatable(facts) ? 0 : 1;
-    live.doubts += weight;
-    if (step) step.doubts = (step.doubts ?? 0) + weight;
-    live.unkeyed += unkeyed;
+    const effect = live.effects.begin(facts, name, isRepeatable(facts));
+    facts.effect = effect;
     if (permit.isTrial) live.trialAt = sentAt;
     let isOver = false;
     return (outcome, error, response) => {
       if (isOver) return;
       isOver = true;
-      if (outcome.processed === 'no') {
-        live.doubts -= weight;
-        if (step?.doubts) step.doubts -= weight;
-        live.unkeyed -= unkeyed;
-      }
+      live.effects.settle(effect, outcome.processed);
       const now = clock.now();
       const isFailure = outcome.kind === 'http';
       const retryAfterMs = isFailure ? outcome.retryAfterMs : undefined;
@@ -204,7 +196,7 @@ function refuse(
   gate: Admission,
 ): NotSentError {
   // What an earlier attempt may have done, this one does not undo.
-  const processed = live.unsure ? 'unknown' : 'no';
+  const processed = live.effects.wasSent() ? 'unknown' : 'no';
   const { reason, retryAt } = gate.whyPaused(facts);
   const outcome: Failure = { kind: 'paused-too-long', reason, retryAt, processed };
   const error = new NotSentError(`${shown(`${live.sent?.name}`)}: not sent, ${said[reason]}.`, {

@@ -45,9 +45,9 @@ export function bindFetch(
     isOut: () =>
       live.phase === 'sending' ||
       open > live.pauses.length ||
-      (live.phase === 'paused' && live.attempt === 1 && live.doubts > 0),
+      (live.phase === 'paused' && live.attempt === 1 && live.effects.hasAny()),
     isIdle: () => open === 0,
     // While nothing of ours is open, it may be another client that is.
-    isReading: () => open > 0 && !live.doubts,
+    isReading: () => open > 0 && !live.effects.hasAny(),
   };
 }

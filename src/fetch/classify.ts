@@ -1,4 +1,3 @@
-import { isInDoubt, weightOf } from '../operation/effects.ts';
 import { classifyAnswer, type Failure, type HttpFailure, type Outcome } from '../policy/outcome.ts';
 import type { Expected } from './api.ts';
 import type { Call } from './in-flight.ts';
@@ -13,7 +12,7 @@ export function classify(
   { context, facts, keyed }: Call,
   response: Response,
 ): HttpFailure | UnexpectedFailure | undefined {
-  const { live, method, name, expect } = facts;
+  const { live, method, name, step, effect, expect } = facts;
   const { status } = response;
   // An opaque answer has status 0, and nothing that could be read.
   if (status === 0) return undefined;
@@ -23,8 +22,9 @@ export function classify(
       ? { kind: 'body', status, processed: 'unknown' }
       : undefined;
   }
-  if (method === 'DELETE' && [404, 410].includes(status) && live.unsure?.has(name))
-    return undefined;
+  const isGone = method === 'DELETE' && (status === 404 || status === 410);
+  const asked = { request: name, key: step?.key };
+  if (isGone && live.effects.mayBeDone(asked, effect)) return undefined;
   return classifyAnswer(
     { status, header: (field) => response.headers.get(field) },
     context.clock.now(),
@@ -42,7 +42,8 @@ export async function judge(
   if (failure.kind === 'body') return failure;
   const judged = keyed ? await keyed.judge(response, failure, facts, signal) : failure;
   // What one request was refused, another of the mutation may have done.
-  return judged?.processed === 'no' && facts.live.intent && isInDoubt(facts.live, weightOf(facts))
+  const { live, effect } = facts;
+  return judged?.processed === 'no' && live.intent && live.effects.isUnknown(effect)
     ? { ...judged, processed: 'unknown' }
     : judged;
 }

@@ -19,7 +19,6 @@ import { isDemanding, readParts } from './request.ts';
 export function note<E>(call: Call, error: E, failure: Failure, response?: Response): E {
   const { live, name, isRaw } = call.facts;
   const isAborted = failure.kind === 'aborted';
-  if (failure.processed !== 'no') (live.unsure ??= new Set()).add(name);
   if (process.env.NODE_ENV !== 'production' && !isAborted)
     (live.failedRequests ??= new Set()).add(name);
   const report = { ...call.facts, failure };

@@ -5,7 +5,7 @@ import { definePolicy } from '../policy/options.ts';
 import { failures } from '../policy/outcome.ts';
 import { checkExpect, targetOf } from './api.ts';
 import { classify, judge } from './classify.ts';
-import { dropped, note, sendAgain } from './failure.ts';
+import { dropped, failed, note, sendAgain } from './failure.ts';
 import {
   endCall,
   type FetchContext,
@@ -163,7 +163,9 @@ export function createFetch(context: FetchContext): Fetches {
         throw note(call, new TypeError(what), failures.error);
       }
       const failure = classify(call, response);
-      return accept(call, response, failure && (await judge(call, response, failure)));
+      const judged = failure && (await judge(call, response, failure));
+      if (judged && signal?.aborted) throw failed(call, undefined);
+      return accept(call, response, judged);
     } catch (error) {
       // Whatever was thrown, its place is free; where its end was told already, this says nothing.
       settle(failures.aborted);

@@ -1,4 +1,5 @@
 import type { Transport } from '../lib/clock.ts';
+import type { Effect } from '../operation/effects.ts';
 import type { RequestFacts } from '../operation/operation.ts';
 import type { NotSentError } from '../operation/errors.ts';
 import type { Step } from '../operation/intent.ts';
@@ -50,6 +51,8 @@ export interface SentFacts extends RequestFacts {
   keyed: boolean;
   /** Then: what it is one attempt of. */
   step?: Step | undefined;
+  /** What it may do at the server, from when it is sent. */
+  effect?: Effect | undefined;
 }
 
 /** What is done with a request that broke off while the page may be on its way out. */

@@ -162,6 +162,12 @@ export function readInit<T extends object>(operation: string, init: T | null | u
       if (!(name in members)) members[name] = (init as Record<string, unknown>)[name];
     }
   }
+  // A proxy need not list what it has.
+  for (const name of replacing) {
+    if (name in members) continue;
+    const value = (init as Record<string, unknown>)[name];
+    if (value !== undefined) members[name] = value;
+  }
   return members as T;
 }
 

@@ -1,5 +1,4 @@
 import { createSlot } from '../lib/slot.ts';
-import { weightOf } from '../operation/effects.ts';
 import { copyReport } from '../operation/error-info.ts';
 import { HttpError, UnexpectedContentError } from '../operation/errors.ts';
 import { noLimit, setLimit } from '../operation/time-limit.ts';
@@ -16,7 +15,7 @@ import { type Call, endCall, tell, untilStopped } from './in-flight.ts';
 export function accept(call: Call, given: Response, failure: Failure | undefined): Response {
   const { context, facts, idleMs, keyed, limit } = call;
   const response = thaw(given);
-  const { live, method, name, isRaw } = facts;
+  const { live, method, isRaw } = facts;
   const { status } = response;
   if (idleMs) setLimit(call, limit);
   // Nothing more comes. `body` is asked for of failures only, for it costs the making of a stream.
@@ -39,8 +38,6 @@ export function accept(call: Call, given: Response, failure: Failure | undefined
   }
   keyed?.succeed();
   live.raw = undefined;
-  // Whatever fails after it does not undo it.
-  if (weightOf(facts)) (live.unsure ??= new Set()).add(name);
   tell(call, succeeded(status), undefined, response);
   return response;
 }

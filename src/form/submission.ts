@@ -199,7 +199,7 @@ export function trackSubmission(
     },
     digest: (body) => fingerprintOf(submissions.secret(), body),
     keep(step, lifetimeMs = Infinity) {
-      const { body: _, attempt: __, doubts: ___, ...kept } = step;
+      const { body: _, attempt: __, ...kept } = step;
       steps = [...steps.filter(({ id }) => id !== step.id), kept];
       expiresAt = Math.min(expiresAt, createdAt + lifetimeMs);
       submissions.update(key, { steps, ...(expiresAt < Infinity && { expiresAt }) });

@@ -1,4 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query';
+import { withLimit } from '../lib/with-limit.ts';
 import { type FormSubmission, isExpired } from './submission.ts';
 import type { FormContext, Sent } from './send.ts';
 import type { FormPresses } from './presses.ts';
@@ -38,10 +39,10 @@ export function createFormUnknown<TData, TError, TVariables, TOnMutateResult>(
     const variables = variablesOf(known);
     isResolving = true;
     changed();
-    // Nobody knows better when it fails.
-    const said = await (async () => ask({ idempotencyKey: key, variables, fetch, json }))().catch(
-      () => 'unknown' as const,
-    );
+    // Nobody knows better when it fails, or never answers.
+    const said = await withLimit(statuses.instance.clock, 'resolve', () =>
+      ask({ idempotencyKey: key, variables, fetch, json }),
+    ).catch(() => 'unknown' as const);
     const isAnswer = said === 'not-done' || (Object(said) === said && 'done' in (said as object));
     const answer = isAnswer ? said : 'unknown';
     isResolving = false;

@@ -4,7 +4,6 @@ import { callApp, isBoolean, type OnMistake, reporterOf } from '../lib/callback.
 import type { Clock } from '../lib/clock.ts';
 import { isKeyExpired } from './key.ts';
 import { shown } from '../lib/url.ts';
-import { weightOf } from '../operation/effects.ts';
 import { reportFailure } from '../operation/error-info.ts';
 import { NotSentError } from '../operation/errors.ts';
 import type { Step, Steps } from '../operation/intent.ts';
@@ -23,12 +22,8 @@ export function judgeAnswers(
   // An answer may come when its operation has ended, which forgets them.
   const { steps } = live;
   // Not by the outcome of this attempt: what an earlier one may have done, this one does not undo.
-  const mayBeDone = (facts: SentFacts): boolean => {
-    // This attempt is counted, too. What is no mutation may go on after its steps are forgotten.
-    const isUnsure =
-      live.intent && weightOf(facts) ? (step.doubts ?? 0) > 1 : live.unsure?.has(facts.name);
-    return !!steps?.wasSent || !!isUnsure;
-  };
+  const mayBeDone = ({ name, effect }: SentFacts): boolean =>
+    !!steps?.wasSent || live.effects.mayBeDone({ request: name, key: step.key }, effect);
   const mistakeIn = (option: string): OnMistake =>
     reporterOf(
       profile,
@@ -64,7 +59,7 @@ export function judgeAnswers(
       const isNo = failure.processed === 'no';
       // What is stored is the answer to its key, also to the attempts before.
       const isUnsure = isNo && !isStored && mayBeDone(facts);
-      if (isNo && !isUnsure && !isAskingAgain(failure.status)) refuse(step, live, steps);
+      if (isNo && !isUnsure && !isAskingAgain(failure.status)) refuse(facts, step, steps);
       return { ...failure, shouldRetry, processed: isUnsure ? 'unknown' : failure.processed };
     },
     succeed() {
@@ -82,12 +77,10 @@ const isAskingAgain = (status: number): boolean =>
  * Its API has refused it: nothing of this step was done, by none of its attempts. Where all that was
  * sent before this operation is known and was refused, nothing is left that may have been done.
  */
-function refuse(step: Step, live: LiveOperation, steps: Steps | undefined): void {
-  const { intent } = live;
-  // This attempt is counted until it has settled.
-  const { doubts = 1 } = step;
-  live.doubts -= Math.max(0, doubts - 1);
-  step.doubts = 1;
+function refuse({ live, effect }: SentFacts, step: Step, steps: Steps | undefined): void {
+  const { intent, effects } = live;
+  // That of this attempt is one until it has settled.
+  if (effect) effects.refuse(effect);
   step.isRefused = true;
   intent?.keep?.(step);
   const isKnown = intent?.past?.some(({ id }) => id === step.id);

@@ -89,8 +89,6 @@ async function identify(
 function stepsOf(live: LiveOperation, clock: Clock): Steps {
   const { intent } = live;
   const wasSent = !!intent?.wasSent;
-  // From here on, whatever fails leaves the outcome unknown.
-  if (wasSent) live.unsure ??= new Set();
   const past = intent?.past ?? [];
   return (live.steps ??= {
     known: new Map(past.map((step) => [step.id, { ...step, attempt: 0 }])),

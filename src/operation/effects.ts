@@ -1,24 +1,100 @@
 import { isSafeMethod } from '../policy/operation.ts';
-import type { FailureReport } from './operation.ts';
-import type { LiveOperation, SentRequest } from './operation.ts';
+import type { Processed } from '../policy/outcome.ts';
+import type { Intent, Step } from './intent.ts';
 
-/** What a request counts for among those that may have been done: a read for nothing. */
-export function weightOf({
-  method,
-  idempotent,
-}: Pick<SentRequest, 'method' | 'idempotent'>): 0 | 1 {
-  return isSafeMethod(method) || idempotent ? 0 : 1;
+/** A request of an operation that may have reached the server, and taken effect there. */
+export interface Effect {
+  /** Method and URL. */
+  readonly request: string;
+  /** The idempotency key that it carries: what has the same key takes effect once. */
+  readonly key: string | undefined;
+  /** Sending it again does no harm, or it was decided that it may be sent again. */
+  isRepeatable: boolean;
+  /** A read, or declared to be as harmless as one, whatever its method. */
+  readonly isHarmless: boolean;
+  /** Whether the server did it; undefined while it is under way. What was surely not done has no effect. */
+  processed: Exclude<Processed, 'no'> | undefined;
 }
 
-/** One request that may have been done is enough, whatever came of the others; `own` is not asked about. */
-export function isInDoubt({ intent, doubts }: LiveOperation, own = 0): boolean {
-  return !!intent?.wasSent || doubts > own;
+/** What is known of a request that is sent. */
+interface Sent {
+  readonly method: string;
+  readonly idempotent?: boolean | undefined;
+  readonly step?: Step | undefined;
 }
 
-/** The same, of an operation that ends in a failure. */
-export function mayBeDone(
-  { failure, method = 'POST' }: FailureReport,
-  live: LiveOperation | undefined,
-): boolean {
-  return (failure.processed !== 'no' && !isSafeMethod(method)) || (!!live && isInDoubt(live));
+/** A request whose effect is asked about. */
+interface Asked {
+  readonly request: string;
+  readonly key: string | undefined;
+}
+
+/**
+ * What the requests of one operation may have done at the server: those under way, too. Three questions are
+ * asked of it: is the outcome of the operation unknown, may this request have been done already, and would
+ * another attempt do something twice.
+ */
+export class Effects {
+  readonly #intent: Intent | undefined;
+  #list: Effect[] = [];
+
+  constructor(intent: Intent | undefined) {
+    this.#intent = intent;
+  }
+
+  /** A request is sent. */
+  begin({ method, idempotent, step }: Sent, request: string, isRepeatable: boolean): Effect {
+    const isHarmless = isSafeMethod(method) || !!idempotent;
+    const effect = { request, key: step?.key, isRepeatable, isHarmless, processed: undefined };
+    this.#list.push(effect);
+    return effect;
+  }
+
+  /** An attempt of another client may have taken effect. Whether it may be sent again was decided by its error. */
+  beginForeign(): void {
+    this.begin({ method: 'POST' }, '', true);
+  }
+
+  /** It is known what became of the request. */
+  settle(effect: Effect, processed: Processed): void {
+    const isNone = processed === 'no' || (processed === 'yes' && effect.isHarmless);
+    if (isNone) this.#list = this.#list.filter((other) => other !== effect);
+    else effect.processed = processed;
+  }
+
+  /** The API has refused what carries the key of `own`: no attempt with it has taken effect. */
+  refuse(own: Effect): void {
+    this.#list = this.#list.filter((other) => other === own || other.key !== own.key);
+  }
+
+  /** Whether a request of this operation, `own` apart, may have taken effect. */
+  hasAny(own?: Effect): boolean {
+    return this.#list.some((effect) => effect !== own && !effect.isHarmless);
+  }
+
+  /** Whether anything may have taken effect, also by an operation before this one; `own` is not asked about. */
+  isUnknown(own?: Effect): boolean {
+    return !!this.#intent?.wasSent || this.hasAny(own);
+  }
+
+  /** Whether a request of any kind may have reached the server: what is not sent now was not the first. */
+  wasSent(): boolean {
+    return !!this.#intent?.wasSent || this.#list.length > 0;
+  }
+
+  /** Whether another attempt than `own` may have done this request. */
+  mayBeDone({ request, key }: Asked, own?: Effect): boolean {
+    return this.#list.some(
+      (effect) =>
+        effect !== own &&
+        (key === undefined
+          ? effect.request === request && effect.processed !== undefined
+          : effect.key === key),
+    );
+  }
+
+  /** Whether another attempt would do something twice. */
+  isUnrepeatable(): boolean {
+    return this.#list.some(({ isRepeatable }) => !isRepeatable);
+  }
 }

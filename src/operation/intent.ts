@@ -38,8 +38,6 @@ export interface Step {
   attempt: number;
   /** When it was first sent, in epoch milliseconds. */
   sentAt?: number | undefined;
-  /** How many attempts of its operation may have done it: those under way, too. */
-  doubts?: number | undefined;
   /** It was answered, and well. */
   isDone?: boolean | undefined;
   /** It was definitely refused: its key stands for that refusal. */
@@ -49,7 +47,7 @@ export interface Step {
 }
 
 /** What is kept of a step when its operation is over. */
-export type PastStep = Omit<Step, 'attempt' | 'doubts'>;
+export type PastStep = Omit<Step, 'attempt'>;
 
 /**
  * The steps of a submission that the user sends again. What was definitely refused takes a fresh key:

@@ -1,10 +1,11 @@
 import type { Admission } from '../origin/admission.ts';
 import type { Pause, Permit } from '../origin/wait-queue.ts';
 import type { Decision } from '../policy/decide.ts';
-import type { OperationRef, RetryReason } from '../policy/operation.ts';
+import { isSafeMethod, type OperationRef, type RetryReason } from '../policy/operation.ts';
 import type { Policy, PolicyOptions } from '../policy/options.ts';
 import type { Failure } from '../policy/outcome.ts';
-import type { Intent, Steps } from './intent.ts';
+import type { Effect, Effects } from './effects.ts';
+import type { Intent, Step, Steps } from './intent.ts';
 
 /** An attempt that waits at a gate, before it is sent. */
 export interface PausedAttempt {
@@ -58,6 +59,10 @@ export interface RequestFacts {
   readonly callPolicy?: PolicyOptions | undefined;
   /** The operation that the request is part of. */
   readonly live?: LiveOperation | undefined;
+  /** What it is one attempt of, where it has a key. */
+  readonly step?: Step | undefined;
+  /** What it may do at the server, once it was sent. */
+  readonly effect?: Effect | undefined;
 }
 
 /** The operations that have failed with one error, where React Query decides whether they go on. */
@@ -91,12 +96,8 @@ export interface LiveOperation {
   trialAt: number | undefined;
   /** Whether a user waits for it in a visible page, as far as React Query can tell. */
   isForeground: (() => boolean) | undefined;
-  /** Requests that failed and may have been done: a DELETE that finds nothing on a retry has been. */
-  unsure?: Set<string>;
-  /** How many of its requests may have been done: those under way, too. */
-  doubts: number;
-  /** How many of these have no key: run again, it would do them again. */
-  unkeyed: number;
+  /** What its requests may have done at the server. */
+  readonly effects: Effects;
   /** In development: the requests of this attempt that failed. One of them again is a second loop. */
   failedRequests?: Set<string> | undefined;
   previousBackoffMs: number | undefined;
@@ -212,4 +213,12 @@ const isPageSeen = (): boolean => globalThis.document?.visibilityState !== 'hidd
 export function whetherAwaited(live: LiveOperation): () => boolean {
   // A mutation is what a user has pressed for, whatever they look at meanwhile.
   return live.isForeground ?? (live.ref.kind === 'mutation' ? always : isPageSeen);
+}
+
+/** Whether an operation that ends in this failure may have taken effect. */
+export function mayHaveTakenEffect(
+  { failure, method = 'POST' }: FailureReport,
+  live: LiveOperation | undefined,
+): boolean {
+  return (failure.processed !== 'no' && !isSafeMethod(method)) || !!live?.effects.isUnknown();
 }

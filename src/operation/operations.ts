@@ -1,11 +1,11 @@
 import type { Clock, Random } from '../lib/clock.ts';
 import { reporterOf } from '../lib/callback.ts';
-import { decide, type Decision } from '../policy/decide.ts';
-import { isIdempotentMethod, type Operation } from '../policy/operation.ts';
+import { decide, type Decision, processedAtEnd } from '../policy/decide.ts';
+import { isIdempotentMethod, isSafeMethod, type Operation } from '../policy/operation.ts';
 import { layer, type Policy } from '../policy/options.ts';
 import { type Failure, failures } from '../policy/outcome.ts';
-import { isInDoubt, mayBeDone, weightOf } from './effects.ts';
-import { isRepeatable, reportFailure, reportOf } from './error-info.ts';
+import { Effects } from './effects.ts';
+import { reportFailure, reportOf } from './error-info.ts';
 import type { FailureReport, RequestFacts } from './operation.ts';
 import { isSteadfetchError } from './errors.ts';
 import type { Emitter, EventDetail, OperationResult } from './events.ts';
@@ -13,6 +13,7 @@ import {
   countPaused,
   type Execution,
   type LiveOperation,
+  mayHaveTakenEffect,
   type OperationInit,
 } from './operation.ts';
 import { warnOfInnerRetries } from './warn-of-loop.ts';
@@ -52,6 +53,8 @@ export interface Operations {
   readonly policyOf: (live: LiveOperation, facts: RequestFacts) => Policy;
   /** Decides on the failure of the present attempt, and enters it. */
   readonly conclude: (live: LiveOperation, error: unknown) => Decision;
+  /** The user has cancelled it: it ends with this error. */
+  readonly cancel: (live: LiveOperation, error: unknown, report: FailureReport) => void;
   readonly end: (live: LiveOperation, result: OperationResult) => void;
   /** Whether anybody listens: without a listener no event need be made. */
   readonly isHeard: () => boolean;
@@ -123,14 +126,12 @@ export function createOperations(environment: Environment): Operations {
     if (own) own.trialAt = undefined;
     // Others were answered while this probe hung: it is late enough for its user.
     const isOver = trialAt !== undefined && !!gate && trialAt <= gate.recoveredAt();
-    // What this request itself may have done is an input already; that of another client was never
-    // counted, nor is one that is thrown once more.
-    const isCounted = report.keyed === false && !report.decision && !isRepeatable(report);
-    if (isCounted && failure.processed !== 'no') live.unkeyed--;
+    // What this request itself may have done is an input already.
+    if (report.effect) report.effect.isRepeatable = true;
     return decide(failure, view(live, report), layered, {
       nowMs,
       random,
-      isUnrepeatable: !!live.intent && live.unkeyed > 0,
+      isUnrepeatable: !!live.intent && live.effects.isUnrepeatable(),
       isDown: isOver || !!gate?.isDown(endpoint),
       limitedMs: gate && sent ? Math.ceil(gate.limitedUntil(sent.limitScope) - nowMs) : 0,
       onMistake,
@@ -190,8 +191,7 @@ export function createOperations(environment: Environment): Operations {
       pausedTo: undefined,
       pausedMs: 0,
       pauses: none,
-      doubts: 0,
-      unkeyed: 0,
+      effects: new Effects(init?.intent),
       gate: undefined,
       sent: undefined,
       pass: undefined,
@@ -251,6 +251,17 @@ export function createOperations(environment: Environment): Operations {
       else end(live, failure.kind === 'aborted' ? 'cancelled' : 'failed');
       return decision;
     },
+    cancel(live, error, report) {
+      const failure = failures.aborted;
+      const decision = decide(failure, view(live, report), policyOf(live, report), {
+        nowMs: clock.now(),
+        random,
+        isCancelled: true,
+      });
+      enterDecision(live, error, report, decision);
+      emit(live, { type: 'decision', failure, decision, error });
+      end(live, 'cancelled');
+    },
     end,
     emit,
     executions: new Set(),
@@ -290,7 +301,7 @@ export function view(live: LiveOperation, facts: RequestFacts): Operation {
 }
 
 /** Enters what was decided about a failure. */
-export function enterDecision(
+function enterDecision(
   live: LiveOperation,
   error: unknown,
   report: FailureReport,
@@ -300,25 +311,21 @@ export function enterDecision(
   live.lastError = error;
   // Of what another client has sent, all that is known is its error. Our own is counted already.
   const { method, idempotent } = report;
-  const isOwn = report.live === live && method !== undefined && weightOf({ method, idempotent });
-  if (!isOwn && mayBeDone(report, live)) live.doubts++;
-  const isEnd = decision.kind === 'stop';
-  // What one attempt has surely not done, another may have.
-  const isOfAll = live.ref.kind === 'mutation' || report.failure.processed === 'no';
-  const failure = isEnd && isOfAll ? endOf(live, error, report) : report.failure;
+  const isRead = method === undefined || isSafeMethod(method) || idempotent;
+  const isOwn = report.live === live && !isRead;
+  if (!isOwn && mayHaveTakenEffect(report, live)) live.effects.beginForeign();
+  const failure = decision.kind === 'stop' ? endOf(live, error, report.failure) : report.failure;
   report.failure = failure;
   report.live = live;
   report.decision = decision;
   reportFailure(error, report);
 }
 
-/**
- * An operation ends in an error which says of all of it what its last attempt has shown of itself: it
- * was surely not done, or that is not known.
- */
-function endOf(live: LiveOperation, error: unknown, report: FailureReport): Failure {
-  const processed = isInDoubt(live) ? 'unknown' : 'no';
-  const outcome = { ...report.failure, processed } as const;
+/** The error that an operation ends in speaks for all of its requests. */
+function endOf(live: LiveOperation, error: unknown, failure: Failure): Failure {
+  const processed = processedAtEnd(failure, live.ref, live.effects.isUnknown());
+  if (processed === failure.processed) return failure;
+  const outcome = { ...failure, processed } as const;
   try {
     if (isSteadfetchError(error)) Object.assign(error, { outcome });
   } catch {

@@ -126,7 +126,7 @@ export async function prepare<T>(
 function notReady(facts: LinkedFacts, limitMs: number): TimeoutError {
   const { live, name } = facts;
   // What an earlier attempt may have done, this one does not undo.
-  const processed = live.unsure ? 'unknown' : 'no';
+  const processed = live.effects.wasSent() ? 'unknown' : 'no';
   const outcome = { kind: 'timeout', phase: 'headers', processed } as const;
   const what = `${shown(name)}: not sent, what it needs was not there within ${limitMs} ms${ifSlow}.`;
   const error = new TimeoutError(what, { operation: view(live, facts), outcome });

@@ -2,11 +2,10 @@ import { bindFetch } from '../fetch/bind-fetch.ts';
 import type { SteadyFetch } from '../fetch/fetch.ts';
 import { submissionCode } from '../fetch/unkeyed.ts';
 import { toUrl } from '../lib/url.ts';
-import { mayBeDone } from '../operation/effects.ts';
 import { reportOf } from '../operation/error-info.ts';
 import { isNetworkError, isTimeoutError } from '../operation/errors.ts';
 import type { Intent, PastStep } from '../operation/intent.ts';
-import type { Execution, LiveOperation } from '../operation/operation.ts';
+import { type Execution, type LiveOperation, mayHaveTakenEffect } from '../operation/operation.ts';
 import type { LoopContext } from '../operation/retry-loop.ts';
 import { createJson } from '../fetch/json.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -115,7 +114,7 @@ export async function sendRow(
     past,
     digest: (body) => fingerprintOf(id, body),
     keep(step) {
-      const { attempt: _, doubts: __, ...kept } = step;
+      const { attempt: _, ...kept } = step;
       steps.set(step.id, kept);
       noting = undefined;
     },
@@ -196,7 +195,7 @@ export async function sendRow(
     const isCutPut =
       report.method === 'PUT' &&
       report.failure.processed === 'yes' &&
-      live.unkeyed === 0 &&
+      !live.effects.isUnrepeatable() &&
       (isNetworkError(error) || isTimeoutError(error));
     const decision: Decision =
       isLikeCrashed || isCutPut
@@ -210,7 +209,7 @@ export async function sendRow(
       error,
       failure: report.failure,
       decision,
-      isInDoubt: isIdle || mayBeDone(report, live),
+      isInDoubt: isIdle || mayHaveTakenEffect(report, live),
       wasSent: wasOut,
       ref,
       past: [...steps.values()],

@@ -3,7 +3,7 @@ import type { Random } from '../lib/clock.ts';
 import { backoffDelay } from './backoff.ts';
 import type { Operation, RetryReason } from './operation.ts';
 import type { Policy } from './options.ts';
-import { type Failure, isUnavailable } from './outcome.ts';
+import { type Failure, isUnavailable, type Processed } from './outcome.ts';
 
 /** Why an operation ends with its failure. */
 export type StopReason =
@@ -59,6 +59,8 @@ export interface DecideContext {
   readonly random: Random;
   /** Whether another request of the operation may have taken effect, and would do so once more. @default false */
   readonly isUnrepeatable?: boolean;
+  /** Whether the user has cancelled it: nothing else counts then. @default false */
+  readonly isCancelled?: boolean;
   /** Whether the endpoint is down, so that the next attempt is paused until it is tried again; or is back since this probe of it was sent. @default false */
   readonly isDown?: boolean;
   /** How long Retry-After and rate limits keep the endpoint closed for all, in milliseconds. @default 0 */
@@ -89,7 +91,8 @@ export function decide(
   policy: Policy,
   context: DecideContext,
 ): Decision {
-  const { nowMs, random, isDown, limitedMs = 0 } = context;
+  const { nowMs, random, isCancelled, isDown, limitedMs = 0 } = context;
+  if (isCancelled) return { kind: 'stop', reason: 'cancelled', retryAt: undefined };
   const retryAfterMs = failure.kind === 'http' ? failure.retryAfterMs : undefined;
   const advice = failure.kind === 'http' ? failure.shouldRetry : undefined;
   const wanted = callShouldRetry(failure, operation, policy, context) ?? advice;
@@ -118,6 +121,21 @@ export function decide(
   else if (limitedMs >= retryAfterMs) delayMs = Math.max(backoffMs, limitedMs);
   const retryAt = nowMs + delayMs;
   return { kind: 'retry', reason: reason ?? 'should-retry', delayMs, backoffMs, retryAt };
+}
+
+/**
+ * What the error of an operation that ends in this failure says of all its requests. Its last attempt may
+ * surely not have been done, and another one may have.
+ *
+ * @param isUnknown - Whether any of its requests may have taken effect.
+ */
+export function processedAtEnd(
+  { processed }: Failure,
+  { kind }: Pick<Operation, 'kind'>,
+  isUnknown: boolean,
+): Processed {
+  if (kind !== 'mutation' && processed !== 'no') return processed;
+  return isUnknown ? 'unknown' : 'no';
 }
 
 function stop(reason: StopReason, failure: Failure, nowMs: number): Decision {

@@ -1,8 +1,8 @@
 import type { Query, Mutation } from '@tanstack/react-query';
 import { SteadfetchError, NotSentError } from '../operation/errors.ts';
-import type { FailureReport, LiveOperation } from '../operation/operation.ts';
+import type { LiveOperation } from '../operation/operation.ts';
 import { reportOf } from '../operation/error-info.ts';
-import { type Operations, view, enterDecision } from '../operation/operations.ts';
+import { view } from '../operation/operations.ts';
 import { type Failure, failures } from '../policy/outcome.ts';
 import { queryStatus } from './status/query.ts';
 import { type Instance, ownPolicy } from './instance.ts';
@@ -12,7 +12,6 @@ import type { StatusStore } from './status/store.ts';
 import { warn } from '../lib/warn.ts';
 import { definitionBehind } from './mutation/definition.ts';
 import { type MutationRun, refuseRun, runOf } from './mutation/execution.ts';
-import type { Decision } from '../policy/decide.ts';
 
 /** The controls of the query with this hash. */
 export function queryControlsOf(store: StatusStore<Query>, hash: string): RetryControls {
@@ -50,7 +49,7 @@ function cancelQuery(query: Query, instance: Instance): void {
       : operations.begin('query', { attempt: 0, policy: ownPolicy(query.options) }, query.queryKey);
   byQuery.set(query, under);
   const error: unknown = lastError ?? cancelledError(under);
-  endCancelled(operations, under, error, reportOf(error, instance.clock.now()));
+  operations.cancel(under, error, reportOf(error, instance.clock.now()));
   // React Query's own cancel leaves a query without data pending and idle, and one that is
   // suspended then fetches again by itself: so it ends as a failure.
   replaceFetch(
@@ -110,7 +109,7 @@ export function cancelMutation(mutation: Mutation, { clock }: Instance): void {
   const report = own
     ? { failure: own.outcome, method: own.operation.method }
     : reportOf(error, clock.now());
-  endCancelled(operations, live, error, report);
+  operations.cancel(live, error, report);
   if (run) run.cancel(error);
   else refuseBeforeTurn(mutation, error);
 }
@@ -153,17 +152,4 @@ function refuseBeforeTurn(mutation: Mutation, error: unknown): void {
   mutation.setOptions(free);
   void mutation.continue().catch(() => {});
   mutation.setOptions(options);
-}
-
-/** Ends an operation, which the user has cancelled, with this error. */
-function endCancelled(
-  operations: Operations,
-  live: LiveOperation,
-  error: unknown,
-  report: FailureReport,
-): void {
-  const decision: Decision = { kind: 'stop', reason: 'cancelled', retryAt: undefined };
-  enterDecision(live, error, report, decision);
-  operations.emit(live, { type: 'decision', failure: failures.aborted, decision, error });
-  operations.end(live, 'cancelled');
 }

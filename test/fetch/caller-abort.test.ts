@@ -1,4 +1,10 @@
-import { createSteadfetch, isSteadfetchError, type SteadfetchEvent, retry } from 'steadfetch';
+import {
+  createSteadfetch,
+  defineIdempotency,
+  isSteadfetchError,
+  type SteadfetchEvent,
+  retry,
+} from 'steadfetch';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { bodyReaderEntries, contentType } from './body-readers.ts';
 import { answer, fakeServer, hang, origin, streaming } from './fake-server.ts';
@@ -205,4 +211,24 @@ test('an abort after everything is read changes nothing', async () => {
   expect(await response.text()).toBe('content');
   controller.abort();
   expect(await copy.text()).toBe('content');
+});
+
+test('aborted while a profile is asked whether it was done already, it rejects with its own reason', async () => {
+  const { controller, signal } = abortable();
+  const idempotency = defineIdempotency({
+    header: 'Idempotency-Key',
+    alreadyDone: () => new Promise<boolean>(() => {}),
+  });
+  const { fetch } = createSteadfetch({
+    fetch: fakeServer(answer(409)).fetch,
+    apis: [{ match: origin, idempotency }],
+  });
+  const result = observe(fetch(url, { method: 'POST', idempotencyKey: 'k-1', signal }));
+  await settled();
+  expect(result.state).toBe('pending');
+  const reason = new Error('the user left');
+  controller.abort(reason);
+  await settled();
+  expect(result.error).toBe(reason);
+  expect(vi.getTimerCount()).toBe(0);
 });

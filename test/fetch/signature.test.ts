@@ -68,6 +68,15 @@ test('what a Request says is sent, and init overrides it', async () => {
   expect(await sent?.text()).toBe('content');
 });
 
+test('an init that does not list its members, as a proxy, is read by their names', async () => {
+  const server = fakeServer(answer());
+  const members: Record<PropertyKey, unknown> = { method: 'PUT', body: 'order' };
+  const init = new Proxy({}, { get: (_, name) => members[name] });
+  await createSteadfetch({ fetch: server.fetch }).fetch(`${origin}/orders`, init);
+  const [request] = server.requests;
+  expect([request?.method, await request?.text()]).toEqual(['PUT', 'order']);
+});
+
 test('it does not change the init that it is given', async () => {
   const init = Object.freeze({ method: 'POST', timeout: 500, idempotent: true });
   await create(fakeServer(answer()))(url, init);

@@ -86,7 +86,7 @@ describe('refused', () => {
       (fetch) => fetch(origin, { ...post, body: new ReadableStream() }),
       { wasSent: true },
     );
-    expect(live.unsure).toBeDefined();
+    expect(live.effects.isUnknown()).toBe(true);
   });
 
   test('an attempt that was surely not done leaves no doubt', async () => {

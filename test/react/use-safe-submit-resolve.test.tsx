@@ -211,3 +211,18 @@ test('after a reload they are called where the form has kept its payload', async
   expect(await answer).toBe('done');
   expect(callbacks.onSuccess.mock.calls[0]?.[1]).toEqual(kite);
 });
+
+test('one that never answers leaves it unknown after 30 s, and can be asked again', async () => {
+  const resolve = vi.fn<typeof lookUp>(() => new Promise(() => {}));
+  const { rig, form } = await lose('lost answer', { resolve });
+  const answer = form.last().unknown?.resolve();
+  await rig.time.advance(29_999);
+  expect(form.last().unknown?.isResolving).toBe(true);
+  await rig.time.advance(1);
+  expect(await answer).toBe('unknown');
+  expect(form.last().unknown?.isResolving).toBe(false);
+  resolve.mockImplementation(lookUp);
+  const next = form.last().unknown?.resolve();
+  await rig.time.settle();
+  expect(await next).toBe('done');
+});

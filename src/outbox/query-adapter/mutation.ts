@@ -77,7 +77,7 @@ function show(shown: LiveOperation, { attempt, live, retryAt, decision, error }:
   shown.attempt = attempt;
   shown.phase = live?.phase ?? 'waiting';
   shown.pauses = live?.pauses ?? [];
-  if (live?.doubts) shown.doubts = live.doubts;
+  if (live?.effects.hasAny() && !shown.effects.hasAny()) shown.effects.beginForeign();
   if (!live) shown.lastError = error;
   if (decision && retryAt !== undefined) shown.decision = { ...decision, retryAt };
   shown.onChange?.();

@@ -8,9 +8,8 @@ import {
 import { checkSpread, definitionBehind } from '../mutation/definition.ts';
 import { onRunChange, mayHaveBegun, runOf } from '../mutation/execution.ts';
 import { createStatusStores, type StatusStore } from './store.ts';
-import type { FailureReport } from '../../operation/operation.ts';
+import { type FailureReport, mayHaveTakenEffect } from '../../operation/operation.ts';
 import { reportOf } from '../../operation/error-info.ts';
-import { mayBeDone } from '../../operation/effects.ts';
 import {
   type RetryStatus,
   attemptsAllowed,
@@ -113,7 +112,7 @@ export function mutationStatus(
   const next = own?.attempt ?? failureCount + 1;
   if (status === 'error') {
     const isInDoubtBefore = !!definition?.wasSent?.();
-    const isUnsure = !isUnbegun(mutation, report) && mayBeDone(report, live);
+    const isUnsure = !isUnbegun(mutation, report) && mayHaveTakenEffect(report, live);
     const ended = isInDoubtBefore || isUnsure ? 'unknown' : 'failed';
     return { ...common, status: ended, attempt: failed, reason, retryAt };
   }
