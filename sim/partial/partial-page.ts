@@ -11,11 +11,11 @@ const policies = ['steadfetch', 'react-query', 'full-jitter-budget'] as const;
 const wholeSeeds = 5;
 const quickSeeds = 2;
 
-const introduction = `# Storms: what is partly broken
+const introduction = (seeds: number): string => `# Storms: what is partly broken
 
 Made by \`npm run storms -- --only partial\`; the page is written by it, so change what makes it.
 
-What is broken is to cost itself, and nothing beside it. 200 tabs of an app on React Query; each opens a view every 10 s on average, that shows 3 queries of 20 endpoints. The server answers in 70 ms, and is not at its limit. Five minutes, virtual time, the real packages, a time limit of 10 s an attempt; means of ${wholeSeeds} seeds. Counted are only the endpoints that are well: how many fail, how many are paused at some time (as React Query shows it), and how long an answer takes on average.
+What is broken is to cost itself, and nothing beside it. 200 tabs of an app on React Query; each opens a view every 10 s on average, that shows 3 queries of 20 endpoints. The server answers in 70 ms, and is not at its limit. Five minutes, virtual time, the real packages, a time limit of 10 s an attempt; means of ${seeds} seeds. Counted are only the endpoints that are well: how many fail, how many are paused at some time (as React Query shows it), and how long an answer takes on average.
 
 The page loads are 200 in each run, of 30 queries at once on a fresh page; *late* are those of which something is undecided after 5 s, and *in 8 s* is the share of their queries that are answered by then, when React Query has made its last retry. At 50, 70 and 90 % errors nothing is down, and nothing gets better by waiting. At 90 % of one endpoint all 30 first requests of a page fail in 4 % of the pages, which is what an outage looks like: these are paused and probed ([trades](trades.md#how-many-failures-are-an-outage)). In the last rows a page that was used over Wi-Fi for a minute (50 ms) has no network for 5 s, and then a mobile one (400 ms): the seconds until 30 queries that are shown 2 s before it is back, or half a second after, all have an answer.
 
@@ -124,7 +124,7 @@ export async function writePartialPage(options: Options): Promise<string> {
     'goal',
     'reached',
   ];
-  return `${introduction}\n\n${table(head, rows)}`;
+  return `${introduction(seeds)}\n\n${table(head, rows)}`;
 }
 
 function means(runs: readonly PartialFigures[]): PartialFigures {

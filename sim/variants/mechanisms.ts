@@ -11,7 +11,7 @@ const without = (
 
 /** The lines of whole files. */
 const linesOf = (...files: readonly string[]): number =>
-  files.reduce((sum, file) => sum + sourceOf(`origin/${file}`).split('\n').length - 1, 0);
+  files.reduce((sum, file) => sum + sourceOf(file).split('\n').length - 1, 0);
 
 const admission = 'origin/admission.ts';
 const health = 'origin/health.ts';
@@ -21,15 +21,15 @@ const probes = 'origin/probe-schedule.ts';
 export const mechanisms: readonly Variant[] = [
   without(
     'health: nothing is taken for down, or paused',
-    linesOf('health.ts', 'probe-schedule.ts', 'wait-queue.ts'),
+    linesOf('origin/health.ts', 'origin/probe-schedule.ts', 'origin/wait-queue.ts'),
     health,
     'if (isDown(health) || chance > maxChance || isOne) return false;',
     'if (chance >= 0) return false;',
   ),
   without(
     'endpoints: the health is of the origin alone',
-    linesOf('health.ts', 'endpoint.ts'),
-    'origin/endpoint.ts',
+    linesOf('origin/health.ts', 'fetch/endpoint.ts'),
+    'fetch/endpoint.ts',
     "return `${method} ${path.split('/').map(fold).join('/') || '/'}`;",
     'return path === method ? fold(path) : "one";',
   ),
@@ -91,17 +91,17 @@ export const mechanisms: readonly Variant[] = [
   ),
   without(
     'slow start: what was paused goes at once',
-    linesOf('slow-start.ts', 'latency.ts'),
+    linesOf('origin/slow-start.ts', 'origin/latency.ts'),
     'origin/slow-start.ts',
     'isOn = count > 0;',
     'isOn = count < 0;',
   ),
   without(
     'latency as the signal of slow start',
-    linesOf('latency.ts'),
+    linesOf('origin/latency.ts'),
     admission,
-    'slowStart.observe(!latency.isKnown() ||',
-    'slowStart.observe(latencyMs >= 0 ||',
+    'slowStart.observe(latency.isFast(endpoint, latencyMs), latencyMs);',
+    'slowStart.observe(latencyMs >= 0 || latency.isFast(endpoint, latencyMs), latencyMs);',
   ),
   without(
     'the usual latency is forgotten when the network changes',

@@ -1,5 +1,5 @@
 import type { Clock, Transport } from '../lib/clock.ts';
-import { originOf } from '../origin/origins.ts';
+import { originOf } from '../lib/url.ts';
 import { reject } from '../lib/check.ts';
 
 /** A small request that shows whether there is a network. */

@@ -10,7 +10,7 @@ import { NotSentError } from '../operation/errors.ts';
 import { type LiveOperation, type SentRequest, whetherAwaited } from '../operation/operation.ts';
 import { type Operations, view } from '../operation/operations.ts';
 import type { Admission } from '../origin/admission.ts';
-import type { Network } from '../origin/network.ts';
+import type { Network } from '../lib/network.ts';
 import type { OriginOptions } from '../origin/options.ts';
 import { createOrigins, type Origins } from '../origin/origins.ts';
 import type { Ask, Permit, Target } from '../origin/wait-queue.ts';

@@ -2,7 +2,7 @@ import { callApp, isBoolean, reporterOf } from '../lib/callback.ts';
 import { checkNames, reject } from '../lib/check.ts';
 import { checkMade, type MadeBy } from '../lib/made-by.ts';
 import { toUrl } from '../lib/url.ts';
-import { endpointOf } from '../origin/endpoint.ts';
+import { endpointOf } from './endpoint.ts';
 import { definePolicy, type Policy, type PolicyOptions } from '../policy/options.ts';
 
 /** What an answer is expected to be: `any` means that nothing is. */

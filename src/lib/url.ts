@@ -10,6 +10,11 @@ export function toUrl(
   }
 }
 
+/** The origin of a URL, as fetch resolves it; '' for what is none. */
+export function originOf(url: string): string {
+  return toUrl(url)?.origin ?? '';
+}
+
 /** Without the query string: it carries tokens, and messages travel to logs. */
 export function shown(name: string): string {
   return name.replace(/[?#].*/s, '');

@@ -3,32 +3,25 @@ import { between } from '../lib/between.ts';
 import type { Clock, Random } from '../lib/clock.ts';
 import type { RateLimitState } from '../headers/rate-limit.ts';
 import { codeOf } from '../lib/made-by.ts';
+import { type Network, openNetwork } from '../lib/network.ts';
 import { createStore, keepIfSame, type Readable } from '../lib/store.ts';
 import { type Hear, type Leader, noLeader } from '../tabs/leader.ts';
 import type { ConcurrencyCode } from './concurrency.ts';
-import {
-  createHealth,
-  shownBy,
-  forgetMs,
-  type Health,
-  type OriginHealth,
-  type Recovery,
-} from './health.ts';
-import { createLatency } from './latency.ts';
-import { type Network, openNetwork } from './network.ts';
-import type { OriginOptions } from './options.ts';
 import { sendDue } from './due.ts';
+import { createHealth, forgetMs, type Health, type Recovery, shownBy } from './health.ts';
+import { Latency } from './latency.ts';
+import type { OriginOptions } from './options.ts';
 import { isQueued, type Origin, type Place } from './origin.ts';
-import { createRateLimits, type RateLimits } from './rate-limit.ts';
+import { createRateLimits } from './rate-limit.ts';
 import { createSlowStart } from './slow-start.ts';
 import { type OriginState, stateOf, up, whyPaused } from './status.ts';
 import {
   type Ask,
-  createWaitQueue,
   type Pause,
   type Permit,
   type Target,
   type Waiter,
+  WaitQueue,
 } from './wait-queue.ts';
 
 /** What every attempt to one origin passes before it is sent. */
@@ -49,7 +42,8 @@ export interface Admission extends Readable<OriginState> {
   readonly isOpen: (place: Place) => boolean;
   /** Whether the endpoint, or all of the origin, is taken for down. */
   readonly isDown: (endpoint: string) => boolean;
-  readonly isItsOwnFault: OriginHealth['isItsOwnFault'];
+  /** Whether other endpoints have been answered since this one fails. */
+  readonly isItsOwnFault: (endpoint: string) => boolean;
   /** When the latest outage here ended, of the origin or of an endpoint. */
   readonly recoveredAt: () => number;
   /** Why something new would wait now, and until when as far as is known. */
@@ -59,8 +53,8 @@ export interface Admission extends Readable<OriginState> {
   /** The error of the last attempt that showed an outage. */
   readonly lastFailure: () => unknown;
   /** A Retry-After, and what it speaks for. */
-  readonly pause: RateLimits['pause'];
-  readonly limitedUntil: RateLimits['until'];
+  readonly pause: (limitScope: string, retryAfterMs: number) => void;
+  readonly limitedUntil: (limitScope: string) => number;
   /** What RateLimit said in an answer. */
   readonly allow: (limitScope: string, limit: RateLimitState) => void;
   /** The network is another one: how long answers take is not known any more. */
@@ -72,7 +66,7 @@ export interface Admission extends Readable<OriginState> {
 }
 
 /** What an admission stands on. */
-export interface AdmissionContext {
+interface AdmissionContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly network?: Network;
@@ -93,9 +87,9 @@ export function createAdmission(
   const { maxInFlight = Infinity, maxQueued = Infinity, queueTimeoutMs = Infinity } = limit ?? {};
   const health = createHealth(clock, random, healthOptions || { maxChance: -1 });
   const limits = createRateLimits(clock, random);
-  const latency = createLatency();
+  const latency = new Latency();
   const slowStart = createSlowStart(clock, random);
-  const queue = createWaitQueue();
+  const queue = new WaitQueue();
   const leader: Leader =
     joinTabs?.((word, from) => {
       const { kind, scope } = word;
@@ -186,9 +180,8 @@ export function createAdmission(
           if (recovery) leader.say({ kind: 'up', scope: recovery.scope });
           recover(recovery);
           // Also that of the probe: a server that is back with a long queue is not asked for more at once.
-          if (isOfRecovery || probed) {
-            slowStart.observe(!latency.isKnown() || latency.isFast(endpoint, latencyMs), latencyMs);
-          }
+          if (isOfRecovery || probed)
+            slowStart.observe(latency.isFast(endpoint, latencyMs), latencyMs);
         }
         const isNews = health.down().length > 0 || state.getState().status !== 'up';
         if (isNews || queue.size() > 0) pump();
@@ -254,9 +247,9 @@ export function createAdmission(
     isOpen,
     isDown: (endpoint) => !!health.downFor(endpoint),
     isItsOwnFault: health.isItsOwnFault,
+    recoveredAt: () => recoveredAt,
     onRecovery: recoveries.subscribe,
     lastFailure: () => lastFailure,
-    recoveredAt: () => recoveredAt,
     limitedUntil: limits.until,
     enter(target) {
       const mayGo = isOpen(target);
@@ -305,7 +298,7 @@ export function createAdmission(
       leader.say({ kind: 'limit', scope: limitScope, forMs: resetInMs, remaining });
       pump();
     },
-    forgetUsual: latency.forget,
+    forgetUsual: () => latency.forget(),
     isIdle: () => queue.size() === 0 && inFlight.size === 0 && health.down().length === 0,
     dispose() {
       isDisposed = true;

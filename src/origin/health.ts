@@ -13,7 +13,7 @@ export interface HealthOptions {
 }
 
 /** What is known of one endpoint, or of all of its origin: up, or down and probed. */
-export interface Health {
+export class Health {
   /** The endpoint, or `everything`. */
   readonly scope: string;
   readonly probes: ProbeSchedule;
@@ -22,14 +22,18 @@ export interface Health {
   /** Since when it has been down; undefined while it is up. */
   downSince: number | undefined;
   /** Since the last good answer: how many attempts have failed, where, and when the first was sent. */
-  failures: number;
-  readonly failed: Set<string>;
-  failingSince: number;
-  /** When the last attempt that failed was sent. */
-  failedSentAt: number;
-  /** When the latest attempt that was answered was sent. */
-  answeredSentAt: number;
-  usualRate: number;
+  failures = 0;
+  readonly failed: Set<string> = new Set();
+  failingSince: number = Infinity;
+  /** When the latest of those was sent that have failed, and that were answered. */
+  failedSentAt: number = -Infinity;
+  answeredSentAt: number = -Infinity;
+  usualRate = 0;
+
+  constructor(scope: string, probes: ProbeSchedule) {
+    this.scope = scope;
+    this.probes = probes;
+  }
 }
 
 /** The health of an origin and of its endpoints. */
@@ -38,11 +42,10 @@ export interface OriginHealth {
   readonly down: () => readonly Health[];
   /** What keeps an endpoint from being asked: itself or its origin, when that is down. */
   readonly downFor: (endpoint: string) => Health | undefined;
-  /** An attempt is sent there. */
   readonly recordSent: (endpoint: string) => void;
-  /** An attempt failed. @returns what is down by that. */
+  /** @returns what is down by that. */
   readonly recordFailure: (endpoint: string, sentAt: number) => Health | undefined;
-  /** An attempt was answered. @returns what is up by that, and how long it was down. */
+  /** @returns what is up by that, and how long it was down. */
   readonly recordSuccess: (endpoint: string, sentAt: number) => Recovery | undefined;
   /** Another tab has found it down. */
   readonly follow: (scope: string) => void;
@@ -73,18 +76,17 @@ const keptAtFailure = 0.9;
 const keptAtSuccess = 0.97;
 /** What is answered so soon after it was taken for down was no outage: it fails now and then. */
 const leastOutageMs = 500;
-/** The least that it is taken for. */
+/** The least that the usual failure rate is taken for. */
 const leastRate = 0.04;
 
 /**
  * What an outcome shows of its origin. Only what an outage looks like counts against it: a 4xx is an
- * answer, and so are 501 and 505; an abort shows nothing, nor does an answer that somebody else has
- * given.
+ * answer, and so are 501 and 505; an abort, or an answer of somebody else, shows nothing.
  */
-export function shownBy(outcome?: Outcome): 'success' | 'alive' | 'outage' | undefined {
+export function shownBy(outcome?: Outcome): 'alive' | 'outage' | undefined {
   switch (outcome?.kind) {
     case 'ok':
-      return 'success';
+      return 'alive';
     case 'timeout':
     case 'network':
       return 'outage';
@@ -97,31 +99,20 @@ export function shownBy(outcome?: Outcome): 'success' | 'alive' | 'outage' | und
 
 /**
  * n failures in a row are an outage when pⁿ ≤ `maxChance`, p being the usual failure rate (a moving
- * average without the present failures): two for what is healthy, seven for what fails every fifth
- * time. So it is fast for a tab with one request in five seconds, and not false for a busy one. An
- * origin is down only if different endpoints have failed, with no good answer since.
+ * average): two for what is healthy, seven for what fails every fifth time. So it is fast for a tab with
+ * one request in five seconds, and not false for a busy one. An origin is down only if different
+ * endpoints have failed, with no good answer since.
  *
- * A good answer ends an outage. Of an endpoint it must have been sent no earlier than what failed;
- * that an origin is not down, any answer shows. What was sent before it begins none: of thirty at once
- * at 90 % errors the three that are answered speak for all of them.
+ * A good answer ends an outage. Of an endpoint it must have been sent no earlier than what failed; that
+ * an origin is not down, any answer shows. What was sent before it begins none: of thirty at once at 90 %
+ * errors the three that are answered speak for all of them.
  */
 export function createHealth(
   clock: Clock,
   random: Random,
   { maxChance = 0.002 }: HealthOptions,
 ): OriginHealth {
-  const open = (scope: string): Health => ({
-    scope,
-    probes: createProbeSchedule(clock, random),
-    probeAt: undefined,
-    downSince: undefined,
-    failures: 0,
-    failed: new Set(),
-    failingSince: Infinity,
-    failedSentAt: -Infinity,
-    answeredSentAt: -Infinity,
-    usualRate: 0,
-  });
+  const open = (scope: string): Health => new Health(scope, createProbeSchedule(clock, random));
   const origin = open(everything);
   /** Only what has failed is here. */
   const endpoints = new Map<string, Health>();
@@ -131,23 +122,23 @@ export function createHealth(
   let latestAt = -Infinity;
   let elsewhereAt = -Infinity;
 
-  const of = (scope: string): Health => {
-    const known = scope === everything ? origin : endpoints.get(scope);
+  const isDown = ({ downSince }: Health): boolean => downSince !== undefined;
+  const find = (scope: string): Health | undefined =>
+    scope === everything ? origin : endpoints.get(scope);
+  const findOrOpen = (scope: string): Health => {
+    const known = find(scope);
     if (known) return known;
     // The first to have come, and to be up, is forgotten.
     if (endpoints.size >= maxEndpoints) {
-      const old = [...endpoints.values()].find(({ downSince }) => downSince === undefined);
-      endpoints.delete((old ?? [...endpoints.values()][0])?.scope ?? '');
+      const old = [...endpoints.values()].find((one) => !isDown(one)) ?? [...endpoints.values()][0];
+      endpoints.delete(old?.scope ?? '');
     }
     const health = open(scope);
     endpoints.set(scope, health);
     return health;
   };
-  const isDown = ({ downSince }: Health): boolean => downSince !== undefined;
-  const downFor: OriginHealth['downFor'] = (endpoint) => {
-    const health = isDown(origin) ? origin : endpoints.get(endpoint);
-    return health && isDown(health) ? health : undefined;
-  };
+  const downFor: OriginHealth['downFor'] = (endpoint) =>
+    [origin, endpoints.get(endpoint)].find((health) => health && isDown(health));
   const begin = (health: Health): void => {
     health.downSince = clock.now();
     health.probes.begin();
@@ -160,13 +151,9 @@ export function createHealth(
     health.failed.clear();
     if (downSince === undefined) return undefined;
     probes.close();
+    // An origin that is up takes its endpoints with it.
+    if (health === origin) for (const own of endpoints.values()) end(own);
     return { scope, downMs: clock.now() - downSince };
-  };
-  /** What is up takes its endpoints with it. */
-  const endAll = (health: Health): Recovery | undefined => {
-    const recovery = end(health);
-    if (recovery && health === origin) for (const own of endpoints.values()) end(own);
-    return recovery;
   };
   /** @returns whether that has shown an outage. */
   const fail = (health: Health, endpoint: string, sentAt: number): boolean => {
@@ -193,7 +180,7 @@ export function createHealth(
     // What failed in an outage says nothing of the usual; what failed beside what was answered does.
     const kept = clock.now() - downSince >= leastOutageMs ? 1 : keptAtFailure ** failures;
     health.usualRate = (usualRate * kept + 1 - kept) * keptAtSuccess;
-    return endAll(health);
+    return end(health);
   };
   return {
     down: () => (isDown(origin) ? [origin] : [...endpoints.values()].filter(isDown)),
@@ -204,7 +191,7 @@ export function createHealth(
       latestAt = clock.now();
     },
     recordFailure(endpoint, sentAt) {
-      const own = of(endpoint);
+      const own = findOrOpen(endpoint);
       // What is down by itself says nothing of the others.
       const saysMore = isDown(origin) || !isDown(own);
       const hasTripped = fail(own, endpoint, sentAt);
@@ -221,16 +208,15 @@ export function createHealth(
       return succeed(origin, sentAt) ?? ended;
     },
     follow(scope) {
-      const health = of(scope);
+      const health = findOrOpen(scope);
       if (!isDown(health)) begin(health);
     },
     recover(scope) {
-      const health = scope === everything ? origin : endpoints.get(scope);
-      return health && isDown(health) ? endAll(health) : undefined;
+      const health = find(scope);
+      return health && isDown(health) ? end(health) : undefined;
     },
     reset() {
-      end(origin);
-      for (const own of endpoints.values()) end(own);
+      for (const health of [origin, ...endpoints.values()]) end(health);
     },
     isOnlyOne: (endpoint) =>
       clock.now() - (endpoint === latest ? elsewhereAt : latestAt) >= forgetMs,

@@ -1,15 +1,3 @@
-/** How long answers take when all is well, so that slow means slow for this endpoint. */
-export interface Latency {
-  /** An answer came while all was well. */
-  readonly learn: (endpoint: string, latencyMs: number) => void;
-  /** Whether an answer came about as fast as usual. */
-  readonly isFast: (endpoint: string, latencyMs: number) => boolean;
-  /** Answers have come while all was well: what is slow now is not so by nature. */
-  readonly isKnown: () => boolean;
-  /** The network has changed: what was usual is not known any more. */
-  readonly forget: () => void;
-}
-
 /** Never slow. */
 const floorMs = 300;
 /** Slow is more than this many times the usual. */
@@ -24,39 +12,40 @@ const maxEndpoints = 100;
 /** After so many slow answers in a row, they are the usual. */
 const maxDisagreeing = 10;
 
-export function createLatency(): Latency {
-  const usual = new Map<string, number>();
-  let disagreeing = 0;
-  let isKnown = false;
+/** How long answers take when all is well, so that slow means slow for this endpoint. */
+export class Latency {
+  readonly #usual: Map<string, number> = new Map();
+  #disagreeing = 0;
+  #isKnown = false;
 
-  const forget = (): void => {
-    isKnown = false;
-    usual.clear();
-    disagreeing = 0;
-  };
-  const isWithin = (endpoint: string, latencyMs: number): boolean => {
-    const known = usual.get(endpoint);
-    return latencyMs <= Math.max(floorMs, known === undefined ? strangerMs : usualFactor * known);
-  };
-  return {
-    learn(endpoint, latencyMs) {
-      isKnown = true;
-      // Below the floor nothing is slow: an origin that is always fast costs nothing here.
-      if (latencyMs <= floorMs && !usual.has(endpoint)) return;
-      if (usual.size >= maxEndpoints && !usual.has(endpoint)) usual.clear();
-      const known = usual.get(endpoint) ?? latencyMs;
-      const bounded = Math.min(Math.max(0, latencyMs), mostFactor * Math.max(known, floorMs));
-      usual.set(endpoint, known + weight * (bounded - known));
-    },
-    isFast(endpoint, latencyMs) {
-      const isFast = isWithin(endpoint, latencyMs);
-      disagreeing = isFast ? 0 : disagreeing + 1;
-      if (disagreeing < maxDisagreeing) return isFast;
-      forget();
-      usual.set(endpoint, latencyMs);
-      return true;
-    },
-    isKnown: () => isKnown,
-    forget,
-  };
+  /** An answer came while all was well. */
+  learn(endpoint: string, latencyMs: number): void {
+    const usual = this.#usual;
+    this.#isKnown = true;
+    // Below the floor nothing is slow: an origin that is always fast costs nothing here.
+    if (latencyMs <= floorMs && !usual.has(endpoint)) return;
+    if (usual.size >= maxEndpoints && !usual.has(endpoint)) usual.clear();
+    const known = usual.get(endpoint) ?? latencyMs;
+    const bounded = Math.min(Math.max(0, latencyMs), mostFactor * Math.max(known, floorMs));
+    usual.set(endpoint, known + weight * (bounded - known));
+  }
+
+  /** Whether an answer came about as fast as usual; so does each where nothing is known of the origin. */
+  isFast(endpoint: string, latencyMs: number): boolean {
+    if (!this.#isKnown) return true;
+    const known = this.#usual.get(endpoint);
+    const mostMs = Math.max(floorMs, known === undefined ? strangerMs : usualFactor * known);
+    this.#disagreeing = latencyMs <= mostMs ? 0 : this.#disagreeing + 1;
+    if (this.#disagreeing < maxDisagreeing) return latencyMs <= mostMs;
+    this.forget();
+    this.#usual.set(endpoint, latencyMs);
+    return true;
+  }
+
+  /** The network has changed: what was usual is not known any more. */
+  forget(): void {
+    this.#isKnown = false;
+    this.#usual.clear();
+    this.#disagreeing = 0;
+  }
 }

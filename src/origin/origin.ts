@@ -1,6 +1,6 @@
 import type { Leader } from '../tabs/leader.ts';
 import type { OriginHealth } from './health.ts';
-import type { Network } from './network.ts';
+import type { Network } from '../lib/network.ts';
 import type { RateLimits } from './rate-limit.ts';
 import type { SlowStart } from './slow-start.ts';
 import type { Group, Target, WaitQueue } from './wait-queue.ts';

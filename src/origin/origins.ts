@@ -1,12 +1,13 @@
 import type { Clock, Random } from '../lib/clock.ts';
 import { codeOf } from '../lib/made-by.ts';
+import type { Network } from '../lib/network.ts';
+import { createStore, keepIfSame, type Readable } from '../lib/store.ts';
+import { originOf } from '../lib/url.ts';
+import { watchConnection } from '../lib/watch-connection.ts';
 import type { Tabs, TabsCode } from '../tabs/share-across-tabs.ts';
 import { type Admission, createAdmission } from './admission.ts';
-import type { Network } from './network.ts';
 import type { OriginOptions } from './options.ts';
 import { type OriginState, up, worstOf } from './status.ts';
-import { createStore, keepIfSame, type Readable } from '../lib/store.ts';
-import { watchConnection } from './watch-connection.ts';
 
 /** All origins that requests have gone to. */
 export interface Origins {
@@ -26,17 +27,6 @@ export interface Origins {
 
 /** Origins that are remembered, beyond those where something is under way. */
 const maxOrigins = 50;
-const maxKeys = 500;
-
-/** The origin of a URL; for what has none, the text before its path. */
-export function originOf(url: string): string {
-  const base = globalThis.location?.href;
-  try {
-    return new URL(url, base).origin;
-  } catch {
-    return '';
-  }
-}
 
 export function createOrigins(
   clock: Clock,
@@ -44,33 +34,19 @@ export function createOrigins(
   defaults: OriginOptions,
   network: Network,
 ): Origins {
-  /** By what stands before the path: so that a URL need not be parsed for every request. */
-  const keys = new Map<string, string>();
+  /** By origin and partition. */
   const admissions = new Map<string, Admission>();
   const changes = createStore<object>({});
   let watchers = 0;
-
-  const keyOf = (url: string, partition: string): string => {
-    // All of the authority, and whatever else: it is a name for what it resolves to.
-    const end = url.indexOf('/', url.indexOf('//') + 2);
-    const authority = end < 0 ? url : url.slice(0, end);
-    const prefix = partition ? `${authority} ${partition}` : authority;
-    let key = keys.get(prefix);
-    if (key === undefined) {
-      key = `${originOf(url)} ${partition}`;
-      if (keys.size >= maxKeys) keys.clear();
-      // A `data:` URL is all of its content.
-      if (prefix.length < 300) keys.set(prefix, key);
-    }
-    return key;
-  };
   /** Opened with the first request, not before: nothing starts at import, or on a server. */
   let sharing = defaults.tabs && codeOf<TabsCode>(defaults.tabs);
   let tabs: Tabs | undefined;
-  const forgetUsual = (): void => {
-    for (const admission of admissions.values()) admission.forgetUsual();
+
+  const all = (act: (admission: Admission) => void): void => {
+    for (const admission of admissions.values()) act(admission);
   };
-  const unwatch = watchConnection(forgetUsual);
+  const reconsider = (): void => all((admission) => admission.reconsider());
+  const unwatch = watchConnection(() => all((admission) => admission.forgetUsual()));
   const forgetIdle = (): void => {
     for (const [key, admission] of admissions) {
       if (admissions.size < maxOrigins) return;
@@ -82,16 +58,10 @@ export function createOrigins(
   const open = (key: string, options: OriginOptions | undefined): Admission => {
     forgetIdle();
     tabs ??= sharing?.open(clock, random);
-    const admission = createAdmission(
-      { ...defaults, ...options },
-      {
-        clock,
-        random,
-        network,
-        isWatched: () => watchers > 0,
-        joinTabs: tabs?.join.bind(tabs, key),
-      },
-    );
+    const isWatched = (): boolean => watchers > 0;
+    const joinTabs = tabs?.join.bind(tabs, key);
+    const context = { clock, random, network, isWatched, joinTabs };
+    const admission = createAdmission({ ...defaults, ...options }, context);
     admissions.set(key, admission);
     admission.subscribe(() => changes.set({}));
     return admission;
@@ -99,7 +69,7 @@ export function createOrigins(
 
   return {
     admissionOf(url, partition = '', options) {
-      const key = keyOf(url, partition);
+      const key = `${originOf(url)} ${partition}`;
       return admissions.get(key) ?? open(key, options);
     },
     known: () => [...admissions.keys()].map((key) => key.replace(/ .*/, '')),
@@ -123,20 +93,18 @@ export function createOrigins(
         subscribe(listener) {
           watchers++;
           const stop = changes.subscribe(listener);
-          for (const admission of admissions.values()) admission.reconsider();
+          reconsider();
           return () => {
             watchers--;
             stop();
-            for (const admission of admissions.values()) admission.reconsider();
+            reconsider();
           };
         },
       };
     },
-    reconsider() {
-      for (const admission of admissions.values()) admission.reconsider();
-    },
+    reconsider,
     forget() {
-      for (const admission of admissions.values()) admission.dispose();
+      all((admission) => admission.dispose());
       admissions.clear();
       changes.set({});
     },
@@ -144,7 +112,7 @@ export function createOrigins(
       unwatch();
       tabs?.dispose();
       tabs = sharing = undefined;
-      for (const admission of admissions.values()) admission.dispose();
+      all((admission) => admission.dispose());
     },
   };
 }

@@ -5,10 +5,7 @@ import { between } from '../lib/between.ts';
 export interface ProbeSchedule {
   /** An outage begins. Soon after another one, it goes on where that one ended. */
   readonly begin: () => void;
-  /**
-   * When the next probe may go. `isForeground`: a user waits for it. `expiresAt`: when the first of
-   * those waits ends; a last probe goes shortly before.
-   */
+  /** When the next probe may go. `expiresAt`: when the first wait of a user ends; a last probe goes shortly before. */
   readonly nextAt: (isForeground: boolean, expiresAt: number) => number;
   /** What was shown as the time of the next probe; `Infinity` where nothing was. */
   readonly promisedAt: () => number;
@@ -24,34 +21,26 @@ export interface ProbeSchedule {
   /** It is up again. */
   readonly close: () => void;
 }
-type Gap = readonly [leastMs: number, mostMs: number];
 
 /** While a user waits, from the start of one probe to that of the next: a share of the outage so far. */
 const outageShare = 0.5;
 const shortestGapMs = 1200;
 const longestGapMs = 12_000;
-
-/** While nobody does: from the end of one probe to the next. */
-const backgroundGaps: readonly Gap[] = [
+/** While nobody does, from the end of one probe to the next: at least, and at most. */
+const backgroundGaps: readonly (readonly [number, number])[] = [
   [5000, 10_000],
   [10_000, 20_000],
   [15_000, 30_000],
 ];
-const lastBackgroundGap: Gap = [20_000, 40_000];
-
+const lastBackgroundGap = [20_000, 40_000] as const;
 /** A probe that has no answer after this time is not waited for any longer: the next one may go. */
 const longestProbeMs = 15_000;
-
 /** An outage that begins so soon after another one is the same. */
 const sameMs = 10_000;
-
-/**
- * The last probe before a wait ends: so long before, unless one has gone shortly before that. With
- * more of them, tabs that ask again and again keep a server down that is back: some wait always ends.
- */
+/** The last probe before a wait ends. More of them keep a server down that is back: some wait always ends. */
 const lastChanceMs = 3000;
+/** There is none where a probe has gone so shortly before the end. */
 const lastChanceAfterMs = 8000;
-
 /** The next one after a probe that showed nothing. */
 const leastGapMs = 2000;
 
@@ -63,7 +52,6 @@ export function createProbeSchedule(clock: Clock, random: Random): ProbeSchedule
   let closedAt = -Infinity;
   let foregroundAt = 0;
   let backgroundAt = 0;
-  /** What was shown as the time of the next probe: it comes no later. */
   let promisedAt = Infinity;
 
   const isProbing = (): boolean => isOut && clock.now() - startedAt < longestProbeMs;

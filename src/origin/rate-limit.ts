@@ -25,16 +25,17 @@ const spreadShare = 0.1;
 /** What other tabs say pauses nothing for longer, nor again within as long: it is advice. */
 const adviceMs = 14_000;
 
-/** What holds for one scope. */
-interface RateLimit {
-  pausedUntil: number;
-  remaining: number;
-  resetAt: number;
+/** What holds for one scope, at first. */
+const unlimited = {
+  pausedUntil: -Infinity,
+  remaining: Infinity,
+  resetAt: -Infinity,
   /** When another tab first spoke of it, of late. */
-  advisedAt: number;
+  advisedAt: -Infinity,
   /** It had to wait when that was asked last. */
-  wasPaused: boolean;
-}
+  wasPaused: false,
+};
+type RateLimit = typeof unlimited;
 
 export function createRateLimits(clock: Clock, random: Random): RateLimits {
   const limits = new Map<string, RateLimit>();
@@ -58,15 +59,9 @@ export function createRateLimits(clock: Clock, random: Random): RateLimits {
     }
     // Drawn once for all pauses that overlap: so what was asked for first goes first.
     if (![...limits.values()].some(holds)) share = random();
-    const limit = {
-      pausedUntil: -Infinity,
-      remaining: Infinity,
-      resetAt: -Infinity,
-      advisedAt: -Infinity,
-      wasPaused: false,
-    };
-    limits.set(scope, limit);
-    return limit;
+    const opened = { ...unlimited };
+    limits.set(scope, opened);
+    return opened;
   };
   const pauseFor = (limit: RateLimit, ms: number): void => {
     const pauseMs = Math.round(Math.min(ms, longestMs) * (1 + share * spreadShare));

@@ -45,9 +45,8 @@ const fastMs = 300;
 const lateMs = 100;
 
 /**
- * Latency is the signal: failures come too late. Many tabs that let go what they have paused each
- * see the queue of the server that all of them fill, and none sees the others: so a slow answer
- * counts at once and for much, and each of ours that waits for its answer doubles the gap.
+ * Latency is the signal: failures come too late. None of the tabs that let go what they have paused sees
+ * the others: so a slow answer counts at once, and each of ours that waits for its answer doubles the gap.
  */
 export function createSlowStart(clock: Clock, random: Random): SlowStart {
   let isOn = false;

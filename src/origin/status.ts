@@ -5,9 +5,8 @@ import { everything, type Group, groupsOf, type Pause } from './wait-queue.ts';
 /** How an origin is. */
 export interface OriginState {
   /**
-   * `down`: different endpoints have failed, and none has answered since; or the only one that was
-   * asked for a minute is down. Where others are asked, too, the origin of one that is down is `up`,
-   * and what waits for that one says so by itself.
+   * `down`: different endpoints have failed, and none has answered since; or the only one that was asked
+   * for a minute is down. Where others are asked, too, the origin of one that is down is `up`.
    */
   readonly status: 'up' | 'recovering' | 'down' | 'rate-limited';
   /** When it is tried next, or takes requests again, in epoch milliseconds; undefined when that is not known. */
@@ -32,7 +31,7 @@ function whenProbed(
   return { retryAt: isDue ? probeAt : undefined };
 }
 
-/** Why something waits there, and until when as far as is known. What is shown is true: a time at which something is sent, or none. */
+/** Why something waits there, and until when: a time at which something is sent, or none. */
 export function whyPaused(origin: Origin, { endpoint, limitScope }: Place): Pause {
   const { network, limits, health, slowStart, queue } = origin;
   // The origin itself is not to blame for a device that is offline.

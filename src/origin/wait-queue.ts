@@ -38,7 +38,7 @@ export interface Ask extends Target {
   readonly askedAt: number;
   /** The longest it is paused, in milliseconds from `askedAt`. */
   readonly maxPauseMs: number;
-  /** It waits, why, and until when as far as is known; told again when that changes. */
+  /** Is told why it waits, and again when that changes. */
   readonly onPause: (pause: Pause) => void;
 }
 
@@ -61,34 +61,19 @@ export interface Waiter {
   askedAt: number;
   expiresAt: number;
   /** What it was told last. */
-  told: Pause | undefined;
+  told?: Pause;
   /** Its wait ends: with a permit to be sent or, once its time is up, without. */
   readonly take: (permit?: Permit) => void;
 }
 
 /** Those who wait for the same: what holds for one of them holds for all. */
-export interface Group extends Pick<
-  Ask,
-  'endpoint' | 'limitScope' | 'mayBeOffline' | 'isFailFast'
-> {
+export interface Group extends Omit<Target, 'isNew'> {
+  readonly isFailFast: boolean;
   readonly waiters: Set<Waiter>;
   /** No pause in it ends before. */
   expiresAt: number;
   /** Why they wait. */
-  pause: Pause | undefined;
-}
-
-/** Those who wait at one origin. Whatever is asked of it often is asked of its groups, which are few. */
-export interface WaitQueue {
-  readonly groups: () => readonly Group[];
-  readonly size: () => number;
-  readonly add: (ask: Ask, expiresAt: number, take: Waiter['take']) => Waiter;
-  /** @returns whether it was still there. */
-  readonly remove: (waiter: Waiter) => boolean;
-  /** Their time is longer by so much. */
-  readonly extend: (ms: number) => void;
-  /** Those who do not know it yet are told why they wait. */
-  readonly announce: (why: (group: Group) => Pause) => void;
+  pause?: Pause;
 }
 
 /** The scope that is not one endpoint but all of the origin. */
@@ -99,12 +84,8 @@ export const groupsOf = (scope: string, groups: readonly Group[]): readonly Grou
   scope === everything ? groups : groups.filter(({ endpoint }) => endpoint === scope);
 
 /** Whether a user waits for it. `priority` overrides what the page says. */
-export function isForeground({
-  priority,
-  isForeground: isAwaited,
-}: Pick<Ask, 'priority' | 'isForeground'>): boolean {
-  return priority === 'user-visible' ? isAwaited() : priority === 'user-blocking';
-}
+export const isForeground = (ask: Ask): boolean =>
+  ask.priority === 'user-visible' ? ask.isForeground() : ask.priority === 'user-blocking';
 
 /** Who goes first: the foreground before the background, and what was asked for first before the rest. */
 export function firstOf(
@@ -127,60 +108,65 @@ export function firstOf(
   return first;
 }
 
-export function createWaitQueue(): WaitQueue {
-  const groups = new Map<string, Group>();
-  let size = 0;
-  return {
-    groups: () => [...groups.values()].filter(({ waiters }) => waiters.size > 0),
-    size: () => size,
-    add(ask, expiresAt, take) {
-      const { endpoint, limitScope, mayBeOffline, isFailFast } = ask;
-      const key = `${endpoint}\n${limitScope}\n${mayBeOffline}\n${isFailFast}`;
-      let group = groups.get(key);
-      if (!group) {
-        for (const [old, { waiters }] of groups) if (waiters.size === 0) groups.delete(old);
-        group = {
-          endpoint,
-          limitScope,
-          mayBeOffline,
-          isFailFast,
-          waiters: new Set(),
-          expiresAt: Infinity,
-          pause: undefined,
-        };
-        groups.set(key, group);
+/** Those who wait at one origin. Whatever is asked of it often is asked of its groups, which are few. */
+export class WaitQueue {
+  readonly #groups: Map<string, Group> = new Map();
+  #size = 0;
+
+  groups(): readonly Group[] {
+    return [...this.#groups.values()].filter(({ waiters }) => waiters.size > 0);
+  }
+
+  size(): number {
+    return this.#size;
+  }
+
+  add(ask: Ask, expiresAt: number, take: Waiter['take']): Waiter {
+    const group = this.#groupOf(ask);
+    const waiter: Waiter = { ask, group, askedAt: ask.askedAt, expiresAt, take };
+    group.waiters.add(waiter);
+    group.expiresAt = Math.min(group.expiresAt, expiresAt);
+    this.#size++;
+    return waiter;
+  }
+
+  /** @returns whether it was still there. */
+  remove(waiter: Waiter): boolean {
+    const wasThere = waiter.group.waiters.delete(waiter);
+    if (wasThere) this.#size--;
+    return wasThere;
+  }
+
+  /** Their time is longer by so much. */
+  extend(ms: number): void {
+    for (const group of this.#groups.values()) {
+      group.expiresAt += ms;
+      for (const waiter of group.waiters) waiter.expiresAt += ms;
+    }
+  }
+
+  /** Those who do not know it yet are told why they wait. */
+  announce(why: (group: Group) => Pause): void {
+    for (const group of this.groups()) {
+      const pause = (group.pause = keepIfSame(group.pause, why(group)));
+      for (const waiter of group.waiters) {
+        // Something else is told meanwhile.
+        if (group.pause !== pause) break;
+        if (waiter.told === pause) continue;
+        waiter.told = pause;
+        waiter.ask.onPause(pause);
       }
-      const waiter: Waiter = { ask, group, askedAt: ask.askedAt, expiresAt, take, told: undefined };
-      group.waiters.add(waiter);
-      group.expiresAt = Math.min(group.expiresAt, expiresAt);
-      size++;
-      return waiter;
-    },
-    remove(waiter) {
-      const wasThere = waiter.group.waiters.delete(waiter);
-      if (wasThere) size--;
-      return wasThere;
-    },
-    extend(ms) {
-      for (const group of groups.values()) {
-        group.expiresAt += ms;
-        for (const waiter of group.waiters) waiter.expiresAt += ms;
-      }
-    },
-    announce(why) {
-      for (const group of groups.values()) {
-        const { waiters } = group;
-        if (waiters.size === 0) continue;
-        const pause = keepIfSame(group.pause, why(group));
-        group.pause = pause;
-        for (const waiter of waiters) {
-          // Something else is told meanwhile.
-          if (group.pause !== pause) break;
-          if (waiter.told === pause) continue;
-          waiter.told = pause;
-          waiter.ask.onPause(pause);
-        }
-      }
-    },
-  };
+    }
+  }
+
+  #groupOf({ endpoint, limitScope, mayBeOffline, isFailFast }: Ask): Group {
+    const key = `${endpoint}\n${limitScope}\n${mayBeOffline}\n${isFailFast}`;
+    const known = this.#groups.get(key);
+    if (known) return known;
+    for (const [old, { waiters }] of this.#groups) if (waiters.size === 0) this.#groups.delete(old);
+    const place = { endpoint, limitScope, mayBeOffline, isFailFast };
+    const group: Group = { ...place, waiters: new Set(), expiresAt: Infinity };
+    this.#groups.set(key, group);
+    return group;
+  }
 }

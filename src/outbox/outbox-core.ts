@@ -1,4 +1,4 @@
-import type { Network } from '../origin/network.ts';
+import type { Network } from '../lib/network.ts';
 import type { Readable } from '../lib/store.ts';
 import type { HandlerDefinition } from './handler.ts';
 import type { Entries } from './entries.ts';

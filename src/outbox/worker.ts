@@ -1,6 +1,6 @@
 import type { Clock, Random } from '../lib/clock.ts';
 import { createSteadyClock } from '../lib/steady-clock.ts';
-import type { Network } from '../origin/network.ts';
+import type { Network } from '../lib/network.ts';
 import {
   type Attempt,
   createPlaces,

@@ -6,7 +6,7 @@ import type { FetchContext } from '../fetch/in-flight.ts';
 import type { RawFetch, SteadyFetch } from '../fetch/fetch.ts';
 import type { LiveOperation } from '../operation/operation.ts';
 import type { LoopContext } from '../operation/retry-loop.ts';
-import type { Network } from '../origin/network.ts';
+import type { Network } from '../lib/network.ts';
 import type { Origins } from '../origin/origins.ts';
 import type { Clock } from '../lib/clock.ts';
 import { reject } from '../lib/check.ts';

@@ -7,7 +7,7 @@ import type { Heart } from '../lib/heart.ts';
 import type { Clock, Random, Transport } from '../lib/clock.ts';
 import { type MadeBy, code } from '../lib/made-by.ts';
 import { onlineManager } from '@tanstack/react-query';
-import type { Network } from '../origin/network.ts';
+import type { Network } from '../lib/network.ts';
 import { createStore } from '../lib/store.ts';
 import { isServer } from './instance.ts';
 

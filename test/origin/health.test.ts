@@ -27,8 +27,8 @@ test('every other failed status is an answer, and no success', () => {
 });
 
 test.each<[what: string, outcome: Outcome, shown: string | undefined]>([
-  ['a success', { kind: 'ok', status: 200, processed: 'yes' }, 'success'],
-  ['an opaque answer', { kind: 'ok', status: 0, processed: 'yes' }, 'success'],
+  ['a success', { kind: 'ok', status: 200, processed: 'yes' }, 'alive'],
+  ['an opaque answer', { kind: 'ok', status: 0, processed: 'yes' }, 'alive'],
   ['an answer of somebody else', { kind: 'body', status: 200, processed: 'unknown' }, undefined],
   ['no connection', { kind: 'network', processed: 'unknown' }, 'outage'],
   ['a time-out', { kind: 'timeout', phase: 'headers', processed: 'unknown' }, 'outage'],

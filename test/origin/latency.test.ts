@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLatency, type Latency } from '../../src/origin/latency.ts';
+import { Latency } from '../../src/origin/latency.ts';
 
 /** The slowest answer that is fast, to 100 ms. */
 function limitOf(latency: Latency, endpoint: string): number {
@@ -12,12 +12,15 @@ function limitOf(latency: Latency, endpoint: string): number {
   return Infinity;
 }
 
-test('what was never asked while all was well is slow after a second', () => {
-  expect(limitOf(createLatency(), 'a')).toBe(1000);
+test('where nothing was asked while all was well nothing is slow; what was not, beside what was, after a second', () => {
+  const latency = new Latency();
+  expect(limitOf(latency, 'a')).toBe(Infinity);
+  latency.learn('b', 50);
+  expect(limitOf(latency, 'a')).toBe(1000);
 });
 
 test('an endpoint is slow after twice its usual time, and never within 300 ms', () => {
-  const latency = createLatency();
+  const latency = new Latency();
   for (let times = 0; times < 20; times++) {
     latency.learn('a', 50);
     latency.learn('b', 1000);
@@ -29,28 +32,28 @@ test('an endpoint is slow after twice its usual time, and never within 300 ms', 
 });
 
 test('one answer that took very long hardly makes that usual: an outage often begins with those', () => {
-  const latency = createLatency();
+  const latency = new Latency();
   for (let times = 0; times < 20; times++) latency.learn('a', 1000);
   latency.learn('a', 20_000);
   expect(limitOf(latency, 'a')).toBe(2600);
 });
 
 test('after ten slow answers in a row they are the usual: the network is another one', () => {
-  const latency = createLatency();
+  const latency = new Latency();
   for (let times = 0; times < 20; times++) latency.learn('a', 400);
   const fast = Array.from({ length: 12 }, () => latency.isFast('a', 2000));
   expect(fast).toEqual([...Array.from({ length: 9 }, () => false), true, true, true]);
 });
 
 test('what was usual is not known any more when the network has changed', () => {
-  const latency = createLatency();
+  const latency = new Latency();
   for (let times = 0; times < 20; times++) latency.learn('a', 400);
   latency.forget();
-  expect(limitOf(latency, 'a')).toBe(1000);
+  expect(limitOf(latency, 'a')).toBe(Infinity);
 });
 
 test('ids in names do not fill the memory', () => {
-  const latency = createLatency();
+  const latency = new Latency();
   for (let id = 0; id < 1000; id++) latency.learn(`${id}`, 5000);
   expect(limitOf(latency, '0')).toBe(1000);
   expect(limitOf(latency, '999')).toBe(10_000);

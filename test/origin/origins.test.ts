@@ -1,7 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
-import { createOrigins, originOf, type Origins } from '../../src/origin/origins.ts';
+import { createOrigins, type Origins } from '../../src/origin/origins.ts';
+import { originOf } from '../../src/lib/url.ts';
 import { failures } from '../../src/policy/outcome.ts';
-import { openNetwork } from '../../src/origin/network.ts';
+import { openNetwork } from '../../src/lib/network.ts';
 import { createVirtualClock, epochMs, type VirtualClock } from './virtual-clock.ts';
 
 const open = (): { readonly origins: Origins; readonly clock: VirtualClock } => {

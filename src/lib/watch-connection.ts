@@ -1,4 +1,4 @@
-import { hasPage } from '../lib/page.ts';
+import { hasPage } from './page.ts';
 
 /** The Network Information API, where there is one. */
 interface MaybeConnected {

@@ -1,4 +1,4 @@
-import { type Heart, noHeart } from '../lib/heart.ts';
+import { type Heart, noHeart } from './heart.ts';
 
 /** The device's way to all origins, as a gate sees it. */
 export interface Network {

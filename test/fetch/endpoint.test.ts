@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { endpointOf } from '../../src/origin/endpoint.ts';
+import { endpointOf } from '../../src/fetch/endpoint.ts';
 
 test.each([
   ['https://api.example/orders', 'GET /orders'],
