@@ -16,7 +16,9 @@ export interface ClearMark {
   readonly set: () => string;
   /** Another tab has said that this clear is under way. */
   readonly hear: (token: string) => void;
-  /** That clear is done. A later one stays. */
+  /** Whether this page has still to do that clear. */
+  readonly has: (token: string) => boolean;
+  /** That clear is done, and so are those before it. A later one stays. */
   readonly remove: (token: string) => void;
   /** Whether it outlives this page. */
   readonly isKept: () => Promise<boolean>;
@@ -38,7 +40,12 @@ export function createClearMark(database: string): ClearMark {
     }
   };
   const kept = (): string | undefined => attempt((storage) => storage?.getItem(name)) ?? undefined;
-  const get: ClearMark['get'] = () => marks.get(name) ?? kept();
+  /** Those of which this page knows: the app may empty `localStorage` at a log-out, too. */
+  let open: readonly string[] = [];
+  const get: ClearMark['get'] = () => marks.get(name) ?? kept() ?? open.at(-1);
+  const note = (token: string): void => {
+    if (!open.includes(token)) open = [...open, token];
+  };
 
   /** In the Cache API there is a cache for it, whose name ends in the token: that needs no room. */
   const cached = async (): Promise<readonly string[]> => {
@@ -76,15 +83,19 @@ export function createClearMark(database: string): ClearMark {
     },
     set() {
       const token = createIdempotencyKey();
+      note(token);
       const isKept = attempt((storage) => storage && (storage.setItem(name, token), true));
       if (!isKept) marks.set(name, token);
       caching = cache(token);
       return token;
     },
     hear(token) {
+      note(token);
       if (!isPage) marks.set(name, token);
     },
+    has: (token) => open.includes(token),
     remove(token) {
+      open = open.slice(open.indexOf(token) + 1);
       if (marks.get(name) === token) marks.delete(name);
       if (kept() === token) attempt((storage) => storage?.removeItem(name));
       caching.then(() => uncache(token)).catch(() => {});

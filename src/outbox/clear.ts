@@ -1,3 +1,5 @@
+import type { Clock } from '../lib/clock.ts';
+import { withLimit } from '../lib/with-limit.ts';
 import type { ClearMark } from './clear-mark.ts';
 import { discarded, type EntryFacts, notCleared } from './errors.ts';
 import type { RowStorage } from './storage.ts';
@@ -17,10 +19,14 @@ export interface Forget {
   readonly obey: (token: string) => Promise<void>;
 }
 
+/** Why the disk could not be cleared; undefined when it is, or there is none. */
+type NotCleared = { readonly reason: unknown } | undefined;
+
 /** `onClear` is told at once; `onCleared` when nothing is left. */
 export function createForget(
+  clock: Clock,
   submissions: Submissions,
-  storage: Pick<RowStorage, 'ready' | 'engines' | 'durable' | 'reopen' | 'lose'>,
+  storage: Pick<RowStorage, 'engines' | 'durable' | 'reopen' | 'lose'>,
   mark: ClearMark,
   onClear: (token: string) => void,
   onCleared: () => void,
@@ -34,46 +40,50 @@ export function createForget(
     const known = submissions.get(id);
     one(id, known && { ...known.facts, isInDoubt: known.facts.isInDoubt || known.isKept });
   };
-  /** @returns why the disk could not be cleared; undefined when it is, or there is none. */
-  const clear = async (token: string): Promise<{ readonly reason: unknown } | undefined> => {
-    for (const { forget } of storage.engines()) forget();
-    // A database that could not be opened a while ago may open now, and then it is cleared first.
-    const failure = await storage.reopen();
-    // What is in this page alone first: that cannot fail.
-    for (const engine of storage.engines().toReversed()) {
-      engine.forget();
-      if (engine.store.isDurable && mark.get() !== token) continue;
-      try {
-        await engine.store.clear(token);
-        if (engine.store.isDurable) mark.remove(token);
-      } catch (error) {
-        // What is on that disk must not be sent, nor anything be added to it.
-        storage.lose(engine, error);
-        return { reason: error };
-      }
+  const clear = async (token: string): Promise<NotCleared> => {
+    for (const { forget, store } of storage.engines()) {
+      forget();
+      // That cannot fail, and so none of it is sent while the database is waited for.
+      if (!store.isDurable) await store.clear(token);
     }
-    return failure;
+    // A database that could not be opened a while ago may open now.
+    const failure = await storage.reopen();
+    const engine = storage.durable();
+    if (!engine) {
+      if (!failure) mark.remove(token);
+      return failure;
+    }
+    engine.forget();
+    try {
+      if (mark.has(token)) await engine.store.clear(token);
+      mark.remove(token);
+      return undefined;
+    } catch (error) {
+      // What is on that disk must not be sent, nor anything be added to it.
+      storage.lose(engine, error);
+      return { reason: error };
+    }
   };
+  /** Whatever hangs, whoever waits for it is told. */
+  const clearSoon = (token: string): Promise<NotCleared> =>
+    withLimit(clock, 'outbox.clear', () => clear(token)).catch((reason: unknown) => ({ reason }));
 
   return {
     one,
     async all() {
       const token = mark.set();
       onClear(token);
-      const all = submissions.all();
-      for (const [id, { isSaved }] of all) if (!isSaved) leave(id);
-      const failure = await clear(token);
-      for (const [id] of all) leave(id);
+      for (const [id] of submissions.all()) leave(id);
+      const failure = await clearSoon(token);
       onCleared();
       if (failure) throw notCleared(await mark.isKept(), failure.reason);
-      mark.remove(token);
       await storage.durable()?.ownership.look();
     },
     async obey(token) {
       mark.hear(token);
       const all = submissions.all();
       for (const [id, { isSaved }] of all) if (!isSaved) leave(id);
-      await clear(token);
+      await clearSoon(token);
       const durable = storage.durable();
       // What the other tab has not seen is of this page alone.
       for (const [id] of all)

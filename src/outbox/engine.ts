@@ -1,4 +1,5 @@
 import { type AttemptContext, createAttempt } from './deliver.ts';
+import { discarded } from './errors.ts';
 import { createOwnership, type Ownership, type OwnershipContext } from './ownership.ts';
 import type { Fence, Row, Unplaced } from './store/schema.ts';
 import type { RowStore } from './store/row-store.ts';
@@ -10,7 +11,7 @@ export interface Engine {
   readonly ownership: Ownership;
   readonly worker: Worker;
   /** Keeps a row of this tab's own, and sends it when it is due. @returns the row as it is kept. */
-  readonly add: (row: Unplaced) => Promise<Row>;
+  readonly add: (row: Unplaced, isWanted: () => boolean) => Promise<Row>;
   /**
    * A user wants a row to be sent now, or again; `change` makes another of it.
    *
@@ -87,8 +88,9 @@ export function createEngine(context: EngineContext): Engine {
     onOwn();
     void ownership.look();
   };
-  const add = async (row: Unplaced): Promise<Row> => {
+  const add: Engine['add'] = async (row, isWanted) => {
     for (;;) {
+      if (!isWanted()) throw discarded(row);
       const added = await ownership.use(async (fence, leaseUntil) => {
         const { owner } = fence;
         const kept = await store.add({ ...row, owner, liveOwner: owner }, fence, leaseUntil);
@@ -97,7 +99,7 @@ export function createEngine(context: EngineContext): Engine {
         return kept;
       });
       if (!added) continue;
-      worker.add(added);
+      if (isWanted()) worker.add(added);
       return added;
     }
   };

@@ -63,10 +63,11 @@ export function createEnqueuer(
   /** @returns whether it is on the disk. */
   const keep = async (known: Submission, row: Unplaced): Promise<boolean> => {
     const { id } = row;
-    if (submissions.get(id) !== known) throw discarded(row);
+    const isWanted = (): boolean => submissions.get(id) === known;
+    if (!isWanted()) throw discarded(row);
     known.row = row;
-    const { row: added, isDurable } = await storage.add(row);
-    if (submissions.get(id) !== known) {
+    const { row: added, isDurable } = await storage.add(row, isWanted);
+    if (!isWanted()) {
       // A user has discarded it meanwhile.
       await discard(id);
       throw discarded(row);

@@ -90,6 +90,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   const redrive = createRedrive(handlers, onDue);
   const settle = createSettle(submissions, codec, storage.durable);
   const forget = createForget(
+    clock,
     submissions,
     storage,
     mark,

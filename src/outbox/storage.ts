@@ -1,11 +1,18 @@
 import type { Clock } from '../lib/clock.ts';
+import { withLimit } from '../lib/with-limit.ts';
 import type { Backend } from './store/backend.ts';
 import type { ClearMark } from './clear-mark.ts';
 import { createRowStore } from './store/create-row-store.ts';
 import type { Engine } from './engine.ts';
 import { disposedOf, leftBehind } from './errors.ts';
 import { createMemoryBackend } from './store/memory.ts';
-import { hasNone, isForGood, type NotDurableReason, reasonOf } from './store/open-database.ts';
+import {
+  DatabaseError,
+  hasNone,
+  isForGood,
+  type NotDurableReason,
+  reasonOf,
+} from './store/open-database.ts';
 import type { Row, Unplaced } from './store/schema.ts';
 
 /** Where the rows of this page are: on the disk, or only here. */
@@ -14,8 +21,15 @@ export interface RowStorage {
   readonly ready: () => Promise<unknown>;
   readonly durable: () => Engine | undefined;
   readonly engines: () => readonly Engine[];
-  /** Keeps a row, on the disk if that is possible. */
-  readonly add: (row: Unplaced) => Promise<{ readonly row: Row; readonly isDurable: boolean }>;
+  /**
+   * Keeps a row, on the disk if that is possible.
+   *
+   * @throws SteadfetchError (as a rejection) once `isWanted` says that it was discarded meanwhile.
+   */
+  readonly add: (
+    row: Unplaced,
+    isWanted: () => boolean,
+  ) => Promise<{ readonly row: Row; readonly isDurable: boolean }>;
   /**
    * Opens the database once more, where it is not open. @returns why it is not; undefined when it is, or
    * this environment has none.
@@ -63,19 +77,21 @@ export function createStorage({
   let timer: unknown;
   let isStopped = false;
   let isOver = false;
-  /** Why it is not open, where there is one. */
-  let failure: { readonly reason: unknown } | undefined;
+  let hasDisk = true;
+  /** Why the database is not open, as far as is known. */
+  let failure: unknown;
+  let opening: Promise<void> | undefined;
 
   const open = async (): Promise<void> => {
     let engine: Engine | undefined;
-    failure = undefined;
     try {
       const backend = await openBackend((reason) => lose(engine, reason), onErased);
       if (isOver) return backend.close();
       await obeyMark(backend);
       engine = startEngine(backend, (error) => noteTrouble(error, engine));
     } catch (error) {
-      if (!hasNone(error)) failure = { reason: error };
+      failure = error;
+      hasDisk = !hasNone(error);
       if (isOver) return;
       show(reasonOf(error) ?? 'unavailable');
       if (!isForGood(error)) openLater();
@@ -92,7 +108,7 @@ export function createStorage({
   const obeyMark = async (backend: Backend): Promise<void> => {
     let token: string | undefined;
     try {
-      token = await mark.read();
+      token = await withLimit(clock, 'The mark of outbox.clear', mark.read);
       if (token === undefined) return;
       await createRowStore(backend).clear(token);
     } catch (error) {
@@ -101,8 +117,9 @@ export function createStorage({
     }
     mark.remove(token);
   };
+  const openOnce = (): Promise<void> => (opening ??= open().finally(() => (opening = undefined)));
   const openLater = (): void => {
-    timer = clock.setTimeout(() => void open(), waitMs);
+    timer = clock.setTimeout(() => void openOnce(), waitMs);
     clock.unref?.(timer);
     waitMs = Math.min(2 * waitMs, longestReopenMs);
   };
@@ -114,6 +131,7 @@ export function createStorage({
   ): void => {
     if (isOver || !engine || engine !== durable) return;
     durable = undefined;
+    failure = new DatabaseError(reason);
     engine.dispose();
     show(reason);
     if (isLater) openLater();
@@ -123,7 +141,7 @@ export function createStorage({
     if (reason === 'lost') lose(engine, reason);
     else if (reason && !isOver && engine && engine === durable) show(reason);
   };
-  let isOpen = open();
+  const isOpen = openOnce();
 
   return {
     async ready() {
@@ -131,37 +149,36 @@ export function createStorage({
       await isOpen;
     },
     async reopen() {
-      await isOpen;
-      if (failure && !isOver) {
+      await opening;
+      if (!durable && hasDisk && !isOver) {
         clock.clearTimeout(timer);
-        isOpen = open();
-        await isOpen;
+        await openOnce();
       }
-      return failure;
+      return durable || !hasDisk ? undefined : { reason: failure };
     },
     lose: (engine, error) => lose(engine, reasonOf(error) ?? 'unavailable', true),
     durable: () => durable,
     engines: () => [durable, memory].filter((engine) => engine !== undefined),
-    async add(row) {
+    async add(row, isWanted) {
       await isOpen;
       // Behind one of its scope that is in this page alone, and may go later.
       const isBehind = row.scope !== undefined && (await memory?.store.isBlocked(row.scope));
       const engine = durable;
       if (engine && !isBehind) {
         try {
-          const added = await engine.add(row);
+          const added = await engine.add(row, isWanted);
           show('durable');
           return { row: added, isDurable: true };
         } catch (error) {
           // What cannot be stored there cannot be kept here, either.
-          if (Object(error).name === 'DataCloneError') throw error;
+          if (Object(error).name === 'DataCloneError' || !isWanted()) throw error;
           if (engine === durable) show(reasonOf(error) ?? 'unavailable');
           noteTrouble(error, engine);
         }
       }
       if (isStopped) throw leftBehind(row, false);
       memory ??= startEngine(createMemoryBackend(), () => {});
-      return { row: await memory.add(row), isDurable: false };
+      return { row: await memory.add(row, isWanted), isDurable: false };
     },
     stop() {
       isStopped = true;

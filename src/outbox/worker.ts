@@ -243,7 +243,8 @@ export function createWorker({
         if (driven.get(owner)?.fence.token === fence.token) driven.delete(owner);
         onLost(fence);
       } else if (claim.next) onTurn(claim.next);
-      else if (claim.row && !isOver) {
+      // Unless its owner was given up meanwhile: all entries were discarded, or the page is put away.
+      else if (claim.row && driven.get(owner)?.fence.token === fence.token) {
         const { row } = claim;
         const one = begin(row);
         slot.lane = row.lane;

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createClearMark } from '../../src/outbox/clear-mark.ts';
 import { createBrowser, settle, shop } from './rig.ts';
 
@@ -159,6 +159,157 @@ describe('after clear() was called, nothing of before is sent', () => {
     await expect(outbox.clear()).rejects.toThrow(
       'Neither localStorage nor the Cache API works either, so the next page would send them.',
     );
+  });
+});
+
+const { open: openWell } = IDBFactory.prototype;
+function heal(): void {
+  IDBFactory.prototype.open = openWell;
+  vi.restoreAllMocks();
+}
+afterEach(heal);
+
+/** Every opening of a database hangs. */
+function hangOpening(): void {
+  IDBFactory.prototype.open = () => new IDBOpenDBRequest();
+}
+
+/** Nothing can be removed from a database. */
+function breakClearing(): void {
+  vi.spyOn(IDBObjectStore.prototype, 'clear').mockImplementation(() => {
+    throw new DOMException('The disk is broken.', 'UnknownError');
+  });
+}
+
+/** Nothing that is asked of a database is ever answered. */
+function hangRequests(): void {
+  const silent = (): never => ({ addEventListener() {} }) as never;
+  for (const name of ['get', 'getAll', 'put', 'add', 'delete', 'clear', 'count'] as const)
+    vi.spyOn(IDBObjectStore.prototype, name).mockImplementation(silent);
+  for (const name of ['getAll', 'getAllKeys', 'count', 'openKeyCursor', 'openCursor'] as const)
+    vi.spyOn(IDBIndex.prototype, name).mockImplementation(silent);
+}
+
+/** What has become of a promise: undefined as long as it is open. */
+function watch(promise: Promise<unknown>): { end: unknown } {
+  const seen: { end: unknown } = { end: undefined };
+  promise.then(
+    () => (seen.end = 'resolved'),
+    (error: unknown) => (seen.end = (error as Error).message),
+  );
+  return seen;
+}
+
+describe('clear() does not resolve as long as entries are on the disk', () => {
+  const notCleared = expect.stringContaining('could not be removed from IndexedDB');
+
+  test('while the database hangs as it is opened again', async () => {
+    const { openTab, rows, sentSince, pass } = await afterPage();
+    hangOpening();
+    const ada = openTab({ handlers: shop });
+    await pass(7000);
+    const cleared = watch(ada.outbox.clear());
+    await pass(12_000);
+    expect(cleared.end).toEqual(notCleared);
+    ada.crash();
+    heal();
+    expect(await rows()).toHaveLength(1);
+    openTab({ handlers: shop });
+    await pass(120_000);
+    expect(sentSince()).toEqual([]);
+    expect(await rows()).toEqual([]);
+  });
+
+  test('when it is called again within a second of one that failed', async () => {
+    const { openTab, rows, sentSince, pass } = await afterPage();
+    const { outbox } = openTab({ handlers: shop });
+    await settle();
+    breakClearing();
+    const first = watch(outbox.clear());
+    await settle();
+    const second = watch(outbox.clear());
+    await settle();
+    expect([first.end, second.end]).toEqual([notCleared, notCleared]);
+    expect(await rows()).toHaveLength(1);
+    heal();
+    await outbox.clear();
+    expect(await rows()).toEqual([]);
+    await pass(120_000);
+    expect(sentSince()).toEqual(['"ada"']);
+  });
+
+  test('when it is called twice at once, or in two tabs', async () => {
+    const { openTab, rows, sentSince, pass } = await afterPage();
+    const [one, other] = [openTab({ handlers: shop }), openTab({ handlers: shop })] as const;
+    await settle();
+    breakClearing();
+    const ends = [one, one, other].map(({ outbox }) => watch(outbox.clear()));
+    await settle();
+    expect(ends.map(({ end }) => end)).toEqual([notCleared, notCleared, notCleared]);
+    expect(await rows()).toHaveLength(1);
+    heal();
+    await pass(120_000);
+    expect(sentSince()).toEqual(['"ada"']);
+    expect(await rows()).toEqual([]);
+  });
+
+  test('when nothing that is asked of the database ever ends: whoever waits is told', async () => {
+    const { openTab, rows, sentSince, pass } = await afterPage();
+    const ada = openTab({ handlers: shop });
+    await settle();
+    hangRequests();
+    const stuck = ada.outbox.submit('order', 'stuck');
+    const ends = [stuck.saved, stuck.delivered, ada.outbox.clear()].map(watch);
+    const later = ada.outbox.submit('order', 'later');
+    const saved = watch(later.saved);
+    await pass(100_000, 1000);
+    expect(ends.map(({ end }) => end)).toEqual([
+      expect.stringContaining('was discarded'),
+      expect.stringContaining('was discarded'),
+      notCleared,
+    ]);
+    expect(saved.end).toBe('resolved');
+    ada.crash();
+    heal();
+    expect(await rows()).toMatchObject([{ variables: 'ada' }]);
+    openTab({ handlers: shop });
+    await pass(120_000);
+    expect(await rows()).toEqual([]);
+    expect(sentSince()).not.toContain('"stuck"');
+  });
+
+  test('and an entry of this page alone cannot be retried while the database hangs', async () => {
+    const { openTab, server, pass } = createBrowser();
+    hangOpening();
+    const { outbox } = openTab({ handlers: shop });
+    const { idempotencyKey, delivered } = outbox.submit('order', 'ada');
+    const end = watch(delivered);
+    await pass(5100);
+    server.arrivals[0]?.answer(503, {}, { 'retry-after': '60' });
+    await pass(2000);
+    const cleared = watch(outbox.clear());
+    await settle();
+    expect(end.end).toContain('was discarded');
+    expect(await outbox.retry(idempotencyKey)).toBe(undefined);
+    await pass(120_000);
+    heal();
+    expect(cleared.end).toEqual(notCleared);
+    expect(server.arrivals).toHaveLength(1);
+  });
+
+  test('also where the app has emptied localStorage right after', async () => {
+    const { openTab, rows, sentSince, pass } = await afterPage();
+    hangOpening();
+    const { outbox } = openTab({ handlers: shop });
+    await pass(7000);
+    const cleared = watch(outbox.clear());
+    localStorage.clear();
+    heal();
+    await pass(12_000);
+    expect(cleared.end).toBe('resolved');
+    expect(await rows()).toEqual([]);
+    await pass(60_000);
+    expect(sentSince()).toEqual([]);
   });
 });
 

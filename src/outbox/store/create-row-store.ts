@@ -18,8 +18,10 @@ import {
   unplan,
 } from './transitions.ts';
 
-/** No owner, but which clear was done last: what was added since is not of it. */
+/** No owner, but which clears were done last: what was added since is not of them. */
 const clearedBy = 'cleared';
+/** So much is kept of them: about ten. */
+const longestDone = 400;
 const isOwner = ({ owner }: OwnerRecord): boolean => owner !== clearedBy;
 
 /** A row that waits for its scope in another store looks again after so long. */
@@ -184,9 +186,10 @@ export function createRowStore(
     },
     clear: (token) =>
       write('strict', async (tx) => {
-        if ((await tx.owner(clearedBy))?.token === token) return;
+        const { token: done = '' } = (await tx.owner(clearedBy)) ?? {};
+        if (done.includes(token)) return;
         await tx.clear();
-        await tx.putOwner({ owner: clearedBy, token });
+        await tx.putOwner({ owner: clearedBy, token: `${done} ${token}`.slice(-longestDone) });
       }),
   };
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Backend, Range, Transaction } from './backend.ts';
-import { type NotDurableReason, openDatabase } from './open-database.ts';
+import { DatabaseError, type NotDurableReason, openDatabase } from './open-database.ts';
 import { ask, complete, walk } from './requests.ts';
 import { createSalvage } from './salvage.ts';
 import type { OwnerRecord, Row } from './schema.ts';
@@ -32,27 +32,51 @@ export async function openIndexedDb(
   };
   return {
     isDurable: true,
-    read: (work) => insist(async () => work(wrap(begin('readonly')))),
+    read: (work) =>
+      insist(() => {
+        const native = begin('readonly');
+        return inTime(clock, native, () => work(wrap(native)));
+      }),
     write: (durability, work) =>
       insist(async () => {
         const native = begin('readwrite', { durability });
         const done = complete(native);
         // Said by the work or by `done`, whichever is first.
         done.catch(() => {});
-        let result;
         try {
-          result = await work(wrap(native));
+          return await inTime(clock, native, async () => {
+            const result = await work(wrap(native));
+            // Only now it is there.
+            await done;
+            return result;
+          });
         } catch (error) {
           abort(native);
           // What has aborted it says more than the request that was aborted.
           throw native.error ?? error;
         }
-        // Only now it is there.
-        await done;
-        return result;
       }),
     close: () => database.close(),
   };
+}
+
+/** A transaction that has not ended after so long is given up: the browser hangs. */
+const limitMs = 30_000;
+
+async function inTime<T>(clock: Clock, native: IDBTransaction, work: () => Promise<T>): Promise<T> {
+  let timer: unknown;
+  const late = new Promise<never>((_, reject) => {
+    timer = clock.setTimeout(() => {
+      abort(native);
+      reject(new DatabaseError('blocked'));
+    }, limitMs);
+    clock.unref?.(timer);
+  });
+  try {
+    return await Promise.race([work(), late]);
+  } finally {
+    clock.clearTimeout(timer);
+  }
 }
 
 function abort(native: IDBTransaction): void {
