@@ -63,8 +63,10 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     startEngine: (backend, onError) =>
       createEngine({
         ...context,
-        // What is in this page alone goes after what is on the disk. An IndexedDB waits for nothing else.
-        store: createRowStore(backend, backend.isDurable ? undefined : isBlockedOnDisk),
+        store: createRowStore(
+          backend,
+          backend.isDurable ? { isSending: isSendingInMemory } : { isBlocked: isBlockedOnDisk },
+        ),
         lock: backend.isDurable ? ports.lock : undefined,
         clearing: backend.isDurable ? mark.get : () => undefined,
         onCleared: (token) => void forget.obey(token),
@@ -81,6 +83,8 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     show: display.showStorage,
     onErased: display.showErased,
   });
+  const isSendingInMemory = (scope: string): boolean =>
+    storage.engines().some(({ store }) => store.isSending(scope));
   const isBlockedOnDisk = async (scope: string): Promise<boolean> =>
     (await storage
       .durable()

@@ -239,6 +239,37 @@ test('a dead letter with onDead pass lets the others go, and comes back before t
   expect(server.arrivals.map(({ body }) => body)).toEqual(['0', '1', '0', '2']);
 });
 
+test('a dead letter with onDead pass that comes back waits for one of its scope that is sent from this page alone', async () => {
+  const { openTab, server, pass } = createBrowser();
+  const { outbox, fail } = openTab({
+    handlers: { order: { ...scoped.order, onDead: 'pass' } },
+  });
+  const { idempotencyKey } = outbox.submit('order', 0);
+  await settle();
+  server.arrivals[0]?.answer(400);
+  await settle();
+  fail('quota');
+  outbox.submit('order', 1);
+  outbox.submit('order', 2);
+  await settle();
+  expect(server.arrivals.map(({ body }) => body)).toEqual(['0', '1']);
+  fail('none');
+  await outbox.retry(idempotencyKey);
+  await pass(2000);
+  expect(server.arrivals.map(({ body }) => body)).toEqual(['0', '1']);
+  server.arrivals[1]?.answer(201);
+  await pass(2000);
+  // What is on the disk goes first.
+  expect(server.arrivals.map(({ body }) => body)).toEqual(['0', '1', '0']);
+  expect(await outbox.list()).toMatchObject([
+    { variables: 0, state: 'sending' },
+    { variables: 2, state: 'pending', attempts: 0, lastAttemptAt: undefined },
+  ]);
+  server.arrivals[2]?.answer(201);
+  await pass(2000);
+  expect(server.arrivals.map(({ body }) => body)).toEqual(['0', '1', '0', '2']);
+});
+
 test('the app’s own limits end in a dead letter with their reason', async () => {
   for (const [limit, reason, attempts] of [
     [{ maxAttempts: 3 }, 'max-attempts', 3],

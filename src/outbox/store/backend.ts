@@ -45,5 +45,7 @@ export interface Backend {
   readonly read: <T>(work: (tx: Transaction) => Promise<T>) => Promise<T>;
   /** Resolves once it is complete. */
   readonly write: <T>(durability: Durability, work: (tx: Transaction) => Promise<T>) => Promise<T>;
+  /** Whether a row of the scope is being sent: known at once of what is in this page alone. */
+  readonly isSending?: (scope: string) => boolean;
   readonly close: () => void;
 }

@@ -24,20 +24,26 @@ const clearedBy = 'cleared';
 const longestDone = 400;
 const isOwner = ({ owner }: OwnerRecord): boolean => owner !== clearedBy;
 
-/** A row that waits for its scope in another store looks again after so long. */
-const lookAgainMs = 1000;
+/** What another store knows of a scope: rows of it may be on the disk, and in this page alone. */
+export interface OtherStore {
+  /** A row of it is older than all in this store. @default false */
+  readonly isBlocked?: (scope: string) => Promise<boolean>;
+  /** A row of it is being sent. @default false */
+  readonly isSending?: (scope: string) => boolean;
+}
 
 /**
- * Each operation on the rows is one transaction. `isBlockedElsewhere`: whether an older row of a scope is
- * in another store.
+ * A row that waits for its scope in another store looks again after so long; one on the disk sooner, so
+ * that of two that wait for each other it goes first.
  */
-export function createRowStore(
-  backend: Backend,
-  isBlockedElsewhere: (scope: string) => Promise<boolean> = async () => false,
-): RowStore {
-  const { isDurable, read, write, close } = backend;
+const lookAgainMs = { onDisk: 300, inMemory: 1000 } as const;
+
+/** Each operation on the rows is one transaction. */
+export function createRowStore(backend: Backend, other: OtherStore = {}): RowStore {
+  const { isDurable, isSending = () => false, read, write, close } = backend;
   return {
     isDurable,
+    isSending,
     close,
     add: (row, fence, leaseUntil) =>
       write('strict', async (tx) => {
@@ -45,8 +51,9 @@ export function createRowStore(
         if (known) return known;
         return (await isOurs(tx, fence, leaseUntil)) ? insert(tx, row) : undefined;
       }),
-    claim: (seq, fence, nowMs) =>
-      write('relaxed', async (tx) => {
+    async claim(seq, fence, nowMs) {
+      let before: Row | undefined;
+      const claim = await write('relaxed', async (tx) => {
         const [isOwn, row] = await Promise.all([owns(tx, fence), tx.row(seq)]);
         if (!isOwn) return 'lost';
         if (row?.liveOwner !== fence.owner || (row.nextRetryAt ?? Infinity) > nowMs)
@@ -58,13 +65,14 @@ export function createRowStore(
           await tx.put({ ...unplan(row), state: 'pending', isInDoubt });
           return { row: undefined, next: await unblock(tx, row.blocks, nowMs) };
         }
-        if (row.blocks !== undefined && (await isBlockedElsewhere(row.blocks))) {
-          const later = plan({ ...row, isInDoubt }, nowMs + lookAgainMs, nowMs);
+        if (row.blocks !== undefined && other.isSending?.(row.blocks)) {
+          const later = plan({ ...row, isInDoubt }, nowMs + lookAgainMs.onDisk, nowMs);
           await tx.put(later);
           return { row: undefined, next: later };
         }
         // A younger one that went while this one was dead ends first, and tells.
         if (await isScopeBusy(tx, row)) return { row: undefined, next: undefined };
+        before = { ...row, isInDoubt };
         const claimed: Row = {
           ...row,
           state: 'sending',
@@ -74,7 +82,18 @@ export function createRowStore(
         };
         await tx.put(claimed);
         return { row: claimed, next: undefined };
-      }),
+      });
+      const scope = claim === 'lost' ? undefined : claim.row?.blocks;
+      // From here on, a row on the disk waits for this one, should it come back to life meanwhile.
+      if (claim === 'lost' || scope === undefined || !(await other.isBlocked?.(scope)))
+        return claim;
+      return write('relaxed', async (tx) => {
+        const isOurs = claim.row && (await claimedRow(tx, claim.row, fence));
+        const later = isOurs && before && plan(before, nowMs + lookAgainMs.inMemory, nowMs);
+        if (later) await tx.put(later);
+        return { row: undefined, next: later };
+      });
+    },
     note: (claimed, fence, note) =>
       // Where nobody knows its key, this note alone keeps it from being sent twice.
       write(note.isUnkeyed ? 'strict' : 'relaxed', async (tx) => {

@@ -63,6 +63,8 @@ export function createMemoryBackend(): Backend {
     isDurable: false,
     read: inTurn,
     write: (_, work) => inTurn(work),
+    isSending: (scope) =>
+      [...rows.values()].some(({ state, blocks }) => state === 'sending' && blocks === scope),
     close: () => {},
   };
 }

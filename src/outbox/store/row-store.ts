@@ -138,6 +138,8 @@ export interface RowStore {
   readonly renew: (fence: Fence, leaseUntil: number) => Promise<boolean>;
   /** Forgets an owner that has nothing to send. @returns whether it is forgotten. */
   readonly abandon: (fence: Fence) => Promise<boolean>;
+  /** Whether a row of the scope is being sent: known at once of what is in this page alone. */
+  readonly isSending: (scope: string) => boolean;
   /** Whether a row of the scope is not over, and holds those behind it up. */
   readonly isBlocked: (scope: string) => Promise<boolean>;
   readonly find: (id: string) => Promise<Row | undefined>;
