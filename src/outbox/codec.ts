@@ -128,8 +128,7 @@ export async function readVariables(
   definition: HandlerDefinition | undefined,
   codec: Codec,
 ): Promise<{ readonly variables: unknown } | Unread> {
-  if (row.isGone)
-    return { reason: 'unreadable', error: new Error('The browser cannot read it any more.') };
+  if (row.isGone) return { reason: 'unreadable', error: new Error('It cannot be read any more.') };
   if (row.schema > rowSchema) return { reason: 'too-new' };
   if (!definition) return { reason: 'handler-missing' };
   const { version, handler } = definition;

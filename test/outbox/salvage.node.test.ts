@@ -68,7 +68,7 @@ describe.each([
         state: 'dead',
         reason: 'unreadable',
         variables: undefined,
-        lastError: { message: 'The browser cannot read it any more.' },
+        lastError: { message: 'It cannot be read any more.' },
       },
       ...left.map((variables) => ({ state: 'pending', variables })),
     ]);

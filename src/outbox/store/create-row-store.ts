@@ -2,7 +2,7 @@ import type { Backend, Transaction } from './backend.ts';
 import { pageSize, type RowStore } from './row-store.ts';
 import type { OwnerRecord, Row } from './schema.ts';
 import { after, countAll, dueInLanes, headOf, rowById } from './queries.ts';
-import { adoptStrays, hasStrays } from './strays.ts';
+import { adoptStrays, hasStrays } from './damage.ts';
 import {
   applyChange,
   claimedRow,
@@ -88,8 +88,8 @@ export function createRowStore(backend: Backend, other: OtherStore = {}): RowSto
       if (claim === 'lost' || scope === undefined || !(await other.isBlocked?.(scope)))
         return claim;
       return write('relaxed', async (tx) => {
-        const isOurs = claim.row && (await claimedRow(tx, claim.row, fence));
-        const later = isOurs && before && plan(before, nowMs + lookAgainMs.inMemory, nowMs);
+        const isStill = claim.row && (await claimedRow(tx, claim.row, fence));
+        const later = isStill && before && plan(before, nowMs + lookAgainMs.inMemory, nowMs);
         if (later) await tx.put(later);
         return { row: undefined, next: later };
       });
@@ -120,7 +120,14 @@ export function createRowStore(backend: Backend, other: OtherStore = {}): RowSto
         await write('relaxed', async (tx) => {
           if (await owns(tx, fence)) await endWaits(tx, owner, nowMs);
         });
-      return read((tx) => dueInLanes(tx, owner, nowMs, limit));
+      const found = await read((tx) => dueInLanes(tx, owner, nowMs, limit));
+      if (found.damaged.length === 0) return found.lanes;
+      await write('relaxed', async (tx) => {
+        // What is read is whole.
+        for (const [index, range] of found.damaged)
+          for (const row of await tx.rows(index, range, pageSize)) await tx.put(row);
+      });
+      return (await read((tx) => dueInLanes(tx, owner, nowMs, limit))).lanes;
     },
     wake: (fence, lane, nowMs, delayMs) =>
       write('relaxed', async (tx) => {

@@ -1,5 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Backend, Range, Transaction } from './backend.ts';
+import { toWhole } from './damage.ts';
 import { DatabaseError, type NotDurableReason, openDatabase } from './open-database.ts';
 import { ask, complete, walk } from './requests.ts';
 import { createSalvage } from './salvage.ts';
@@ -60,18 +61,25 @@ export async function openIndexedDb(
   };
 }
 
-/** A transaction that has not ended after so long is given up: the browser hangs. */
-const limitMs = 30_000;
+/**
+ * A transaction that has not ended after six times so long is given up: the browser hangs. After the
+ * machine has slept, one late look is not enough.
+ */
+const lookMs = 5000;
+const looks = 6;
 
 async function inTime<T>(clock: Clock, native: IDBTransaction, work: () => Promise<T>): Promise<T> {
   let timer: unknown;
-  const late = new Promise<never>((_, reject) => {
-    timer = clock.setTimeout(() => {
-      abort(native);
-      reject(new DatabaseError('blocked'));
-    }, limitMs);
-    clock.unref?.(timer);
-  });
+  const waitTooLong = async (): Promise<never> => {
+    for (let look = 0; look < looks; look += 1)
+      await new Promise<void>((over) => {
+        timer = clock.setTimeout(over, lookMs);
+        clock.unref?.(timer);
+      });
+    abort(native);
+    throw new DatabaseError('blocked');
+  };
+  const late = waitTooLong();
   try {
     return await Promise.race([work(), late]);
   } finally {
@@ -94,17 +102,24 @@ function wrap(native: IDBTransaction): Transaction {
   const rows = native.objectStore('rows');
   const owners = native.objectStore('owners');
   return {
-    row: (seq) => ask<Row | undefined>(rows.get(seq)),
-    rows: (index, range, limit) => ask<Row[]>(rows.index(index).getAll(toKeys(range), limit)),
+    row: async (seq) => {
+      const raw = await ask<Row | undefined>(rows.get(seq));
+      return raw && toWhole(raw);
+    },
+    rows: async (index, range, limit) =>
+      (await ask<Row[]>(rows.index(index).getAll(toKeys(range), limit))).map(toWhole),
     places: (index, range, limit) =>
       ask(rows.index(index).getAllKeys(toKeys(range), limit)) as Promise<number[]>,
     firstKey: async (index, range) =>
       (await ask(rows.index(index).openKeyCursor(toKeys(range))))?.key as never,
     count: (index, range) => ask((index ? rows.index(index) : rows).count(range && toKeys(range))),
-    page: (index, key, after, limit) =>
-      key === undefined
-        ? ask<Row[]>(rows.getAll(IDBKeyRange.lowerBound(after, true), limit))
-        : pageOf(rows.index(index), key, after, limit),
+    page: async (index, key, after, limit) => {
+      const found =
+        key === undefined
+          ? await ask<Row[]>(rows.getAll(IDBKeyRange.lowerBound(after, true), limit))
+          : await pageOf(rows.index(index), key, after, limit);
+      return found.map(toWhole);
+    },
     add: (row) => ask(rows.add(row)) as Promise<number>,
     put: (row) => ask(rows.put(row)),
     remove: (seq) => ask(rows.delete(seq)),

@@ -1,7 +1,7 @@
 import type { PausedRows } from '../pauses.ts';
 import type { Key, Range, Transaction } from './backend.ts';
 import type { Counts, RowStore } from './row-store.ts';
-import type { Row } from './schema.ts';
+import type { Index, Row } from './schema.ts';
 
 export async function rowById(tx: Transaction, id: string): Promise<Row | undefined> {
   return (await tx.rows('id', [id], 1))[0];
@@ -19,18 +19,33 @@ export const after = (key: readonly Key[], nowMs: number): Range => [
   true,
 ];
 
-/** What of an owner is due in each lane, and when the next one is. */
+/** What of an owner is due in each lane, and where there are rows whose lane is no text, or whose time no number. */
+interface Due {
+  readonly lanes: Awaited<ReturnType<RowStore['due']>>;
+  readonly damaged: readonly (readonly [index: Index, range: Range])[];
+}
+
 export async function dueInLanes(
   tx: Transaction,
   owner: string,
   nowMs: number,
   limit: number,
-): Promise<Awaited<ReturnType<RowStore['due']>>> {
-  const found = [];
+): Promise<Due> {
+  const lanes: Due['lanes'][number][] = [];
+  const damaged: Due['damaged'][number][] = [];
+  // Dates, texts and the like come after all numbers.
+  const noTime: Range = [[owner, Number.MAX_VALUE], [owner, []], true];
+  if (await tx.firstKey('due', noTime)) damaged.push(['due', noTime]);
   for (let from: Key = [owner]; ;) {
     const key = await tx.firstKey('lanes', [from, [owner, []]]);
-    if (!key) return found;
+    if (!key) return { lanes, damaged };
     const [, lane] = key as [string, string];
+    // Beyond all of its times.
+    from = [owner, lane, []];
+    if (typeof lane !== 'string') {
+      damaged.push(['lanes', [[owner, lane], from]]);
+      continue;
+    }
     const [due, next] = await Promise.all([
       tx.places(
         'lanes',
@@ -42,9 +57,8 @@ export async function dueInLanes(
       ),
       tx.firstKey('lanes', after([owner, lane], nowMs)),
     ]);
-    found.push({ lane, due, nextAt: (next as [string, string, number] | undefined)?.[2] });
-    // Beyond all of its times.
-    from = [owner, lane, []];
+    const nextAt = (next as [string, string, number] | undefined)?.[2];
+    lanes.push({ lane, due, nextAt: Number.isFinite(nextAt) ? nextAt : undefined });
   }
 }
 

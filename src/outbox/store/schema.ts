@@ -21,7 +21,7 @@ export type DeadReason =
   | 'handler-missing'
   /** `migrate` threw, or there is none. */
   | 'not-migrated'
-  /** The browser cannot read it any more, it cannot be decrypted, or what is kept of its requests is damaged. */
+  /** The browser cannot read it any more, it cannot be decrypted, or what is kept of it is damaged. */
   | 'unreadable';
 
 /** What an attempt ended in, short: nothing of headers and bodies. */

@@ -1,0 +1,165 @@
+import { laneOf } from '../due.ts';
+import type { Transaction } from './backend.ts';
+import { headOf } from './queries.ts';
+import { pagesOf } from './row-store.ts';
+import { type Fence, type Row, rowSchema } from './schema.ts';
+import { plan } from './transitions.ts';
+
+type Check = (value: unknown) => boolean;
+
+const isText: Check = (value) => typeof value === 'string';
+const isTime: Check = (value) => Number.isFinite(value);
+const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
+const isFlag: Check = (value) => typeof value === 'boolean';
+const isError: Check = (value) => isText(Object(value).name) && isText(Object(value).message);
+const states: readonly unknown[] = ['pending', 'sending', 'done', 'dead'];
+const orNone =
+  (check: Check): Check =>
+  (value) =>
+    value === undefined || check(value);
+
+/** Rows that are not on the disk as they were read. */
+const mended = new WeakSet<Row>();
+
+/**
+ * A row as it may be used, whatever the disk has in its place: every field has its type. What can be made
+ * from others or anew is; a row without one of those that cannot is `isGone`, and so a dead letter. What a
+ * later version of this package has written is not judged.
+ */
+export function toWhole(raw: Row): Row {
+  if (isTime(raw.schema) && raw.schema > rowSchema) return raw;
+  const row: Record<string, unknown> = { ...raw };
+  let isWhole = true;
+  const expect = (field: keyof Row, check: Check, otherwise: unknown): boolean => {
+    const isRight = check(row[field]);
+    if (!isRight) {
+      isWhole = false;
+      if (otherwise === undefined) delete row[field];
+      else row[field] = otherwise;
+    }
+    return isRight;
+  };
+  const isKnown = [
+    expect('id', isText, `unreadable ${raw.seq}`),
+    expect('schema', isTime, rowSchema),
+    expect('handler', isText, ''),
+    expect('version', isTime, 1),
+    expect('createdAt', isTime, 0),
+    expect('scope', orNone(isText), undefined),
+  ].every(Boolean);
+  if (!isKnown) row['isGone'] = true;
+  // Whether it was sent is known only of what says so.
+  if (!expect('state', (state) => states.includes(state), 'pending') || !isKnown)
+    row['isInDoubt'] = true;
+  expect('isInDoubt', isFlag, true);
+  expect('attempts', isCount, 0);
+  expect('submitter', isText, '');
+  expect('owner', isText, '');
+  expect('liveOwner', orNone(isText), undefined);
+  expect('lane', isText, laneOf(row['handler'] as string));
+  for (const field of ['lastAttemptAt', 'notBefore'] as const)
+    expect(field, orNone(isTime), undefined);
+  expect('lastError', orNone(isError), undefined);
+  expect('deadReason', orNone(isText), 'unreadable');
+  expect('waitsFor', orNone(isText), undefined);
+  const { state, scope, waitsFor } = row as Partial<Row>;
+  const isLive = (state === 'pending' || state === 'sending') && waitsFor === undefined;
+  expect('doneAt', state === 'done' ? isTime : orNone(isTime), state === 'done' ? 0 : undefined);
+  // Whoever is to be sent holds its scope up; a dead one does or does not.
+  const isBlocking: Check = isLive ? (blocks) => blocks === scope : orNone((it) => it === scope);
+  expect('blocks', isBlocking, scope);
+  // At some time, or after others.
+  const isTimed = isLive && (scope === undefined || state === 'sending');
+  const isAtSomeTime = isTimed ? isTime : orNone(isTime);
+  expect('nextRetryAt', isAtSomeTime, isLive ? 0 : undefined);
+  expect('plannedAt', isLive && row['nextRetryAt'] !== undefined ? isTime : orNone(isTime), 0);
+  if (isWhole) return raw;
+  mended.add(row as unknown as Row);
+  return row as unknown as Row;
+}
+
+/** All texts are between these keys. */
+const texts: [string, []] = ['', []];
+
+/**
+ * Whether there are rows that nobody would look for, or that nobody would come to: what the indexes have
+ * does not add up.
+ */
+export async function hasStrays(tx: Transaction): Promise<boolean> {
+  const owners = await tx.owners();
+  const sum = async (index: 'liveOwner' | 'due' | 'lanes'): Promise<number> => {
+    const counts = owners.map(({ owner }) =>
+      tx.count(index, index === 'liveOwner' ? [owner] : [[owner], [owner, []]]),
+    );
+    return (await Promise.all(counts)).reduce((total, count) => total + count, 0);
+  };
+  const count = (state: string): Promise<number> => tx.count('state', [state]);
+  const [all, ids, waiting, live, scopes, inText, ...ofStates] = await Promise.all([
+    tx.count(),
+    tx.count('id', texts),
+    tx.count('waitsFor'),
+    tx.count('liveOwner'),
+    tx.count('blocks'),
+    tx.count('blocks', texts),
+    ...['done', 'dead', 'pending', 'sending'].map(count),
+  ]);
+  const [done = 0, dead = 0, pending = 0, sending = 0] = ofStates;
+  const [owned, timed, inLanes] = await Promise.all([sum('liveOwner'), sum('due'), sum('lanes')]);
+  const isAllFound =
+    all === done + dead + pending + sending &&
+    all === ids &&
+    scopes === inText &&
+    pending + sending === live + waiting &&
+    live === owned &&
+    timed === inLanes;
+  return !isAllFound || (timed < live && (await isAnyStuck(tx)));
+}
+
+/** Whether a row has no time although nothing is before it. */
+async function isAnyStuck(tx: Transaction): Promise<boolean> {
+  const [live, timed, blocking] = await Promise.all(
+    (['liveOwner', 'due', 'blocks'] as const).map((index) => tx.places(index, [-Infinity, [[]]])),
+  );
+  const found = new Set([...(timed ?? []), ...(blocking ?? [])]);
+  if (live?.some((seq) => !found.has(seq))) return true;
+  for (let scope: string | undefined; ;) {
+    const range = scope === undefined ? texts : ([scope, [], true] as const);
+    scope = (await tx.firstKey('blocks', range)) as string | undefined;
+    if (scope === undefined) return false;
+    const head = await headOf(tx, scope);
+    if (head && (isWithoutTime(head) || mended.has(head))) return true;
+  }
+}
+
+const isWithoutTime = ({ state, waitsFor, nextRetryAt }: Row): boolean =>
+  state === 'pending' && !waitsFor && nextRetryAt === undefined;
+
+/**
+ * Gives this owner the rows that nobody would look for, because something that they are found by is
+ * missing: they are damaged. An attempt finds out what else is. @returns whether there were any.
+ */
+export async function adoptStrays(
+  tx: Transaction,
+  { owner }: Fence,
+  nowMs: number,
+): Promise<boolean> {
+  const owners = new Set((await tx.owners()).map((record) => record.owner));
+  const heads = new Map<string, number | undefined>();
+  let isAny = false;
+  for await (const row of pagesOf((after, limit) => tx.page('state', undefined, after, limit))) {
+    const { state, schema, waitsFor, liveOwner = '', blocks } = row;
+    if (schema > rowSchema) continue;
+    const isLive = (state === 'pending' || state === 'sending') && !waitsFor;
+    const isLost = isLive && !owners.has(liveOwner);
+    if (mended.has(row) || isLost) {
+      await tx.put(isLost ? plan({ ...row, owner, liveOwner: owner }, nowMs, nowMs) : row);
+      isAny = true;
+    }
+    if (!isLive || blocks === undefined || !isWithoutTime(row)) continue;
+    if (!heads.has(blocks)) heads.set(blocks, (await headOf(tx, blocks))?.seq);
+    if (heads.get(blocks) !== row.seq) continue;
+    await tx.put(plan({ ...row, ...(isLost && { owner, liveOwner: owner }) }, nowMs, nowMs));
+    isAny = true;
+  }
+  return isAny;
+}
