@@ -106,6 +106,14 @@ export async function sendRow(
   let isUnkeyedNoted = row.isUnkeyed;
   let wasOut = false;
   let unkept: Attempted | undefined;
+  let isOver = false;
+  /** The next attempt sends it, or nobody does: the entry may be discarded meanwhile. */
+  const refuseLate = (): void => {
+    if (isOver)
+      throw new Error(
+        `The attempt of the outbox handler '${row.handler}' that sends this has ended: it is not sent. Await in the mutationFn all that it sends.`,
+      );
+  };
   const intent: Intent = {
     key: id,
     createdAt,
@@ -123,6 +131,7 @@ export async function sendRow(
       isUnkeyedNoted = intent.isUnkeyed;
       noting ??= noteAll();
       await noting;
+      refuseLate();
       if (unkept) throw new Error('This entry is not sent: the outbox could not note it.');
       wasOut = true;
     },
@@ -151,6 +160,7 @@ export async function sendRow(
   signals.set(signal, live);
   const bound = bindFetch(fetch, live, signal, signals).fetchNow();
   const own: SteadyFetch = async (input, init) => {
+    refuseLate();
     const end = onRequest(toUrl(input instanceof Request ? input.url : `${input}`)?.origin);
     try {
       return await bound(input, init);
@@ -215,6 +225,8 @@ export async function sendRow(
       past: [...steps.values()],
     };
   } finally {
+    isOver = true;
+    for (const { drop } of live.pauses) drop();
     operations.executions.delete(execution);
     race.stop();
   }

@@ -108,6 +108,8 @@ export function createAttempt({
       return { change, report: (settled) => onEnd(row, change, settled) };
     }
     if (!definition) return undefined;
+    const spent = isUrged ? undefined : limitOf(row, definition, clock.now());
+    if (spent) return bury(spent, undefined, { attempts: row.attempts - 1 });
     const { variables, past } = ready;
     const keepSteps = async (steps: readonly PastStep[]): Promise<Pick<Row, 'steps'>> =>
       steps.length > 0 ? { steps: await codec.encode('outbox', steps) } : {};
@@ -127,6 +129,7 @@ export function createAttempt({
           note(row, fence, {
             ...(await keepSteps(kept)),
             isRedriven: false,
+            noted: row.attempts,
             ...(isUnkeyed && { isUnkeyed }),
           });
         try {
@@ -233,7 +236,7 @@ const finals: Partial<Record<StopReason, DeadReason>> = {
  */
 export function nextStepOf(
   { failure, decision, wasSent }: Pick<FailedAttempt, 'failure' | 'decision' | 'wasSent'>,
-  { attempts, createdAt }: Pick<Row, 'attempts' | 'createdAt'>,
+  { attempts, unsent = 0, createdAt }: Pick<Row, 'attempts' | 'unsent' | 'createdAt'>,
   { maxAttempts, maxAgeMs }: Limits,
   { nowMs, backoffMs }: { readonly nowMs: number; readonly backoffMs: () => number },
 ): NextStep {
@@ -243,7 +246,7 @@ export function nextStepOf(
     if (reason) return { kind: 'dead', reason };
   }
   const made = failure.kind === 'paused-too-long' && !wasSent ? attempts - 1 : attempts;
-  if (made >= maxAttempts) return { kind: 'dead', reason: 'max-attempts' };
+  if (made - unsent >= maxAttempts) return { kind: 'dead', reason: 'max-attempts' };
   // What the admission knows of its own waits does not outlive them: a later attempt asks it again.
   const toldMs = failure.kind === 'http' ? failure.retryAfterMs : undefined;
   const waitMs = decision.kind === 'retry' ? decision.delayMs : Math.max(backoffMs(), toldMs ?? 0);
@@ -251,6 +254,17 @@ export function nextStepOf(
   if (nextRetryAt - createdAt > maxAgeMs) return { kind: 'dead', reason: 'max-age' };
   const notBefore = toldMs === undefined ? undefined : nowMs + toldMs;
   return { kind: 'again', nextRetryAt, ...(notBefore && { notBefore }), attempts: made };
+}
+
+/** Which of its limits a row has reached before this attempt: it waited too long, or its pages died at it. */
+function limitOf(
+  { attempts, unsent = 0, createdAt, isRedriven }: Row,
+  { maxAttempts, maxAgeMs }: Limits,
+  nowMs: number,
+): DeadReason | undefined {
+  if (isRedriven) return undefined;
+  if (attempts - unsent > maxAttempts) return 'max-attempts';
+  return nowMs - createdAt > maxAgeMs ? 'max-age' : undefined;
 }
 
 const longestMessage = 200;

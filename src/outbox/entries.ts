@@ -157,17 +157,18 @@ function redrive(row: Row, clock: Clock): Row {
 
 /** The same, as something new: nothing has been tried under its key. */
 function renew(row: Row, clock: Clock): Row {
-  const {
-    steps: _,
-    lastError: __,
-    lastAttemptAt: ___,
-    isUnkeyed: ____,
-    isRestored: _____,
-    isGone: ______,
-    ...rest
-  } = row;
+  const anew: Partial<Row> = { ...row };
+  const ofAttempts = ['steps', 'unsent', 'noted', 'lastError', 'lastAttemptAt'] as const;
+  for (const field of [...ofAttempts, 'isUnkeyed', 'isRestored', 'isGone'] as const)
+    Reflect.deleteProperty(anew, field);
   const createdAt = clock.now();
-  return { ...rest, id: createIdempotencyKey(), createdAt, attempts: 0, isInDoubt: false };
+  return {
+    ...(anew as Row),
+    id: createIdempotencyKey(),
+    createdAt,
+    attempts: 0,
+    isInDoubt: false,
+  };
 }
 
 /**

@@ -287,6 +287,69 @@ test('the app’s own limits end in a dead letter with their reason', async () =
   }
 });
 
+describe('the app’s own limits hold also', () => {
+  test('where an entry was too old before its next page came', async () => {
+    const { openTab, server, clock, pass } = createBrowser();
+    const handlers = { order: { ...order, maxAgeMs: 3_600_000 } };
+    const first = openTab({ handlers });
+    await first.outbox.submit('order', 'taxi').saved;
+    await settle();
+    first.crash();
+    clock.sleep(7 * 86_400_000);
+    const { outbox } = openTab({ handlers });
+    await pass(2000);
+    expect(server.arrivals).toHaveLength(1);
+    expect(await outbox.list()).toMatchObject([
+      { state: 'dead', reason: 'max-age', processed: 'unknown' },
+    ]);
+    // A user may.
+    const [entry] = await outbox.list();
+    await outbox.retry(entry?.idempotencyKey ?? '');
+    await settle();
+    expect(server.arrivals).toHaveLength(2);
+  });
+
+  test('where it was too old when its turn in its scope came', async () => {
+    const { openTab, server, pass } = createBrowser();
+    const handlers = {
+      slow: { ...order, scope: 'cart' },
+      taxi: { ...order, scope: 'cart', maxAgeMs: 60_000 },
+    };
+    const { outbox } = openTab({ handlers });
+    outbox.submit('slow', 1);
+    const ended = endOf(outbox.submit('taxi', 2).delivered);
+    await settle();
+    await pass(61_000, 1000);
+    server.rule = (arrival) => arrival.answer(201);
+    for (const arrival of server.arrivals) arrival.answer(201);
+    await pass(6000);
+    expect(await ended).toMatchObject({ reason: 'max-age', processed: 'no' });
+    expect(server.arrivals.filter(({ body }) => body === '2')).toEqual([]);
+  });
+
+  test('where its page has died at each attempt, if the attempt has sent something', async () => {
+    const { openTab, server, pass } = createBrowser();
+    const handlers = { order: { ...order, maxAttempts: 2 } };
+    for (let page = 0; page < 5; page += 1) {
+      const { outbox, steady, crash } = openTab({ handlers });
+      // The second page is gone while the entry is paused: that is no attempt.
+      if (page === 1) {
+        server.rule = (arrival) => arrival.answer(429, {}, { 'retry-after': '60' });
+        await steady.fetch(`${api}/orders`, { method: 'POST' }).catch(() => {});
+        server.rule = undefined;
+      }
+      if (page === 0) await outbox.submit('order', 'lamp').saved;
+      await pass(1000);
+      crash();
+      await pass(1000);
+    }
+    const { outbox } = openTab({ handlers });
+    await settle();
+    expect(server.arrivals.filter(({ body }) => body === '"lamp"').length).toBeLessThanOrEqual(3);
+    expect(await outbox.list()).toMatchObject([{ state: 'dead', reason: 'max-attempts' }]);
+  });
+});
+
 describe('what another version of the app has submitted', () => {
   test('is kept where its handler is gone, and delivered once one has its name', async () => {
     const { openTab, server } = createBrowser();
@@ -483,7 +546,7 @@ describe('what another version of the app has submitted', () => {
     await settle();
     submitter.freeze();
     await settle();
-    expect(await old.outbox.list()).toMatchObject([{ state: 'dead', reason: 'unreadable' }]);
+    expect(await old.outbox.list()).toMatchObject([{ state: 'dead', reason: 'handler-missing' }]);
     server.rule = (arrival) => arrival.answer(201, { id: 1 });
     submitter.thaw();
     await pass(24_000);

@@ -25,6 +25,46 @@ const two = (isFirstLeftOut: () => boolean) => ({
   },
 });
 
+describe('a request that is paused when its attempt has ended is not sent', () => {
+  const plain = 'https://plain.example';
+  const handlers = {
+    order: {
+      mutationFn: (order: string, { json }: OutboxContext) =>
+        Promise.all([json(`${plain}/limited`, { json: order }), json(`${plain}/a`)]),
+    },
+  };
+
+  test.each(['nothing', 'clear', 'discard', 'dispose'] as const)(
+    'whatever follows: %s',
+    async (what) => {
+      const { openTab, server, pass } = createBrowser();
+      let isLimited = true;
+      server.rule = ({ url, answer }) => {
+        if (url.endsWith('/a')) answer(500);
+        else if (isLimited) answer(429, {}, { 'retry-after': '20' });
+        else answer(201);
+      };
+      const { outbox, steady } = openTab({ handlers });
+      void steady.fetch(`${plain}/limited`, { method: 'POST' }).catch(() => {});
+      await pass(300);
+      isLimited = false;
+      const { idempotencyKey, delivered } = outbox.submit('order', 'lamp');
+      delivered.catch(() => {});
+      await pass(700);
+      const acting = {
+        nothing: () => (server.rule = ({ answer }) => answer(201)),
+        clear: () => outbox.clear(),
+        discard: () => outbox.discard(idempotencyKey),
+        dispose: () => outbox.dispose(),
+      }[what]();
+      await pass(60_000, 500);
+      await acting;
+      const orders = server.arrivals.filter(({ body }) => body === '"lamp"');
+      expect(orders).toHaveLength(what === 'nothing' ? 1 : 0);
+    },
+  );
+});
+
 describe('the requests of an entry', () => {
   test('are on the disk before each goes, with their bytes', async () => {
     const { openTab, server, rows } = createBrowser();

@@ -72,13 +72,13 @@ export function createRowStore(backend: Backend, other: OtherStore = {}): RowSto
         }
         // A younger one that went while this one was dead ends first, and tells.
         if (await isScopeBusy(tx, row)) return { row: undefined, next: undefined };
-        before = { ...row, isInDoubt };
+        const isUnsent = isStranded && row.noted !== row.attempts;
+        before = { ...row, isInDoubt, ...(isUnsent && { unsent: (row.unsent ?? 0) + 1 }) };
         const claimed: Row = {
-          ...row,
+          ...before,
           state: 'sending',
           attempts: row.attempts + 1,
           lastAttemptAt: nowMs,
-          isInDoubt,
         };
         await tx.put(claimed);
         return { row: claimed, next: undefined };

@@ -57,7 +57,7 @@ export function toWhole(raw: Row): Row {
   expect('owner', isText, '');
   expect('liveOwner', orNone(isText), undefined);
   expect('lane', isText, laneOf(row['handler'] as string));
-  for (const field of ['lastAttemptAt', 'notBefore'] as const)
+  for (const field of ['lastAttemptAt', 'notBefore', 'noted', 'unsent'] as const)
     expect(field, orNone(isTime), undefined);
   expect('lastError', orNone(isError), undefined);
   expect('deadReason', orNone(isText), 'unreadable');
@@ -72,7 +72,7 @@ export function toWhole(raw: Row): Row {
   const isTimed = isLive && (scope === undefined || state === 'sending');
   const isAtSomeTime = isTimed ? isTime : orNone(isTime);
   expect('nextRetryAt', isAtSomeTime, isLive ? 0 : undefined);
-  expect('plannedAt', isLive && row['nextRetryAt'] !== undefined ? isTime : orNone(isTime), 0);
+  expect('plannedAt', orNone(isTime), undefined);
   if (isWhole) return raw;
   mended.add(row as unknown as Row);
   return row as unknown as Row;

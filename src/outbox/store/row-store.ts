@@ -34,7 +34,7 @@ interface Claim {
 }
 
 /** What must be known of a row before a request of it goes. */
-type SentNote = Pick<Row, 'steps' | 'isUnkeyed' | 'isRedriven'>;
+type SentNote = Pick<Row, 'steps' | 'isUnkeyed' | 'isRedriven' | 'noted'>;
 
 /** What has become of the rows. */
 export interface Settled {

@@ -65,6 +65,10 @@ export interface Row {
   readonly notBefore?: number;
   readonly attempts: number;
   readonly lastAttemptAt?: number;
+  /** The last attempt of which a request was about to go. */
+  readonly noted?: number;
+  /** So many attempts have sent nothing before their tab died: they were paused, or never came to it. */
+  readonly unsent?: number;
   readonly lastError?: RowError;
   /** It may have been done. */
   readonly isInDoubt: boolean;
