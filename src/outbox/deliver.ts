@@ -27,6 +27,8 @@ export type RowEnd =
 export interface AttemptContext {
   readonly sender: SenderContext;
   readonly handlers: ReadonlyMap<string, HandlerDefinition>;
+  /** When this page began, in epoch milliseconds. */
+  readonly startedAt: number;
   readonly codec: Codec;
   readonly note: RowStore['note'];
   /** Who in this tab waits for the result of the row with this id; undefined for nobody. */
@@ -41,6 +43,7 @@ export interface AttemptContext {
 export function createAttempt({
   sender,
   handlers,
+  startedAt,
   codec,
   note,
   waiting,
@@ -103,8 +106,12 @@ export function createAttempt({
     // Nothing was tried.
     if ('reason' in ready) {
       const { reason, error } = ready;
-      if (reason !== 'too-new') return bury(reason, error, { attempts: row.attempts - 1 });
-      const change = { kind: reason } as const;
+      // Whoever has submitted it since this page began can deliver it: that tab may only be put away.
+      const isOthers =
+        (reason === 'handler-missing' || reason === 'not-migrated') && row.createdAt > startedAt;
+      if (reason !== 'too-new' && !isOthers)
+        return bury(reason, error, { attempts: row.attempts - 1 });
+      const change = { kind: 'too-new' } as const;
       return { change, report: (settled) => onEnd(row, change, settled) };
     }
     if (!definition) return undefined;

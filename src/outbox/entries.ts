@@ -206,10 +206,10 @@ export interface OutboxEntry<TVariables = unknown, TData = unknown> {
   /** Whether the server has done it. */
   readonly processed: 'no' | 'yes' | 'unknown';
   /**
-   * A newer version of the app has submitted it, and this one does not understand it: a tab of that
-   * version delivers it. Undefined for all others.
+   * Another version of the app has submitted it, a newer one or since this page is open, and this one
+   * cannot deliver it: a tab of that version does, or the next page. Undefined for all others.
    */
-  readonly waitsFor: 'newer-version' | undefined;
+  readonly waitsFor: 'other-version' | undefined;
   /** Why it needs a user; undefined unless it is dead. */
   readonly reason: DeadReason | undefined;
   /** What its attempt waits for before it is sent, in whatever tab; undefined unless it is `paused`. */

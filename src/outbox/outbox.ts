@@ -32,6 +32,7 @@ const pollMs = 5000;
 export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   const { network, ports, handlers, onLeft } = context;
   const { clock } = context.sender;
+  const startedAt = clock.now();
   const codec = createCodec(context.cipher, clock);
   const submissions = createSubmissions();
 
@@ -70,6 +71,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
         lock: backend.isDurable ? ports.lock : undefined,
         clearing: backend.isDurable ? mark.get : () => undefined,
         onCleared: (token) => void forget.obey(token),
+        startedAt,
         codec,
         waiting: submissions.get,
         onLive: (row, live) => followAttempt(submissions, pauses, row, live, display.refresh),
@@ -91,7 +93,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       ?.store.isBlocked(scope)
       .catch(() => false)) ?? false;
   const sweeper = createSweeper(clock, storage.durable);
-  const redrive = createRedrive(handlers, onDue);
+  const redrive = createRedrive(handlers, startedAt, onDue);
   const settle = createSettle(submissions, codec, storage.durable);
   const forget = createForget(
     clock,

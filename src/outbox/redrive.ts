@@ -18,6 +18,7 @@ const redrivable: readonly DeadReason[] = ['handler-missing', 'not-migrated', 'u
 /** `onDue` is told of each that is revived. */
 export function createRedrive(
   handlers: ReadonlyMap<string, HandlerDefinition>,
+  startedAt: number,
   onDue: (row: Row) => void,
 ): Redrive {
   /** Two tabs that cannot deliver one would give it to each other for ever. */
@@ -27,9 +28,15 @@ export function createRedrive(
     if (isGone || !known || schema > rowSchema || version > known.version) return false;
     return version === known.version || !!known.handler.migrate;
   };
+  /** It waits for a tab of a version that is not this page's and was here before it: nobody else decides. */
+  const isOurs = ({ handler, schema, version, createdAt }: Row): boolean =>
+    schema <= rowSchema &&
+    version <= (handlers.get(handler)?.version ?? Infinity) &&
+    createdAt <= startedAt;
   const redrive = async (engine: Engine, id: string): Promise<boolean> => {
     const row = await engine.store.find(id);
-    if (!row || buried.has(id) || !isDeliverable(row)) return false;
+    if (!row || buried.has(id)) return false;
+    if (!isDeliverable(row) && !(row.waitsFor && isOurs(row))) return false;
     if (!row.waitsFor && !(row.deadReason && redrivable.includes(row.deadReason))) return false;
     const redriven = await engine.revive(id);
     if (redriven) onDue(redriven);
@@ -43,7 +50,7 @@ export function createRedrive(
       const redriveAll = async (load: Parameters<typeof pagesOf>[0]): Promise<void> => {
         for await (const { id } of pagesOf(load)) await redrive(engine, id);
       };
-      await redriveAll((after, count) => store.list('newer-version', after, count, 'waitsFor'));
+      await redriveAll((after, count) => store.list('other-version', after, count, 'waitsFor'));
       for (const reason of redrivable)
         await redriveAll((after, count) => store.list(reason, after, count, 'deadReason'));
     },

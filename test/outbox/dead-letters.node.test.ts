@@ -488,7 +488,7 @@ describe('what another version of the app has submitted', () => {
     const before = browser.server.arrivals.length;
     const { outbox } = browser.openTab({ handlers: shop });
     await settle();
-    const waiting = { state: 'pending', waitsFor: 'newer-version', nextRetryAt: undefined };
+    const waiting = { state: 'pending', waitsFor: 'other-version', nextRetryAt: undefined };
     expect(await outbox.list()).toMatchObject([waiting]);
     await browser.pass(1000);
     expect(outbox.getState()).toMatchObject({ waiting: 1, dead: 0 });
@@ -523,7 +523,7 @@ describe('what another version of the app has submitted', () => {
     await settle();
     // The old tab has taken it over. It neither sends nor buries it, and nothing passes it.
     expect(await old.outbox.list()).toMatchObject([
-      { waitsFor: 'newer-version', processed: 'unknown' },
+      { waitsFor: 'other-version', processed: 'unknown' },
       { waitsFor: undefined, attempts: 0 },
     ]);
     submitter.thaw();
@@ -537,6 +537,49 @@ describe('what another version of the app has submitted', () => {
       [2, '1'],
     ]);
   });
+
+  test.each([
+    ['has no such handler', { note: order }, shop],
+    ['is newer and does not migrate it', { order }, { order: { ...order, version: 2 } }],
+  ] as const)(
+    'is dead for nobody while its tab is put away, and the tab that is open %s',
+    async (_, its, theirs) => {
+      const { openTab, server, pass } = createBrowser();
+      const tab = openTab({ handlers: theirs });
+      const submitter = openTab({ handlers: its as typeof shop });
+      await pass(1000);
+      const [name] = Object.keys(its) as ['order'];
+      const { delivered } = submitter.outbox.submit(name, 1);
+      let end: unknown;
+      delivered.then(
+        (data) => (end = data),
+        (error: unknown) => (end = error),
+      );
+      await settle();
+      submitter.freeze();
+      await pass(1000);
+      expect(tab.outbox.getState().dead).toBe(0);
+      expect(await tab.outbox.list()).toMatchObject([
+        { state: 'pending', waitsFor: 'other-version', reason: undefined },
+      ]);
+      server.rule = (arrival) => arrival.answer(201, { id: 1 });
+      submitter.thaw();
+      await pass(24_000);
+      expect(end).toEqual({ id: 1 });
+      // Where its tab never comes back, the next page decides.
+      server.rule = undefined;
+      submitter.outbox.submit(name, 2);
+      await settle();
+      submitter.crash();
+      await pass(1000);
+      expect(await tab.outbox.list()).toMatchObject([{ waitsFor: 'other-version' }]);
+      const next = openTab({ handlers: theirs });
+      await pass(1000);
+      expect(await next.outbox.list()).toMatchObject([
+        { state: 'dead', reason: name === 'order' ? 'not-migrated' : 'handler-missing' },
+      ]);
+    },
+  );
 
   test('is not told dead to the tab that can deliver it, where one that cannot has taken it over', async () => {
     const { openTab, server, pass } = createBrowser();

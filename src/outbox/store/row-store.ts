@@ -145,7 +145,7 @@ export interface RowStore {
   readonly find: (id: string) => Promise<Row | undefined>;
   /** Rows in the order of their places, after one of them: all, or those with this key of an index. */
   readonly list: (
-    key: RowState | DeadReason | 'newer-version' | undefined,
+    key: RowState | DeadReason | 'other-version' | undefined,
     after: number,
     limit: number,
     index?: 'state' | 'deadReason' | 'waitsFor',

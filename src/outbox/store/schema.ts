@@ -84,7 +84,7 @@ export interface Row {
   readonly steps?: unknown;
   readonly deadReason?: DeadReason;
   /** It belongs to nobody, and holds its scope up, until a tab comes that understands it; an index. */
-  readonly waitsFor?: 'newer-version';
+  readonly waitsFor?: 'other-version';
   readonly doneAt?: number;
   readonly result?: unknown;
 }

@@ -96,7 +96,7 @@ export function applyChange(row: Row, change: Change, nowMs: number): Row | unde
   if (change.kind === 'too-new') {
     const { liveOwner: _, nextRetryAt: __, plannedAt: ___, ...rest } = row;
     const attempts = row.attempts - 1;
-    return { ...rest, state: 'pending', attempts, waitsFor: 'newer-version' };
+    return { ...rest, state: 'pending', attempts, waitsFor: 'other-version' };
   }
   const { error, attempts, isInDoubt, steps = row.steps } = change;
   const { isUnkeyed, notBefore: _, ...known } = row;
