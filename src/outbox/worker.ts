@@ -288,7 +288,7 @@ export function createWorker({
         const isMeant = origin === undefined || (originOfLane(name) ?? origin) === origin;
         if (!isMeant || nextAt <= wall.now() || nextAt === Infinity) continue;
         const { least, most } = wakeMs;
-        await store.wake(owned.fence, name, wall.now(), () =>
+        await store.wake(owned.fence, name, wall.now(), most, () =>
           Math.round(least + random() * (most - least)),
         );
         owned.isStale = true;

@@ -385,11 +385,29 @@ describe.each([
     await store.add(row('2', { ...times, notBefore: 200_000 }), tabA);
     await store.add(row('3', { ...times, nextRetryAt: 3000 }), tabA);
     await store.add(row('4', { ...times, lane: 'note' }), tabA);
-    await store.wake({ owner: 'a', token: 'of nobody' }, 'order', 1000, () => 0);
+    await store.wake({ owner: 'a', token: 'of nobody' }, 'order', 1000, 4000, () => 0);
     expect(await store.find('1')).toMatchObject(times);
-    await store.wake(tabA, 'order', 1000, () => 4000);
+    await store.wake(tabA, 'order', 1000, 4000, () => 4000);
     const rows = await store.list(undefined, 0, 9);
     expect(rows.map(({ nextRetryAt }) => nextRetryAt)).toEqual([5000, 200_000, 3000, 300_000]);
+  });
+
+  test('all that waits in a lane is drawn nearer, however much it is and whatever the server keeps back', async () => {
+    const store = await start();
+    for (let n = 0; n < 330; n += 1) {
+      const times = { nextRetryAt: 200_000 + 100 * n, plannedAt: 1000 };
+      const isKeptBack = n % 3 < 2;
+      await store.add(
+        row(`${n}`, { ...times, ...(isKeptBack && { notBefore: times.nextRetryAt }) }),
+        tabA,
+      );
+    }
+    await store.wake(tabA, 'order', 1000, 4000, () => 4000);
+    const rows = await store.list(undefined, 0, 1000);
+    expect(rows.filter(({ notBefore }) => notBefore !== undefined)).toHaveLength(220);
+    expect(
+      rows.filter(({ notBefore, nextRetryAt }) => notBefore === undefined && nextRetryAt !== 5000),
+    ).toEqual([]);
   });
 
   test('where the clock is set back, all that waits comes as soon as before', async () => {

@@ -129,14 +129,25 @@ export function createRowStore(backend: Backend, other: OtherStore = {}): RowSto
       });
       return (await read((tx) => dueInLanes(tx, owner, nowMs, limit))).lanes;
     },
-    wake: (fence, lane, nowMs, delayMs) =>
-      write('relaxed', async (tx) => {
-        if (!(await owns(tx, fence))) return;
-        for (const row of await tx.rows('lanes', after([fence.owner, lane], nowMs), pageSize)) {
+    async wake(fence, lane, nowMs, mostMs, delayMs) {
+      // What goes by then anyway stays as it is planned.
+      let from = nowMs + mostMs;
+      const wakePage = async (tx: Transaction): Promise<boolean> => {
+        if (!(await owns(tx, fence))) return false;
+        const page = await tx.rows('lanes', after([fence.owner, lane], from), pageSize);
+        let isAnyMoved = false;
+        for (const row of page) {
           const at = Math.max(row.notBefore ?? 0, nowMs + delayMs());
-          if (at < (row.nextRetryAt ?? 0)) await tx.put(plan(row, at, nowMs));
+          if (at >= (row.nextRetryAt ?? 0)) continue;
+          await tx.put(plan(row, at, nowMs));
+          isAnyMoved ||= at <= from;
         }
-      }),
+        // Those that were moved are no longer in the range.
+        if (!isAnyMoved) from = page.at(-1)?.nextRetryAt ?? Infinity;
+        return page.length === pageSize;
+      };
+      while (await write('relaxed', wakePage));
+    },
     setBack: (fence, nowMs, byMs) =>
       write('relaxed', async (tx) => {
         if (!(await owns(tx, fence))) return;

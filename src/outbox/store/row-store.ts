@@ -110,11 +110,15 @@ export interface RowStore {
    * to wait does so anew.
    */
   readonly due: (fence: Fence, nowMs: number, limit: number) => Promise<readonly DueInLane[]>;
-  /** What waits in a lane for no reason of the server goes after `delayMs` at the latest. */
+  /**
+   * What waits in a lane for longer than `mostMs`, and for no reason of the server, goes after `delayMs`,
+   * which is no longer than that.
+   */
   readonly wake: (
     fence: Fence,
     lane: string,
     nowMs: number,
+    mostMs: number,
     delayMs: () => number,
   ) => Promise<unknown>;
   /** The clock was set back by so long: what an owner waits for comes no later for it. */
