@@ -7,21 +7,38 @@ import { cpuSince, turn } from './timers.mjs';
  */
 export async function longestTaskOf(requests) {
   let isDown = true;
+  let longest = 0;
+  let start = process.cpuUsage();
+  // Each timer is a task of its own, as in a browser; Node runs several in one turn of its loop.
+  const endTask = () => {
+    longest = Math.max(longest, cpuSince(start));
+    start = process.cpuUsage();
+  };
+  const clock = {
+    now: () => Date.now(),
+    elapsedMs: () => performance.now(),
+    setTimeout: (callback, delayMs) =>
+      setTimeout(() => {
+        endTask();
+        callback();
+      }, delayMs),
+    clearTimeout: (timer) => clearTimeout(timer),
+    unref: (timer) => timer?.unref(),
+  };
   const steady = createSteadfetch({
+    clock,
     fetch: async () => (isDown ? new Response(null, { status: 503 }) : Response.json({})),
   });
   const get = (endpoint, path, policy) =>
     steady.fetch(`https://api.example/e${endpoint}/${path}`, { policy }).catch(() => {});
   for (let index = 0; index < 20; index++) await get(index % 4, 'a', { whenDown: 'fail' });
 
-  let longest = 0;
-  let start = process.cpuUsage();
   let isOver = false;
   const watch = () => {
-    longest = Math.max(longest, cpuSince(start));
-    start = process.cpuUsage();
+    endTask();
     if (!isOver) setImmediate(watch);
   };
+  longest = 0;
   watch();
   const all = [];
   for (let index = 0; index < requests; index++) {

@@ -16,11 +16,11 @@ import { createOrigins, type Origins } from '../origin/origins.ts';
 import type { Ask, Permit, Target } from '../origin/wait-queue.ts';
 import { isSafeMethod } from '../policy/operation.ts';
 import type { Failure, PauseReason } from '../policy/outcome.ts';
-import type { Enter, SentFacts, Settle } from './in-flight.ts';
+import type { Enter, SentFacts, RecordOutcome } from './in-flight.ts';
 import { pauseAt } from './pause.ts';
 
 /** What the way out stands on. */
-interface PassageContext {
+interface AdmissionsContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly operations: Operations;
@@ -36,26 +36,27 @@ interface Surroundings {
   readonly page?: PageLife | undefined;
 }
 
-/** The way out of an instance, past the gates of the origins. */
-export interface Passage extends Surroundings {
+/** The way out of an instance, past the admission of each origin. */
+export interface Admissions extends Surroundings {
   readonly enter: Enter;
   /**
    * Waits before an attempt begins, where its operation has gone before. What it is given there, its
-   * first request to that gate takes. Only where its gate is not open. @returns false when it was dropped.
+   * first request to that origin takes. Only where that is not open. @returns false when it was dropped.
    *
    * @throws NotSentError when its time is up.
    */
   readonly pauseBefore: (live: LiveOperation) => Promise<boolean>;
   /** An attempt is over: a turn that it has not taken goes back. */
-  readonly giveBack: (live: LiveOperation) => void;
+  readonly returnPermit: (live: LiveOperation) => void;
   readonly origins: Origins;
 }
 
-export function createPassage(
-  context: PassageContext,
+/** Makes the way out of an instance. */
+export function createAdmissions(
+  context: AdmissionsContext,
   options: OriginOptions,
   surroundings: Surroundings,
-): Passage {
+): Admissions {
   const { clock, random } = context;
   const { connectivity, network, rateLimit } = surroundings;
   const origins = createOrigins(clock, random, options, network);
@@ -80,7 +81,7 @@ export function createPassage(
     };
   };
   // Apart, so that the way of a request that goes at once makes one function and no more.
-  const settleAt = (gate: Admission, permit: Permit, facts: SentFacts): Settle => {
+  const openRequest = (admission: Admission, permit: Permit, facts: SentFacts): RecordOutcome => {
     const { live, name, url, limitScope, api } = facts;
     const sentAt = clock.now();
     const effect = live.effects.begin(facts, name, isRepeatable(facts));
@@ -99,11 +100,11 @@ export function createPassage(
       if (response && retryAfterMs !== undefined && [429, 503, 529].includes(response.status)) {
         const { maxRetryAfterMs } = context.operations.policyOf(live, facts);
         // Longer than that, it is for the call that was told alone, which stops.
-        if (retryAfterMs <= maxRetryAfterMs) gate.pause(limitScope, retryAfterMs);
+        if (retryAfterMs <= maxRetryAfterMs) admission.pause(limitScope, retryAfterMs);
       } else if (response) {
         const fields = api?.rateLimit ?? rateLimit;
         const limit = fields && codeOf<RateLimitCode>(fields).read(response.headers, now);
-        if (limit) gate.allow(limitScope, limit);
+        if (limit) admission.allow(limitScope, limit);
       }
       const { kind } = outcome;
       // A body at its headers: somebody else has answered, as a captive portal does.
@@ -113,47 +114,47 @@ export function createPassage(
         permit.settle(outcome, error);
         return;
       }
-      let isJudged = false;
+      let isKnown = false;
       connectivity.recordNoAnswer(sentAt, url, (isItsDoing) => {
-        isJudged = true;
+        isKnown = true;
         permit.settle(isItsDoing ? outcome : undefined, error);
       });
       // Only the verdict waits for the check of the network.
-      if (!isJudged) permit.free();
+      if (!isKnown) permit.free();
     };
   };
   const wait = async (
-    gate: Admission,
+    admission: Admission,
     facts: SentFacts,
     signal: AbortSignal | undefined,
-  ): Promise<Settle | undefined> => {
+  ): Promise<RecordOutcome | undefined> => {
     const { live } = facts;
-    const release = await pauseAt(gate, askOf(live, facts), live, signal, context);
-    if (release === 'expired') throw refuse(live, facts, gate);
-    return release === 'dropped' ? undefined : settleAt(gate, release, facts);
+    const release = await pauseAt(admission, askOf(live, facts), live, signal, context);
+    if (release === 'expired') throw refuse(live, facts, admission);
+    return release === 'dropped' ? undefined : openRequest(admission, release, facts);
   };
 
   const enter: Enter = (facts, signal) => {
     const { live, url, api } = facts;
-    const { pass } = live;
+    const { earlyPermit } = live;
     // What has failed, and was told so, sends nothing more: not before its next attempt, or ever.
     if (live.intent && (live.decision?.kind === 'stop' || live.phase === 'waiting'))
       return undefined;
-    const gate = origins.admissionOf(
+    const admission = origins.admissionOf(
       url,
       api?.partition,
       api?.concurrency && { concurrency: api.concurrency },
     );
-    live.gate = gate;
+    live.admission = admission;
     live.sent = facts;
-    if (pass?.gate === gate) {
-      live.pass = undefined;
-      return settleAt(gate, pass.permit, facts);
+    if (earlyPermit?.admission === admission) {
+      live.earlyPermit = undefined;
+      return openRequest(admission, earlyPermit.permit, facts);
     }
-    const permit = gate.enter(targetOf(live, facts));
-    if (!permit) return wait(gate, facts, signal);
+    const permit = admission.enter(targetOf(live, facts));
+    if (!permit) return wait(admission, facts, signal);
     if (live.isUrged) live.isUrged = false;
-    return settleAt(gate, permit, facts);
+    return openRequest(admission, permit, facts);
   };
 
   return {
@@ -161,17 +162,17 @@ export function createPassage(
     enter,
     origins,
     async pauseBefore(live) {
-      const { gate, sent } = live;
-      if (!gate || !sent) return true;
-      const release = await pauseAt(gate, askOf(live, sent), live, undefined, context);
-      if (release === 'expired') throw refuse(live, sent, gate);
-      if (release !== 'dropped') live.pass = { gate, permit: release };
+      const { admission, sent } = live;
+      if (!admission || !sent) return true;
+      const release = await pauseAt(admission, askOf(live, sent), live, undefined, context);
+      if (release === 'expired') throw refuse(live, sent, admission);
+      if (release !== 'dropped') live.earlyPermit = { admission, permit: release };
       return release !== 'dropped';
     },
-    giveBack(live) {
-      const { pass } = live;
-      live.pass = undefined;
-      pass?.permit.settle();
+    returnPermit(live) {
+      const { earlyPermit } = live;
+      live.earlyPermit = undefined;
+      earlyPermit?.permit.settle();
     },
   };
 }
@@ -189,20 +190,20 @@ const said: Readonly<Record<PauseReason, string>> = {
   queued: 'no place was free',
 };
 
-/** The error of an attempt that its gate did not let go in time. */
+/** The error of an attempt that its origin did not let go in time. */
 function refuse(
   live: LiveOperation,
   facts: RequestFacts & SentRequest,
-  gate: Admission,
+  admission: Admission,
 ): NotSentError {
   // What an earlier attempt may have done, this one does not undo.
   const processed = live.effects.wasSent() ? 'unknown' : 'no';
-  const { reason, retryAt } = gate.whyPaused(facts);
+  const { reason, retryAt } = admission.whyPaused(facts);
   const outcome: Failure = { kind: 'paused-too-long', reason, retryAt, processed };
   const error = new NotSentError(`${shown(`${live.sent?.name}`)}: not sent, ${said[reason]}.`, {
     operation: view(live, facts),
     outcome,
-    cause: live.lastError ?? gate.lastFailure(),
+    cause: live.lastError ?? admission.lastFailure(),
   });
   reportFailure(error, { ...facts, live, failure: outcome });
   return error;

@@ -17,6 +17,7 @@ export interface BoundFetch {
   readonly isReading: () => boolean;
 }
 
+/** Makes a fetch whose requests are part of an operation, and end with `signal`. */
 export function bindFetch(
   fetch: SteadyFetch,
   live: LiveOperation,

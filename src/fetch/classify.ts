@@ -5,6 +5,7 @@ import type { Call } from './in-flight.ts';
 /** A good answer that is not what was asked for. */
 type UnexpectedFailure = Extract<Failure, { readonly kind: 'body' }>;
 
+/** The outcome of a good answer. */
 export const succeeded = (status: number): Outcome => ({ kind: 'ok', status, processed: 'yes' });
 
 /** What the headers of an answer say; undefined when it is good news. */
@@ -33,19 +34,19 @@ export function classify(
 }
 
 /** The same, as its API means it, and after what the operation has done before. */
-export async function judge(
+export async function interpret(
   { facts, keyed, signal }: Call,
   response: Response,
   failure: HttpFailure | UnexpectedFailure,
 ): Promise<HttpFailure | UnexpectedFailure | undefined> {
   // It is not its API that speaks.
   if (failure.kind === 'body') return failure;
-  const judged = keyed ? await keyed.judge(response, failure, facts, signal) : failure;
+  const interpreted = keyed ? await keyed.interpret(response, failure, facts, signal) : failure;
   // What one request was refused, another of the mutation may have done.
   const { live, effect } = facts;
-  return judged?.processed === 'no' && live.intent && live.effects.isUnknown(effect)
-    ? { ...judged, processed: 'unknown' }
-    : judged;
+  return interpreted?.processed === 'no' && live.intent && live.effects.isUnknown(effect)
+    ? { ...interpreted, processed: 'unknown' }
+    : interpreted;
 }
 
 /** What a server that says nothing better sends JSON as; only the body itself can tell. */

@@ -74,7 +74,8 @@ export function failed(call: Call, cause: unknown, response?: Response, answer?:
     });
   }
   // That may be the caller's doing, and then says nothing of the server or the network.
-  if (isDemanding(readParts(call.input, call.init), call.init)) call.settle(failures.aborted);
+  if (isDemanding(readParts(call.input, call.init), call.init))
+    call.recordOutcome(failures.aborted);
   if (process.env.NODE_ENV !== 'production') hintAtCors(context.operations, facts.url);
   return fail(call, NetworkError, 'no answer', failures.network, { cause });
 }

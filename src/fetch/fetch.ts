@@ -4,7 +4,7 @@ import { warnOfLoop } from '../operation/warn-of-loop.ts';
 import { definePolicy } from '../policy/options.ts';
 import { failures } from '../policy/outcome.ts';
 import { checkExpect, targetOf } from './api.ts';
-import { classify, judge } from './classify.ts';
+import { classify, interpret } from './classify.ts';
 import { dropped, failed, note, sendAgain } from './failure.ts';
 import {
   endCall,
@@ -12,7 +12,7 @@ import {
   type KeyCode,
   type KeyedRequest,
   type SentFacts,
-  type Settle,
+  type RecordOutcome,
   startCall,
   type SubmissionCode,
   tell,
@@ -43,7 +43,7 @@ import { noteUnkeyed } from './unkeyed.ts';
  * One answer outside 2xx is good news: the retry of a DELETE that may have been done finds nothing
  * (404, 410). It resolves. So does what `alreadyDone` of its API's profile takes for done.
  *
- * @throws HttpError, NetworkError, TimeoutError; NotSentError when its gate or the age of its
+ * @throws HttpError, NetworkError, TimeoutError; NotSentError when its origin or the age of its
  * idempotency key keeps it back; the caller's abort reason; the TypeError of fetch for a request
  * that cannot be sent, or that the page's CSP forbids, and one for an option that is not as it must
  * be.
@@ -83,6 +83,7 @@ interface Fetches {
   readonly rawFetch: RawFetch;
 }
 
+/** Makes `steady.fetch` and `steady.rawFetch` of an instance. */
 export function createFetch(context: FetchContext): Fetches {
   const { operations } = context;
 
@@ -120,15 +121,15 @@ export function createFetch(context: FetchContext): Fetches {
     if (signal?.aborted) throw abortedBy(live, signal);
     if (process.env.NODE_ENV !== 'production') warnOfLoop(operations, live, facts.name);
     const entered = isLocal(parts, init) ? atNoGate : context.enter(facts, signal);
-    const settle = typeof entered === 'function' ? entered : await entered;
+    const recordOutcome = typeof entered === 'function' ? entered : await entered;
     // Dropped while it was paused.
-    if (!settle) throw signal?.aborted ? abortedBy(live, signal) : dropped(facts);
+    if (!recordOutcome) throw signal?.aborted ? abortedBy(live, signal) : dropped(facts);
     try {
       // In between, whoever was told of its turn may have aborted it.
       if (signal?.aborted) throw abortedBy(live, signal);
       const expired = keyed?.start(facts);
       if (expired) {
-        settle(expired.outcome);
+        recordOutcome(expired.outcome);
         throw expired;
       }
       // It goes once its intent is safe where it is kept.
@@ -143,7 +144,7 @@ export function createFetch(context: FetchContext): Fetches {
           caller: signal,
           keyed,
           number: context.nextRequest(),
-          settle,
+          recordOutcome,
           endRequest,
         },
         sent,
@@ -163,12 +164,12 @@ export function createFetch(context: FetchContext): Fetches {
         throw note(call, new TypeError(what), failures.error);
       }
       const failure = classify(call, response);
-      const judged = failure && (await judge(call, response, failure));
-      if (judged && signal?.aborted) throw failed(call, undefined);
-      return accept(call, response, judged);
+      const interpreted = failure && (await interpret(call, response, failure));
+      if (interpreted && signal?.aborted) throw failed(call, undefined);
+      return accept(call, response, interpreted);
     } catch (error) {
       // Whatever was thrown, its place is free; where its end was told already, this says nothing.
-      settle(failures.aborted);
+      recordOutcome(failures.aborted);
       throw error;
     }
   };
@@ -198,7 +199,7 @@ export function createFetch(context: FetchContext): Fetches {
 }
 
 /** Nobody needs to know how a request ended that no server was asked by. */
-const atNoGate: Settle = () => {};
+const atNoGate: RecordOutcome = () => {};
 
 /** What is known of a request before it goes anywhere. */
 function gather(

@@ -18,7 +18,7 @@ import type { ApiProfile, Expected, FindApi, IdempotencyProfile } from './api.ts
 import type { Passed, RequestParts } from './request.ts';
 
 /** Tells the origin how an attempt ended, at its headers; only the first word counts. */
-export type Settle = (outcome: Outcome, error?: unknown, response?: Response) => void;
+export type RecordOutcome = (outcome: Outcome, error?: unknown, response?: Response) => void;
 
 /**
  * The way out: at once when all is well, and otherwise when the origin lets it go; undefined when
@@ -29,7 +29,7 @@ export type Settle = (outcome: Outcome, error?: unknown, response?: Response) =>
 export type Enter = (
   facts: SentFacts,
   signal: AbortSignal | undefined,
-) => Settle | undefined | Promise<Settle | undefined>;
+) => RecordOutcome | undefined | Promise<RecordOutcome | undefined>;
 
 /** What is known of a request of ours. */
 export interface SentFacts extends RequestFacts {
@@ -76,7 +76,7 @@ export interface FetchContext extends Environment, TimeLimitContext {
   readonly operations: Operations;
   /** Undefined where nobody watches the page. */
   readonly outlive?: Outlive | undefined;
-  /** The way out, past the gate of the origin. */
+  /** The way out, past the admission of the origin. */
   readonly enter: Enter;
   /** The operation that the signal or the stack belongs to; else one for this request alone. */
   readonly operationFor: (signal: AbortSignal | undefined, request: string) => LiveOperation;
@@ -114,7 +114,7 @@ export interface Call extends EventListenerObject {
   /** Tells the attempt that it is part of that it has ended. */
   endRequest: (() => void) | undefined;
   /** Tells its origin how it ended: another once it was sent again. */
-  settle: Settle;
+  recordOutcome: RecordOutcome;
 }
 
 /** Shared, and told by `this` whose they are: a closure for each call is what this file avoids. */
@@ -172,12 +172,12 @@ export function transmit(call: Call): Promise<Response> {
 export function startCall(
   given: Pick<
     Call,
-    'context' | 'facts' | 'input' | 'caller' | 'keyed' | 'number' | 'settle' | 'endRequest'
+    'context' | 'facts' | 'input' | 'caller' | 'keyed' | 'number' | 'recordOutcome' | 'endRequest'
   >,
   init: RequestInit,
   timeout: Timeout,
 ): Call {
-  const { context, facts, input, caller, keyed, number, settle, endRequest } = given;
+  const { context, facts, input, caller, keyed, number, recordOutcome, endRequest } = given;
   const { expire, handleEvent } = methods;
   const controller = new AbortController();
   const { signal } = controller;
@@ -190,7 +190,7 @@ export function startCall(
     caller,
     keyed,
     number,
-    settle,
+    recordOutcome,
     endRequest,
     expire,
     handleEvent,
@@ -221,7 +221,7 @@ export function tell(call: Call, outcome?: Outcome, error?: unknown, response?: 
   const { context, facts, number: request } = call;
   const { live, method, url } = facts;
   const { operations } = context;
-  if (outcome) call.settle(outcome, error, response);
+  if (outcome) call.recordOutcome(outcome, error, response);
   if (!operations.isHeard()) return;
   const event = { request, method, url };
   operations.emit(
@@ -280,7 +280,7 @@ export interface KeyedRequest {
   /** Whether this answer says that the first request with the key is still running. */
   readonly isInProgress: (response: Response) => boolean;
   /** What the API says of this failure, in its own way; undefined when it is none. */
-  readonly judge: (
+  readonly interpret: (
     response: Response,
     failure: HttpFailure,
     facts: SentFacts,

@@ -32,6 +32,7 @@ export interface JsonInit extends SteadyInit {
  */
 export type SteadyJson = <T = unknown>(input: RequestInfo | URL, init?: JsonInit) => Promise<T>;
 
+/** Makes a `steady.json` of a `steady.fetch`. */
 export function createJson(fetch: SteadyFetch): SteadyJson {
   return async <T>(input: RequestInfo | URL, init?: JsonInit): Promise<T> => {
     const sent: JsonSteadyInit = {

@@ -21,13 +21,13 @@ export async function outlivePage(call: Call, isWhole: boolean): Promise<Respons
   const cutOffAt = clock.now();
   setLimit(call, limit);
   // It shows nothing, and leaves its place to others.
-  call.settle(failures.aborted);
+  call.recordOutcome(failures.aborted);
   await untilStopped(call, fate);
   countPaused(live, cutOffAt, clock.now());
   if (signal.aborted || !isWhole || !isRepeatable(facts) || isSpent(input, init)) return undefined;
   const turn = await context.enter(facts, caller);
   if (!turn) throw abortedBy(live, signal);
-  call.settle = turn;
+  call.recordOutcome = turn;
   setLimit(call, limit, limitMs);
   return transmit(call);
 }
@@ -40,10 +40,10 @@ export async function askAgain(
 ): Promise<Response | undefined> {
   try {
     const next = await outlivePage(call, isWhole);
-    if (next) call.settle(classify(call, next) ?? succeeded(status), undefined, next);
+    if (next) call.recordOutcome(classify(call, next) ?? succeeded(status), undefined, next);
     return next?.status === status ? next : undefined;
   } catch (error) {
-    call.settle(call.signal.aborted ? failures.aborted : failures.network, error);
+    call.recordOutcome(call.signal.aborted ? failures.aborted : failures.network, error);
     return undefined;
   }
 }

@@ -13,9 +13,9 @@ interface PauseContext {
   readonly operations: Operations;
 }
 
-/** Waits for an attempt's turn at the gate of its origin, and shows the wait on its operation. */
+/** Waits for an attempt's turn for the admission of its origin, and shows the wait on its operation. */
 export function pauseAt(
-  gate: Admission,
+  admission: Admission,
   ask: Omit<Ask, 'onPause'>,
   live: LiveOperation,
   signal: AbortSignal | undefined,
@@ -29,12 +29,12 @@ export function pauseAt(
       if (at.waiter) act(at.waiter);
     };
     const drop = (): void => {
-      if (at.waiter) gate.leave(at.waiter);
+      if (at.waiter) admission.leave(at.waiter);
       end('dropped');
     };
     const renew = (): void => {
       live.askedAt = clock.now();
-      if (at.waiter) gate.renew(at.waiter);
+      if (at.waiter) admission.renew(at.waiter);
     };
     let paused: PausedAttempt | undefined;
     const end = (release: Release): void => {
@@ -62,7 +62,7 @@ export function pauseAt(
       if (isOver) return;
       if (paused) paused.pause = pause;
       else {
-        paused = { pause, go: withWaiter(gate.force), drop, renew };
+        paused = { pause, go: withWaiter(admission.force), drop, renew };
         if (live.pauses.length === 0) live.pausedSince = clock.now();
         live.pauses = [...live.pauses, paused];
         live.phase = 'paused';
@@ -77,13 +77,15 @@ export function pauseAt(
     operations.waits.add(drop);
     // Where it would wait in vain there is no place for it; what a user wants now does not wait.
     const maxPauseMs = live.isUrged ? Infinity : ask.maxPauseMs;
-    at.waiter = gate.wait({ ...ask, maxPauseMs, onPause }, (permit) => end(permit ?? 'expired'));
+    at.waiter = admission.wait({ ...ask, maxPauseMs, onPause }, (permit) =>
+      end(permit ?? 'expired'),
+    );
     if (!at.waiter) end('expired');
     // Dropped when it was told that it waits.
-    else if (isOver) gate.leave(at.waiter);
+    else if (isOver) admission.leave(at.waiter);
     else if (live.isUrged) {
       live.isUrged = false;
-      gate.force(at.waiter);
+      admission.force(at.waiter);
     }
   });
 }

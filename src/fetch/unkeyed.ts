@@ -77,6 +77,7 @@ function warnOfSilence(operations: Operations, { method, url }: SentFacts): void
   );
 }
 
+/** The code that an operation with an intent brings. */
 export const submissionCode: SubmissionCode = {
   noteUnkeyed,
   whenKept(context, facts, signal) {

@@ -41,6 +41,7 @@ interface Pressed<TVariables> {
   readonly payload: unknown;
 }
 
+/** Makes what a press of Submit of a form calls. */
 export function createFormPresses<TData, TError, TVariables, TOnMutateResult>(
   context: FormContext<TData, TError, TVariables, TOnMutateResult>,
 ): FormPresses<TData, TError, TVariables> {

@@ -58,6 +58,7 @@ export interface FormSend<TData, TError, TVariables> {
   readonly sent: () => Sent<TVariables, TError> | undefined;
 }
 
+/** Makes the way out of a form. */
 export function createFormSend<TData, TError, TVariables, TOnMutateResult>({
   submissions,
   observer,

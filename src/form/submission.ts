@@ -42,6 +42,7 @@ export interface Submissions {
   readonly undo: (key: string) => void;
 }
 
+/** What this tab keeps of the form with this name. */
 export function createSubmissions(storage: TabStorage, form: string): Submissions {
   const name = `steadfetch.form.${form}`;
   const read = (): FormSubmission | undefined => parse(storage.read(name));

@@ -12,7 +12,7 @@ import { view } from '../operation/operations.ts';
 import type { Failure } from '../policy/outcome.ts';
 
 /** Reads the answers to a keyed request as its API means them. */
-export function judgeAnswers(
+export function interpretResponses(
   profile: IdempotencyProfile,
   step: Step,
   live: LiveOperation,
@@ -46,7 +46,7 @@ export function judgeAnswers(
       return undefined;
     },
     isInProgress: (response) => response.status === 409 && (ask('inProgress', response) ?? true),
-    async judge(response, failure, facts, signal) {
+    async interpret(response, failure, facts, signal) {
       if (alreadyDone) {
         const copy = response.clone();
         // It may throw on a body that is not what it reads, and may never say: then what has come counts.

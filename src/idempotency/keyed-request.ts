@@ -12,10 +12,11 @@ import type { Operations } from '../operation/operations.ts';
 import { prepare } from '../operation/time-limit.ts';
 import { failures } from '../policy/outcome.ts';
 import { boundaryOf, insertBodyKey, isSameBody, readBodyKey } from './body.ts';
-import { judgeAnswers } from './interpret-response.ts';
+import { interpretResponses } from './interpret-response.ts';
 import { serializeKey } from './key.ts';
 import { takeStep } from './steps.ts';
 
+/** The code of keys, which a profile brings. */
 export const keyCode: KeyCode = {
   by: 'defineIdempotency',
   read({ header, body }, { request }, init) {
@@ -45,7 +46,7 @@ async function addKey(
     return {
       init: withKey(profile, passed, step, own),
       step,
-      ...judgeAnswers(profile, step, live, clock),
+      ...interpretResponses(profile, step, live, clock),
     };
   } catch (error) {
     reportFailure(error, { ...facts, failure: failures.invalid });

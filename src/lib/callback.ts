@@ -28,6 +28,7 @@ export function callApp<T>(
   return undefined;
 }
 
+/** Whether a value is true or false. */
 export const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
 
 /**

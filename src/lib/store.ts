@@ -13,6 +13,7 @@ export interface Store<S> extends Readable<S> {
   readonly set: (state: S) => void;
 }
 
+/** Makes a state that tells its listeners of every change. */
 export function createStore<S>(initial: S): Store<S> {
   const listeners = new Set<() => void>();
   let state = initial;

@@ -81,6 +81,7 @@ export type EventDetail = SteadfetchEvent extends infer E
 /** Is told of every event, synchronously. What it throws is reported (`reportError`) and disturbs nothing. */
 export type Listener = (event: SteadfetchEvent) => void;
 
+/** Tells the listeners of an instance what happens. */
 export interface Emitter {
   /** @returns A function that ends the subscription. */
   readonly subscribe: (listener: Listener) => () => void;
@@ -89,6 +90,7 @@ export interface Emitter {
   readonly emit: (event: SteadfetchEvent) => void;
 }
 
+/** Makes what tells the listeners of an instance. */
 export function createEmitter(): Emitter {
   const listeners = new Set<Listener>();
   return {

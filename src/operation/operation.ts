@@ -7,7 +7,7 @@ import type { Failure } from '../policy/outcome.ts';
 import type { Effect, Effects } from './effects.ts';
 import type { Intent, Step, Steps } from './intent.ts';
 
-/** An attempt that waits at a gate, before it is sent. */
+/** An attempt that waits for admission, before it is sent. */
 export interface PausedAttempt {
   /** Why, and until when: told anew in place, for an origin that is down tells all who wait. */
   pause: Pause;
@@ -20,12 +20,12 @@ export interface PausedAttempt {
 }
 
 /** A permit that was given before an attempt began, for its first request that goes there. */
-interface Pass {
-  readonly gate: Admission;
+interface EarlyPermit {
+  readonly admission: Admission;
   readonly permit: Permit;
 }
 
-/** What is known of a request that was sent: enough to wait at a gate for the next one. */
+/** What is known of a request that was sent: enough to wait for admission of the next one. */
 export interface SentRequest {
   readonly name: string;
   /** The endpoint that it went to, and what a Retry-After of its answer speaks for. */
@@ -105,7 +105,7 @@ export interface LiveOperation {
   pausedMs: number;
   /** Until when that is counted. */
   pausedTo: number | undefined;
-  /** Its requests that wait at the gate of an origin, and since when. */
+  /** Its requests that wait for the admission of an origin, and since when. */
   pauses: readonly PausedAttempt[];
   pausedSince?: number;
   /** Is told when it is paused or let go and, in a loop of ours, when it waits or goes on. */
@@ -115,10 +115,10 @@ export interface LiveOperation {
   /** Ends its wait, in a loop of ours. */
   skip?: () => void;
   /** Where its latest request went: its next attempt waits there before it begins. */
-  gate: Admission | undefined;
+  admission: Admission | undefined;
   sent: SentRequest | undefined;
   /** A permit that was given before the attempt began. */
-  pass: Pass | undefined;
+  earlyPermit: EarlyPermit | undefined;
   /** It need not leave the device: React Query's `networkMode` says so. */
   mayBeOffline: boolean | undefined;
   /** Its answers may come from a service worker, and prove nothing of the network. */
@@ -183,7 +183,7 @@ export type OperationInit = Partial<
     | 'isSingle'
     | 'attempt'
     | 'request'
-    | 'gate'
+    | 'admission'
     | 'sent'
     | 'isUrged'
     | 'endsWithQuery'

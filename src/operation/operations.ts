@@ -1,19 +1,17 @@
 import type { Clock, Random } from '../lib/clock.ts';
 import { reporterOf } from '../lib/callback.ts';
-import { decide, type Decision, processedAtEnd } from '../policy/decide.ts';
-import { isIdempotentMethod, isSafeMethod, type Operation } from '../policy/operation.ts';
+import { decide, type Decision } from '../policy/decide.ts';
+import { isIdempotentMethod, type Operation } from '../policy/operation.ts';
 import { layer, type Policy } from '../policy/options.ts';
 import { type Failure, failures } from '../policy/outcome.ts';
 import { Effects } from './effects.ts';
-import { reportFailure, reportOf } from './error-info.ts';
+import { enterDecision, reportWithin } from './enter-decision.ts';
 import type { FailureReport, RequestFacts } from './operation.ts';
-import { isSteadfetchError } from './errors.ts';
 import type { Emitter, EventDetail, OperationResult } from './events.ts';
 import {
   countPaused,
   type Execution,
   type LiveOperation,
-  mayHaveTakenEffect,
   type OperationInit,
 } from './operation.ts';
 import { warnOfInnerRetries } from './warn-of-loop.ts';
@@ -26,6 +24,7 @@ export interface Environment {
   readonly emitter: Emitter;
 }
 
+/** The operations of an instance: what begins, decides on and ends them. */
 export interface Operations {
   readonly begin: (
     kind: Operation['kind'],
@@ -72,6 +71,7 @@ const no = (): boolean => false;
 /** Timers are so late at most while nobody sleeps: those of a hidden tab. */
 const latestMs = 1000;
 
+/** Makes what begins, decides on and ends the operations of an instance. */
 export function createOperations(environment: Environment): Operations {
   const { clock, random, policy, emitter } = environment;
   let lastId = 0;
@@ -107,7 +107,7 @@ export function createOperations(environment: Environment): Operations {
     return layered;
   };
 
-  const judge = (
+  const decideOn = (
     live: LiveOperation,
     report: FailureReport,
     failure: Failure,
@@ -115,25 +115,25 @@ export function createOperations(environment: Environment): Operations {
   ): Decision => {
     const layered = policyOf(live, report);
     // A request that cannot be linked to its query is an operation of its own.
-    const own = live.gate ? live : report.live;
-    const { gate, sent } = own ?? {};
+    const own = live.admission ? live : report.live;
+    const { admission, sent } = own ?? {};
     const endpoint = sent?.endpoint ?? '';
     // A probe was sent for all who wait: it is no retry of this operation's. But what is slow where
     // the rest of its origin answers will be slow again.
-    const isSlowByNature = failure.kind === 'timeout' && !!gate?.isItsOwnFault(endpoint);
+    const isSlowByNature = failure.kind === 'timeout' && !!admission?.isItsOwnFault(endpoint);
     const trialAt = own?.trialAt;
     if (trialAt !== undefined && !isSlowByNature) live.trials++;
     if (own) own.trialAt = undefined;
     // Others were answered while this probe hung: it is late enough for its user.
-    const isOver = trialAt !== undefined && !!gate && trialAt <= gate.recoveredAt();
+    const isOver = trialAt !== undefined && !!admission && trialAt <= admission.recoveredAt();
     // What this request itself may have done is an input already.
     if (report.effect) report.effect.isRepeatable = true;
     return decide(failure, view(live, report), layered, {
       nowMs,
       random,
       isUnrepeatable: !!live.intent && live.effects.isUnrepeatable(),
-      isDown: isOver || !!gate?.isDown(endpoint),
-      limitedMs: gate && sent ? Math.ceil(gate.limitedUntil(sent.limitScope) - nowMs) : 0,
+      isDown: isOver || !!admission?.isDown(endpoint),
+      limitedMs: admission && sent ? Math.ceil(admission.limitedUntil(sent.limitScope) - nowMs) : 0,
       onMistake,
     });
   };
@@ -192,9 +192,9 @@ export function createOperations(environment: Environment): Operations {
       pausedMs: 0,
       pauses: none,
       effects: new Effects(init?.intent),
-      gate: undefined,
+      admission: undefined,
       sent: undefined,
-      pass: undefined,
+      earlyPermit: undefined,
       decision: undefined,
       lastError: undefined,
       raw: undefined,
@@ -240,7 +240,7 @@ export function createOperations(environment: Environment): Operations {
       const report = reportWithin(live, error, nowMs);
       const isAbort = live.abort && live.abort.reason === error;
       const failure = isAbort ? failures.aborted : report.failure;
-      const decision = judge(live, report, failure, nowMs);
+      const decision = decideOn(live, report, failure, nowMs);
       enterDecision(live, error, report, decision);
       emit(live, { type: 'decision', failure, decision, error });
       if (decision.kind === 'retry') {
@@ -270,13 +270,6 @@ export function createOperations(environment: Environment): Operations {
   return operations;
 }
 
-/** What is known of an error that an attempt has ended in: by itself, or by the request that it was made of. */
-function reportWithin(live: LiveOperation, error: unknown, nowMs: number): FailureReport {
-  const own = reportOf(error, nowMs);
-  const { raw } = live;
-  return own.failure.kind === 'error' && raw?.attempt === live.attempt ? { ...raw.report } : own;
-}
-
 /** The operation as the policy, `shouldRetry` and errors see it: a value that no longer changes. */
 export function view(live: LiveOperation, facts: RequestFacts): Operation {
   const { ref, attempt, trials, retriedFor, previousBackoffMs, pausedMs } = live;
@@ -298,38 +291,4 @@ export function view(live: LiveOperation, facts: RequestFacts): Operation {
     previousBackoffMs,
     pausedMs,
   };
-}
-
-/** Enters what was decided about a failure. */
-function enterDecision(
-  live: LiveOperation,
-  error: unknown,
-  report: FailureReport,
-  decision: Decision,
-): void {
-  live.decision = decision;
-  live.lastError = error;
-  // Of what another client has sent, all that is known is its error. Our own is counted already.
-  const { method, idempotent } = report;
-  const isRead = method === undefined || isSafeMethod(method) || idempotent;
-  const isOwn = report.live === live && !isRead;
-  if (!isOwn && mayHaveTakenEffect(report, live)) live.effects.beginForeign();
-  const failure = decision.kind === 'stop' ? endOf(live, error, report.failure) : report.failure;
-  report.failure = failure;
-  report.live = live;
-  report.decision = decision;
-  reportFailure(error, report);
-}
-
-/** The error that an operation ends in speaks for all of its requests. */
-function endOf(live: LiveOperation, error: unknown, failure: Failure): Failure {
-  const processed = processedAtEnd(failure, live.ref, live.effects.isUnknown());
-  if (processed === failure.processed) return failure;
-  const outcome = { ...failure, processed } as const;
-  try {
-    if (isSteadfetchError(error)) Object.assign(error, { outcome });
-  } catch {
-    // Frozen, or a proxy of somebody else's: it says what it says.
-  }
-  return outcome;
 }

@@ -44,6 +44,7 @@ export const headersLimit = (timeout: Timeout): number =>
 /** What helps against a time limit that is too short. */
 export const ifSlow = '; give it a longer `timeout` if it is slow by nature';
 
+/** A time limit that is not set yet. */
 export const noLimit = (): TimeLimit => ({ timer: undefined, dueAt: Infinity });
 
 /**

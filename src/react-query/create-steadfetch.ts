@@ -8,7 +8,7 @@ import { createEmitter } from '../operation/events.ts';
 import { createJson } from '../fetch/json.ts';
 import type { LiveOperation, Signals } from '../operation/operation.ts';
 import { createOperations } from '../operation/operations.ts';
-import { createPassage } from '../fetch/admit.ts';
+import { createAdmissions } from '../fetch/admit.ts';
 import { createHeart } from '../lib/heart.ts';
 import { checkOrigin } from '../origin/options.ts';
 import { createSteadyClock } from '../lib/steady-clock.ts';
@@ -129,9 +129,9 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     random,
     heart,
     transport,
-    knownOrigins: () => passage.origins.known(),
+    knownOrigins: () => admissions.origins.known(),
   });
-  const passage = createPassage({ clock, random, operations }, origin, {
+  const admissions = createAdmissions({ clock, random, operations }, origin, {
     connectivity: watched?.connectivity ?? trusting,
     network: watched?.connectivity.network ?? browser,
     page: watched?.page,
@@ -139,7 +139,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   });
   const lifecycle = createLifecycle(byQuery, operations);
   const wake = createWake(clock, heart, lifecycle.clients, byQuery.get, () =>
-    passage.origins.reconsider(),
+    admissions.origins.reconsider(),
   );
   const endWaits = (): void => {
     for (const end of operations.waits) end();
@@ -147,7 +147,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   let lastRequest = 0;
   const context = {
     ...environment,
-    ...passage,
+    ...admissions,
     wall,
     operations,
     signals,
@@ -177,7 +177,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     own: undefined,
     forget() {
       endWaits();
-      passage.origins.forget();
+      admissions.origins.forget();
       ledger.forget();
       watched?.connectivity.forget();
     },
@@ -218,7 +218,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
       endWaits();
       watched?.dispose();
       browser.dispose();
-      passage.origins.dispose();
+      admissions.origins.dispose();
       wake.dispose();
       lifecycle.dispose();
     },

@@ -47,6 +47,7 @@ const maxValues = 50;
 const maxMutations = 200;
 const mutationMs = 600_000;
 
+/** Makes what finds the operation of a failure by its error. */
 export function createFailureLedger(clock: Clock, operations: Operations): FailureLedger {
   const byValue = new Map<unknown, Failed>();
   let mutations: LiveOperation[] = [];

@@ -11,7 +11,7 @@ import {
 import { reportOf } from '../../operation/error-info.ts';
 import { abortedBy, type LiveOperation, type Signals } from '../../operation/operation.ts';
 import type { Operations } from '../../operation/operations.ts';
-import type { Passage } from '../../fetch/admit.ts';
+import type { Admissions } from '../../fetch/admit.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { Clock, Random } from '../../lib/clock.ts';
 import type { FailureLedger } from './failure-ledger.ts';
@@ -32,9 +32,9 @@ export interface PersisterContext {
   readonly ledger: FailureLedger;
   /** The newest operation of each query. */
   readonly byQuery: Slot<Query, LiveOperation>;
-  readonly pauseBefore: Passage['pauseBefore'];
-  readonly giveBack: Passage['giveBack'];
-  readonly connectivity: Passage['connectivity'];
+  readonly pauseBefore: Admissions['pauseBefore'];
+  readonly returnPermit: Admissions['returnPermit'];
+  readonly connectivity: Admissions['connectivity'];
   readonly lifecycle: Lifecycle;
 }
 
@@ -87,11 +87,11 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     return new Promise((resolve, reject) => {
       const succeed = (data: T): void => {
         operations.succeed(live);
-        shared.giveBack(live);
+        shared.returnPermit(live);
         resolve(data);
       };
       const refuse = (error: unknown): void => {
-        shared.giveBack(live);
+        shared.returnPermit(live);
         if (link.isStarted) operations.emit(live, { type: 'attempt:end', error });
         if (process.env.NODE_ENV !== 'production' && !link.isRead)
           warnIfUnlinked(operations, live, error);
@@ -155,8 +155,8 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
   }
 
   /** It is known that its attempt would not be sent. */
-  function isKeptBack({ gate, sent, mayBeOffline }: LiveOperation): boolean {
-    return !!gate && !!sent && !gate.isOpen({ ...sent, mayBeOffline });
+  function isKeptBack({ admission, sent, mayBeOffline }: LiveOperation): boolean {
+    return !!admission && !!sent && !admission.isOpen({ ...sent, mayBeOffline });
   }
 
   async function untilItsTurn(live: LiveOperation): Promise<void> {
@@ -200,7 +200,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
         policy,
         attempt,
         isSingle: policy?.maxRetries === 0,
-        gate: known?.gate,
+        admission: known?.admission,
         sent: known?.sent,
         isUrged: known?.isUrged,
         endsWithQuery: !isServer() && !instanceBehind(query.options.retry),

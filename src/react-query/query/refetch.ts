@@ -57,17 +57,17 @@ export function stopWatch(query: Query): void {
  */
 export function watchRecovery(
   query: Query,
-  { gate, sent }: LiveOperation,
+  { admission, sent }: LiveOperation,
   onBack: (query: Query) => void,
 ): void {
   stopWatch(query);
-  // Without a gate it has sent nothing of ours. On a server nobody looks, and queries go with their page.
-  if (!gate || !sent || !gate.isDown(sent.endpoint) || isServer()) return;
+  // Without an admission it has sent nothing of ours. On a server nobody looks, and queries go with their page.
+  if (!admission || !sent || !admission.isDown(sent.endpoint) || isServer()) return;
   const { endpoint } = sent;
   const reference = new WeakRef(query);
-  const stop = gate.onRecovery(() => {
+  const stop = admission.onRecovery(() => {
     const watched = reference.deref();
-    if (watched && gate.isDown(endpoint)) return;
+    if (watched && admission.isDown(endpoint)) return;
     stop();
     if (watched) onBack(watched);
   });
@@ -88,9 +88,9 @@ export function refetchWhenBack(
   live: LiveOperation,
   { clock, random, operations, byQuery }: RefetchContext,
 ): void {
-  const { gate, sent } = live;
+  const { admission, sent } = live;
   stopWatch(query);
-  if (!sent || !gate?.isDown(sent.endpoint)) return;
+  if (!sent || !admission?.isDown(sent.endpoint)) return;
   if (operations.policyOf(live, sent).whenBack === 'leave') return;
   const own = new WeakRef(live);
   const isFailed = (failed: Query): boolean =>

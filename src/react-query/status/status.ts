@@ -10,7 +10,7 @@ import type { Instance } from '../instance.ts';
 
 /**
  * Why an operation is paused before its attempt is sent: by React Query (`queued` is a mutation behind
- * another of its scope), or at the gate of its origin.
+ * another of its scope), or for the admission of its origin.
  */
 export type AnyPauseReason = PauseReason | 'hidden';
 
@@ -68,6 +68,7 @@ export interface RetryControls {
   readonly cancel: () => void;
 }
 
+/** The status of what was never asked for. */
 export const idle: RetryStatus = Object.freeze({
   status: 'idle',
   attempt: 0,
@@ -92,12 +93,14 @@ export function waitOf(
 
 /**
  * Why and until when an operation is paused whose next attempt waits for what is down: it does so from
- * its failure on, and comes to the gate a moment later.
+ * its failure on, and asks for admission a moment later.
  */
 export function pausedAtOnce(live: LiveOperation | undefined): Pause | undefined {
-  const { phase, decision, gate, sent } = live ?? {};
+  const { phase, decision, admission, sent } = live ?? {};
   if (phase !== 'waiting' || decision?.kind !== 'retry' || decision.delayMs > 0) return undefined;
-  return gate && sent && gate.isDown(sent.endpoint) ? gate.whyPaused(sent) : undefined;
+  return admission && sent && admission.isDown(sent.endpoint)
+    ? admission.whyPaused(sent)
+    : undefined;
 }
 
 /** The old value when nothing in it has changed, so that nobody renders for nothing. */

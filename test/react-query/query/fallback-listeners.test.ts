@@ -12,14 +12,14 @@ test('however often a fallback is shown while its origin is down, one listener w
   const queryKey: readonly unknown[] = ['prices'];
   const query = client.getQueryCache().build(client, { queryKey });
   const listeners = new Set<() => void>();
-  const gate = {
+  const admission = {
     isDown: () => true,
     onRecovery(listener: () => void) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
   };
-  const live = { gate, sent: { endpoint: 'GET /prices' } } as unknown as LiveOperation;
+  const live = { admission, sent: { endpoint: 'GET /prices' } } as unknown as LiveOperation;
   const source = {
     clock: systemClock,
     operations: { policyOf: () => presets.interactive } as never,
