@@ -101,9 +101,6 @@ export async function sendRow(
   const { note, onLive, onRequest } = watch;
   const { id, createdAt, attempts, isInDoubt: wasSent } = row;
   const steps = new Map(past.map((step) => [step.id, step]));
-  /** Of what is known: none yet, because it may have been paused, and taken over meanwhile. */
-  let noting: Promise<void> | undefined;
-  let isUnkeyedNoted = row.isUnkeyed;
   let wasOut = false;
   let unkept: Attempted | undefined;
   let isOver = false;
@@ -124,13 +121,10 @@ export async function sendRow(
     keep(step) {
       const { attempt: _, ...kept } = step;
       steps.set(step.id, kept);
-      noting = undefined;
     },
     async kept() {
-      if (intent.isUnkeyed !== isUnkeyedNoted) noting = undefined;
-      isUnkeyedNoted = intent.isUnkeyed;
-      noting ??= noteAll();
-      await noting;
+      // Before each request: since the last one, another tab may have taken it over.
+      await noteAll();
       refuseLate();
       if (unkept) throw new Error('This entry is not sent: the outbox could not note it.');
       wasOut = true;

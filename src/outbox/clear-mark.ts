@@ -9,7 +9,7 @@ export interface ClearMark {
   readonly get: () => string | undefined;
   /**
    * The same, also where only the Cache API knows: a service worker has no `localStorage`, and rejects
-   * where it cannot look there.
+   * where it cannot look there. An app may empty `localStorage` at a log-out.
    */
   readonly read: () => Promise<string | undefined>;
   /** @returns which clear this is. */
@@ -70,7 +70,8 @@ export function createClearMark(database: string): ClearMark {
     get,
     async read() {
       const known = get();
-      if (known !== undefined || attempt((storage) => storage)) return known;
+      // The app may have emptied `localStorage` since.
+      if (known !== undefined) return known;
       try {
         const [token] = await cached();
         if (token !== undefined) marks.set(name, token);

@@ -391,6 +391,17 @@ describe('a service worker, which has no localStorage', () => {
     expect(await createClearMark('steadfetch-outbox other').read()).toBe('0');
   });
 
+  test('and a page whose localStorage the app has emptied find the mark, and send nothing of before', async () => {
+    const { openTab, rows, sentSince, pass, pages } = await afterFailedClear(createCaches());
+    pages.clear();
+    giveLocalStorage(pages);
+    openTab({ handlers: shop });
+    await pass(2000);
+    expect(sentSince()).toEqual([]);
+    expect(await rows()).toEqual([]);
+    expect(await caches.keys()).toEqual([]);
+  });
+
   test('finds one mark, that of the last clear', async () => {
     giveCaches(createCaches());
     const mark = createClearMark('one');

@@ -25,6 +25,38 @@ const two = (isFirstLeftOut: () => boolean) => ({
   },
 });
 
+test('a tab that has slept sends nothing more of an entry that another has delivered meanwhile', async () => {
+  const { openTab, server, pass } = createBrowser();
+  const handlers = {
+    order: {
+      async mutationFn(order: string, { json }: OutboxContext) {
+        await json(`${api}/a`, { method: 'PUT', json: order });
+        return json(`${api}/b`, { method: 'PUT', json: order });
+      },
+      scope: 's',
+    },
+  };
+  const slow = openTab({ handlers });
+  const { delivered } = slow.outbox.submit('order', 'old');
+  await settle();
+  slow.freeze();
+  server.rule = ({ tab, answer }) => tab > 1 && answer(200, {});
+  const quick = openTab({ handlers });
+  await pass(1000);
+  await quick.outbox.submit('order', 'new').delivered;
+  server.arrivals[0]?.answer(200, {});
+  slow.thaw();
+  await pass(10_000);
+  expect(await delivered).toEqual({});
+  expect(server.arrivals.map(({ tab, url, body }) => [tab, url.at(-1), body])).toEqual([
+    [1, 'a', '"old"'],
+    [2, 'a', '"old"'],
+    [2, 'b', '"old"'],
+    [2, 'a', '"new"'],
+    [2, 'b', '"new"'],
+  ]);
+});
+
 describe('a request that is paused when its attempt has ended is not sent', () => {
   const plain = 'https://plain.example';
   const handlers = {
