@@ -67,6 +67,7 @@ export type { DeclaredRateLimit } from './headers/rate-limit.ts';
 export { parseRetryAfter } from './headers/retry-after.ts';
 export type { RetryAfterContext } from './headers/retry-after.ts';
 export { composePersister, type ComposedPersister } from './react-query/query/persister.ts';
+export { mergeDefaultOptions } from './react-query/default-options.ts';
 export { createSteadfetch } from './react-query/create-steadfetch.ts';
 export { watchConnectivity } from './react-query/network.ts';
 export { mutationOptions } from './react-query/mutation/options.ts';

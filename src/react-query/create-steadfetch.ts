@@ -21,7 +21,8 @@ import { type ConnectivityCode, createBrowserNetwork } from './network.ts';
 import { createLifecycle } from './query/lifecycle.ts';
 import { createFailureLedger } from './query/failure-ledger.ts';
 import { createPersister } from './query/persister.ts';
-import { register, registerSteady } from './instance.ts';
+import { isServer, register, registerSteady } from './instance.ts';
+import { createStrayWatch } from './lost-options.ts';
 import { createRetryPair } from './query/retry-options.ts';
 import type {
   MutationPolicyOptions,
@@ -144,6 +145,10 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const endWaits = (): void => {
     for (const end of operations.waits) end();
   };
+  const watchStray =
+    process.env.NODE_ENV !== 'production' && !isServer()
+      ? createStrayWatch(operations, () => lifecycle.clients().length > 0)
+      : undefined;
   let lastRequest = 0;
   const context = {
     ...environment,
@@ -159,11 +164,14 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     transport,
     nextRequest: () => ++lastRequest,
     findApi: defineApis(apis, policy),
-    operationFor: (signal: AbortSignal | undefined, request: string): LiveOperation =>
-      (signal && signals.get(signal)) ??
-      operations.current() ??
-      ledger.resume({ request }) ??
-      operations.begin('call', { request, isSingle: true }),
+    operationFor(signal: AbortSignal | undefined, request: string): LiveOperation {
+      const known =
+        (signal && signals.get(signal)) ?? operations.current() ?? ledger.resume({ request });
+      if (known) return known;
+      const stray = operations.begin('call', { request, isSingle: true });
+      watchStray?.(request, stray);
+      return stray;
+    },
   };
   const { fetch, rawFetch } = createFetch(context);
   const instance = {

@@ -46,6 +46,19 @@ export function register<T extends object>(options: T, instance: Instance): T {
   return options;
 }
 
+const persisters = new WeakSet<object>();
+
+/** Marks a persister as that of an instance. */
+export function registerPersister<T extends object>(persister: T): T {
+  persisters.add(persister);
+  return persister;
+}
+
+/** Whether React Query's `persister` option is ours, or contains ours. */
+export function isOurPersister(option: unknown): boolean {
+  return persisters.has(option as object);
+}
+
 /** So that what an app imports beside it finds the inside of its instance. */
 export function registerSteady(steady: Steadfetch, instance: Instance): void {
   instances.set(steady, instance);

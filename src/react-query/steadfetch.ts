@@ -101,10 +101,9 @@ export interface Steadfetch {
   /**
    * The options of React Query that put Steadfetch to work, for `new QueryClient({ defaultOptions })`:
    * `retry`, `retryDelay`, `persister` and `networkMode` of queries, `retry` and `retryDelay` of
-   * mutations. Merge your own defaults with them on the level of `queries` and `mutations`.
+   * mutations. With defaults of your own, use `mergeDefaultOptions`: a spread loses one of them.
    *
-   * A `persister` of your own replaces ours: use `composePersister`, which contains both. With a `retry`
-   * of your own you decide whether there is a retry, and Steadfetch decides how long the wait is.
+   * With them, `fetchQuery` and `prefetchQuery` retry, too; their `retry: false` turns it off.
    */
   readonly defaultOptions: {
     readonly queries: RetryPair & QueryBasics;

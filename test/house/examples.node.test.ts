@@ -8,7 +8,7 @@ const root = resolve(import.meta.dirname, '../..');
 /** What an example may take as given: it shows one thing, not the whole module around it. */
 const given = `
 import { QueryClient, useMutation, useQuery } from '@tanstack/react-query';
-import { backoffDelay, composePersister, createIdempotencyKey, createSteadfetch, decide, defineIdempotency, fallback, isSteadfetchError, limitConcurrency, mutationOptions, parseRetryAfter, presets, profiles, rateLimitFields, retry, shareAcrossTabs, watchConnectivity } from 'steadfetch';
+import { backoffDelay, composePersister, createIdempotencyKey, createSteadfetch, decide, defineIdempotency, fallback, isSteadfetchError, limitConcurrency, mergeDefaultOptions, mutationOptions, parseRetryAfter, presets, profiles, rateLimitFields, retry, shareAcrossTabs, watchConnectivity } from 'steadfetch';
 import type { Operation } from 'steadfetch';
 import { useConnectivity, useCountdown, useFallback, useMutationStatus, useOriginStatus, useOutbox, useOutboxEntries, useOutboxEntry, useOutboxMutation, useRetryStatus, useSafeSubmit, useSteadyMutation } from 'steadfetch/react';
 import { createOutbox, deliverOnSync, isDeadLetterError, outboxHandler } from 'steadfetch/outbox';

@@ -3,6 +3,7 @@ import type { LiveOperation } from '../../operation/operation.ts';
 import type { Operations } from '../../operation/operations.ts';
 import type { Slot } from '../../lib/slot.ts';
 import { isServer } from '../instance.ts';
+import { warnOfOwnRetry, warnOfPersister } from '../lost-options.ts';
 import { stopWatch } from './refetch.ts';
 
 /** Keeps the operations of queries and React Query's fetches together: both are paused, and end, as one. */
@@ -38,6 +39,11 @@ export function createLifecycle(
       const { fetchStatus } = query.state;
       if (type === 'removed') stopWatch(query);
       const live = byQuery.get(query);
+      if (process.env.NODE_ENV !== 'production') {
+        warnOfPersister(operations, query);
+        if (type === 'updated' && event.action.type === 'failed' && live)
+          warnOfOwnRetry(operations, query, live);
+      }
       if (!live || live.phase === 'ended') return;
       // Somebody new waits for it.
       if (type === 'observerAdded') for (const { renew } of live.pauses) renew();

@@ -19,7 +19,14 @@ import { warn } from '../../lib/warn.ts';
 import type { Decision } from '../../policy/decide.ts';
 import { codeOf } from '../../lib/made-by.ts';
 import type { FallbackCode } from './fallback.ts';
-import { isServer, instanceBehind, ownFallback, ownPolicy, instanceOfSteady } from '../instance.ts';
+import {
+  isServer,
+  instanceBehind,
+  ownFallback,
+  ownPolicy,
+  instanceOfSteady,
+  registerPersister,
+} from '../instance.ts';
 import type { AnyPersister, SteadyPersister, Steadfetch } from '../steadfetch.ts';
 import { refetchWhenBack } from './refetch.ts';
 
@@ -101,7 +108,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
       begun.then(succeed, refuse).catch(reject);
     });
   };
-  return persister as AnyPersister as SteadyPersister;
+  return registerPersister(persister as AnyPersister as SteadyPersister);
 
   /**
    * Another client got no answer, or may not have got one: nobody has told the watch over the network,

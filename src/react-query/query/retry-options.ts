@@ -6,6 +6,7 @@ import { type Clock, maxTimerMs } from '../../lib/clock.ts';
 import type { PolicyOptions } from '../../policy/options.ts';
 import type { FailureLedger } from './failure-ledger.ts';
 import { isServer } from '../instance.ts';
+import { noteUse } from '../lost-options.ts';
 import type { RetryPair } from '../steadfetch.ts';
 import { tellChange } from '../mutation/execution.ts';
 import type { Wake } from './refetch.ts';
@@ -58,6 +59,7 @@ function beginQuery(
   policy: PolicyOptions | undefined,
   failureCount: number,
 ): LiveOperation {
+  if (process.env.NODE_ENV !== 'production') noteUse(operations);
   if (process.env.NODE_ENV !== 'production' && failureCount > 0) {
     warn(
       operations,

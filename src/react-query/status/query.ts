@@ -11,11 +11,14 @@ import {
 } from './status.ts';
 import { fallbackOf } from '../query/fallback.ts';
 import { type Instance, instanceBehind } from '../instance.ts';
+import { warnOfLostQueries } from '../lost-options.ts';
 
 /** The statuses of the queries of a client, each by its `queryHash`. */
 export const queryStatusesOf: (client: QueryClient, operation: string) => StatusStore<Query> =
   /* @__PURE__ */ createStatusStores((client, instance, { refresh }) => {
     const queries = client.getQueryCache();
+    if (process.env.NODE_ENV !== 'production')
+      warnOfLostQueries(instance.operations, client.getDefaultOptions().queries);
     return {
       find: (hash) => queries.get(hash),
       read: (query, before) => queryStatus(query, instance, before),

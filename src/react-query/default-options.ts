@@ -1,0 +1,62 @@
+import type { DefaultOptions } from '@tanstack/react-query';
+import { checkNames } from '../lib/check.ts';
+import { isOurPersister } from './instance.ts';
+import { composePersister } from './query/persister.ts';
+import type { AnyPersister, Steadfetch } from './steadfetch.ts';
+
+const names: readonly (keyof DefaultOptions)[] = ['queries', 'mutations', 'hydrate', 'dehydrate'];
+
+/**
+ * Lays an app's own default options over those of an instance, so that neither gets lost: a spread of
+ * `steady.defaultOptions` beside `queries` of your own silently drops all that Steadfetch has for queries.
+ *
+ * | yours | becomes |
+ * |---|---|
+ * | `retry` as a number, `true` or `false` | `maxRetries` of the policy, without a limit, or 0. What must not be sent again is still not |
+ * | `persister` | one that contains both, as `composePersister` makes it; `networkMode` is then `offlineFirst`, as React Query has it |
+ * | anything else, also `retry` and `retryDelay` as functions | itself |
+ *
+ * @throws TypeError when an option is not as it must be.
+ *
+ * @example
+ * ```ts
+ * const client = new QueryClient({
+ *   defaultOptions: mergeDefaultOptions(steady, { queries: { staleTime: 60_000, retry: 5 } }),
+ * });
+ * ```
+ */
+export function mergeDefaultOptions(steady: Steadfetch, yours: DefaultOptions): DefaultOptions {
+  if (process.env.NODE_ENV !== 'production') checkNames('mergeDefaultOptions', yours, names);
+  const { queries: ownQueries, mutations: ownMutations, ...rest } = yours;
+  const { retry, persister, ...queries } = set(ownQueries);
+  const { retry: mutationRetry, ...mutations } = set(ownMutations);
+  const isTheirs = persister !== undefined && !isOurPersister(persister);
+  return {
+    ...rest,
+    queries: {
+      ...steady.defaultOptions.queries,
+      ...(isNumeric(retry) ? steady.queryPolicy({ maxRetries: numberOf(retry) }) : set({ retry })),
+      ...(isTheirs ? composePersister(steady, persister as AnyPersister) : set({ persister })),
+      ...queries,
+    },
+    mutations: {
+      ...steady.defaultOptions.mutations,
+      ...(isNumeric(mutationRetry)
+        ? steady.mutationPolicy({ maxRetries: numberOf(mutationRetry) })
+        : set({ retry: mutationRetry })),
+      ...mutations,
+    },
+  };
+}
+
+/** What is undefined counts as not given, and does not overwrite. */
+function set<T extends object>(options: T | undefined): Partial<T> {
+  return Object.fromEntries(
+    Object.entries(options ?? {}).filter(([, value]) => value !== undefined),
+  ) as Partial<T>;
+}
+
+const isNumeric = (retry: unknown): retry is number | boolean =>
+  typeof retry === 'number' || typeof retry === 'boolean';
+
+const numberOf = (retry: number | boolean): number => (retry === true ? Infinity : Number(retry));
