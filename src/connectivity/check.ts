@@ -1,6 +1,6 @@
 import type { Clock, Transport } from '../lib/clock.ts';
 import { originOf } from '../lib/url.ts';
-import { reject } from '../lib/check.ts';
+import { checkNames, reject } from '../lib/check.ts';
 
 /** A small request that shows whether there is a network. */
 export interface CheckOptions {
@@ -41,13 +41,13 @@ const isUrl = (text: string): boolean => !globalThis.location || originOf(text) 
 type Rule = readonly [isRight: (value: unknown) => boolean, allowed: string];
 
 const rulesOf = (): Readonly<Record<string, Rule>> => ({
-  'check.url': [(value) => typeof value === 'string' && value !== '' && isUrl(value), 'a URL'],
-  'check.method': [(value) => [undefined, 'HEAD', 'GET'].includes(value as string), 'HEAD or GET'],
-  'check.timeoutMs': [
+  url: [(value) => typeof value === 'string' && value !== '' && isUrl(value), 'a URL'],
+  method: [(value) => [undefined, 'HEAD', 'GET'].includes(value as string), 'HEAD or GET'],
+  timeoutMs: [
     (value = 1) => typeof value === 'number' && value >= 1 && value <= 60_000,
     'a number from 1 to 60000',
   ],
-  'check.expect': [(value = reject) => typeof value === 'function', 'a function'],
+  expect: [(value = reject) => typeof value === 'function', 'a function'],
 });
 
 /**
@@ -61,18 +61,20 @@ export function checkConnectivity(
   operation: string,
   options: ConnectivityOptions,
 ): CheckOptions | undefined {
-  const { check, ...rest } = options;
+  if (process.env.NODE_ENV !== 'production')
+    checkNames(operation, options, ['check'], { url: 'check', timeoutMs: 'check: { timeoutMs }' });
+  const { check } = options;
   const asked = typeof check === 'string' ? { url: check } : check || undefined;
   if (process.env.NODE_ENV === 'production')
     return typeof asked?.url === 'string' ? asked : undefined;
   const rules = rulesOf();
   const validate = (name: string, value: unknown): void => {
-    const [isRight, allowed] = rules[name] ?? [() => false, 'left out: there is no such option'];
-    if (!isRight(value)) reject(operation, name, value, allowed);
+    const [isRight, allowed] = rules[name] ?? [];
+    if (isRight && !isRight(value)) reject(operation, `check.${name}`, value, allowed ?? false);
   };
-  for (const [name, value] of Object.entries(rest)) validate(name, value);
+  if (typeof asked === 'object') checkNames(`${operation}: check`, asked, Object.keys(rules));
   for (const [name, value] of Object.entries(asked ? { ...asked, url: asked.url } : {}))
-    validate(`check.${name}`, value);
+    validate(name, value);
   return asked;
 }
 

@@ -3,7 +3,7 @@ import { checkNames, reject } from '../lib/check.ts';
 import { checkMade, type MadeBy } from '../lib/made-by.ts';
 import { toUrl } from '../lib/url.ts';
 import { endpointOf } from './endpoint.ts';
-import { definePolicy, type Policy, type PolicyOptions } from '../policy/options.ts';
+import { definePolicy, inPolicy, type Policy, type PolicyOptions } from '../policy/options.ts';
 
 /** What an answer is expected to be: `any` means that nothing is. */
 export type Expected = 'json' | 'any';
@@ -143,7 +143,7 @@ const names: readonly (keyof ApiProfile)[] = [
 ];
 
 function check(operation: string, api: ApiProfile, base: Policy): void {
-  checkNames(operation, api, names);
+  checkNames(operation, api, names, inPolicy(true));
   const { match, partition, concurrency, expect, policy } = api;
   definePolicy(operation, base, policy);
   checkExpect(operation, expect);
@@ -160,6 +160,10 @@ function check(operation: string, api: ApiProfile, base: Policy): void {
       ? toUrl(match, 'http://localhost')
       : typeof match === 'function' || match instanceof RegExp;
   if (!isMatch) reject(operation, 'match', match, 'a URL, a RegExp or a function');
+  if (typeof match === 'string' && match.includes('*')) {
+    const path = match.replace(/\/?\*.*/s, '') || '/';
+    reject(operation, 'match', match, `a URL or a path without *: '${path}' fits all below it`);
+  }
 }
 
 function isMatching(api: ApiProfile, url: URL): boolean {

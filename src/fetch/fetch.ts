@@ -19,6 +19,7 @@ import {
   transmit,
 } from './in-flight.ts';
 import {
+  checkInit,
   isBodySpent,
   isLocal,
   isSendable,
@@ -211,6 +212,7 @@ function gather(
   const { method, url, signal } = parts;
   const callPolicy =
     init.timeout === undefined ? init.policy : { ...init.policy, timeout: init.timeout };
+  if (process.env.NODE_ENV !== 'production' && !isRaw) checkInit(init);
   if (callPolicy) definePolicy('steady.fetch', context.policy, callPolicy);
   checkExpect('steady.fetch', init.expect);
   const api = context.findApi(url);

@@ -1,5 +1,6 @@
+import { checkMisnamed } from '../lib/check.ts';
 import { toUrl } from '../lib/url.ts';
-import type { PolicyOptions, Timeout } from '../policy/options.ts';
+import { inPolicy, type PolicyOptions, type Timeout } from '../policy/options.ts';
 import type { Expected } from './api.ts';
 
 /** What fetch takes, and a key. */
@@ -189,6 +190,18 @@ const replacing = [
   'priority',
   'window',
 ];
+
+/** What `steady.fetch` and `steady.json` take besides. */
+const own = ['idempotencyKey', 'step', 'timeout', 'idempotent', 'expect', 'policy', 'json'];
+
+/**
+ * For development: fetch ignores what it does not know, and so an option of ours that is misspelt.
+ *
+ * @throws TypeError that names what was meant.
+ */
+export function checkInit(init: SteadyInit): void {
+  checkMisnamed('steady.fetch', init, own, [...replacing, 'defaultExpect'], inPolicy(false));
+}
 
 /**
  * What is sent of a Request with an init of ours. Any member at all makes fetch forget the

@@ -1,4 +1,4 @@
-import { reject } from '../lib/check.ts';
+import { checkNames, reject } from '../lib/check.ts';
 import { code, type MadeBy } from '../lib/made-by.ts';
 import { parseHttpDate } from './retry-after.ts';
 import { readListItems } from './structured-field.ts';
@@ -128,6 +128,7 @@ export function rateLimitFields(declared?: DeclaredRateLimit): MadeBy<'rateLimit
 }
 
 function check(declared: DeclaredRateLimit): void {
+  checkNames('rateLimitFields', declared, ['remaining', 'reset', 'format']);
   for (const name of ['remaining', 'reset'] as const)
     if (typeof declared[name] !== 'string' || !/^[\w-]+$/.test(declared[name]))
       reject('rateLimitFields', name, declared[name], 'the name of a header');

@@ -1,10 +1,26 @@
 import type { BodyIdempotency, HeaderIdempotency, IdempotencyDeclaration } from '../fetch/api.ts';
-import { reject } from '../lib/check.ts';
+import { checkNames, reject } from '../lib/check.ts';
 import { code, type MadeBy } from '../lib/made-by.ts';
 import { keyCode } from './keyed-request.ts';
 
+const names: readonly (keyof HeaderIdempotency)[] = [
+  'header',
+  'body',
+  'format',
+  'maxLength',
+  'lifetimeMs',
+  'inProgress',
+  'alreadyDone',
+  'shouldRetry',
+];
+
 /** @throws TypeError when a profile is not as it must be. */
 function checkIdempotency(operation: string, profile: IdempotencyDeclaration): void {
+  checkNames(operation, profile, names, {
+    key: 'header',
+    ttlMs: 'lifetimeMs',
+    timeoutMs: 'lifetimeMs',
+  });
   const { header, body, format = 'raw' } = profile;
   const refuse = (option: keyof IdempotencyDeclaration, allowed: string): never =>
     reject(operation, option, profile[option], allowed);

@@ -1,3 +1,5 @@
+import { type Elsewhere, findMeant } from './nearest.ts';
+
 /** The whole numbers that an option may have, both ends included. */
 interface Range {
   readonly min: number;
@@ -52,17 +54,39 @@ export function checkValue<T>(
  *
  * @throws TypeError when this is no object, or has an option that there is not; it names the nearest.
  */
-export function checkNames(operation: string, options: unknown, names: readonly string[]): void {
-  if (typeof options !== 'object' || options === null)
+export function checkNames(
+  operation: string,
+  options: unknown,
+  names: readonly string[],
+  elsewhere: Elsewhere = {},
+): void {
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
     reject(operation, 'its argument', options, 'an object');
   for (const [name, value] of Object.entries(options)) {
     if (names.includes(name)) continue;
-    const [nearest = '', distance = 9] =
-      names
-        .map((known) => [known, distanceOf(known, name)] as const)
-        .toSorted(([, one], [, other]) => one - other)[0] ?? [];
-    const hint = distance <= Math.max(2, name.length / 3) ? `: did you mean ${nearest}?` : '';
+    const meant = findMeant(name, names, elsewhere, false);
+    const hint = meant === undefined ? '' : `: did you mean ${meant}?`;
     reject(operation, name, value, `left out: the options are ${names.join(', ')}${hint}`);
+  }
+}
+
+/**
+ * The same for options that may have other members, such as those of fetch or of React Query: only what is
+ * nearly one of ours, or is ours elsewhere, is a mistake.
+ *
+ * @throws TypeError that names what was meant.
+ */
+export function checkMisnamed(
+  operation: string,
+  options: object,
+  names: readonly string[],
+  others: readonly string[],
+  elsewhere: Elsewhere,
+): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined || names.includes(name) || others.includes(name)) continue;
+    const meant = findMeant(name, names, elsewhere, true);
+    if (meant !== undefined) reject(operation, name, value, `left out: did you mean ${meant}?`);
   }
 }
 
@@ -90,20 +114,6 @@ export function checkNumbers<Options extends object>(
     return reportOnce(name);
   });
   return Object.fromEntries(usable) as Options;
-}
-
-/** How many letters must be changed, added or removed to make one word of the other (Levenshtein). */
-function distanceOf(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (const [at, letter] of Array.from(from).entries()) {
-    const next = [at + 1];
-    for (const [index, other] of Array.from(to).entries()) {
-      const [left = 0, above = 0, both = 0] = [next[index], row[index + 1], row[index]];
-      next.push(Math.min(left + 1, above + 1, both + (letter === other ? 0 : 1)));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
 }
 
 /**

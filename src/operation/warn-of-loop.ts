@@ -13,7 +13,7 @@ export function warnOfLoop(instance: object, live: LiveOperation, name: string):
     `loop ${shown(name)}`,
     `${shown(name)} is sent again within one attempt of an operation. ${rule}. With ky and ofetch ` +
       `that is retry: 0, with supabase-js db: { retry: false }; remove axios-retry, fetch-retry, urql's ` +
-      `retryExchange, Apollo's RetryLink, tRPC's retryLink and wretch's retry middleware.`,
+      `retryExchange, Apollo's RetryLink, tRPC's retryLink and wretch's retry middleware (docs/clients.md).`,
   );
 }
 
@@ -43,7 +43,7 @@ export function warnOfInnerRetries(
     warn(
       instance,
       `inner ${remedy}`,
-      `A client inside an operation retries by itself. ${rule}: ${remedy}.`,
+      `A client inside an operation retries by itself. ${rule}: ${remedy} (docs/clients.md).`,
     );
   }
 }

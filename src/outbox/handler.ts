@@ -1,7 +1,7 @@
 import type { SteadyFetch } from '../fetch/fetch.ts';
 import type { SteadyJson } from '../fetch/json.ts';
-import { reject } from '../lib/check.ts';
-import { definePolicy, type Policy, type PolicyOptions } from '../policy/options.ts';
+import { checkNames, reject } from '../lib/check.ts';
+import { definePolicy, inPolicy, type Policy, type PolicyOptions } from '../policy/options.ts';
 
 /** What a handler is told, beside the variables. */
 export interface OutboxContext {
@@ -110,7 +110,23 @@ function define(name: string, given: object, base: Policy): HandlerDefinition {
   };
 }
 
+const names = [
+  'mutationFn',
+  'policy',
+  'idempotent',
+  'scope',
+  'onDead',
+  'version',
+  'migrate',
+  'maxAttempts',
+  'maxAgeMs',
+  // What the caches are told.
+  'invalidates',
+  'onDelivered',
+];
+
 function check(operation: string, handler: OutboxHandler<unknown>): void {
+  checkNames(operation, handler, names, inPolicy(false));
   const { mutationFn, version = 1, maxAttempts = Infinity, maxAgeMs = Infinity } = handler;
   if (typeof mutationFn !== 'function')
     reject(operation, 'mutationFn', mutationFn, 'a function that sends it');

@@ -1,4 +1,5 @@
 import { checkNames, reject, reportOnce } from '../lib/check.ts';
+import type { Elsewhere } from '../lib/nearest.ts';
 import { maxTimerMs } from '../lib/clock.ts';
 import type { BackoffType } from './backoff.ts';
 import type { Operation } from './operation.ts';
@@ -197,13 +198,34 @@ export function definePolicy(
 ): Policy {
   if (process.env.NODE_ENV === 'production') return layer(base, options);
   const rules = rulesOf();
-  if (options !== undefined) checkNames(operation, options, [...rules.keys()]);
+  if (options !== undefined) checkNames(operation, options, [...rules.keys()], synonyms);
   for (const [name, value] of Object.entries(options ?? {}))
     checkOption(operation, name, value, rules.get(name) ?? []);
   const policy = layer(base, options);
   const { baseMs, capMs } = policy;
   if (capMs < baseMs) reject(operation, 'capMs', capMs, `at least baseMs, ${baseMs}`);
   return policy;
+}
+
+/** What other libraries call an option. For development. */
+const synonyms: Elsewhere = {
+  retry: 'maxRetries',
+  attempts: 'maxRetries',
+  maxAttempts: 'maxRetries',
+  retryDelay: 'baseMs',
+  minTimeout: 'baseMs',
+  maxDelay: 'capMs',
+  maxTimeout: 'capMs',
+  jitter: 'backoff',
+  retryOn: 'shouldRetry',
+  retryIf: 'shouldRetry',
+};
+
+/** For development: where an option of the policy belongs that stands beside `policy`. */
+export function inPolicy(hasSynonyms: boolean): Elsewhere {
+  const names = [...rulesOf().keys()].map((name) => [name, name]);
+  const known = hasSynonyms ? [...Object.entries(synonyms), ...names] : names;
+  return Object.fromEntries(known.map(([name, option]) => [name, `policy: { ${option} }`]));
 }
 
 /** What each option may be: one of some names, a number between two, or (an empty list) a function. */

@@ -16,13 +16,13 @@ import { callApp, reporterOf } from '../lib/callback.ts';
 import { type Random, systemClock, systemRandom, systemTransport } from '../lib/clock.ts';
 import { checkNames, checkValue, isFunction } from '../lib/check.ts';
 import { checkMade, codeOf } from '../lib/made-by.ts';
-import { definePolicy, presets } from '../policy/options.ts';
+import { definePolicy, inPolicy, presets } from '../policy/options.ts';
 import { type ConnectivityCode, createBrowserNetwork } from './network.ts';
 import { createLifecycle } from './query/lifecycle.ts';
 import { createFailureLedger } from './query/failure-ledger.ts';
 import { createPersister } from './query/persister.ts';
 import { isServer, register, registerSteady } from './instance.ts';
-import { createStrayWatch } from './lost-options.ts';
+import { createStrayWatch, forgetInstance, noteInstance } from './misuse.ts';
 import { createRetryPair } from './query/retry-options.ts';
 import type {
   MutationPolicyOptions,
@@ -48,6 +48,14 @@ const names: readonly (keyof SteadfetchConfig)[] = [
   'clock',
   'random',
 ];
+
+/** What belongs to a profile of an API. */
+const inApis = {
+  match: 'apis: [{ match }]',
+  idempotency: 'apis: [{ match, idempotency }]',
+  idempotent: 'apis: [{ match, idempotent }]',
+  partition: 'apis: [{ match, partition }]',
+} as const;
 
 /** What these options must be. */
 const allowed = {
@@ -91,7 +99,8 @@ const trusting: Pick<Connectivity, 'recordAnswer' | 'recordNoAnswer'> = {
  * ```
  */
 export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
-  if (process.env.NODE_ENV !== 'production') checkNames(operation, config, names);
+  if (process.env.NODE_ENV !== 'production')
+    checkNames(operation, config, names, { ...inPolicy(true), ...inApis });
   const origin = checkOrigin(operation, config);
   const { connectivity } = config;
   const watching = checkMade(operation, 'connectivity', connectivity, 'watchConnectivity');
@@ -145,10 +154,10 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const endWaits = (): void => {
     for (const end of operations.waits) end();
   };
-  const watchStray =
+  const noteStray =
     process.env.NODE_ENV !== 'production' && !isServer()
       ? createStrayWatch(operations, () => lifecycle.clients().length > 0)
-      : undefined;
+      : (_: string, live: LiveOperation) => live;
   let lastRequest = 0;
   const context = {
     ...environment,
@@ -164,14 +173,11 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     transport,
     nextRequest: () => ++lastRequest,
     findApi: defineApis(apis, policy),
-    operationFor(signal: AbortSignal | undefined, request: string): LiveOperation {
-      const known =
-        (signal && signals.get(signal)) ?? operations.current() ?? ledger.resume({ request });
-      if (known) return known;
-      const stray = operations.begin('call', { request, isSingle: true });
-      watchStray?.(request, stray);
-      return stray;
-    },
+    operationFor: (signal: AbortSignal | undefined, request: string): LiveOperation =>
+      (signal && signals.get(signal)) ??
+      operations.current() ??
+      ledger.resume({ request }) ??
+      noteStray(request, operations.begin('call', { request, isSingle: true })),
   };
   const { fetch, rawFetch } = createFetch(context);
   const instance = {
@@ -223,6 +229,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     policy,
     subscribe: emitter.subscribe,
     dispose() {
+      if (process.env.NODE_ENV !== 'production') forgetInstance(steady);
       endWaits();
       watched?.dispose();
       browser.dispose();
@@ -232,5 +239,6 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     },
   };
   registerSteady(steady, instance);
+  if (process.env.NODE_ENV !== 'production' && !isServer()) noteInstance(steady);
   return steady;
 }

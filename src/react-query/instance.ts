@@ -37,7 +37,7 @@ export interface Instance extends LoopContext {
   readonly fallback?: MadeBy<'fallback'> | undefined;
 }
 
-const instances = new WeakMap<object, Instance>();
+const instances = new WeakMap<object, Instance | undefined>();
 
 /** Marks options as those of an instance. */
 export function register<T extends object>(options: T, instance: Instance): T {
@@ -46,17 +46,15 @@ export function register<T extends object>(options: T, instance: Instance): T {
   return options;
 }
 
-const persisters = new WeakSet<object>();
-
 /** Marks a persister as that of an instance. */
 export function registerPersister<T extends object>(persister: T): T {
-  persisters.add(persister);
+  instances.set(persister, undefined);
   return persister;
 }
 
 /** Whether React Query's `persister` option is ours, or contains ours. */
 export function isOurPersister(option: unknown): boolean {
-  return persisters.has(option as object);
+  return instances.has(option as object);
 }
 
 /** So that what an app imports beside it finds the inside of its instance. */

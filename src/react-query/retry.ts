@@ -112,6 +112,6 @@ function warnOfNesting(operations: Operations, linked: LiveOperation | undefined
     operations,
     'nested retry',
     `retry runs inside a ${outer.ref.kind} that is retried already. Two retry loops multiply: ` +
-      `three tries in each of two are nine requests. Call steady.fetch there instead.`,
+      `three tries in each of two are nine requests. Call steady.fetch there instead (docs/retry.md#anti-patterns).`,
   );
 }

@@ -7,15 +7,17 @@ import {
   type MutationStatusTarget,
   type MutationTarget,
 } from '../react-query/status/mutation.ts';
+import { reject } from '../lib/check.ts';
 import { queryStatusesOf } from '../react-query/status/query.ts';
 import type { RetryControls, RetryStatus } from '../react-query/status/status.ts';
 import type { StatusStore } from '../react-query/status/store.ts';
 
 /**
  * The status of a query, and its controls. Works in any component, also in a Suspense fallback. Renders at
- * transitions only. For mutations, use `useMutationStatus`.
+ * transitions only. For mutations, use `useMutationStatus`. In development a warning tells of a key that no
+ * query has.
  *
- * @throws Error when the QueryClient carries no default options of Steadfetch.
+ * @throws TypeError when there is no key; Error when the QueryClient carries no default options of Steadfetch.
  *
  * @example
  * ```tsx
@@ -30,6 +32,8 @@ export function useRetryStatus({
   readonly queryKey: QueryKey;
 }): RetryStatus & RetryControls {
   const client = useQueryClient();
+  if (process.env.NODE_ENV !== 'production' && !Array.isArray(queryKey))
+    reject('useRetryStatus', 'queryKey', queryKey, 'the key of a query: { queryKey: [...] }');
   const { queryHash } = client.defaultQueryOptions({ queryKey });
   return useStatus(queryStatusesOf(client, 'useRetryStatus'), queryHash, queryControlsOf);
 }

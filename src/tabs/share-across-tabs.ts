@@ -1,4 +1,5 @@
 import type { Clock, Random } from '../lib/clock.ts';
+import { checkNames, isFunction, reject } from '../lib/check.ts';
 import { hasPage } from '../lib/page.ts';
 import { code, type MadeBy } from '../lib/made-by.ts';
 import { openChannel, type ShareChannel, type SharePorts } from './channel.ts';
@@ -30,6 +31,8 @@ const longestMs = 15_000;
  * Shares what the tabs of a browser know of each origin, and lets one of them probe for all, for
  * `tabs`. Only where there is a BroadcastChannel.
  *
+ * @throws TypeError when the ports are not as they must be.
+ *
  * @param ports What joins the tabs; BroadcastChannel and the page's life where it is left out.
  *
  * @example
@@ -38,6 +41,11 @@ const longestMs = 15_000;
  * ```
  */
 export function shareAcrossTabs(ports?: SharePorts): MadeBy<'shareAcrossTabs'> {
+  if (process.env.NODE_ENV !== 'production' && ports) {
+    checkNames('shareAcrossTabs', ports, ['open', 'watch']);
+    for (const name of ['open', 'watch'] as const)
+      if (!isFunction(ports[name])) reject('shareAcrossTabs', name, ports[name], 'a function');
+  }
   const made: TabsCode = {
     by: 'shareAcrossTabs',
     open(clock, random) {

@@ -114,7 +114,10 @@ describe('the check', () => {
 
 describe('an option that is not as it must be', () => {
   test.each<[unknown, string]>([
-    [{ chek: false }, 'chek is false, and must be left out: there is no such option'],
+    [
+      { chek: false },
+      'chek is false, and must be left out: the options are check: did you mean check?',
+    ],
     [{ check: true }, 'check.url is undefined, and must be a URL'],
     [{ check: 'https://[' }, "check.url is 'https://[', and must be a URL"],
     [{ check: {} }, 'check.url is undefined, and must be a URL'],
@@ -128,7 +131,7 @@ describe('an option that is not as it must be', () => {
     [{ check: { url, expect: 204 } }, 'check.expect is 204, and must be a function'],
     [
       { check: { url, every: 1 } },
-      'check.every is 1, and must be left out: there is no such option',
+      'check: every is 1, and must be left out: the options are url, method, timeoutMs, expect',
     ],
   ])('%j', (options, message) => {
     expect(() => watchConnectivity(options as object)).toThrow(

@@ -52,6 +52,16 @@ function hasHeading(page: string, anchor: string): boolean {
   return headings.includes(anchor);
 }
 
+test('the pages that warnings name are there, with their headings', () => {
+  const links = [...source.matchAll(/\((docs\/[\w/-]+\.md|README\.md)(?:#([\w-]+))?\)\.?[`']/g)];
+  expect(links.length).toBeGreaterThanOrEqual(8);
+  const broken = links.filter(
+    ([, page = '', anchor]) =>
+      !existsSync(join(root, page)) || !(anchor === undefined || hasHeading(page, anchor)),
+  );
+  expect(broken.map(([link]) => link)).toEqual([]);
+});
+
 test('docs/reference.md is what npm run reference makes of the types', () => {
   expect(read('docs/reference.md')).toBe(makeReference());
 });

@@ -1,5 +1,5 @@
 import { createSteadfetch, type PolicyOptions, type Steadfetch, retry } from 'steadfetch';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { noOrigin } from '../setup/no-origin.ts';
 import { answer, fakeServer, hang, type Handler, origin, refuse } from './fake-server.ts';
 import { fakeTime, observe, rejectionOf } from './observe.ts';
@@ -13,8 +13,11 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllEnvs());
 
-const create = (handler: Handler): Steadfetch =>
-  createSteadfetch({ fetch: fakeServer(handler).fetch, ...noOrigin });
+function create(handler: Handler): Steadfetch {
+  const steady = createSteadfetch({ fetch: fakeServer(handler).fetch, ...noOrigin });
+  onTestFinished(() => steady.dispose());
+  return steady;
+}
 
 /** What was said to the developer, oldest first. */
 const said = (): string[] => warn.mock.calls.map((call) => call.join(' '));

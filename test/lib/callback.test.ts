@@ -5,7 +5,7 @@ import {
   retry,
   type SteadfetchConfig,
 } from 'steadfetch';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { answer, fakeServer, type Handler, origin } from '../fetch/fake-server.ts';
 import { fakeTime, observe } from '../fetch/observe.ts';
 import { noOrigin } from '../setup/no-origin.ts';
@@ -56,6 +56,7 @@ const mistakes: readonly (readonly [string, () => unknown, string])[] = [
 async function order(config: SteadfetchConfig, handler: Handler) {
   const server = fakeServer(handler, handler, answer(200, 'done'));
   const steady = createSteadfetch({ fetch: server.fetch, ...noOrigin, ...config });
+  onTestFinished(() => steady.dispose());
   const results = [];
   for (let count = 0; count < 3; count++) {
     results.push(
@@ -174,6 +175,7 @@ test.each(mistakes.slice(0, 4).filter(([name]) => name !== 'is asynchronous'))(
   async (_, mistake) => {
     const unhandled = catchUnhandled();
     const steady = createSteadfetch({ fetch: fakeServer(answer(404)).fetch, ...noOrigin });
+    onTestFinished(() => steady.dispose());
     const instead = fallback(mistake);
     for (let count = 0; count < 2; count++) {
       const result = observe(
@@ -196,6 +198,7 @@ test.each(mistakes.filter(([name]) => !name.includes('rejects')))(
     const report = vi.fn<(error: unknown) => void>();
     vi.stubGlobal('reportError', report);
     const steady = createSteadfetch({ fetch: fakeServer(answer(200, 'done')).fetch });
+    onTestFinished(() => steady.dispose());
     const heard: string[] = [];
     steady.subscribe(mistake);
     steady.subscribe(({ type }) => void heard.push(type));
@@ -210,6 +213,7 @@ test.each(mistakes.filter(([name]) => !name.includes('rejects')))(
 test('a listener that throws where nobody takes errors, as on a server, is reported on the console', async () => {
   vi.stubGlobal('reportError', undefined);
   const steady = createSteadfetch({ fetch: fakeServer(answer()).fetch });
+  onTestFinished(() => steady.dispose());
   const mistake = new Error('a mistake');
   steady.subscribe(() => {
     throw mistake;

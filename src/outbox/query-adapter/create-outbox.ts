@@ -1,5 +1,5 @@
 import { createJson } from '../../fetch/json.ts';
-import { reject } from '../../lib/check.ts';
+import { checkNames, reject } from '../../lib/check.ts';
 import { instanceBehind } from '../../react-query/instance.ts';
 import { browserPorts } from '../../tabs/lock.ts';
 import { databaseName, prepareSync } from '../background-sync.ts';
@@ -23,6 +23,18 @@ const drains = new WeakMap<object, () => Promise<boolean>>();
 export function drainOutbox(outbox: object): Promise<boolean> {
   return drains.get(outbox)?.() ?? Promise.resolve(false);
 }
+
+const names: readonly (keyof OutboxConfig<AnyOutboxHandlers>)[] = [
+  'steady',
+  'queryClient',
+  'handlers',
+  'user',
+  'name',
+  'parallel',
+  'cipher',
+  'backgroundSync',
+  'ports',
+];
 
 /**
  * Makes the outbox of an app: once, at start-up, with all its handlers, so that what an earlier page
@@ -49,6 +61,11 @@ export function drainOutbox(outbox: object): Promise<boolean> {
 export function createOutbox<const H extends AnyOutboxHandlers>(
   config: OutboxConfig<H>,
 ): Outbox<H> {
+  if (process.env.NODE_ENV !== 'production') {
+    checkNames('createOutbox', config, names, { client: 'queryClient', mutations: 'handlers' });
+    if (typeof config.handlers !== 'object' || config.handlers === null)
+      reject('createOutbox', 'handlers', config.handlers, 'an object with a handler for each name');
+  }
   const { steady, queryClient: client, handlers, user, cipher } = config;
   const { name = defaultName, parallel = 4, ports = browserPorts(), backgroundSync } = config;
   const instance =

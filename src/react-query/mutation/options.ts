@@ -11,9 +11,9 @@ import { createJson, type SteadyJson } from '../../fetch/json.ts';
 import type { Intent, PastStep } from '../../operation/intent.ts';
 import { runLoop } from '../../operation/retry-loop.ts';
 import { submissionCode } from '../../fetch/unkeyed.ts';
-import { reject } from '../../lib/check.ts';
+import { checkMisnamed, reject } from '../../lib/check.ts';
 import { createIdempotencyKey } from '../../idempotency/key.ts';
-import { definePolicy, type PolicyOptions } from '../../policy/options.ts';
+import { definePolicy, inPolicy, type PolicyOptions } from '../../policy/options.ts';
 import {
   createSpreadMark,
   define,
@@ -119,6 +119,8 @@ export function mutationOptions(
   const context = instanceOfSteady(steady, 'mutationOptions');
   if (process.env.NODE_ENV !== 'production' && typeof mutationFn !== 'function')
     reject('mutationOptions', 'mutationFn', mutationFn, 'a function');
+  if (process.env.NODE_ENV !== 'production')
+    checkMisnamed('mutationOptions', options, ['policy'], [], inPolicy(true));
   const policy = definePolicy('mutationOptions', context.policy, own);
   const { fetch, operations } = context;
   const shared = { policy, operations, fetch, json: createJson(fetch) };

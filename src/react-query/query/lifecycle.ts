@@ -3,7 +3,7 @@ import type { LiveOperation } from '../../operation/operation.ts';
 import type { Operations } from '../../operation/operations.ts';
 import type { Slot } from '../../lib/slot.ts';
 import { isServer } from '../instance.ts';
-import { warnOfOwnRetry, warnOfPersister } from '../lost-options.ts';
+import { warnOfOwnRetry, warnOfPersister } from '../misuse.ts';
 import { stopWatch } from './refetch.ts';
 
 /** Keeps the operations of queries and React Query's fetches together: both are paused, and end, as one. */

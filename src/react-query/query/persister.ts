@@ -15,6 +15,7 @@ import type { Admissions } from '../../fetch/admit.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { Clock, Random } from '../../lib/clock.ts';
 import type { FailureLedger } from './failure-ledger.ts';
+import { reject as rejectOption } from '../../lib/check.ts';
 import { warn } from '../../lib/warn.ts';
 import type { Decision } from '../../policy/decide.ts';
 import { codeOf } from '../../lib/made-by.ts';
@@ -296,7 +297,7 @@ export interface ComposedPersister {
  * into a query's options, or into the default options of queries. What is stored is shown offline,
  * too, and while the origin is down; only a request waits.
  *
- * @throws TypeError when its first argument is not what `createSteadfetch` returns.
+ * @throws TypeError when its first argument is not what `createSteadfetch` returns, or its second no function.
  *
  * @example
  * ```ts
@@ -306,5 +307,12 @@ export interface ComposedPersister {
  */
 export function composePersister(steady: Steadfetch, persister: AnyPersister): ComposedPersister {
   const { persist } = instanceOfSteady(steady, 'composePersister');
+  if (process.env.NODE_ENV !== 'production' && typeof persister !== 'function')
+    rejectOption(
+      'composePersister',
+      'its second argument',
+      persister,
+      'a function, as persisterFn is',
+    );
   return { persister: persist(persister), networkMode: 'offlineFirst' };
 }

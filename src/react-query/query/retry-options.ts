@@ -6,7 +6,7 @@ import { type Clock, maxTimerMs } from '../../lib/clock.ts';
 import type { PolicyOptions } from '../../policy/options.ts';
 import type { FailureLedger } from './failure-ledger.ts';
 import { isServer } from '../instance.ts';
-import { noteUse } from '../lost-options.ts';
+import { noteUse, warnOfUnrepeatable } from '../misuse.ts';
 import type { RetryPair } from '../steadfetch.ts';
 import { tellChange } from '../mutation/execution.ts';
 import type { Wake } from './refetch.ts';
@@ -40,6 +40,7 @@ export function createRetryPair(
     retryDelay(failureCount, error) {
       const live = ask(failureCount, error, false);
       const { decision } = live;
+      if (process.env.NODE_ENV !== 'production') warnOfUnrepeatable(context.operations, live);
       if (kind === 'query' && decision?.kind === 'retry') wake.expectRetry(decision.retryAt);
       // Where we would stop, but the app's own `retry` goes on, it goes on at React Query's pace.
       const wantedMs = decision?.kind === 'retry' ? decision.delayMs : 1000 * 2 ** failureCount;

@@ -11,7 +11,7 @@ import {
 } from './status.ts';
 import { fallbackOf } from '../query/fallback.ts';
 import { type Instance, instanceBehind } from '../instance.ts';
-import { warnOfLostQueries } from '../lost-options.ts';
+import { warnOfLostQueries, warnOfUnknownKey } from '../misuse.ts';
 
 /** The statuses of the queries of a client, each by its `queryHash`. */
 export const queryStatusesOf: (client: QueryClient, operation: string) => StatusStore<Query> =
@@ -21,6 +21,9 @@ export const queryStatusesOf: (client: QueryClient, operation: string) => Status
       warnOfLostQueries(instance.operations, client.getDefaultOptions().queries);
     return {
       find: (hash) => queries.get(hash),
+      ...(process.env.NODE_ENV !== 'production' && {
+        explain: (hash: string) => warnOfUnknownKey(instance.operations, queries, hash),
+      }),
       read: (query, before) => queryStatus(query, instance, before),
       start: () => [
         queries.subscribe(({ query }) => refresh(query.queryHash)),

@@ -31,7 +31,12 @@ export interface StatusSource<T extends object> {
   readonly start: () => readonly (() => void)[];
   /** A wait may end without an event. */
   readonly endsInSilence?: boolean;
+  /** For development: somebody watches what there has not been for a while. */
+  readonly explain?: (id: string) => void;
 }
+
+/** What is shown before its component is may be found later. */
+const unknownMs = 10_000;
 
 interface Watched {
   readonly listeners: Set<() => void>;
@@ -124,6 +129,10 @@ function createStatusStore<T extends object>(
       if (!entry) {
         watched.set(id, (entry = { listeners: new Set(), status: getState(id), timer: undefined }));
         plan(id, entry);
+        if (process.env.NODE_ENV !== 'production' && source.explain && !source.find(id)) {
+          const explain = (): void => void (source.find(id) ?? source.explain?.(id));
+          entry.timer = clock.setTimeout(explain, unknownMs);
+        }
       }
       const { listeners } = entry;
       listeners.add(listener);

@@ -1,10 +1,13 @@
-import { hashKey, type Query } from '@tanstack/react-query';
-import { shown } from '../lib/url.ts';
+import { hashKey, type Query, type QueryCache } from '@tanstack/react-query';
+import { systemClock } from '../lib/clock.ts';
+import { findMeant } from '../lib/nearest.ts';
 import { warn } from '../lib/warn.ts';
+import { shown } from '../lib/url.ts';
+import { reportOf } from '../operation/error-info.ts';
 import type { LiveOperation } from '../operation/operation.ts';
 import { instanceBehind, isOurPersister } from './instance.ts';
 
-// All of this is for development: an app that has lost our options works, and is as without us.
+// All of this is for development: what is wrong here works, and is as without us.
 
 const remedy =
   'new QueryClient({ defaultOptions: mergeDefaultOptions(steady, yours) }) keeps both (docs/retry.md#defaultoptions).';
@@ -23,16 +26,21 @@ export function noteUse(instance: object): void {
   used.add(instance);
 }
 
-/** Tells of a request of no operation that fails and is requested again, where no query has ever run. */
+/**
+ * Looks at each request of no operation, and tells of one that fails and is requested again where no query
+ * has ever run.
+ */
 export function createStrayWatch(
   instance: object,
   hasQueries: () => boolean,
-): (request: string, live: LiveOperation) => void {
+): (request: string, live: LiveOperation) => LiveOperation {
   const strays = new Map<string, { readonly live: LiveOperation; readonly failures: number }>();
   return (request, live) => {
     // What writes is retried by nobody but a mutation.
-    if (!/^(?:GET|HEAD) /.test(request) || used.has(instance) || hasQueries())
-      return strays.clear();
+    if (!/^(?:GET|HEAD) /.test(request) || used.has(instance) || hasQueries()) {
+      strays.clear();
+      return live;
+    }
     const before = strays.get(request);
     const failures = before?.live.failedRequests ? before.failures + 1 : 0;
     if (failures === mostFailures) {
@@ -46,6 +54,7 @@ export function createStrayWatch(
     }
     strays.set(request, { live, failures });
     if (strays.size > maxStrays) strays.delete([...strays.keys()][0] ?? '');
+    return live;
   };
 }
 
@@ -93,4 +102,63 @@ export function warnOfOwnRetry(
       `(${decision.reason}): given as a number, it counts for every failure, a 404 as well. Spread ` +
       `...steady.queryPolicy({ maxRetries: ${maxRetries} }) instead (docs/retry.md#defaultoptions).`,
   );
+}
+
+/** Tells of a status of a query that there is not. */
+export function warnOfUnknownKey(instance: object, queries: QueryCache, hash: string): void {
+  const known = queries.getAll().map(({ queryHash }) => queryHash);
+  const meant = findMeant(hash, known, {}, false);
+  const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
+  warn(
+    instance,
+    `unknown ${hash}`,
+    `useRetryStatus is given the key ${hash}, and no query of this QueryClient has it: it says idle.${hint} ` +
+      `Give the whole queryKey of the query (docs/retry.md#what-the-user-sees).`,
+  );
+}
+
+/** Tells of what is never sent again, because nothing says that this does no harm. */
+export function warnOfUnrepeatable(
+  instance: object,
+  { decision, ref, lastError }: LiveOperation,
+): void {
+  if (decision?.kind !== 'stop' || decision.reason !== 'not-idempotent') return;
+  const { method = 'POST', url } = reportOf(lastError, 0);
+  const what = url === undefined ? `A ${method}` : `${method} ${shown(url)}`;
+  const cure =
+    ref.kind === 'query'
+      ? `If it only reads, say so: apis: [{ match, idempotent: true }] (docs/apis.md).`
+      : `Declare that its API honours idempotency keys, apis: [{ match, idempotency: profiles.draft }], and ` +
+        `use mutationOptions; or say that it does no harm, idempotent: true (docs/mutations.md).`;
+  warn(
+    instance,
+    `unrepeatable ${ref.kind}`,
+    `${what} has failed and is not sent again: it may have been done, and nothing says that it may be done ` +
+      `twice. ${cure}`,
+  );
+}
+
+/** So many instances of one page are made within so long by a render, and not by a page. */
+const mostMade = 4;
+const madeWithinMs = 10_000;
+let made: { readonly instance: object; readonly at: number }[] = [];
+
+/** Tells of an instance for each render: each has forgotten what the one before it knew. */
+export function noteInstance(instance: object): void {
+  const at = systemClock.now();
+  made = made.filter((one) => at - one.at < madeWithinMs);
+  made.push({ instance, at });
+  if (made.length < mostMade) return;
+  warn(
+    noteInstance,
+    'instances',
+    `createSteadfetch has been called ${mostMade} times within ${madeWithinMs / 1000} s. If it is called in a ` +
+      `component, each render forgets what is down, and leaves timers behind: call it once, in a module, beside ` +
+      `new QueryClient (README.md).`,
+  );
+}
+
+/** It was disposed of. */
+export function forgetInstance(instance: object): void {
+  made = made.filter((one) => one.instance !== instance);
 }

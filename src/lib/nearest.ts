@@ -1,0 +1,63 @@
+/** Where a name belongs that is known from elsewhere: `{ retries: 'policy: { maxRetries }' }`. */
+export type Elsewhere = Readonly<Record<string, string>>;
+
+/**
+ * What a wrong name was meant to be: one of these names, or something else elsewhere. `isStrict`: where the
+ * name may be right, for somebody else.
+ */
+export function findMeant(
+  name: string,
+  names: readonly string[],
+  elsewhere: Elsewhere,
+  isStrict: boolean,
+): string | undefined {
+  if (Object.hasOwn(elsewhere, name)) return elsewhere[name];
+  const own = nearest(name, names, isStrict);
+  const other = nearest(name, Object.keys(elsewhere), isStrict);
+  if (other !== undefined && (own === undefined || other.distance < own.distance))
+    return elsewhere[other.name];
+  return own?.name;
+}
+
+interface Near {
+  readonly name: string;
+  readonly distance: number;
+}
+
+/** The name that is nearly this one, or contains it, whatever the case. */
+function nearest(wrong: string, names: readonly string[], isStrict: boolean): Near | undefined {
+  const from = wrong.toLowerCase();
+  const near = names.map((name): Near => {
+    const to = name.toLowerCase();
+    const isPart = !isStrict && isMostOf(to, from);
+    const whole = distanceOf(to, from);
+    // To leave out letters at an end is less of a mistake than others are.
+    return { name, distance: isPart ? Math.min(whole, 1 + whole / 3) : whole };
+  });
+  return near
+    .filter(
+      ({ name, distance }) =>
+        distance <= Math.max(2, (isStrict ? 0.3 : 0.45) * Math.max(name.length, wrong.length)),
+    )
+    .toSorted((one, other) => one.distance - other.distance)[0];
+}
+
+/** One contains the other, and is at least half of it. */
+function isMostOf(one: string, other: string): boolean {
+  const [short = '', long = ''] = [one, other].toSorted((a, b) => a.length - b.length);
+  return long.includes(short) && short.length * 2 >= long.length;
+}
+
+/** How many letters must be changed, added or removed to make one word of the other (Levenshtein). */
+function distanceOf(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (const [at, letter] of Array.from(from).entries()) {
+    const next = [at + 1];
+    for (const [index, other] of Array.from(to).entries()) {
+      const [left = 0, above = 0, both = 0] = [next[index], row[index + 1], row[index]];
+      next.push(Math.min(left + 1, above + 1, both + (letter === other ? 0 : 1)));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
