@@ -85,11 +85,16 @@ export function createOperations(environment: Environment): Operations {
     emitter.emit({ ...detail, at, operation: { ...ref, attempt } });
   };
 
+  // What an attempt has left at an admission is not sent beside the next one.
+  const dropPauses = (live: LiveOperation): void => {
+    for (const { drop } of live.pauses) drop();
+  };
+
   const end: Operations['end'] = (live, result) => {
     emit(live, { type: 'operation:end', result });
     live.phase = 'ended';
     live.steps = undefined;
-    for (const { drop } of live.pauses) drop();
+    dropPauses(live);
     // They would keep the QueryClient for as long as its error is kept.
     live.onChange = undefined;
     live.isForeground = undefined;
@@ -244,11 +249,14 @@ export function createOperations(environment: Environment): Operations {
       enterDecision(live, error, report, decision);
       emit(live, { type: 'decision', failure, decision, error });
       if (decision.kind === 'retry') {
+        dropPauses(live);
         live.phase = 'waiting';
         live.retriedFor = live.retriedFor.concat(decision.reason);
         live.previousBackoffMs = decision.backoffMs;
-      } else if (live.endsWithQuery) live.phase = 'waiting';
-      else end(live, failure.kind === 'aborted' ? 'cancelled' : 'failed');
+      } else if (live.endsWithQuery) {
+        dropPauses(live);
+        live.phase = 'waiting';
+      } else end(live, failure.kind === 'aborted' ? 'cancelled' : 'failed');
       return decision;
     },
     cancel(live, error, report) {

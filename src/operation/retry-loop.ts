@@ -14,13 +14,14 @@ export interface LoopContext extends Environment, TimeLimitContext {
 /**
  * The one loop of ours: runs the attempts of an operation until one succeeds, the policy stops, or
  * its signal is aborted, or its wait is ended. Rejects with the last error as it was thrown, or the
- * reason of the abort.
+ * reason of the abort. `onRetry` is told of each failure after which it goes on.
  */
 export async function runLoop<T>(
   { clock, operations }: LoopContext,
   live: LiveOperation,
   signal: AbortSignal | undefined,
   run: () => T | Promise<T>,
+  onRetry?: (error: unknown) => void,
 ): Promise<T> {
   try {
     for (; ; operations.next(live)) {
@@ -31,6 +32,7 @@ export async function runLoop<T>(
         signal?.throwIfAborted();
         const decision = operations.conclude(live, error);
         if (decision.kind === 'stop') throw error;
+        onRetry?.(error);
         live.onChange?.();
         let isGivenUp = false;
         const giveUp = (): void => {

@@ -16,8 +16,8 @@ export interface RetryContext {
   /** Counted from 1. */
   readonly attempt: number;
   /**
-   * Aborted with the caller's signal, and when the attempt is over its `timeout`. Pass it on: it also
-   * tells `steady.fetch` what it is part of.
+   * Aborted with the caller's signal, and with the error of this attempt when it is over its `timeout`,
+   * or has failed and another follows. Pass it on: it also tells `steady.fetch` what it is part of.
    */
   readonly signal: AbortSignal;
 }
@@ -84,6 +84,7 @@ export async function retry<T>(
     return opened;
   };
   let signal = openSignal();
+  // An attempt that is over, by its limit or its failure, sends nothing more: the next one does.
   const onLate = (error: unknown): void => {
     late.abort(error);
     late = new AbortController();
@@ -92,7 +93,7 @@ export async function retry<T>(
   const attempt = (): T | Promise<T> =>
     limitAttempt(context, live, () => run({ attempt: live.attempt, signal }), onLate);
   try {
-    return await runLoop(context, live, caller, attempt);
+    return await runLoop(context, live, caller, attempt, onLate);
   } catch (error) {
     const isForGood = live.decision?.kind === 'stop' && fallback !== undefined;
     if (!isForGood || caller?.aborted) throw error;
