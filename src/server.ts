@@ -11,4 +11,10 @@ export {
   sqliteStore,
   type SqliteStoreOptions,
 } from './server/sqlite-store.ts';
-export type { Claim, ClaimResult, IdempotencyStore, StoredAnswer } from './server/store.ts';
+export {
+  type Claim,
+  type ClaimResult,
+  type IdempotencyStore,
+  LeaseOverError,
+  type StoredAnswer,
+} from './server/store.ts';

@@ -22,6 +22,10 @@ const packageAlias = [
   { find: /^steadfetch\/outbox$/, replacement: resolve(root, 'src/outbox.ts') },
   { find: /^steadfetch\/react$/, replacement: resolve(root, 'src/react.ts') },
   { find: /^steadfetch\/server$/, replacement: resolve(root, 'src/server.ts') },
+  {
+    find: /^steadfetch\/server\/(postgres|redis)$/,
+    replacement: resolve(root, 'src/server/$1.ts'),
+  },
   { find: /^steadfetch\/testing$/, replacement: resolve(root, 'src/testing.ts') },
 ];
 
@@ -47,7 +51,12 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.{ts,tsx}'],
-          exclude: ['test/**/*.node.test.{ts,tsx}', 'test/browser/**', 'test/e2e/**'],
+          exclude: [
+            'test/**/*.node.test.{ts,tsx}',
+            'test/browser/**',
+            'test/e2e/**',
+            'test/stores/**',
+          ],
           environment: 'jsdom',
           setupFiles: ['test/setup/unit.ts'],
           env: {

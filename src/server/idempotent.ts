@@ -1,7 +1,7 @@
-import { maxTimerMs, systemClock } from '../lib/clock.ts';
 import { checkOptions, type IdempotentOptions, type Settings } from './options.ts';
-import { fingerprintOf, readBody, readKey, readScope } from './request.ts';
+import { fingerprintOf, readBody, readKey, readScope, toStorable } from './request.ts';
 import { copyAnswer, createProblem, replayAnswer } from './response.ts';
+import { claimKey, runClaim, startLease } from './store-calls.ts';
 import type { Claim, StoredAnswer } from './store.ts';
 
 /** What a handler gets besides the request. */
@@ -10,6 +10,8 @@ export interface IdempotentContext<Tx> {
   readonly key: string;
   /** The transaction. What is written with it is committed together with the answer, or not at all. */
   readonly tx: Tx;
+  /** Aborted when `leaseMs` is over: whatever the handler does then has no effect. Pass it on to `fetch`. */
+  readonly signal: AbortSignal;
 }
 
 /** Does what the request asks for, and answers it. */
@@ -28,11 +30,12 @@ export type IdempotentHandler<Tx> = (
  * - The first request with the key is still running: 409, with Retry-After.
  * - The key was used with another payload: 422.
  * - The key was answered before: the same answer, with `Idempotent-Replayed: true`.
+ * - The store fails, or does not answer within `storeTimeoutMs`: 503, with Retry-After.
  *
  * The key is claimed, then the handler runs within the store's transaction, and its effect and its answer
  * are committed together. The transaction is rolled back if the answer is not final (`isFinal`: a 5xx or
  * a 429 is not), if the handler throws, or if it takes longer than `leaseMs`. The next attempt then runs
- * again.
+ * again. What the handler throws, the wrapped handler throws, too.
  *
  * Wrap one method of one resource: every request to it needs a key.
  *
@@ -61,8 +64,6 @@ export function idempotent<Tx>(
   options: IdempotentOptions<Tx>,
 ): (request: Request) => Promise<Response> {
   const settings = checkOptions(options);
-  const { store } = settings;
-
   return async (request) => {
     const key = readKey(request, settings);
     if (typeof key !== 'string') return key;
@@ -75,25 +76,30 @@ export function idempotent<Tx>(
         : new Request(request, { method, body });
 
     const claim = await createClaim(key, copy, body, settings);
-    const found = await store.claim(claim);
-    if (found.kind === 'full') return createProblem('store-full', settings);
-    if (found.kind !== 'claimed') {
-      const isSame = found.fingerprint === claim.fingerprint;
-      if (!isSame) return createProblem('payload-mismatch', settings);
-      if (found.kind === 'answered') return replayAnswer(found.answer);
-      return createProblem('in-progress', settings);
-    }
+    const lease = startLease(settings.leaseMs);
+    try {
+      const found = await claimKey(settings, claim);
+      if (!found) return createProblem('store-unavailable', settings);
+      if (found.kind === 'full') return createProblem('store-full', settings);
+      if (found.kind !== 'claimed') {
+        const isSame = found.fingerprint === claim.fingerprint;
+        if (!isSame) return createProblem('payload-mismatch', settings);
+        if (found.kind === 'answered') return replayAnswer(found.answer);
+        return createProblem('in-progress', settings);
+      }
 
-    let response: Response | undefined;
-    const isHeld = await store.run(claim, async (tx) => {
-      const answer = async (): Promise<StoredAnswer | undefined> => {
-        response = await handler(copy(), { key, tx });
+      let response: Response | undefined;
+      const answer = async (tx: Tx): Promise<StoredAnswer | undefined> => {
+        response = await handler(copy(), { key, tx, signal: lease.signal });
         return (await settings.isFinal(response.clone())) ? copyAnswer(response) : undefined;
       };
-      return withinLease(settings.leaseMs, answer);
-    });
-    // The claim was lost: its lease was over, and its work is rolled back. Another request took the key.
-    return isHeld && response ? response : createProblem('in-progress', settings);
+      const isHeld = await runClaim(settings, claim, (tx) => lease.limit(() => answer(tx)));
+      if (isHeld === undefined) return createProblem('store-unavailable', settings);
+      // The claim was lost: its lease was over, and its work is rolled back. Another request took the key.
+      return isHeld && response ? response : createProblem('in-progress', settings);
+    } finally {
+      lease.end();
+    }
   };
 }
 
@@ -105,36 +111,13 @@ async function createClaim<Tx>(
 ): Promise<Claim> {
   const owner = await readScope(copy(), scope);
   const print = (await fingerprint?.(copy())) ?? (await fingerprintOf(copy(), body));
-  const nowMs = now();
   return {
     // Different pairs of scope and key give different texts.
-    id: JSON.stringify([owner, key]),
-    fingerprint: print,
+    id: await toStorable(JSON.stringify([owner, key])),
+    fingerprint: await toStorable(print),
     token: crypto.randomUUID(),
-    nowMs,
-    leaseUntilMs: nowMs + leaseMs,
-    expiresAtMs: nowMs + lifetimeMs,
+    nowMs: now(),
+    leaseMs,
+    lifetimeMs,
   };
 }
-
-/**
- * Stops waiting for work that takes longer than its lease, so that another request may run.
- *
- * @throws Error that names `leaseMs` when the lease is over, and whatever the work throws.
- */
-async function withinLease<T>(leaseMs: number, work: () => Promise<T>): Promise<T> {
-  let timer: unknown;
-  const isOver = new Promise<never>((_, fail) => {
-    const giveUp = (): void => fail(new Error(leaseOver(leaseMs)));
-    timer = systemClock.setTimeout(giveUp, Math.min(leaseMs, maxTimerMs));
-  });
-  try {
-    return await Promise.race([work(), isOver]);
-  } finally {
-    systemClock.clearTimeout(timer);
-  }
-}
-
-const leaseOver = (leaseMs: number): string =>
-  `idempotent: the handler gave no answer within leaseMs, ${leaseMs} ms. It is rolled back, and its ` +
-  `key is free again.`;

@@ -22,6 +22,7 @@ export interface MemoryTransaction {
 }
 
 interface Entry extends Claim {
+  readonly expiresAtMs: number;
   answer?: StoredAnswer;
   bytes: number;
 }
@@ -91,7 +92,7 @@ export function memoryStore({
         if (isFull())
           for (const entry of entries.values()) if (isOver(entry, claim.nowMs)) drop(entry);
         if (isFull()) return { kind: 'full' };
-        const entry = { ...claim, bytes: 0 };
+        const entry = { ...claim, expiresAtMs: claim.nowMs + claim.lifetimeMs, bytes: 0 };
         entries.set(claim.id, entry);
         grow(entry, 2 * (claim.id.length + claim.fingerprint.length));
         return { kind: 'claimed' };

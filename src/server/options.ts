@@ -32,12 +32,23 @@ export interface IdempotentOptions<Tx> {
    */
   readonly isFinal?: ((response: Response) => boolean | Promise<boolean>) | undefined;
   /**
-   * How long a handler may take, in milliseconds. After that the request fails with an Error, what the
-   * handler wrote with `tx` is rolled back, and the key is free. The claim of a process that died ends
-   * after the same time.
+   * How long a handler may take, in milliseconds from the claim of its key. After that the request fails
+   * with a `LeaseOverError`, what the handler wrote with `tx` is rolled back, and the key is free. The
+   * claim of a process that died ends after the same time.
    * @default 30000
    */
   readonly leaseMs?: number | undefined;
+  /**
+   * How long the store may take for one step, in milliseconds: for a claim, for the beginning of a
+   * transaction, or for its commit. After that the request is answered 503, with Retry-After.
+   * @default 5000
+   */
+  readonly storeTimeoutMs?: number | undefined;
+  /**
+   * Is told what the store failed with, when a request is answered 503 for it.
+   * @default a warning in the console
+   */
+  readonly onStoreError?: ((error: unknown) => void) | undefined;
   /** The Retry-After of a 409 or 503, in whole seconds. @default 1 */
   readonly retryAfterSeconds?: number | undefined;
   /** The name of the header. @default 'Idempotency-Key' */
@@ -50,7 +61,10 @@ export interface IdempotentOptions<Tx> {
   readonly maxBodyBytes?: number | undefined;
   /** The URL of a page about this API's keys: the `type` of every problem, and its `Link`. @default none */
   readonly documentationUrl?: string | undefined;
-  /** The current time, in epoch milliseconds; for tests. @default the time of this machine */
+  /**
+   * The current time, in epoch milliseconds; for tests. Stores with a clock of their own do not use it.
+   * @default the time of this machine
+   */
   readonly now?: (() => number) | undefined;
 }
 
@@ -73,6 +87,9 @@ const defaults = {
   lifetimeMs: 86_400_000,
   isFinal,
   leaseMs: 30_000,
+  storeTimeoutMs: 5000,
+  onStoreError: (error: unknown) =>
+    console.warn('[steadfetch] idempotent: the store failed.', error),
   retryAfterSeconds: 1,
   header: 'Idempotency-Key',
   acceptRaw: false,
@@ -102,7 +119,7 @@ export function checkOptions<Tx>(options: IdempotentOptions<Tx>): Settings<Tx> {
   if (typeof store?.claim !== 'function' || typeof store.run !== 'function') {
     reject('idempotent', 'store', store, 'an IdempotencyStore, such as memoryStore()');
   }
-  for (const name of ['fingerprint', 'scope', 'isFinal', 'now'] as const) {
+  for (const name of ['fingerprint', 'scope', 'isFinal', 'onStoreError', 'now'] as const) {
     const value = settings[name];
     if (value !== undefined && typeof value !== 'function') {
       reject('idempotent', name, value, 'a function');
@@ -120,6 +137,7 @@ export function checkOptions<Tx>(options: IdempotentOptions<Tx>): Settings<Tx> {
   if (leaseMs > lifetimeMs) {
     reject('idempotent', 'leaseMs', leaseMs, `at most lifetimeMs, ${lifetimeMs}`);
   }
+  requireFrom('idempotent', 'storeTimeoutMs', settings.storeTimeoutMs, 1);
   requireFrom('idempotent', 'retryAfterSeconds', settings.retryAfterSeconds, 0);
   requireFrom('idempotent', 'maxKeyLength', settings.maxKeyLength, 1);
   requireFrom('idempotent', 'maxBodyBytes', settings.maxBodyBytes, 0);

@@ -109,6 +109,21 @@ export async function fingerprintOf(
   const bytes = new Uint8Array(head.length + body.length);
   bytes.set(head);
   bytes.set(body, head.length);
+  return digestOf(bytes);
+}
+
+async function digestOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** An index of PostgreSQL takes 2,704 bytes, and its text no NUL and no half of a surrogate pair. */
+const isStorable = (text: string): boolean =>
+  text.length <= 512 && !/[\0\p{Surrogate}]/u.test(text);
+
+/** A text that every store can hold and find again: itself, or its SHA-256. */
+export async function toStorable(text: string): Promise<string> {
+  // JSON tells the halves of surrogate pairs apart, which UTF-8 does not.
+  const bytes = (): Uint8Array<ArrayBuffer> => new TextEncoder().encode(JSON.stringify(text));
+  return isStorable(text) ? text : `sha256:${await digestOf(bytes())}`;
 }

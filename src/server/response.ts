@@ -44,7 +44,8 @@ export type ProblemCode =
   | 'in-progress'
   | 'payload-mismatch'
   | 'body-too-large'
-  | 'store-full';
+  | 'store-full'
+  | 'store-unavailable';
 
 const problems: Readonly<
   Record<ProblemCode, readonly [status: number, title: string, detail: string]>
@@ -63,10 +64,16 @@ const problems: Readonly<
     'Service Unavailable',
     'There is no room for another idempotency key at the moment. Nothing was done.',
   ],
+  'store-unavailable': [
+    503,
+    'Service Unavailable',
+    'The store of the keys does not answer at the moment. Send the same request again, with the same key.',
+  ],
 };
 
 /** Whether the same request may succeed later. */
-const isTemporary = (code: ProblemCode): boolean => code === 'in-progress' || code === 'store-full';
+const isTemporary = (code: ProblemCode): boolean =>
+  code === 'in-progress' || code === 'store-full' || code === 'store-unavailable';
 
 type ProblemSettings = Pick<Settings<unknown>, 'header' | 'retryAfterSeconds' | 'documentationUrl'>;
 

@@ -1,4 +1,5 @@
 import { reject } from '../lib/check.ts';
+import { lendHandle } from './lend.ts';
 import type { IdempotencyStore, StoredAnswer } from './store.ts';
 
 /** The part of a prepared statement that the store uses. */
@@ -96,12 +97,13 @@ export function sqliteStore<Db extends SqliteDatabase>(
   };
 
   return {
-    async claim({ id, fingerprint, token, nowMs, leaseUntilMs, expiresAtMs }) {
+    async claim({ id, fingerprint, token, nowMs, leaseMs, lifetimeMs }) {
       const holder = running.get(id);
       if (holder !== undefined) return { kind: 'running', fingerprint: holder };
       return enqueue(() => {
         dropExpired.run(nowMs);
-        const taken = take.run(id, fingerprint, token, leaseUntilMs, expiresAtMs, nowMs, nowMs);
+        const until = [nowMs + leaseMs, nowMs + lifetimeMs] as const;
+        const taken = take.run(id, fingerprint, token, ...until, nowMs, nowMs);
         if (Number(taken.changes) === 1) {
           running.set(id, fingerprint);
           return { kind: 'claimed' };
@@ -119,7 +121,7 @@ export function sqliteStore<Db extends SqliteDatabase>(
       enqueue(async () => {
         let isCommitted = false;
         let isHeld = true;
-        const { tx, takeBack } = lendHandle(db);
+        const { tx, takeBack } = lendHandle(db, 'sqliteStore');
         try {
           // Immediate, because a lock that is requested at the first write may be refused at once.
           db.exec('BEGIN IMMEDIATE');
@@ -152,36 +154,3 @@ const answerOf = ({ headers, body }: Row, status: number): StoredAnswer => ({
   headers: JSON.parse(headers) as StoredAnswer['headers'],
   body,
 });
-
-/** The handle, lent to one transaction. */
-interface Loan<Db> {
-  readonly tx: Db;
-  /** From now on, every use of `tx` throws. */
-  readonly takeBack: () => void;
-}
-
-/**
- * Lends the handle to one transaction. A handler may go on after its lease, and what it then writes must
- * not become part of the next transaction. Statements and iterators of the handle are lent with it.
- */
-function lendHandle<Db extends object>(db: Db): Loan<Db> {
-  let isOver = false;
-  const lend = <T>(value: T): T => {
-    const { run, next } = Object(value) as Record<string, unknown>;
-    const isOpen =
-      value === (db as unknown) || [run, next].some((one) => typeof one === 'function');
-    return isOpen ? (new Proxy(value as object, { get: read }) as T) : value;
-  };
-  // Called on the object behind the proxy, because native methods work on nothing else.
-  const read = (target: object, name: PropertyKey): unknown => {
-    const value: unknown = Reflect.get(target, name, target);
-    if (typeof value !== 'function') return value;
-    return (...args: unknown[]): unknown => {
-      if (isOver) throw new Error(late);
-      return lend(Reflect.apply(value, target, args));
-    };
-  };
-  return { tx: lend(db), takeBack: () => void (isOver = true) };
-}
-
-const late = 'sqliteStore: tx was used after its transaction had ended. Nothing was written.';

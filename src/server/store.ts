@@ -7,18 +7,21 @@ export interface StoredAnswer {
 
 /** The attempt of one request to take a key. */
 export interface Claim {
-  /** The key within its scope. Up to a few hundred characters. */
+  /** The key within its scope. At most 512 characters, and no NUL among them. */
   readonly id: string;
-  /** Identifies what the request asks for. */
+  /** Identifies what the request asks for. At most 512 characters, and no NUL among them. */
   readonly fingerprint: string;
   /** Unique to this claim. Only its holder may store the answer. */
   readonly token: string;
-  /** The time now, in epoch milliseconds. */
+  /**
+   * The time of this process, in epoch milliseconds, for a store without a clock of its own. A store that
+   * several machines share must use its own clock, because theirs differ.
+   */
   readonly nowMs: number;
-  /** When the claim ends, in epoch milliseconds, if no answer is stored: its holder is then taken for dead. */
-  readonly leaseUntilMs: number;
-  /** When the key expires, in epoch milliseconds. */
-  readonly expiresAtMs: number;
+  /** How long the claim lasts, in milliseconds, if no answer is stored: its holder is then taken for dead. */
+  readonly leaseMs: number;
+  /** How long the key is kept, in milliseconds from the claim. At least `leaseMs`. */
+  readonly lifetimeMs: number;
 }
 
 /**
@@ -39,7 +42,8 @@ export type ClaimResult =
  * Stores keys and their answers. If its transaction also covers what the handler writes, a crash at any
  * moment leaves both the effect and its answer, or neither.
  *
- * Both methods may be synchronous or asynchronous. docs/server.md shows them for Postgres and for Redis.
+ * Both methods may be synchronous or asynchronous. Whatever they reject with, other than what `work` has
+ * thrown, is a failure of the store: the request is answered 503.
  */
 export interface IdempotencyStore<Tx> {
   /**
@@ -47,21 +51,38 @@ export interface IdempotencyStore<Tx> {
    *
    * - Must be atomic: of simultaneous claims of one id, also in other processes, exactly one is `claimed`.
    * - Must be durable before it returns, outside of every transaction of {@link run}.
-   * - Must grant a key that is free, or expired (`expiresAtMs` at or before `nowMs`), or claimed without an
-   *   answer by a holder whose lease is over and whose fingerprint is the same.
+   * - Must grant a key that is free, or whose lifetime is over, or claimed without an answer by a holder
+   *   whose lease is over and whose fingerprint is the same.
    * - Must drop expired keys in time, a few at each call.
    */
   claim(claim: Claim): ClaimResult | Promise<ClaimResult>;
   /**
    * Runs the work of a claim.
    *
-   * - Must call `work` once, with a transaction of its own.
+   * - Must call `work` once, with a transaction of its own, or reject without calling it.
    * - Must, if `work` returns an answer and the key is still claimed with this token, store the answer in
    *   the same transaction, and commit. If the claim was lost, it must roll back and return `false`.
    * - Must, if `work` returns none or throws, roll back and free the key (if it still has this token), so
    *   that the next claim gets it at once. It must pass on what was thrown.
+   * - Must not wait for the handler when `work` throws a {@link LeaseOverError}: the handler may still
+   *   run, and what it writes from then on must have no effect.
    *
    * @returns Whether the claim was still held.
    */
   run(claim: Claim, work: (tx: Tx) => Promise<StoredAnswer | undefined>): Promise<boolean>;
+}
+
+/** The handler gave no answer within `leaseMs`. Its request fails with this error, and it may still run. */
+export class LeaseOverError extends Error {
+  override name = 'LeaseOverError' as const;
+  /** The option. */
+  readonly leaseMs: number;
+
+  constructor(leaseMs: number) {
+    super(
+      `idempotent: the handler gave no answer within leaseMs, ${leaseMs} ms. It is rolled back, and its ` +
+        `key is free again.`,
+    );
+    this.leaseMs = leaseMs;
+  }
 }

@@ -28,6 +28,8 @@ export function compile(samples: readonly Sample[]): string {
           'steadfetch/outbox': [join(root, 'src/outbox.ts')],
           'steadfetch/react': [join(root, 'src/react.ts')],
           'steadfetch/server': [join(root, 'src/server.ts')],
+          'steadfetch/server/postgres': [join(root, 'src/server/postgres.ts')],
+          'steadfetch/server/redis': [join(root, 'src/server/redis.ts')],
           'steadfetch/testing': [join(root, 'src/testing.ts')],
         },
       },

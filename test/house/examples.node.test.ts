@@ -68,8 +68,8 @@ const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf
 
 /** What can be called from outside: functions of the package, except type guards, and of an instance. */
 function findPublicCalls(): readonly string[] {
-  const entries = ['index', 'react', 'server', 'testing'].map((entry) =>
-    readFileSync(join(root, `src/${entry}.ts`), 'utf8'),
+  const entries = ['index', 'react', 'server', 'server/postgres', 'server/redis', 'testing'].map(
+    (entry) => readFileSync(join(root, `src/${entry}.ts`), 'utf8'),
   );
   const names = entries.flatMap((entry) =>
     [...entry.matchAll(/export \{([^}]*)\}/g)].flatMap(([, list = '']) => list.match(/\w+/g) ?? []),

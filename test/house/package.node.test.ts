@@ -16,6 +16,8 @@ import * as axios from 'steadfetch/axios';
 import * as outbox from 'steadfetch/outbox';
 import * as react from 'steadfetch/react';
 import * as server from 'steadfetch/server';
+import * as postgres from 'steadfetch/server/postgres';
+import * as redis from 'steadfetch/server/redis';
 import * as testing from 'steadfetch/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import buildIfStale from '../setup/dist.ts';
@@ -27,6 +29,8 @@ const entries = {
   'steadfetch/outbox': Object.keys(outbox).toSorted(),
   'steadfetch/react': Object.keys(react).toSorted(),
   'steadfetch/server': Object.keys(server).toSorted(),
+  'steadfetch/server/postgres': Object.keys(postgres).toSorted(),
+  'steadfetch/server/redis': Object.keys(redis).toSorted(),
   'steadfetch/testing': Object.keys(testing).toSorted(),
 };
 const names = Object.keys(entries) as (keyof typeof entries)[];

@@ -1,55 +1,48 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { idempotent, sqliteStore } from 'steadfetch/server';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createLatch, createShop, openOrders, ordersIn, post, stores, told } from './rig.ts';
+import { failureOf, leaseMessage, testLease } from './lease-contract.ts';
+import { createLatch, openOrders, ordersIn, post, problemOf, stores, told } from './rig.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
-const message =
-  'idempotent: the handler gave no answer within leaseMs, 30000 ms. It is rolled back, and its key is free again.';
+describe.each(stores)('with %s, a handler that never ends', (name, createStore) => {
+  testLease(name, createStore);
+});
 
-const failureOf = async (answer: Promise<Response>): Promise<string | undefined> => {
-  try {
-    await answer;
-    return undefined;
-  } catch (error) {
-    return (error as Error).message;
-  }
-};
-
-describe.each(stores)('with %s, a handler that never ends', (_, createStore) => {
-  const hang = () => {
-    const rig = createStore();
-    const started = createLatch();
-    const shop = createShop(rig, {}, (order, run) => {
-      if (run > 1) return new Response(order);
+test('while a handler has the transaction of SQLite, others get a 503 after storeTimeoutMs', async () => {
+  const db = openOrders();
+  const [started, claimed] = [createLatch(), createLatch()];
+  const store = sqliteStore(db);
+  const send = idempotent(
+    async (request) => {
+      const order = await request.text();
+      if (order === 'a chair') return new Response(order);
       started.open();
       return new Promise<never>(() => {});
-    });
-    const first = failureOf(shop.send(post({ key: '"a"' })));
-    return { rig, shop, first, started: started.opened };
-  };
-
-  test('is given up after leaseMs, and has done nothing', async () => {
-    const { rig, first, started } = hang();
-    await started;
-    await vi.advanceTimersByTimeAsync(30_000);
-    expect(await first).toBe(message);
-    expect(rig.ledger.orders()).toEqual([]);
-  });
-
-  test('does not keep its own key, nor that of others', async () => {
-    const { rig, shop, first, started } = hang();
-    await started;
-    const other = told(shop.send(post({ key: '"b"', body: 'a chair' })));
-    await vi.advanceTimersByTimeAsync(30_000);
-    expect(await first).toBe(message);
-    expect(await other).toBe('200 a chair');
-    expect(await told(shop.send(post({ key: '"a"' })))).toBe('200 a lamp');
-    expect(rig.ledger.orders()).toEqual(['a chair', 'a lamp']);
-    expect(vi.getTimerCount()).toBe(0);
-  });
+    },
+    {
+      store: {
+        ...store,
+        claim(claim) {
+          const claiming = store.claim(claim);
+          if (claim.id.includes('b')) claimed.open();
+          return claiming;
+        },
+      },
+      onStoreError: () => {},
+    },
+  );
+  const first = failureOf(send(post({ key: '"a"' })));
+  await started.opened;
+  const other = send(post({ key: '"b"', body: 'a chair' }));
+  await claimed.opened;
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(await problemOf(other)).toBe('503 store-unavailable');
+  await vi.advanceTimersByTimeAsync(25_000);
+  expect(await first).toBe(leaseMessage);
+  expect(await told(send(post({ key: '"b"', body: 'a chair' })))).toBe('200 a chair');
 });
 
 test('what a handler writes after it was given up is no part of the transaction of another', async () => {
@@ -94,7 +87,7 @@ test('what a handler writes after it was given up is no part of the transaction 
   await slowRuns.opened;
   const second = told(send(post({ key: '"b"', body: 'next' })));
   await vi.advanceTimersByTimeAsync(30_000);
-  expect(await first).toBe(message);
+  expect(await first).toBe(leaseMessage);
   await nextRuns.opened;
   slow.open();
   await vi.advanceTimersByTimeAsync(0);

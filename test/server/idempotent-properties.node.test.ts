@@ -40,7 +40,7 @@ describe.each(stores)('with %s', (_, createStore) => {
         fc.array(submission, { minLength: 1, maxLength: 8 }),
         fc.array(outcome, { maxLength: 6 }),
         async (scheduler, submissions, outcomes) => {
-          const { store, ledger } = createStore();
+          const { store, ledger } = await createStore();
           const left = [...outcomes];
           let runs = 0;
           const send = idempotent(
@@ -77,7 +77,7 @@ describe.each(stores)('with %s', (_, createStore) => {
           );
 
           const keys = new Set(submissions.map(({ key }) => key));
-          const orders = ledger.orders();
+          const orders = await ledger.orders();
           // Exactly one order for every key that was used.
           expect(orders.map((order) => order.slice(0, 1)).toSorted()).toEqual([...keys].toSorted());
           for (const key of keys) {

@@ -6,8 +6,8 @@ const claimOf = (id: string, nowMs: number): Claim => ({
   fingerprint: 'f',
   token: `${id} ${nowMs}`,
   nowMs,
-  leaseUntilMs: nowMs + 10,
-  expiresAtMs: nowMs + 100,
+  leaseMs: 10,
+  lifetimeMs: 100,
 });
 const answer = { status: 200, headers: [], body: new Uint8Array() };
 

@@ -1,12 +1,10 @@
 import { idempotent, memoryStore } from 'steadfetch/server';
 import { describe, expect, test } from 'vitest';
-import { createShop, post, problemOf, stores, told } from './rig.ts';
-
-const [, createMemory] = stores[0] as (typeof stores)[number];
+import { createMemoryRig, createShop, post, problemOf, told } from './rig.ts';
 
 describe('the key', () => {
   const ask = (field: string | undefined, options = {}) => {
-    const shop = createShop(createMemory(), options);
+    const shop = createShop(createMemoryRig(), options);
     return { shop, answer: shop.send(post(field === undefined ? {} : { key: field })) };
   };
 
@@ -49,7 +47,7 @@ describe('the key', () => {
   );
 
   test('may come without quotes where that is accepted, and is the same key with them', async () => {
-    const shop = createShop(createMemory(), { acceptRaw: true });
+    const shop = createShop(createMemoryRig(), { acceptRaw: true });
     expect(await told(shop.send(post({ key: '8e03978e-1' })))).toBe('201 a lamp: order 1');
     expect(await told(shop.send(post({ key: '"8e03978e-1"' })))).toBe('201 a lamp: order 1');
   });
@@ -63,7 +61,7 @@ describe('the key', () => {
   );
 
   test('may be in a header of another name', async () => {
-    const shop = createShop(createMemory(), { header: 'PayPal-Request-Id', acceptRaw: true });
+    const shop = createShop(createMemoryRig(), { header: 'PayPal-Request-Id', acceptRaw: true });
     expect((await shop.send(post({ headers: { 'paypal-request-id': 'abc' } }))).status).toBe(201);
     const answer = await shop.send(post({ key: '"abc"' }));
     expect(await answer.json()).toMatchObject({
@@ -78,7 +76,7 @@ describe('the key', () => {
 });
 
 describe('the body', () => {
-  const shopOf4Bytes = () => createShop(createMemory(), { maxBodyBytes: 4 });
+  const shopOf4Bytes = () => createShop(createMemoryRig(), { maxBodyBytes: 4 });
 
   test('may be as long as maxBodyBytes', async () => {
     expect((await shopOf4Bytes().send(post({ key: '"a"', body: 'four' }))).status).toBe(201);
@@ -121,7 +119,7 @@ describe('the body', () => {
   });
 
   test('that breaks off is no order, and its key is free', async () => {
-    const shop = createShop(createMemory());
+    const shop = createShop(createMemoryRig());
     const broken = new ReadableStream({
       pull: (controller) => controller.error(new TypeError('terminated')),
     });
@@ -136,7 +134,7 @@ describe('the body', () => {
   test('that somebody has read before is a mistake that is named', async () => {
     const request = post({ key: '"a"' });
     await request.text();
-    await expect(createShop(createMemory()).send(request)).rejects.toThrow(
+    await expect(createShop(createMemoryRig()).send(request)).rejects.toThrow(
       'idempotent: the body of the request has been read already.',
     );
   });
@@ -151,7 +149,7 @@ describe('the body', () => {
   });
 
   test('may be empty, and a GET may have none', async () => {
-    const shop = createShop(createMemory());
+    const shop = createShop(createMemoryRig());
     expect(await told(shop.send(post({ key: '"a"', body: '' })))).toBe('201 : order 1');
     const get = () =>
       new Request('http://shop.example/', { headers: { 'idempotency-key': '"b"' } });
@@ -190,7 +188,7 @@ describe('the scope', () => {
       ['a bearer token from elsewhere', {}, 'bearer 8f3a'],
       ['a JSON Web Token from elsewhere', {}, jwt],
     ])('%s', async (_, headers, owner) => {
-      const shop = createShop(createMemory(), { scope: () => owner });
+      const shop = createShop(createMemoryRig(), { scope: () => owner });
       await expect(shop.send(post({ key, headers }))).rejects.toThrow(
         new TypeError(
           'idempotent: scope is a credential (a token, or the Authorization or Cookie header), and must be ' +
@@ -202,7 +200,7 @@ describe('the scope', () => {
   });
 
   test.each([[''], [undefined], [null], [17]])('a scope of %j is an error, too', async (owner) => {
-    const shop = createShop(createMemory(), { scope: () => owner as string });
+    const shop = createShop(createMemoryRig(), { scope: () => owner as string });
     await expect(shop.send(post({ key }))).rejects.toThrow(
       'idempotent: scope is no text, or an empty one',
     );
@@ -216,7 +214,7 @@ describe('the scope', () => {
     'a.b.c',
     'user 17',
   ])('the id of a user is none: %s', async (owner) => {
-    const shop = createShop(createMemory(), { scope: async () => owner });
+    const shop = createShop(createMemoryRig(), { scope: async () => owner });
     const headers = { authorization: `Bearer ${jwt}`, cookie: 'theme=dark' };
     expect(await told(shop.send(post({ key, headers })))).toBe('201 a lamp: order 1');
   });
@@ -227,7 +225,7 @@ describe('the scope', () => {
       ['Bearer 2', 'ann'],
     ]);
     const scope = ({ headers }: Request) => userOf.get(headers.get('authorization') ?? '') ?? '';
-    const shop = createShop(createMemory(), { scope });
+    const shop = createShop(createMemoryRig(), { scope });
     const send = (authorization: string) => shop.send(post({ key, headers: { authorization } }));
     expect(await told(send('Bearer 1'))).toBe('201 a lamp: order 1');
     expect(await told(send('Bearer 2'))).toBe('201 a lamp: order 1');

@@ -1,12 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { createShop, post, stores } from './rig.ts';
-
-const [, createMemory] = stores[0] as (typeof stores)[number];
+import { createMemoryRig, createShop, post } from './rig.ts';
 
 describe('a problem', () => {
   test('says what is wrong, and where to read about it', async () => {
     const documentationUrl = 'https://shop.example/docs/keys';
-    const shop = createShop(createMemory(), { documentationUrl });
+    const shop = createShop(createMemoryRig(), { documentationUrl });
     const answer = await shop.send(post({ key: '<script>' }));
     expect(answer.headers.get('link')).toBe(`<${documentationUrl}>; rel="describedby"`);
     expect(await answer.json()).toEqual({
@@ -20,7 +18,7 @@ describe('a problem', () => {
   });
 
   test('has no type and no link where there is no page', async () => {
-    const answer = await createShop(createMemory()).send(post());
+    const answer = await createShop(createMemoryRig()).send(post());
     expect(answer.headers.has('link')).toBe(false);
     expect(answer.headers.has('retry-after')).toBe(false);
     expect(await answer.json()).toMatchObject({ type: 'about:blank' });

@@ -4,6 +4,7 @@ import {
   type IdempotencyStore,
   type IdempotentOptions,
   memoryStore,
+  type MemoryTransaction,
   sqliteStore,
 } from 'steadfetch/server';
 import { onTestFinished } from 'vitest';
@@ -11,9 +12,9 @@ import { onTestFinished } from 'vitest';
 /** Where effects go, whatever keeps them. */
 interface Ledger {
   /** Writes an order into the transaction. */
-  readonly write: (tx: unknown, order: string) => void;
+  readonly write: (tx: unknown, order: string) => unknown;
   /** What has been committed. */
-  readonly orders: () => string[];
+  readonly orders: () => string[] | Promise<string[]>;
 }
 
 /** A store, and a ledger that is committed together with it. */
@@ -22,13 +23,12 @@ export interface StoreRig {
   readonly ledger: Ledger;
 }
 
-function createMemoryRig(): StoreRig {
+export function createMemoryRig(): StoreRig {
   const orders: string[] = [];
   return {
     store: memoryStore(),
     ledger: {
-      write: (tx, order) =>
-        (tx as { onCommit: (effect: () => void) => void }).onCommit(() => void orders.push(order)),
+      write: (tx, order) => (tx as MemoryTransaction).onCommit(() => void orders.push(order)),
       orders: () => [...orders],
     },
   };
@@ -62,8 +62,11 @@ function createSqliteRig(): StoreRig {
   };
 }
 
-/** Every store, with the name for a test's title. */
-export const stores: readonly (readonly [name: string, create: () => StoreRig])[] = [
+/** A store by its name, for a test's title. */
+export type NamedStore = readonly [name: string, create: () => StoreRig | Promise<StoreRig>];
+
+/** The stores that need no server. */
+export const stores: readonly NamedStore[] = [
   ['memoryStore', createMemoryRig],
   ['sqliteStore', createSqliteRig],
 ];
@@ -100,10 +103,11 @@ export function createShop(
       state.runs += 1;
       const { runs } = state;
       const order = await request.text();
-      ledger.write(tx, order);
+      await ledger.write(tx, order);
       return answer(order, runs);
     },
-    { now: () => state.nowMs, ...options, store },
+    // No test depends on how fast a machine is.
+    { now: () => state.nowMs, storeTimeoutMs: 600_000, ...options, store },
   );
   return Object.assign(state, { send });
 }

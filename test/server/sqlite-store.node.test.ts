@@ -11,8 +11,8 @@ const claimOf = (id: string, nowMs: number): Claim => ({
   fingerprint: 'f',
   token: `${id} ${nowMs}`,
   nowMs,
-  leaseUntilMs: nowMs + 10,
-  expiresAtMs: nowMs + 100,
+  leaseMs: 10,
+  lifetimeMs: 100,
 });
 const answer = { status: 200, headers: [['a', 'b']], body: Uint8Array.of(1, 2) } as const;
 const count = (db: DatabaseSync, table = 'idempotency_keys') =>
@@ -150,12 +150,15 @@ test('handlers that await take the handle in turn, each with its own transaction
   expect(ordersIn(db).toSorted()).toEqual(['0', '2']);
 });
 
-test('a file that is locked for too long is an error, and the key is free afterwards', async () => {
+test('a file that is locked for too long is a 503, and the key is free afterwards', async () => {
   const [a, b] = openTwice();
   a.exec('PRAGMA busy_timeout = 1');
-  const send = idempotent(() => new Response('fine'), { store: sqliteStore(a) });
+  const errors: string[] = [];
+  const onStoreError = (error: unknown) => void errors.push((error as Error).message);
+  const send = idempotent(() => new Response('fine'), { store: sqliteStore(a), onStoreError });
   b.exec('BEGIN IMMEDIATE');
-  await expect(send(post({ key: '"a"' }))).rejects.toThrow('database is locked');
+  expect(await problemOf(send(post({ key: '"a"' })))).toBe('503 store-unavailable');
+  expect(errors).toEqual(['database is locked']);
   b.exec('ROLLBACK');
   expect(await told(send(post({ key: '"a"' })))).toBe('200 fine');
 });

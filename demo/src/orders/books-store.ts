@@ -24,11 +24,16 @@ export function booksStore<B extends Keys, T extends object>(
   };
 
   return {
-    claim({ id, fingerprint, token, nowMs, leaseUntilMs, expiresAtMs }) {
+    claim({ id, fingerprint, token, nowMs, leaseMs, lifetimeMs }) {
       dropExpired(nowMs);
       const found = find(id);
       if (!found || isAbandoned(found, fingerprint, nowMs)) {
-        keep(id, { fingerprint, token, leaseUntilMs, expiresAtMs });
+        keep(id, {
+          fingerprint,
+          token,
+          leaseUntilMs: nowMs + leaseMs,
+          expiresAtMs: nowMs + lifetimeMs,
+        });
         return { kind: 'claimed' };
       }
       return found.answer

@@ -1,0 +1,146 @@
+import { lendHandle } from './lend.ts';
+import { LeaseOverError } from './store.ts';
+
+type Value = string | number | Uint8Array;
+
+/** A connection of `pg`. */
+interface PgClient {
+  query(sql: string, values?: Value[]): Promise<{ rows: unknown[]; rowCount: number | null }>;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  off(event: 'error', listener: (error: Error) => void): unknown;
+  release(isBroken?: boolean): void;
+}
+
+/** The part of a `Pool` of `pg` that the store uses. */
+export interface PgPool<Client> {
+  query(sql: string, values?: Value[]): Promise<{ rows: unknown[]; rowCount: number | null }>;
+  // Both forms in the order of `pg`, because TypeScript infers the client from the pair.
+  connect(): Promise<Client>;
+  connect(
+    callback: (
+      error: Error | undefined,
+      client: Client | undefined,
+      done: (isBroken?: boolean) => void,
+    ) => void,
+  ): void;
+}
+
+/** The part of postgres.js that the store uses, of its `sql` as of one in a transaction. */
+interface UnsafeSql {
+  unsafe(sql: string, values?: Value[]): PromiseLike<unknown[] & { readonly count: number }>;
+}
+
+/** The part of the `sql` of postgres.js that the store uses. */
+export interface PostgresJs<Tx> extends UnsafeSql {
+  // Both forms in the order of postgres.js, because TypeScript infers the transaction from the pair.
+  begin(work: (tx: Tx) => Promise<unknown>): Promise<unknown>;
+  begin(options: string, work: (tx: Tx) => Promise<unknown>): Promise<unknown>;
+}
+
+interface Result {
+  readonly rows: readonly unknown[];
+  /** How many rows were found or changed. */
+  readonly count: number;
+}
+
+type Query = (sql: string, values?: Value[]) => Promise<Result>;
+
+/** What the store asks of a driver. */
+export interface PostgresDriver<Tx> {
+  /** Runs one statement, in a transaction of its own. */
+  readonly query: Query;
+  /**
+   * Runs work in a transaction, and commits it if the work gives true. `tx` throws once it has ended. Of
+   * work that throws a LeaseOverError the handler may still run: it is not waited for.
+   */
+  readonly transact: (
+    begin: string,
+    work: (tx: Tx, query: Query) => Promise<boolean>,
+  ) => Promise<boolean>;
+}
+
+export function driverOf<Tx>(database: PgPool<Tx> | PostgresJs<Tx>): PostgresDriver<Tx> {
+  return 'unsafe' in database ? createPostgresJsDriver(database) : createPgDriver(database);
+}
+
+const ignore = (): void => {};
+
+function createPgDriver<Tx>(pool: PgPool<Tx>): PostgresDriver<Tx> {
+  const queryOf =
+    (database: Pick<PgClient, 'query'>): Query =>
+    async (sql, values) => {
+      const { rows, rowCount } = await database.query(sql, values);
+      return { rows, count: rowCount ?? 0 };
+    };
+  return {
+    query: queryOf(pool),
+    async transact(begin, work) {
+      const client = (await pool.connect()) as Tx & PgClient;
+      // A connection that breaks without a listener would end the process.
+      client.on('error', ignore);
+      const { tx, takeBack } = lendHandle(client, 'postgresStore');
+      let isReusable = false;
+      try {
+        await client.query(`BEGIN; ${begin}`);
+        const isKept = await work(tx, queryOf(client));
+        takeBack();
+        await client.query(isKept ? 'COMMIT' : 'ROLLBACK');
+        isReusable = true;
+        return isKept;
+      } catch (error) {
+        takeBack();
+        // A ROLLBACK would wait for the statement that the handler waits for: closing does not.
+        if (!(error instanceof LeaseOverError)) {
+          isReusable = await client.query('ROLLBACK').then(
+            () => true,
+            () => false,
+          );
+        }
+        throw error;
+      } finally {
+        client.off('error', ignore);
+        client.release(!isReusable);
+      }
+    },
+  };
+}
+
+function createPostgresJsDriver<Tx>(sql: PostgresJs<Tx>): PostgresDriver<Tx> {
+  const queryOf =
+    (database: UnsafeSql): Query =>
+    async (text, values) => {
+      const rows = await database.unsafe(text, values);
+      return { rows, count: rows.count };
+    };
+  return {
+    query: queryOf(sql),
+    async transact(begin, work) {
+      const undone = new Error('postgresStore: rolled back');
+      let giveUp: (error: LeaseOverError) => void = ignore;
+      const givenUp = new Promise<never>((_, reject) => (giveUp = reject));
+      const ended = sql.begin(async (own) => {
+        const handle = own as Tx & UnsafeSql;
+        const { tx, takeBack } = lendHandle(handle, 'postgresStore');
+        try {
+          await handle.unsafe(begin);
+          if (!(await work(tx, queryOf(handle)))) throw undone;
+        } catch (error) {
+          // Its ROLLBACK waits for the statement that the handler waits for.
+          if (error instanceof LeaseOverError) giveUp(error);
+          throw error;
+        } finally {
+          takeBack();
+        }
+      });
+      try {
+        await Promise.race([ended, givenUp]);
+        return true;
+      } catch (error) {
+        if (error !== undone) throw error;
+        return false;
+      } finally {
+        ended.catch(ignore);
+      }
+    },
+  };
+}

@@ -1,0 +1,6 @@
+export {
+  type RedisClient,
+  redisStore,
+  type RedisStoreOptions,
+  type RedisTransaction,
+} from './redis-store.ts';
