@@ -106,11 +106,13 @@ export function createFormPresses<TData, TError, TVariables, TOnMutateResult>(
     const ended = confirmedKey === undefined ? echoOf(print) : undefined;
     if (ended) return Promise.resolve(ended);
     const nowMs = wall.now();
+    const before = sent();
     const plan = planSubmission(submissions.read(), {
       fingerprint: print,
       nowMs,
       confirmedKey,
       notDone,
+      changedKey: before?.isChanged ? before.key : undefined,
     });
     confirmation = undefined;
     if (plan.kind === 'ask') {

@@ -44,6 +44,8 @@ export interface Sent<TVariables, TError> {
   readonly key: string;
   readonly variables: TVariables;
   error?: TError;
+  /** It cannot go again as it is made now: its requests are others. */
+  isChanged?: boolean;
 }
 
 /** The way out of a form. */
@@ -94,6 +96,7 @@ export function createFormSend<TData, TError, TVariables, TOnMutateResult>({
       } catch (thrown) {
         const error = thrown as TError;
         sent.error = error;
+        sent.isChanged = !!intent.isChanged;
         // What this one has not done, another page of the tab may have, which has sent it since.
         const known = submissions.read();
         const isOthers = known?.key === key && known.sentBy !== sentBy;

@@ -40,6 +40,11 @@ export interface Submissions {
   readonly remove: (key: string) => void;
   /** The same where it was surely not done: what is known of the one before it is known again. */
   readonly undo: (key: string) => void;
+  /**
+   * The text of the bodies that this page has sent, by their digests: what is sent again is the same,
+   * though the same content may be written otherwise by then. Files are not kept, and nothing over a reload.
+   */
+  readonly texts: Map<string, string>;
 }
 
 /** What this tab keeps of the form with this name. */
@@ -47,7 +52,13 @@ export function createSubmissions(storage: TabStorage, form: string): Submission
   const name = `steadfetch.form.${form}`;
   const read = (): FormSubmission | undefined => parse(storage.read(name));
   const put = (submission: FormSubmission): void => storage.write(name, JSON.stringify(submission));
+  const texts = new Map<string, string>();
+  const forget = (): void => {
+    storage.remove(name);
+    texts.clear();
+  };
   return {
+    texts,
     read,
     write(submission) {
       // Where there is no room for this one, the one before must not come back.
@@ -67,13 +78,13 @@ export function createSubmissions(storage: TabStorage, form: string): Submission
       if (known?.key === key) put({ ...known, ...change });
     },
     remove(key) {
-      if (read()?.key === key) storage.remove(name);
+      if (read()?.key === key) forget();
     },
     undo(key) {
       const known = read();
       if (known?.key !== key) return;
       if (known.before) put(known.before);
-      else storage.remove(name);
+      else forget();
     },
   };
 }
@@ -119,6 +130,8 @@ export interface Press {
    * it is still on its way, the same payload under the same key is done once all the same.
    */
   readonly notDone?: FormSubmission | undefined;
+  /** The key under which this page could not send it again, because its requests are others by now. */
+  readonly changedKey?: string | undefined;
 }
 
 /**
@@ -128,7 +141,7 @@ export interface Press {
  */
 export function planSubmission(
   known: FormSubmission | undefined,
-  { fingerprint, nowMs, confirmedKey, notDone }: Press,
+  { fingerprint, nowMs, confirmedKey, notDone, changedKey }: Press,
 ): SubmissionPlan {
   const fresh = (before?: FormSubmission): SubmissionPlan => ({
     kind: 'send',
@@ -140,7 +153,7 @@ export function planSubmission(
       ? { kind: 'send', submission: notDone, wasSent: false }
       : fresh();
   const { key } = known;
-  const reason = whyAsk(known, fingerprint, nowMs);
+  const reason = changedKey === key ? 'edited-after-unknown' : whyAsk(known, fingerprint, nowMs);
   if (!reason) return { kind: 'send', submission: known, wasSent: true };
   if (confirmedKey !== key) return { kind: 'ask', reason, key };
   const { before: _, ...before } = known;
@@ -171,7 +184,12 @@ export function trackSubmission(
   { key, createdAt, steps: before = [], ...submission }: FormSubmission,
   wasSent: boolean,
 ): Intent {
-  let steps = before;
+  const { texts } = submissions;
+  // Of this page's own, the bytes are known.
+  let steps: readonly PastStep[] = before.map((step) => ({
+    ...step,
+    body: texts.get(step.digest ?? ''),
+  }));
   let { isRepeatable, expiresAt = Infinity } = submission;
   const repeat = (next: boolean): void => {
     // One request without a key is enough.
@@ -200,7 +218,8 @@ export function trackSubmission(
     },
     digest: (body) => fingerprintOf(submissions.secret(), body),
     keep(step, lifetimeMs = Infinity) {
-      const { body: _, attempt: __, ...kept } = step;
+      const { body, attempt: _, ...kept } = step;
+      if (typeof body === 'string' && step.digest) texts.set(step.digest, body);
       steps = [...steps.filter(({ id }) => id !== step.id), kept];
       expiresAt = Math.min(expiresAt, createdAt + lifetimeMs);
       submissions.update(key, { steps, ...(expiresAt < Infinity && { expiresAt }) });

@@ -62,13 +62,17 @@ async function find({ known, wasSent }: Steps, ask: StepAsk): Promise<Step> {
   // What was never sent binds nobody.
   if (!step || (step.sentAt === undefined && !isAgain)) return begin(step?.refusals);
   const isElsewhere = step.target !== target;
+  const refuse = (isSent: boolean, what: string): never => {
+    if (step.attempt === 0 && ask.intent) ask.intent.isChanged = true;
+    return refuseStep(ask, isSent, what);
+  };
   // Nor does what was surely not done before this operation; but one key never has two payloads.
   if (step.attempt === 0 && !wasSent && (isElsewhere || !(await isSame(step, ask))))
     return begin((step.refusals ?? 0) + 1);
-  if (isElsewhere) refuse(ask, isAgain, `another URL, ${shown(step.target)}`);
-  if (isAgain && !(await isSame(step, ask))) refuse(ask, true, 'another body');
+  if (isElsewhere) refuse(isAgain, `another URL, ${shown(step.target)}`);
+  if (isAgain && !(await isSame(step, ask))) refuse(true, 'another body');
   if (step.body === undefined) {
-    if (!(await isSame(step, ask))) refuse(ask, false, 'another body, whose bytes are not kept');
+    if (!(await isSame(step, ask))) refuse(false, 'another body, whose bytes are not kept');
     step.body = (await fix(id, ask)).body;
   }
   step.attempt = attempt;
@@ -123,7 +127,7 @@ function missingName(target: string, first: string): TypeError {
   );
 }
 
-function refuse({ own, name, target }: StepAsk, isAgain: boolean, what: string): never {
+function refuseStep({ own, name, target }: StepAsk, isAgain: boolean, what: string): never {
   const rule =
     process.env.NODE_ENV !== 'production' &&
     (isAgain

@@ -10,8 +10,8 @@ export interface Effect {
   readonly key: string | undefined;
   /** Sending it again does no harm, or it was decided that it may be sent again. */
   isRepeatable: boolean;
-  /** A read, or declared to be as harmless as one, whatever its method. */
-  readonly isHarmless: boolean;
+  /** By its method (RFC 9110 §9.2.1): it has no effect. What is declared idempotent may have one. */
+  readonly isRead: boolean;
   /** Whether the server did it; undefined while it is under way. What was surely not done has no effect. */
   processed: Exclude<Processed, 'no'> | undefined;
 }
@@ -19,7 +19,6 @@ export interface Effect {
 /** What is known of a request that is sent. */
 interface Sent {
   readonly method: string;
-  readonly idempotent?: boolean | undefined;
   readonly step?: Step | undefined;
 }
 
@@ -43,9 +42,9 @@ export class Effects {
   }
 
   /** A request is sent. */
-  begin({ method, idempotent, step }: Sent, request: string, isRepeatable: boolean): Effect {
-    const isHarmless = isSafeMethod(method) || !!idempotent;
-    const effect = { request, key: step?.key, isRepeatable, isHarmless, processed: undefined };
+  begin({ method, step }: Sent, request: string, isRepeatable: boolean): Effect {
+    const isRead = isSafeMethod(method);
+    const effect = { request, key: step?.key, isRepeatable, isRead, processed: undefined };
     this.#list.push(effect);
     return effect;
   }
@@ -57,7 +56,7 @@ export class Effects {
 
   /** It is known what became of the request. */
   settle(effect: Effect, processed: Processed): void {
-    const isNone = processed === 'no' || (processed === 'yes' && effect.isHarmless);
+    const isNone = processed === 'no' || (processed === 'yes' && effect.isRead);
     if (isNone) this.#list = this.#list.filter((other) => other !== effect);
     else effect.processed = processed;
   }
@@ -69,7 +68,7 @@ export class Effects {
 
   /** Whether a request of this operation, `own` apart, may have taken effect. */
   hasAny(own?: Effect): boolean {
-    return this.#list.some((effect) => effect !== own && !effect.isHarmless);
+    return this.#list.some((effect) => effect !== own && !effect.isRead);
   }
 
   /** Whether anything may have taken effect, also by an operation before this one; `own` is not asked about. */

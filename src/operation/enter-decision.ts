@@ -22,9 +22,8 @@ export function enterDecision(
   live.decision = decision;
   live.lastError = error;
   // Of what another client has sent, all that is known is its error. Our own is counted already.
-  const { method, idempotent } = report;
-  const isRead = method === undefined || isSafeMethod(method) || idempotent;
-  const isOwn = report.live === live && !isRead;
+  const { method } = report;
+  const isOwn = report.live === live && method !== undefined && !isSafeMethod(method);
   if (!isOwn && mayHaveTakenEffect(report, live)) live.effects.beginForeign();
   const failure = decision.kind === 'stop' ? endOf(live, error, report.failure) : report.failure;
   report.failure = failure;

@@ -10,6 +10,8 @@ export interface Intent {
   isUnkeyed?: boolean | undefined;
   /** A request that may be sent again has gone: with a key, or an idempotent one. */
   isRepeatable?: boolean | undefined;
+  /** A step from before this operation is not what it was, and its bytes are not kept: it cannot go again. */
+  isChanged?: boolean | undefined;
   /** Its steps from before this operation, where somebody keeps them. They bind it where it may have been sent. */
   readonly past?: readonly PastStep[] | undefined;
   /** What a body is known by where its bytes are not kept. */

@@ -44,9 +44,11 @@ describe('is the outcome unknown', () => {
     expect(effects.isUnknown()).toBe(true);
   });
 
-  test('not by what is declared to be harmless', () => {
+  test('not by what only reads', () => {
     const effects = open();
-    effects.begin({ ...post, idempotent: true }, orders, true);
+    const effect = effects.begin({ method: 'GET' }, 'GET /orders', true);
+    expect(effects.isUnknown()).toBe(false);
+    effects.settle(effect, 'yes');
     expect(effects.isUnknown()).toBe(false);
   });
 

@@ -280,6 +280,42 @@ describe('after an outcome that is unknown', () => {
     expect(next.book.orders).toHaveLength(1);
   });
 
+  test('the same content with its keys in another order goes with the bytes of the first', async () => {
+    const rig = createFormRig();
+    const form = open(rig);
+    rig.book.plan('lost answer');
+    void form.press({ sku: 'kite', count: 1 });
+    await rig.time.advance(100);
+    const result = form.press({ count: 1, sku: 'kite' });
+    await rig.time.settle();
+    expect(await result).toMatchObject({ status: 'succeeded', data: { id: 1 } });
+    expect(rig.book.bodies).toEqual(['{"sku":"kite","count":1}', '{"sku":"kite","count":1}']);
+  });
+
+  test('after a reload, what can no longer be sent with the same bytes asks at the second press', async () => {
+    const rig = createFormRig();
+    rig.book.plan('lost answer');
+    void open(rig).press({ sku: 'kite', count: 1 });
+    await rig.time.advance(100);
+    const next = reload(rig);
+    const form = open(next);
+    const again = { count: 1, sku: 'kite' };
+    const refused = form.press(again);
+    await next.time.advance(100);
+    expect((await refused).status).toBe('unknown');
+    const asking = form.press(again);
+    await next.time.settle();
+    expect(await asking).toMatchObject({
+      status: 'needs-confirmation',
+      reason: 'edited-after-unknown',
+    });
+    expect(rig.book.keys).toHaveLength(1);
+    act(() => void form.last().confirmation?.confirm());
+    await next.time.settle();
+    expect(form.last()).toMatchObject({ status: 'success', unknown: undefined });
+    expect(new Set(rig.book.keys).size).toBe(2);
+  });
+
   test('a refusal afterwards proves nothing about the first: it stays unknown', async () => {
     const { rig, form } = await lose();
     rig.book.plan(403);
