@@ -20,6 +20,8 @@ describe('tabs of one browser, while an origin is down', () => {
   /** The first tab finds out: two endpoints fail, so it is the origin that is down. */
   const goDown = async (): Promise<number> => {
     tabs.server.isUp = false;
+    // An answer speaks for all that was sent no later: what fails now is sent after it.
+    await tabs.pass(1);
     await tabs.ask(pages[0], '/api/found-out');
     await tabs.ask(pages[0], '/api/as-well');
     return tabs.server.arrivals.length;
@@ -103,6 +105,8 @@ describe('the back-forward cache', () => {
       await left.evaluate(() => window.tab.mute());
       await left.goto(`${server.url}elsewhere`);
       server.isUp = false;
+      // An answer speaks for all that was sent no later: what fails now is sent after it.
+      await other.evaluate(() => window.tab.pass(1));
       await other.evaluate(() => window.tab.ask('/api/a'));
       await other.waitForFunction(() => window.tab.results.length === 2);
       await other.evaluate(() => window.tab.ask('/api/b'));
