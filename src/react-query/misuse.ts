@@ -138,13 +138,17 @@ export function warnOfUnrepeatable(
   );
 }
 
-/** So many instances of one page are made within so long by a render, and not by a page. */
+/** So many that renders make within so long are made anew by each: a page makes one, a test its own. */
 const mostMade = 4;
 const madeWithinMs = 10_000;
 let made: { readonly instance: object; readonly at: number }[] = [];
 
+/** The function of React's development builds that calls components. */
+const isInRender = (): boolean => /renderWithHooks/.test(`${new Error().stack}`);
+
 /** Tells of an instance for each render: each has forgotten what the one before it knew. */
 export function noteInstance(instance: object): void {
+  if (!isInRender()) return;
   const at = systemClock.now();
   made = made.filter((one) => at - one.at < madeWithinMs);
   made.push({ instance, at });
@@ -152,9 +156,8 @@ export function noteInstance(instance: object): void {
   warn(
     noteInstance,
     'instances',
-    `createSteadfetch has been called ${mostMade} times within ${madeWithinMs / 1000} s. If it is called in a ` +
-      `component, each render forgets what is down, and leaves timers behind: call it once, in a module, beside ` +
-      `new QueryClient (README.md).`,
+    `createSteadfetch has been called by renders ${mostMade} times within ${madeWithinMs / 1000} s. Each render ` +
+      `forgets what is down, and leaves timers behind: call it once, in a module, beside new QueryClient (README.md).`,
   );
 }
 

@@ -329,9 +329,15 @@ describe('instances that are made in a render', () => {
     makeIn(rig, 10, false);
     expect(warnings).toEqual([
       expect.stringMatching(
-        /createSteadfetch has been called 4 times within 10 s.*call it once, in a module/,
+        /createSteadfetch has been called by renders 4 times within 10 s.*call it once, in a module/,
       ),
     ]);
+  });
+
+  test('are not what tests make, one each, outside of renders', () => {
+    const all = Array.from({ length: 10 }, () => createSteadfetch());
+    for (const steady of all) steady.dispose();
+    expect(warnings).toEqual([]);
   });
 
   test('are not told of where each is disposed of', () => {
