@@ -41,13 +41,6 @@ export const mechanisms: readonly Variant[] = [
     'const isOne = health === origin && failed.size < 1;',
   ),
   without(
-    'what is down by itself says nothing of the others',
-    3,
-    health,
-    'const saysMore = isDown(origin) || !isDown(own);',
-    'const saysMore = own !== undefined;',
-  ),
-  without(
     'the usual failure rate',
     10,
     health,
@@ -67,13 +60,6 @@ export const mechanisms: readonly Variant[] = [
     probes,
     'const lastChanceAt = isLate ? Infinity : expiresAt - lastChanceMs;',
     'const lastChanceAt = isLate || expiresAt > lastChanceMs ? Infinity : 0;',
-  ),
-  without(
-    'an outage soon after another one goes on with its gaps',
-    6,
-    probes,
-    'if (now - closedAt > sameMs) {',
-    'if (now - closedAt > sameMs || now > 0) {',
   ),
   without(
     'background work is probed for rarely',

@@ -144,13 +144,12 @@ export function createHealth(
     health.probes.begin();
   };
   const end = (health: Health): Recovery | undefined => {
-    const { scope, downSince, probes } = health;
+    const { scope, downSince } = health;
     health.downSince = undefined;
     health.failures = 0;
     health.failingSince = Infinity;
     health.failed.clear();
     if (downSince === undefined) return undefined;
-    probes.close();
     // An origin that is up takes its endpoints with it.
     if (health === origin) for (const own of endpoints.values()) end(own);
     return { scope, downMs: clock.now() - downSince };
@@ -192,13 +191,11 @@ export function createHealth(
     },
     recordFailure(endpoint, sentAt) {
       const own = findOrOpen(endpoint);
-      // What is down by itself says nothing of the others.
-      const saysMore = isDown(origin) || !isDown(own);
       const hasTripped = fail(own, endpoint, sentAt);
-      const isAll = saysMore && fail(origin, endpoint, sentAt);
+      const isAll = fail(origin, endpoint, sentAt);
       // The countdown that one of them shows goes on.
-      if (isAll)
-        for (const { probes } of endpoints.values()) origin.probes.promise(probes.promisedAt());
+      for (const { downSince, probes } of isAll ? endpoints.values() : [])
+        if (downSince !== undefined) origin.probes.promise(probes.promisedAt());
       return hasTripped || isAll ? downFor(endpoint) : undefined;
     },
     recordSuccess(endpoint, sentAt) {

@@ -29,13 +29,18 @@ test('failures of different endpoints take the origin down, if none was answered
   expect(other.admission.isDown('c')).toBe(false);
 });
 
-test('an endpoint that was broken before says nothing of its origin', () => {
-  const { admission, send, ask } = openOrigin();
+test('the failed probe of an endpoint that was broken before says nothing of its origin', async () => {
+  const { admission, send, ask, advance } = openOrigin();
   send('widget', 'outage');
   send('widget', 'outage');
+  const widget = ask('widget');
+  await advance(1000);
   send('orders', 'success');
   send('orders', 'outage');
-  ask('widget').settle('outage');
+  await advance(200);
+  expect(widget.story).toEqual(['1200 probe']);
+  widget.settle('outage');
+  expect(admission.isDown('widget')).toBe(true);
   expect(admission.isDown('orders')).toBe(false);
   expect(admission.isDown('products')).toBe(false);
 });

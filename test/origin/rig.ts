@@ -1,4 +1,5 @@
 import { type Admission, createAdmission } from '../../src/origin/admission.ts';
+import { type Network, openNetwork } from '../../src/lib/network.ts';
 import type { OriginOptions } from '../../src/origin/options.ts';
 import type { Outcome } from '../../src/policy/outcome.ts';
 import type { Ask, Pause, Permit } from '../../src/origin/wait-queue.ts';
@@ -50,8 +51,9 @@ export function openOrigin(
   random: Random = () => 0.5,
   joinTabs?: (hear: Hear) => Leader,
   clock = createVirtualClock(),
+  network: Network = openNetwork,
 ): OriginRig {
-  const admission = createAdmission(options, { clock, random, joinTabs });
+  const admission = createAdmission(options, { clock, random, network, joinTabs });
   const log: string[] = [];
   let lastId = 0;
   const ask: OriginRig['ask'] = (endpoint, own = {}) => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { openNetwork } from '../../src/lib/network.ts';
 import { openOrigin } from './rig.ts';
 
 /** An outage of an endpoint that four wait for. The first of them is the probe, sent after 1,200 ms. */
@@ -45,4 +46,35 @@ test('each that waits for its answer longer than 300 ms doubles the gap', async 
   waiting[0]?.settle('success');
   await advance(1000);
   expect(sent().map(Number.parseFloat).map(Math.round)).toEqual([1200, 1200, 1433, 1900]);
+});
+
+test('after the device was offline no answer is slow: the network may be another one', async () => {
+  let isOffline = false;
+  let tell = (): void => {};
+  const network = {
+    ...openNetwork,
+    isOffline: () => isOffline,
+    subscribe: (listener: () => void) => {
+      tell = listener;
+      return () => {};
+    },
+  };
+  const rig = openOrigin({}, undefined, undefined, undefined, network);
+  const change = (to: boolean): void => {
+    isOffline = to;
+    tell();
+  };
+  rig.send('a', 'success', 50);
+  change(true);
+  await rig.advance(100);
+  change(false);
+  rig.send('a', 'outage');
+  rig.send('a', 'outage');
+  const waiting = Array.from({ length: 4 }, () => rig.ask('a'));
+  await rig.advance(1200);
+  await rig.advance(1100);
+  waiting[0]?.settle('success');
+  await rig.advance(12_000);
+  const sent = waiting.flatMap(({ story }) => story);
+  expect(sent.map((text) => Math.round(Number.parseFloat(text)))).toEqual([1350, 2450, 2683, 3150]);
 });
