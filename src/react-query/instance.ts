@@ -9,7 +9,7 @@ import type { LoopContext } from '../operation/retry-loop.ts';
 import type { Network } from '../lib/network.ts';
 import type { Origins } from '../origin/origins.ts';
 import type { Clock } from '../lib/clock.ts';
-import { reject } from '../lib/check.ts';
+import { isFunction, reject } from '../lib/check.ts';
 import type { MadeBy } from '../lib/made-by.ts';
 import type { PolicyOptions } from '../policy/options.ts';
 import type { AnyPersister, Steadfetch, SteadyPersister } from './steadfetch.ts';
@@ -66,9 +66,19 @@ export function registerSteady(steady: Steadfetch, instance: Instance): void {
 export function instanceOfSteady(steady: unknown, operation: string): Instance {
   return (
     instances.get(steady as object) ??
-    reject(operation, 'its first argument', steady, 'what createSteadfetch returns')
+    reject(operation, 'its first argument', steady, whatIsMade(steady))
   );
 }
+
+/** What is allowed where an instance is. One of another copy of the package is for nobody to see. */
+export function whatIsMade(steady: unknown): string {
+  const { queryPolicy } = Object(steady) as Partial<Steadfetch>;
+  const isForeign = process.env.NODE_ENV !== 'production' && typeof queryPolicy === 'function';
+  return `what createSteadfetch ${isForeign ? `of the same copy of the package returns: ${twoCopies}` : 'returns'}`;
+}
+
+const twoCopies =
+  '`import` and `require` load two, and know nothing of each other (docs/testing.md#import-and-require)';
 
 /** The instance behind React Query's `retry` or `retryDelay` option, when it is ours. */
 export function instanceBehind(option: unknown): Instance | undefined {
@@ -110,18 +120,18 @@ export function ownPolicy({
  */
 export function instanceOf(client: QueryClient, operation: string): Instance {
   const { queries, mutations } = client.getDefaultOptions();
-  for (const option of [
-    queries?.retryDelay,
-    queries?.retry,
-    mutations?.retryDelay,
-    mutations?.retry,
-  ]) {
+  const options = [queries?.retryDelay, queries?.retry, mutations?.retryDelay, mutations?.retry];
+  for (const option of options) {
     const instance = instanceBehind(option);
     if (instance) return instance;
   }
   const remedy =
     process.env.NODE_ENV !== 'production' &&
-    ' Make it with new QueryClient({ defaultOptions: steady.defaultOptions }).';
+    ` Make it with new QueryClient({ defaultOptions: steady.defaultOptions }).${
+      options.some(isFunction)
+        ? ` If it is, there are two copies of the package: ${twoCopies}.`
+        : ''
+    }`;
   throw new Error(
     `${operation}: this QueryClient carries no default options of Steadfetch.${remedy || ''}`,
   );

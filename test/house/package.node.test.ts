@@ -49,6 +49,10 @@ function link(...peers: string[]): void {
 const runNode = (...args: string[]): string =>
   execFileSync(process.execPath, args, { cwd: app, encoding: 'utf8' });
 
+/** Runs CommonJS that may require nothing but CommonJS. */
+const runRequire = (code: string): string =>
+  runNode('--no-experimental-require-module', '--input-type=commonjs', '--eval', code);
+
 function exportedBy(entry: string): string[] {
   const code = `console.log(JSON.stringify(Object.keys(await import('${entry}')).sort()))`;
   return JSON.parse(runNode('--input-type=module', '--eval', code)) as string[];
@@ -65,7 +69,7 @@ beforeAll(() => {
   mkdirSync(installed, { recursive: true });
   execFileSync('tar', ['-xzf', join(app, tarball), '--strip-components=1', '-C', installed]);
   writeFileSync(join(app, 'package.json'), '{ "type": "module", "private": true }');
-  link('react', '@tanstack/react-query', '@types/react', 'csstype');
+  link('react', 'react-dom', '@tanstack/react-query', '@types/react', 'csstype');
 });
 
 afterAll(() => rmSync(app, { recursive: true, force: true }));
@@ -75,12 +79,60 @@ describe('an app that installs the packed package', () => {
     for (const name of names) expect(exportedBy(name)).toEqual(entries[name]);
   });
 
-  test('requires every entry, as CommonJS does', () => {
+  // Without the flag, Node gives CommonJS the ESM build, and with it a second React Query.
+  test('requires every entry, with nothing behind it that is not CommonJS', () => {
     for (const name of names) {
       const code = `console.log(JSON.stringify(Object.keys(require('${name}')).sort()))`;
-      const found = JSON.parse(runNode('--input-type=commonjs', '--eval', code)) as string[];
-      expect(found).toEqual(entries[name]);
+      expect(JSON.parse(runRequire(code))).toEqual(entries[name]);
     }
+  });
+
+  test('shows, in CommonJS, what its own QueryClient does', () => {
+    const shown = runRequire(`
+      const { createElement } = require('react');
+      const { renderToString } = require('react-dom/server');
+      const { QueryClient, QueryClientProvider, useQuery } = require('@tanstack/react-query');
+      const { createSteadfetch } = require('steadfetch');
+      const { useRetryStatus } = require('steadfetch/react');
+      const steady = createSteadfetch();
+      const client = new QueryClient({ defaultOptions: steady.defaultOptions });
+      const queryKey = ['name'];
+      function Name() {
+        const query = useQuery({ queryKey, queryFn: () => 'Lamp', initialData: 'Lamp' });
+        return query.data + ' ' + useRetryStatus({ queryKey }).status;
+      }
+      console.log(renderToString(createElement(QueryClientProvider, { client }, createElement(Name))));
+    `);
+    expect(shown).toBe('Lamp succeeded\n');
+  });
+
+  test('knows the errors of the other format, and takes its stores', () => {
+    const shown = runNode(
+      '--input-type=module',
+      '--eval',
+      `import { createRequire } from 'node:module';
+      import * as imported from 'steadfetch';
+      import { idempotent, memoryStore } from 'steadfetch/server';
+      const require = createRequire(import.meta.url);
+      const required = require('steadfetch');
+      const store = require('steadfetch/server').memoryStore();
+      let runs = 0;
+      const handle = idempotent(() => new Response('run ' + ++runs), { store });
+      const post = async () => (await handle(new Request('http://shop.test/', {
+        method: 'POST', body: '1', headers: { 'idempotency-key': '"a"' },
+      }))).text();
+      console.log(await post(), await post());
+      const steady = required.createSteadfetch({ fetch: async () => new Response('', { status: 404 }) });
+      const error = await steady.json('http://shop.test/').catch((thrown) => thrown);
+      console.log(error instanceof imported.HttpError, imported.isHttpError(error), error.status);
+      await imported.retry(steady, () => 1).catch(({ message }) => console.log(message));`,
+    );
+    const [answers, error, refused] = shown.split('\n');
+    expect(answers).toBe('run 1 run 1');
+    expect(error).toBe('false true 404');
+    expect(refused).toMatch(
+      /^retry: its first argument is .*, and must be what createSteadfetch of the same copy of the package returns: `import` and `require` load two, and know nothing of each other \(docs\/testing\.md#import-and-require\)\.$/,
+    );
   });
 
   test('downloads at most 250 kB', () => {
@@ -89,21 +141,30 @@ describe('an app that installs the packed package', () => {
   });
 
   test.each([
-    ['bundler', 'esnext'],
-    ['nodenext', 'nodenext'],
-  ])('type checks what it imports with moduleResolution %s', (moduleResolution, module) => {
+    ['bundler', 'esnext', 'app.ts'],
+    ['nodenext', 'nodenext', 'app.ts'],
+    ['node16', 'node16', 'app.cts'],
+  ])('type checks what it imports with moduleResolution %s', (moduleResolution, module, file) => {
     const code = names.flatMap((name, index) => [
       `import * as entry${index} from '${name}';`,
       `export const used${index} = [${entries[name].map((key) => `entry${index}.${key}`).join(', ')}];`,
       '// @ts-expect-error An entry without types would be any, and have every name.',
       `entry${index}.notExported;`,
     ]);
-    writeFileSync(join(app, 'app.ts'), code.join('\n'));
+    // The QueryClient of one format is not that of the other, for TypeScript as well.
+    code.push(
+      `import { QueryClient } from '@tanstack/react-query';`,
+      `import { createSteadfetch } from 'steadfetch';`,
+      `import { resetSteadfetch } from 'steadfetch/testing';`,
+      `const client = new QueryClient({ defaultOptions: createSteadfetch().defaultOptions });`,
+      `export const reset = (): void => resetSteadfetch(createSteadfetch(), client);`,
+    );
+    writeFileSync(join(app, file), code.join('\n'));
     writeFileSync(
       join(app, 'tsconfig.json'),
       JSON.stringify({
         compilerOptions: { strict: true, noEmit: true, target: 'es2023', module, moduleResolution },
-        files: ['app.ts'],
+        files: [file],
       }),
     );
     const tsc = join(root, 'node_modules/typescript/bin/tsc');

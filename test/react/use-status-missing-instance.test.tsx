@@ -37,6 +37,16 @@ test.each([
   },
 );
 
+test('where it has options that another copy of the package may have made, the error says so', () => {
+  show(new QueryClient({ defaultOptions: { queries: { retryDelay: () => 1000 } } }));
+  expect(screen.getByRole('alert').textContent).toBe(
+    'Failed: useRetryStatus: this QueryClient carries no default options of Steadfetch. ' +
+      'Make it with new QueryClient({ defaultOptions: steady.defaultOptions }). ' +
+      'If it is, there are two copies of the package: `import` and `require` load two, ' +
+      'and know nothing of each other (docs/testing.md#import-and-require).',
+  );
+});
+
 test.each<[string, (steady: ReturnType<typeof createSteadfetch>) => QueryClient]>([
   ['the default options as they are', ({ defaultOptions }) => new QueryClient({ defaultOptions })],
   [

@@ -7,7 +7,12 @@ const root = resolve(import.meta.dirname, '../..');
 /** Builds the package, unless `dist` is newer than everything that it is made from. */
 export default function buildIfStale(): void {
   const sources = readdirSync(resolve(root, 'src'), { recursive: true, encoding: 'utf8' });
-  const paths = ['package.json', 'tsconfig.json', ...sources.map((path) => `src/${path}`)];
+  const paths = [
+    'package.json',
+    'tsconfig.json',
+    'tsdown.config.ts',
+    ...sources.map((path) => `src/${path}`),
+  ];
   const newest = Math.max(...paths.map((path) => statSync(resolve(root, path)).mtimeMs));
   const built = resolve(root, 'dist/index.js');
   if (existsSync(built) && statSync(built).mtimeMs > newest) return;

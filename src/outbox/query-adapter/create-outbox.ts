@@ -1,6 +1,6 @@
 import { createJson } from '../../fetch/json.ts';
 import { checkNames, reject } from '../../lib/check.ts';
-import { instanceBehind } from '../../react-query/instance.ts';
+import { instanceBehind, whatIsMade } from '../../react-query/instance.ts';
 import { browserPorts } from '../../tabs/lock.ts';
 import { databaseName, prepareSync } from '../background-sync.ts';
 import { defineHandlers } from '../handler.ts';
@@ -70,7 +70,7 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
   const { name = defaultName, parallel = 4, ports = browserPorts(), backgroundSync } = config;
   const instance =
     instanceBehind((steady as Partial<typeof steady> | undefined)?.defaultOptions?.queries.retry) ??
-    reject('createOutbox', 'steady', steady, 'what createSteadfetch returns');
+    reject('createOutbox', 'steady', steady, whatIsMade(steady));
   if (!Number.isSafeInteger(parallel) || parallel < 1)
     reject('createOutbox', 'parallel', parallel, 'a whole number from 1');
   if (user !== undefined && (typeof user !== 'string' || !user))
