@@ -10,7 +10,7 @@ import { type Submissions, type FormSubmission, trackSubmission } from './submis
 import { type MutationTarget, mutationStatus } from '../react-query/status/mutation.ts';
 import type { StatusStore } from '../react-query/status/store.ts';
 import type { FormOptions, SubmitResult } from './safe-submit.ts';
-import { isNotSentError } from '../operation/errors.ts';
+import { reportOf } from '../operation/error-info.ts';
 import { type Intent, renewRefused } from '../operation/intent.ts';
 import { askBeforeLeaving } from '../lib/page.ts';
 import { warn } from '../lib/warn.ts';
@@ -111,7 +111,7 @@ export function createFormSend<TData, TError, TVariables, TOnMutateResult>({
         }
         check();
         // Its API has another lifetime than when it was sent.
-        if (isNotSentError(error) && error.outcome.kind === 'expired')
+        if (reportOf(error, submission.createdAt).failure.kind === 'expired')
           submissions.update(key, { expiresAt: submission.createdAt });
         return { status: 'unknown', error };
       } finally {

@@ -54,7 +54,7 @@ function copy(operation: string, value: unknown): unknown {
     operation,
     path,
     nameOf(part),
-    'something that can be stored: JSON, FormData, File, Blob, Date, Map, Set, bytes; no function, Request or stream',
+    'something that can be stored: JSON, FormData, File, Blob, Date, Map, Set, bytes; no function, Request or stream, and no object of a class with toJSON',
   );
 }
 
@@ -86,6 +86,8 @@ function pack(value: unknown, packed: Map<unknown, object>): unknown {
   if (name === 'FormData') return { [formTag]: [...(value as FormData)] };
   if (name === 'URLSearchParams') return { [queryTag]: String(value) };
   if (!isPlain(value)) return value;
+  // What it says of itself would be lost with its class.
+  if (typeof value['toJSON'] === 'function') throw new TypeError();
   const known = packed.get(value);
   if (known) return known;
   // Without a prototype, so that nothing that is called `__proto__` becomes one.

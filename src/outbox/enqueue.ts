@@ -1,6 +1,9 @@
 import { createIdempotencyKey } from '../idempotency/key.ts';
 import { reject } from '../lib/check.ts';
 import type { Clock } from '../lib/clock.ts';
+import { reportFailure } from '../operation/error-info.ts';
+import { isSteadfetchError } from '../operation/errors.ts';
+import { failures } from '../policy/outcome.ts';
 import type { Codec } from './codec.ts';
 import { laneOf } from './due.ts';
 import type { Entries } from './entries.ts';
@@ -32,7 +35,7 @@ export interface Enqueuer {
   readonly submit: (
     handler: string,
     variables: unknown,
-    intent?: GivenIntent,
+    intent?: Partial<GivenIntent>,
     onProgress?: OnProgress,
   ) => Submitted;
   /** Keeps once more what was submitted here, and is not there: somebody has deleted the database. */
@@ -78,48 +81,64 @@ export function createEnqueuer(
     return isDurable;
   };
 
+  const prepare = (
+    name: string,
+    variables: unknown,
+    { key: id = createIdempotencyKey(), createdAt, wasSent = false }: Partial<GivenIntent>,
+  ) => {
+    const operation = `outbox '${name}'`;
+    if (isOver) throw disposedOf(operation);
+    const { handler, version } =
+      handlers.get(name) ??
+      reject('outbox', 'handler', name, `one of ${[...handlers.keys()].join(', ')}`);
+    const nowMs = clock.now();
+    const scope = typeof handler.scope === 'function' ? handler.scope(variables) : handler.scope;
+    if (scope !== undefined && typeof scope !== 'string')
+      reject(operation, 'scope', scope, 'a text, or undefined');
+    const row = {
+      id,
+      schema: rowSchema,
+      handler: name,
+      lane: laneOf(name),
+      version,
+      createdAt: createdAt ?? nowMs,
+      submitter: tab,
+      state: 'pending',
+      nextRetryAt: nowMs,
+      plannedAt: nowMs,
+      attempts: 0,
+      isInDoubt: wasSent,
+      // Where it is not there any more, nobody knows what was sent of it.
+      ...(wasSent && { isRestored: true }),
+      ...(scope !== undefined && { scope, blocks: scope }),
+    } as const;
+    const closing = codec.encode(operation, variables);
+    // It is looked at in its turn.
+    closing.catch(() => {});
+    return { row, closing };
+  };
+
   return {
-    submit(name, variables, intent, onProgress) {
-      const operation = `outbox '${name}'`;
-      if (isOver) throw disposedOf(operation);
-      const definition =
-        handlers.get(name) ??
-        reject('outbox', 'handler', name, `one of ${[...handlers.keys()].join(', ')}`);
-      const { handler, version } = definition;
-      const nowMs = clock.now();
-      const scope = typeof handler.scope === 'function' ? handler.scope(variables) : handler.scope;
-      if (scope !== undefined && typeof scope !== 'string')
-        reject(operation, 'scope', scope, 'a text, or undefined');
-      const { key: id = createIdempotencyKey(), createdAt = nowMs, wasSent } = intent ?? {};
-      const row = {
-        id,
-        schema: rowSchema,
-        handler: name,
-        lane: laneOf(name),
-        version,
-        createdAt,
-        submitter: tab,
-        state: 'pending',
-        nextRetryAt: nowMs,
-        plannedAt: nowMs,
-        attempts: 0,
-        isInDoubt: wasSent ?? false,
-        ...(scope !== undefined && { scope, blocks: scope }),
-      } as const;
-      const closing = codec.encode(operation, variables);
-      // It is looked at in its turn.
-      closing.catch(() => {});
-      const known = submissions.begin(row, onProgress);
-      const saved = turn.then(async () => {
-        try {
-          return { isDurable: await keep(known, { ...row, variables: await closing }) };
-        } catch (error) {
-          if (submissions.get(id) === known) submissions.reject(id, error);
-          throw error;
-        }
-      });
-      turn = saved.catch(() => {});
-      return { idempotencyKey: id, saved, delivered: known.promise };
+    submit(name, variables, intent = {}, onProgress) {
+      try {
+        const { row, closing } = prepare(name, variables, intent);
+        const { id } = row;
+        const known = submissions.begin(row, onProgress);
+        const saved = turn.then(async () => {
+          try {
+            return { isDurable: await keep(known, { ...row, variables: await closing }) };
+          } catch (error) {
+            if (!known.isKept && !isSteadfetchError(error)) noteUnkept(error);
+            if (submissions.get(id) === known) submissions.reject(id, error);
+            throw error;
+          }
+        });
+        turn = saved.catch(() => {});
+        return { idempotencyKey: id, saved, delivered: known.promise };
+      } catch (error) {
+        noteUnkept(error);
+        throw error;
+      }
     },
     async restore(store) {
       for (const [id, known] of submissions.all()) {
@@ -137,4 +156,9 @@ export function createEnqueuer(
       isOver = true;
     },
   };
+}
+
+/** It is kept nowhere, so nothing of it is sent. */
+function noteUnkept(error: unknown): void {
+  reportFailure(error, { failure: failures.invalid });
 }

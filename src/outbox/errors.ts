@@ -12,7 +12,16 @@ export interface EntryFacts {
   readonly attempts: number;
   readonly isInDoubt: boolean;
   readonly lastError?: RowError | undefined;
+  readonly deadReason?: DeadReason | undefined;
+  readonly isUnkeyed?: boolean | undefined;
 }
+
+/**
+ * Whether sending it once more could do it twice: it may have been done, and a request of it has gone
+ * without a key. Only a user may decide that.
+ */
+export const isUnrepeatable = ({ deadReason, isInDoubt, isUnkeyed }: EntryFacts): boolean =>
+  deadReason === 'not-repeatable' || (isInDoubt && !!isUnkeyed);
 
 /**
  * An entry of the outbox needs a user: it is kept, with its reason. Its `outcome` says whether it
@@ -111,7 +120,8 @@ function report(error: SteadfetchError): SteadfetchError {
   return error;
 }
 
-function operationOf({ attempts, createdAt }: EntryFacts): Operation {
+function operationOf(entry: EntryFacts): Operation {
+  const { attempts, createdAt } = entry;
   return {
     id: 0,
     kind: 'mutation',
@@ -120,7 +130,7 @@ function operationOf({ attempts, createdAt }: EntryFacts): Operation {
     attempt: Math.max(1, attempts),
     method: 'POST',
     url: undefined,
-    keyed: true,
+    keyed: !isUnrepeatable(entry),
     idempotent: true,
     retriedFor: [],
     previousBackoffMs: undefined,

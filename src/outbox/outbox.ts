@@ -6,7 +6,7 @@ import { createRedrive } from './redrive.ts';
 import { createEntries, toDeadLetter } from './entries.ts';
 import { drainEngine } from './background-sync.ts';
 import { createEngine, type Engine } from './engine.ts';
-import { disposedOf, leftBehind } from './errors.ts';
+import { disposedOf, isUnrepeatable, leftBehind } from './errors.ts';
 import { createPauses } from './pauses.ts';
 import { createEnqueuer } from './enqueue.ts';
 import { joinTabs } from './messages.ts';
@@ -186,10 +186,12 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     submissions,
     storage,
     entries.discard,
-    async ({ id, state, attempts }, isDurable) => {
+    async (row, isDurable) => {
+      const { id, state, attempts } = row;
       if (isDurable && network.isOffline()) onLeft();
       // It was there already: another press under the same key.
       if (state === 'done') await settle(id);
+      else if (state === 'dead' && isUnrepeatable(row)) submissions.reject(id, toDeadLetter(row));
       else if (attempts > 0 || state === 'dead') await entries.retry(id);
       onChange();
     },

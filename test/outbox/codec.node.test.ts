@@ -74,7 +74,16 @@ test('variables are taken as they are when they are submitted', async () => {
   expect(await plain.decode(await closing)).toEqual({ lines: [{ count: 1 }] });
 });
 
+/** As a library for money or time has them. */
+class Money {
+  readonly cents = 99;
+  toJSON(): string {
+    return '0.99 EUR';
+  }
+}
+
 test.each([
+  [{ lines: [{ price: new Money() }] }, "variables.lines.0.price is 'Object'"],
   [{ card: '4711', lines: [{ onDone: () => {} }] }, "variables.lines.0.onDone is 'Function'"],
   [new Request('https://api.example'), "variables is 'Request'"],
   [{ body: new ReadableStream() }, "variables.body is 'ReadableStream'"],

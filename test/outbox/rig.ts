@@ -75,6 +75,8 @@ type TabOptions<H extends AnyOutboxHandlers> = Partial<
   readonly hasChannel?: boolean;
   /** Of the gates of its origins. */
   readonly health?: SteadfetchConfig['health'];
+  /** How long its APIs keep keys. @default Infinity */
+  readonly lifetimeMs?: number;
 };
 
 export interface TestBrowser {
@@ -120,6 +122,7 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
     hasLocks = true,
     hasChannel = true,
     health,
+    lifetimeMs = Infinity,
     ...options
   }) => {
     tabs += 1;
@@ -202,7 +205,7 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
       health,
       apis: [api, otherApi].map((match) => ({
         match,
-        idempotency: defineIdempotency({ ...profiles.draft, format: 'raw' as const }),
+        idempotency: defineIdempotency({ ...profiles.draft, format: 'raw' as const, lifetimeMs }),
       })),
     });
     const client = new QueryClient({ defaultOptions: steady.defaultOptions });
@@ -310,3 +313,6 @@ export const shop = {
 } as const satisfies AnyOutboxHandlers;
 
 export { api, otherApi };
+
+/** An API that is not declared to honour keys. */
+export const plainApi = 'https://plain.example';

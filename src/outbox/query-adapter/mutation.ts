@@ -1,4 +1,5 @@
 import type { MutationFunction, MutationFunctionContext } from '@tanstack/react-query';
+import { isSteadfetchError } from '../../operation/errors.ts';
 import type { LiveOperation } from '../../operation/operation.ts';
 import { createIdempotencyKey } from '../../idempotency/key.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -58,6 +59,10 @@ export function createOutboxMutation(
         });
       try {
         return await submission.delivered;
+      } catch (error) {
+        // Whoever keeps the intent asks a user before it is submitted again.
+        if (isSteadfetchError(error) && !error.operation.keyed) intent.isUnkeyed = true;
+        throw error;
       } finally {
         shown.phase = 'ended';
         shown.pauses = [];

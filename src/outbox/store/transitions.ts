@@ -100,11 +100,11 @@ export function applyChange(row: Row, change: Change, nowMs: number): Row | unde
   }
   const { error, attempts, isInDoubt, steps = row.steps } = change;
   const { isUnkeyed, notBefore: _, ...known } = row;
-  // Where nothing was tried, another tab may, and is to know.
-  const isUntried = attempts < row.attempts;
+  // Where nothing was tried, another tab may, and is to know; and so is whoever submits a dead one again.
+  const isToKnow = attempts < row.attempts || change.kind === 'dead';
   const tried: Row = {
     ...known,
-    ...(isUntried && isUnkeyed && { isUnkeyed }),
+    ...(isToKnow && isUnkeyed && { isUnkeyed }),
     attempts,
     isInDoubt,
     ...(error && { lastError: error }),
