@@ -6,9 +6,10 @@ import type { Decision, StopReason } from '../policy/decide.ts';
 import { type FailedAttempt, type SenderContext, sendRow } from './attempt.ts';
 import { readVariables, type Codec, type Unread } from './codec.ts';
 import { type Attempt, laneOf, type Running } from './due.ts';
+import { shorten } from './errors.ts';
 import type { HandlerDefinition, Limits } from './handler.ts';
 import type { Change, RowStore, Settled } from './store/row-store.ts';
-import type { DeadReason, Fence, Row, RowError } from './store/schema.ts';
+import type { DeadReason, Fence, Row } from './store/schema.ts';
 
 /** A row that can be sent. */
 interface Ready {
@@ -24,12 +25,33 @@ export type RowEnd =
   | { readonly kind: 'too-new' }
   | { readonly kind: 'again'; readonly error: unknown; readonly decision: Decision };
 
+/** What a page knows of the attempts at its rows, whatever store those are in. */
+export interface PageMemory {
+  /** Of those that wait here for their next attempt. */
+  readonly refs: Map<string, LiveOperation['ref']>;
+  /** Handlers that have ended well and sent nothing through their context. */
+  readonly foreign: Set<string>;
+  readonly underWay: Map<string, UnderWay>;
+}
+
+interface UnderWay {
+  readonly running: Running;
+  readonly made: Promise<Attempt | undefined>;
+}
+
+export const createPageMemory = (): PageMemory => ({
+  refs: new Map(),
+  foreign: new Set(),
+  underWay: new Map(),
+});
+
 export interface AttemptContext {
   readonly sender: SenderContext;
   readonly handlers: ReadonlyMap<string, HandlerDefinition>;
   /** When this page began, in epoch milliseconds. */
   readonly startedAt: number;
   readonly codec: Codec;
+  readonly memory: PageMemory;
   readonly note: RowStore['note'];
   /** Who in this tab waits for the result of the row with this id; undefined for nobody. */
   readonly waiting: (id: string) => object | undefined;
@@ -45,20 +67,13 @@ export function createAttempt({
   handlers,
   startedAt,
   codec,
+  memory: { refs, foreign, underWay },
   note,
   waiting,
   onLive,
   onEnd,
-}: AttemptContext): (
-  running: Running,
-  fence: Fence,
-  isUrged: boolean,
-) => Promise<Attempt | undefined> {
+}: AttemptContext): MakeAttempt {
   const { clock, random, operations } = sender;
-  /** Of those that wait here for their next attempt. */
-  const refs = new Map<string, LiveOperation['ref']>();
-  /** Handlers that have ended well and sent nothing through their context. */
-  const foreign = new Set<string>();
 
   const prepare = async (
     row: Row,
@@ -86,7 +101,7 @@ export function createAttempt({
     }
   };
 
-  return async (running, fence, isUrged) => {
+  const make: MakeAttempt = async (running, fence, isUrged) => {
     const { row, controller } = running;
     const before = refs.get(row.id);
     refs.delete(row.id);
@@ -191,7 +206,33 @@ export function createAttempt({
       },
     };
   };
+  return async (running, fence, isUrged) => {
+    const { id } = running.row;
+    const earlier = underWay.get(id);
+    if (earlier) {
+      // Its database was deleted meanwhile, and the row was written anew: that attempt is this one.
+      const { signal } = running.controller;
+      signal.addEventListener('abort', () => earlier.running.controller.abort(signal.reason));
+      running.live = earlier.running.live;
+      const made = await earlier.made.catch(() => {});
+      if (made) return made;
+    }
+    const made = make(running, fence, isUrged);
+    underWay.set(id, { running, made });
+    try {
+      return await made;
+    } finally {
+      if (underWay.get(id)?.made === made) underWay.delete(id);
+    }
+  };
 }
+
+/** @returns undefined where nothing is to be written: nobody wants it any more, or it is another tab's. */
+type MakeAttempt = (
+  running: Running,
+  fence: Fence,
+  isUrged: boolean,
+) => Promise<Attempt | undefined>;
 
 const isPast = (value: unknown): value is Ready['past'] =>
   Array.isArray(value) && value.every((step) => typeof Object(step).id === 'string');
@@ -272,21 +313,4 @@ function limitOf(
   if (isRedriven) return undefined;
   if (attempts - unsent > maxAttempts) return 'max-attempts';
   return nowMs - createdAt > maxAgeMs ? 'max-age' : undefined;
-}
-
-const longestMessage = 200;
-
-/** An error as it is kept: its name, its status, and a line. Whatever was thrown, this does not throw. */
-export function shorten(error: unknown): RowError {
-  try {
-    const { name, message, status } = Object(error) as Record<string, unknown>;
-    const text = typeof message === 'string' ? message : String(error);
-    return {
-      name: typeof name === 'string' ? name : 'Error',
-      message: text.length > longestMessage ? `${text.slice(0, longestMessage - 1)}…` : text,
-      ...(typeof status === 'number' && { status }),
-    };
-  } catch {
-    return { name: 'Error', message: 'Something was thrown that cannot be read.' };
-  }
 }

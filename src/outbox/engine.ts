@@ -2,7 +2,7 @@ import { type AttemptContext, createAttempt } from './deliver.ts';
 import { discarded } from './errors.ts';
 import { createOwnership, type Ownership, type OwnershipContext } from './ownership.ts';
 import type { Fence, Row, Unplaced } from './store/schema.ts';
-import type { RowStore } from './store/row-store.ts';
+import type { Revived, RowStore } from './store/row-store.ts';
 import { createWorker, type Worker, type WorkerContext } from './worker.ts';
 
 /** A store, and what sends its rows. */
@@ -15,9 +15,9 @@ export interface Engine {
   /**
    * A user wants a row to be sent now, or again; `change` makes another of it.
    *
-   * @returns the row as it is now; undefined when that cannot be.
+   * @returns the row as it is now, and whose turn has come by that; undefined when that cannot be.
    */
-  readonly revive: (id: string, change?: (row: Row) => Row) => Promise<Row | undefined>;
+  readonly revive: (id: string, change?: (row: Row) => Row) => Promise<Revived | undefined>;
   /** Sends what nobody would look for. */
   readonly adoptStrays: () => Promise<void>;
   /** The page is put away: its rows are sent by others until it is back. */
@@ -111,9 +111,9 @@ export function createEngine(context: EngineContext): Engine {
     add,
     revive: (id, change) =>
       ownership.use(async (fence, leaseUntil) => {
-        const row = await store.revive(id, fence, clock.now(), change, leaseUntil);
-        if (row?.liveOwner === fence.owner) driveOrTell(fence);
-        return row;
+        const revived = await store.revive(id, fence, clock.now(), change, leaseUntil);
+        if (revived?.row.liveOwner === fence.owner) driveOrTell(fence);
+        return revived;
       }),
     async adoptStrays() {
       if (!(await store.hasStrays())) return;

@@ -8,7 +8,7 @@ import type { Codec } from './codec.ts';
 import { laneOf } from './due.ts';
 import type { Entries } from './entries.ts';
 import { discarded, disposedOf } from './errors.ts';
-import type { HandlerDefinition } from './handler.ts';
+import { type HandlerDefinition, scopeOf } from './handler.ts';
 import type { RowStorage } from './storage.ts';
 import type { RowStore } from './store/row-store.ts';
 import { type Row, rowSchema, type Unplaced } from './store/schema.ts';
@@ -88,19 +88,17 @@ export function createEnqueuer(
   ) => {
     const operation = `outbox '${name}'`;
     if (isOver) throw disposedOf(operation);
-    const { handler, version } =
+    const definition =
       handlers.get(name) ??
       reject('outbox', 'handler', name, `one of ${[...handlers.keys()].join(', ')}`);
     const nowMs = clock.now();
-    const scope = typeof handler.scope === 'function' ? handler.scope(variables) : handler.scope;
-    if (scope !== undefined && typeof scope !== 'string')
-      reject(operation, 'scope', scope, 'a text, or undefined');
+    const scope = scopeOf(operation, definition, variables);
     const row = {
       id,
       schema: rowSchema,
       handler: name,
       lane: laneOf(name),
-      version,
+      version: definition.version,
       createdAt: createdAt ?? nowMs,
       submitter: tab,
       state: 'pending',

@@ -5,10 +5,10 @@ import type { PauseReason } from '../policy/outcome.ts';
 import { readVariables, type Codec } from './codec.ts';
 import type { Engine } from './engine.ts';
 import { DeadLetterError } from './errors.ts';
-import type { HandlerDefinition } from './handler.ts';
+import { type HandlerDefinition, scopeOf } from './handler.ts';
 import type { PausedRows } from './pauses.ts';
 import type { RowStorage } from './storage.ts';
-import { pageSize, pagesOf } from './store/row-store.ts';
+import { pageSize, pagesOf, type Settled } from './store/row-store.ts';
 import type { DeadReason, Row, RowError, RowState } from './store/schema.ts';
 
 /** Which entries are asked for. */
@@ -75,21 +75,24 @@ export function createEntries({
 
   const change = (
     id: string,
-    act: (engine: Engine, row: Row) => Promise<Row | undefined>,
+    act: (engine: Engine, row: Row) => Promise<Settled | undefined>,
   ): Promise<string | undefined> =>
     first(async (engine) => {
       const row = await engine.store.find(id);
-      const after = row && (await act(engine, row));
+      const { row: after, next } = (row && (await act(engine, row))) ?? {};
       if (!after) return undefined;
       if (after.id !== id) onRename(id, after);
       onDue(after, true);
+      if (next) onDue(next, false);
       onChange();
       return after.id;
     });
 
   const retry: Entries['retry'] = (id) =>
     change(id, async (engine, row) =>
-      row.state === 'sending' ? row : engine.revive(id, (known) => redrive(known, clock)),
+      row.state === 'sending'
+        ? { row, next: undefined }
+        : engine.revive(id, (known) => redrive(known, clock)),
     );
 
   return {
@@ -128,12 +131,18 @@ export function createEntries({
     },
     async edit(id, variables) {
       const sealed = await codec.encode('outbox.edit', variables);
-      return change(id, (engine) =>
-        engine.revive(id, (known) => {
-          const { version = known.version } = handlers.get(known.handler) ?? {};
-          return { ...renew(known, clock), variables: sealed, version };
-        }),
-      );
+      return change(id, (engine, { handler }) => {
+        const definition = handlers.get(handler);
+        const ofHandler = definition && {
+          version: definition.version,
+          scope: scopeOf('outbox.edit', definition, variables),
+        };
+        return engine.revive(id, (known) => ({
+          ...renew(known, clock),
+          variables: sealed,
+          ...ofHandler,
+        }));
+      });
     },
     async discard(id, error) {
       const found = await first(({ store }) => store.discard(id, clock.now()));

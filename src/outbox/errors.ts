@@ -150,3 +150,20 @@ function outcomeOf({ isInDoubt, lastError, createdAt }: EntryFacts, cause: unkno
     ? { kind: 'aborted', processed }
     : { kind: 'http', status, retryAfterMs: undefined, inProgress: false, processed };
 }
+
+const longestMessage = 200;
+
+/** An error as it is kept: its name, its status, and a line. Whatever was thrown, this does not throw. */
+export function shorten(error: unknown): RowError {
+  try {
+    const { name, message, status } = Object(error) as Record<string, unknown>;
+    const text = typeof message === 'string' ? message : String(error);
+    return {
+      name: typeof name === 'string' ? name : 'Error',
+      message: text.length > longestMessage ? `${text.slice(0, longestMessage - 1)}…` : text,
+      ...(typeof status === 'number' && { status }),
+    };
+  } catch {
+    return { name: 'Error', message: 'Something was thrown that cannot be read.' };
+  }
+}

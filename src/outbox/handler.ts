@@ -94,6 +94,22 @@ export function defineHandlers(
   );
 }
 
+/**
+ * What an entry with these variables waits behind.
+ *
+ * @throws TypeError when the handler's `scope` gives no text; and what it throws.
+ */
+export function scopeOf(
+  operation: string,
+  { handler: { scope } }: HandlerDefinition,
+  variables: unknown,
+): string | undefined {
+  const given = typeof scope === 'function' ? scope(variables) : scope;
+  if (given !== undefined && typeof given !== 'string')
+    reject(operation, 'scope', given, 'a text, or undefined');
+  return given;
+}
+
 function define(name: string, given: object, base: Policy): HandlerDefinition {
   const operation = `createOutbox: handlers.${name}`;
   const handler = given as OutboxHandler<unknown>;

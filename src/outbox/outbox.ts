@@ -1,4 +1,4 @@
-import type { RowEnd } from './deliver.ts';
+import { createPageMemory, type RowEnd } from './deliver.ts';
 import { createClearMark } from './clear-mark.ts';
 import { createForget } from './clear.ts';
 import { createRowStore } from './store/create-row-store.ts';
@@ -35,6 +35,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   const startedAt = clock.now();
   const codec = createCodec(context.cipher, clock);
   const submissions = createSubmissions();
+  const memory = createPageMemory();
 
   const onDelivered = (delivered: Delivered): void => {
     try {
@@ -73,6 +74,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
         onCleared: (token) => void forget.obey(token),
         startedAt,
         codec,
+        memory,
         waiting: submissions.get,
         onLive: (row, live) => followAttempt(submissions, pauses, row, live, display.refresh),
         onEnd,

@@ -39,7 +39,7 @@ export function createRedrive(
     if (!isDeliverable(row) && !(row.waitsFor && isOurs(row))) return false;
     if (!row.waitsFor && !(row.deadReason && redrivable.includes(row.deadReason))) return false;
     const redriven = await engine.revive(id);
-    if (redriven) onDue(redriven);
+    if (redriven) onDue(redriven.row);
     return !!redriven;
   };
   return {

@@ -136,6 +136,32 @@ test('an entry is edited under a new key, and whoever submitted it gets the end 
   expect(await first.outbox.list()).toEqual([]);
 });
 
+test('an entry that is edited waits in the scope of its new variables, and no longer in the old one', async () => {
+  const { openTab, server } = createBrowser();
+  server.rule = (arrival) => {
+    if (arrival.body === '"b1"' || arrival.body === '"a2"') return;
+    arrival.answer(arrival.body === '"a1"' ? 400 : 201);
+  };
+  const scope = (variables: unknown): string | undefined =>
+    variables === 'none' ? (7 as never) : String(variables).slice(0, 1);
+  const { outbox } = openTab({ handlers: { order: { ...order, scope } } });
+  const { idempotencyKey } = outbox.submit('order', 'a1');
+  outbox.submit('order', 'a2');
+  outbox.submit('order', 'b1');
+  await settle();
+  expect(server.arrivals.map(({ body }) => body)).toEqual(['"a1"', '"b1"']);
+  await expect(outbox.edit(idempotencyKey, 'none')).rejects.toThrow(
+    'outbox.edit: scope is 7, and must be a text, or undefined.',
+  );
+  await outbox.edit(idempotencyKey, 'b0');
+  await settle();
+  // What is older goes first, but never beside another one of its scope.
+  expect(server.arrivals.map(({ body }) => body)).toEqual(['"a1"', '"b1"', '"a2"']);
+  server.arrivals[1]?.answer(201);
+  await settle();
+  expect(server.arrivals.map(({ body }) => body)).toEqual(['"a1"', '"b1"', '"a2"', '"b0"']);
+});
+
 test('an edited entry that was of a page whose database is deleted comes back as it was edited', async () => {
   const { name, openTab, server, pass } = createBrowser();
   server.rule = (arrival) => arrival.answer(503);

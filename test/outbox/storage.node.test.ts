@@ -1,7 +1,6 @@
 import type { OutboxContext } from 'steadfetch/outbox';
 import { describe, expect, test, vi } from 'vitest';
 import { openIndexedDb } from '../../src/outbox/store/indexeddb.ts';
-import type { Row } from '../../src/outbox/store/schema.ts';
 import { createVirtualClock } from '../origin/virtual-clock.ts';
 import { createBrowser, settle, shop } from './rig.ts';
 
@@ -28,34 +27,6 @@ const openRaw = (name: string, version?: number): Promise<IDBDatabase> =>
       reject(new Error('not opened', { cause: request.error })),
     );
   });
-
-/** What the first version of the layout was; the rows are as they are today. */
-async function layOutAsVersion1(name: string, rows: readonly Row[]): Promise<void> {
-  const request = indexedDB.open(name, 1);
-  await new Promise<void>((done) => {
-    request.addEventListener('upgradeneeded', () => {
-      const store = request.result.createObjectStore('rows', {
-        keyPath: 'seq',
-        autoIncrement: true,
-      });
-      store.createIndex('id', 'id', { unique: true });
-      store.createIndex('due', ['liveOwner', 'nextRetryAt']);
-      store.createIndex('planned', ['liveOwner', 'plannedAt']);
-      store.createIndex('lanes', ['liveOwner', 'lane', 'nextRetryAt']);
-      for (const one of ['blocks', 'state', 'liveOwner', 'deadReason', 'waitsFor', 'doneAt'])
-        store.createIndex(one, one);
-      const owners = request.result.createObjectStore('owners', { keyPath: 'owner' });
-      for (const row of rows) {
-        store.add(row);
-        owners.put({ owner: row.owner, token: 'of the dead' });
-      }
-    });
-    request.addEventListener('success', () => {
-      request.result.close();
-      done();
-    });
-  });
-}
 
 describe('what cannot be kept is sent all the same, and says that it is in this page alone', () => {
   test.each([
@@ -180,26 +151,6 @@ test('a later version that wants the database gets it, and nothing hangs', async
   later.close();
 });
 
-test('a database of an earlier version gets the indexes that it lacks, and its entries are delivered', async () => {
-  const { name: other, openTab: openOther, rows } = createBrowser();
-  const { outbox: before } = openOther({ handlers: { order: { ...shop.order, scope: 'cart' } } });
-  for (const n of [1, 2]) await before.submit('order', n).saved;
-  const { name, openTab, server, pass } = createBrowser();
-  await layOutAsVersion1(name, await rows());
-  server.rule = (arrival) => arrival.answer(201, { id: 1 });
-  const { outbox } = openTab({ handlers: shop });
-  await pass(1000);
-  expect(server.arrivals.map(({ body }) => body)).toEqual(['1', '2']);
-  expect(outbox.getState().storage).toBe('durable');
-  const indexesOf = async (database: string): Promise<readonly string[]> => {
-    const opened = await openRaw(database);
-    const { indexNames } = opened.transaction('rows').objectStore('rows');
-    opened.close();
-    return [...indexNames];
-  };
-  expect(await indexesOf(name)).toEqual(await indexesOf(other));
-});
-
 test('what a full disk does not take goes after the older ones of its scope, and before the younger', async () => {
   const { openTab, server, pass } = createBrowser();
   const { outbox, fail } = openTab({ handlers: { order: { ...shop.order, scope: 'cart' } } });
@@ -275,29 +226,58 @@ describe('a database that is deleted', () => {
     expect(await outbox.list({ state: 'pending' })).toEqual([]);
   });
 
-  test.each([
-    ['is not sent twice', {}, 1],
-    ['is sent again where that does no harm', { idempotent: true }, 2],
-  ])('while what has no key is under way, which then %s', async (_, options, times) => {
-    const { name, openTab, server, pass } = createBrowser();
-    const mutationFn = (body: string, { fetch }: OutboxContext) =>
-      fetch('https://other.example/orders', { method: 'POST', body });
-    const { outbox } = openTab({ handlers: { order: { mutationFn, ...options } } });
-    const { idempotencyKey, delivered } = outbox.submit('order', 'lamp');
-    const end = delivered.then(
-      () => 'delivered',
-      (error: unknown) => error,
-    );
+  test('while another client sends what has no key: it is sent once, and has the end that it has', async () => {
+    const { name, openTab, pass } = createBrowser();
+    const answers: ((data: string) => void)[] = [];
+    const mutationFn = (): Promise<string> => new Promise((resolve) => void answers.push(resolve));
+    const { outbox } = openTab({ handlers: { order: { mutationFn } } });
+    const { delivered } = outbox.submit('order', 'lamp');
     await settle();
     indexedDB.deleteDatabase(name);
     await pass(2000);
-    expect(server.arrivals).toHaveLength(times);
-    if (times > 1) return;
+    expect(outbox.getState().storage).toBe('durable');
+    expect(await outbox.list()).toMatchObject([{ state: 'sending', processed: 'unknown' }]);
+    answers[0]?.('done');
+    expect(await delivered).toBe('done');
+    await pass(60_000);
+    expect(answers).toHaveLength(1);
+    expect(await outbox.list()).toEqual([]);
+  });
+
+  test('while an attempt is under way that is then discarded: its request is broken off', async () => {
+    const { name, openTab, server, pass } = createBrowser();
+    const { outbox } = openTab({ handlers: shop });
+    const { delivered, idempotencyKey } = outbox.submit('order', 1);
+    const end = delivered.catch((error: unknown) => error);
+    await settle();
+    indexedDB.deleteDatabase(name);
+    await pass(2000);
+    expect(server.arrivals).toHaveLength(1);
+    await outbox.discard(idempotencyKey);
+    await settle();
+    expect(server.arrivals[0]?.isAborted()).toBe(true);
+    expect(await end).toMatchObject({ outcome: { processed: 'unknown' } });
+    await pass(60_000);
+    expect(server.arrivals).toHaveLength(1);
+  });
+
+  test('while what has no key is under way, and its answer is lost: a user decides', async () => {
+    const { name, openTab, server, pass } = createBrowser();
+    const mutationFn = (body: string, { fetch }: OutboxContext) =>
+      fetch('https://other.example/orders', { method: 'POST', body });
+    const { outbox } = openTab({ handlers: { order: { mutationFn } } });
+    const { idempotencyKey, delivered } = outbox.submit('order', 'lamp');
+    const end = delivered.catch((error: unknown) => error);
+    await settle();
+    indexedDB.deleteDatabase(name);
+    await pass(2000);
+    server.arrivals[0]?.cut();
     expect(await end).toMatchObject({
       reason: 'not-repeatable',
       outcome: { processed: 'unknown' },
     });
-    // A user may.
+    await pass(60_000);
+    expect(server.arrivals).toHaveLength(1);
     expect(await outbox.retry(idempotencyKey)).toBe(idempotencyKey);
     await settle();
     expect(server.arrivals).toHaveLength(2);

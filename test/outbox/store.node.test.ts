@@ -246,7 +246,7 @@ describe.each([
     for (const id of ['1', '2', '3']) await store.add(scoped(id), tabA);
     await store.settle(await claim(store, 1), tabA, dead(false), 1000);
     const second = await claim(store, 2);
-    expect(await store.revive('1', tabA, 1500)).toMatchObject({ nextRetryAt: 1500 });
+    expect(await store.revive('1', tabA, 1500)).toMatchObject({ row: { nextRetryAt: 1500 } });
     // The second is still being sent.
     expect(await store.claim(1, tabA, 1500)).toEqual(notNow);
     const settled = await store.settle(second, tabA, again(2000), 1600);
@@ -276,15 +276,15 @@ describe.each([
     await store.add(row('1'), tabA);
     await store.settle(await claim(store, 1), tabA, dead(true), 1000);
     expect(await store.revive('1', tabB, 3000, undefined, 9000)).toMatchObject({
-      state: 'pending',
-      liveOwner: 'b',
-      nextRetryAt: 3000,
-      lastError: { status: 422 },
+      row: { state: 'pending', liveOwner: 'b', nextRetryAt: 3000, lastError: { status: 422 } },
+      next: undefined,
     });
     expect(await store.owners()).toEqual([tabA, { ...tabB, leaseUntil: 9000 }]);
     expect(await store.find('1')).not.toHaveProperty('deadReason');
     await store.settle(await claim(store, 1, tabB, 3000), tabB, again(90_000, 2), 3000);
-    expect(await store.revive('1', tabA, 4000)).toMatchObject({ nextRetryAt: 4000, owner: 'b' });
+    expect(await store.revive('1', tabA, 4000)).toMatchObject({
+      row: { nextRetryAt: 4000, owner: 'b' },
+    });
     await claim(store, 1, tabB, 4000);
     expect(await store.revive('1', tabA, 4000)).toBeUndefined();
     expect(await store.revive('9', tabA, 4000)).toBeUndefined();
@@ -294,8 +294,33 @@ describe.each([
     const store = await start();
     await store.add(row('1'), tabA);
     const revived = await store.revive('1', tabA, 1000, (known) => ({ ...known, id: '1b' }));
-    expect(revived).toMatchObject({ id: '1b', seq: 1 });
+    expect(revived).toMatchObject({ row: { id: '1b', seq: 1 } });
     expect(await store.find('1')).toBeUndefined();
+  });
+
+  test('what becomes of another scope takes its place there, and the next of its old one goes', async () => {
+    const store = await start();
+    for (const [id, scope] of [
+      ['1', 'a'],
+      ['2', 'b'],
+      ['3', 'a'],
+      ['4', 'b'],
+    ] as const)
+      await store.add(row(id, { scope, blocks: scope }), tabA);
+    const toScope = (scope: string | undefined) => (known: Row) => ({ ...known, scope });
+    const first = await store.revive('1', tabA, 1500, toScope('b'));
+    // The oldest of all: it goes first there, and what was first waits behind it.
+    expect(first).toMatchObject({
+      row: { id: '1', blocks: 'b', nextRetryAt: 1500 },
+      next: { id: '3', nextRetryAt: 1500 },
+    });
+    const fourth = await store.revive('4', tabA, 1500, toScope('a'));
+    expect(fourth?.row).toMatchObject({ blocks: 'a' });
+    expect(fourth?.row).not.toHaveProperty('nextRetryAt');
+    expect(fourth?.next).toMatchObject({ id: '1' });
+    const second = await store.revive('2', tabA, 1500, toScope(undefined));
+    expect(second?.row).toMatchObject({ nextRetryAt: 1500 });
+    expect(second?.row).not.toHaveProperty('blocks');
   });
 
   test('what is discarded is gone, and the next of its scope goes', async () => {

@@ -11,8 +11,8 @@ import {
   isOurs,
   isScopeBusy,
   owns,
+  place,
   plan,
-  resurrect,
   shift,
   unblock,
   unplan,
@@ -188,17 +188,16 @@ export function createRowStore(backend: Backend, other: OtherStore = {}): RowSto
     revive: (id, fence, nowMs, change, leaseUntil) =>
       write('strict', async (tx) => {
         const found = await rowById(tx, id);
-        const row = found && change ? change(found) : found;
-        if (row?.state === 'pending' && !row.waitsFor) {
-          const { nextRetryAt } = row;
-          const soon =
-            nextRetryAt === undefined ? row : plan(row, Math.min(nextRetryAt, nowMs), nowMs);
-          await tx.put(soon);
-          return soon;
-        }
-        if (row?.state !== 'dead' && !row?.waitsFor) return undefined;
-        if (!(await isOurs(tx, fence, leaseUntil))) return undefined;
-        return resurrect(tx, row, fence.owner, nowMs);
+        if (!found || !(found.state === 'dead' || found.state === 'pending')) return undefined;
+        const { deadReason: _, waitsFor, ...live } = change ? change(found) : found;
+        const isNobodys = found.state === 'dead' || waitsFor !== undefined;
+        if (isNobodys && !(await isOurs(tx, fence, leaseUntil))) return undefined;
+        const { owner } = fence;
+        const own = isNobodys && { owner, liveOwner: owner };
+        const row = await place(tx, { ...live, ...own, state: 'pending' }, nowMs);
+        // Behind it in the scope that it has left.
+        const isMoved = row.scope !== found.scope;
+        return { row, next: isMoved ? await unblock(tx, found.blocks, nowMs) : undefined };
       }),
     discard: (id, nowMs) =>
       write('strict', async (tx) => {

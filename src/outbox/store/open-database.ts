@@ -3,7 +3,7 @@ import { ask } from './requests.ts';
 import { layOut } from './schema.ts';
 
 /** Of the database's layout. */
-const version = 2;
+const version = 1;
 
 /** A browser that says nothing for so long is not waited for. */
 const patienceMs = 5000;
@@ -52,7 +52,7 @@ export async function openDatabase(
   const open = async (): Promise<IDBDatabase> => {
     const request = indexedDB.open(name, version);
     request.addEventListener('upgradeneeded', (event) => {
-      layOut(request.result, request.transaction);
+      layOut(request.result);
       // Only Chromium says so.
       if (Reflect.get(event, 'dataLoss') === 'total') onErased();
     });

@@ -44,6 +44,11 @@ export interface Settled {
   readonly next: Row | undefined;
 }
 
+/** A row that is to be sent now, and the next one of the scope that it has left. */
+export interface Revived extends Settled {
+  readonly row: Row;
+}
+
 /** What is due in a lane. */
 interface DueInLane {
   readonly lane: string;
@@ -157,9 +162,9 @@ export interface RowStore {
   readonly count: (nowMs: number, pauses: PausedRows) => Promise<Counts>;
   /**
    * A row is to be sent now: one that waits for its time, or a dead one or one that belongs to nobody,
-   * which this tab then owns.
+   * which this tab then owns. `change` makes another of it, maybe of another scope.
    *
-   * @returns the row as it is now; undefined when it is none of them.
+   * @returns the row as it is now, and whose turn has come by that; undefined when it is none of them.
    */
   readonly revive: (
     id: string,
@@ -167,7 +172,7 @@ export interface RowStore {
     nowMs: number,
     change?: (row: Row) => Row,
     leaseUntil?: number,
-  ) => Promise<Row | undefined>;
+  ) => Promise<Revived | undefined>;
   /** Forgets a row, whatever it is at. @returns what it was; undefined when there is none. */
   readonly discard: (id: string, nowMs: number) => Promise<(Settled & { row: Row }) | undefined>;
   /** Who submitted it knows its result. */

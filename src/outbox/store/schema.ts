@@ -45,7 +45,7 @@ export interface Row {
   /** In epoch milliseconds, as all times. */
   readonly createdAt: number;
   /** Those with the same are sent one after the other, the oldest first. */
-  readonly scope?: string;
+  readonly scope?: string | undefined;
   /** The tab that has submitted it, and is told its result. */
   readonly submitter: string;
   readonly state: RowState;
@@ -138,11 +138,10 @@ export const indexes: Readonly<Record<Index, keyof Row | readonly (keyof Row)[]>
   doneAt: 'doneAt',
 };
 
-/** Lays out a database that is new, and adds what one of an earlier version lacks. */
-export function layOut(database: IDBDatabase, upgrade: IDBTransaction | null): void {
-  const known = database.objectStoreNames.contains('rows') && upgrade?.objectStore('rows');
-  const rows = known || database.createObjectStore('rows', { keyPath: 'seq', autoIncrement: true });
+/** Lays out a database that is new. */
+export function layOut(database: IDBDatabase): void {
+  const rows = database.createObjectStore('rows', { keyPath: 'seq', autoIncrement: true });
   for (const [name, field] of Object.entries(indexes))
-    if (!rows.indexNames.contains(name)) rows.createIndex(name, field, { unique: name === 'id' });
-  if (!known) database.createObjectStore('owners', { keyPath: 'owner' });
+    rows.createIndex(name, field, { unique: name === 'id' });
+  database.createObjectStore('owners', { keyPath: 'owner' });
 }

@@ -121,26 +121,18 @@ export function applyChange(row: Row, change: Change, nowMs: number): Row | unde
   return { ...rest, ...paused, state: 'dead', deadReason: reason };
 }
 
-/** Its turn comes in the order of its place, also when those behind it have gone meanwhile. */
-export async function resurrect(
-  tx: Transaction,
-  row: Row,
-  owner: string,
-  nowMs: number,
-): Promise<Row> {
-  const { deadReason: _, waitsFor: __, ...rest } = row;
+/**
+ * A row is to be sent, in its scope's order: due at once if none is before it. Its place is that of its
+ * submission, also when those behind it have gone meanwhile, or it was of another scope.
+ */
+export async function place(tx: Transaction, row: Row, nowMs: number): Promise<Row> {
   const { scope } = row;
-  const live: Row = {
-    ...rest,
-    state: 'pending',
-    owner,
-    liveOwner: owner,
-    ...(scope !== undefined && { blocks: scope }),
-  };
-  await tx.put(live);
-  const head = scope === undefined ? live : await headOf(tx, scope);
-  if (head?.seq !== row.seq) return live;
-  const due = plan(live, nowMs, nowMs);
+  const { blocks: _, ...free } = unplan(row);
+  const behind: Row = scope === undefined ? free : { ...free, blocks: scope };
+  await tx.put(behind);
+  const head = scope === undefined ? behind : await headOf(tx, scope);
+  if (head?.seq !== row.seq) return behind;
+  const due = plan(behind, nowMs, nowMs);
   await tx.put(due);
   return due;
 }
