@@ -11,7 +11,7 @@ import { createPauses } from './pauses.ts';
 import { createEnqueuer } from './enqueue.ts';
 import { joinTabs } from './messages.ts';
 import type { Delivered, OutboxCore, OutboxCoreContext } from './outbox-core.ts';
-import { createDisplay } from './state.ts';
+import { createDisplay, isAnyLeft } from './state.ts';
 import {
   createSettle,
   createSubmissions,
@@ -21,9 +21,11 @@ import {
 } from './submissions.ts';
 import type { Row } from './store/schema.ts';
 import { createCodec } from './codec.ts';
+import { originOfLane } from './due.ts';
 import { createStorage } from './storage.ts';
 import type { Settled } from './store/row-store.ts';
-import { createSweeper, watchPage, watchSuccesses } from './upkeep.ts';
+import { watchSuccesses } from './successes.ts';
+import { createSweeper, watchPage } from './upkeep.ts';
 
 /** Where no tab can tell another anything. */
 const pollMs = 5000;
@@ -122,7 +124,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       const due = { seq, liveOwner: owner, nextRetryAt: 0 };
       storage.durable()?.worker.add(due, isUrged);
     },
-    up: ({ origin }) => wake(origin),
+    up: ({ origin }) => successes.hear(origin),
     done({ id, handler, variables, data }) {
       onDelivered({ idempotencyKey: id, handler, variables, data });
       void settle(id, { data });
@@ -158,6 +160,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     } else if (ended.kind === 'again' && settled.row) {
       const retryAt = settled.row.nextRetryAt;
       tellProgress(submissions, row, { ...ended, live: undefined, retryAt });
+      successes.recheck(originOfLane(settled.row.lane), settled.row.plannedAt ?? 0);
     }
     if (settled?.next) onDue(settled.next);
     onChange();
@@ -214,12 +217,12 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     const engine = storage.durable();
     if (engine) await redrive.all(engine).catch(engine.onError);
   };
-  const wake = (origin: string): void => {
-    for (const { worker } of storage.engines()) worker.wake(origin);
-  };
-  const unwatchSuccesses = watchSuccesses(context.sender.emitter, clock, wake, (origin) => {
-    if (display.getState().waiting > 0) others.post({ kind: 'up', origin });
-  });
+  const successes = watchSuccesses(
+    context.sender.emitter,
+    clock,
+    (origin) => storage.engines().forEach(({ worker }) => worker.wake(origin)),
+    (origin) => isAnyLeft(display.getState()) && others.post({ kind: 'up', origin }),
+  );
   let timer: unknown;
   /** Where no tab can tell another anything, each looks for itself. */
   const poll = (): void => {
@@ -285,7 +288,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       isDisposed = true;
       enqueuer.close();
       unwatch();
-      unwatchSuccesses();
+      successes.dispose();
       clock.clearTimeout(timer);
       display.dispose();
       sweeper.dispose();

@@ -71,6 +71,10 @@ export function createDisplay(
   };
 }
 
+/** Whether anything is still to be sent. */
+export const isAnyLeft = ({ due, waiting, sending, paused }: OutboxState): boolean =>
+  due + waiting + sending + paused > 0;
+
 function sum(counts: readonly (Counts | undefined)[]): Counts {
   let total = none;
   for (const count of counts) {

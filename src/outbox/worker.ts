@@ -286,7 +286,7 @@ export function createWorker({
       for (const { name, nextAt } of owned.lanes.values()) {
         // Where it goes is not known while nothing of it was sent.
         const isMeant = origin === undefined || (originOfLane(name) ?? origin) === origin;
-        if (!isMeant || nextAt <= wall.now() || nextAt === Infinity) continue;
+        if (!isMeant || nextAt === Infinity) continue;
         const { least, most } = wakeMs;
         await store.wake(owned.fence, name, wall.now(), most, () =>
           Math.round(least + random() * (most - least)),

@@ -179,6 +179,58 @@ describe('after an outage, whatever succeeds at its origin', () => {
   });
 });
 
+describe('a success ends the wait of what has failed before it', () => {
+  /** An entry that fails at its next attempt, too, and would then wait for 18 s. */
+  const failing = async () => {
+    const browser = createBrowser({ seed: 3 });
+    const { server, openTab, pass } = browser;
+    server.rule = (arrival) => arrival.answer(arrival.url.endsWith('/shown') ? 200 : 503);
+    const tab = openTab({ handlers: apart, health: false });
+    const other = openTab({ handlers: apart, health: false });
+    const { idempotencyKey } = tab.outbox.submit('dead', 1);
+    await pass(40_000);
+    const attempts = (): number => server.arrivals.filter(({ url }) => url.endsWith('/a')).length;
+    return { ...browser, tab, other, idempotencyKey, attempts };
+  };
+
+  test.each([
+    ['this tab', 'tab', 100],
+    ['this tab', 'tab', 400],
+    ['another tab', 'other', 100],
+    ['another tab', 'other', 1500],
+  ] as const)(
+    'also where it is in %s (%s), and comes %i ms after another success',
+    async (_, where, gapMs) => {
+      const { [where]: page, tab, idempotencyKey, attempts, pass } = await failing();
+      void page.steady.fetch(`${api}/shown`);
+      await pass(0);
+      await tab.outbox.retry(idempotencyKey);
+      await pass(gapMs, 50);
+      const before = attempts();
+      void page.steady.fetch(`${api}/shown`);
+      await pass(5000);
+      expect(attempts()).toBeGreaterThan(before);
+    },
+  );
+
+  test('also where its end is still being written', async () => {
+    const { server, tab, idempotencyKey, attempts, pass, rows } = await failing();
+    server.rule = (arrival) => {
+      if (arrival.url.endsWith('/shown')) return arrival.answer(200);
+      arrival.answer(503);
+      // Their answers are there in this order, and what is written of the first is not.
+      void tab.steady.fetch(`${api}/shown`);
+    };
+    await tab.outbox.retry(idempotencyKey);
+    await settle();
+    server.rule = (arrival) => arrival.answer(503);
+    const before = attempts();
+    expect((await rows())[0]?.attempts).toBe(before);
+    await pass(5000);
+    expect(attempts()).toBe(before + 1);
+  });
+});
+
 describe('without BroadcastChannel', () => {
   test('a scope goes on in the other tab, and whoever has submitted is told', async () => {
     const { openTab, server, pass } = createBrowser();
