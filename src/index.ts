@@ -18,6 +18,7 @@ export {
   UnexpectedContentError,
 } from './operation/errors.ts';
 export type { SteadfetchErrorCode, SteadfetchErrorInit } from './operation/errors.ts';
+export { type ClassifiedFailure, classifyOutcomes, type OutcomeReaders } from './api/outcomes.ts';
 export { defineIdempotency } from './idempotency/profiles.ts';
 export type {
   BodyIdempotency,

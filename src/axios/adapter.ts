@@ -39,6 +39,7 @@ interface Answer {
   readonly status: number;
   readonly statusText: string;
   readonly headers: AxiosHeaderBag;
+  readonly data?: unknown;
   config: object;
 }
 
@@ -116,6 +117,7 @@ export function steadyAdapter(steady: Steadfetch, axios: AxiosStaticLike): Stead
     client.getAdapter ? client.getAdapter(own, config) : (own as InnerAdapter);
   const fetch = instance.fetchBy({
     transport: transmit as Transport,
+    readData: (init) => (init as AxiosInit).sent.answer?.data,
     isUnsent: (cause) => unsent.test(`${(cause as AxiosFailure | undefined)?.code}`),
   });
 

@@ -15,7 +15,7 @@ import type { OriginOptions } from '../origin/options.ts';
 import { createOrigins, type Origins } from '../origin/origins.ts';
 import type { Ask, Permit, Target } from '../origin/wait-queue.ts';
 import { isSafeMethod } from '../policy/operation.ts';
-import type { Failure, PauseReason } from '../policy/outcome.ts';
+import type { Failure, HttpFailure, PauseReason } from '../policy/outcome.ts';
 import type { Enter, SentFacts, RecordOutcome } from './in-flight.ts';
 import { pauseAt } from './pause.ts';
 
@@ -93,11 +93,11 @@ export function createAdmissions(
       isOver = true;
       live.effects.settle(effect, outcome.processed);
       const now = clock.now();
-      const isFailure = outcome.kind === 'http';
-      const retryAfterMs = isFailure ? outcome.retryAfterMs : undefined;
+      const { status = 0, retryAfterMs }: Partial<HttpFailure> =
+        outcome.kind === 'http' ? outcome : {};
       // First: a probe that is told to wait must release nobody.
       // Retry-After takes precedence (draft-ietf-httpapi-ratelimit-headers).
-      if (response && retryAfterMs !== undefined && [429, 503, 529].includes(response.status)) {
+      if (response && retryAfterMs !== undefined && [429, 503, 529].includes(status)) {
         const { maxRetryAfterMs } = context.operations.policyOf(live, facts);
         // Longer than that, it is for the call that was told alone, which stops.
         if (retryAfterMs <= maxRetryAfterMs) admission.pause(limitScope, retryAfterMs);

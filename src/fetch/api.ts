@@ -1,7 +1,9 @@
 import { callApp, isBoolean, reporterOf } from '../lib/callback.ts';
 import { checkNames, reject } from '../lib/check.ts';
-import { checkMade, type MadeBy } from '../lib/made-by.ts';
+import { checkMade, codeOf, type MadeBy } from '../lib/made-by.ts';
 import { toUrl } from '../lib/url.ts';
+import type { Environment } from '../operation/operations.ts';
+import type { Failure } from '../policy/outcome.ts';
 import { endpointOf } from './endpoint.ts';
 import { definePolicy, inPolicy, type Policy, type PolicyOptions } from '../policy/options.ts';
 
@@ -98,21 +100,36 @@ export interface ApiProfile {
   readonly concurrency?: MadeBy<'limitConcurrency'> | undefined;
   /** How its answers tell its rate limit, where that is not as elsewhere: in headers of its own. @default that of the instance */
   readonly rateLimit?: MadeBy<'rateLimitFields'> | undefined;
+  /** What its answers and errors show otherwise than by their status, such as GraphQL errors with status 200. @default none */
+  readonly outcomes?: MadeBy<'classifyOutcomes'> | undefined;
   /** Its support of idempotency keys. Without it no POST or PATCH is sent again. @default none */
   readonly idempotency?: IdempotencyProfile | undefined;
+}
+
+/** The part of what `classifyOutcomes` brings that reads errors. */
+export interface ErrorReader {
+  readonly by: 'classifyOutcomes';
+  /** What an error shows, of which this is known; undefined when nothing is said of it. */
+  readonly ofError: (error: unknown, known: Failure) => Failure | undefined;
 }
 
 /** Finds what is known of the API behind a request. */
 export type FindApi = (url: string) => ApiProfile | undefined;
 
+/** The APIs of an instance. */
+interface Apis extends Pick<Environment, 'classifyError'> {
+  readonly findApi: FindApi;
+}
+
 /**
  * @throws TypeError when a profile is not as it must be.
  */
-export function defineApis(given: readonly ApiProfile[], policy: Policy): FindApi {
+export function defineApis(given: readonly ApiProfile[], policy: Policy): Apis {
   const apis = given.map((api, index): ApiProfile => {
     const operation = `createSteadfetch: apis[${index}]`;
     if (process.env.NODE_ENV !== 'production') check(operation, api, policy);
-    const { idempotency, concurrency, partition, rateLimit }: Partial<ApiProfile> = api ?? {};
+    const { idempotency, concurrency, partition, rateLimit, outcomes }: Partial<ApiProfile> =
+      api ?? {};
     return {
       ...api,
       idempotency: checkMade(operation, 'idempotency', idempotency, 'defineIdempotency'),
@@ -121,11 +138,21 @@ export function defineApis(given: readonly ApiProfile[], policy: Policy): FindAp
         ? checkMade(operation, 'concurrency', concurrency, 'limitConcurrency')
         : undefined,
       rateLimit: checkMade(operation, 'rateLimit', rateLimit, 'rateLimitFields'),
+      outcomes: checkMade(operation, 'outcomes', outcomes, 'classifyOutcomes'),
     };
   });
-  return (url) => {
-    const absolute = apis[0] && toUrl(url);
-    return absolute && apis.find((api) => isMatching(api, absolute));
+  return {
+    findApi(url) {
+      const absolute = apis[0] && toUrl(url);
+      return absolute && apis.find((api) => isMatching(api, absolute));
+    },
+    classifyError(error, known) {
+      for (const { outcomes } of apis) {
+        const failure = outcomes && codeOf<ErrorReader>(outcomes).ofError(error, known);
+        if (failure) return failure;
+      }
+      return known;
+    },
   };
 }
 
@@ -140,10 +167,16 @@ const names: readonly (keyof ApiProfile)[] = [
   'concurrency',
   'rateLimit',
   'idempotency',
+  'outcomes',
 ];
 
+const inOutcomes = {
+  classifyResponse: 'outcomes: classifyOutcomes({ classifyResponse })',
+  classifyError: 'outcomes: classifyOutcomes({ classifyError })',
+} as const;
+
 function check(operation: string, api: ApiProfile, base: Policy): void {
-  checkNames(operation, api, names, inPolicy(true));
+  checkNames(operation, api, names, { ...inPolicy(true), ...inOutcomes });
   const { match, partition, concurrency, expect, policy } = api;
   definePolicy(operation, base, policy);
   checkExpect(operation, expect);

@@ -1,9 +1,20 @@
-import { classifyAnswer, type Failure, type HttpFailure, type Outcome } from '../policy/outcome.ts';
-import type { Expected } from './api.ts';
+import { classifyAnswer, type AnswerFailure, type Outcome } from '../policy/outcome.ts';
+import type { ErrorReader, Expected } from './api.ts';
 import type { Call } from './in-flight.ts';
 
-/** A good answer that is not what was asked for. */
-type UnexpectedFailure = Extract<Failure, { readonly kind: 'body' }>;
+/** What `classifyOutcomes` brings: what an app itself reads of answers and errors. */
+export interface OutcomesCode extends ErrorReader {
+  /**
+   * What an answer shows, whose headers have shown this.
+   *
+   * @throws what a body that does not come makes of the attempt.
+   */
+  readonly ofResponse: (
+    call: Call,
+    response: Response,
+    failure: AnswerFailure | undefined,
+  ) => Promise<AnswerFailure | undefined>;
+}
 
 /** The outcome of a good answer. */
 export const succeeded = (status: number): Outcome => ({ kind: 'ok', status, processed: 'yes' });
@@ -12,7 +23,7 @@ export const succeeded = (status: number): Outcome => ({ kind: 'ok', status, pro
 export function classify(
   { context, facts, keyed }: Call,
   response: Response,
-): HttpFailure | UnexpectedFailure | undefined {
+): AnswerFailure | undefined {
   const { live, method, name, step, effect, expect } = facts;
   const { status } = response;
   // An opaque answer has status 0, and nothing that could be read.
@@ -37,8 +48,8 @@ export function classify(
 export async function interpret(
   { facts, keyed, signal }: Call,
   response: Response,
-  failure: HttpFailure | UnexpectedFailure,
-): Promise<HttpFailure | UnexpectedFailure | undefined> {
+  failure: AnswerFailure,
+): Promise<AnswerFailure | undefined> {
   // It is not its API that speaks.
   if (failure.kind === 'body') return failure;
   const interpreted = keyed ? await keyed.interpret(response, failure, facts, signal) : failure;
@@ -65,8 +76,8 @@ function isUnexpected(response: Response, expected: Expected | undefined): boole
   return !undecided.includes(type) && !isJson(type);
 }
 
-/** Whether a body that cannot be parsed came from whom it was asked of. */
-export function isFromItsServer(response: Response): boolean {
+/** Whether an answer says that it is JSON: then, also what cannot be parsed came from whom it was asked of. */
+export function isJsonAnswer(response: Response): boolean {
   return isJson(mediaType(response));
 }
 

@@ -11,7 +11,7 @@ import { abortedBy } from '../operation/operation.ts';
 import { view } from '../operation/operations.ts';
 import { ifSlow } from '../operation/time-limit.ts';
 import { type Failure, failures } from '../policy/outcome.ts';
-import { isFromItsServer } from './classify.ts';
+import { isJsonAnswer } from './classify.ts';
 import { type Call, endCall, type SentFacts, tell } from './in-flight.ts';
 import { isDemanding, readParts } from './request.ts';
 
@@ -89,7 +89,7 @@ export function notParsed(
 ): unknown {
   const failure = brokenBody(response, answer);
   // Nobody knows who has answered what its server would not.
-  const processed = isFromItsServer(response) ? failure.processed : 'unknown';
+  const processed = isJsonAnswer(response) ? failure.processed : 'unknown';
   return note(call, cause, answer ?? { ...failure, processed });
 }
 

@@ -4,7 +4,7 @@ import { warnOfLoop } from '../operation/warn-of-loop.ts';
 import { definePolicy } from '../policy/options.ts';
 import { failures } from '../policy/outcome.ts';
 import { checkExpect, targetOf } from './api.ts';
-import { classify, interpret } from './classify.ts';
+import { classify, interpret, type OutcomesCode } from './classify.ts';
 import { dropped, failed, note, sendAgain } from './failure.ts';
 import {
   endCall,
@@ -164,7 +164,11 @@ export function createFetch(context: FetchContext): Fetches {
           'createSteadfetch: fetch resolved with what is no Response, and must with one.';
         throw note(call, new TypeError(what), failures.error);
       }
-      const failure = classify(call, response);
+      const shown = classify(call, response);
+      const readers = facts.api?.outcomes;
+      const failure = readers
+        ? await codeOf<OutcomesCode>(readers).ofResponse(call, response, shown)
+        : shown;
       const interpreted = failure && (await interpret(call, response, failure));
       if (interpreted && signal?.aborted) throw failed(call, undefined);
       return accept(call, response, interpreted);

@@ -70,6 +70,8 @@ export interface FetchContext extends Environment, TimeLimitContext {
   readonly transport: Transport;
   /** Whether a rejection of this transport says that nothing was sent. */
   readonly isUnsent?: ((cause: unknown) => boolean) | undefined;
+  /** The body of an answer, where this transport keeps it elsewhere than in the answer. */
+  readonly readData?: ((init: RequestInit) => unknown) | undefined;
   /** Counts the requests of an instance, whatever sends them. */
   readonly nextRequest: () => number;
   readonly findApi: FindApi;

@@ -31,7 +31,9 @@ export function accept(call: Call, given: Response, failure: Failure | undefined
     if (isRaw && failure.kind === 'http') return note(call, response, failure, response);
     const answered = `${status} ${response.statusText}`.trimEnd();
     throw failure.kind === 'http'
-      ? fail(call, HttpError, answered, failure, { response })
+      ? fail(call, HttpError, answered + asClassified(status, failure.status), failure, {
+          response,
+        })
       : fail(call, UnexpectedContentError, `${answered}, ${isNotJson(response)}`, failure, {
           response,
         });
@@ -55,6 +57,10 @@ function thaw(response: Response): Response {
     return response;
   }
 }
+
+/** Where its API has read another status from an answer than its own. */
+const asClassified = (own: number, status: number): string =>
+  own === status ? '' : `, classified as ${status}`;
 
 const isNotJson = (response: Response): string =>
   `with content type ${shownType(response)} where JSON was expected`;

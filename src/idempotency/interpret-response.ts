@@ -55,7 +55,8 @@ export function interpretResponses(
         if (callApp(() => said, isBoolean, mistakeIn('alreadyDone'))) return undefined;
       }
       const isStored = response.headers.get('idempotent-replayed') === 'true';
-      const shouldRetry = ask('shouldRetry', response) ?? (isStored ? false : undefined);
+      const shouldRetry =
+        ask('shouldRetry', response) ?? failure.shouldRetry ?? (isStored ? false : undefined);
       const isNo = failure.processed === 'no';
       // What is stored is the answer to its key, also to the attempts before.
       const isUnsure = isNo && !isStored && mayBeDone(facts);
@@ -89,12 +90,16 @@ function refuse({ live, effect }: SentFacts, step: Step, steps: Steps | undefine
   if (intent && isKnown && isAll && !intent.isUnkeyed) intent.wasSent = false;
 }
 
+const remedy =
+  process.env.NODE_ENV === 'production'
+    ? ''
+    : ' It may have been done: look first, and then send it under a new key or not at all.';
+
 function expire(facts: SentFacts): NotSentError {
   const { live, name } = facts;
   const outcome: Failure = { kind: 'expired', processed: 'unknown' };
   const error = new NotSentError(
-    `${shown(name)}: not sent again, its idempotency key is older than its API keeps one. ` +
-      `It may have been done: look first, and then send it under a new key or not at all.`,
+    `${shown(name)}: not sent again, its idempotency key is older than its API keeps one.${remedy}`,
     { operation: view(live, facts), outcome, cause: live.lastError },
   );
   reportFailure(error, { ...facts, failure: outcome });

@@ -1,7 +1,7 @@
 import { systemClock } from '../lib/clock.ts';
 import type { Decision } from '../policy/decide.ts';
 import type { Operation } from '../policy/operation.ts';
-import type { Failure } from '../policy/outcome.ts';
+import type { Failure, HttpFailure } from '../policy/outcome.ts';
 import { reportOf } from './error-info.ts';
 
 /** The stable codes of {@link SteadfetchError}. */
@@ -74,16 +74,16 @@ export class SteadfetchError extends Error {
 }
 
 /**
- * An answer came, and it is not 2xx. Its `response` is there to be read: a body of up to 64 KiB at any
+ * An answer came, and it is not 2xx, or its API's `outcomes` read a failure from it. Its `response` is there to be read: a body of up to 64 KiB at any
  * time once it has come, a larger one within the time limit of the attempt.
  */
 export class HttpError extends SteadfetchError {
   override readonly name = 'HttpError' as const;
   override readonly code = 'http' as const;
   declare readonly response: Response;
-  /** The status code of the answer. */
+  /** The status code of the answer, or the one that it counts as by the `outcomes` of its API. */
   get status(): number {
-    return this.response.status;
+    return (this.outcome as HttpFailure).status;
   }
 }
 

@@ -22,6 +22,8 @@ export interface Environment {
   readonly random: Random;
   readonly policy: Policy;
   readonly emitter: Emitter;
+  /** What an error shows: what is known of it, or what the app itself reads from it. */
+  readonly classifyError: (error: unknown, known: Failure) => Failure;
 }
 
 /** The operations of an instance: what begins, decides on and ends them. */
@@ -243,6 +245,7 @@ export function createOperations(environment: Environment): Operations {
       if (process.env.NODE_ENV !== 'production') warnOfInnerRetries(operations, live, error);
       const nowMs = clock.now();
       const report = reportWithin(live, error, nowMs);
+      report.failure = environment.classifyError(error, report.failure);
       const isAbort = live.abort && live.abort.reason === error;
       const failure = isAbort ? failures.aborted : report.failure;
       const decision = decideOn(live, report, failure, nowMs);

@@ -108,7 +108,8 @@ export async function sendRow(
   const refuseLate = (): void => {
     if (isOver)
       throw new Error(
-        `The attempt of the outbox handler '${row.handler}' that sends this has ended: it is not sent. Await in the mutationFn all that it sends.`,
+        `The attempt of the outbox handler '${row.handler}' that sends this has ended: it is not sent.` +
+          remedies[0],
       );
   };
   const intent: Intent = {
@@ -226,6 +227,15 @@ export async function sendRow(
   }
 }
 
+/** What to do about these mistakes; a production build leaves it out. */
+const remedies =
+  process.env.NODE_ENV === 'production'
+    ? (['', ''] as const)
+    : ([
+        ' Await in the mutationFn all that it sends.',
+        ' Let whatever it awaits end by itself, or give its policy a longer timeout.',
+      ] as const);
+
 /** What does nothing for so long is given up. */
 const leastMs = 60_000;
 /** Looked at so often meanwhile: after the machine has slept, one late look is not enough. */
@@ -237,7 +247,8 @@ class IdleError extends Error {
   constructor(limitMs: number) {
     super(
       `The mutationFn of an outbox handler has not settled, and has sent nothing, for ${limitMs / 1000} s. ` +
-        'It is tried again later. Let whatever it awaits end by itself, or give its policy a longer timeout.',
+        'It is tried again later.' +
+        remedies[1],
     );
   }
 }

@@ -85,6 +85,9 @@ export interface Answer {
 /** An answer outside 2xx. */
 export type HttpFailure = Extract<Failure, { readonly kind: 'http' }>;
 
+/** What an answer shows that has failed: or one that is good, and not what was asked for. */
+export type AnswerFailure = Extract<Failure, { readonly kind: 'http' | 'body' }>;
+
 /**
  * Classifies an answer outside 2xx.
  *

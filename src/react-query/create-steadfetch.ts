@@ -55,6 +55,9 @@ const inApis = {
   idempotency: 'apis: [{ match, idempotency }]',
   idempotent: 'apis: [{ match, idempotent }]',
   partition: 'apis: [{ match, partition }]',
+  outcomes: 'apis: [{ match, outcomes }]',
+  classifyResponse: 'apis: [{ match, outcomes: classifyOutcomes({ classifyResponse }) }]',
+  classifyError: 'apis: [{ match, outcomes: classifyOutcomes({ classifyError }) }]',
 } as const;
 
 /** What these options must be. */
@@ -126,7 +129,8 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const clock = createSteadyClock(wall);
   const policy = definePolicy(operation, presets.interactive, config.policy);
   const emitter = createEmitter();
-  const environment = { clock, random, policy, emitter };
+  const { findApi, classifyError } = defineApis(apis, policy);
+  const environment = { clock, random, policy, emitter, classifyError };
   const operations = createOperations(environment);
   const signals: Signals = new WeakMap();
   const ledger = createFailureLedger(clock, operations);
@@ -172,7 +176,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     byQuery,
     transport,
     nextRequest: () => ++lastRequest,
-    findApi: defineApis(apis, policy),
+    findApi,
     operationFor: (signal: AbortSignal | undefined, request: string): LiveOperation =>
       (signal && signals.get(signal)) ??
       operations.current() ??
@@ -183,7 +187,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const instance = {
     ...context,
     fetch,
-    fetchBy: (own: Pick<FetchContext, 'transport' | 'isUnsent'>) =>
+    fetchBy: (own: Pick<FetchContext, 'transport' | 'isUnsent' | 'readData'>) =>
       createFetch({ ...context, ...own }).rawFetch,
     connectivity: watched?.connectivity,
     network: watched?.connectivity.network ?? browser,

@@ -26,7 +26,7 @@ export interface Instance extends LoopContext {
   readonly network: Network;
   readonly fetch: SteadyFetch;
   /** A fetch of this instance whose requests are sent by another client. */
-  readonly fetchBy: (own: Pick<FetchContext, 'transport' | 'isUnsent'>) => RawFetch;
+  readonly fetchBy: (own: Pick<FetchContext, 'transport' | 'isUnsent' | 'readData'>) => RawFetch;
   /** Makes the persister of its queries, around one of the app's own. */
   readonly persist: (inner?: AnyPersister) => SteadyPersister;
   /** The part of the policy that is these options' own. */

@@ -1,6 +1,7 @@
 import axiosNewest, { type AxiosStatic } from 'axios';
 import axiosPrevious from 'axios-0';
 import {
+  classifyOutcomes,
   createSteadfetch,
   isNotSentError,
   isTimeoutError,
@@ -55,6 +56,27 @@ export function describeAdapter(originOf: () => string): void {
       const talk = talkOf('unavailable', 'ok');
       const answer = await retry(steady, ({ signal }) => api.get(talk.url, { signal }));
       expect(answer.data).toEqual({ id: 1 });
+      expect((await talk.log()).requests).toHaveLength(2);
+    });
+
+    test('the outcomes of its API are read from the data of an answer', async () => {
+      const bodies: unknown[] = [];
+      const classifyResponse = (_response: Response, body: unknown) => {
+        bodies.push(body);
+        return bodies.length === 1 ? { status: 429 } : undefined;
+      };
+      const { api, steady } = rig({
+        apis: [{ match: /./, outcomes: classifyOutcomes({ classifyResponse }) }],
+      });
+      const talk = talkOf('ok', 'ok');
+      const answer = await retry(steady, async ({ signal }) => {
+        const { data } = await api.get<unknown>(talk.url, { signal });
+        // As an interceptor of the app does.
+        if (bodies.length === 1) throw new Error('not this one');
+        return data;
+      });
+      expect(answer).toEqual({ id: 1 });
+      expect(bodies).toEqual([{ id: 1 }, { id: 1 }]);
       expect((await talk.log()).requests).toHaveLength(2);
     });
 

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { environmentManager, onlineManager, QueryClient } from '@tanstack/react-query';
+import { outcomeOf } from 'steadfetch';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { rejectionOf } from '../fetch/observe.ts';
 import * as apollo from './recipes/apollo.ts';
@@ -48,11 +49,15 @@ test.each(readdirSync(folder).filter((file) => !/steady|openapi.ts|router|docume
 );
 
 /** What the server answers next, and how often it was asked. */
-const plan = { statuses: [] as number[], good: '', requests: 0 };
+const plan = { statuses: [] as number[], codes: [] as string[], good: '', requests: 0 };
 const http = createServer((_, response) => {
   plan.requests++;
   const status = plan.statuses.shift() ?? 200;
-  const body = status === 200 ? plan.good : '{"message":"no"}';
+  const code = plan.codes.shift();
+  const good = code
+    ? JSON.stringify({ errors: [{ message: 'no', extensions: { code } }] })
+    : plan.good;
+  const body = status === 200 ? good : '{"message":"no"}';
   response
     .writeHead(status, {
       'content-type': 'application/json',
@@ -75,6 +80,7 @@ afterAll(() => {
 
 describe.each(recipes)('%s', (name, { load }, good) => {
   let client: QueryClient;
+  const isGraphQL = /graphql|urql|Apollo/.test(name);
   const ask = () =>
     client.fetchQuery({
       queryKey: [name],
@@ -84,7 +90,7 @@ describe.each(recipes)('%s', (name, { load }, good) => {
 
   beforeEach(() => {
     client = new QueryClient({ defaultOptions: steady.defaultOptions });
-    Object.assign(plan, { statuses: [], good: JSON.stringify(good), requests: 0 });
+    Object.assign(plan, { statuses: [], codes: [], good: JSON.stringify(good), requests: 0 });
   });
 
   test('a good answer is its data', async () => {
@@ -102,6 +108,21 @@ describe.each(recipes)('%s', (name, { load }, good) => {
     plan.statuses = [404, 404, 404, 404];
     expect(await rejectionOf(ask())).toBeInstanceOf(Error);
     expect(plan.requests).toBe(1);
+  });
+
+  test.runIf(isGraphQL).each([
+    ['UNAUTHENTICATED', 401],
+    ['BAD_USER_INPUT', 400],
+  ])('the GraphQL error %s with status 200: one request', async (code, status) => {
+    plan.codes = [code, code, code, code];
+    expect(outcomeOf(await rejectionOf(ask()))).toMatchObject({ kind: 'http', status });
+    expect(plan.requests).toBe(1);
+  });
+
+  test.runIf(isGraphQL)('RATE_LIMITED with status 200, then data: two requests', async () => {
+    plan.codes = ['RATE_LIMITED'];
+    expect(await ask()).toEqual(['kite']);
+    expect(plan.requests).toBe(2);
   });
 
   test('the Retry-After of a 429 is obeyed', async () => {

@@ -25,6 +25,7 @@ export const folders: Readonly<Record<string, Place>> = {
     packages: [],
   },
   idempotency: { folders: ['fetch', 'operation', 'policy', 'lib'], packages: [] },
+  api: { folders: ['fetch', 'operation', 'policy', 'lib'], packages: [] },
   'react-query': {
     folders: ['idempotency', 'fetch', 'operation', 'connectivity', 'origin', 'policy', 'lib'],
     packages: ['@tanstack/react-query'],
@@ -76,6 +77,7 @@ const entries: Readonly<Record<string, Place>> = {
     folders: [
       'react-query',
       'idempotency',
+      'api',
       'fetch',
       'operation',
       'connectivity',

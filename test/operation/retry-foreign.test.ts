@@ -1,4 +1,11 @@
-import { createSteadfetch, isSteadfetchError, type RetryOptions, retry } from 'steadfetch';
+import {
+  createSteadfetch,
+  isSteadfetchError,
+  outcomeOf,
+  type RetryOptions,
+  retry,
+  type SteadyInit,
+} from 'steadfetch';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { fakeTime, observe } from '../fetch/observe.ts';
 
@@ -71,12 +78,22 @@ test.each<[string, unknown]>([
   expect(await attemptsAt(thrown, options)).toEqual({ attempts: 2, tookMs: 21_000 });
 });
 
+class ApiError extends Error {}
+
 /** What interceptors and house styles make of an answer. */
 const rewritten: readonly (readonly [string, (status: number, of: Headers) => unknown])[] = [
   ['{ status, message }', (status) => ({ status, message: 'no' })],
   ['{ statusCode }', (statusCode) => ({ statusCode })],
   ['{ status, headers }', (status, of) => ({ status, headers: of })],
   ['a cause', (status) => new Error('no', { cause: { response: { status, headers: {} } } })],
+  ['an error of a house with a cause', (status) => new ApiError('no', { cause: { status } })],
+  [
+    'causes within causes',
+    (status, of) => {
+      const response = new Response(null, { status, headers: of });
+      return new ApiError('no', { cause: new Error('in between', { cause: response }) });
+    },
+  ],
   ['networkError', (statusCode) => ({ networkError: { statusCode } })],
   ['meta.response', (status) => ({ meta: { response: new Response(null, { status }) } })],
 ];
@@ -86,6 +103,33 @@ test.each(rewritten)('%s: a 404 is not retried, and a 503 is', async (_, make) =
   expect((await attemptsAt(make(404, headers), options)).attempts).toBe(1);
   expect((await attemptsAt(make(503, headers), options)).attempts).toBe(2);
 });
+
+test.each<[string, SteadyInit, number]>([
+  ['a GET', {}, 4],
+  ['a POST, which may have been done', { method: 'POST' }, 1],
+])(
+  'an error with one of ours as its cause says all that ours says: %s',
+  async (_, init, attempts) => {
+    const transport = vi.fn<() => Promise<Response>>(
+      async () => new Response(null, { status: 503 }),
+    );
+    const steady = createSteadfetch({ fetch: transport, health: false, random: () => 0.5 });
+    let thrown: unknown;
+    const result = observe(
+      retry(steady, async ({ signal }) => {
+        try {
+          await steady.fetch('http://localhost:3000/', { ...init, signal });
+        } catch (cause) {
+          throw (thrown = new ApiError('It did not work.', { cause }));
+        }
+      }),
+    );
+    await vi.runAllTimersAsync();
+    expect(result.error).toBe(thrown);
+    expect(transport).toHaveBeenCalledTimes(attempts);
+    expect(outcomeOf(thrown)).toMatchObject({ kind: 'http', status: 503, processed: 'unknown' });
+  },
+);
 
 test.each([
   ['ERR_NETWORK', 4],

@@ -1,9 +1,11 @@
 import { createSteadfetch } from 'steadfetch';
+import { graphql } from './graphql-outcomes.ts';
 
 /** Where https://api.example is, in the tests. */
 export const server = { origin: '' };
 
 export const steady = createSteadfetch({
+  apis: [graphql],
   policy: { baseMs: 0, capMs: 0 },
   random: () => 0,
   async fetch(input, init) {
