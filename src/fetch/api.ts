@@ -121,6 +121,14 @@ interface Apis extends Pick<Environment, 'classifyError'> {
   readonly findApi: FindApi;
 }
 
+/** The options that bring code, and what makes them. */
+const makers = [
+  ['idempotency', 'defineIdempotency'],
+  ['concurrency', 'limitConcurrency'],
+  ['rateLimit', 'rateLimitFields'],
+  ['outcomes', 'classifyOutcomes'],
+] as const;
+
 /**
  * @throws TypeError when a profile is not as it must be.
  */
@@ -128,18 +136,11 @@ export function defineApis(given: readonly ApiProfile[], policy: Policy): Apis {
   const apis = given.map((api, index): ApiProfile => {
     const operation = `createSteadfetch: apis[${index}]`;
     if (process.env.NODE_ENV !== 'production') check(operation, api, policy);
-    const { idempotency, concurrency, partition, rateLimit, outcomes }: Partial<ApiProfile> =
-      api ?? {};
-    return {
-      ...api,
-      idempotency: checkMade(operation, 'idempotency', idempotency, 'defineIdempotency'),
-      // A limit of a part of the origin needs the name of that part.
-      concurrency: partition
-        ? checkMade(operation, 'concurrency', concurrency, 'limitConcurrency')
-        : undefined,
-      rateLimit: checkMade(operation, 'rateLimit', rateLimit, 'rateLimitFields'),
-      outcomes: checkMade(operation, 'outcomes', outcomes, 'classifyOutcomes'),
-    };
+    const checked = { ...api };
+    for (const [option, by] of makers)
+      Object.assign(checked, { [option]: checkMade(operation, option, checked[option], by) });
+    // A limit of a part of the origin needs the name of that part.
+    return checked.partition ? checked : { ...checked, concurrency: undefined };
   });
   return {
     findApi(url) {

@@ -2,7 +2,7 @@ import { createSlot } from '../lib/slot.ts';
 import { copyReport } from '../operation/error-info.ts';
 import { HttpError, UnexpectedContentError } from '../operation/errors.ts';
 import { noLimit, setLimit } from '../operation/time-limit.ts';
-import type { Failure } from '../policy/outcome.ts';
+import type { AnswerFailure, Failure } from '../policy/outcome.ts';
 import { shownType, succeeded } from './classify.ts';
 import { fail, failed, hintAtCors, note, notParsed } from './failure.ts';
 import { type Call, endCall, tell, untilStopped } from './in-flight.ts';
@@ -12,7 +12,7 @@ import { type Call, endCall, tell, untilStopped } from './in-flight.ts';
  *
  * @throws HttpError when it says that the request failed, unless another client reads its status.
  */
-export function accept(call: Call, given: Response, failure: Failure | undefined): Response {
+export function accept(call: Call, given: Response, failure: AnswerFailure | undefined): Response {
   const { context, facts, idleMs, keyed, limit } = call;
   const response = thaw(given);
   const { live, method, isRaw } = facts;
@@ -29,9 +29,11 @@ export function accept(call: Call, given: Response, failure: Failure | undefined
   if (failure) {
     if (process.env.NODE_ENV !== 'production') hintAtCors(context.operations, facts.url, response);
     if (isRaw && failure.kind === 'http') return note(call, response, failure, response);
-    const answered = `${status} ${response.statusText}`.trimEnd();
+    // Its API may have read another status from it.
+    const read = failure.status === status ? '' : `, classified as ${failure.status}`;
+    const answered = `${status} ${response.statusText}`.trimEnd() + read;
     throw failure.kind === 'http'
-      ? fail(call, HttpError, answered + asClassified(status, failure.status), failure, {
+      ? fail(call, HttpError, answered, failure, {
           response,
         })
       : fail(call, UnexpectedContentError, `${answered}, ${isNotJson(response)}`, failure, {
@@ -57,10 +59,6 @@ function thaw(response: Response): Response {
     return response;
   }
 }
-
-/** Where its API has read another status from an answer than its own. */
-const asClassified = (own: number, status: number): string =>
-  own === status ? '' : `, classified as ${status}`;
 
 const isNotJson = (response: Response): string =>
   `with content type ${shownType(response)} where JSON was expected`;

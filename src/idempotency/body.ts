@@ -17,7 +17,10 @@ export function insertBodyKey(body: FixedBody, field: string, key: string): stri
   if (!content || Object.hasOwn(content, field)) {
     // Without the body: it may tell what nobody else should read.
     throw new TypeError(
-      `steady.fetch: body must be a JSON object given as text, because this API takes its idempotency key in its field ${field}, and a key that is there must be text.`,
+      `steady.fetch: body must be a JSON object given as text` +
+        (process.env.NODE_ENV === 'production'
+          ? '.'
+          : `, because this API takes its idempotency key in its field ${field}, and a key that is there must be text.`),
     );
   }
   const comma = Object.keys(content).length > 0 ? ',' : '';

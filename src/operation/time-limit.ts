@@ -42,7 +42,10 @@ export const headersLimit = (timeout: Timeout): number =>
   typeof timeout === 'object' ? timeout.headersMs : timeout;
 
 /** What helps against a time limit that is too short. */
-export const ifSlow = '; give it a longer `timeout` if it is slow by nature';
+export const ifSlow: string =
+  process.env.NODE_ENV === 'production'
+    ? ''
+    : '; give it a longer `timeout` if it is slow by nature';
 
 /** A time limit that is not set yet. */
 export const noLimit = (): TimeLimit => ({ timer: undefined, dueAt: Infinity });

@@ -96,9 +96,11 @@ export function notCleared(isMarked: boolean, cause: unknown): Error {
 
 /** Nothing can be done with an outbox any more. */
 export function disposedOf(operation: string): Error {
-  return new Error(
-    `${operation}: the outbox was disposed of. Make another: createOutbox({ steady, queryClient, handlers }).`,
-  );
+  const remedy =
+    process.env.NODE_ENV === 'production'
+      ? ''
+      : ' Make another: createOutbox({ steady, queryClient, handlers }).';
+  return new Error(`${operation}: the outbox was disposed of.${remedy}`);
 }
 
 /** Nobody in this tab has heard what became of an entry that is no longer there. */
