@@ -1,0 +1,195 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { QueryClientProvider, QueryObserver, useMutation } from '@tanstack/react-query';
+import { fireEvent, render, screen } from '@testing-library/react';
+import axios, { AxiosError, type InternalAxiosRequestConfig } from 'axios';
+import { act, type ReactNode } from 'react';
+import { outcomeOf } from 'steadfetch';
+import { resetSteadfetch, virtualTime } from 'steadfetch/testing';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { observe } from '../fetch/observe.ts';
+import { Feed } from './recipes/infinite.tsx';
+import { loader, product } from './recipes/loader.ts';
+import { check } from './recipes/optimistic.ts';
+import { Price } from './recipes/polling.tsx';
+import { queryClient, server, steady } from './recipes/steady.ts';
+import { answer } from './recipes/stream.ts';
+import { Page } from './recipes/suspense.tsx';
+
+const page = readFileSync(resolve(import.meta.dirname, '../../docs/recipes.md'), 'utf8');
+const folder = resolve(import.meta.dirname, 'recipes');
+
+test.each(readdirSync(folder).filter((file) => file !== 'steady.ts'))(
+  'docs/recipes.md has %s as it is run here',
+  (file) => {
+    const code = readFileSync(resolve(folder, file), 'utf8');
+    expect(page).toContain(`\`\`\`${file.split('.')[1]}\n${code}\`\`\``);
+  },
+);
+
+/** Virtual time for one test, in an app of its own. */
+function start() {
+  const time = virtualTime(vi, { act: (work) => act(work) });
+  const startedAt = time.now();
+  onTestFinished(() => {
+    resetSteadfetch(steady, queryClient);
+    time.restore();
+  });
+  return {
+    time,
+    times: (path: string) => server.times(path).map((at) => at - startedAt),
+    show: (children: ReactNode) =>
+      render(<QueryClientProvider client={queryClient}>{children}</QueryClientProvider>),
+  };
+}
+
+const lastMutation = () => queryClient.getMutationCache().getAll().at(-1)?.state;
+
+afterEach(() => vi.restoreAllMocks());
+
+test('a loader waits for its data, over a failure', async () => {
+  const { time, times } = start();
+  server.plan('/api/products/1', 503, { body: { name: 'kite' } });
+  const request = new Request('http://shop.example/products/1');
+  const loaded = observe(loader({ params: { id: '1' }, request }));
+  await time.advance(600);
+  expect(loaded.state).toBe('resolved');
+  expect(times('/api/products/1')).toEqual([0, 500]);
+  expect(queryClient.getQueryData(product('1').queryKey)).toEqual({ name: 'kite' });
+});
+
+test('a navigation that is given up ends its request', async () => {
+  const { time } = start();
+  server.plan('/api/products/2', 'hang');
+  const controller = new AbortController();
+  const request = new Request('http://shop.example/products/2', { signal: controller.signal });
+  const loaded = observe(loader({ params: { id: '2' }, request }));
+  await time.advance(100);
+  controller.abort();
+  await time.advance(0);
+  expect(loaded.state).toBe('rejected');
+  expect(server.sent.at(-1)?.abortedAt).toBe(time.now());
+});
+
+test('while the server is down a loader fails at once, and the route shows its error', async () => {
+  const { time, times } = start();
+  server.plan('/api/products/3', 503, 503, 503, 503);
+  const request = new Request('http://shop.example/products/3');
+  const first = observe(loader({ params: { id: '3' }, request }));
+  await time.advance(600);
+  expect(first.state).toBe('rejected');
+  expect(times('/api/products/3')).toEqual([0, 500]);
+});
+
+test('the second page of a list is sent again, and the first one stays', async () => {
+  const { time, show } = start();
+  server.plan('/api/feed?page=1', { body: { names: ['kite'], next: 2 } });
+  server.plan('/api/feed?page=2', 500, { body: { names: ['boat'], next: null } });
+  show(<Feed />);
+  await time.advance(0);
+  fireEvent.click(screen.getByText('More'));
+  await time.advance(100);
+  expect(screen.getByText('kite')).toBeTruthy();
+  fireEvent.click(screen.getByText('Not through yet. Retry now'));
+  await time.advance(0);
+  expect(screen.getByText('boat')).toBeTruthy();
+  expect(server.times('/api/feed?page=1')).toHaveLength(1);
+});
+
+test('a suspended page says what it waits for, and a boundary offers the way on', async () => {
+  const { time, show } = start();
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  server.plan('/api/report', 500, 404, { body: { title: 'Kites' } });
+  show(<Page />);
+  await time.advance(0);
+  expect(screen.getByRole('status').textContent).toBe('Not through yet. Next in 1 s.');
+  await time.advance(500);
+  fireEvent.click(screen.getByText('Failed. Try again'));
+  await time.advance(0);
+  expect(screen.getByRole('heading').textContent).toBe('Kites');
+});
+
+interface Todo {
+  readonly id: string;
+  readonly isDone: boolean;
+}
+
+test.each([
+  ['is taken back where it was surely refused', { status: 403, afterMs: 200 }, [true, false]],
+  [
+    'stays where the answer was lost, until the refetch shows what is true',
+    'network',
+    [true, true],
+  ],
+] as const)('an optimistic update %s', async (_, failure, isDone) => {
+  const { time, show } = start();
+  const path = '/api/todos/1/check';
+  server.unplan(path);
+  server.plan(path, ...Array.from({ length: 9 }, () => failure));
+  queryClient.setQueryData<Todo[]>(['todos'], [{ id: '1', isDone: false }]);
+  const isShownDone = () => queryClient.getQueryData<Todo[]>(['todos'])?.[0]?.isDone;
+  function Check() {
+    const { mutate } = useMutation(check);
+    return <button onClick={() => mutate({ id: '1' })}>Check</button>;
+  }
+  show(<Check />);
+  fireEvent.click(screen.getByText('Check'));
+  await time.advance(100);
+  const shown = [isShownDone()];
+  await time.advance(120_000);
+  expect([...shown, isShownDone()]).toEqual(isDone);
+  expect(outcomeOf(lastMutation()?.error).processed).toBe(failure === 'network' ? 'unknown' : 'no');
+});
+
+test('an upload is sent again under the same name, and tells its progress anew', async () => {
+  const { time, show } = start();
+  const sent: (string | undefined)[] = [];
+  axios.defaults.adapter = (config: InternalAxiosRequestConfig) => {
+    sent.push(config.url);
+    config.onUploadProgress?.({
+      loaded: 2,
+      progress: sent.length / 2,
+      bytes: 2,
+      lengthComputable: true,
+    });
+    if (sent.length === 1)
+      return Promise.reject(new AxiosError('Network Error', 'ERR_NETWORK', config, {}));
+    return Promise.resolve({ data: { id: '7' }, status: 201, statusText: '', headers: {}, config });
+  };
+  const { upload } = await import('./recipes/upload.ts');
+  const told: number[] = [];
+  function Upload() {
+    const { mutate } = useMutation(upload);
+    const variables = { file: new Blob(['kite']), onProgress: (share: number) => told.push(share) };
+    return <button onClick={() => mutate(variables)}>Upload</button>;
+  }
+  show(<Upload />);
+  fireEvent.click(screen.getByText('Upload'));
+  await time.advance(1000);
+  expect(lastMutation()?.data).toEqual({ id: '7' });
+  expect(told).toEqual([0.5, 1]);
+  expect([sent.length, new Set(sent).size]).toEqual([2, 1]);
+});
+
+test('what has come of a stream is shown, and a silence ends it', async () => {
+  const { time } = start();
+  vi.spyOn(steady, 'fetch').mockResolvedValueOnce(new Response('Kites fly.'));
+  const observer = new QueryObserver(queryClient, answer('Do kites fly?'));
+  const unsubscribe = observer.subscribe(() => {});
+  await time.advance(0);
+  expect(observer.getCurrentResult().data).toEqual(['Kites fly.']);
+  unsubscribe();
+});
+
+test('a poll whose round fails twice shows how old its figure is, and the next round asks again', async () => {
+  const { time, times, show } = start();
+  server.plan('/api/price', { body: { price: 7 } }, 500, 500, { body: { price: 8 } });
+  const { container } = show(<Price />);
+  await time.advance(0);
+  expect(container.textContent).toBe('7 €');
+  await time.advance(5600);
+  expect(container.textContent).toMatch(/^7 € as of \d\d:\d\d:\d\d$/);
+  await time.advance(10_000);
+  expect(times('/api/price')[1]).toBe(5000);
+  expect(container.textContent).toBe('8 €');
+});

@@ -1,0 +1,19 @@
+import { useQuery } from '@tanstack/react-query';
+import { steady } from './steady.ts';
+
+export function Price() {
+  const { data, dataUpdatedAt, isError, isPaused } = useQuery({
+    queryKey: ['price'],
+    queryFn: ({ signal }) => steady.json<{ price: number }>('/api/price', { signal }),
+    refetchInterval: 5000,
+    // The next round is a retry, too.
+    ...steady.queryPolicy({ maxRetries: 1 }),
+  });
+  const isStale = isError || isPaused;
+  return (
+    <p>
+      {data ? `${data.price} €` : '…'}
+      {data && isStale && ` as of ${new Date(dataUpdatedAt).toISOString().slice(11, 19)}`}
+    </p>
+  );
+}

@@ -1,0 +1,14 @@
+import { QueryClient } from '@tanstack/react-query';
+import { createSteadfetch, profiles } from 'steadfetch';
+import { createServer } from '../../react-query/server.ts';
+
+/** What the recipes ask; times are those of the clock. */
+export const server = createServer(() => Date.now());
+
+export const steady = createSteadfetch({
+  fetch: server.fetch,
+  random: () => 0.5,
+  apis: [{ match: '/api', idempotency: profiles.draft }],
+});
+
+export const queryClient = new QueryClient({ defaultOptions: steady.defaultOptions });

@@ -1,0 +1,46 @@
+import { QueryErrorResetBoundary, useSuspenseQuery } from '@tanstack/react-query';
+import { Component, type ReactNode, Suspense } from 'react';
+import { useCountdown, useRetryStatus } from 'steadfetch/react';
+import { steady } from './steady.ts';
+
+const queryKey = ['report'];
+
+function Report() {
+  const { data } = useSuspenseQuery({
+    queryKey,
+    queryFn: ({ signal }) => steady.json<{ title: string }>('/api/report', { signal }),
+  });
+  return <h1>{data.title}</h1>;
+}
+
+function Waiting() {
+  const { status, retryAt } = useRetryStatus({ queryKey });
+  const seconds = useCountdown(retryAt);
+  const isNext = status === 'waiting' && retryAt !== undefined;
+  return <p role="status">{isNext ? `Not through yet. Next in ${seconds} s.` : 'Loading'}</p>;
+}
+
+class Boundary extends Component<{ children: ReactNode; onReset: () => void }> {
+  override state = { hasFailed: false };
+  static getDerivedStateFromError = () => ({ hasFailed: true });
+  reset = () => {
+    this.props.onReset();
+    this.setState({ hasFailed: false });
+  };
+  override render() {
+    if (this.state.hasFailed) return <button onClick={this.reset}>Failed. Try again</button>;
+    return this.props.children;
+  }
+}
+
+export const Page = () => (
+  <QueryErrorResetBoundary>
+    {({ reset }) => (
+      <Boundary onReset={reset}>
+        <Suspense fallback={<Waiting />}>
+          <Report />
+        </Suspense>
+      </Boundary>
+    )}
+  </QueryErrorResetBoundary>
+);
