@@ -1,3 +1,5 @@
+import { reportFailure } from '../operation/error-info.ts';
+import { failures } from '../policy/outcome.ts';
 import type { SteadyFetch } from './fetch.ts';
 import {
   type JsonSteadyInit,
@@ -36,7 +38,7 @@ export type SteadyJson = <T = unknown>(input: RequestInfo | URL, init?: JsonInit
 export function createJson(fetch: SteadyFetch): SteadyJson {
   return async <T>(input: RequestInfo | URL, init?: JsonInit): Promise<T> => {
     const sent: JsonSteadyInit = {
-      ...withJson(input, readInit('steady.json', init)),
+      ...prepare(input, init),
       defaultExpect: 'json',
     };
     const response = await fetch(input, sent);
@@ -44,6 +46,16 @@ export function createJson(fetch: SteadyFetch): SteadyJson {
     if (isEmpty || readParts(input, sent).method === 'HEAD') return null as T;
     return (await response.json()) as T;
   };
+}
+
+/** What is wrong with it is known before anything is sent. */
+function prepare(input: RequestInfo | URL, init: JsonInit | undefined): SteadyInit {
+  try {
+    return withJson(input, readInit('steady.json', init));
+  } catch (error) {
+    reportFailure(error, { failure: failures.invalid });
+    throw error;
+  }
 }
 
 function withJson(input: RequestInfo | URL, given: JsonInit): SteadyInit {

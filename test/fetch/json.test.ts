@@ -1,4 +1,4 @@
-import { createSteadfetch, type JsonInit, type SteadyJson, retry } from 'steadfetch';
+import { createSteadfetch, type JsonInit, outcomeOf, type SteadyJson, retry } from 'steadfetch';
 import { beforeEach, expect, expectTypeOf, test, vi } from 'vitest';
 import { answer, type FakeServer, fakeServer, origin, streaming } from './fake-server.ts';
 import { fakeTime, observe, rejectionOf, settled } from './observe.ts';
@@ -88,13 +88,18 @@ test.each<[string, JsonInit, string]>([
   ['a function as json', { json: () => {} }, 'function'],
   ['a symbol as json', { json: Symbol('a') }, 'symbol'],
   ['a BigInt within json', { json: { a: 1n } }, 'BigInt'],
-])('%s is a TypeError, and nothing is sent', async (_, init, message) => {
-  const server = fakeServer(answer());
-  const error = await rejectionOf(create(server)(url, init));
-  expect(error).toBeInstanceOf(TypeError);
-  expect(error).toHaveProperty('message', expect.stringContaining(message));
-  expect(server.requests).toHaveLength(0);
-});
+  ['a header that is none', { json: 1, headers: { 'a b': 'c' } }, 'header'],
+])(
+  '%s is a TypeError that says that nothing was done, and nothing is sent',
+  async (_, init, message) => {
+    const server = fakeServer(answer());
+    const error = await rejectionOf(create(server)(url, init));
+    expect(error).toBeInstanceOf(TypeError);
+    expect(error).toHaveProperty('message', expect.stringContaining(message));
+    expect(outcomeOf(error)).toEqual({ kind: 'invalid', processed: 'no' });
+    expect(server.requests).toHaveLength(0);
+  },
+);
 
 test('everything of steady.fetch is there: timeout, signal, policy', async () => {
   const json = create(fakeServer(streaming().handler, streaming().handler));

@@ -121,6 +121,7 @@ test('an order whose key has expired in the outbox is asked about, not tried for
 test.each([
   ['a scope that throws', 'scoped', 'kite'],
   ['variables that cannot be stored', 'order', { toJSON: () => 'kite' }],
+  ['variables that JSON cannot express', 'order', { count: 1n }],
 ] as const)('%s has sent nothing: the form says failed', async (_, name, variables) => {
   expect(await press(name, variables)).toEqual(['failed']);
   expect(show(name).unknown).toBeUndefined();
