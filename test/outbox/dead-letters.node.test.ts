@@ -781,6 +781,8 @@ describe('an entry by which nobody would look for it, because it is damaged, is 
     ['lane and owner', without('lane', 'liveOwner')],
     ['state', without('state')],
     ['known owner', (row) => ({ ...row, liveOwner: 'nobody' })],
+    ['time, but with a list', (row) => ({ ...row, nextRetryAt: [] as never })],
+    ['time, but with a list of one', (row) => ({ ...row, nextRetryAt: [1] as never })],
     ['owner, while it was sent', (row) => ({ ...without('liveOwner')(row), state: 'sending' })],
   ])('without %s', async (_, damage) => {
     const { openTab, server, name, clock, rows } = createBrowser();
@@ -826,7 +828,7 @@ describe('an entry by which nobody would look for it, because it is damaged, is 
 });
 
 describe('an entry one of whose fields is damaged ends, and holds up neither its scope nor others', () => {
-  const values = [5, 'x', Number.NaN, {}, []];
+  const values = [5, 'x', Number.NaN, {}, [], [1]];
   const fields: readonly (keyof Row)[] = [
     'nextRetryAt',
     'plannedAt',

@@ -19,6 +19,9 @@ export const after = (key: readonly Key[], nowMs: number): Range => [
   true,
 ];
 
+/** A list that comes after all numbers, texts and dates, and after lists of them. */
+const beyond: Key = [[]];
+
 /** What of an owner is due in each lane, and where there are rows whose lane is no text, or whose time no number. */
 interface Due {
   readonly lanes: Awaited<ReturnType<RowStore['due']>>;
@@ -34,18 +37,19 @@ export async function dueInLanes(
   const lanes: Due['lanes'][number][] = [];
   const damaged: Due['damaged'][number][] = [];
   // Dates, texts and the like come after all numbers.
-  const noTime: Range = [[owner, Number.MAX_VALUE], [owner, []], true];
+  const noTime: Range = [[owner, Number.MAX_VALUE], [owner, beyond], true];
   if (await tx.firstKey('due', noTime)) damaged.push(['due', noTime]);
   for (let from: Key = [owner]; ;) {
     const key = await tx.firstKey('lanes', [from, [owner, []]]);
     if (!key) return { lanes, damaged };
     const [, lane] = key as [string, string];
-    // Beyond all of its times.
-    from = [owner, lane, []];
     if (typeof lane !== 'string') {
+      from = [owner, lane, beyond];
       damaged.push(['lanes', [[owner, lane], from]]);
       continue;
     }
+    // The next text there is: beyond all of its times, whatever they are.
+    from = [owner, `${lane}\0`];
     const [due, next] = await Promise.all([
       tx.places(
         'lanes',
