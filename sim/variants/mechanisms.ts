@@ -62,6 +62,13 @@ export const mechanisms: readonly Variant[] = [
     'const lastChanceAt = isLate || expiresAt > lastChanceMs ? Infinity : 0;',
   ),
   without(
+    'an outage soon after another one goes on with its gaps',
+    6,
+    probes,
+    'if (now - closedAt > sameMs) {',
+    'if (now - closedAt > sameMs || now > 0) {',
+  ),
+  without(
     'background work is probed for rarely',
     12,
     probes,

@@ -144,12 +144,13 @@ export function createHealth(
     health.probes.begin();
   };
   const end = (health: Health): Recovery | undefined => {
-    const { scope, downSince } = health;
+    const { scope, downSince, probes } = health;
     health.downSince = undefined;
     health.failures = 0;
     health.failingSince = Infinity;
     health.failed.clear();
     if (downSince === undefined) return undefined;
+    probes.close();
     // An origin that is up takes its endpoints with it.
     if (health === origin) for (const own of endpoints.values()) end(own);
     return { scope, downMs: clock.now() - downSince };

@@ -3,7 +3,7 @@ import { between } from '../lib/between.ts';
 
 /** When something that is down is probed. */
 export interface ProbeSchedule {
-  /** An outage begins. */
+  /** An outage begins. Soon after another one, it goes on where that one ended. */
   readonly begin: () => void;
   /** When the next probe may go. `expiresAt`: when the first wait of a user ends; a last probe goes shortly before. */
   readonly nextAt: (isForeground: boolean, expiresAt: number) => number;
@@ -18,6 +18,8 @@ export interface ProbeSchedule {
   readonly start: () => void;
   /** The probe failed, or was called off and showed nothing. */
   readonly end: (hasFailed: boolean) => void;
+  /** It is up again. */
+  readonly close: () => void;
 }
 
 /** While a user waits, from the start of one probe to that of the next: a share of the outage so far. */
@@ -33,6 +35,8 @@ const backgroundGaps: readonly (readonly [number, number])[] = [
 const lastBackgroundGap = [20_000, 40_000] as const;
 /** A probe that has no answer after this time is not waited for any longer: the next one may go. */
 const longestProbeMs = 15_000;
+/** An outage that begins so soon after another one is the same. */
+const sameMs = 10_000;
 /** The last probe before a wait ends. More of them keep a server down that is back: some wait always ends. */
 const lastChanceMs = 3000;
 /** There is none where a probe has gone so shortly before the end. */
@@ -45,6 +49,7 @@ export function createProbeSchedule(clock: Clock, random: Random): ProbeSchedule
   let beganAt = 0;
   let isOut = false;
   let startedAt = -Infinity;
+  let closedAt = -Infinity;
   let foregroundAt = 0;
   let backgroundAt = 0;
   let promisedAt = Infinity;
@@ -60,11 +65,14 @@ export function createProbeSchedule(clock: Clock, random: Random): ProbeSchedule
   };
   return {
     begin() {
-      beganAt = clock.now();
-      startedAt = beganAt;
-      count = 0;
+      const now = clock.now();
+      if (now - closedAt > sameMs) {
+        count = 0;
+        beganAt = now;
+      }
       isOut = false;
-      plan(beganAt);
+      startedAt = now;
+      plan(now);
     },
     nextAt(isForeground, expiresAt) {
       const isLate = startedAt > expiresAt - lastChanceAfterMs;
@@ -90,6 +98,10 @@ export function createProbeSchedule(clock: Clock, random: Random): ProbeSchedule
       // What was due, and shown as due, before this one is over.
       plan(startedAt);
       if (!hasFailed) foregroundAt = Math.max(clock.now(), startedAt + leastGapMs);
+    },
+    close() {
+      isOut = false;
+      closedAt = clock.now();
     },
   };
 }
