@@ -1,7 +1,8 @@
 import { reject } from '../lib/check.ts';
-import { toUrl } from '../lib/url.ts';
+import { shown, toUrl } from '../lib/url.ts';
 import { warn } from '../lib/warn.ts';
 import { reportFailure } from '../operation/error-info.ts';
+import { type Intent, stepTarget } from '../operation/intent.ts';
 import type { Operations } from '../operation/operations.ts';
 import { prepare } from '../operation/time-limit.ts';
 import { isIdempotentMethod, isSafeMethod } from '../policy/operation.ts';
@@ -31,9 +32,35 @@ export function noteUnkeyed(
   if (!isKeyWanted(facts, init)) return;
   // Somebody may have written it there by hand.
   const written = [...readHeaders(parts.request, init).values(), init.body];
-  if (intent && !written.some((value) => typeof value === 'string' && value.includes(intent.key)))
+  if (intent && !written.some((value) => typeof value === 'string' && value.includes(intent.key))) {
+    refuseAfterKey(facts, intent);
     intent.isUnkeyed = true;
+  }
   if (process.env.NODE_ENV !== 'production') warnOfSilence(operations, facts);
+}
+
+/**
+ * What may have been done with a key is not sent without one: a `match` that fails, or another version of
+ * the app, no longer declares its API.
+ *
+ * @throws TypeError when that is so.
+ */
+function refuseAfterKey(facts: SentFacts, intent: Intent): void {
+  const { live, method, url, name } = facts;
+  const past = intent.wasSent ? (intent.past ?? []) : [];
+  const own = [...(live.steps?.known.values() ?? [])];
+  const mayBeDone = [
+    ...past.filter(({ sentAt, isRefused }) => sentAt !== undefined && !isRefused),
+    ...own.filter(({ key }) => live.effects.mayBeDone({ request: name, key })),
+  ];
+  const target = stepTarget(method, url);
+  if (!mayBeDone.some((step) => step.target === target)) return;
+  intent.isChanged = true;
+  const error = new TypeError(
+    `${shown(target)}: not sent without the idempotency key with which it may have been done. Declare its API as before.`,
+  );
+  reportFailure(error, { ...facts, failure: failures.invalid });
+  throw error;
 }
 
 /** @throws TypeError when a key is given where a name is meant, or the other way round. */

@@ -3,10 +3,9 @@ import type { FetchContext, KeyCode, KeyedRequest, SentFacts } from '../fetch/in
 import { type Passed, readHeaders } from '../fetch/request.ts';
 import { checkNames, isKeyWanted } from '../fetch/unkeyed.ts';
 import type { Clock } from '../lib/clock.ts';
-import { toUrl } from '../lib/url.ts';
 import { warn } from '../lib/warn.ts';
 import { isRepeatable, reportFailure } from '../operation/error-info.ts';
-import type { Step, Steps } from '../operation/intent.ts';
+import { type Step, type Steps, stepTarget } from '../operation/intent.ts';
 import type { LiveOperation } from '../operation/operation.ts';
 import type { Operations } from '../operation/operations.ts';
 import { prepare } from '../operation/time-limit.ts';
@@ -72,7 +71,7 @@ async function identify(
     return isForm ? copy.formData() : copy.arrayBuffer();
   };
   const step = await takeStep(stepsOf(live, clock), {
-    target: `${method} ${toUrl(url)?.href ?? url}`.replace(/#.*/s, ''),
+    target: stepTarget(method, url),
     own: own ?? init.idempotencyKey,
     name: init.step,
     attempt,

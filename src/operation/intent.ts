@@ -1,3 +1,5 @@
+import { toUrl } from '../lib/url.ts';
+
 /** What gives the requests of one operation their idempotency keys: what the user meant, once. */
 export interface Intent {
   /** Carried by the one request that needs no name. Those with a name carry keys derived from it and the name. */
@@ -47,6 +49,10 @@ export interface Step {
   /** How many keys of it stand for refusals. @default 0 */
   readonly refusals?: number | undefined;
 }
+
+/** The `target` of a request. */
+export const stepTarget = (method: string, url: string): string =>
+  `${method} ${toUrl(url)?.href ?? url}`.replace(/#.*/s, '');
 
 /** What is kept of a step when its operation is over. */
 export type PastStep = Omit<Step, 'attempt'>;

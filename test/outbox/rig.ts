@@ -77,6 +77,8 @@ type TabOptions<H extends AnyOutboxHandlers> = Partial<
   readonly health?: SteadfetchConfig['health'];
   /** How long its APIs keep keys. @default Infinity */
   readonly lifetimeMs?: number;
+  /** Whether it declares that its APIs honour keys. @default true */
+  readonly isKeyed?: boolean;
 };
 
 export interface TestBrowser {
@@ -123,6 +125,7 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
     hasChannel = true,
     health,
     lifetimeMs = Infinity,
+    isKeyed = true,
     ...options
   }) => {
     tabs += 1;
@@ -203,10 +206,12 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
       random: seededRandom(seed * 100 + tab),
       fetch: transport,
       health,
-      apis: [api, otherApi].map((match) => ({
-        match,
-        idempotency: defineIdempotency({ ...profiles.draft, format: 'raw' as const, lifetimeMs }),
-      })),
+      apis: [api, otherApi]
+        .filter(() => isKeyed)
+        .map((match) => ({
+          match,
+          idempotency: defineIdempotency({ ...profiles.draft, format: 'raw' as const, lifetimeMs }),
+        })),
     });
     const client = new QueryClient({ defaultOptions: steady.defaultOptions });
     const restore = spyOnDatabase(watchDatabase, () => fault === 'abort');
