@@ -19,6 +19,7 @@ export {
 } from './operation/errors.ts';
 export type { SteadfetchErrorCode, SteadfetchErrorInit } from './operation/errors.ts';
 export { type ClassifiedFailure, classifyOutcomes, type OutcomeReaders } from './api/outcomes.ts';
+export { type RefreshContext, refreshOn401, type RefreshOptions } from './api/refresh-on-401.ts';
 export { defineIdempotency } from './idempotency/profiles.ts';
 export type {
   BodyIdempotency,
@@ -64,7 +65,7 @@ export type {
   WhenDown,
 } from './policy/options.ts';
 export type { Failure, PauseReason, Outcome, Processed } from './policy/outcome.ts';
-export type { DeclaredRateLimit } from './headers/rate-limit.ts';
+export type { DeclaredRateLimit, RateLimitDialect } from './headers/rate-limit.ts';
 export { parseRetryAfter } from './headers/retry-after.ts';
 export type { RetryAfterContext } from './headers/retry-after.ts';
 export { composePersister, type ComposedPersister } from './react-query/query/persister.ts';

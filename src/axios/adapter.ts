@@ -62,7 +62,7 @@ interface Sent {
   readonly headers: Headers;
   answer?: Answer;
   /** Boxed, for it may be any value. */
-  failed?: { readonly error: AxiosFailure };
+  failed?: { readonly error: AxiosFailure } | undefined;
 }
 
 type AxiosFailure = Error & {
@@ -157,6 +157,8 @@ export function steadyAdapter(steady: Steadfetch, axios: AxiosStaticLike): Stead
 async function transmit(_url: string, init: AxiosInit): Promise<Response> {
   const { sent, body, signal } = init;
   const { config } = sent;
+  // Of a first time, whose 401 has brought new credentials.
+  sent.failed = undefined;
   const isFixed = body !== sent.body;
   const headers = changeHeaders(config.headers, sent.headers, new Headers(init.headers));
   if (isFixed && body instanceof Blob && body.type) headers.set('content-type', body.type);

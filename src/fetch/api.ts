@@ -102,6 +102,8 @@ export interface ApiProfile {
   readonly rateLimit?: MadeBy<'rateLimitFields'> | undefined;
   /** What its answers and errors show otherwise than by their status, such as GraphQL errors with status 200. @default none */
   readonly outcomes?: MadeBy<'classifyOutcomes'> | undefined;
+  /** How its requests carry credentials, and get new ones after a 401. @default as they are sent */
+  readonly auth?: MadeBy<'refreshOn401'> | undefined;
   /** Its support of idempotency keys. Without it no POST or PATCH is sent again. @default none */
   readonly idempotency?: IdempotencyProfile | undefined;
 }
@@ -127,6 +129,7 @@ const makers = [
   ['concurrency', 'limitConcurrency'],
   ['rateLimit', 'rateLimitFields'],
   ['outcomes', 'classifyOutcomes'],
+  ['auth', 'refreshOn401'],
 ] as const;
 
 /**
@@ -169,6 +172,7 @@ const names: readonly (keyof ApiProfile)[] = [
   'rateLimit',
   'idempotency',
   'outcomes',
+  'auth',
 ];
 
 const inOutcomes = {

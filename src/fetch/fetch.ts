@@ -2,11 +2,12 @@ import { codeOf } from '../lib/made-by.ts';
 import { abortedBy } from '../operation/operation.ts';
 import { warnOfLoop } from '../operation/warn-of-loop.ts';
 import { definePolicy } from '../policy/options.ts';
-import { failures } from '../policy/outcome.ts';
+import { failures, type HttpFailure } from '../policy/outcome.ts';
 import { checkExpect, targetOf } from './api.ts';
 import { classify, interpret, type OutcomesCode } from './classify.ts';
 import { dropped, failed, note, sendAgain } from './failure.ts';
 import {
+  type Call,
   endCall,
   type FetchContext,
   type KeyCode,
@@ -78,6 +79,24 @@ export type RawFetch = (
   init?: Omit<SteadyInit, 'signal'> & { readonly signal?: AbortSignal | null | undefined },
 ) => Promise<Response>;
 
+/** What `refreshOn401` brings: the credentials of requests. */
+export interface AuthCode {
+  readonly by: 'refreshOn401';
+  /** What is sent, with its credentials. */
+  readonly sign: (
+    context: FetchContext,
+    facts: SentFacts,
+    parts: RequestParts,
+    init: RequestInit,
+  ) => Promise<RequestInit>;
+  /** After a 401: what is sent with new credentials; undefined where that is the answer. */
+  readonly renew: (
+    call: Call,
+    failure: HttpFailure,
+    response: Response,
+  ) => Promise<RequestInit | undefined>;
+}
+
 /** Both faces of one attempt. */
 interface Fetches {
   readonly fetch: SteadyFetch;
@@ -115,67 +134,75 @@ export function createFetch(context: FetchContext): Fetches {
     else if (process.env.NODE_ENV !== 'production') noteUnkeyed(operations, facts, passed);
     facts.step = keyed?.step;
     if (keyed) facts.keyed = true;
-    const sent = keyed?.init ?? init;
+    let sent: RequestInit = keyed?.init ?? init;
+    const auth = facts.api?.auth && codeOf<AuthCode>(facts.api.auth);
+    if (auth) sent = await auth.sign(context, facts, parts, sent);
     const { timeout } = operations.policyOf(live, facts);
 
-    // Never sent: it neither starts nor ends.
-    if (signal?.aborted) throw abortedBy(live, signal);
-    if (process.env.NODE_ENV !== 'production') warnOfLoop(operations, live, facts.name);
-    const entered = isLocal(parts, init) ? atNoGate : context.enter(facts, signal);
-    const recordOutcome = typeof entered === 'function' ? entered : await entered;
-    // Dropped while it was paused.
-    if (!recordOutcome) throw signal?.aborted ? abortedBy(live, signal) : dropped(facts);
-    try {
-      // In between, whoever was told of its turn may have aborted it.
+    // Once, or once more with new credentials.
+    for (;;) {
+      // Never sent: it neither starts nor ends.
       if (signal?.aborted) throw abortedBy(live, signal);
-      const expired = keyed?.start(facts);
-      if (expired) {
-        recordOutcome(expired.outcome);
-        throw expired;
-      }
-      // It goes once its intent is safe where it is kept.
-      const keeping = submission?.whenKept(context, facts, signal);
-      if (keeping) await keeping;
-      const wasUsed = isBodySpent(parts, sent);
-      const call = startCall(
-        {
-          context,
-          facts,
-          input,
-          caller: signal,
-          keyed,
-          number: context.nextRequest(),
-          recordOutcome,
-          endRequest,
-        },
-        sent,
-        timeout,
-      );
-      tell(call);
-      let response: Response;
+      if (process.env.NODE_ENV !== 'production') warnOfLoop(operations, live, facts.name);
+      const entered = isLocal(parts, init) ? atNoGate : context.enter(facts, signal);
+      const recordOutcome = typeof entered === 'function' ? entered : await entered;
+      // Dropped while it was paused.
+      if (!recordOutcome) throw signal?.aborted ? abortedBy(live, signal) : dropped(facts);
       try {
-        response = await transmit(call);
-      } catch (cause) {
-        response = await sendAgain(call, cause, () => wasUsed || !isSendable(parts, sent));
+        // In between, whoever was told of its turn may have aborted it.
+        if (signal?.aborted) throw abortedBy(live, signal);
+        const expired = keyed?.start(facts);
+        if (expired) {
+          recordOutcome(expired.outcome);
+          throw expired;
+        }
+        // It goes once its intent is safe where it is kept.
+        const keeping = submission?.whenKept(context, facts, signal);
+        if (keeping) await keeping;
+        const wasUsed = isBodySpent(parts, sent);
+        const call = startCall(
+          {
+            context,
+            facts,
+            input,
+            caller: signal,
+            keyed,
+            number: context.nextRequest(),
+            recordOutcome,
+            endRequest,
+          },
+          sent,
+          timeout,
+        );
+        tell(call);
+        let response: Response;
+        try {
+          response = await transmit(call);
+        } catch (cause) {
+          response = await sendAgain(call, cause, () => wasUsed || !isSendable(parts, sent));
+        }
+        if (typeof (response as Partial<Response> | undefined)?.status !== 'number') {
+          endCall(call);
+          const what =
+            'createSteadfetch: fetch resolved with what is no Response, and must with one.';
+          throw note(call, new TypeError(what), failures.error);
+        }
+        const shown = classify(call, response);
+        const readers = facts.api?.outcomes;
+        const failure = readers
+          ? await codeOf<OutcomesCode>(readers).ofResponse(call, response, shown)
+          : shown;
+        const interpreted = failure && (await interpret(call, response, failure));
+        const isRefused = interpreted?.kind === 'http' && interpreted.status === 401;
+        const again = isRefused && (await auth?.renew(call, interpreted, response));
+        if (interpreted && signal?.aborted) throw failed(call, undefined);
+        if (!again) return accept(call, response, interpreted);
+        sent = again;
+      } catch (error) {
+        // Whatever was thrown, its place is free; where its end was told already, this says nothing.
+        recordOutcome(failures.aborted);
+        throw error;
       }
-      if (typeof (response as Partial<Response> | undefined)?.status !== 'number') {
-        endCall(call);
-        const what =
-          'createSteadfetch: fetch resolved with what is no Response, and must with one.';
-        throw note(call, new TypeError(what), failures.error);
-      }
-      const shown = classify(call, response);
-      const readers = facts.api?.outcomes;
-      const failure = readers
-        ? await codeOf<OutcomesCode>(readers).ofResponse(call, response, shown)
-        : shown;
-      const interpreted = failure && (await interpret(call, response, failure));
-      if (interpreted && signal?.aborted) throw failed(call, undefined);
-      return accept(call, response, interpreted);
-    } catch (error) {
-      // Whatever was thrown, its place is free; where its end was told already, this says nothing.
-      recordOutcome(failures.aborted);
-      throw error;
     }
   };
 

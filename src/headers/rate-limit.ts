@@ -28,6 +28,37 @@ export interface DeclaredRateLimit {
 }
 
 /**
+ * The rate-limit headers of a well-known API.
+ *
+ * | dialect | headers | source |
+ * |---|---|---|
+ * | `github` | `X-RateLimit-Remaining`, and `X-RateLimit-Reset` as seconds since 1970 | docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api |
+ * | `shopify` | `X-Shopify-Shop-Api-Call-Limit: 32/40`, a bucket that leaks at least two requests in a second: a full one is waited for a second; and `Retry-After: 2.0` | shopify.dev/docs/api/admin-rest/usage/rate-limits |
+ * | `draft-6` | `RateLimit-Remaining`, and `RateLimit-Reset` as seconds from now: what the standard looked like before `RateLimit` | datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/06 |
+ */
+export interface RateLimitDialect {
+  /** Whose headers they are. */
+  readonly dialect: 'github' | 'shopify' | 'draft-6';
+}
+
+/** Those that are two headers. */
+const dialects: Readonly<Partial<Record<RateLimitDialect['dialect'], DeclaredRateLimit>>> = {
+  github: {
+    remaining: 'x-ratelimit-remaining',
+    reset: 'x-ratelimit-reset',
+    format: 'epoch-seconds',
+  },
+  'draft-6': {
+    remaining: 'ratelimit-remaining',
+    reset: 'ratelimit-reset',
+    format: 'delta-seconds',
+  },
+};
+
+/** A full bucket of Shopify takes at least two more requests after this long. */
+const leakMs = 1000;
+
+/**
  * Reads how many more requests a server allows, and until when
  * (draft-ietf-httpapi-ratelimit-headers-11, and the declared headers).
  *
@@ -54,7 +85,7 @@ export interface DeclaredRateLimit {
  *
  * @param header - Reads a response header by name, case-insensitively.
  * @param nowMs - When the response was received: epoch milliseconds by the local clock.
- * @param declared - The API's own headers for the same, if it has any.
+ * @param given - The API's own headers for the same, if it has any, or whose they are.
  * @returns The most restrictive limit, or `undefined` if none is known.
  *
  * @example
@@ -67,8 +98,10 @@ export interface DeclaredRateLimit {
 export function readRateLimit(
   header: (name: string) => string | null | undefined,
   nowMs: number,
-  declared?: DeclaredRateLimit,
+  given?: DeclaredRateLimit | RateLimitDialect,
 ): RateLimitState | undefined {
+  const isDialect = given && 'dialect' in given;
+  const declared = isDialect ? dialects[given.dialect] : given;
   const digits = (name: string): number =>
     Number(/^\d{1,15}(\.\d{1,15})?$/.exec(header(name) ?? '')?.[0]);
   if (digits('age') > 0) return undefined;
@@ -86,6 +119,14 @@ export function readRateLimit(
     header('ratelimit'),
   )) {
     consider(r, nowMs + t * 1000);
+  }
+  if (isDialect && given.dialect === 'shopify') {
+    const [, used, size] =
+      /^(\d{1,9})\/([1-9]\d{0,8})$/.exec(header('x-shopify-shop-api-call-limit') ?? '') ?? [];
+    consider(Math.max(0, Number(size) - Number(used)), nowMs + leakMs);
+    // Its Retry-After has a fraction, which is none to anybody else.
+    const seconds = /^\d{1,9}\.\d{1,9}$/.exec(header('retry-after') ?? '')?.[0];
+    if (seconds) consider(0, nowMs + Math.ceil(Number(seconds) * 1000));
   }
   if (declared) {
     const { format } = declared;
@@ -109,16 +150,21 @@ const formats = ['epoch-seconds', 'epoch-ms', 'delta-seconds'];
 /**
  * Keeps to what answers say of how many requests are left, for `rateLimit` of the instance or of an
  * API: `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers) and, where they are
- * declared, the headers of an API from before these.
+ * declared, or named by whose they are, the headers of an API from before these.
  *
  * @throws TypeError when the declaration is not as it must be.
  *
  * @example
  * ```ts
- * const polite = createSteadfetch({ rateLimit: rateLimitFields() });
+ * const polite = createSteadfetch({
+ *   rateLimit: rateLimitFields(),
+ *   apis: [{ match: 'https://api.github.com', rateLimit: rateLimitFields({ dialect: 'github' }) }],
+ * });
  * ```
  */
-export function rateLimitFields(declared?: DeclaredRateLimit): MadeBy<'rateLimitFields'> {
+export function rateLimitFields(
+  declared?: DeclaredRateLimit | RateLimitDialect,
+): MadeBy<'rateLimitFields'> {
   if (process.env.NODE_ENV !== 'production' && declared) check(declared);
   const made: RateLimitCode = {
     by: 'rateLimitFields',
@@ -127,8 +173,19 @@ export function rateLimitFields(declared?: DeclaredRateLimit): MadeBy<'rateLimit
   return { [code]: made };
 }
 
-function check(declared: DeclaredRateLimit): void {
-  checkNames('rateLimitFields', declared, ['remaining', 'reset', 'format']);
+function check(declared: DeclaredRateLimit | RateLimitDialect): void {
+  if (Object.hasOwn(Object(declared) as object, 'dialect')) {
+    const { dialect } = declared as RateLimitDialect;
+    checkNames('rateLimitFields', declared, ['dialect']);
+    if (dialect !== 'shopify' && !Object.hasOwn(dialects, dialect))
+      reject('rateLimitFields', 'dialect', dialect, 'one of github, shopify, draft-6');
+    return;
+  }
+  checkHeaders(declared as DeclaredRateLimit);
+}
+
+function checkHeaders(declared: DeclaredRateLimit): void {
+  checkNames('rateLimitFields', declared, ['remaining', 'reset', 'format', 'dialect']);
   for (const name of ['remaining', 'reset'] as const)
     if (typeof declared[name] !== 'string' || !/^[\w-]+$/.test(declared[name]))
       reject('rateLimitFields', name, declared[name], 'the name of a header');

@@ -32,7 +32,18 @@ const anyHeader = fc.oneof(
   fc.constantFrom(null, undefined),
 );
 
-const anyFormat = fc.constantFrom('epoch-seconds', 'epoch-ms', 'delta-seconds');
+const anyDeclared = fc.oneof(
+  fc
+    .constantFrom('epoch-seconds', 'epoch-ms', 'delta-seconds')
+    .map((format) => ({ remaining: 'left', reset: 'until', format })),
+  fc.constantFrom('github', 'shopify', 'draft-6').map((dialect) => ({ dialect })),
+);
+
+const anyBucket = fc.oneof(
+  anyHeader,
+  fc.tuple(fc.nat(), fc.nat()).map((pair) => pair.join('/')),
+  fc.tuple(fc.integer(), fc.double()).map((pair) => pair.join('/')),
+);
 
 test(`any bytes give a whole number left until a finite time ahead, or nothing (seed ${seed})`, () => {
   let found = 0;
@@ -44,12 +55,17 @@ test(`any bytes give a whole number left until a finite time ahead, or nothing (
         'ratelimit-policy': anyHeader,
         left: anyHeader,
         until: anyHeader,
+        'x-ratelimit-remaining': anyHeader,
+        'x-ratelimit-reset': anyHeader,
+        'ratelimit-remaining': anyHeader,
+        'ratelimit-reset': anyHeader,
+        'retry-after': anyHeader,
+        'x-shopify-shop-api-call-limit': anyBucket,
         date: anyHeader,
       }),
-      fc.option(anyFormat, { nil: undefined }),
+      fc.option(anyDeclared, { nil: undefined }),
       fc.oneof({ weight: 4, arbitrary: anyTimeMs }, fc.double()),
-      (headers: Record<string, string | null | undefined>, format, nowMs) => {
-        const declared = format && { remaining: 'left', reset: 'until', format };
+      (headers: Record<string, string | null | undefined>, declared, nowMs) => {
         const state = readRateLimit((name) => headers[name], nowMs, declared);
         if (!state) {
           ignored++;

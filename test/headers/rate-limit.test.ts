@@ -1,10 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { type DeclaredRateLimit, readRateLimit } from '../../src/headers/rate-limit.ts';
+import { rateLimitFields } from 'steadfetch';
+import {
+  type DeclaredRateLimit,
+  type RateLimitDialect,
+  readRateLimit,
+} from '../../src/headers/rate-limit.ts';
 
 /** Saturday, 21 November 2026, 00:00:00 UTC. */
 const nowMs = 1_795_219_200_000;
 
-const read = (headers: Record<string, string>, declared?: DeclaredRateLimit) => {
+const read = (headers: Record<string, string>, declared?: DeclaredRateLimit | RateLimitDialect) => {
   const answer = new Headers(headers);
   return readRateLimit((name) => answer.get(name), nowMs, declared);
 };
@@ -200,5 +205,48 @@ describe('declared headers', () => {
     expect(readDeclared('delta-seconds', '6', '30', standard)).toEqual(inSeconds(5, 50));
     expect(readDeclared('delta-seconds', '5', '60', standard)).toEqual(inSeconds(5, 60));
     expect(readDeclared('delta-seconds', '-', '60', standard)).toEqual(inSeconds(5, 50));
+  });
+});
+
+describe('the headers of a well-known API', () => {
+  const remaining = (left: number, ms: number) => ({ remaining: left, resetAt: nowMs + ms });
+  const inAnHour = String(nowMs / 1000 + 3600);
+
+  test.each<[RateLimitDialect['dialect'], Record<string, string>, number, number]>([
+    ['github', { 'X-RateLimit-Remaining': '42', 'X-RateLimit-Reset': inAnHour }, 42, 3_600_000],
+    ['github', { 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': inAnHour }, 0, 3_600_000],
+    ['draft-6', { 'RateLimit-Remaining': '3', 'RateLimit-Reset': '50' }, 3, 50_000],
+    ['shopify', { 'X-Shopify-Shop-Api-Call-Limit': '32/40' }, 8, 1000],
+    ['shopify', { 'X-Shopify-Shop-Api-Call-Limit': '40/40' }, 0, 1000],
+    ['shopify', { 'X-Shopify-Shop-Api-Call-Limit': '41/40' }, 0, 1000],
+    ['shopify', { 'X-Shopify-Shop-Api-Call-Limit': '40/40', 'Retry-After': '2.0' }, 0, 2000],
+    ['shopify', { 'Retry-After': '0.0015' }, 0, 2],
+  ])('%s: %j', (dialect, headers, left, ms) => {
+    expect(read(headers, { dialect })).toEqual(remaining(left, ms));
+  });
+
+  test.each<[RateLimitDialect['dialect'], Record<string, string>]>([
+    ['github', { 'X-RateLimit-Remaining': '42' }],
+    ['github', { 'X-RateLimit-Remaining': '42', 'X-RateLimit-Reset': '60' }],
+    ['github', { 'X-RateLimit-Remaining': '-1', 'X-RateLimit-Reset': inAnHour }],
+    ['draft-6', { 'RateLimit-Remaining': '3', 'RateLimit-Reset': '0' }],
+    ['draft-6', { 'X-RateLimit-Remaining': '3', 'X-RateLimit-Reset': '50' }],
+    ['shopify', { 'X-Shopify-Shop-Api-Call-Limit': '0/0' }],
+    ['shopify', { 'X-Shopify-Shop-Api-Call-Limit': '32' }],
+    ['shopify', { 'Retry-After': '-2.0' }],
+    ['github', { 'Retry-After': '2.0' }],
+    ['shopify', { 'X-Shopify-Shop-Api-Call-Limit': '-1/40' }],
+    ['shopify', { 'X-Shopify-Shop-Api-Call-Limit': '32/40, 1/40' }],
+  ])('%s: %j says nothing', (dialect, headers) => {
+    expect(read(headers, { dialect })).toBeUndefined();
+  });
+
+  test('a name that nobody has is refused', () => {
+    expect(() => rateLimitFields({ dialect: 'gitlab' as 'github' })).toThrow(
+      "rateLimitFields: dialect is 'gitlab', and must be one of github, shopify, draft-6.",
+    );
+    expect(() => rateLimitFields({ dialect: 'github', reset: 'x' } as never)).toThrow(
+      'rateLimitFields: reset is',
+    );
   });
 });

@@ -1,0 +1,271 @@
+import type { AuthCode } from '../fetch/fetch.ts';
+import { endCall, type FetchContext, type SentFacts, tell } from '../fetch/in-flight.ts';
+import { readHeaders, type RequestParts } from '../fetch/request.ts';
+import { textOf } from '../lib/callback.ts';
+import { checkNames, reject } from '../lib/check.ts';
+import { code, type MadeBy } from '../lib/made-by.ts';
+import { untilAborted } from '../lib/wait.ts';
+import { warn } from '../lib/warn.ts';
+import { setLimit } from '../operation/time-limit.ts';
+
+/** How the requests of an API carry credentials, and how new ones are got. */
+export interface RefreshOptions {
+  /**
+   * The headers that carry the credentials, asked for whenever a request is about to be sent. They
+   * replace those of the same name. Where it throws, or takes longer than `timeoutMs`, the request goes
+   * without.
+   *
+   * @default none: the credentials are cookies, or another part of the app puts them in
+   */
+  readonly headers?: (() => HeadersInit | Promise<HeadersInit>) | undefined;
+  /**
+   * Gets new credentials, and resolves once `headers` gives them, or the cookie is set. `false` or a
+   * rejection says that there are none. Pass its `signal` on: it ends with `timeoutMs`, and what is
+   * sent with it is never refreshed itself.
+   */
+  readonly refresh: (context: RefreshContext) => unknown;
+  /** How long a refresh may take, in milliseconds. @default 10000 */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** What a refresh is told. */
+export interface RefreshContext {
+  /** Aborted when it has taken too long. */
+  readonly signal: AbortSignal;
+}
+
+/** A refresh that has failed is made again after this long at first, and then after twice as long each time. */
+const leastPauseMs = 1000;
+const greatestPauseMs = 60_000;
+/** What answers 401 to new credentials, too, asks for no others for so long. */
+const refusedMs = 60_000;
+/** So many endpoints of that kind are known. */
+const maxRefused = 100;
+
+/** The credentials that a request was sent with. */
+interface Signed {
+  /** How many refreshes there were before. */
+  readonly epoch: number;
+  readonly text: string;
+  /** After a 401. */
+  readonly isAgain: boolean;
+  /** Its body cannot be sent again. */
+  readonly isOnce: boolean;
+  readonly parts: RequestParts;
+  /** Without them. */
+  readonly init: RequestInit;
+}
+
+/**
+ * Answers a 401 with one refresh for all requests of an API that are under way, and then with each of
+ * them once more: `apis: [{ match, auth: refreshOn401({ … }) }]`.
+ *
+ * - A second 401 is the answer. So is the first one, where the refresh fails, hangs, or was asked for a
+ *   short while ago and has failed. Nothing waits for longer than `timeoutMs`.
+ * - A request whose 401 comes after the refresh was sent with the old credentials: it goes again
+ *   without another one. So does one whose `headers` are others by now, because another tab has
+ *   refreshed, or the user has logged in.
+ * - The request goes again as it was, with the same body and the same idempotency key; also a POST,
+ *   because a 401 says that it was not processed. It passes the admission of its origin anew. Only a body
+ *   that is a stream cannot be sent twice.
+ * - An endpoint that answers 401 to new credentials, too, asks for none for a minute.
+ *
+ * Of two profiles with the same value, a refresh is for both. The credentials go nowhere but to what
+ * `match` fits.
+ *
+ * @throws TypeError when an option is not as it must be.
+ *
+ * @example
+ * ```ts
+ * import { createSteadfetch, refreshOn401 } from 'steadfetch';
+ *
+ * let accessToken = '';
+ *
+ * export const steady = createSteadfetch({
+ *   apis: [
+ *     {
+ *       match: 'https://api.example',
+ *       auth: refreshOn401({
+ *         headers: () => ({ authorization: `Bearer ${accessToken}` }),
+ *         async refresh({ signal }) {
+ *           const init = { method: 'POST', credentials: 'include', signal } as const;
+ *           const response = await fetch('https://login.example/token', init);
+ *           if (!response.ok) return false;
+ *           accessToken = ((await response.json()) as { accessToken: string }).accessToken;
+ *           return true;
+ *         },
+ *       }),
+ *     },
+ *   ],
+ * });
+ * ```
+ */
+export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
+  if (process.env.NODE_ENV !== 'production') check(options);
+  const { headers, refresh, timeoutMs = defaultMs } = options;
+  const sent = new WeakMap<SentFacts, Signed>();
+  const own = new WeakSet<AbortSignal>();
+  const refused = new Map<string, number>();
+  let epoch = 0;
+  let running: Promise<boolean> | undefined;
+  let failures = 0;
+  let pausedUntil = -Infinity;
+  let failedText: string | undefined;
+
+  /** A function of the app may never settle. */
+  const limited = async <T>(
+    { clock }: FetchContext,
+    work: (signal: AbortSignal) => T | Promise<T>,
+  ) => {
+    const controller = new AbortController();
+    let timer: unknown;
+    const late = new Promise<never>((_, giveUp) => {
+      timer = clock.setTimeout(() => {
+        const reason = new Error(`it has not settled within ${timeoutMs} ms`);
+        controller.abort(reason);
+        giveUp(reason);
+      }, timeoutMs);
+      clock.unref?.(timer);
+    });
+    try {
+      return await Promise.race([work(controller.signal), late]);
+    } finally {
+      clock.clearTimeout(timer);
+    }
+  };
+  const noteMistake = (option: string, error: unknown, effect: string): void => {
+    if (process.env.NODE_ENV !== 'production')
+      warn(options, option, `refreshOn401: ${option} has failed (${textOf(error)}); ${effect}.`);
+  };
+  const read = async (context: FetchContext): Promise<Headers> => {
+    try {
+      return new Headers(headers && (await limited(context, headers)));
+    } catch (error) {
+      noteMistake('headers', error, 'requests go without them');
+      return new Headers();
+    }
+  };
+  const textIn = (given: Headers): string => JSON.stringify([...given]);
+
+  const renewNow = async (context: FetchContext): Promise<boolean> => {
+    const { clock, random } = context;
+    try {
+      const said = await limited(context, (signal) => {
+        own.add(signal);
+        return refresh({ signal });
+      });
+      if (said !== false) {
+        epoch++;
+        failures = 0;
+        return true;
+      }
+    } catch (error) {
+      noteMistake('refresh', error, 'the 401 is the answer');
+    }
+    failedText = textIn(await read(context));
+    const pauseMs = Math.min(greatestPauseMs, leastPauseMs * 2 ** failures++);
+    // Not all tabs at once.
+    pausedUntil = clock.now() + pauseMs * (1 + random() / 2);
+    return false;
+  };
+  /** Whether there are other credentials than those that were refused. */
+  const renew = async (
+    context: FetchContext,
+    { epoch: before, text }: Signed,
+    endpoint: string,
+  ) => {
+    if (before !== epoch || textIn(await read(context)) !== text) return true;
+    const now = context.clock.now();
+    const isPaused = now < pausedUntil && text === failedText;
+    if (!running && (isPaused || now < (refused.get(endpoint) ?? 0))) return false;
+    running ??= renewNow(context).finally(() => (running = undefined));
+    return running;
+  };
+
+  /** Puts the credentials of this moment over what is sent, and notes them. */
+  const sign = async (
+    context: FetchContext,
+    facts: SentFacts,
+    request: Omit<Signed, 'epoch' | 'text'>,
+  ): Promise<RequestInit> => {
+    const { parts, init } = request;
+    const before = epoch;
+    const given = await read(context);
+    const all = readHeaders(parts.request, init);
+    for (const [name, value] of given) all.set(name, value);
+    sent.set(facts, { ...request, epoch: before, text: textIn(given) });
+    return { ...init, headers: all };
+  };
+  /** The body of a Request can be sent once: this is one that can be sent again. */
+  const keepBody = async (
+    context: FetchContext,
+    { request, method }: RequestParts,
+    init: RequestInit,
+  ): Promise<Pick<Signed, 'init' | 'isOnce'>> => {
+    if (!request || init.body !== undefined || /^(GET|HEAD)$/.test(method))
+      return { init, isOnce: init.body instanceof ReadableStream };
+    try {
+      const body = await limited(context, () => request.clone().blob());
+      return { init: body.size > 0 ? { ...init, body } : init, isOnce: false };
+    } catch {
+      // It does not come from a copy: the Request itself says so.
+      return { init, isOnce: true };
+    }
+  };
+
+  const made: AuthCode = {
+    by: 'refreshOn401',
+    async sign(context, facts, parts, init) {
+      const begin = async (): Promise<RequestInit> => {
+        const kept = await keepBody(context, parts, init);
+        return sign(context, facts, { ...kept, parts, isAgain: false });
+      };
+      // An abort is told by whoever sends it.
+      return untilAborted(parts.signal, begin()).catch(() => init);
+    },
+    async renew(call, failure, response) {
+      const { caller, context, facts } = call;
+      const signed = sent.get(facts);
+      if (!signed || (caller && own.has(caller))) return undefined;
+      const { endpoint } = facts;
+      if (signed.isAgain) {
+        if (refused.size >= maxRefused) refused.clear();
+        refused.set(endpoint, context.clock.now() + refusedMs);
+        return undefined;
+      }
+      // It waits beside its place, and not in the time of its attempt.
+      call.recordOutcome(failure, undefined, response);
+      setLimit(call, call.limit);
+      const isNew = await untilAborted(caller, renew(context, signed, endpoint)).catch(() => false);
+      if (!isNew || signed.isOnce || caller?.aborted) {
+        setLimit(call, call.limit, call.limitMs);
+        return undefined;
+      }
+      tell(call, failure, undefined, response);
+      // For the attempt that it is part of, it has not ended.
+      call.endRequest = undefined;
+      endCall(call);
+      response.body?.cancel().catch(() => {});
+      const signing = sign(context, facts, { ...signed, isAgain: true });
+      return untilAborted(caller, signing).catch(() => signed.init);
+    },
+  };
+  return { [code]: made };
+}
+
+const defaultMs = 10_000;
+
+function check(options: RefreshOptions): void {
+  const operation = 'refreshOn401';
+  checkNames(operation, options, ['headers', 'refresh', 'timeoutMs'], {
+    timeout: 'timeoutMs',
+    refreshToken: 'refresh',
+    token: 'headers',
+  });
+  const { headers, refresh, timeoutMs = defaultMs } = options;
+  if (typeof refresh !== 'function') reject(operation, 'refresh', refresh, 'a function');
+  if (headers !== undefined && typeof headers !== 'function')
+    reject(operation, 'headers', headers, 'a function that returns them');
+  if (!(timeoutMs >= 1 && timeoutMs <= 2 ** 31 - 1))
+    reject(operation, 'timeoutMs', timeoutMs, `a number from 1 to ${2 ** 31 - 1}`);
+}
