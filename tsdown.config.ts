@@ -10,6 +10,7 @@ export default defineConfig({
     'src/server.ts',
     'src/server/postgres.ts',
     'src/server/redis.ts',
+    'src/telemetry.ts',
     'src/testing.ts',
   ],
   // CommonJS in a folder of its own, with the same names: npm packs files of one name beside each other,

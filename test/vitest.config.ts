@@ -26,6 +26,7 @@ const packageAlias = [
     find: /^steadfetch\/server\/(postgres|redis)$/,
     replacement: resolve(root, 'src/server/$1.ts'),
   },
+  { find: /^steadfetch\/telemetry$/, replacement: resolve(root, 'src/telemetry.ts') },
   { find: /^steadfetch\/testing$/, replacement: resolve(root, 'src/testing.ts') },
 ];
 

@@ -44,15 +44,20 @@ export const reporterOf =
 
 /**
  * Tells a listener of the app. Its error is reported as one that nobody has caught, and disturbs neither
- * the other listeners nor who tells them. Not as a rejection: on a server that ends the process.
+ * the other listeners nor who tells them. Not as a rejection, also that of an async function: on a server
+ * that ends the process.
  */
-export function tellApp<T>(listener: (value: T) => void, value: T): void {
+export function tellApp<T>(listener: (value: T) => unknown, value: T): void {
   try {
-    listener(value);
+    (listener(value) as Partial<Promise<unknown>> | undefined)?.catch?.(report);
   } catch (error) {
-    if (typeof reportError === 'function') reportError(error);
-    else console.warn(error);
+    report(error);
   }
+}
+
+function report(error: unknown): void {
+  if (typeof reportError === 'function') reportError(error);
+  else console.warn(error);
 }
 
 function nameOf(value: unknown): string {

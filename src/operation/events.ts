@@ -61,11 +61,14 @@ export type SteadfetchEvent =
     })
   /** The run has ended; `error` is undefined if it succeeded. */
   | (EventBase & { readonly type: 'attempt:end'; readonly error: unknown })
-  /** A failure was decided on. */
+  /** A failure was decided on. Of a request that another client has sent, only the error is known. */
   | (EventBase & {
       readonly type: 'decision';
+      readonly method: string | undefined;
+      readonly url: string | undefined;
       readonly failure: Failure;
       readonly decision: Decision;
+      readonly maxRetries: number;
       readonly error: unknown;
     })
   /** The operation `succeeded`, `failed`, was `cancelled`, or was `superseded` by a newer fetch of the same query. */

@@ -145,6 +145,18 @@ export function createOperations(environment: Environment): Operations {
     });
   };
 
+  const tellDecision = (
+    live: LiveOperation,
+    report: FailureReport,
+    failure: Failure,
+    decision: Decision,
+    error: unknown,
+  ): void => {
+    const { method, url } = report;
+    const { maxRetries } = policyOf(live, report);
+    emit(live, { type: 'decision', method, url, failure, decision, maxRetries, error });
+  };
+
   const onMistake = reporterOf(
     environment,
     'shouldRetry',
@@ -250,7 +262,7 @@ export function createOperations(environment: Environment): Operations {
       const failure = isAbort ? failures.aborted : report.failure;
       const decision = decideOn(live, report, failure, nowMs);
       enterDecision(live, error, report, decision);
-      emit(live, { type: 'decision', failure, decision, error });
+      tellDecision(live, report, failure, decision, error);
       if (decision.kind === 'retry') {
         dropPauses(live);
         live.phase = 'waiting';
@@ -270,7 +282,7 @@ export function createOperations(environment: Environment): Operations {
         isCancelled: true,
       });
       enterDecision(live, error, report, decision);
-      emit(live, { type: 'decision', failure, decision, error });
+      tellDecision(live, report, failure, decision, error);
       end(live, 'cancelled');
     },
     end,

@@ -30,6 +30,7 @@ export function compile(samples: readonly Sample[]): string {
           'steadfetch/server': [join(root, 'src/server.ts')],
           'steadfetch/server/postgres': [join(root, 'src/server/postgres.ts')],
           'steadfetch/server/redis': [join(root, 'src/server/redis.ts')],
+          'steadfetch/telemetry': [join(root, 'src/telemetry.ts')],
           'steadfetch/testing': [join(root, 'src/testing.ts')],
         },
       },

@@ -12,6 +12,7 @@ import { backoffDelay, composePersister, createIdempotencyKey, createSteadfetch,
 import type { Operation } from 'steadfetch';
 import { useConnectivity, useCountdown, useFallback, useMutationStatus, useOriginStatus, useOutbox, useOutboxEntries, useOutboxEntry, useOutboxMutation, useRetryStatus, useSafeSubmit, useSteadyMutation } from 'steadfetch/react';
 import { createOutbox, deliverOnSync, isDeadLetterError, outboxHandler } from 'steadfetch/outbox';
+import { consoleLogger } from 'steadfetch/telemetry';
 import { useState } from 'react';
 import { parseHttpDate } from '${root}/src/headers/retry-after.ts';
 import { failures } from '${root}/src/policy/outcome.ts';
@@ -68,9 +69,15 @@ const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf
 
 /** What can be called from outside: functions of the package, except type guards, and of an instance. */
 function findPublicCalls(): readonly string[] {
-  const entries = ['index', 'react', 'server', 'server/postgres', 'server/redis', 'testing'].map(
-    (entry) => readFileSync(join(root, `src/${entry}.ts`), 'utf8'),
-  );
+  const entries = [
+    'index',
+    'react',
+    'server',
+    'server/postgres',
+    'server/redis',
+    'telemetry',
+    'testing',
+  ].map((entry) => readFileSync(join(root, `src/${entry}.ts`), 'utf8'));
   const names = entries.flatMap((entry) =>
     [...entry.matchAll(/export \{([^}]*)\}/g)].flatMap(([, list = '']) => list.match(/\w+/g) ?? []),
   );

@@ -65,6 +65,7 @@ export const folders: Readonly<Record<string, Place>> = {
   },
   axios: { folders: ['react-query', 'fetch', 'operation', 'policy', 'lib'], packages: [] },
   server: { folders: ['headers', 'lib'], packages: [] },
+  telemetry: { folders: ['react-query', 'operation', 'origin', 'policy', 'lib'], packages: [] },
   testing: {
     folders: ['form', 'react-query', 'lib'],
     packages: ['msw', '@tanstack/react-query', 'react'],
@@ -107,6 +108,7 @@ const entries: Readonly<Record<string, Place>> = {
   'axios.ts': { folders: ['axios'], packages: [] },
   'outbox.ts': { folders: ['outbox', 'tabs', 'policy', 'lib'], packages: [] },
   'server.ts': { folders: ['server', 'lib'], packages: [] },
+  'telemetry.ts': { folders: ['telemetry'], packages: [] },
   'testing.ts': { folders: ['testing', 'lib'], packages: [] },
 };
 

@@ -18,6 +18,7 @@ import * as react from 'steadfetch/react';
 import * as server from 'steadfetch/server';
 import * as postgres from 'steadfetch/server/postgres';
 import * as redis from 'steadfetch/server/redis';
+import * as telemetry from 'steadfetch/telemetry';
 import * as testing from 'steadfetch/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import buildIfStale from '../setup/dist.ts';
@@ -31,6 +32,7 @@ const entries = {
   'steadfetch/server': Object.keys(server).toSorted(),
   'steadfetch/server/postgres': Object.keys(postgres).toSorted(),
   'steadfetch/server/redis': Object.keys(redis).toSorted(),
+  'steadfetch/telemetry': Object.keys(telemetry).toSorted(),
   'steadfetch/testing': Object.keys(testing).toSorted(),
 };
 const names = Object.keys(entries) as (keyof typeof entries)[];

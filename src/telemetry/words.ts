@@ -1,0 +1,87 @@
+import type { StopReason } from '../policy/decide.ts';
+import type { RetryReason } from '../policy/operation.ts';
+import type { Outcome, PauseReason } from '../policy/outcome.ts';
+import { toUrl } from '../lib/url.ts';
+
+/** Why another attempt is made, or why none is. */
+export const reasons: Readonly<Record<RetryReason | StopReason, string>> = {
+  network: 'no answer came',
+  timeout: 'no answer came in time',
+  body: 'the body broke off',
+  'request-timeout': 'the server has not received all of the request',
+  'too-early': 'the server asks for it again',
+  'rate-limited': 'the server allows no more requests for now',
+  unavailable: 'the server is unavailable',
+  'internal-error': 'an internal error of the server, which may pass',
+  'in-progress': 'the first request with this idempotency key is still running',
+  error: 'an error of another client or of the app, in an operation that may be repeated',
+  'should-retry': 'shouldRetry or the API decided it',
+  'not-retryable': 'another attempt would get the same answer',
+  'not-idempotent': 'it may have taken effect, and has no idempotency key',
+  processed: 'the server has done it',
+  once: 'this failure is retried once only',
+  'max-retries': 'all retries were made',
+  deadline: 'the next attempt would start after the deadline',
+  'retry-after': 'the server asks for a longer wait than maxRetryAfterMs',
+  aborted: 'the caller aborted it',
+  'paused-too-long': 'it was paused for longer than maxPauseMs',
+  expired: 'it may have taken effect, and its idempotency key has expired',
+  cancelled: 'the user cancelled it',
+};
+
+/** Why an attempt waits before it is sent. */
+export const pauses: Readonly<Record<PauseReason, string>> = {
+  offline: 'the device is offline',
+  'server-down': 'the server is down',
+  'rate-limited': 'the server allows no more requests for now',
+  queued: 'others go first',
+};
+
+/** What an attempt showed, in a word or two. */
+export function describeOutcome(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case 'ok':
+      return `${outcome.status}`;
+    case 'http': {
+      const { status, retryAfterMs } = outcome;
+      return `${status}${retryAfterMs === undefined ? '' : `, Retry-After ${retryAfterMs} ms`}`;
+    }
+    case 'timeout':
+      return `no ${outcome.phase} in time`;
+    case 'body':
+      return `${outcome.status}, but its body is not usable`;
+    case 'network':
+      return 'no answer';
+    case 'paused-too-long':
+      return 'paused for too long';
+    case 'aborted':
+      return 'aborted';
+    case 'expired':
+      return 'its idempotency key has expired';
+    case 'invalid':
+      return 'a request that cannot be sent';
+    default:
+      return 'an error of another client or of the app';
+  }
+}
+
+/** Where a request went, as it may be logged. */
+export interface Place {
+  readonly origin: string | undefined;
+  readonly url: string;
+}
+
+/**
+ * A URL without credentials and fragment and, unless asked for, without its query string. Of a URL with
+ * another scheme than HTTP only the scheme is left: the rest of `data:` is its content.
+ */
+export function placeOf(url: string, hasQuery: boolean): Place {
+  const parsed = toUrl(url);
+  if (!parsed) {
+    const end = hasQuery ? /#.*/s : /[?#].*/s;
+    return { origin: undefined, url: url.replace(end, '') };
+  }
+  const { origin, pathname, protocol, search } = parsed;
+  if (!/^https?:$/.test(protocol)) return { origin: undefined, url: protocol };
+  return { origin, url: `${origin}${pathname}${hasQuery ? search : ''}` };
+}
