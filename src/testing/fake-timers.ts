@@ -15,26 +15,45 @@ export const virtualMethods = [
   'cancelIdleCallback',
 ] as const;
 
+/** What stays real, named for Jest, which replaces all that it is not told to leave. */
+export const realMethods = [
+  'hrtime',
+  'nextTick',
+  'queueMicrotask',
+  'setImmediate',
+  'clearImmediate',
+] as const;
+
 /**
- * The part of Vitest's `vi` that virtual time uses. It is an argument, so that the package does not import
- * Vitest.
+ * The part of Vitest's `vi`, or of Jest's `jest`, that virtual time uses. It is an argument, so that the
+ * package imports neither.
  */
 export interface FakeTimers {
   useFakeTimers(config: {
     now: number;
+    /** Read by Vitest. */
     toFake: (typeof virtualMethods)[number][];
+    /** Read by Vitest. */
     shouldClearNativeTimers: boolean;
+    /** Read by Jest. */
+    doNotFake: (typeof realMethods)[number][];
   }): unknown;
   useRealTimers(): unknown;
-  isFakeTimers(): boolean;
+  /** Jest has none. */
+  isFakeTimers?(): boolean;
   advanceTimersByTime(ms: number): unknown;
   advanceTimersToNextTimer(): unknown;
   getTimerCount(): number;
 }
 
+/** Whether somebody has replaced the timers. Those of both runners carry their clock. */
+export function areFake(vi: FakeTimers): boolean {
+  return vi.isFakeTimers?.() ?? 'clock' in setTimeout;
+}
+
 /**
  * Moves the time to the next timer that is due, by `maxMs` at most, and fires all timers that are due then.
- * Vitest does not say when the next timer is due, so an extra timer marks the latest point.
+ * Neither runner says when the next timer is due, so an extra timer marks the latest point.
  */
 export function stepToNextTimer(vi: FakeTimers, maxMs: number): void {
   const limit = systemClock.setTimeout(() => {}, maxMs);
@@ -66,7 +85,7 @@ const patience = 4;
 
 /**
  * Makes `findBy*`, `waitFor` and user-event work on virtual time. They know fake timers only by the
- * global `jest`, and hang without it.
+ * global `jest`, and hang without it. Under Jest they see the runner's own, and never this one.
  *
  * They advance in steps of 50 ms, and wait neither for promises nor for requests in between: work due in
  * the middle of a step would see a later time. So here time passes only after some quiet turns (the

@@ -3,9 +3,42 @@ interface NodeProcess {
   readonly versions?: { readonly node?: string };
   readonly cwd?: () => string;
   /** From Node 20.16. */
-  readonly getBuiltinModule?: (name: 'module') => {
+  readonly getBuiltinModule?: (name: 'module' | 'timers') => {
     readonly createRequire: (path: string) => (name: string) => unknown;
+    readonly setImmediate: SetImmediate;
   };
+}
+
+type SetImmediate = (callback: () => void) => unknown;
+
+/** What the DOM's types lack. */
+interface NodeGlobals {
+  readonly process?: NodeProcess;
+  readonly setImmediate?: SetImmediate;
+}
+
+/** Node's `setImmediate`, also where Jest's jsdom has taken the global away; undefined in browsers. */
+export function realSetImmediate(): SetImmediate | undefined {
+  const { process, setImmediate } = globalThis as NodeGlobals;
+  return setImmediate ?? process?.getBuiltinModule?.('timers').setImmediate;
+}
+
+/**
+ * Under Vitest 3, jsdom brings an AbortSignal of its own, which newer versions of Node do not take: each
+ * request with a signal ends as a TypeError, which looks like a network failure.
+ *
+ * @throws Error that says what to install, when this environment cannot send a request with a signal.
+ */
+export function requireFetchTakesSignals(operation: string): void {
+  const { process, Request } = globalThis as NodeGlobals & Partial<typeof globalThis>;
+  if (!Request) return;
+  try {
+    void new Request('http://localhost', { signal: new AbortController().signal });
+  } catch {
+    throw new Error(
+      `${operation}: fetch refuses the AbortSignal of this environment, and no request with a signal is sent. jsdom brings its own under Vitest 3, which Node ${process?.versions?.node} does not take. Use Vitest 4 or later, or happy-dom.`,
+    );
+  }
 }
 
 /**
@@ -16,7 +49,7 @@ interface NodeProcess {
  */
 export function requireMswRuns(operation: string): void {
   if ('withResolvers' in Promise) return;
-  const { process } = globalThis as { process?: NodeProcess };
+  const { process } = globalThis as NodeGlobals;
   const node = process?.versions?.node;
   const major = mswMajor(process);
   if (node === undefined || major === undefined || major < 3) return;
@@ -28,7 +61,9 @@ export function requireMswRuns(operation: string): void {
 /** The major version of the MSW that the app has installed; undefined where that cannot be seen. */
 function mswMajor(process: NodeProcess | undefined): number | undefined {
   try {
-    const require = process?.getBuiltinModule?.('module').createRequire(`${process.cwd?.()}/`);
+    const require = process
+      ?.getBuiltinModule?.('module')
+      .createRequire(`${process.cwd?.()}/package.json`);
     const { version } = Object(require?.('msw/package.json')) as { readonly version?: string };
     return version === undefined ? undefined : Number.parseInt(version, 10);
   } catch {

@@ -1,4 +1,5 @@
 import { type FakeTimers, watchTimers } from './fake-timers.ts';
+import { realSetImmediate } from './runtime.ts';
 
 /** React's `act`, or Testing Library's. */
 export type Act = (work: () => Promise<void>) => PromiseLike<void>;
@@ -64,11 +65,6 @@ async function insideAct(act: Act, work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Only Node has it, so the DOM's types lack it. */
-interface NodeGlobals {
-  setImmediate?: (callback: () => void) => unknown;
-}
-
 /**
  * Resolves one turn of the real event loop later, when everything that was ready has run: promises,
  * `nextTick`, streams, and React's scheduler. No virtual time passes.
@@ -77,7 +73,7 @@ interface NodeGlobals {
  * once: further messages on it might arrive in the same turn.
  */
 function nextTurn(): Promise<void> {
-  const { setImmediate } = globalThis as NodeGlobals;
+  const setImmediate = realSetImmediate();
   return new Promise((resolve) => {
     if (setImmediate) {
       setImmediate(resolve);

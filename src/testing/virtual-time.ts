@@ -1,7 +1,14 @@
 import { type Clock, maxTimerMs, systemClock } from '../lib/clock.ts';
 import { reject, requireWhole } from '../lib/check.ts';
-import { type FakeTimers, installJest, stepToNextTimer, virtualMethods } from './fake-timers.ts';
-import { requireMswRuns } from './runtime.ts';
+import {
+  areFake,
+  type FakeTimers,
+  installJest,
+  realMethods,
+  stepToNextTimer,
+  virtualMethods,
+} from './fake-timers.ts';
+import { requireFetchTakesSignals, requireMswRuns } from './runtime.ts';
 import { type Act, settle } from './settle.ts';
 
 /** Options of {@link virtualTime}. */
@@ -47,21 +54,23 @@ const defaultStartAt = Date.UTC(2026, 0, 1);
 const latestTime = 8.64e15;
 
 /**
- * Starts virtual time on Vitest's fake timers. It works with MSW in Node, React Query, React and
- * Testing Library:
+ * Starts virtual time on the fake timers of Vitest or Jest. It works with MSW in Node, React Query, React
+ * and Testing Library:
  *
  * - Timers and `Date` are virtual. What MSW, streams and React run on stays real: promises,
  *   `nextTick`, `setImmediate`, `MessageChannel`. `AbortSignal.timeout` stays real too, because nothing
  *   can change it.
  * - `findBy*` and `waitFor` let virtual time pass, as `advance` does, and count their timeout in it.
  *   They know fake timers only by the global `jest`, and would hang without it, so this function sets
- *   that global until `restore()`. user-event needs `advance` as its `advanceTimers`.
+ *   that global until `restore()`. user-event needs `advance` as its `advanceTimers`. Under Jest they move
+ *   Jest's clock themselves, in steps of 50 ms: use `advance` where the time matters.
  *
  * Requests need Node, where MSW answers inside the process. In a browser, answers come from a service
  * worker, and nothing shows when they have arrived. Everything else works in browsers, too.
  *
- * @param vi - The `vi` of Vitest 3, 4 or 5.
- * @throws Error if fake timers are on already, or if this Node cannot run the MSW that is installed.
+ * @param vi - The `vi` of Vitest 3, 4 or 5, or the `jest` of Jest 30.
+ * @throws Error if fake timers are on already, or if this environment cannot run the MSW
+ * that is installed, or refuses requests with an AbortSignal.
  * @throws TypeError if `startAt` is not a valid time.
  *
  * @example
@@ -114,15 +123,17 @@ export function virtualTime(vi: FakeTimers, options: VirtualTimeOptions = {}): V
     reject('virtualTime', 'startAt', startAt, 'a time: epoch milliseconds or a valid Date');
   }
   requireMswRuns('virtualTime');
-  if (vi.isFakeTimers()) {
+  requireFetchTakesSignals('virtualTime');
+  if (areFake(vi)) {
     throw new Error(
-      'virtualTime: fake timers are on already. Call restore() on the earlier virtual time, in afterEach for example, and do not call vi.useFakeTimers() beside it.',
+      'virtualTime: fake timers are on already. Call restore() on the earlier virtual time, in afterEach for example, and do not call useFakeTimers() beside it.',
     );
   }
   vi.useFakeTimers({
     now: start,
     // By name: Vitest 3 and 4 do not know `toNotFake`, and would replace `setImmediate`, which MSW needs.
     toFake: [...virtualMethods],
+    doNotFake: [...realMethods],
     // Real timers that were set earlier can still be cleared.
     shouldClearNativeTimers: true,
   });

@@ -29,3 +29,19 @@ describe('where MSW 3 answers no request', () => {
     expect(failTimes(1, 503).requestCount).toBe(0);
   });
 });
+
+test('where fetch refuses the AbortSignal of the environment, virtual time says so', () => {
+  vi.stubGlobal(
+    'AbortController',
+    class {
+      readonly signal = {};
+    },
+  );
+  onTestFinished(() => void vi.unstubAllGlobals());
+  expect(() => virtualTime(vi)).toThrow(
+    new Error(
+      `virtualTime: fetch refuses the AbortSignal of this environment, and no request with a signal is sent. jsdom brings its own under Vitest 3, which Node ${process.versions.node} does not take. Use Vitest 4 or later, or happy-dom.`,
+    ),
+  );
+  expect(vi.isFakeTimers()).toBe(false);
+});

@@ -1,6 +1,6 @@
 import { delay, http, HttpResponse } from 'msw';
 import { failTimes, seededRandom, virtualTime, type VirtualTime } from 'steadfetch/testing';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { startServer } from './start-server.ts';
 
 const server = startServer();
@@ -203,6 +203,43 @@ test('a global jest that was there before is there again afterwards', () => {
 test('it refuses to start over fake timers that are on already', () => {
   time = virtualTime(vi);
   expect(() => virtualTime(vi)).toThrow('virtualTime: fake timers are on already.');
+});
+
+describe("with Jest's timers, which cannot say whether they are on", () => {
+  const { isFakeTimers: _, ...jest } = vi;
+
+  test('it refuses to start over them', () => {
+    time = virtualTime(jest);
+    expect(() => virtualTime(jest)).toThrow('virtualTime: fake timers are on already.');
+    time.restore();
+    time = virtualTime(jest);
+  });
+
+  test('it tells them what must stay real', () => {
+    const useFakeTimers = vi.spyOn(jest, 'useFakeTimers');
+    time = virtualTime(jest);
+    expect(useFakeTimers).toHaveBeenCalledWith(
+      expect.objectContaining({
+        doNotFake: ['hrtime', 'nextTick', 'queueMicrotask', 'setImmediate', 'clearImmediate'],
+      }),
+    );
+  });
+});
+
+test("work settles where the global setImmediate is gone, as in Jest's jsdom", async () => {
+  server.use(http.get(url, () => HttpResponse.text('Lamp')));
+  time = virtualTime(vi);
+  vi.stubGlobal('MessageChannel', undefined);
+  const text = fetch(url).then((response) => response.text());
+  const { setImmediate } = globalThis;
+  Reflect.deleteProperty(globalThis, 'setImmediate');
+  try {
+    await time.settle();
+  } finally {
+    Object.assign(globalThis, { setImmediate });
+    vi.unstubAllGlobals();
+  }
+  expect(await text).toBe('Lamp');
 });
 
 test('it refuses a start and a step that are no time', async () => {
