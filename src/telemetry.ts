@@ -5,3 +5,14 @@ export type {
   LogLevel,
   LogRecord,
 } from './telemetry/console-logger.ts';
+export { metrics } from './telemetry/metrics.ts';
+export type { Metrics, MetricsCounters, MetricsSnapshot } from './telemetry/metrics.ts';
+export { subscribeAll } from './telemetry/subscribe-all.ts';
+export type { StateEvent, TelemetryEvent, TelemetrySources } from './telemetry/subscribe-all.ts';
+export { watchHealth } from './telemetry/watch-health.ts';
+export type {
+  EndpointHealth,
+  HealthState,
+  OriginHealthState,
+  WatchedHealth,
+} from './telemetry/watch-health.ts';

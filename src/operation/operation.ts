@@ -108,6 +108,8 @@ export interface LiveOperation {
   /** Its requests that wait for the admission of an origin, and since when. */
   pauses: readonly PausedAttempt[];
   pausedSince?: number;
+  /** Listeners know that it has begun. */
+  isTold?: boolean;
   /** Is told when it is paused or let go and, in a loop of ours, when it waits or goes on. */
   onChange?: (() => void) | undefined;
   /** Limits the present attempt, in `retry`. */

@@ -82,9 +82,17 @@ export function createOperations(environment: Environment): Operations {
   const emit: Operations['emit'] = (live, detail) => {
     // An operation that has ended is silent, whatever of it is still under way.
     if (!emitter.isHeard() || live.phase === 'ended') return;
+    // A query may be paused before its first attempt.
+    if (detail.type === 'pause:start' && !live.isSingle) tellStart(live);
     const { ref, attempt } = live;
     const at = clock.now() - (clock.setBackMs?.() ?? 0);
     emitter.emit({ ...detail, at, operation: { ...ref, attempt } });
+  };
+
+  const tellStart = (live: LiveOperation): void => {
+    if (live.attempt > 1 || live.isTold) return;
+    live.isTold = true;
+    emit(live, { type: 'operation:start' });
   };
 
   // What an attempt has left at an admission is not sent beside the next one.
@@ -145,16 +153,17 @@ export function createOperations(environment: Environment): Operations {
     });
   };
 
-  const tellDecision = (
+  const enter = (
     live: LiveOperation,
+    error: unknown,
     report: FailureReport,
     failure: Failure,
     decision: Decision,
-    error: unknown,
   ): void => {
+    enterDecision(live, error, report, decision);
     const { method, url } = report;
     const { maxRetries } = policyOf(live, report);
-    emit(live, { type: 'decision', method, url, failure, decision, maxRetries, error });
+    emit(live, { type: 'decision', failure, decision, error, method, url, maxRetries });
   };
 
   const onMistake = reporterOf(
@@ -181,7 +190,7 @@ export function createOperations(environment: Environment): Operations {
 
   const start = (live: LiveOperation): void => {
     if (!emitter.isHeard()) return;
-    if (live.attempt === 1) emit(live, { type: 'operation:start' });
+    tellStart(live);
     emit(live, { type: 'attempt:start' });
   };
   const succeed = (live: LiveOperation): void => {
@@ -261,8 +270,7 @@ export function createOperations(environment: Environment): Operations {
       const isAbort = live.abort && live.abort.reason === error;
       const failure = isAbort ? failures.aborted : report.failure;
       const decision = decideOn(live, report, failure, nowMs);
-      enterDecision(live, error, report, decision);
-      tellDecision(live, report, failure, decision, error);
+      enter(live, error, report, failure, decision);
       if (decision.kind === 'retry') {
         dropPauses(live);
         live.phase = 'waiting';
@@ -281,8 +289,7 @@ export function createOperations(environment: Environment): Operations {
         random,
         isCancelled: true,
       });
-      enterDecision(live, error, report, decision);
-      tellDecision(live, report, failure, decision, error);
+      enter(live, error, report, failure, decision);
       end(live, 'cancelled');
     },
     end,

@@ -8,7 +8,15 @@ import { createStore, keepIfSame, type Readable } from '../lib/store.ts';
 import { type Hear, type Leader, noLeader } from '../tabs/leader.ts';
 import type { ConcurrencyCode } from './concurrency.ts';
 import { sendDue } from './due.ts';
-import { createHealth, forgetMs, type Health, type Recovery, shownBy } from './health.ts';
+import {
+  createHealth,
+  forgetMs,
+  type Health,
+  type OriginHealth,
+  type OutageListener,
+  type Recovery,
+  shownBy,
+} from './health.ts';
 import { Latency } from './latency.ts';
 import type { OriginOptions } from './options.ts';
 import { isQueued, type Origin, type Place } from './origin.ts';
@@ -59,6 +67,9 @@ export interface Admission extends Readable<OriginState> {
   readonly allow: (limitScope: string, limit: RateLimitState) => void;
   /** The network is another one: how long answers take is not known any more. */
   readonly forgetUsual: () => void;
+  readonly health: OriginHealth;
+  /** What was down is up: those who wait for it go, one after the other. */
+  readonly recover: (recovery: Recovery | undefined) => void;
   /** Nothing waits or is under way, and nothing is known that holds. */
   readonly isIdle: () => boolean;
   /** Who waits goes on as before; what is only shown is not kept up to date any more. */
@@ -74,6 +85,7 @@ interface AdmissionContext {
   readonly isWatched?: () => boolean;
   /** Joins the other tabs' admissions of the same origin. */
   readonly joinTabs?: ((hear: Hear) => Leader) | undefined;
+  readonly onOutage?: OutageListener;
 }
 
 /** What another tab has found to be up, this one takes for that within so long: not all at once. */
@@ -81,11 +93,18 @@ const followMs = 1500;
 
 export function createAdmission(
   { health: healthOptions = {}, concurrency }: OriginOptions,
-  { clock, random, network = openNetwork, isWatched = () => false, joinTabs }: AdmissionContext,
+  {
+    clock,
+    random,
+    network = openNetwork,
+    isWatched = () => false,
+    joinTabs,
+    onOutage,
+  }: AdmissionContext,
 ): Admission {
   const limit = concurrency && codeOf<ConcurrencyCode>(concurrency);
   const { maxInFlight = Infinity, maxQueued = Infinity, queueTimeoutMs = Infinity } = limit ?? {};
-  const health = createHealth(clock, random, healthOptions || { maxChance: -1 });
+  const health = createHealth(clock, random, healthOptions || { maxChance: -1 }, onOutage);
   const limits = createRateLimits(clock, random);
   const latency = new Latency();
   const slowStart = createSlowStart(clock, random);
@@ -299,6 +318,8 @@ export function createAdmission(
       pump();
     },
     forgetUsual: () => latency.forget(),
+    health,
+    recover,
     isIdle: () => queue.size() === 0 && inFlight.size === 0 && health.down().length === 0,
     dispose() {
       isDisposed = true;

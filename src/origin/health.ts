@@ -67,6 +67,9 @@ export interface Recovery {
   readonly downMs: number;
 }
 
+/** Is told once of each beginning of an outage, and once of its end: then `downMs` is how long it was. */
+export type OutageListener = (scope: string, downMs?: number) => void;
+
 /** Of what nobody has asked for so long, nothing is known. */
 export const forgetMs = 60_000;
 /** Endpoints that have failed and are remembered. */
@@ -111,6 +114,7 @@ export function createHealth(
   clock: Clock,
   random: Random,
   { maxChance = 0.002 }: HealthOptions,
+  onOutage?: OutageListener,
 ): OriginHealth {
   const open = (scope: string): Health => new Health(scope, createProbeSchedule(clock, random));
   const origin = open(everything);
@@ -131,7 +135,10 @@ export function createHealth(
     // The first to have come, and to be up, is forgotten.
     if (endpoints.size >= maxEndpoints) {
       const old = [...endpoints.values()].find((one) => !isDown(one)) ?? [...endpoints.values()][0];
-      endpoints.delete(old?.scope ?? '');
+      if (old) {
+        end(old);
+        endpoints.delete(old.scope);
+      }
     }
     const health = open(scope);
     endpoints.set(scope, health);
@@ -142,6 +149,7 @@ export function createHealth(
   const begin = (health: Health): void => {
     health.downSince = clock.now();
     health.probes.begin();
+    onOutage?.(health.scope);
   };
   const end = (health: Health): Recovery | undefined => {
     const { scope, downSince, probes } = health;
@@ -153,7 +161,9 @@ export function createHealth(
     probes.close();
     // An origin that is up takes its endpoints with it.
     if (health === origin) for (const own of endpoints.values()) end(own);
-    return { scope, downMs: clock.now() - downSince };
+    const downMs = clock.now() - downSince;
+    onOutage?.(scope, downMs);
+    return { scope, downMs };
   };
   /** @returns whether that has shown an outage. */
   const fail = (health: Health, endpoint: string, sentAt: number): boolean => {

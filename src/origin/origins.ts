@@ -9,6 +9,9 @@ import { type Admission, createAdmission } from './admission.ts';
 import type { OriginOptions } from './options.ts';
 import { type OriginState, up, worstOf } from './status.ts';
 
+/** Is told of the admission by its key, what of it is down or up again, and then for how long it was down. */
+type OutageListener = (key: string, scope: string, downMs?: number) => void;
+
 /** All origins that requests have gone to. */
 export interface Origins {
   /** The admission of a URL, as it was passed to fetch, and of a declared partition of its origin. */
@@ -17,6 +20,10 @@ export interface Origins {
   readonly known: () => readonly string[];
   /** The state of one origin, its partitions included; of all of them, the worst, without an origin. */
   readonly stateOf: (origin?: string) => Readable<OriginState>;
+  /** By origin and partition, with a space in between. */
+  readonly admissions: ReadonlyMap<string, Admission>;
+  /** Who is told once at each beginning and each end of an outage. They must not throw. */
+  readonly outages: Set<OutageListener>;
   /** The page was shown, or a query has come into sight: who waits in the foreground may have changed. */
   readonly reconsider: () => void;
   /** Forgets all that was learned. Nothing waits any more. */
@@ -34,7 +41,7 @@ export function createOrigins(
   defaults: OriginOptions,
   network: Network,
 ): Origins {
-  /** By origin and partition. */
+  const outages = new Set<OutageListener>();
   const admissions = new Map<string, Admission>();
   const changes = createStore<object>({});
   let watchers = 0;
@@ -60,7 +67,10 @@ export function createOrigins(
     tabs ??= sharing?.open(clock, random);
     const isWatched = (): boolean => watchers > 0;
     const joinTabs = tabs?.join.bind(tabs, key);
-    const context = { clock, random, network, isWatched, joinTabs };
+    const onOutage = (scope: string, downMs?: number): void => {
+      for (const tell of outages) tell(key, scope, downMs);
+    };
+    const context = { clock, random, network, isWatched, joinTabs, onOutage };
     const admission = createAdmission({ ...defaults, ...options }, context);
     admissions.set(key, admission);
     admission.subscribe(() => changes.set({}));
@@ -102,6 +112,8 @@ export function createOrigins(
         },
       };
     },
+    admissions,
+    outages,
     reconsider,
     forget() {
       all((admission) => admission.dispose());

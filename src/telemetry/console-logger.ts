@@ -1,9 +1,11 @@
 import { checkNames, checkValue, isFunction } from '../lib/check.ts';
 import { isBoolean } from '../lib/callback.ts';
-import type { Listener, OperationResult, SteadfetchEvent } from '../operation/events.ts';
+import type { ConnectivityState } from '../connectivity/connectivity.ts';
+import type { OperationResult, SteadfetchEvent } from '../operation/events.ts';
 import type { StopReason } from '../policy/decide.ts';
 import type { OperationRef, RetryReason } from '../policy/operation.ts';
 import type { Outcome, PauseReason } from '../policy/outcome.ts';
+import type { StateEvent, TelemetryEvent } from './subscribe-all.ts';
 import { describeOutcome, pauses, placeOf, reasons } from './words.ts';
 
 /** How much an event matters. */
@@ -26,14 +28,14 @@ export interface ConsoleLoggerOptions {
 
 /** An event as plain data, for a log that is searched. It has no body, no header and no idempotency key. */
 export interface LogRecord {
-  readonly event: SteadfetchEvent['type'];
+  readonly event: TelemetryEvent['type'];
   /** When it happened, in epoch milliseconds. */
   readonly at: number;
   /** The `id` of its operation. */
-  readonly operation: number;
-  readonly kind: OperationRef['kind'];
+  readonly operation?: number | undefined;
+  readonly kind?: OperationRef['kind'] | undefined;
   /** The attempt under way or just ended, counted from 1. */
-  readonly attempt: number;
+  readonly attempt?: number | undefined;
   /** Only with `showQueryKeys`. */
   readonly queryKey?: readonly unknown[] | undefined;
   /** The number of the request, within its instance. */
@@ -58,6 +60,14 @@ export interface LogRecord {
   readonly retryAt?: number | undefined;
   /** How the operation, or the pause, ended. */
   readonly result?: OperationResult | 'sent' | 'probe' | 'expired' | 'dropped' | undefined;
+  /** What an outage is of; undefined for all of its origin. */
+  readonly endpoint?: string | undefined;
+  /** How long the outage was, in milliseconds. */
+  readonly downMs?: number | undefined;
+  readonly connectivity?: ConnectivityState['status'] | undefined;
+  /** Entries of the outbox that cannot be delivered, and those that still can. */
+  readonly dead?: number | undefined;
+  readonly left?: number | undefined;
 }
 
 type Details = Omit<LogRecord, 'event' | 'at' | 'operation' | 'kind' | 'attempt' | 'queryKey'>;
@@ -73,9 +83,9 @@ const operation = 'consoleLogger';
 const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
 /**
- * A listener for `steady.subscribe` that writes a line and a plain object for each event: retries as
- * warnings, what has failed for good as an error, pauses as information, and all the rest at `debug`. A
- * pause is written once, and again when its reason changes.
+ * A listener for `steady.subscribe`, or for `subscribeAll`, that writes a line and a plain object for each
+ * event: retries and outages as warnings, what has failed for good as an error, pauses as information, and
+ * all the rest at `debug`. A pause is written once, and again when its reason changes.
  *
  * It writes no bodies, no headers, no idempotency keys, no credentials, and neither query strings nor
  * query keys unless you ask for them.
@@ -89,7 +99,7 @@ const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
  * // (at most 3 retries): the server is unavailable.
  * ```
  */
-export function consoleLogger(options: ConsoleLoggerOptions = {}): Listener {
+export function consoleLogger(options: ConsoleLoggerOptions = {}): (event: TelemetryEvent) => void {
   if (process.env.NODE_ENV !== 'production')
     checkNames(operation, options, ['level', 'console', 'showQueryStrings', 'showQueryKeys']);
   const given = <Name extends keyof ConsoleLoggerOptions>(
@@ -108,18 +118,26 @@ export function consoleLogger(options: ConsoleLoggerOptions = {}): Listener {
   const written = levels.slice(levels.indexOf(level));
   /** Of the operations that are paused. */
   const pausedFor = new Map<number, PauseReason>();
+  let lastDead = 0;
 
+  const write = (event: TelemetryEvent, who: string, entry: Entry, shown: Partial<LogRecord>) => {
+    if (!written.includes(entry.level)) return;
+    const record: LogRecord = { event: event.type, at: event.at, ...shown, ...entry.details };
+    target[entry.level](`[steadfetch] ${who}${entry.text}.`, record);
+  };
   return (event) => {
+    if (!('operation' in event)) {
+      const entry = describeState(event, lastDead);
+      if (event.type === 'outbox') lastDead = event.dead;
+      return write(event, '', entry, {});
+    }
     const { id, kind, attempt, queryKey } = event.operation;
     const isRepeated = event.type === 'pause:start' && pausedFor.get(id) === event.reason;
     if (event.type === 'pause:start') pausedFor.set(id, event.reason);
     else if (event.type === 'pause:end' || event.type === 'operation:end') pausedFor.delete(id);
     const entry = isRepeated ? undefined : describe(event, hasQuery);
-    if (!entry || !written.includes(entry.level)) return;
-    const { type, at } = event;
-    const record: LogRecord = { event: type, at, operation: id, kind, attempt, ...entry.details };
-    const line = `[steadfetch] ${kind} ${id}, attempt ${attempt}: ${entry.text}.`;
-    target[entry.level](line, hasKey && queryKey ? { ...record, queryKey } : record);
+    const shown = { operation: id, kind, attempt, ...(hasKey && { queryKey }) };
+    if (entry) write(event, `${kind} ${id}, attempt ${attempt}: `, entry, shown);
   };
 }
 
@@ -161,6 +179,32 @@ function describe(event: SteadfetchEvent, hasQuery: boolean): Entry | undefined 
     default:
       // Its decision says more.
       return undefined;
+  }
+}
+
+function describeState(event: StateEvent, lastDead: number): Entry {
+  switch (event.type) {
+    case 'outage:start':
+    case 'outage:end': {
+      const { origin, endpoint } = event;
+      const what = endpoint === undefined ? origin : `${endpoint} of ${origin}`;
+      if (event.type === 'outage:start')
+        return { level: 'warn', text: `${what} is down`, details: { origin, endpoint } };
+      const { downMs } = event;
+      const details = { origin, endpoint, downMs };
+      return { level: 'info', text: `${what} is up again after ${downMs} ms`, details };
+    }
+    case 'connectivity': {
+      const { status } = event;
+      return { level: 'info', text: `the network is ${status}`, details: { connectivity: status } };
+    }
+    default: {
+      const { dead } = event;
+      const left = event.due + event.waiting + event.sending + event.paused;
+      const level = dead > lastDead ? 'error' : 'debug';
+      const text = `the outbox has ${left} entries to deliver and ${dead} dead letters`;
+      return { level, text, details: { dead, left } };
+    }
   }
 }
 

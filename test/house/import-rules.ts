@@ -65,7 +65,10 @@ export const folders: Readonly<Record<string, Place>> = {
   },
   axios: { folders: ['react-query', 'fetch', 'operation', 'policy', 'lib'], packages: [] },
   server: { folders: ['headers', 'lib'], packages: [] },
-  telemetry: { folders: ['react-query', 'operation', 'origin', 'policy', 'lib'], packages: [] },
+  telemetry: {
+    folders: ['outbox', 'react-query', 'operation', 'connectivity', 'origin', 'policy', 'lib'],
+    packages: [],
+  },
   testing: {
     folders: ['form', 'react-query', 'lib'],
     packages: ['msw', '@tanstack/react-query', 'react'],

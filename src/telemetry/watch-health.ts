@@ -1,0 +1,113 @@
+import { tellApp } from '../lib/callback.ts';
+import { keepIfSame, type Readable } from '../lib/store.ts';
+import { toUrl } from '../lib/url.ts';
+import { reject } from '../lib/check.ts';
+import type { OriginState } from '../origin/status.ts';
+import { instanceOfSteady } from '../react-query/instance.ts';
+import type { Steadfetch } from '../react-query/steadfetch.ts';
+import { endOutages, onOutage } from './outages.ts';
+
+/** An endpoint that is taken for down. */
+export interface EndpointHealth {
+  /** Its name: method and path, with ids folded, or what its API's profile says. */
+  readonly endpoint: string;
+  /** The declared partition of the origin; undefined without one. */
+  readonly partition: string | undefined;
+  /** Since when, in epoch milliseconds. */
+  readonly downSince: number;
+}
+
+/** How one origin is, and which of its endpoints are down. */
+export interface OriginHealthState extends OriginState {
+  readonly origin: string;
+  /** Those that went down since `watchHealth` was called. */
+  readonly down: readonly EndpointHealth[];
+}
+
+/** The origins that requests have gone to lately, in the order of their first request. */
+export type HealthState = readonly OriginHealthState[];
+
+/** The health of all origins: read, watched, and reset by hand. */
+export interface WatchedHealth extends Readable<HealthState> {
+  /**
+   * Nothing of one origin, or of any, is taken for down any more, in this tab: what is paused for that
+   * goes, one after the other. If it is still down, that shows at once. A Retry-After or a rate limit
+   * stays: it is the server's word.
+   *
+   * @throws TypeError when it is no URL.
+   */
+  readonly reset: (origin?: string) => void;
+  /** Ends the watch. */
+  readonly stop: () => void;
+}
+
+const none: readonly EndpointHealth[] = [];
+
+/**
+ * Watches the health of origins and endpoints: for a status page, a support tool, or a button that ends an
+ * outage by hand. Call it at start-up: it knows the endpoints that go down from then on.
+ *
+ * @throws TypeError when the argument is not what `createSteadfetch` returns.
+ *
+ * @example
+ * ```ts
+ * const health = watchHealth(steady);
+ * health.subscribe(() => console.table(health.getState()));
+ * health.reset('https://api.example');
+ * ```
+ */
+export function watchHealth(steady: Steadfetch): WatchedHealth {
+  const { origins, wall } = instanceOfSteady(steady, 'watchHealth');
+  const states = new Map<string, Readable<OriginState>>();
+  const down = new Map<string, readonly EndpointHealth[]>();
+  /** Who listens, and what ends that. */
+  const listeners = new Map<() => void, () => void>();
+  let shown: HealthState = [];
+
+  const stateOf = (origin: string): OriginState => {
+    const state = states.get(origin) ?? origins.stateOf(origin);
+    states.set(origin, state);
+    return state.getState();
+  };
+  const getState = (): HealthState => {
+    const known = [...new Set(origins.known())];
+    const next = known.map((origin, index) =>
+      keepIfSame(shown[index], { ...stateOf(origin), origin, down: down.get(origin) ?? none }),
+    );
+    const isSame = next.length === shown.length && next.every((one, at) => one === shown[at]);
+    return (shown = isSame ? shown : next);
+  };
+  const stop = onOutage(origins, ({ origin, partition, endpoint, downMs }) => {
+    if (endpoint !== undefined) {
+      const place = { endpoint, partition };
+      const others = (down.get(origin) ?? none).filter(
+        (one) => one.endpoint !== endpoint || one.partition !== partition,
+      );
+      const isDown = downMs === undefined;
+      down.set(origin, isDown ? [...others, { ...place, downSince: wall.now() }] : others);
+    }
+    for (const tell of listeners.keys()) tellApp(tell, undefined);
+  });
+
+  return {
+    getState,
+    subscribe(listener) {
+      const tell = (): void => listener();
+      const unwatch = origins.stateOf().subscribe(tell);
+      const end = (): void => {
+        if (listeners.delete(tell)) unwatch();
+      };
+      listeners.set(tell, end);
+      return end;
+    },
+    reset(origin) {
+      if (origin !== undefined && !toUrl(origin))
+        reject('health.reset', 'its argument', origin, 'a URL, or left out');
+      endOutages(origins, origin);
+    },
+    stop() {
+      stop();
+      for (const end of listeners.values()) end();
+    },
+  };
+}
