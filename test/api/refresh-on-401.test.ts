@@ -97,6 +97,25 @@ describe('a 401', () => {
     expect(refresh).toHaveBeenCalledOnce();
   });
 
+  test('that comes after the refresh asks for no other one, with cookies, too', async () => {
+    let isFresh = false;
+    const { steady, refresh, server } = rig({
+      headers: undefined,
+      async handler(request) {
+        const isKnown = isFresh;
+        if (request.url.endsWith('/slow') && !isKnown)
+          await new Promise((done) => void setTimeout(done, 5000));
+        return new Response('{}', { status: isKnown ? 200 : 401 });
+      },
+    });
+    refresh.mockImplementation(() => void (isFresh = true));
+    const results = [observe(steady.fetch(`${url}/slow`)), observe(steady.fetch(url))];
+    await vi.runAllTimersAsync();
+    expect(results.map(({ state }) => state)).toEqual(['resolved', 'resolved']);
+    expect(server.requests).toHaveLength(4);
+    expect(refresh).toHaveBeenCalledOnce();
+  });
+
   test('to credentials that are others by now asks for none: another tab has got them', async () => {
     const { steady, refresh, session, sent } = rig({
       handler(request) {
