@@ -10,6 +10,7 @@ import type { LiveOperation, Signals } from '../operation/operation.ts';
 import { createOperations } from '../operation/operations.ts';
 import { createAdmissions } from '../fetch/admit.ts';
 import { createHeart } from '../lib/heart.ts';
+import { forgetMade, replaceEarlier } from '../lib/hot-update.ts';
 import { checkOrigin } from '../origin/options.ts';
 import { createSteadyClock } from '../lib/steady-clock.ts';
 import { callApp, reporterOf } from '../lib/callback.ts';
@@ -233,7 +234,10 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     policy,
     subscribe: emitter.subscribe,
     dispose() {
-      if (process.env.NODE_ENV !== 'production') forgetInstance(steady);
+      if (process.env.NODE_ENV !== 'production') {
+        forgetInstance(steady);
+        forgetMade(steady);
+      }
       endWaits();
       watched?.dispose();
       browser.dispose();
@@ -243,6 +247,9 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     },
   };
   registerSteady(steady, instance);
-  if (process.env.NODE_ENV !== 'production' && !isServer()) noteInstance(steady);
+  if (process.env.NODE_ENV !== 'production' && !isServer()) {
+    noteInstance(steady);
+    replaceEarlier(steady);
+  }
   return steady;
 }

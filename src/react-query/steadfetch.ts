@@ -135,6 +135,9 @@ export interface Steadfetch {
    * lock, and the hand on React Query's `onlineManager`. What is paused, or waits for its next attempt in
    * `mutationOptions` or `retry`, is not sent any more: it is aborted, or ends with its last error. What is
    * under way goes on, and ends as it would have.
+   *
+   * When Vite's dev server replaces a module in the page, what its version before has made is disposed of by
+   * itself. Under webpack, say it beside the instance: `module.hot?.dispose(() => steady.dispose())`.
    */
   readonly dispose: () => void;
 }

@@ -1,5 +1,6 @@
 import { createJson } from '../../fetch/json.ts';
 import { checkNames, reject } from '../../lib/check.ts';
+import { forgetMade, replaceEarlier } from '../../lib/hot-update.ts';
 import { instanceBehind, whatIsMade } from '../../react-query/instance.ts';
 import { browserPorts } from '../../tabs/lock.ts';
 import { databaseName, prepareSync } from '../background-sync.ts';
@@ -121,16 +122,18 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
   };
 
   const { drain, ...shown } = core;
-  const outbox: object = {
+  const outbox = {
     ...shown,
     mutationOptions,
     submit: (handler: string, variables: unknown) => core.submit(handler, variables),
     dispose() {
+      if (process.env.NODE_ENV !== 'production') forgetMade(outbox);
       core.dispose();
       forget?.();
     },
   };
   drains.set(outbox, drain);
   const forget = client && registerOutbox(client, outbox as Outbox);
+  if (process.env.NODE_ENV !== 'production') replaceEarlier(outbox);
   return outbox as Outbox<H>;
 }
