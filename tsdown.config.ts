@@ -20,13 +20,18 @@ export default defineConfig({
   // A file for each of the source: a stack trace names it, and the formats stay alike.
   unbundle: true,
   // The types have the comments.
-  outputOptions: { comments: { annotation: true, jsdoc: false, legal: true } },
+  outputOptions: {
+    generatedCode: { symbols: false },
+    comments: { annotation: true, jsdoc: false, legal: true },
+  },
   platform: 'neutral',
   target: 'es2023',
   tsconfig: 'src/tsconfig.json',
   dts: { generator: 'oxc' },
   checks: { bundlerTimings: false, moduleLevelDirective: false },
   failOnWarn: true,
+  // No '#region' in each file.
+  inputOptions: { experimental: { attachDebugInfo: 'none' } },
   report: { summary: true },
   hooks: {
     'build:done': ({ options }) =>

@@ -6,7 +6,7 @@ import type { SteadfetchEvent } from '../operation/events.ts';
 import type { OutboxState } from '../outbox/state.ts';
 import { instanceOfSteady } from '../react-query/instance.ts';
 import type { Steadfetch } from '../react-query/steadfetch.ts';
-import { onOutage } from './outages.ts';
+import { onOutage } from './watch-health.ts';
 
 interface StateEventBase {
   /** When it happened, in epoch milliseconds. */

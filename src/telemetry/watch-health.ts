@@ -1,11 +1,11 @@
+import type { Origins } from '../origin/origins.ts';
 import { tellApp } from '../lib/callback.ts';
 import { keepIfSame, type Readable } from '../lib/store.ts';
-import { toUrl } from '../lib/url.ts';
+import { originOf, toUrl } from '../lib/url.ts';
 import { reject } from '../lib/check.ts';
 import type { OriginState } from '../origin/status.ts';
 import { instanceOfSteady } from '../react-query/instance.ts';
 import type { Steadfetch } from '../react-query/steadfetch.ts';
-import { endOutages, onOutage } from './outages.ts';
 
 /** An endpoint that is taken for down. */
 export interface EndpointHealth {
@@ -110,4 +110,39 @@ export function watchHealth(steady: Steadfetch): WatchedHealth {
       for (const end of listeners.values()) end();
     },
   };
+}
+
+/** The beginning of an outage, or its end. */
+interface Outage {
+  readonly origin: string;
+  /** The declared partition of the origin; undefined without one. */
+  readonly partition: string | undefined;
+  /** Undefined for the origin itself. */
+  readonly endpoint: string | undefined;
+  /** How long it was, at its end, in milliseconds; undefined at its beginning. */
+  readonly downMs: number | undefined;
+}
+
+/** Calls the listener once at each beginning and each end of an outage, until the returned function is called. */
+export function onOutage(
+  { outages }: Pick<Origins, 'outages'>,
+  listener: (outage: Outage) => void,
+): () => void {
+  const tell = (key: string, scope: string, downMs?: number): void => {
+    const [origin = ''] = key.split(' ');
+    const partition = key.slice(origin.length + 1) || undefined;
+    // The origin itself has the empty scope.
+    tellApp(listener, { origin, partition, endpoint: scope || undefined, downMs });
+  };
+  outages.add(tell);
+  return () => void outages.delete(tell);
+}
+
+/** Nothing of one origin, or of any, is taken for down any more. */
+export function endOutages({ admissions }: Pick<Origins, 'admissions'>, url?: string): void {
+  for (const [key, { health, recover, reconsider }] of admissions) {
+    if (url !== undefined && key.split(' ')[0] !== originOf(url)) continue;
+    for (const { scope } of health.down()) recover(health.recover(scope));
+    reconsider();
+  }
 }
