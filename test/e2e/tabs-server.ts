@@ -121,7 +121,9 @@ export async function startTabsServer(): Promise<TabsServer> {
       if (state.isUp) send('application/json', '{}');
       else request.socket.destroy();
     } else if (pathname.startsWith('/dist/')) {
-      void readFile(join(dist, basename(pathname))).then((code) => send('text/javascript', code));
+      void readFile(join(dist, pathname.slice('/dist/'.length))).then((code) =>
+        send('text/javascript', code),
+      );
     } else if (pathname.startsWith('/query-core/')) {
       void readFile(join(queryCore, basename(pathname))).then((code) =>
         send('text/javascript', code),
