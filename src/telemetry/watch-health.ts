@@ -139,7 +139,7 @@ export function onOutage(
 }
 
 /** Nothing of one origin, or of any, is taken for down any more. */
-export function endOutages({ admissions }: Pick<Origins, 'admissions'>, url?: string): void {
+function endOutages({ admissions }: Pick<Origins, 'admissions'>, url?: string): void {
   for (const [key, { health, recover, reconsider }] of admissions) {
     if (url !== undefined && key.split(' ')[0] !== originOf(url)) continue;
     for (const { scope } of health.down()) recover(health.recover(scope));
