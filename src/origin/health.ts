@@ -202,8 +202,10 @@ export function createHealth(
     },
     recordFailure(endpoint, sentAt) {
       const own = findOrOpen(endpoint);
+      // What is down by itself says nothing of the others.
+      const saysMore = isDown(origin) || !isDown(own);
       const hasTripped = fail(own, endpoint, sentAt);
-      const isAll = fail(origin, endpoint, sentAt);
+      const isAll = saysMore && fail(origin, endpoint, sentAt);
       // The countdown that one of them shows goes on.
       for (const { downSince, probes } of isAll ? endpoints.values() : [])
         if (downSince !== undefined) origin.probes.promise(probes.promisedAt());

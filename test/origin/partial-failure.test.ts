@@ -45,6 +45,23 @@ test('the failed probe of an endpoint that was broken before says nothing of its
   expect(admission.isDown('products')).toBe(false);
 });
 
+test('however often the probes of a broken endpoint fail, one failure of another one takes nothing down', async () => {
+  const { admission, send, ask, advance } = openOrigin();
+  send('widget', 'outage');
+  send('widget', 'outage');
+  send('orders', 'success');
+  for (let probes = 0; probes < 5; probes++) {
+    const widget = ask('widget');
+    await advance(15_000);
+    expect(widget.story).toHaveLength(1);
+    widget.settle('outage');
+  }
+  send('orders', 'outage');
+  expect(admission.isDown('widget')).toBe(true);
+  expect(admission.isDown('orders')).toBe(false);
+  expect(admission.isDown('products')).toBe(false);
+});
+
 test('a good answer that comes after the trip closes it, if it was sent no earlier than what failed', () => {
   const { admission, ask, clock } = openOrigin();
   const early = ask('a');
