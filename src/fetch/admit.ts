@@ -138,7 +138,7 @@ export function createAdmissions(
     const { live, url, api } = facts;
     const { earlyPermit } = live;
     // What has failed, and was told so, sends nothing more: not before its next attempt, or ever.
-    if (live.intent && (live.decision?.kind === 'stop' || live.phase === 'waiting'))
+    if (live.submission && (live.decision?.kind === 'stop' || live.phase === 'waiting'))
       return undefined;
     const admission = origins.admissionOf(
       url,

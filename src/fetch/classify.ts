@@ -55,7 +55,7 @@ export async function interpret(
   const interpreted = keyed ? await keyed.interpret(response, failure, facts, signal) : failure;
   // What one request was refused, another of the mutation may have done.
   const { live, effect } = facts;
-  return interpreted?.processed === 'no' && live.intent && live.effects.isUnknown(effect)
+  return interpreted?.processed === 'no' && live.submission && live.effects.isUnknown(effect)
     ? { ...interpreted, processed: 'unknown' }
     : interpreted;
 }

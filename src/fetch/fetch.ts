@@ -119,18 +119,18 @@ export function createFetch(context: FetchContext): Fetches {
     const passed = { parts, init };
     const profile = facts.api?.idempotency;
     const keys = profile && codeOf<KeyCode>(profile);
-    const submission = live.submission as SubmissionCode | undefined;
+    const submissionCode = live.submissionCode as SubmissionCode | undefined;
     let keyed: KeyedRequest | undefined;
     if (
       !facts.own &&
-      !live.intent &&
+      !live.submission &&
       init.idempotencyKey === undefined &&
       init.step === undefined
     ) {
       const noting = keys?.noteStray(context, facts, signal);
       if (noting) await noting;
     } else if (profile) keyed = await keys?.add(context, profile, facts, passed);
-    else if (submission) submission.noteUnkeyed(operations, facts, passed);
+    else if (submissionCode) submissionCode.noteUnkeyed(operations, facts, passed);
     else if (process.env.NODE_ENV !== 'production') noteUnkeyed(operations, facts, passed);
     facts.step = keyed?.step;
     if (keyed) facts.keyed = true;
@@ -156,8 +156,8 @@ export function createFetch(context: FetchContext): Fetches {
           recordOutcome(expired.outcome);
           throw expired;
         }
-        // It goes once its intent is safe where it is kept.
-        const keeping = submission?.whenKept(context, facts, signal);
+        // It goes once its submission is safe where it is kept.
+        const keeping = submissionCode?.whenKept(context, facts, signal);
         if (keeping) await keeping;
         const wasUsed = isBodySpent(parts, sent);
         const call = startCall(

@@ -2,7 +2,7 @@ import type { Transport } from '../lib/clock.ts';
 import type { Effect } from '../operation/effects.ts';
 import type { RequestFacts } from '../operation/operation.ts';
 import type { NotSentError } from '../operation/errors.ts';
-import type { Step } from '../operation/intent.ts';
+import type { Step } from '../operation/submission.ts';
 import type { LiveOperation } from '../operation/operation.ts';
 import type { Environment, Operations } from '../operation/operations.ts';
 import {
@@ -260,11 +260,11 @@ export interface KeyCode {
   ) => Promise<unknown> | undefined;
 }
 
-/** What an operation with an intent brings: an app without submissions does not bundle it. */
+/** What an operation with a submission brings: an app without submissions does not bundle it. */
 export interface SubmissionCode {
   /** Notes that a request goes without the key that it is to carry. */
   readonly noteUnkeyed: (operations: Operations, facts: SentFacts, passed: Passed) => void;
-  /** Waits until the intent is safe where it is kept. */
+  /** Waits until the submission is safe where it is kept. */
   readonly whenKept: (
     context: FetchContext,
     facts: SentFacts,

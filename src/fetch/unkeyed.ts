@@ -2,7 +2,7 @@ import { reject } from '../lib/check.ts';
 import { shown, toUrl } from '../lib/url.ts';
 import { warn } from '../lib/warn.ts';
 import { reportFailure } from '../operation/error-info.ts';
-import { type Intent, stepTarget } from '../operation/intent.ts';
+import { type Submission, stepTarget } from '../operation/submission.ts';
 import type { Operations } from '../operation/operations.ts';
 import { prepare } from '../operation/time-limit.ts';
 import { isIdempotentMethod, isSafeMethod } from '../policy/operation.ts';
@@ -17,7 +17,7 @@ export function isKeyWanted(
 ): boolean {
   const isAsked = !!own || idempotencyKey !== undefined || step !== undefined;
   if (isAsked || !(idempotent || isIdempotentMethod(method))) return true;
-  if (live.intent && !isSafeMethod(method)) live.intent.isRepeatable = true;
+  if (live.submission && !isSafeMethod(method)) live.submission.isRepeatable = true;
   return false;
 }
 
@@ -28,13 +28,16 @@ export function noteUnkeyed(
   { parts, init }: Passed,
 ): void {
   if (process.env.NODE_ENV !== 'production') checkNames(facts, init);
-  const { intent } = facts.live;
+  const { submission } = facts.live;
   if (!isKeyWanted(facts, init)) return;
   // Somebody may have written it there by hand.
   const written = [...readHeaders(parts.request, init).values(), init.body];
-  if (intent && !written.some((value) => typeof value === 'string' && value.includes(intent.key))) {
-    refuseAfterKey(facts, intent);
-    intent.isUnkeyed = true;
+  if (
+    submission &&
+    !written.some((value) => typeof value === 'string' && value.includes(submission.key))
+  ) {
+    refuseAfterKey(facts, submission);
+    submission.isUnkeyed = true;
   }
   if (process.env.NODE_ENV !== 'production') warnOfSilence(operations, facts);
 }
@@ -45,9 +48,9 @@ export function noteUnkeyed(
  *
  * @throws TypeError when that is so.
  */
-function refuseAfterKey(facts: SentFacts, intent: Intent): void {
+function refuseAfterKey(facts: SentFacts, submission: Submission): void {
   const { live, method, url, name } = facts;
-  const past = intent.wasSent ? (intent.past ?? []) : [];
+  const past = submission.wasSent ? (submission.past ?? []) : [];
   const own = [...(live.steps?.known.values() ?? [])];
   const mayBeDone = [
     ...past.filter(({ sentAt, isRefused }) => sentAt !== undefined && !isRefused),
@@ -55,7 +58,7 @@ function refuseAfterKey(facts: SentFacts, intent: Intent): void {
   ];
   const target = stepTarget(method, url);
   if (!mayBeDone.some((step) => step.target === target)) return;
-  intent.isChanged = true;
+  submission.isChanged = true;
   const error = new TypeError(
     `${shown(target)}: not sent without the idempotency key with which it may have been done. Declare its API as before.`,
   );
@@ -65,7 +68,7 @@ function refuseAfterKey(facts: SentFacts, intent: Intent): void {
 
 /** @throws TypeError when a key is given where a name is meant, or the other way round. */
 export function checkNames(facts: SentFacts, { idempotencyKey, step }: KeyedInit): void {
-  const { intent } = facts.live;
+  const { submission } = facts.live;
   const refuse = (option: keyof KeyedInit, value: unknown, allowed: string | false): never => {
     try {
       return reject('steady.fetch', option, value, allowed);
@@ -77,14 +80,14 @@ export function checkNames(facts: SentFacts, { idempotencyKey, step }: KeyedInit
   for (const [option, value] of Object.entries({ idempotencyKey, step }))
     if (value !== undefined && (typeof value !== 'string' || !value))
       refuse(option as keyof KeyedInit, value, 'a text that is not empty');
-  if (intent && idempotencyKey !== undefined)
+  if (submission && idempotencyKey !== undefined)
     refuse(
       'idempotencyKey',
       idempotencyKey,
       process.env.NODE_ENV !== 'production' &&
         `left out within a mutation, which has a key: give its requests names, json(url, { step: 'pay' })`,
     );
-  if (!intent && step !== undefined)
+  if (!submission && step !== undefined)
     refuse(
       'step',
       step,
@@ -104,11 +107,11 @@ function warnOfSilence(operations: Operations, { method, url }: SentFacts): void
   );
 }
 
-/** The code that an operation with an intent brings. */
+/** The code that an operation with a submission brings. */
 export const submissionCode: SubmissionCode = {
   noteUnkeyed,
   whenKept(context, facts, signal) {
-    const { intent } = facts.live;
-    return intent?.kept && prepare(context, facts, signal, intent.kept());
+    const { submission } = facts.live;
+    return submission?.kept && prepare(context, facts, signal, submission.kept());
   },
 };

@@ -11,7 +11,7 @@ import { type MutationTarget, mutationStatus } from '../react-query/status/mutat
 import type { StatusStore } from '../react-query/status/store.ts';
 import type { FormOptions, SubmitResult } from './safe-submit.ts';
 import { reportOf } from '../operation/error-info.ts';
-import { type Intent, renewRefused } from '../operation/intent.ts';
+import { type Submission, renewRefused } from '../operation/submission.ts';
 import { askBeforeLeaving } from '../lib/page.ts';
 import { warn } from '../lib/warn.ts';
 import { createIdempotencyKey } from '../idempotency/key.ts';
@@ -70,33 +70,33 @@ export function createFormSend<TData, TError, TVariables, TOnMutateResult>({
   let sent: Sent<TVariables, TError> | undefined;
   return {
     sent: () => sent,
-    async send(variables, submission, wasSent) {
-      const { key, before } = submission;
+    async send(variables, record, wasSent) {
+      const { key, before } = record;
       const sentBefore = sent;
       const isKept = observer.isKept();
       // Before anything goes out: whatever becomes of this page, the next one knows the key. An outbox
       // that keeps it sees to the keys by itself.
       const sentBy = createIdempotencyKey();
-      submissions.write({ ...submission, sentBy, ...(isKept && { isRepeatable: true }) });
+      submissions.write({ ...record, sentBy, ...(isKept && { isRepeatable: true }) });
       sent = { key, variables };
       // An outbox asks by itself, until it is on the disk.
       const stay = isKept ? undefined : askBeforeLeaving();
       // What was definitely refused goes under another key, or it would be refused for ever.
-      const steps = submission.steps && renewRefused(submission.steps);
-      const intent = trackSubmission(submissions, { ...submission, steps }, wasSent);
+      const steps = record.steps && renewRefused(record.steps);
+      const submission = trackSubmission(submissions, { ...record, steps }, wasSent);
       const check = (): void => {
-        if (process.env.NODE_ENV !== 'production' && !isKept && !intent.isRepeatable)
-          if (!intent.isUnkeyed) warnOfNoKey(statuses, target.mutation);
+        if (process.env.NODE_ENV !== 'production' && !isKept && !submission.isRepeatable)
+          if (!submission.isUnkeyed) warnOfNoKey(statuses, target.mutation);
       };
       try {
-        const data = await observer.send(variables, intent);
+        const data = await observer.send(variables, submission);
         check();
         submissions.remove(key);
         return { status: 'succeeded', data };
       } catch (thrown) {
         const error = thrown as TError;
         sent.error = error;
-        sent.isChanged = !!intent.isChanged;
+        sent.isChanged = !!submission.isChanged;
         // What this one has not done, another page of the tab may have, which has sent it since.
         const known = submissions.read();
         const isOthers = known?.key === key && known.sentBy !== sentBy;
@@ -104,15 +104,15 @@ export function createFormSend<TData, TError, TVariables, TOnMutateResult>({
           // Only what may have been done is kept: the one before it, too, which may be of the same content.
           submissions.undo(key);
           if (!before) return { status: 'failed', error };
-          const isSame = before.fingerprint === submission.fingerprint;
+          const isSame = before.fingerprint === record.fingerprint;
           sent = isSame ? { key: before.key, variables, error } : sentBefore;
-          intent.wasSent = isSame;
+          submission.wasSent = isSame;
           return { status: isSame ? 'unknown' : 'failed', error };
         }
         check();
         // Its API has another lifetime than when it was sent.
-        if (reportOf(error, submission.createdAt).failure.kind === 'expired')
-          submissions.update(key, { expiresAt: submission.createdAt });
+        if (reportOf(error, record.createdAt).failure.kind === 'expired')
+          submissions.update(key, { expiresAt: record.createdAt });
         return { status: 'unknown', error };
       } finally {
         stay?.();
@@ -137,8 +137,8 @@ export interface FormObserver<TData, TError, TVariables, TOnMutateResult> {
     options: UseMutationOptions<TData, TError, TVariables, TOnMutateResult>,
   ) => void;
   readonly getResult: () => MutationObserverResult<TData, TError, TVariables, TOnMutateResult>;
-  /** Sends it, under the key of this intent. */
-  readonly send: (variables: TVariables, intent: Intent) => Promise<TData>;
+  /** Sends it, under the key of this submission. */
+  readonly send: (variables: TVariables, submission: Submission) => Promise<TData>;
   /** Whether the newest has surely not been done. */
   readonly hasFailed: () => boolean;
   /** A mutation that succeeds with what is known already. */
@@ -164,7 +164,7 @@ export function createFormObserver<TData, TError, TVariables, TOnMutateResult>(
   listener: () => void,
 ): FormObserver<TData, TError, TVariables, TOnMutateResult> {
   let options: UseMutationOptions<TData, TError, TVariables, TOnMutateResult> = {};
-  let intent: Intent | undefined;
+  let submission: Submission | undefined;
   let newest: Mutation | undefined;
   let answer: { readonly data: TData; readonly isSilent: boolean } | undefined;
 
@@ -174,11 +174,11 @@ export function createFormObserver<TData, TError, TVariables, TOnMutateResult>(
   // Asked when the mutation runs, because its options may be others by then.
   const extras = {
     target,
-    intentOf() {
+    submissionOf() {
       throwIfRefused(newest);
-      return intent as Intent;
+      return submission as Submission;
     },
-    wasSent: () => !!intent?.wasSent,
+    wasSent: () => !!submission?.wasSent,
     answer: () => answer,
   };
   let from: typeof options.mutationFn;
@@ -222,7 +222,7 @@ export function createFormObserver<TData, TError, TVariables, TOnMutateResult>(
     },
     getResult: () => observer.getCurrentResult(),
     send(variables, given) {
-      intent = given;
+      submission = given;
       const promise = observer.mutate(variables);
       newest = cache.getAll().findLast((one) => one.options.mutationFn === (extended as unknown));
       return whileQueued(newest, promise);

@@ -1,5 +1,5 @@
 import { isKeyExpired } from '../idempotency/key.ts';
-import type { Intent, PastStep } from '../operation/intent.ts';
+import type { Submission, PastStep } from '../operation/submission.ts';
 import { createIdempotencyKey } from '../idempotency/key.ts';
 import type { TabStorage } from './tab-storage.ts';
 import { fingerprintOf, canonicalise } from '../lib/fingerprint.ts';
@@ -9,7 +9,7 @@ import { reject } from '../lib/check.ts';
  * A submission of a form that may have been done, as its tab keeps it, also over a reload. What has
  * succeeded or surely failed is forgotten: the next press is another submission, with another key.
  */
-export interface FormSubmission extends Pick<Intent, 'key' | 'createdAt'> {
+export interface FormSubmission extends Pick<Submission, 'key' | 'createdAt'> {
   /** Of its payload. */
   readonly fingerprint: string;
   /**
@@ -183,7 +183,7 @@ export function trackSubmission(
   submissions: Submissions,
   { key, createdAt, steps: before = [], ...submission }: FormSubmission,
   wasSent: boolean,
-): Intent {
+): Submission {
   const { texts } = submissions;
   // Of this page's own, the bytes are known.
   let steps: readonly PastStep[] = before.map((step) => ({

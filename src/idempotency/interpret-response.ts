@@ -6,7 +6,7 @@ import { isKeyExpired } from './key.ts';
 import { shown } from '../lib/url.ts';
 import { reportFailure } from '../operation/error-info.ts';
 import { NotSentError } from '../operation/errors.ts';
-import type { Step, Steps } from '../operation/intent.ts';
+import type { Step, Steps } from '../operation/submission.ts';
 import type { LiveOperation } from '../operation/operation.ts';
 import { view } from '../operation/operations.ts';
 import type { Failure } from '../policy/outcome.ts';
@@ -36,13 +36,13 @@ export function interpretResponses(
   return {
     start(facts) {
       const now = clock.now();
-      const { createdAt = NaN } = live.intent ?? {};
+      const { createdAt = NaN } = live.submission ?? {};
       const madeAt = step.refusals ? NaN : createdAt + (steps?.aheadMs ?? 0);
       const bornAt = madeAt || (step.sentAt ?? now);
       if (isKeyExpired(bornAt, lifetimeMs, now) && mayBeDone(facts)) return expire(facts);
       step.sentAt ??= now;
       step.isRefused = undefined;
-      live.intent?.keep?.(step, lifetimeMs);
+      live.submission?.keep?.(step, lifetimeMs);
       return undefined;
     },
     isInProgress: (response) => response.status === 409 && (ask('inProgress', response) ?? true),
@@ -65,7 +65,7 @@ export function interpretResponses(
     },
     succeed() {
       step.isDone = true;
-      live.intent?.keep?.(step);
+      live.submission?.keep?.(step);
     },
   };
 }
@@ -79,15 +79,15 @@ const isAskingAgain = (status: number): boolean =>
  * sent before this operation is known and was refused, nothing is left that may have been done.
  */
 function refuse({ live, effect }: SentFacts, step: Step, steps: Steps | undefined): void {
-  const { intent, effects } = live;
+  const { submission, effects } = live;
   // That of this attempt is one until it has settled.
   if (effect) effects.refuse(effect);
   step.isRefused = true;
-  intent?.keep?.(step);
-  const isKnown = intent?.past?.some(({ id }) => id === step.id);
+  submission?.keep?.(step);
+  const isKnown = submission?.past?.some(({ id }) => id === step.id);
   const known = [...(steps?.known.values() ?? [])];
   const isAll = known.every(({ sentAt, isRefused }) => sentAt === undefined || isRefused);
-  if (intent && isKnown && isAll && !intent.isUnkeyed) intent.wasSent = false;
+  if (submission && isKnown && isAll && !submission.isUnkeyed) submission.wasSent = false;
 }
 
 const remedy =

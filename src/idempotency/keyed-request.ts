@@ -5,7 +5,7 @@ import { checkNames, isKeyWanted } from '../fetch/unkeyed.ts';
 import type { Clock } from '../lib/clock.ts';
 import { warn } from '../lib/warn.ts';
 import { isRepeatable, reportFailure } from '../operation/error-info.ts';
-import { type Step, type Steps, stepTarget } from '../operation/intent.ts';
+import { type Step, type Steps, stepTarget } from '../operation/submission.ts';
 import type { LiveOperation } from '../operation/operation.ts';
 import type { Operations } from '../operation/operations.ts';
 import { prepare } from '../operation/time-limit.ts';
@@ -41,7 +41,7 @@ async function addKey(
   if (!isKeyWanted(facts, passed.init)) return undefined;
   try {
     const step = await identify(clock, operations, facts, passed);
-    if (live.intent) live.intent.isRepeatable = true;
+    if (live.submission) live.submission.isRepeatable = true;
     return {
       init: withKey(profile, passed, step, own),
       step,
@@ -60,7 +60,7 @@ async function identify(
   { parts, init }: Passed,
 ): Promise<Step> {
   const { live, method, url, own } = facts;
-  const { intent, attempt } = live;
+  const { submission, attempt } = live;
   const body = async (): Promise<BodyInit | null> => {
     if (init.body != null || !parts.request || /^(GET|HEAD)$/.test(method))
       return init.body ?? null;
@@ -75,7 +75,7 @@ async function identify(
     own: own ?? init.idempotencyKey,
     name: init.step,
     attempt,
-    intent,
+    submission,
     body,
   });
   const { body: sent, sentAt } = step;
@@ -87,9 +87,9 @@ async function identify(
 }
 
 function stepsOf(live: LiveOperation, clock: Clock): Steps {
-  const { intent } = live;
-  const wasSent = !!intent?.wasSent;
-  const past = intent?.past ?? [];
+  const { submission } = live;
+  const wasSent = !!submission?.wasSent;
+  const past = submission?.past ?? [];
   return (live.steps ??= {
     known: new Map(past.map((step) => [step.id, { ...step, attempt: 0 }])),
     turn: Promise.resolve(),
@@ -138,10 +138,10 @@ function noteStray(operations: Operations, facts: SentFacts): Promise<unknown> |
   const { live, api, own, method, url } = facts;
   if (!live.isSingle || !api?.idempotency || own || isRepeatable(facts)) return undefined;
   const keeping: Promise<void>[] = [];
-  for (const { intent, isIdle } of operations.executions) {
+  for (const { submission, isIdle } of operations.executions) {
     if (!isIdle()) continue;
-    intent.isUnkeyed = true;
-    if (intent.kept) keeping.push(intent.kept());
+    submission.isUnkeyed = true;
+    if (submission.kept) keeping.push(submission.kept());
     if (process.env.NODE_ENV !== 'production') warnOfStray(operations, `${method} ${url}`);
   }
   return keeping.length > 0 ? Promise.allSettled(keeping) : undefined;

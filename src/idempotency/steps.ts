@@ -1,6 +1,6 @@
 import { reject } from '../lib/check.ts';
 import { shown } from '../lib/url.ts';
-import type { Intent, Step, Steps } from '../operation/intent.ts';
+import type { Submission, Step, Steps } from '../operation/submission.ts';
 import { fixBody, isSameBody } from './body.ts';
 import { createIdempotencyKey, deriveKey } from './key.ts';
 
@@ -13,7 +13,7 @@ interface StepAsk {
   /** Its name. */
   readonly name: string | undefined;
   readonly attempt: number;
-  readonly intent: Intent | undefined;
+  readonly submission: Submission | undefined;
   /** The body as it was passed this time. */
   readonly body: () => Promise<BodyInit | null>;
 }
@@ -63,7 +63,7 @@ async function find({ known, wasSent }: Steps, ask: StepAsk): Promise<Step> {
   if (!step || (step.sentAt === undefined && !isAgain)) return begin(step?.refusals);
   const isElsewhere = step.target !== target;
   const refuse = (isSent: boolean, what: string): never => {
-    if (step.attempt === 0 && ask.intent) ask.intent.isChanged = true;
+    if (step.attempt === 0 && ask.submission) ask.submission.isChanged = true;
     return refuseStep(ask, isSent, what);
   };
   // Nor does what was surely not done before this operation; but one key never has two payloads.
@@ -79,24 +79,27 @@ async function find({ known, wasSent }: Steps, ask: StepAsk): Promise<Step> {
   return step;
 }
 
-function idOf({ own, name, intent }: StepAsk): string {
+function idOf({ own, name, submission }: StepAsk): string {
   // Whoever writes the key of the operation by hand means its first request.
-  if (own !== undefined) return intent && bare(own) === intent.key ? '' : `=${own}`;
+  if (own !== undefined) return submission && bare(own) === submission.key ? '' : `=${own}`;
   return name === undefined ? '' : `#${name}`;
 }
 
-function keyOf(id: string, refusals = 0, { own, intent }: StepAsk): string {
-  const key = intent?.key ?? '';
+function keyOf(id: string, refusals = 0, { own, submission }: StepAsk): string {
+  const key = submission?.key ?? '';
   return own ?? (id === '' && refusals === 0 ? key : deriveKey(key, `${refusals} ${id}`));
 }
 
-async function fix(id: string, { intent, body }: StepAsk): Promise<Pick<Step, 'body' | 'digest'>> {
-  // Of an intent it is always the same, so that a form that is sent again after a reload is, too.
+async function fix(
+  id: string,
+  { submission, body }: StepAsk,
+): Promise<Pick<Step, 'body' | 'digest'>> {
+  // Of a submission it is always the same, so that a form that is sent again after a reload is, too.
   // A key that somebody has thought up could be guessed, and with it the end of a file.
   const fixed = fixBody(await body(), () =>
-    intent ? deriveKey(intent.key, `boundary ${id}`) : createIdempotencyKey(),
+    submission ? deriveKey(submission.key, `boundary ${id}`) : createIdempotencyKey(),
   );
-  return { body: fixed, digest: await intent?.digest?.(fixed) };
+  return { body: fixed, digest: await submission?.digest?.(fixed) };
 }
 
 async function isSame({ id, body, digest }: Step, ask: StepAsk): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { isSafeMethod } from '../policy/operation.ts';
 import type { Processed } from '../policy/outcome.ts';
-import type { Intent, Step } from './intent.ts';
+import type { Submission, Step } from './submission.ts';
 
 /** A request of an operation that may have reached the server, and taken effect there. */
 export interface Effect {
@@ -34,11 +34,11 @@ interface Asked {
  * another attempt do something twice.
  */
 export class Effects {
-  readonly #intent: Intent | undefined;
+  readonly #submission: Submission | undefined;
   #list: Effect[] = [];
 
-  constructor(intent: Intent | undefined) {
-    this.#intent = intent;
+  constructor(submission: Submission | undefined) {
+    this.#submission = submission;
   }
 
   /** A request is sent. */
@@ -73,12 +73,12 @@ export class Effects {
 
   /** Whether anything may have taken effect, also by an operation before this one; `own` is not asked about. */
   isUnknown(own?: Effect): boolean {
-    return !!this.#intent?.wasSent || this.hasAny(own);
+    return !!this.#submission?.wasSent || this.hasAny(own);
   }
 
   /** Whether a request of any kind may have reached the server: what is not sent now was not the first. */
   wasSent(): boolean {
-    return !!this.#intent?.wasSent || this.#list.length > 0;
+    return !!this.#submission?.wasSent || this.#list.length > 0;
   }
 
   /** Whether another attempt than `own` may have done this request. */

@@ -5,7 +5,7 @@ import { isSafeMethod, type OperationRef, type RetryReason } from '../policy/ope
 import type { Policy, PolicyOptions } from '../policy/options.ts';
 import type { Failure } from '../policy/outcome.ts';
 import type { Effect, Effects } from './effects.ts';
-import type { Intent, Step, Steps } from './intent.ts';
+import type { Submission, Step, Steps } from './submission.ts';
 
 /** An attempt that waits for admission, before it is sent. */
 export interface PausedAttempt {
@@ -151,9 +151,9 @@ export interface LiveOperation {
   /** Whatever it sends may be sent again. */
   readonly idempotent?: boolean | undefined;
   /** Its idempotency key, where it has one. */
-  readonly intent?: Intent | undefined;
-  /** The code that goes with an intent. */
-  readonly submission?: object | undefined;
+  readonly submission?: Submission | undefined;
+  /** The code that goes with a submission. */
+  readonly submissionCode?: object | undefined;
   /** Its keyed requests so far, with the bytes that they send, until it ends. */
   steps?: Steps | undefined;
   /** Nobody retries its attempts, so that a loop inside it is the only one. */
@@ -169,7 +169,7 @@ interface MergedPolicy {
 
 /** A mutation of ours whose mutationFn runs. */
 export interface Execution {
-  readonly intent: Intent;
+  readonly submission: Submission;
   /** Nothing that it has sent is under way: it may be about to send something. */
   readonly isIdle: () => boolean;
 }
@@ -180,8 +180,8 @@ export type OperationInit = Partial<
     LiveOperation,
     | 'policy'
     | 'idempotent'
-    | 'intent'
     | 'submission'
+    | 'submissionCode'
     | 'isSingle'
     | 'attempt'
     | 'request'

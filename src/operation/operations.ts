@@ -146,7 +146,7 @@ export function createOperations(environment: Environment): Operations {
     return decide(failure, view(live, report), layered, {
       nowMs,
       random,
-      isUnrepeatable: !!live.intent && live.effects.isUnrepeatable(),
+      isUnrepeatable: !!live.submission && live.effects.isUnrepeatable(),
       isDown: isOver || !!admission?.isDown(endpoint),
       limitedMs: admission && sent ? Math.ceil(admission.limitedUntil(sent.limitScope) - nowMs) : 0,
       onMistake,
@@ -219,7 +219,7 @@ export function createOperations(environment: Environment): Operations {
       pausedTo: undefined,
       pausedMs: 0,
       pauses: none,
-      effects: new Effects(init?.intent),
+      effects: new Effects(init?.submission),
       admission: undefined,
       sent: undefined,
       earlyPermit: undefined,

@@ -98,7 +98,7 @@ interface LinkedFacts extends RequestFacts {
 }
 
 /**
- * Waits for what a request needs before it goes: its body, or the storage that keeps its intent. No
+ * Waits for what a request needs before it goes: its body, or the storage that keeps its submission. No
  * longer than for its headers, and not beyond the caller's abort.
  *
  * @throws TimeoutError of a request that was not sent; the caller's abort reason.

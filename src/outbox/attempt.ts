@@ -4,7 +4,7 @@ import { submissionCode } from '../fetch/unkeyed.ts';
 import { toUrl } from '../lib/url.ts';
 import { reportOf } from '../operation/error-info.ts';
 import { isNetworkError, isTimeoutError } from '../operation/errors.ts';
-import type { Intent, PastStep } from '../operation/intent.ts';
+import type { Submission, PastStep } from '../operation/submission.ts';
 import { type Execution, type LiveOperation, mayHaveTakenEffect } from '../operation/operation.ts';
 import type { LoopContext } from '../operation/retry-loop.ts';
 import { createJson } from '../fetch/json.ts';
@@ -22,7 +22,7 @@ export interface SenderContext extends LoopContext {
 }
 
 /** What is known of the requests of a row, before one of them goes. */
-interface RequestNote extends Pick<Intent, 'isUnkeyed'> {
+interface RequestNote extends Pick<Submission, 'isUnkeyed'> {
   readonly steps: readonly PastStep[];
 }
 
@@ -112,7 +112,7 @@ export async function sendRow(
           remedies[0],
       );
   };
-  const intent: Intent = {
+  const submission: Submission = {
     key: id,
     createdAt,
     wasSent,
@@ -132,7 +132,7 @@ export async function sendRow(
     },
   };
   const noteAll = async (): Promise<void> => {
-    const { isUnkeyed } = intent;
+    const { isUnkeyed } = submission;
     try {
       // Nobody knows any more whether it was under way already.
       if (isUnkeyed && row.isRestored && !idempotent) unkept = { kind: 'not-repeatable' };
@@ -144,8 +144,8 @@ export async function sendRow(
   };
   const live = operations.begin('mutation', {
     policy,
-    intent,
-    submission: submissionCode,
+    submission,
+    submissionCode,
     idempotent,
     attempt: attempts,
     isUrged,
@@ -164,13 +164,13 @@ export async function sendRow(
     }
   };
   const json = createJson(own);
-  const execution: Execution = { intent, isIdle: () => watch.idleSince() !== undefined };
+  const execution: Execution = { submission, isIdle: () => watch.idleSince() !== undefined };
   if (!idempotent) operations.executions.add(execution);
   const race = raceIdle(clock, watch.timeout, signal, watch.idleSince);
   try {
     if (isForeign) {
-      intent.isUnkeyed = true;
-      await intent.kept?.();
+      submission.isUnkeyed = true;
+      await submission.kept?.();
     }
     const data = await Promise.race([
       race.promise,
@@ -195,7 +195,7 @@ export async function sendRow(
     const report = reportOf(error, clock.now());
     const isIdle = error instanceof IdleError;
     // Nobody knows what it has done: what goes on as if its tab had died may be repeated, or has a key.
-    const isLikeCrashed = isIdle && !(intent.isUnkeyed && !idempotent);
+    const isLikeCrashed = isIdle && !(submission.isUnkeyed && !idempotent);
     // It is done, and whoever waits for its answer gets one when it is done once more.
     const isCutPut =
       report.method === 'PUT' &&

@@ -1,5 +1,5 @@
 import { warn } from '../lib/warn.ts';
-import { type PastStep, renewRefused } from '../operation/intent.ts';
+import { type PastStep, renewRefused } from '../operation/submission.ts';
 import type { LiveOperation } from '../operation/operation.ts';
 import { backoffDelay } from '../policy/backoff.ts';
 import type { Decision, StopReason } from '../policy/decide.ts';

@@ -14,8 +14,8 @@ import type { RowStore } from './store/row-store.ts';
 import { type Row, rowSchema, type Unplaced } from './store/schema.ts';
 import type { OnProgress, Submission, Submissions } from './submissions.ts';
 
-/** What is known of an intent that somebody else keeps: a form. */
-interface GivenIntent {
+/** What is known of a submission that somebody else keeps: a form. */
+interface GivenSubmission {
   readonly key: string;
   readonly createdAt: number;
   readonly wasSent?: boolean | undefined;
@@ -35,7 +35,7 @@ export interface Enqueuer {
   readonly submit: (
     handler: string,
     variables: unknown,
-    intent?: Partial<GivenIntent>,
+    submission?: Partial<GivenSubmission>,
     onProgress?: OnProgress,
   ) => Submitted;
   /** Keeps once more what was submitted here, and is not there: somebody has deleted the database. */
@@ -84,7 +84,7 @@ export function createEnqueuer(
   const prepare = (
     name: string,
     variables: unknown,
-    { key: id = createIdempotencyKey(), createdAt, wasSent = false }: Partial<GivenIntent>,
+    { key: id = createIdempotencyKey(), createdAt, wasSent = false }: Partial<GivenSubmission>,
   ) => {
     const operation = `outbox '${name}'`;
     if (isOver) throw disposedOf(operation);
@@ -117,9 +117,9 @@ export function createEnqueuer(
   };
 
   return {
-    submit(name, variables, intent = {}, onProgress) {
+    submit(name, variables, submission = {}, onProgress) {
       try {
-        const { row, closing } = prepare(name, variables, intent);
+        const { row, closing } = prepare(name, variables, submission);
         const { id } = row;
         const known = submissions.begin(row, onProgress);
         const saved = turn.then(async () => {

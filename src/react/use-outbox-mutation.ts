@@ -52,12 +52,12 @@ export function useOutboxMutation<
   const { mutationFn } = options;
   const own = useMemo(() => {
     const { clock } = instanceOf(client, 'useOutboxMutation');
-    const intentOf = (): { readonly key: string; readonly createdAt: number } => {
+    const submissionOf = (): { readonly key: string; readonly createdAt: number } => {
       const key = createIdempotencyKey();
       setKey(key);
       return { key, createdAt: clock.now() };
     };
-    return extendMutation('useOutboxMutation', mutationFn, { intentOf });
+    return extendMutation('useOutboxMutation', mutationFn, { submissionOf });
   }, [client, mutationFn]);
   const result = useSteadyMutation(
     useMemo(() => ({ ...options, mutationFn: own }), [options, own]),

@@ -1,6 +1,6 @@
 import { createSteadfetch, profiles } from 'steadfetch';
 import { beforeEach, expect, inject, test, vi } from 'vitest';
-import { intentKey, createSubmitter } from '../fetch/submit.ts';
+import { submissionKey, createSubmitter } from '../fetch/submit.ts';
 import { openTalk } from './talk.ts';
 
 const [origin] = inject('origins');
@@ -19,7 +19,7 @@ test('the key is on the wire in quotes, on attempt 1 and on every retry, with th
   await submitter().submit((send) => send(talk.url, { method: 'POST', body, headers }));
   const { requests } = await talk.log();
   expect(requests.map(({ headers: sent }) => sent['idempotency-key'])).toEqual(
-    Array.from({ length: 3 }, () => `"${intentKey}"`),
+    Array.from({ length: 3 }, () => `"${submissionKey}"`),
   );
   expect(requests.map((request) => request.body)).toEqual([body, body, body]);
 });
@@ -67,7 +67,7 @@ test('a key in the body needs no header, and a simple request no preflight', asy
   const { requests, preflights } = await talk.log();
   expect(preflights).toBe(0);
   expect(requests.map(({ body }) => body)).toEqual([
-    `{"idempotency_key":"${intentKey}","amount":1}`,
+    `{"idempotency_key":"${submissionKey}","amount":1}`,
   ]);
 });
 

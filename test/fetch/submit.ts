@@ -6,7 +6,7 @@ import {
   type SteadyInit,
 } from 'steadfetch';
 import { submissionCode } from '../../src/fetch/unkeyed.ts';
-import type { Intent } from '../../src/operation/intent.ts';
+import type { Submission } from '../../src/operation/submission.ts';
 import type { LiveOperation } from '../../src/operation/operation.ts';
 import { instanceOfSteady } from '../../src/react-query/instance.ts';
 import { noOrigin } from '../setup/no-origin.ts';
@@ -14,7 +14,7 @@ import { noOrigin } from '../setup/no-origin.ts';
 /** What a submission does in one attempt. */
 type Run = (fetch: SteadyFetch, attempt: number) => Promise<unknown>;
 
-interface Submission {
+interface Submitted {
   /** What the last attempt ended in. */
   readonly error: unknown;
   readonly value: unknown;
@@ -22,17 +22,21 @@ interface Submission {
   readonly live: LiveOperation;
 }
 
-/** Operations with an intent, each with a loop that waits for nothing. */
+/** Operations with a submission, each with a loop that waits for nothing. */
 export interface Submitter {
   readonly fetch: SteadyFetch;
-  /** One intent. Its attempts are as many as the policy wants, or `attempts`, whatever it wants. */
-  readonly submit: (run: Run, intent?: Partial<Intent>, attempts?: number) => Promise<Submission>;
+  /** One submission. Its attempts are as many as the policy wants, or `attempts`, whatever it wants. */
+  readonly submit: (
+    run: Run,
+    submission?: Partial<Submission>,
+    attempts?: number,
+  ) => Promise<Submitted>;
 }
 
 /** So that the operation does not end, and with it what is known of its steps. */
 const endless = { maxRetries: Infinity, deadlineMs: Infinity };
 
-export const intentKey = '8e03978e-40d5-43dd-bc93-6894a57f9324';
+export const submissionKey = '8e03978e-40d5-43dd-bc93-6894a57f9324';
 
 export function createSubmitter(
   fetch: typeof globalThis.fetch,
@@ -43,10 +47,10 @@ export function createSubmitter(
   const { operations, signals, clock } = instanceOfSteady(steady, 'createSubmitter');
   return {
     fetch: steady.fetch,
-    async submit(run, intent, attempts) {
+    async submit(run, submission, attempts) {
       const live = operations.begin('mutation', {
-        submission: submissionCode,
-        intent: { key: intentKey, createdAt: clock.now(), ...intent },
+        submissionCode,
+        submission: { key: submissionKey, createdAt: clock.now(), ...submission },
         ...(attempts !== undefined && { idempotent: true, policy: endless }),
       });
       const bound: SteadyFetch = (input, init: SteadyInit = {}) => {

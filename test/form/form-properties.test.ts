@@ -79,7 +79,7 @@ interface Meant {
 }
 
 interface Order {
-  readonly intent: string;
+  readonly submission: string;
   readonly body: string;
 }
 
@@ -87,7 +87,7 @@ function createWorld(time: VirtualTime, isMany: boolean) {
   /** By idempotency key. */
   const orders = new Map<string, Order>();
   const bodyOf = new Map<string, string>();
-  /** What the app knows to be finished, by intent. */
+  /** What the app knows to be finished, by submission. */
   const finished = new Map<string, Set<number>>();
   const payloadOf = new Map<string, string>();
   const fates: Fate[] = [];
@@ -103,8 +103,8 @@ function createWorld(time: VirtualTime, isMany: boolean) {
   const faults: string[] = [];
   const last = (): Meant | undefined => meant;
   const keysOfStep = new Map<string, ReadonlySet<string>>();
-  const keysOf = (intent: string, body: string): ReadonlySet<string> =>
-    keysOfStep.get(`${intent} ${body}`) ?? new Set();
+  const keysOf = (submission: string, body: string): ReadonlySet<string> =>
+    keysOfStep.get(`${submission} ${body}`) ?? new Set();
   const stored = (): string => sessionStorage.getItem('steadfetch.form.checkout') ?? '';
   /** The keys that the user has given up, also where the page was left before it sent what came instead. */
   const givenUp = new Set<string>();
@@ -117,24 +117,24 @@ function createWorld(time: VirtualTime, isMany: boolean) {
 
   const expectThat = (isSo: boolean, what: string): void => void (isSo || faults.push(what));
 
-  const bodiesOf = (intent: string): string[] =>
-    [...orders.values()].filter((order) => order.intent === intent).map(({ body }) => body);
+  const bodiesOf = (submission: string): string[] =>
+    [...orders.values()].filter((order) => order.submission === submission).map(({ body }) => body);
 
-  /** A request of an intent has come: may it have this key? */
-  const checkStep = (intent: string, key: string, body: string): void => {
+  /** A request of a submission has come: may it have this key? */
+  const checkStep = (submission: string, key: string, body: string): void => {
     expectThat((bodyOf.get(key) ?? body) === body, 'one key has two bodies');
     bodyOf.set(key, body);
     const payload = body.replace(/ .*/, '');
-    checkIntent(intent, payload);
+    checkSubmission(submission, payload);
     const sent = itemsOf(payload, isMany).filter((item) => item === body).length;
-    const keys = new Set([...keysOf(intent, body), key]);
-    keysOfStep.set(`${intent} ${body}`, keys);
+    const keys = new Set([...keysOf(submission, body), key]);
+    keysOfStep.set(`${submission} ${body}`, keys);
     // What was found not to have been done binds nobody.
-    expectThat(keys.size <= sent || foundNotDone.has(intent), 'one step has two keys');
+    expectThat(keys.size <= sent || foundNotDone.has(submission), 'one step has two keys');
   };
 
-  /** An intent has this key: may it? */
-  const checkIntent = (key: string, payload: string): void => {
+  /** A submission has this key: may it? */
+  const checkSubmission = (key: string, payload: string): void => {
     expectThat((payloadOf.get(key) ?? payload) === payload, 'one key has two payloads');
     expectThat(stored().includes(key), 'a key is sent that is not stored');
     if (meant?.isEdited && meant.key !== key) meant = undefined;
@@ -142,9 +142,9 @@ function createWorld(time: VirtualTime, isMany: boolean) {
     givenUp.delete(key);
     const isOpen = meant !== undefined && !givenUp.has(meant.key);
     if (isOpen && meant?.payload === payload) {
-      expectThat(meant.key === key, 'one intent has two keys');
+      expectThat(meant.key === key, 'one submission has two keys');
     } else {
-      expectThat(!payloadOf.has(key), 'two intents have one key');
+      expectThat(!payloadOf.has(key), 'two submissions have one key');
       expectThat(!isOpen || meant?.state === 'not-done', 'what may have been done is passed over');
     }
     payloadOf.set(key, payload);
@@ -153,15 +153,15 @@ function createWorld(time: VirtualTime, isMany: boolean) {
     meant = { key, payload, state: 'under way' };
   };
 
-  const serve = async (intent: string, key: string, body: string): Promise<Response> => {
-    checkStep(intent, key, body);
+  const serve = async (submission: string, key: string, body: string): Promise<Response> => {
+    checkStep(submission, key, body);
     const fate = fates.shift() ?? 'done';
     if (fate === 'hang') await new Promise<void>((go) => hanging.push(go));
     if (fate === 'lost request') throw new TypeError('Failed to fetch');
     // A step that was refused may take another key.
-    if (fate === 422) keysOfStep.set(`${intent} ${body}`, new Set());
+    if (fate === 422) keysOfStep.set(`${submission} ${body}`, new Set());
     if (typeof fate === 'number') return new Response(null, { status: fate });
-    orders.set(key, { intent, body });
+    orders.set(key, { submission, body });
     if (fate === 'lost answer') throw new TypeError('Failed to fetch');
     return Response.json(orders.size);
   };
@@ -187,13 +187,16 @@ function createWorld(time: VirtualTime, isMany: boolean) {
         if (!isAlive) return dead;
         const headers = new Headers(init?.headers);
         const key = headers.get('idempotency-key')?.replaceAll('"', '') ?? '';
-        const intent = headers.get('x-intent') ?? '';
+        const submission = headers.get('x-submission') ?? '';
         const aborted = new Promise<never>((_go, fail) => {
           init?.signal?.addEventListener('abort', () => fail(init.signal?.reason as Error));
         });
         try {
-          const response = await Promise.race([serve(intent, key, init?.body as string), aborted]);
-          if (isAlive && response.ok) told.add(intent);
+          const response = await Promise.race([
+            serve(submission, key, init?.body as string),
+            aborted,
+          ]);
+          if (isAlive && response.ok) told.add(submission);
           return response;
         } finally {
           // A page that is left learns nothing.
@@ -212,7 +215,7 @@ function createWorld(time: VirtualTime, isMany: boolean) {
           const items = [...itemsOf(payload, isMany).entries()];
           for (const [index, body] of isReversed ? items.toReversed() : items) {
             if (skipsFinished && done.has(index)) continue;
-            const headers = { 'x-intent': idempotencyKey };
+            const headers = { 'x-submission': idempotencyKey };
             const step = isMany ? `item ${index}` : undefined;
             await json<number>('/orders', { method: 'POST', headers, body, step });
             done.add(index);
@@ -304,18 +307,18 @@ function createWorld(time: VirtualTime, isMany: boolean) {
     /** What the tab knows now. */
     look() {
       expect(faults).toEqual([]);
-      const wrong = [...orders.values()].filter(({ intent }) => refused.has(intent));
+      const wrong = [...orders.values()].filter(({ submission }) => refused.has(submission));
       expect(wrong, 'told to be not done, and done').toEqual([]);
       const isUnknown = meant?.state === 'unknown' && !meant.isEdited && !givenUp.has(meant.key);
       const isLost = isUnknown && !stored().includes(meant?.key ?? '');
-      expect(isLost, 'the key of an unknown intent is lost').toBe(false);
+      expect(isLost, 'the key of an unknown submission is lost').toBe(false);
     },
     leave: () => page.leave(),
     orders,
   };
 }
 
-test(`whatever happens, one intent never has two keys, one key never two payloads, and no unknown intent is passed over (seed ${seed})`, async () => {
+test(`whatever happens, one submission never has two keys, one key never two payloads, and no unknown submission is passed over (seed ${seed})`, async () => {
   const time = virtualTime(vi);
   let presses = 0;
   let booked = 0;

@@ -63,7 +63,7 @@ describe('a derived key', () => {
     );
   });
 
-  test('is never that of another intent, another step, or the intent itself (seed 18)', () => {
+  test('is never that of another submission, another step, or the submission itself (seed 18)', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(anyKey, { minLength: 1, maxLength: 20 }),

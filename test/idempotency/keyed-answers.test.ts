@@ -319,7 +319,7 @@ describe('a key that is older than the API keeps it', () => {
     expect(error).toMatchObject({ outcome: { kind: 'expired' } });
   });
 
-  test('without an intent counts from its first attempt', async () => {
+  test('without a submission counts from its first attempt', async () => {
     const { server, fetch } = open({ lifetimeMs }, later(60_001));
     const init = { ...post, idempotencyKey: 'k' };
     await rejectionOf(fetch(origin, init));

@@ -2,7 +2,7 @@ import { type ApiProfile, profiles } from 'steadfetch';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { deriveKey } from '../../src/idempotency/key.ts';
 import { answer, fakeServer, origin, refuse } from '../fetch/fake-server.ts';
-import { createSubmitter, intentKey } from '../fetch/submit.ts';
+import { createSubmitter, submissionKey } from '../fetch/submit.ts';
 
 let warnings: string[];
 beforeEach(() => {
@@ -104,7 +104,7 @@ describe('a form with files', () => {
     form.append('kite', new File([], 'ø'));
     return form;
   };
-  const boundary = deriveKey(intentKey, 'boundary ');
+  const boundary = deriveKey(submissionKey, 'boundary ');
 
   test('has the same bytes on every attempt, also when it is made anew, and after a reload', async () => {
     const { first, second } = await sendTwice(make);
@@ -163,7 +163,7 @@ test('a Request is read once, and may be passed again', async () => {
     headers.get('idempotency-key'),
     await text.call(server.requests[index]),
   ]);
-  const all = ['application/x-www-form-urlencoded;charset=UTF-8', `"${intentKey}"`, 'a=1'];
+  const all = ['application/x-www-form-urlencoded;charset=UTF-8', `"${submissionKey}"`, 'a=1'];
   expect(await Promise.all(sent)).toEqual([all, all]);
 });
 
@@ -231,9 +231,9 @@ test('requests that are made at once are told apart by their names, however long
     request.headers.get('idempotency-key'),
     (await request.text()).slice(0, 1),
   ]);
-  const second = deriveKey(intentKey, '0 #second');
+  const second = deriveKey(submissionKey, '0 #second');
   const both = [
-    [`"${intentKey}"`, 'a'],
+    [`"${submissionKey}"`, 'a'],
     [`"${second}"`, 'b'],
   ];
   expect(await Promise.all(sent)).toEqual([...both, ...both]);

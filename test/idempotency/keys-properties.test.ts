@@ -39,7 +39,7 @@ const anyPlan: fc.Arbitrary<readonly Plan[]> = fc.array(
 );
 
 /** All that a server has seen: for each request its step, its key and its body. */
-async function play(intents: readonly (readonly Plan[])[]) {
+async function play(submissions: readonly (readonly Plan[])[]) {
   const seen: { step: string; key: string | null; body: string }[] = [];
   let now: { step: string; fate: Fate } | undefined;
   const server = fakeServer(async (request) => {
@@ -52,7 +52,7 @@ async function play(intents: readonly (readonly Plan[])[]) {
     });
   });
   const { submit } = createSubmitter(server.fetch, [draft]);
-  for (const [nth, plan] of intents.entries()) {
+  for (const [nth, plan] of submissions.entries()) {
     await submit(
       async (fetch, attempt) => {
         for (const [index, { path, method, fates }] of plan.entries()) {
@@ -80,10 +80,10 @@ async function play(intents: readonly (readonly Plan[])[]) {
   return seen;
 }
 
-test(`one step has one key and one payload, and no two share one, nor do two intents (seed ${seed})`, async () => {
+test(`one step has one key and one payload, and no two share one, nor do two submissions (seed ${seed})`, async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(anyPlan, { minLength: 1, maxLength: 3 }), async (intents) => {
-      const seen = await play(intents);
+    fc.asyncProperty(fc.array(anyPlan, { minLength: 1, maxLength: 3 }), async (submissions) => {
+      const seen = await play(submissions);
       const keyOf = new Map<string, string | null>();
       const stepOf = new Map<string | null, string>();
       const bodyOf = new Map<string | null, string>();

@@ -8,10 +8,10 @@ import {
 } from 'steadfetch';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { deriveKey } from '../../src/idempotency/key.ts';
-import { type PastStep, renewRefused } from '../../src/operation/intent.ts';
+import { type PastStep, renewRefused } from '../../src/operation/submission.ts';
 import { answer, fakeServer, type Handler, origin, refuse } from '../fetch/fake-server.ts';
 import { fakeTime, rejectionOf } from '../fetch/observe.ts';
-import { createSubmitter, intentKey } from '../fetch/submit.ts';
+import { createSubmitter, submissionKey } from '../fetch/submit.ts';
 
 let warnings: string[];
 beforeEach(() => {
@@ -41,22 +41,22 @@ function open(apis: readonly ApiProfile[], ...handlers: readonly [Handler, ...Ha
 }
 
 const quoted = (key: string): string => `"${key}"`;
-const derived = (name: string): string => quoted(deriveKey(intentKey, `0 #${name}`));
+const derived = (name: string): string => quoted(deriveKey(submissionKey, `0 #${name}`));
 
-describe('within an intent', () => {
+describe('within a submission', () => {
   test('a POST has the key on attempt 1, and the same on every other', async () => {
     const { submit, keys } = open([draft], refuse, refuse, answer(201));
     const { attempts } = await submit((fetch) => fetch(`${origin}/orders`, post('{}')));
     expect(attempts).toBe(3);
-    expect(keys()).toEqual([quoted(intentKey), quoted(intentKey), quoted(intentKey)]);
+    expect(keys()).toEqual([quoted(submissionKey), quoted(submissionKey), quoted(submissionKey)]);
   });
 
   test.each([
     ['GET', null],
     ['PUT', null],
     ['DELETE', null],
-    ['PATCH', quoted(intentKey)],
-    ['POST', quoted(intentKey)],
+    ['PATCH', quoted(submissionKey)],
+    ['POST', quoted(submissionKey)],
   ])('a %s has the key %s', async (method, key) => {
     const { submit, keys } = open([draft], answer());
     await submit((fetch) => fetch(origin, { method }));
@@ -85,7 +85,7 @@ describe('within an intent', () => {
       await fetch(`${origin}/mail`, { ...post('4'), step: 'mail' });
     });
     const all = [
-      ['POST /orders', quoted(intentKey), '1'],
+      ['POST /orders', quoted(submissionKey), '1'],
       ['POST /orders', derived('second'), '2'],
       ['PATCH /pay', derived('pay'), '3'],
       ['POST /mail', derived('mail'), '4'],
@@ -139,7 +139,7 @@ describe('within an intent', () => {
       await fetch(`${origin}/pay`, { ...post('2'), step: 'pay' });
     });
     const pay = ['POST /pay', derived('pay'), '2'];
-    expect(await sent()).toEqual([['POST /orders', quoted(intentKey), '1'], pay, pay]);
+    expect(await sent()).toEqual([['POST /orders', quoted(submissionKey), '1'], pay, pay]);
   });
 
   test('named steps are known by their names, and send what they sent first', async () => {
@@ -187,7 +187,7 @@ describe('within an intent', () => {
   });
 
   const digest = async (body: unknown) => `digest of ${body as string}`;
-  const orders = { id: '', target: `POST ${origin}/orders`, key: intentKey, sentAt: 1 };
+  const orders = { id: '', target: `POST ${origin}/orders`, key: submissionKey, sentAt: 1 };
 
   test('after a reload each has the key of its name, in whatever order', async () => {
     const { submit, sent } = open([draft], answer());
@@ -208,7 +208,7 @@ describe('within an intent', () => {
     const { submit, sent } = open([draft], answer());
     const past = [{ ...orders, body: 'of before' }];
     await submit((fetch) => fetch(`${origin}/orders`, post('of now')), { wasSent: true, past });
-    expect(await sent()).toEqual([['POST /orders', quoted(intentKey), 'of before']]);
+    expect(await sent()).toEqual([['POST /orders', quoted(submissionKey), 'of before']]);
   });
 
   test.each([
@@ -226,9 +226,9 @@ describe('within an intent', () => {
   });
 
   test.each([
-    ['goes elsewhere', '/baskets', 'a', deriveKey(intentKey, '1 ')],
-    ['has other bytes', '/orders', 'b', deriveKey(intentKey, '1 ')],
-    ['is the same', '/orders', 'a', intentKey],
+    ['goes elsewhere', '/baskets', 'a', deriveKey(submissionKey, '1 ')],
+    ['has other bytes', '/orders', 'b', deriveKey(submissionKey, '1 ')],
+    ['is the same', '/orders', 'a', submissionKey],
   ])('what was surely not done and %s after a reload is sent as it then is', async (...row) => {
     const [, path, body, key] = row;
     const { submit, sent } = open([draft], answer());
@@ -257,12 +257,12 @@ describe('within an intent', () => {
     past = renewRefused(past.map((step) => ({ ...step, isRefused: step.id === '#pay' })));
     await play();
     expect(keys()).toEqual([
-      quoted(intentKey),
+      quoted(submissionKey),
       quoted('spent'),
-      quoted(intentKey),
-      quoted(deriveKey(intentKey, '1 #pay')),
-      quoted(intentKey),
-      quoted(deriveKey(intentKey, '2 #pay')),
+      quoted(submissionKey),
+      quoted(deriveKey(submissionKey, '1 #pay')),
+      quoted(submissionKey),
+      quoted(deriveKey(submissionKey, '2 #pay')),
     ]);
   });
 
@@ -292,7 +292,7 @@ describe('within an intent', () => {
     expect(live.effects.isUnknown()).toBe(true);
   });
 
-  test('a header of its own stays as it is, and takes no key from the intent', async () => {
+  test('a header of its own stays as it is, and takes no key from the submission', async () => {
     const { submit, keys } = open([draft], answer());
     await submit(async (fetch) => {
       await fetch(`${origin}/a`, { ...post(), headers: { 'idempotency-key': 'mine' } });
@@ -301,8 +301,8 @@ describe('within an intent', () => {
     expect(keys()).toEqual(['mine', derived('b')]);
   });
 
-  test.each([intentKey, quoted(intentKey)])(
-    'the key of the intent that is given by hand is the first one: %s',
+  test.each([submissionKey, quoted(submissionKey)])(
+    'the key of the submission that is given by hand is the first one: %s',
     async (key) => {
       const { submit, keys } = open([draft], answer());
       await submit(async (fetch) => {
@@ -351,7 +351,7 @@ describe('same key, same bytes', () => {
   test('what the first attempt was given is what every attempt sends, and development is told', async () => {
     const { submit, sent } = open([draft], refuse, answer());
     await submit((fetch, attempt) => fetch(`${origin}/a?b`, post(`at ${attempt}`)));
-    const first = ['POST /a?b', quoted(intentKey), 'at 1'];
+    const first = ['POST /a?b', quoted(submissionKey), 'at 1'];
     expect(await sent()).toEqual([first, first]);
     expect(warnings).toEqual([
       expect.stringMatching(
@@ -373,7 +373,7 @@ describe('same key, same bytes', () => {
   });
 });
 
-describe('without an intent', () => {
+describe('without a submission', () => {
   test('the key of the call is sent as it is, and a retry is safe', async () => {
     const server = fakeServer(refuse, answer());
     const steady = createSteadfetch({ fetch: server.fetch, apis: [draft], policy: { baseMs: 0 } });
@@ -446,9 +446,9 @@ describe('where no support is declared', () => {
     ]);
   });
 
-  test('the intent knows that it went without a key, unless its key was written by hand', async () => {
+  test('the submission knows that it went without a key, unless its key was written by hand', async () => {
     const { submit } = open([], answer());
-    const key = intentKey;
+    const key = submissionKey;
     const inits = [
       post('{}'),
       { ...post(), headers: { 'x-key': key } },
@@ -457,12 +457,12 @@ describe('where no support is declared', () => {
     ];
     const unkeyed = inits.map(async (init) => {
       const { live } = await submit((fetch) => fetch(origin, init));
-      return live.intent?.isUnkeyed;
+      return live.submission?.isUnkeyed;
     });
     expect(await Promise.all(unkeyed)).toEqual([true, undefined, undefined, undefined]);
   });
 
-  test('a GET in an intent says nothing', async () => {
+  test('a GET in a submission says nothing', async () => {
     const { submit } = open([], answer());
     await submit((fetch) => fetch(origin));
     expect(warnings).toEqual([]);

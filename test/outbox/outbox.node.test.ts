@@ -15,7 +15,7 @@ afterEach(() => {
 const submitAs = <O extends { readonly mutationFn?: object }>(options: O): O => ({
   ...options,
   mutationFn: extendMutation('a test', options.mutationFn, {
-    intentOf: () => ({ key: 'the-same-key', createdAt: 0 }),
+    submissionOf: () => ({ key: 'the-same-key', createdAt: 0 }),
   }),
 });
 

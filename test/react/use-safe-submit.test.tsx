@@ -32,7 +32,7 @@ const isAsked = (): boolean => {
   return event.defaultPrevented;
 };
 
-describe('one intent is one submission', () => {
+describe('what the user meant once is submitted once', () => {
   test('two presses at once are one, and both know what became of it', async () => {
     const rig = createFormRig();
     const form = open(rig);
@@ -372,7 +372,7 @@ describe('after an outcome that is unknown', () => {
     expect(form.last()).toMatchObject({ status: 'success', confirmation: undefined });
   });
 
-  test('what was confirmed for one unknown intent is not for another', async () => {
+  test('what was confirmed for one unknown submission is not for another', async () => {
     const { rig, form } = await lose();
     void form.press(edited);
     await rig.time.settle();

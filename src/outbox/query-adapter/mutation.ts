@@ -39,15 +39,15 @@ export function createOutboxMutation(
     ): Promise<unknown> {
       const known = extras.answer?.();
       if (known) return known.data;
-      const { intent, mutation } = executionOf(given, this, variables, () =>
-        extras.intentOf
-          ? extras.intentOf(variables as never)
+      const { submission, mutation } = executionOf(given, this, variables, () =>
+        extras.submissionOf
+          ? extras.submissionOf(variables as never)
           : { key: createIdempotencyKey(), createdAt: clock.now() },
       );
-      const { key } = intent;
-      const shown = operations.begin('mutation', { policy, intent });
+      const { key } = submission;
+      const shown = operations.begin('mutation', { policy, submission });
       shown.skip = () => void core.retry(key);
-      const submission = core.submit(handler, variables, intent, (progress) =>
+      const submitted = core.submit(handler, variables, submission, (progress) =>
         show(shown, progress),
       );
       if (mutation)
@@ -58,10 +58,10 @@ export function createOutboxMutation(
           cancel: (error) => void core.discard(key, error),
         });
       try {
-        return await submission.delivered;
+        return await submitted.delivered;
       } catch (error) {
-        // Whoever keeps the intent asks a user before it is submitted again.
-        if (isSteadfetchError(error) && !error.operation.keyed) intent.isUnkeyed = true;
+        // Whoever keeps the submission asks a user before it is submitted again.
+        if (isSteadfetchError(error) && !error.operation.keyed) submission.isUnkeyed = true;
         throw error;
       } finally {
         shown.phase = 'ended';

@@ -1,6 +1,6 @@
 import type { Mutation, MutationFunction, QueryClient } from '@tanstack/react-query';
 import type { SteadyFetch } from '../../fetch/fetch.ts';
-import type { Intent } from '../../operation/intent.ts';
+import type { Submission } from '../../operation/submission.ts';
 import type { SteadyJson } from '../../fetch/json.ts';
 import type { Operations } from '../../operation/operations.ts';
 import { warn } from '../../lib/warn.ts';
@@ -9,8 +9,8 @@ import type { Policy } from '../../policy/options.ts';
 
 /** What a mutationFn of ours can be made with. */
 export interface MutationExtras {
-  /** The intent of a submission. @default a new one for each `mutate` */
-  readonly intentOf?: ((variables: never) => Intent) | undefined;
+  /** What the user submits. @default a new one for each `mutate` */
+  readonly submissionOf?: ((variables: never) => Submission) | undefined;
   /** Whether that may have been sent before. @default never */
   readonly wasSent?: (() => boolean) | undefined;
   /** The hook whose mutations these are. */

@@ -1,5 +1,5 @@
 import type { Mutation, MutationFunctionContext } from '@tanstack/react-query';
-import type { Intent } from '../../operation/intent.ts';
+import type { Submission } from '../../operation/submission.ts';
 import type { LiveOperation } from '../../operation/operation.ts';
 import type { BoundFetch } from '../../fetch/bind-fetch.ts';
 import { noteFailure } from './definition.ts';
@@ -13,7 +13,7 @@ export interface MutationRun extends Pick<BoundFetch, 'isOut' | 'isReading'> {
 
 /** One `mutate`: React Query makes one context object for each. */
 interface Execution {
-  readonly intent: Intent;
+  readonly submission: Submission;
   readonly mutation: Mutation | undefined;
 }
 
@@ -28,7 +28,7 @@ const listeners = new Set<RunListener>();
 type RunListener = (mutation: Mutation | undefined) => void;
 
 /**
- * The execution that this is an attempt of. Its intent is made once, also when the app's own `retry`
+ * The execution that this is an attempt of. Its submission is made once, also when the app's own `retry`
  * calls the mutationFn again.
  *
  * React Query does not say which mutation it calls the function for; but it calls it as a method of
@@ -39,7 +39,7 @@ export function executionOf(
   context: MutationFunctionContext,
   options: unknown,
   variables: unknown,
-  makeIntent: () => Intent,
+  makeSubmission: () => Submission,
 ): Execution {
   let execution = executions.get(context);
   if (!execution) {
@@ -56,9 +56,9 @@ export function executionOf(
     const [mutation] = alike;
     if (alike.length > 1) for (const one of alike) begun.set(one, 'perhaps');
     if (mutation) begun.set(mutation, 'surely');
-    execution = { intent: makeIntent(), mutation };
+    execution = { submission: makeSubmission(), mutation };
     executions.set(context, execution);
-  } else execution.intent.wasSent = true;
+  } else execution.submission.wasSent = true;
   return execution;
 }
 

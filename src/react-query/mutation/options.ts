@@ -8,7 +8,7 @@ import type {
 import { bindFetch } from '../../fetch/bind-fetch.ts';
 import type { SteadyFetch } from '../../fetch/fetch.ts';
 import { createJson, type SteadyJson } from '../../fetch/json.ts';
-import type { Intent, PastStep } from '../../operation/intent.ts';
+import type { Submission, PastStep } from '../../operation/submission.ts';
 import { runLoop } from '../../operation/retry-loop.ts';
 import { submissionCode } from '../../fetch/unkeyed.ts';
 import { checkMisnamed, reject } from '../../lib/check.ts';
@@ -145,8 +145,8 @@ export function mutationOptions(
 type Given = MutationFunctionContext;
 type SteadyFn = MutationFunction;
 
-/** An intent that knows its steps when the app's own `retry` calls the mutationFn again. */
-function rememberSteps(key: string, createdAt: number): Intent {
+/** A submission that knows its steps when the app's own `retry` calls the mutationFn again. */
+function rememberSteps(key: string, createdAt: number): Submission {
   const steps = new Map<string, PastStep>();
   return {
     key,
@@ -158,27 +158,29 @@ function rememberSteps(key: string, createdAt: number): Intent {
   };
 }
 
-interface Submission extends MutationExtras {
+interface ExecutionParts extends MutationExtras {
   readonly policy: PolicyOptions | undefined;
   readonly mutationFn: (variables: never, context: SteadyMutationContext) => Promise<unknown>;
 }
 
 function run(
   context: Instance,
-  { mutationFn, policy, intentOf, answer }: Submission,
+  { mutationFn, policy, submissionOf, answer }: ExecutionParts,
   options: unknown,
   variables: unknown,
   given: Given,
 ): Promise<unknown> {
   const { fetch, operations, signals, wall } = context;
   if (process.env.NODE_ENV !== 'production') watchSpread(given.client);
-  const { intent, mutation } = executionOf(given, options, variables, () =>
-    intentOf ? intentOf(variables as never) : rememberSteps(createIdempotencyKey(), wall.now()),
+  const { submission, mutation } = executionOf(given, options, variables, () =>
+    submissionOf
+      ? submissionOf(variables as never)
+      : rememberSteps(createIdempotencyKey(), wall.now()),
   );
   const known = answer?.();
   if (known) return Promise.resolve(known.data);
   throwIfRefused(mutation);
-  const live = operations.begin('mutation', { policy, intent, submission: submissionCode });
+  const live = operations.begin('mutation', { policy, submission, submissionCode });
   const controller = new AbortController();
   const { signal } = controller;
   signals.set(signal, live);
@@ -191,8 +193,8 @@ function run(
       json: createJson(own),
       get idempotencyKey() {
         // Whoever asks for it gives it to another client.
-        intent.isRepeatable = true;
-        return intent.key;
+        submission.isRepeatable = true;
+        return submission.key;
       },
       attempt: live.attempt,
       signal,
@@ -208,7 +210,7 @@ function run(
       controller.abort();
     };
     if (mutation) showRun(mutation, { ...bound, live, cancel });
-    const execution = { intent, isIdle: () => live.phase === 'sending' && bound.isIdle() };
+    const execution = { submission, isIdle: () => live.phase === 'sending' && bound.isIdle() };
     operations.executions.add(execution);
     void runLoop(context, live, signal, attempt)
       .then(resolve, fail)

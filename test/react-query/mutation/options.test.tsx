@@ -245,12 +245,12 @@ describe('the key', () => {
     expect(rig.server.sent.map(({ body }) => body)).toEqual(['1', '1']);
   });
 
-  test('that of an intent which somebody else keeps', async () => {
+  test('that of a submission which somebody else keeps', async () => {
     const rig = createOrderRig();
     rig.server.plan('/orders', 503);
     const options = mutationOptions(rig.steady, { mutationKey, mutationFn: sendOrder });
     const mutationFn = extendMutation('a test', options.mutationFn, {
-      intentOf: ({ sku }: { sku: string }) => ({ key: `k-${sku}`, createdAt: 5 }),
+      submissionOf: ({ sku }: { sku: string }) => ({ key: `k-${sku}`, createdAt: 5 }),
     });
     rig.submit({ ...options, mutationFn }, { sku: 'kite' });
     rig.submit(options);
@@ -258,9 +258,9 @@ describe('the key', () => {
     expect(rig.keys()).toEqual(['k-kite', expect.stringMatching(isUuid), 'k-kite']);
   });
 
-  test('no intent is given to a mutationFn that is not ours', () => {
+  test('no submission is given to a mutationFn that is not ours', () => {
     expect(() =>
-      extendMutation('a test', async () => 1, { intentOf: () => ({ key: 'k', createdAt: 0 }) }),
+      extendMutation('a test', async () => 1, { submissionOf: () => ({ key: 'k', createdAt: 0 }) }),
     ).toThrow(/^a test: mutationFn is .*, and must be that of mutationOptions\.$/s);
   });
 });

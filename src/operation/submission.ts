@@ -1,7 +1,7 @@
 import { toUrl } from '../lib/url.ts';
 
 /** What gives the requests of one operation their idempotency keys: what the user meant, once. */
-export interface Intent {
+export interface Submission {
   /** Carried by the one request that needs no name. Those with a name carry keys derived from it and the name. */
   readonly key: string;
   /** On the wall clock, in epoch milliseconds: a key that is older than its API keeps it is never sent again by itself. */
@@ -76,7 +76,7 @@ export interface Steps {
   asked?: { readonly attempt: number; readonly target: string } | undefined;
   /** Why no request of this attempt goes any more: it could not be told which step one of them is. */
   mistake?: { readonly attempt: number; readonly error: unknown } | undefined;
-  /** The intent may have been sent by an earlier operation. */
+  /** The submission may have been sent by an earlier operation. */
   readonly wasSent: boolean;
   /** How far the clock was ahead of that on the wall when they began, in milliseconds. */
   readonly aheadMs: number;
