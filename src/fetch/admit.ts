@@ -5,10 +5,10 @@ import type { Clock, Random } from '../lib/clock.ts';
 import { codeOf, type MadeBy } from '../lib/made-by.ts';
 import { shown, toUrl } from '../lib/url.ts';
 import { isRepeatable, reportFailure } from '../operation/error-info.ts';
-import type { RequestFacts } from '../operation/operation.ts';
+import type { RequestFacts, SentRequest } from '../operation/facts.ts';
 import { NotSentError } from '../operation/errors.ts';
-import { type LiveOperation, type SentRequest, whetherAwaited } from '../operation/operation.ts';
-import { type Operations, view } from '../operation/operations.ts';
+import type { Operation } from '../operation/operation.ts';
+import type { Operations } from '../operation/operations.ts';
 import type { Admission } from '../origin/admission.ts';
 import type { Network } from '../lib/network.ts';
 import type { OriginOptions } from '../origin/options.ts';
@@ -45,11 +45,13 @@ export interface Admissions extends Surroundings {
    *
    * @throws NotSentError when its time is up.
    */
-  readonly pauseBefore: (live: LiveOperation) => Promise<boolean>;
-  /** An attempt is over: a turn that it has not taken goes back. */
-  readonly returnPermit: (live: LiveOperation) => void;
+  readonly pauseBefore: (live: Operation) => Promise<boolean>;
   readonly origins: Origins;
 }
+
+const always = (): boolean => true;
+/** Where nothing tells whether a user waits: in a page that is seen, one does. */
+const isPageSeen = (): boolean => globalThis.document?.visibilityState !== 'hidden';
 
 /** Makes the way out of an instance. */
 export function createAdmissions(
@@ -61,19 +63,20 @@ export function createAdmissions(
   const { connectivity, network, rateLimit } = surroundings;
   const origins = createOrigins(clock, random, options, network);
 
-  const targetOf = (live: LiveOperation, { endpoint, limitScope }: SentRequest): Target => ({
+  const targetOf = (live: Operation, { endpoint, limitScope }: SentRequest): Target => ({
     endpoint,
     limitScope,
     isNew: live.attempt === 1,
     mayBeOffline: live.mayBeOffline,
   });
-  const askOf = (live: LiveOperation, facts: SentRequest): Omit<Ask, 'onPause'> => {
-    const { priority, whenDown, maxPauseMs } = context.operations.policyOf(live, facts);
+  const askOf = (live: Operation, facts: SentRequest): Omit<Ask, 'onPause'> => {
+    const { priority, whenDown, maxPauseMs } = live.policyOf(facts);
     return {
       ...targetOf(live, facts),
       risk: isSafeMethod(facts.method) ? 0 : isRepeatable(facts) ? 1 : 2,
       priority,
-      isForeground: whetherAwaited(live),
+      // A mutation is what a user has pressed for, whatever they look at meanwhile.
+      isForeground: live.isForeground ?? (live.ref.kind === 'mutation' ? always : isPageSeen),
       id: live.ref.id,
       isFailFast: whenDown === 'fail',
       askedAt: live.askedAt,
@@ -98,7 +101,7 @@ export function createAdmissions(
       // First: a probe that is told to wait must release nobody.
       // Retry-After takes precedence (draft-ietf-httpapi-ratelimit-headers).
       if (response && retryAfterMs !== undefined && [429, 503, 529].includes(status)) {
-        const { maxRetryAfterMs } = context.operations.policyOf(live, facts);
+        const { maxRetryAfterMs } = live.policyOf(facts);
         // Longer than that, it is for the call that was told alone, which stops.
         if (retryAfterMs <= maxRetryAfterMs) admission.pause(limitScope, retryAfterMs);
       } else if (response) {
@@ -136,7 +139,6 @@ export function createAdmissions(
 
   const enter: Enter = (facts, signal) => {
     const { live, url, api } = facts;
-    const { earlyPermit } = live;
     // What has failed, and was told so, sends nothing more: not before its next attempt, or ever.
     if (live.submission && (live.decision?.kind === 'stop' || live.phase === 'waiting'))
       return undefined;
@@ -145,15 +147,10 @@ export function createAdmissions(
       api?.partition,
       api?.concurrency && { concurrency: api.concurrency },
     );
-    live.admission = admission;
-    live.sent = facts;
-    if (earlyPermit?.admission === admission) {
-      live.earlyPermit = undefined;
-      return openRequest(admission, earlyPermit.permit, facts);
-    }
-    const permit = admission.enter(targetOf(live, facts));
+    const early = live.goTo(admission, facts);
+    const permit = early ?? admission.enter(targetOf(live, facts));
     if (!permit) return wait(admission, facts, signal);
-    if (live.isUrged) live.isUrged = false;
+    if (!early) live.isUrged = false;
     return openRequest(admission, permit, facts);
   };
 
@@ -166,13 +163,9 @@ export function createAdmissions(
       if (!admission || !sent) return true;
       const release = await pauseAt(admission, askOf(live, sent), live, undefined, context);
       if (release === 'expired') throw refuse(live, sent, admission);
-      if (release !== 'dropped') live.earlyPermit = { admission, permit: release };
-      return release !== 'dropped';
-    },
-    returnPermit(live) {
-      const { earlyPermit } = live;
-      live.earlyPermit = undefined;
-      earlyPermit?.permit.settle();
+      if (release === 'dropped') return false;
+      live.keepPermit(release);
+      return true;
     },
   };
 }
@@ -192,7 +185,7 @@ const said: Readonly<Record<PauseReason, string>> = {
 
 /** The error of an attempt that its origin did not let go in time. */
 function refuse(
-  live: LiveOperation,
+  live: Operation,
   facts: RequestFacts & SentRequest,
   admission: Admission,
 ): NotSentError {
@@ -201,7 +194,7 @@ function refuse(
   const { reason, retryAt } = admission.whyPaused(facts);
   const outcome: Failure = { kind: 'paused-too-long', reason, retryAt, processed };
   const error = new NotSentError(`${shown(`${live.sent?.name}`)}: not sent, ${said[reason]}.`, {
-    operation: view(live, facts),
+    operation: live.view(facts),
     outcome,
     cause: live.lastError ?? admission.lastFailure(),
   });

@@ -2,7 +2,7 @@ import { callApp, isBoolean, reporterOf } from '../lib/callback.ts';
 import { checkNames, reject } from '../lib/check.ts';
 import { checkMade, codeOf, type MadeBy } from '../lib/made-by.ts';
 import { toUrl } from '../lib/url.ts';
-import type { Environment } from '../operation/operations.ts';
+import type { Environment } from '../operation/operation.ts';
 import type { Failure } from '../policy/outcome.ts';
 import { endpointOf } from './endpoint.ts';
 import { definePolicy, inPolicy, type Policy, type PolicyOptions } from '../policy/options.ts';

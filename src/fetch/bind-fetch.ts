@@ -1,4 +1,4 @@
-import type { LiveOperation, Signals } from '../operation/operation.ts';
+import type { Operation, Signals } from '../operation/operation.ts';
 import type { SteadyFetch } from './fetch.ts';
 import { keepReferrer, readInit, readParts } from './request.ts';
 
@@ -20,7 +20,7 @@ export interface BoundFetch {
 /** Makes a fetch whose requests are part of an operation, and end with `signal`. */
 export function bindFetch(
   fetch: SteadyFetch,
-  live: LiveOperation,
+  live: Operation,
   signal: AbortSignal,
   signals: Signals,
 ): BoundFetch {

@@ -7,8 +7,6 @@ import {
   TimeoutError,
   type UnexpectedContentError,
 } from '../operation/errors.ts';
-import { abortedBy } from '../operation/operation.ts';
-import { view } from '../operation/operations.ts';
 import { ifSlow } from '../operation/time-limit.ts';
 import { type Failure, failures } from '../policy/outcome.ts';
 import { isJsonAnswer } from './classify.ts';
@@ -24,7 +22,7 @@ export function note<E>(call: Call, error: E, failure: Failure, response?: Respo
   const report = { ...call.facts, failure };
   reportFailure(error, report);
   // A client aborts at its own time limit, too, and then nobody knows what its error means.
-  if (isRaw) live.raw = isAborted ? undefined : { attempt: live.attempt, report };
+  if (isRaw) live.recordRaw(isAborted ? undefined : report);
   tell(call, failure, error, response);
   return error;
 }
@@ -42,7 +40,7 @@ export function fail(
   details: { readonly response?: Response | undefined; readonly cause?: unknown },
 ): Error {
   const { live, name } = call.facts;
-  const operation = view(live, call.facts);
+  const operation = live.view(call.facts);
   return note(
     call,
     new Type(`${shown(name)}: ${what}.`, { operation, outcome, ...details }),
@@ -58,7 +56,7 @@ export function fail(
 export function failed(call: Call, cause: unknown, response?: Response, answer?: Failure): unknown {
   const { caller, context, facts, idleMs, limitMs } = call;
   endCall(call);
-  if (caller?.aborted) return note(call, abortedBy(facts.live, caller), failures.aborted);
+  if (caller?.aborted) return note(call, facts.live.abortBy(caller), failures.aborted);
   if (call.isLate) {
     const phase = response ? 'body' : 'headers';
     const processed = response ? 'yes' : 'unknown';
@@ -173,7 +171,7 @@ export async function sendAgain(
 
 /** Whatever operation it is thrown into, which may be another than its own, is not tried again. */
 export function dropped(facts: SentFacts): unknown {
-  const reason = abortedBy(facts.live, AbortSignal.abort());
+  const reason = facts.live.abortBy(AbortSignal.abort());
   reportFailure(reason, { ...facts, failure: failures.aborted });
   return reason;
 }

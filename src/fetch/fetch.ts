@@ -1,5 +1,4 @@
 import { codeOf } from '../lib/made-by.ts';
-import { abortedBy } from '../operation/operation.ts';
 import { warnOfLoop } from '../operation/warn-of-loop.ts';
 import { definePolicy } from '../policy/options.ts';
 import { failures, type HttpFailure } from '../policy/outcome.ts';
@@ -137,20 +136,20 @@ export function createFetch(context: FetchContext): Fetches {
     let sent: RequestInit = keyed?.init ?? init;
     const auth = facts.api?.auth && codeOf<AuthCode>(facts.api.auth);
     if (auth) sent = await auth.sign(context, facts, parts, sent);
-    const { timeout } = operations.policyOf(live, facts);
+    const { timeout } = live.policyOf(facts);
 
     // Once, or once more with new credentials.
     for (;;) {
       // Never sent: it neither starts nor ends.
-      if (signal?.aborted) throw abortedBy(live, signal);
+      if (signal?.aborted) throw live.abortBy(signal);
       if (process.env.NODE_ENV !== 'production') warnOfLoop(operations, live, facts.name);
       const entered = isLocal(parts, init) ? atNoGate : context.enter(facts, signal);
       const recordOutcome = typeof entered === 'function' ? entered : await entered;
       // Dropped while it was paused.
-      if (!recordOutcome) throw signal?.aborted ? abortedBy(live, signal) : dropped(facts);
+      if (!recordOutcome) throw signal?.aborted ? live.abortBy(signal) : dropped(facts);
       try {
         // In between, whoever was told of its turn may have aborted it.
-        if (signal?.aborted) throw abortedBy(live, signal);
+        if (signal?.aborted) throw live.abortBy(signal);
         const expired = keyed?.start(facts);
         if (expired) {
           recordOutcome(expired.outcome);

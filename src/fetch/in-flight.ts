@@ -1,10 +1,10 @@
 import type { Transport } from '../lib/clock.ts';
 import type { Effect } from '../operation/effects.ts';
-import type { RequestFacts } from '../operation/operation.ts';
+import type { RequestFacts } from '../operation/facts.ts';
 import type { NotSentError } from '../operation/errors.ts';
 import type { Step } from '../operation/submission.ts';
-import type { LiveOperation } from '../operation/operation.ts';
-import type { Environment, Operations } from '../operation/operations.ts';
+import type { Environment, Operation } from '../operation/operation.ts';
+import type { Operations } from '../operation/operations.ts';
 import {
   headersLimit,
   noLimit,
@@ -33,7 +33,7 @@ export type Enter = (
 
 /** What is known of a request of ours. */
 export interface SentFacts extends RequestFacts {
-  readonly live: LiveOperation;
+  readonly live: Operation;
   readonly method: string;
   readonly url: string;
   /** Method and URL: which of its operation's requests it is. */
@@ -81,7 +81,7 @@ export interface FetchContext extends Environment, TimeLimitContext {
   /** The way out, past the admission of the origin. */
   readonly enter: Enter;
   /** The operation that the signal or the stack belongs to; else one for this request alone. */
-  readonly operationFor: (signal: AbortSignal | undefined, request: string) => LiveOperation;
+  readonly operationFor: (signal: AbortSignal | undefined, request: string) => Operation;
 }
 
 /**
@@ -222,12 +222,10 @@ export function endCall(call: Call): void {
 export function tell(call: Call, outcome?: Outcome, error?: unknown, response?: Response): void {
   const { context, facts, number: request } = call;
   const { live, method, url } = facts;
-  const { operations } = context;
   if (outcome) call.recordOutcome(outcome, error, response);
-  if (!operations.isHeard()) return;
+  if (!context.emitter.isHeard()) return;
   const event = { request, method, url };
-  operations.emit(
-    live,
+  live.emit(
     outcome ? { type: 'request:end', ...event, outcome } : { type: 'request:start', ...event },
   );
 }

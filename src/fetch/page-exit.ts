@@ -1,5 +1,4 @@
 import { isRepeatable } from '../operation/error-info.ts';
-import { abortedBy, countPaused } from '../operation/operation.ts';
 import { setLimit } from '../operation/time-limit.ts';
 import { failures } from '../policy/outcome.ts';
 import { classify, succeeded } from './classify.ts';
@@ -23,10 +22,10 @@ export async function outlivePage(call: Call, isWhole: boolean): Promise<Respons
   // It shows nothing, and leaves its place to others.
   call.recordOutcome(failures.aborted);
   await untilStopped(call, fate);
-  countPaused(live, cutOffAt, clock.now());
+  live.countPaused(cutOffAt, clock.now());
   if (signal.aborted || !isWhole || !isRepeatable(facts) || isSpent(input, init)) return undefined;
   const turn = await context.enter(facts, caller);
-  if (!turn) throw abortedBy(live, signal);
+  if (!turn) throw live.abortBy(signal);
   call.recordOutcome = turn;
   setLimit(call, limit, limitMs);
   return transmit(call);

@@ -1,15 +1,13 @@
 import type { Admission } from '../origin/admission.ts';
 
 import type { Ask, Pause, Permit, Waiter } from '../origin/wait-queue.ts';
-import type { Clock } from '../lib/clock.ts';
-import { countPaused, type LiveOperation, type PausedAttempt } from '../operation/operation.ts';
+import type { Operation, PausedAttempt } from '../operation/operation.ts';
 import type { Operations } from '../operation/operations.ts';
 
 /** How a pause ended: by a permit, at its end without one, or because nobody wants it any more. */
 export type Release = Permit | 'expired' | 'dropped';
 
 interface PauseContext {
-  readonly clock: Clock;
   readonly operations: Operations;
 }
 
@@ -17,9 +15,9 @@ interface PauseContext {
 export function pauseAt(
   admission: Admission,
   ask: Omit<Ask, 'onPause'>,
-  live: LiveOperation,
+  live: Operation,
   signal: AbortSignal | undefined,
-  { clock, operations }: PauseContext,
+  { operations }: PauseContext,
 ): Promise<Release> {
   return new Promise((resolve) => {
     // Not yet there when it is given its turn at once.
@@ -33,7 +31,7 @@ export function pauseAt(
       end('dropped');
     };
     const renew = (): void => {
-      live.askedAt = clock.now();
+      live.renew();
       if (at.waiter) admission.renew(at.waiter);
     };
     let paused: PausedAttempt | undefined;
@@ -46,30 +44,14 @@ export function pauseAt(
       isOver = true;
       operations.waits.delete(drop);
       signal?.removeEventListener('abort', drop);
-      if (paused) {
-        live.pauses = live.pauses.filter((other) => other !== paused);
-        if (live.pauses.length === 0) {
-          const now = clock.now();
-          countPaused(live, live.pausedSince ?? now, now);
-          if (live.phase === 'paused') live.phase = 'sending';
-        }
-        operations.emit(live, { type: 'pause:end', result: nameOf(release) });
-        live.onChange?.();
-      }
+      if (paused) live.resume(paused, nameOf(release));
       resolve(release);
     };
     const onPause = (pause: Pause): void => {
       if (isOver) return;
-      if (paused) paused.pause = pause;
-      else {
-        paused = { pause, go: withWaiter(admission.force), drop, renew };
-        if (live.pauses.length === 0) live.pausedSince = clock.now();
-        live.pauses = [...live.pauses, paused];
-        live.phase = 'paused';
-      }
-      // An origin that is down tells all who wait, again and again.
-      if (operations.isHeard()) operations.emit(live, { type: 'pause:start', ...pause });
-      live.onChange?.();
+      paused ??= { pause, go: withWaiter(admission.force), drop, renew };
+      paused.pause = pause;
+      live.pause(paused);
     };
     // Whoever aborts while others are told is not asked to wait.
     if (signal?.aborted) return end('dropped');

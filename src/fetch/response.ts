@@ -41,7 +41,7 @@ export function accept(call: Call, given: Response, failure: AnswerFailure | und
         });
   }
   keyed?.succeed();
-  live.raw = undefined;
+  live.recordRaw();
   tell(call, succeeded(status), undefined, response);
   return response;
 }

@@ -7,15 +7,14 @@ import { shown } from '../lib/url.ts';
 import { reportFailure } from '../operation/error-info.ts';
 import { NotSentError } from '../operation/errors.ts';
 import type { Step, Steps } from '../operation/submission.ts';
-import type { LiveOperation } from '../operation/operation.ts';
-import { view } from '../operation/operations.ts';
+import type { Operation } from '../operation/operation.ts';
 import type { Failure } from '../policy/outcome.ts';
 
 /** Reads the answers to a keyed request as its API means them. */
 export function interpretResponses(
   profile: IdempotencyProfile,
   step: Step,
-  live: LiveOperation,
+  live: Operation,
   clock: Clock,
 ): Omit<KeyedRequest, 'init' | 'step'> {
   const { lifetimeMs = Infinity, alreadyDone } = profile;
@@ -100,7 +99,7 @@ function expire(facts: SentFacts): NotSentError {
   const outcome: Failure = { kind: 'expired', processed: 'unknown' };
   const error = new NotSentError(
     `${shown(name)}: not sent again, its idempotency key is older than its API keeps one.${remedy}`,
-    { operation: view(live, facts), outcome, cause: live.lastError },
+    { operation: live.view(facts), outcome, cause: live.lastError },
   );
   reportFailure(error, { ...facts, failure: outcome });
   return error;

@@ -6,7 +6,7 @@ import type { Clock } from '../lib/clock.ts';
 import { warn } from '../lib/warn.ts';
 import { isRepeatable, reportFailure } from '../operation/error-info.ts';
 import { type Step, type Steps, stepTarget } from '../operation/submission.ts';
-import type { LiveOperation } from '../operation/operation.ts';
+import type { Operation } from '../operation/operation.ts';
 import type { Operations } from '../operation/operations.ts';
 import { prepare } from '../operation/time-limit.ts';
 import { failures } from '../policy/outcome.ts';
@@ -86,7 +86,7 @@ async function identify(
   return step;
 }
 
-function stepsOf(live: LiveOperation, clock: Clock): Steps {
+function stepsOf(live: Operation, clock: Clock): Steps {
   const { submission } = live;
   const wasSent = !!submission?.wasSent;
   const past = submission?.past ?? [];

@@ -1,7 +1,7 @@
 import { createSlot } from '../lib/slot.ts';
 import { isIdempotentMethod } from '../policy/operation.ts';
 import { classifyAnswer, type Failure, failures } from '../policy/outcome.ts';
-import type { FailureReport, RequestFacts } from './operation.ts';
+import type { FailureReport, RequestFacts } from './facts.ts';
 
 /** Sending it twice does no harm. */
 export function isRepeatable({ keyed, idempotent, method = '' }: RequestFacts): boolean {

@@ -1,8 +1,8 @@
 import { sleep, untilAborted } from '../lib/wait.ts';
 import { reportFailure } from './error-info.ts';
 import { TimeoutError } from './errors.ts';
-import type { AttemptLimit, LiveOperation, Signals } from './operation.ts';
-import { type Environment, type Operations, view } from './operations.ts';
+import type { AttemptLimit, Environment, Operation, Signals } from './operation.ts';
+import type { Operations } from './operations.ts';
 import { ifSlow, noLimit, setLimit, type TimeLimitContext } from './time-limit.ts';
 
 /** What the loop stands on. */
@@ -18,19 +18,19 @@ export interface LoopContext extends Environment, TimeLimitContext {
  */
 export async function runLoop<T>(
   { clock, operations }: LoopContext,
-  live: LiveOperation,
+  live: Operation,
   signal: AbortSignal | undefined,
   run: () => T | Promise<T>,
   onRetry?: (error: unknown) => void,
 ): Promise<T> {
   try {
-    for (; ; operations.next(live)) {
+    for (; ; live.next()) {
       live.onChange?.();
       try {
         return await operations.attempt(live, () => untilAborted(signal, run()));
       } catch (error) {
         signal?.throwIfAborted();
-        const decision = operations.conclude(live, error);
+        const decision = live.fail(error);
         if (decision.kind === 'stop') throw error;
         onRetry?.(error);
         live.onChange?.();
@@ -50,7 +50,7 @@ export async function runLoop<T>(
     }
   } finally {
     // It has ended otherwise already, unless it was aborted.
-    operations.end(live, 'cancelled');
+    live.end('cancelled');
   }
 }
 
@@ -63,11 +63,11 @@ export async function runLoop<T>(
  */
 export function limitAttempt<T>(
   context: LoopContext & TimeLimitContext,
-  live: LiveOperation,
+  live: Operation,
   run: () => T | Promise<T>,
   onLate: (error: TimeoutError) => void,
 ): T | Promise<T> {
-  const { timeout } = context.operations.policyOf(live, {});
+  const { timeout } = live.policyOf({});
   if (typeof timeout === 'object' || timeout === Infinity) return run();
   return new Promise((resolve, reject) => {
     const limit = noLimit();
@@ -75,7 +75,7 @@ export function limitAttempt<T>(
     const expire = (): void => {
       const outcome = { kind: 'timeout', phase: 'headers', processed: 'unknown' } as const;
       const what = `retry: the function has not settled within ${timeout} ms${ifSlow}.`;
-      const error = new TimeoutError(what, { operation: view(live, {}), outcome });
+      const error = new TimeoutError(what, { operation: live.view({}), outcome });
       reportFailure(error, { live, failure: outcome });
       end();
       onLate(error);

@@ -4,10 +4,9 @@ import { shown } from '../lib/url.ts';
 import { untilAborted } from '../lib/wait.ts';
 import type { Timeout } from '../policy/options.ts';
 import { reportFailure } from './error-info.ts';
-import type { RequestFacts } from './operation.ts';
+import type { RequestFacts } from './facts.ts';
 import { TimeoutError } from './errors.ts';
-import { abortedBy, countPaused, type LiveOperation } from './operation.ts';
-import { type Operations, view } from './operations.ts';
+import type { Operation } from './operation.ts';
 
 /** A time limit of a request, or of a silence within its body. */
 export interface TimeLimit {
@@ -19,7 +18,7 @@ export interface TimeLimit {
 /** Whose limit it is. */
 interface Limited {
   readonly context: TimeLimitContext;
-  readonly facts: { readonly live: LiveOperation };
+  readonly facts: { readonly live: Operation };
   /** It is over. */
   readonly expire: () => void;
 }
@@ -86,14 +85,14 @@ function account({ context, facts }: Limited, limit: TimeLimit): number {
   if (limit.dueAt === Infinity) return 0;
   const now = context.clock.now();
   const lateMs = now - limit.dueAt;
-  if (lateMs > latestMs) countPaused(facts.live, limit.dueAt + latestMs, now);
+  if (lateMs > latestMs) facts.live.countPaused(limit.dueAt + latestMs, now);
   limit.dueAt = Infinity;
   return lateMs;
 }
 
 /** What is known of a request of an operation. */
 interface LinkedFacts extends RequestFacts {
-  readonly live: LiveOperation;
+  readonly live: Operation;
   readonly name: string;
 }
 
@@ -104,13 +103,13 @@ interface LinkedFacts extends RequestFacts {
  * @throws TimeoutError of a request that was not sent; the caller's abort reason.
  */
 export async function prepare<T>(
-  context: TimeLimitContext & { readonly operations: Operations },
+  context: TimeLimitContext,
   facts: LinkedFacts,
   signal: AbortSignal | undefined,
   needed: Promise<T>,
 ): Promise<T> {
   const { live } = facts;
-  const limitMs = headersLimit(context.operations.policyOf(live, facts).timeout);
+  const limitMs = headersLimit(live.policyOf(facts).timeout);
   const limit = noLimit();
   let expire = (): void => {};
   const late = new Promise<never>((_, reject) => {
@@ -121,7 +120,7 @@ export async function prepare<T>(
   try {
     return await untilAborted(signal, Promise.race([needed, late]));
   } catch (error) {
-    throw signal?.aborted ? abortedBy(live, signal) : error;
+    throw signal?.aborted ? live.abortBy(signal) : error;
   } finally {
     setLimit(limited, limit);
   }
@@ -133,7 +132,7 @@ function notReady(facts: LinkedFacts, limitMs: number): TimeoutError {
   const processed = live.effects.wasSent() ? 'unknown' : 'no';
   const outcome = { kind: 'timeout', phase: 'headers', processed } as const;
   const what = `${shown(name)}: not sent, what it needs was not there within ${limitMs} ms${ifSlow}.`;
-  const error = new TimeoutError(what, { operation: view(live, facts), outcome });
+  const error = new TimeoutError(what, { operation: live.view(facts), outcome });
   reportFailure(error, { ...facts, failure: outcome });
   return error;
 }

@@ -1,12 +1,17 @@
 import { shown } from '../lib/url.ts';
 import { warn } from '../lib/warn.ts';
-import type { LiveOperation } from './operation.ts';
+
+/** What is known of the attempt. */
+interface Attempted {
+  readonly isSingle: boolean | undefined;
+  readonly failedRequests?: ReadonlySet<string> | undefined;
+}
 
 const rule =
   'Two retry loops multiply: three tries in each of two are nine requests. Turn the inner one off';
 
 /** For development: a request that has failed is sent again within one attempt. */
-export function warnOfLoop(instance: object, live: LiveOperation, name: string): void {
+export function warnOfLoop(instance: object, live: Attempted, name: string): void {
   if (live.isSingle || !live.failedRequests?.has(name)) return;
   warn(
     instance,
@@ -26,7 +31,7 @@ interface Retried {
 /** The same, of a client whose requests are not known, by its error. */
 export function warnOfInnerRetries(
   instance: object,
-  { isSingle }: LiveOperation,
+  { isSingle }: Attempted,
   error: unknown,
 ): void {
   if (isSingle) return;

@@ -5,7 +5,8 @@ import { toUrl } from '../lib/url.ts';
 import { reportOf } from '../operation/error-info.ts';
 import { isNetworkError, isTimeoutError } from '../operation/errors.ts';
 import type { Submission, PastStep } from '../operation/submission.ts';
-import { type Execution, type LiveOperation, mayHaveTakenEffect } from '../operation/operation.ts';
+import { type Operation, mayHaveTakenEffect } from '../operation/operation.ts';
+import type { Execution } from '../operation/operations.ts';
 import type { LoopContext } from '../operation/retry-loop.ts';
 import { createJson } from '../fetch/json.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -39,7 +40,7 @@ export interface SendOptions {
   /** A user has asked for it: it goes whatever is known of its origin. */
   readonly isUrged: boolean;
   /** Which operation it is: its attempts before were made in this tab. */
-  readonly before: LiveOperation['ref'] | undefined;
+  readonly before: Operation['ref'] | undefined;
   /** Its requests so far, in whatever tab. */
   readonly past: readonly PastStep[];
   /** Keeps this before a request goes. @returns whether it may go. */
@@ -51,7 +52,7 @@ export interface SendOptions {
   /** Since when none of its requests is under way; undefined while one is. */
   readonly idleSince: () => number | undefined;
   /** It begins: what is paused of it can be seen. */
-  readonly onLive: (live: LiveOperation) => void;
+  readonly onLive: (live: Operation) => void;
 }
 
 /** What an attempt that failed has shown. */
@@ -70,7 +71,7 @@ export type Attempted =
   | { readonly kind: 'done'; readonly data: unknown }
   | ({
       readonly kind: 'failed';
-      readonly ref: LiveOperation['ref'];
+      readonly ref: Operation['ref'];
       readonly past: readonly PastStep[];
     } & FailedAttempt)
   /** Nobody wanted it any more, or it is another tab's. */
@@ -149,8 +150,8 @@ export async function sendRow(
     idempotent,
     attempt: attempts,
     isUrged,
+    ref: before,
   });
-  if (before) live.ref = before;
   onLive(live);
   signals.set(signal, live);
   const bound = bindFetch(fetch, live, signal, signals).fetchNow();
@@ -188,7 +189,7 @@ export async function sendRow(
     return unkept ?? { kind: 'done', data };
   } catch (error) {
     if (signal.aborted || unkept) {
-      operations.end(live, 'cancelled');
+      live.end('cancelled');
       return unkept ?? { kind: 'dropped' };
     }
     const { ref } = live;
@@ -205,10 +206,10 @@ export async function sendRow(
     const decision: Decision =
       isLikeCrashed || isCutPut
         ? { kind: 'stop', reason: 'deadline', retryAt: undefined }
-        : operations.conclude(live, error);
-    live.decision = decision;
+        : live.fail(error);
+    live.recordError(error, clock.now(), decision);
     // The next attempt may be that of another tab: silently, because the operation goes on.
-    live.phase = 'ended';
+    live.end();
     return {
       kind: 'failed',
       error,
@@ -221,7 +222,6 @@ export async function sendRow(
     };
   } finally {
     isOver = true;
-    for (const { drop } of live.pauses) drop();
     operations.executions.delete(execution);
     race.stop();
   }

@@ -1,6 +1,6 @@
 import { warn } from '../lib/warn.ts';
 import { type PastStep, renewRefused } from '../operation/submission.ts';
-import type { LiveOperation } from '../operation/operation.ts';
+import type { Operation } from '../operation/operation.ts';
 import { backoffDelay } from '../policy/backoff.ts';
 import type { Decision, StopReason } from '../policy/decide.ts';
 import { type FailedAttempt, type SenderContext, sendRow } from './attempt.ts';
@@ -28,7 +28,7 @@ export type RowEnd =
 /** What a page knows of the attempts at its rows, whatever store those are in. */
 export interface PageMemory {
   /** Of those that wait here for their next attempt. */
-  readonly refs: Map<string, LiveOperation['ref']>;
+  readonly refs: Map<string, Operation['ref']>;
   /** Handlers that have ended well and sent nothing through their context. */
   readonly foreign: Set<string>;
   readonly underWay: Map<string, UnderWay>;
@@ -56,7 +56,7 @@ export interface AttemptContext {
   /** Who in this tab waits for the result of the row with this id; undefined for nobody. */
   readonly waiting: (id: string) => object | undefined;
   /** An attempt has begun. */
-  readonly onLive: (row: Row, live: LiveOperation) => void;
+  readonly onLive: (row: Row, live: Operation) => void;
   /** Its end, once it is written; `settled` is undefined where it was not ours to write any more. */
   readonly onEnd: (row: Row, end: RowEnd, settled: Settled | undefined) => void;
 }

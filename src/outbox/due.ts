@@ -1,4 +1,4 @@
-import type { LiveOperation } from '../operation/operation.ts';
+import type { Operation } from '../operation/operation.ts';
 import { type Change, pageSize, type RowStore, type Settled } from './store/row-store.ts';
 import type { Fence, Row } from './store/schema.ts';
 
@@ -215,7 +215,7 @@ export interface Attempt {
 export interface Running {
   readonly row: Row;
   /** What is known of it while it is paused; undefined before it begins. */
-  live: LiveOperation | undefined;
+  live: Operation | undefined;
   readonly controller: AbortController;
   /** Where its last request goes; undefined before there is one. */
   origin: string | undefined;

@@ -1,4 +1,4 @@
-import type { LiveOperation } from '../operation/operation.ts';
+import type { Operation } from '../operation/operation.ts';
 import type { Pause } from '../origin/wait-queue.ts';
 import type { Message } from './messages.ts';
 import type { Row } from './store/schema.ts';
@@ -23,7 +23,7 @@ export interface PausedRows {
  */
 export interface Pauses extends PausedRows {
   /** An attempt of this tab waits, waits for something else, or waits no more. */
-  readonly note: (attempt: AttemptRef, live: LiveOperation) => void;
+  readonly note: (attempt: AttemptRef, live: Operation) => void;
   /** Another tab says so. */
   readonly hear: (said: Said) => void;
   /** Asks the other tabs: this one is new, or has slept and heard nothing. */

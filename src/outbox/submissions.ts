@@ -1,4 +1,4 @@
-import type { LiveOperation } from '../operation/operation.ts';
+import type { Operation } from '../operation/operation.ts';
 import { askBeforeLeaving } from '../lib/page.ts';
 import type { Decision } from '../policy/decide.ts';
 import type { Codec } from './codec.ts';
@@ -125,7 +125,7 @@ function createWaiter(): Waiter {
 export interface Progress {
   readonly attempt: number;
   /** The attempt that is under way, or was last. */
-  readonly live: LiveOperation | undefined;
+  readonly live: Operation | undefined;
   /** When it is sent next; undefined while it is being sent. */
   readonly retryAt: number | undefined;
   readonly decision: Decision | undefined;
@@ -153,7 +153,7 @@ export function followAttempt(
   listeners: Listeners,
   pauses: Pick<Pauses, 'note'>,
   row: Row,
-  live: LiveOperation,
+  live: Operation,
   onChange: () => void,
 ): void {
   live.onChange = () => {

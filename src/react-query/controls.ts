@@ -1,8 +1,7 @@
 import type { Query, Mutation } from '@tanstack/react-query';
 import { SteadfetchError, NotSentError } from '../operation/errors.ts';
-import type { LiveOperation } from '../operation/operation.ts';
+import type { Operation } from '../operation/operation.ts';
 import { reportOf } from '../operation/error-info.ts';
-import { view } from '../operation/operations.ts';
 import { type Failure, failures } from '../policy/outcome.ts';
 import { queryStatus } from './status/query.ts';
 import { type Instance, ownPolicy } from './instance.ts';
@@ -49,7 +48,7 @@ function cancelQuery(query: Query, instance: Instance): void {
       : operations.begin('query', { attempt: 0, policy: ownPolicy(query.options) }, query.queryKey);
   byQuery.set(query, under);
   const error: unknown = lastError ?? cancelledError(under);
-  operations.cancel(under, error, reportOf(error, instance.clock.now()));
+  under.cancel(error, reportOf(error, instance.clock.now()));
   // React Query's own cancel leaves a query without data pending and idle, and one that is
   // suspended then fetches again by itself: so it ends as a failure.
   replaceFetch(
@@ -59,9 +58,9 @@ function cancelQuery(query: Query, instance: Instance): void {
   );
 }
 
-function cancelledError(live: LiveOperation): SteadfetchError {
+function cancelledError(live: Operation): SteadfetchError {
   return new SteadfetchError('The query was cancelled before an attempt had ended.', {
-    operation: view(live, {}),
+    operation: live.view({}),
     outcome: failures.aborted,
   });
 }
@@ -109,14 +108,14 @@ export function cancelMutation(mutation: Mutation, { clock }: Instance): void {
   const report = own
     ? { failure: own.outcome, method: own.operation.method }
     : reportOf(error, clock.now());
-  operations.cancel(live, error, report);
+  live.cancel(error, report);
   if (run) run.cancel(error);
   else refuseBeforeTurn(mutation, error);
 }
 
 /** Nothing when it ends in the error that it has. */
 function whyCancelled(
-  live: LiveOperation,
+  live: Operation,
   run: MutationRun | undefined,
   wasSent: boolean,
 ): SteadfetchError | undefined {
@@ -127,17 +126,17 @@ function whyCancelled(
 }
 
 /** What was sent before is not undone by that. */
-function notSent(live: LiveOperation, wasSent: boolean): NotSentError {
+function notSent(live: Operation, wasSent: boolean): NotSentError {
   const message = 'The mutation was cancelled before anything was sent.';
   const outcome: Failure = { kind: 'aborted', processed: wasSent ? 'unknown' : 'no' };
-  return new NotSentError(message, { operation: view(live, {}), outcome });
+  return new NotSentError(message, { operation: live.view({}), outcome });
 }
 
 function cutOff({ live, isReading }: MutationRun): SteadfetchError {
   const message =
     'The mutation was cancelled while it was under way. Whether it was done is not known.';
   return new SteadfetchError(message, {
-    operation: view(live, isReading() ? { method: 'GET' } : {}),
+    operation: live.view(isReading() ? { method: 'GET' } : {}),
     outcome: failures.aborted,
     cause: live.lastError,
   });

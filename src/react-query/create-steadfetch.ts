@@ -6,7 +6,7 @@ import type { FetchContext } from '../fetch/in-flight.ts';
 import { createFetch } from '../fetch/fetch.ts';
 import { createEmitter } from '../operation/events.ts';
 import { createJson } from '../fetch/json.ts';
-import type { LiveOperation, Signals } from '../operation/operation.ts';
+import type { Operation, Signals } from '../operation/operation.ts';
 import { createOperations } from '../operation/operations.ts';
 import { createAdmissions } from '../fetch/admit.ts';
 import { createHeart } from '../lib/heart.ts';
@@ -134,8 +134,8 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const environment = { clock, random, policy, emitter, classifyError };
   const operations = createOperations(environment);
   const signals: Signals = new WeakMap();
-  const ledger = createFailureLedger(clock, operations);
-  const byQuery = createSlot<Query, LiveOperation>();
+  const ledger = createFailureLedger(clock);
+  const byQuery = createSlot<Query, Operation>();
 
   const heart = createHeart(clock);
   const browser = createBrowserNetwork(heart);
@@ -162,7 +162,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const noteStray =
     process.env.NODE_ENV !== 'production' && !isServer()
       ? createStrayWatch(operations, () => lifecycle.clients().length > 0)
-      : (_: string, live: LiveOperation) => live;
+      : (_: string, live: Operation) => live;
   let lastRequest = 0;
   const context = {
     ...environment,
@@ -178,7 +178,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     transport,
     nextRequest: () => ++lastRequest,
     findApi,
-    operationFor: (signal: AbortSignal | undefined, request: string): LiveOperation =>
+    operationFor: (signal: AbortSignal | undefined, request: string): Operation =>
       (signal && signals.get(signal)) ??
       operations.current() ??
       ledger.resume({ request }) ??

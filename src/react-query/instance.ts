@@ -4,7 +4,7 @@ import type { Query, QueryClient } from '@tanstack/react-query';
 import type { Connectivity } from '../connectivity/connectivity.ts';
 import type { FetchContext } from '../fetch/in-flight.ts';
 import type { RawFetch, SteadyFetch } from '../fetch/fetch.ts';
-import type { LiveOperation } from '../operation/operation.ts';
+import type { Operation } from '../operation/operation.ts';
 import type { LoopContext } from '../operation/retry-loop.ts';
 import type { Network } from '../lib/network.ts';
 import type { Origins } from '../origin/origins.ts';
@@ -19,7 +19,7 @@ export interface Instance extends LoopContext {
   /** The clock of this environment: what outlives the page is dated by it. */
   readonly wall: Clock;
   /** The newest operation of each query. */
-  readonly byQuery: Slot<Query, LiveOperation>;
+  readonly byQuery: Slot<Query, Operation>;
   readonly origins: Origins;
   /** Undefined where nobody watches the network. */
   readonly connectivity: Connectivity | undefined;

@@ -4,7 +4,7 @@ import { findMeant } from '../lib/nearest.ts';
 import { warn } from '../lib/warn.ts';
 import { shown } from '../lib/url.ts';
 import { reportOf } from '../operation/error-info.ts';
-import type { LiveOperation } from '../operation/operation.ts';
+import type { Operation } from '../operation/operation.ts';
 import { instanceBehind, isOurPersister } from './instance.ts';
 
 // All of this is for development: what is wrong here works, and is as without us.
@@ -33,8 +33,8 @@ export function noteUse(instance: object): void {
 export function createStrayWatch(
   instance: object,
   hasQueries: () => boolean,
-): (request: string, live: LiveOperation) => LiveOperation {
-  const strays = new Map<string, { readonly live: LiveOperation; readonly failures: number }>();
+): (request: string, live: Operation) => Operation {
+  const strays = new Map<string, { readonly live: Operation; readonly failures: number }>();
   return (request, live) => {
     // What writes is retried by nobody but a mutation.
     if (!/^(?:GET|HEAD) /.test(request) || used.has(instance) || hasQueries()) {
@@ -91,7 +91,7 @@ export function warnOfPersister(instance: object, { queryKey, options }: Query):
 export function warnOfOwnRetry(
   instance: object,
   { queryKey, options: { retry } }: Query,
-  { decision }: LiveOperation,
+  { decision }: Operation,
 ): void {
   if (decision?.kind !== 'stop' || typeof retry === 'function') return;
   const maxRetries = retry === true ? 'Infinity' : `${Number(retry ?? 3)}`;
@@ -120,7 +120,7 @@ export function warnOfUnknownKey(instance: object, queries: QueryCache, hash: st
 /** Tells of what is never sent again, because nothing says that this does no harm. */
 export function warnOfUnrepeatable(
   instance: object,
-  { decision, ref, lastError }: LiveOperation,
+  { decision, ref, lastError }: Operation,
 ): void {
   if (decision?.kind !== 'stop' || decision.reason !== 'not-idempotent') return;
   const { method = 'POST', url } = reportOf(lastError, 0);

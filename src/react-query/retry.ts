@@ -1,7 +1,7 @@
 import { reject } from '../lib/check.ts';
 import { definePolicy, type PolicyOptions } from '../policy/options.ts';
 import { limitAttempt, runLoop } from '../operation/retry-loop.ts';
-import type { LiveOperation } from '../operation/operation.ts';
+import type { Operation } from '../operation/operation.ts';
 import type { Operations } from '../operation/operations.ts';
 import { headersLimit } from '../operation/time-limit.ts';
 import { untilAborted } from '../lib/wait.ts';
@@ -97,7 +97,7 @@ export async function retry<T>(
   } catch (error) {
     const isForGood = live.decision?.kind === 'stop' && fallback !== undefined;
     if (!isForGood || caller?.aborted) throw error;
-    const limitMs = headersLimit(operations.policyOf(live, {}).timeout);
+    const limitMs = headersLimit(live.policyOf({}).timeout);
     const { given, resolve } = codeOf<FallbackCode>(fallback);
     const made = resolve(given, { error, lastData: undefined }, clock, limitMs);
     const data = await untilAborted(caller, made);
@@ -106,7 +106,7 @@ export async function retry<T>(
   }
 }
 
-function warnOfNesting(operations: Operations, linked: LiveOperation | undefined): void {
+function warnOfNesting(operations: Operations, linked: Operation | undefined): void {
   const outer = operations.current() ?? linked;
   if (!outer || outer.isSingle) return;
   warn(

@@ -7,7 +7,7 @@ import {
 } from 'steadfetch';
 import { submissionCode } from '../../src/fetch/unkeyed.ts';
 import type { Submission } from '../../src/operation/submission.ts';
-import type { LiveOperation } from '../../src/operation/operation.ts';
+import type { Operation } from '../../src/operation/operation.ts';
 import { instanceOfSteady } from '../../src/react-query/instance.ts';
 import { noOrigin } from '../setup/no-origin.ts';
 
@@ -19,7 +19,7 @@ interface Submitted {
   readonly error: unknown;
   readonly value: unknown;
   readonly attempts: number;
-  readonly live: LiveOperation;
+  readonly live: Operation;
 }
 
 /** Operations with a submission, each with a loop that waits for nothing. */
@@ -58,17 +58,17 @@ export function createSubmitter(
         signals.set(signal, live);
         return steady.fetch(input, { ...init, signal });
       };
-      for (; ; operations.next(live)) {
+      for (; ; live.next()) {
         const { attempt } = live;
         const isLast = attempts === attempt;
         try {
           const value = await run(bound, attempt);
           if (attempts === undefined || isLast) {
-            operations.end(live, 'succeeded');
+            live.end('succeeded');
             return { value, error: undefined, attempts: attempt, live };
           }
         } catch (error) {
-          const { kind } = operations.conclude(live, error);
+          const { kind } = live.fail(error);
           if (attempts === undefined ? kind === 'stop' : isLast) {
             return { value: undefined, error, attempts: attempt, live };
           }

@@ -1,6 +1,6 @@
 import type { MutationFunction, MutationFunctionContext } from '@tanstack/react-query';
 import { isSteadfetchError } from '../../operation/errors.ts';
-import type { LiveOperation } from '../../operation/operation.ts';
+import type { Operation } from '../../operation/operation.ts';
 import { createIdempotencyKey } from '../../idempotency/key.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { PolicyOptions } from '../../policy/options.ts';
@@ -64,8 +64,7 @@ export function createOutboxMutation(
         if (isSteadfetchError(error) && !error.operation.keyed) submission.isUnkeyed = true;
         throw error;
       } finally {
-        shown.phase = 'ended';
-        shown.pauses = [];
+        shown.mirror({ phase: 'ended' });
       }
     };
     return define(keep, {
@@ -78,12 +77,14 @@ export function createOutboxMutation(
 }
 
 /** The entry is one operation for whoever looks at the mutation, however many attempts it has. */
-function show(shown: LiveOperation, { attempt, live, retryAt, decision, error }: Progress): void {
-  shown.attempt = attempt;
-  shown.phase = live?.phase ?? 'waiting';
-  shown.pauses = live?.pauses ?? [];
+function show(shown: Operation, { attempt, live, retryAt, decision, error }: Progress): void {
   if (live?.effects.hasAny() && !shown.effects.hasAny()) shown.effects.beginForeign();
-  if (!live) shown.lastError = error;
-  if (decision && retryAt !== undefined) shown.decision = { ...decision, retryAt };
+  shown.mirror({
+    attempt,
+    phase: live?.phase ?? 'waiting',
+    pauses: live?.pauses,
+    lastError: live ? undefined : error,
+    decision: decision && retryAt !== undefined ? { ...decision, retryAt } : undefined,
+  });
   shown.onChange?.();
 }

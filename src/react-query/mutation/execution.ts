@@ -1,12 +1,12 @@
 import type { Mutation, MutationFunctionContext } from '@tanstack/react-query';
 import type { Submission } from '../../operation/submission.ts';
-import type { LiveOperation } from '../../operation/operation.ts';
+import type { Operation } from '../../operation/operation.ts';
 import type { BoundFetch } from '../../fetch/bind-fetch.ts';
 import { noteFailure } from './definition.ts';
 
 /** A run of the loop for a mutation. */
 export interface MutationRun extends Pick<BoundFetch, 'isOut' | 'isReading'> {
-  readonly live: LiveOperation;
+  readonly live: Operation;
   /** Ends it with this error at once, whatever of it is still under way. */
   readonly cancel: (error: unknown) => void;
 }

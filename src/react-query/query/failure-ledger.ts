@@ -1,6 +1,5 @@
-import type { Failed, LiveOperation } from '../../operation/operation.ts';
+import type { Operation } from '../../operation/operation.ts';
 import { reportFailure, reportOf } from '../../operation/error-info.ts';
-import type { Operations } from '../../operation/operations.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Decision } from '../../policy/decide.ts';
 
@@ -13,7 +12,7 @@ import type { Decision } from '../../policy/decide.ts';
  */
 export interface FailureLedger {
   /** An attempt has failed, and React Query is about to ask about it; `decision`: what was decided already. */
-  readonly add: (live: LiveOperation, error: unknown, decision?: Decision) => void;
+  readonly add: (live: Operation, error: unknown, decision?: Decision) => void;
   /**
    * The operation that a failure is of, with the decision on it. `isAgain`: `retry` is asked after
    * `retryDelay`, about the same failure. `begin` makes the operation of a failure that nobody has
@@ -23,18 +22,24 @@ export interface FailureLedger {
     failureCount: number,
     error: unknown,
     isAgain: boolean,
-    begin: (failureCount: number, error: unknown) => LiveOperation,
-  ) => LiveOperation;
+    begin: (failureCount: number, error: unknown) => Operation,
+  ) => Operation;
   /**
    * The plain mutation whose next attempt has come. React Query gives a mutation's requests no common
    * name (its mutationFn is simply called again), so it is known by what is said of it: the request
    * that it sends again, or how often it has failed.
    */
-  readonly resume: (
-    known: { request: string } | { failureCount: number },
-  ) => LiveOperation | undefined;
+  readonly resume: (known: { request: string } | { failureCount: number }) => Operation | undefined;
   /** No mutation that waits is found again. */
   readonly forget: () => void;
+}
+
+/** The operations that have failed with one error, where React Query decides whether they go on. */
+interface Failed {
+  /** The only one, or the one that React Query has asked about last. */
+  latest?: Operation | undefined;
+  /** Where there are several: those that it has not asked about, in order. */
+  queue?: Set<Operation> | undefined;
 }
 
 /** React Query asks about a failure in the same turn. What is older was cancelled. */
@@ -48,34 +53,30 @@ const maxMutations = 200;
 const mutationMs = 600_000;
 
 /** Makes what finds the operation of a failure by its error. */
-export function createFailureLedger(clock: Clock, operations: Operations): FailureLedger {
+export function createFailureLedger(clock: Clock): FailureLedger {
   const byValue = new Map<unknown, Failed>();
-  let mutations: LiveOperation[] = [];
+  let mutations: Operation[] = [];
   /** What `retryDelay` has been asked about, and `retry` is about to be. */
-  let asked: LiveOperation | undefined;
+  let asked: Operation | undefined;
 
   const failedWith = (error: unknown, nowMs: number): Failed => {
     const report = reportOf(error, nowMs);
     // That of another client's error is made now.
-    if (reportFailure(error, report)) return report;
+    if (reportFailure(error, report)) return report as Failed;
     let failed = byValue.get(error);
     if (!failed) byValue.set(error, (failed = {}));
     if (byValue.size > maxValues) byValue.delete([...byValue.keys()][0]);
     return failed;
   };
 
-  const enter = (live: LiveOperation, error: unknown, nowMs: number, decision?: Decision): void => {
-    live.decision = decision;
-    // The attempt that was asked for is over.
-    live.isUrged = false;
-    live.failedAt = nowMs;
-    live.lastError = error;
+  const enter = (live: Operation, error: unknown, nowMs: number, decision?: Decision): void => {
+    live.recordError(error, nowMs, decision);
     live.ledger = ledger;
     live.isAsked = false;
   };
 
   /** React Query is still to ask about it, and asks here: also about what has ended by its decision. */
-  const isPending = (live: LiveOperation, nowMs: number): boolean =>
+  const isPending = (live: Operation, nowMs: number): boolean =>
     live.ledger === ledger &&
     !live.isAsked &&
     (live.phase !== 'ended' || live.decision?.kind === 'stop') &&
@@ -87,8 +88,8 @@ export function createFailureLedger(clock: Clock, operations: Operations): Failu
     attempt: number,
     error: unknown,
     nowMs: number,
-  ): LiveOperation | undefined => {
-    const isIt = (live: LiveOperation): boolean =>
+  ): Operation | undefined => {
+    const isIt = (live: Operation): boolean =>
       live.attempt === attempt &&
       Object.is(live.lastError, error) &&
       (live.isAsked ? live.ledger === ledger : isPending(live, nowMs));
@@ -98,10 +99,7 @@ export function createFailureLedger(clock: Clock, operations: Operations): Failu
   };
 
   /** Without those at the front that React Query has asked about, or never will. */
-  const shorten = (
-    queue: Set<LiveOperation> | undefined,
-    nowMs: number,
-  ): Iterable<LiveOperation> => {
+  const shorten = (queue: Set<Operation> | undefined, nowMs: number): Iterable<Operation> => {
     for (const live of queue ?? []) {
       if (isPending(live, nowMs)) break;
       queue?.delete(live);
@@ -109,9 +107,9 @@ export function createFailureLedger(clock: Clock, operations: Operations): Failu
     return queue ?? [];
   };
 
-  const conclude = (live: LiveOperation, error: unknown): LiveOperation => {
+  const conclude = (live: Operation, error: unknown): Operation => {
     live.isAsked = true;
-    if (!live.decision) operations.conclude(live, error);
+    if (!live.decision) live.fail(error);
     if (live.ref.kind === 'mutation' && live.phase === 'waiting') {
       const now = clock.now();
       mutations = mutations
@@ -166,7 +164,7 @@ export function createFailureLedger(clock: Clock, operations: Operations): Failu
             : attempt === known.failureCount + (phase === 'waiting' ? 0 : 1) &&
               phase !== 'ended') && (decision?.retryAt ?? now) <= now,
       );
-      if (live?.phase === 'waiting') operations.next(live);
+      if (live?.phase === 'waiting') live.next();
       return live;
     },
     forget() {

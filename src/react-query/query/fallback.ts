@@ -2,8 +2,7 @@ import { reporterOf, textOf } from '../../lib/callback.ts';
 import { type Clock, maxTimerMs } from '../../lib/clock.ts';
 import type { Slot } from '../../lib/slot.ts';
 import type { Query, QueryClient } from '@tanstack/react-query';
-import type { LiveOperation } from '../../operation/operation.ts';
-import type { Operations } from '../../operation/operations.ts';
+import type { Operation } from '../../operation/operation.ts';
 import { headersLimit } from '../../operation/time-limit.ts';
 import { type MadeBy, code } from '../../lib/made-by.ts';
 import { refetchIf, watchRecovery } from './refetch.ts';
@@ -11,8 +10,7 @@ import { refetchIf, watchRecovery } from './refetch.ts';
 /** What a fallback of a query stands on. */
 interface FallbackSource {
   readonly clock: Clock;
-  readonly operations: Operations;
-  readonly byQuery: Slot<Query, LiveOperation>;
+  readonly byQuery: Slot<Query, Operation>;
 }
 
 /** What a fallback brings. */
@@ -54,16 +52,16 @@ export function fallback(given: unknown): Fallback {
  * the data of the query: so it is marked as stale at once, and fetched again when its origin is back.
  */
 async function show(
-  { clock, operations, byQuery }: FallbackSource,
+  { clock, byQuery }: FallbackSource,
   given: unknown,
   query: Query,
-  live: LiveOperation,
+  live: Operation,
   error: unknown,
   client: QueryClient,
 ): Promise<unknown> {
   const before = fallbackOf(query);
   const lastData = before ? before.lastData : query.state.data;
-  const limitMs = headersLimit(operations.policyOf(live, {}).timeout);
+  const limitMs = headersLimit(live.policyOf({}).timeout);
   const data = await resolveFallback(given, { error, lastData }, clock, limitMs);
   // A newer fetch, or a cancel, has come in between: this is no data of the query's.
   const isWanted = byQuery.get(query) === live && query.state.fetchStatus !== 'idle';

@@ -1,5 +1,5 @@
 import { CancelledError, type Query, type QueryClient } from '@tanstack/react-query';
-import type { LiveOperation } from '../../operation/operation.ts';
+import type { Operation } from '../../operation/operation.ts';
 import type { Operations } from '../../operation/operations.ts';
 import type { Slot } from '../../lib/slot.ts';
 import { isServer } from '../instance.ts';
@@ -13,7 +13,7 @@ export interface Lifecycle {
   /** The clients that were met in a page. */
   readonly clients: () => readonly QueryClient[];
   /** Shows React Query whether an operation is paused. */
-  readonly showPause: (client: QueryClient, query: Query, live: LiveOperation) => void;
+  readonly showPause: (client: QueryClient, query: Query, live: Operation) => void;
   readonly dispose: () => void;
 }
 
@@ -23,7 +23,7 @@ export interface Lifecycle {
  * where the app's own `retry` has the last word. One subscription serves each client.
  */
 export function createLifecycle(
-  byQuery: Slot<Query, LiveOperation>,
+  byQuery: Slot<Query, Operation>,
   operations: Operations,
 ): Lifecycle {
   const stops = new WeakMap<QueryClient, () => void>();
@@ -51,12 +51,12 @@ export function createLifecycle(
       if (isLeft && query.getObserversCount() === 0) {
         // React Query itself drops a retry, but no fetch that is paused.
         if (fetchStatus !== 'idle') void query.cancel({ revert: true });
-        return operations.end(live, 'cancelled');
+        return live.end('cancelled');
       }
       if (type !== 'removed' && (type !== 'updated' || fetchStatus !== 'idle')) return;
       const action = type === 'updated' ? event.action : undefined;
       const isFailure = action?.type === 'error' && !(action.error instanceof CancelledError);
-      operations.end(live, isFailure ? 'failed' : 'cancelled');
+      live.end(isFailure ? 'failed' : 'cancelled');
     });
     stops.set(client, stop);
   };

@@ -9,7 +9,7 @@ import {
   hashKey,
 } from '@tanstack/react-query';
 import { reportOf } from '../../operation/error-info.ts';
-import { abortedBy, type LiveOperation, type Signals } from '../../operation/operation.ts';
+import { type Operation, operationOf, type Signals } from '../../operation/operation.ts';
 import type { Operations } from '../../operation/operations.ts';
 import type { Admissions } from '../../fetch/admit.ts';
 import type { Lifecycle } from './lifecycle.ts';
@@ -39,9 +39,8 @@ export interface PersisterContext {
   readonly signals: Signals;
   readonly ledger: FailureLedger;
   /** The newest operation of each query. */
-  readonly byQuery: Slot<Query, LiveOperation>;
+  readonly byQuery: Slot<Query, Operation>;
   readonly pauseBefore: Admissions['pauseBefore'];
-  readonly returnPermit: Admissions['returnPermit'];
   readonly connectivity: Admissions['connectivity'];
   readonly lifecycle: Lifecycle;
 }
@@ -94,13 +93,13 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     // Nothing is thrown on its way through: that takes longer than all of this.
     return new Promise((resolve, reject) => {
       const succeed = (data: T): void => {
-        operations.succeed(live);
-        shared.returnPermit(live);
+        live.succeed();
+        live.returnPermit();
         resolve(data);
       };
       const refuse = (error: unknown): void => {
-        shared.returnPermit(live);
-        if (link.isStarted) operations.emit(live, { type: 'attempt:end', error });
+        live.returnPermit();
+        if (link.isStarted) live.emit({ type: 'attempt:end', error });
         if (process.env.NODE_ENV !== 'production' && !link.isRead)
           warnIfUnlinked(operations, live, error);
         recordForeign(error);
@@ -124,7 +123,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
   }
 
   function start(link: Link): void {
-    operations.start(link.live);
+    link.live.start();
     link.isStarted = true;
   }
 
@@ -132,7 +131,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
   function fail(
     client: QueryClient,
     query: Query,
-    live: LiveOperation,
+    live: Operation,
     error: unknown,
     resolve: (data: never) => void,
     reject: (error: unknown) => void,
@@ -142,7 +141,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     refetchWhenBack(query, live, shared);
     const fallback = ownFallback(query.options);
     if (!fallback) return reject(error);
-    const decision = operations.conclude(live, error);
+    const decision = live.fail(error);
     if (isRetried(query, decision, error as Error, live.policy?.maxRetries)) return reject(error);
     const { given, show } = codeOf<FallbackCode>(fallback);
     const replace = (data: unknown): void => {
@@ -151,7 +150,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
         ledger.add(live, error, live.decision);
         return reject(error);
       }
-      operations.end(live, 'failed');
+      live.end('failed');
       resolve(data as never);
     };
     show(shared, given, query, live, error, client).then(replace, reject);
@@ -163,22 +162,22 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
   }
 
   /** It is known that its attempt would not be sent. */
-  function isKeptBack({ admission, sent, mayBeOffline }: LiveOperation): boolean {
+  function isKeptBack({ admission, sent, mayBeOffline }: Operation): boolean {
     return !!admission && !!sent && !admission.isOpen({ ...sent, mayBeOffline });
   }
 
-  async function untilItsTurn(live: LiveOperation): Promise<void> {
+  async function untilItsTurn(live: Operation): Promise<void> {
     const isSent = await shared.pauseBefore(live);
     // Nobody asks about it any more.
     if (live.phase === 'ended') throw live.lastError;
     // Its instance was disposed of.
-    if (!isSent) throw abortedBy(live, AbortSignal.abort());
+    if (!isSent) throw live.abortBy(AbortSignal.abort());
   }
 
   /** For the app's persister, which may restore what it has stored, whatever is known of the origin. */
   function passed<T, K extends QueryKey>(
     queryFn: QueryFunction<T, K>,
-    live: LiveOperation,
+    live: Operation,
   ): QueryFunction<T, K> {
     return async (context) => {
       if (isKeptBack(live)) await untilItsTurn(live);
@@ -186,19 +185,19 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     };
   }
 
-  function nextAttempt(query: Query): LiveOperation {
+  function nextAttempt(query: Query): Operation {
     const { fetchFailureCount, fetchFailureReason } = query.state;
     // A fetch that the server has begun fails once before it comes here.
     const before = byQuery.get(query);
     const isRetry = fetchFailureCount > 0;
-    const known = before ?? (isRetry ? reportOf(fetchFailureReason, 0).live : undefined);
+    const known = before ?? (isRetry ? operationOf(reportOf(fetchFailureReason, 0)) : undefined);
     // A new fetch starts with no failure.
     if (isRetry && known && known.attempt === fetchFailureCount) {
-      operations.next(known);
+      known.next();
       if (!before) byQuery.set(query, known);
       return known;
     }
-    if (known) operations.end(known, 'superseded');
+    if (known) known.end('superseded');
     const policy = ownPolicy(query.options);
     const attempt = fetchFailureCount + 1;
     const live = operations.begin(
@@ -241,8 +240,8 @@ function isRetried(
 }
 
 /** In development: the queryFn awaited something and then sent a request without its signal. */
-function warnIfUnlinked(operations: Operations, live: LiveOperation, error: unknown): void {
-  const sent = reportOf(error, 0).live;
+function warnIfUnlinked(operations: Operations, live: Operation, error: unknown): void {
+  const sent = operationOf(reportOf(error, 0));
   if (!sent || sent === live || sent.ref.kind !== 'call' || !sent.isSingle) return;
   warn(
     operations,
@@ -268,11 +267,11 @@ function isAwaited({ state }: Query): boolean {
  * query into being cancelled on unmount.
  */
 class Link {
-  readonly live: LiveOperation;
+  readonly live: Operation;
   isRead = false;
   isStarted = false;
   readonly #signals: Signals;
-  constructor(live: LiveOperation, signals: Signals) {
+  constructor(live: Operation, signals: Signals) {
     this.live = live;
     this.#signals = signals;
   }

@@ -1,6 +1,5 @@
 import { focusManager, type Query, type QueryClient } from '@tanstack/react-query';
-import type { LiveOperation } from '../../operation/operation.ts';
-import type { Operations } from '../../operation/operations.ts';
+import type { Operation } from '../../operation/operation.ts';
 import { between } from '../../lib/between.ts';
 import type { Clock, Random } from '../../lib/clock.ts';
 import type { Heart } from '../../lib/heart.ts';
@@ -33,9 +32,8 @@ export function replaceFetch(
 interface RefetchContext {
   readonly clock: Clock;
   readonly random: Random;
-  readonly operations: Operations;
   /** The newest operation of each query. */
-  readonly byQuery: Slot<Query, LiveOperation>;
+  readonly byQuery: Slot<Query, Operation>;
 }
 
 /** What failed in an outage is fetched again within this time after it: not all at once. */
@@ -57,7 +55,7 @@ export function stopWatch(query: Query): void {
  */
 export function watchRecovery(
   query: Query,
-  { admission, sent }: LiveOperation,
+  { admission, sent }: Operation,
   onBack: (query: Query) => void,
 ): void {
   stopWatch(query);
@@ -85,13 +83,13 @@ export function refetchIf(query: Query, isLeft: boolean): void {
  */
 export function refetchWhenBack(
   query: Query,
-  live: LiveOperation,
-  { clock, random, operations, byQuery }: RefetchContext,
+  live: Operation,
+  { clock, random, byQuery }: RefetchContext,
 ): void {
   const { admission, sent } = live;
   stopWatch(query);
   if (!sent || !admission?.isDown(sent.endpoint)) return;
-  if (operations.policyOf(live, sent).whenBack === 'leave') return;
+  if (live.policyOf(sent).whenBack === 'leave') return;
   const own = new WeakRef(live);
   const isFailed = (failed: Query): boolean =>
     byQuery.get(failed) === own.deref() &&
@@ -121,7 +119,7 @@ export function createWake(
   clock: Clock,
   heart: Heart,
   clients: () => readonly QueryClient[],
-  operationOf: (query: Query) => LiveOperation | undefined,
+  operationOf: (query: Query) => Operation | undefined,
   /** The tab is seen, or hidden: another one may be waited for. */
   onFocus: () => void,
 ): Wake {

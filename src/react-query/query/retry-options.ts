@@ -1,5 +1,5 @@
 import { reportOf } from '../../operation/error-info.ts';
-import type { LiveOperation } from '../../operation/operation.ts';
+import { type Operation, operationOf } from '../../operation/operation.ts';
 import type { Operations } from '../../operation/operations.ts';
 import { warn } from '../../lib/warn.ts';
 import { type Clock, maxTimerMs } from '../../lib/clock.ts';
@@ -32,9 +32,9 @@ export function createRetryPair(
   policy: PolicyOptions | undefined,
 ): RetryPair {
   const { wake } = context;
-  const begin = (failureCount: number, error: unknown): LiveOperation =>
+  const begin = (failureCount: number, error: unknown): Operation =>
     (kind === 'query' ? beginQuery : beginMutation)(context, policy, failureCount, error);
-  const ask = (failureCount: number, error: unknown, isAgain: boolean): LiveOperation =>
+  const ask = (failureCount: number, error: unknown, isAgain: boolean): Operation =>
     context.ledger.ask(failureCount, error, isAgain, begin);
   return {
     retryDelay(failureCount, error) {
@@ -59,7 +59,7 @@ function beginQuery(
   { operations }: RetryPairContext,
   policy: PolicyOptions | undefined,
   failureCount: number,
-): LiveOperation {
+): Operation {
   if (process.env.NODE_ENV !== 'production') noteUse(operations);
   if (process.env.NODE_ENV !== 'production' && failureCount > 0) {
     warn(
@@ -80,15 +80,13 @@ function beginMutation(
   policy: PolicyOptions | undefined,
   failureCount: number,
   error: unknown,
-): LiveOperation {
-  const { live: sent } = reportOf(error, clock.now());
+): Operation {
+  const sent = operationOf(reportOf(error, clock.now()));
   const attempt = failureCount + 1;
   const isItsOwn = sent?.attempt === attempt && sent.phase === 'sending';
   const live = isItsOwn
     ? sent
     : (ledger.resume({ failureCount }) ?? operations.begin('mutation', { attempt }));
-  live.ref = { ...live.ref, kind: 'mutation' };
-  live.policy = policy;
-  live.onChange = tellPlain;
+  live.becomeMutation(policy, tellPlain);
   return live;
 }

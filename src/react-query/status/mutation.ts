@@ -8,7 +8,8 @@ import {
 import { checkSpread, definitionBehind } from '../mutation/definition.ts';
 import { onRunChange, mayHaveBegun, runOf } from '../mutation/execution.ts';
 import { createStatusStores, type StatusStore } from './store.ts';
-import { type FailureReport, mayHaveTakenEffect } from '../../operation/operation.ts';
+import type { FailureReport } from '../../operation/facts.ts';
+import { mayHaveTakenEffect, operationOf } from '../../operation/operation.ts';
 import { reportOf } from '../../operation/error-info.ts';
 import {
   type RetryStatus,
@@ -95,7 +96,7 @@ export function mutationStatus(
   const own = runOf(mutation)?.live;
   const lastError: unknown = error ?? failureReason ?? own?.lastError ?? undefined;
   const report = reportOf(lastError, instance.clock.now());
-  const live = own ?? report.live;
+  const live = own ?? operationOf(report);
   const { reason, retryAt } = (own ?? report).decision ?? {};
   const { retry, mutationFn } = mutation.options;
   const definition = definitionBehind(mutationFn);

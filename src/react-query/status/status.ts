@@ -1,5 +1,5 @@
 import { focusManager, onlineManager } from '@tanstack/react-query';
-import type { LiveOperation } from '../../operation/operation.ts';
+import type { Operation } from '../../operation/operation.ts';
 import type { Pause } from '../../origin/wait-queue.ts';
 import type { StopReason } from '../../policy/decide.ts';
 import type { RetryReason } from '../../policy/operation.ts';
@@ -83,7 +83,7 @@ export const idle: RetryStatus = Object.freeze({
  * the app's own `retry` goes on and the policy would not.
  */
 export function waitOf(
-  live: LiveOperation | undefined,
+  live: Operation | undefined,
   failureCount: number,
 ): { readonly reason: RetryReason | undefined; readonly retryAt: number } | undefined {
   if (live?.dueAt === undefined || live.attempt !== failureCount) return undefined;
@@ -95,7 +95,7 @@ export function waitOf(
  * Why and until when an operation is paused whose next attempt waits for what is down: it does so from
  * its failure on, and asks for admission a moment later.
  */
-export function pausedAtOnce(live: LiveOperation | undefined): Pause | undefined {
+export function pausedAtOnce(live: Operation | undefined): Pause | undefined {
   const { phase, decision, admission, sent } = live ?? {};
   if (phase !== 'waiting' || decision?.kind !== 'retry' || decision.delayMs > 0) return undefined;
   return admission && sent && admission.isDown(sent.endpoint)
@@ -114,14 +114,12 @@ export function attemptsAllowed(
   policy: Policy | undefined,
   retry: unknown,
   lastError: unknown,
-  live: LiveOperation | undefined,
-  { clock, operations }: Instance,
+  live: Operation | undefined,
+  { clock }: Instance,
 ): number {
   if (!policy) return typeof retry === 'number' ? retry + 1 : retry === true ? Infinity : 1;
   // The API and the call have their say once a request of theirs has failed.
-  const { maxRetries } = live
-    ? operations.policyOf(live, reportOf(lastError, clock.now()))
-    : policy;
+  const { maxRetries } = live ? live.policyOf(reportOf(lastError, clock.now())) : policy;
   // A trial of its origin that has failed uses up no retry: there may be one attempt more.
   return maxRetries + 1 + (live && maxRetries > 0 ? live.trials : 0);
 }

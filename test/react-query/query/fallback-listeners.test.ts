@@ -1,7 +1,7 @@
 import { QueryClient } from '@tanstack/react-query';
 import { createSteadfetch } from 'steadfetch';
 import { expect, test } from 'vitest';
-import type { LiveOperation } from '../../../src/operation/operation.ts';
+import type { Operation } from '../../../src/operation/operation.ts';
 import { fallback, type FallbackCode } from '../../../src/react-query/query/fallback.ts';
 import { codeOf } from '../../../src/lib/made-by.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
@@ -19,10 +19,13 @@ test('however often a fallback is shown while its origin is down, one listener w
       return () => void listeners.delete(listener);
     },
   };
-  const live = { admission, sent: { endpoint: 'GET /prices' } } as unknown as LiveOperation;
+  const live = {
+    admission,
+    sent: { endpoint: 'GET /prices' },
+    policyOf: () => presets.interactive,
+  } as unknown as Operation;
   const source = {
     clock: systemClock,
-    operations: { policyOf: () => presets.interactive } as never,
     byQuery: new WeakMap([[query, live]]),
   };
   const { show } = codeOf<FallbackCode>(fallback('list prices'));

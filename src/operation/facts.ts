@@ -1,0 +1,51 @@
+import type { Decision } from '../policy/decide.ts';
+import type { PolicyOptions } from '../policy/options.ts';
+import type { Failure } from '../policy/outcome.ts';
+import type { Effect } from './effects.ts';
+import type { Step } from './submission.ts';
+
+/** What is known of a request that was sent: enough to wait for admission of the next one. */
+export interface SentRequest {
+  readonly name: string;
+  /** The endpoint that it went to, and what a Retry-After of its answer speaks for. */
+  readonly endpoint: string;
+  readonly limitScope: string;
+  readonly method: string;
+  readonly keyed: boolean;
+  readonly idempotent?: boolean | undefined;
+  readonly apiPolicy?: PolicyOptions | undefined;
+  readonly callPolicy?: PolicyOptions | undefined;
+}
+
+/** What is known of a request: all of it of ours, next to nothing of another client's. */
+export interface RequestFacts {
+  /** In upper case. */
+  readonly method?: string;
+  /** As it was passed. */
+  readonly url?: string;
+  /** It carries an idempotency key that its API is declared to honour. */
+  readonly keyed?: boolean;
+  /** Declared to be idempotent, whatever its method. */
+  readonly idempotent?: boolean | undefined;
+  /** The policies of the API and of the call. */
+  readonly apiPolicy?: PolicyOptions | undefined;
+  readonly callPolicy?: PolicyOptions | undefined;
+  /** The operation that the request is part of: `operationOf` reads it. */
+  readonly live?: object | undefined;
+  /** What it is one attempt of, where it has a key. */
+  readonly step?: Step | undefined;
+  /** What it may do at the server, once it was sent. */
+  readonly effect?: Effect | undefined;
+}
+
+/** A failure, and what is known of its request. */
+export interface FailureReport extends RequestFacts {
+  failure: Failure;
+  live?: object | undefined;
+  /** What was decided about it. */
+  decision?: Decision | undefined;
+  /** Of the operations that have failed with this error: the one that React Query has asked about last. */
+  latest?: object | undefined;
+  /** Where there are several: those that it has not asked about, in order. */
+  queue?: ReadonlySet<object> | undefined;
+}
