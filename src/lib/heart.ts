@@ -21,9 +21,6 @@ const latestMs = 1000;
 /** The timers of a hidden tab may be so late although it is awake: then its waiting time counts. */
 const throttledMs = 61_000;
 
-/** Detects nothing, and sets no timer. */
-export const noHeart: Heart = { look() {}, join: () => () => {} };
-
 /**
  * While a machine sleeps, its timers stand still and its wall clock does not. One slow beat serves
  * everything that waits.

@@ -1,4 +1,4 @@
-import { type Heart, noHeart } from './heart.ts';
+import type { Heart } from './heart.ts';
 
 /** The device's way to all origins, as a gate sees it. */
 export interface Network {
@@ -10,11 +10,3 @@ export interface Network {
   readonly subscribe: (listener: () => void) => () => void;
   readonly heart: Heart;
 }
-
-/** Nobody knows anything against it. */
-export const openNetwork: Network = {
-  isOffline: () => false,
-  retryAt: () => undefined,
-  subscribe: () => () => {},
-  heart: noHeart,
-};

@@ -3,16 +3,15 @@ import { between } from '../lib/between.ts';
 import type { Clock, Random } from '../lib/clock.ts';
 import type { RateLimitState } from '../headers/rate-limit.ts';
 import { codeOf } from '../lib/made-by.ts';
-import { type Network, openNetwork } from '../lib/network.ts';
-import { createStore, keepIfSame, type Readable } from '../lib/store.ts';
-import { type Hear, type Leader, noLeader } from '../tabs/leader.ts';
+import type { Network } from '../lib/network.ts';
+import { createStore, type Readable } from '../lib/store.ts';
+import type { Hear, Leader } from '../tabs/leader.ts';
 import type { ConcurrencyCode } from './concurrency.ts';
 import { sendDue } from './due.ts';
 import {
   createHealth,
   forgetMs,
   type Health,
-  type OriginHealth,
   type OutageListener,
   type Recovery,
   shownBy,
@@ -22,7 +21,7 @@ import type { OriginOptions } from './options.ts';
 import { isQueued, type Origin, type Place } from './origin.ts';
 import { createRateLimits } from './rate-limit.ts';
 import { createSlowStart } from './slow-start.ts';
-import { type OriginState, stateOf, up, whyPaused } from './status.ts';
+import { whyPaused } from './why-paused.ts';
 import {
   type Ask,
   type Pause,
@@ -33,7 +32,9 @@ import {
 } from './wait-queue.ts';
 
 /** What every attempt to one origin passes before it is sent. */
-export interface Admission extends Readable<OriginState> {
+export interface Admission {
+  /** What is known of the origin, and who waits for it. */
+  readonly origin: Origin;
   /** A permit, if it may go at once. */
   readonly enter: (target: Target) => Permit | undefined;
   /** Waits for a permit. `undefined` when no place to wait is left. */
@@ -67,7 +68,6 @@ export interface Admission extends Readable<OriginState> {
   readonly allow: (limitScope: string, limit: RateLimitState) => void;
   /** The network is another one: how long answers take is not known any more. */
   readonly forgetUsual: () => void;
-  readonly health: OriginHealth;
   /** What was down is up: those who wait for it go, one after the other. */
   readonly recover: (recovery: Recovery | undefined) => void;
   /** Nothing waits or is under way, and nothing is known that holds. */
@@ -80,12 +80,14 @@ export interface Admission extends Readable<OriginState> {
 interface AdmissionContext {
   readonly clock: Clock;
   readonly random: Random;
-  readonly network?: Network;
+  readonly network: Network;
   /** Whether somebody watches the state of the origin. */
   readonly isWatched?: () => boolean;
   /** Joins the other tabs' admissions of the same origin. */
   readonly joinTabs?: ((hear: Hear) => Leader) | undefined;
   readonly onOutage?: OutageListener;
+  /** Is told when the state of the origin may have changed. */
+  readonly onChange?: () => void;
 }
 
 /** What another tab has found to be up, this one takes for that within so long: not all at once. */
@@ -96,10 +98,11 @@ export function createAdmission(
   {
     clock,
     random,
-    network = openNetwork,
+    network,
     isWatched = () => false,
     joinTabs,
     onOutage,
+    onChange,
   }: AdmissionContext,
 ): Admission {
   const limit = concurrency && codeOf<ConcurrencyCode>(concurrency);
@@ -109,19 +112,17 @@ export function createAdmission(
   const latency = new Latency();
   const slowStart = createSlowStart(clock, random);
   const queue = new WaitQueue();
-  const leader: Leader =
-    joinTabs?.((word, from) => {
-      const { kind, scope } = word;
-      if (kind === 'limit') limits.advise(scope, word.remaining, word.forMs);
-      else if (kind === 'up') recover(health.recover(scope), between(random, 0, followMs));
-      else if (healthOptions !== false && (!word.isProbed || leader.hear(scope, from)))
-        health.follow(scope);
-      pump();
-    }) ?? noLeader;
+  const leader = joinTabs?.((word, from) => {
+    const { kind, scope } = word;
+    if (kind === 'limit') limits.advise(scope, word.remaining, word.forMs);
+    else if (kind === 'up') recover(health.recover(scope), between(random, 0, followMs));
+    else if (healthOptions !== false && (!word.isProbed || leader?.hear(scope, from)))
+      health.follow(scope);
+    pump();
+  });
   const inFlight = new Set<Target>();
   const isPlaceFree = (): boolean => inFlight.size < maxInFlight;
   const origin: Origin = { network, health, limits, slowStart, queue, leader, isPlaceFree };
-  const state = createStore(up);
   const recoveries = createStore(0);
   let lastFailure: unknown;
   let lastAskedAt = clock.now();
@@ -130,6 +131,8 @@ export function createAdmission(
   let isEndOwed = false;
   let wasOffline = network.isOffline();
   let isDisposed = false;
+  /** Nothing was known against the origin when that was looked at last. */
+  let isQuiet = true;
 
   /** What nobody has asked for a minute is not taken for down: what is asked next simply goes. */
   const forgetOld = (): void => {
@@ -146,7 +149,7 @@ export function createAdmission(
   const recover = (recovery: Recovery | undefined, firstMs = 0): void => {
     if (!recovery) return;
     recoveredAt = clock.now();
-    leader.leave(recovery.scope);
+    leader?.leave(recovery.scope);
     announceRecovery();
     slowStart.recover(recovery, queue.groups(), firstMs);
   };
@@ -164,7 +167,7 @@ export function createAdmission(
     health.recordSent(endpoint);
     if (probed) {
       probed.probes.start();
-      leader.lead(probed.scope);
+      leader?.lead(probed.scope);
     }
     return {
       isProbe: !!probed,
@@ -189,21 +192,20 @@ export function createAdmission(
           if (down) {
             slowStart.stop();
             // Nobody may wait for it here: whichever tab a user waits in probes.
-            leader.say({ kind: 'down', scope: down.scope, isProbed: false });
+            leader?.say({ kind: 'down', scope: down.scope, isProbed: false });
           }
         } else {
           if (!probed && !slowStart.isRecovery()) latency.learn(endpoint, latencyMs);
           if (isEndOwed) announceRecovery();
           isEndOwed = false;
           const recovery = health.recordSuccess(endpoint, sentAt);
-          if (recovery) leader.say({ kind: 'up', scope: recovery.scope });
+          if (recovery) leader?.say({ kind: 'up', scope: recovery.scope });
           recover(recovery);
           // Also that of the probe: a server that is back with a long queue is not asked for more at once.
           if (isOfRecovery || probed)
             slowStart.observe(latency.isFast(endpoint, latencyMs), latencyMs);
         }
-        const isNews = health.down().length > 0 || state.getState().status !== 'up';
-        if (isNews || queue.size() > 0) pump();
+        if (!isQuiet || health.down().length > 0 || queue.size() > 0) pump();
       },
     };
   };
@@ -221,7 +223,7 @@ export function createAdmission(
     const isWaiting = queue.size() > 0;
     if (isWaiting) {
       const scopes = queue.groups().map(({ limitScope }) => limitScope);
-      next = Math.min(next, leader.repeat(), limits.nextAt(scopes));
+      next = Math.min(next, leader?.repeat() ?? Infinity, limits.nextAt(scopes));
     } else {
       slowStart.stop();
       if (isWatched() && !isDisposed) {
@@ -231,7 +233,8 @@ export function createAdmission(
     }
     setAlarm(next);
     beat(isWaiting ? Infinity : 0);
-    state.set(keepIfSame(state.getState(), stateOf(origin)));
+    isQuiet = limits.nextAt() === Infinity && health.down().length === 0 && !slowStart.isRecovery();
+    onChange?.();
     queue.announce((group) => whyPaused(origin, group));
   };
   const setAlarm = createAlarm(clock, pump);
@@ -260,8 +263,7 @@ export function createAdmission(
   });
 
   return {
-    getState: state.getState,
-    subscribe: state.subscribe,
+    origin,
     whyPaused: (place) => whyPaused(origin, place),
     isOpen,
     isDown: (endpoint) => !!health.downFor(endpoint),
@@ -302,11 +304,11 @@ export function createAdmission(
       pump();
     },
     reconsider() {
-      if (queue.size() > 0 || state.getState().status !== 'up') pump();
+      if (queue.size() > 0 || !isQuiet) pump();
     },
     pause(limitScope, retryAfterMs) {
       limits.pause(limitScope, retryAfterMs);
-      leader.say({ kind: 'limit', scope: limitScope, forMs: retryAfterMs, remaining: 0 });
+      leader?.say({ kind: 'limit', scope: limitScope, forMs: retryAfterMs, remaining: 0 });
       pump();
     },
     allow(limitScope, { remaining, resetAt }) {
@@ -314,11 +316,10 @@ export function createAdmission(
       const ofScope = [...inFlight].filter((target) => target.limitScope === limitScope);
       // Its own attempt is counted in what is left.
       limits.allow(limitScope, remaining + 1 - ofScope.length, resetInMs);
-      leader.say({ kind: 'limit', scope: limitScope, forMs: resetInMs, remaining });
+      leader?.say({ kind: 'limit', scope: limitScope, forMs: resetInMs, remaining });
       pump();
     },
     forgetUsual: () => latency.forget(),
-    health,
     recover,
     isIdle: () => queue.size() === 0 && inFlight.size === 0 && health.down().length === 0,
     dispose() {

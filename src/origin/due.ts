@@ -38,7 +38,7 @@ function probeAtOf({ leader, queue }: Origin, { scope, probes }: Health): number
     }
   }
   const isSeen = since < Infinity;
-  const leaderAt = leader.waitsUntil(scope, isSeen, Math.max(since, probes.startedAt()));
+  const leaderAt = leader?.waitsUntil(scope, isSeen, Math.max(since, probes.startedAt())) ?? 0;
   return Math.max(probes.nextAt(isSeen, expiresAt), leaderAt);
 }
 
@@ -52,7 +52,7 @@ function sendProbes(origin: Origin, now: number, go: Go): number {
   for (const down of health.down()) {
     const able = (): readonly Group[] => groupsOf(down.scope, ableGroups(origin));
     if (groupsOf(down.scope, queue.groups()).length === 0) {
-      leader.rest(down.scope);
+      leader?.rest(down.scope);
       continue;
     }
     down.probeAt = probeAtOf(origin, down);

@@ -12,7 +12,8 @@ export interface Origin {
   readonly limits: RateLimits;
   readonly slowStart: SlowStart;
   readonly queue: WaitQueue;
-  readonly leader: Leader;
+  /** Undefined where there is no other tab. */
+  readonly leader: Leader | undefined;
   /** One more attempt may be in flight. */
   readonly isPlaceFree: () => boolean;
 }

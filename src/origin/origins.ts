@@ -1,13 +1,12 @@
 import type { Clock, Random } from '../lib/clock.ts';
 import { codeOf } from '../lib/made-by.ts';
 import type { Network } from '../lib/network.ts';
-import { createStore, keepIfSame, type Readable } from '../lib/store.ts';
+import { createStore } from '../lib/store.ts';
 import { originOf } from '../lib/url.ts';
 import { watchConnection } from '../lib/watch-connection.ts';
 import type { Tabs, TabsCode } from '../tabs/share-across-tabs.ts';
 import { type Admission, createAdmission } from './admission.ts';
 import type { OriginOptions } from './options.ts';
-import { type OriginState, up, worstOf } from './status.ts';
 
 /** Is told of the admission by its key, what of it is down or up again, and then for how long it was down. */
 type OutageListener = (key: string, scope: string, downMs?: number) => void;
@@ -18,8 +17,9 @@ export interface Origins {
   readonly admissionOf: (url: string, partition?: string, options?: OriginOptions) => Admission;
   /** The origins that requests have gone to lately. */
   readonly known: () => readonly string[];
-  /** The state of one origin, its partitions included; of all of them, the worst, without an origin. */
-  readonly stateOf: (origin?: string) => Readable<OriginState>;
+  /** Calls the listener when any of them may have changed, until the returned function is called. */
+  readonly watch: (listener: () => void) => () => void;
+  readonly clock: Clock;
   /** By origin and partition, with a space in between. */
   readonly admissions: ReadonlyMap<string, Admission>;
   /** Who is told once at each beginning and each end of an outage. They must not throw. */
@@ -70,10 +70,10 @@ export function createOrigins(
     const onOutage = (scope: string, downMs?: number): void => {
       for (const tell of outages) tell(key, scope, downMs);
     };
-    const context = { clock, random, network, isWatched, joinTabs, onOutage };
+    const onChange = (): void => changes.set({});
+    const context = { clock, random, network, isWatched, joinTabs, onOutage, onChange };
     const admission = createAdmission({ ...defaults, ...options }, context);
     admissions.set(key, admission);
-    admission.subscribe(() => changes.set({}));
     return admission;
   };
 
@@ -83,35 +83,17 @@ export function createOrigins(
       return admissions.get(key) ?? open(key, options);
     },
     known: () => [...admissions.keys()].map((key) => key.replace(/ .*/, '')),
-    stateOf(origin) {
-      const wanted = origin && originOf(origin);
-      if (wanted === '')
-        throw new TypeError(`useOriginStatus: '${origin}' is no URL, and must be one.`);
-      let state = up;
-      return {
-        getState() {
-          const own = [...admissions].filter(
-            ([key]) => wanted === undefined || key.split(' ')[0] === wanted,
-          );
-          const worst = worstOf(own.map(([, one]) => one.getState()));
-          // Shown is the time on the wall, also where that was set.
-          const { retryAt = NaN } = worst;
-          const shownAt = retryAt - (clock.setBackMs?.() ?? 0);
-          const shown = Number.isNaN(shownAt) ? worst : { ...worst, retryAt: shownAt };
-          return (state = keepIfSame(state, shown));
-        },
-        subscribe(listener) {
-          watchers++;
-          const stop = changes.subscribe(listener);
-          reconsider();
-          return () => {
-            watchers--;
-            stop();
-            reconsider();
-          };
-        },
+    watch(listener) {
+      watchers++;
+      const stop = changes.subscribe(listener);
+      reconsider();
+      return () => {
+        watchers--;
+        stop();
+        reconsider();
       };
     },
+    clock,
     admissions,
     outages,
     reconsider,

@@ -1,6 +1,9 @@
-import type { Health } from './health.ts';
-import { ableGroups, type Origin, type Place } from './origin.ts';
-import { everything, type Group, groupsOf, type Pause } from './wait-queue.ts';
+import { keepIfSame, type Readable } from '../lib/store.ts';
+import { originOf } from '../lib/url.ts';
+import { ableGroups, type Origin } from './origin.ts';
+import type { Origins } from './origins.ts';
+import { everything } from './wait-queue.ts';
+import { whenProbed } from './why-paused.ts';
 
 /** How an origin is. */
 export interface OriginState {
@@ -18,40 +21,7 @@ export interface OriginState {
 }
 
 /** Nothing is known against it. */
-export const up: OriginState = Object.freeze({ status: 'up', retryAt: undefined, waiting: 0 });
-
-/** What is shown of the next probe: nothing while one is under way, or nobody in these groups waits for it. */
-function whenProbed(
-  { leader }: Origin,
-  { scope, probes, probeAt }: Health,
-  groups: readonly Group[],
-): Pick<Pause, 'retryAt' | 'probedBy'> {
-  if (leader.isElsewhere(scope)) return { retryAt: undefined, probedBy: 'another-tab' };
-  const isDue = !probes.isProbing() && groupsOf(scope, groups).length > 0;
-  return { retryAt: isDue ? probeAt : undefined };
-}
-
-/** Why something waits there, and until when: a time at which something is sent, or none. */
-export function whyPaused(origin: Origin, { endpoint, limitScope }: Place): Pause {
-  const { network, limits, health, slowStart, queue } = origin;
-  // The origin itself is not to blame for a device that is offline.
-  if (network.isOffline()) return { reason: 'offline', retryAt: network.retryAt() };
-  const limited = limits.until(limitScope);
-  const down = health.downFor(endpoint);
-  if (limited > -Infinity) {
-    // In a slow start nobody knows who goes when.
-    let retryAt = slowStart.isUnderWay(endpoint) ? undefined : limited;
-    // What is down as well is probed after both.
-    if (down) {
-      const { retryAt: probeAt } = whenProbed(origin, down, queue.groups());
-      retryAt = probeAt && Math.max(limited, probeAt);
-    }
-    return { reason: 'rate-limited', retryAt };
-  }
-  // Nobody knows who goes when.
-  if (!down) return { reason: 'queued', retryAt: undefined };
-  return { reason: 'server-down', ...whenProbed(origin, down, ableGroups(origin)) };
-}
+const up: OriginState = Object.freeze({ status: 'up', retryAt: undefined, waiting: 0 });
 
 /** How the origin is now. */
 export function stateOf(origin: Origin): OriginState {
@@ -70,7 +40,7 @@ export function stateOf(origin: Origin): OriginState {
 const rank = { up: 0, recovering: 1, 'rate-limited': 2, down: 3 } as const;
 
 /** The worst of several, with all that wait. */
-export function worstOf(states: readonly OriginState[]): OriginState {
+function worstOf(states: readonly OriginState[]): OriginState {
   let worst = up;
   let waiting = 0;
   for (const state of states) {
@@ -78,4 +48,27 @@ export function worstOf(states: readonly OriginState[]): OriginState {
     if (rank[state.status] > rank[worst.status]) worst = state;
   }
   return { ...worst, waiting };
+}
+
+/** The state of one origin, its partitions included; of all of them, the worst, without an origin. */
+export function originStatus(origins: Origins, origin?: string): Readable<OriginState> {
+  const wanted = origin && originOf(origin);
+  if (wanted === '')
+    throw new TypeError(`useOriginStatus: '${origin}' is no URL, and must be one.`);
+  const { clock, admissions, watch } = origins;
+  let state = up;
+  return {
+    getState() {
+      const own = [...admissions].filter(
+        ([key]) => wanted === undefined || key.split(' ')[0] === wanted,
+      );
+      const worst = worstOf(own.map(([, admission]) => stateOf(admission.origin)));
+      // Shown is the time on the wall, also where that was set.
+      const { retryAt = NaN } = worst;
+      const shownAt = retryAt - (clock.setBackMs?.() ?? 0);
+      const shown = Number.isNaN(shownAt) ? worst : { ...worst, retryAt: shownAt };
+      return (state = keepIfSame(state, shown));
+    },
+    subscribe: watch,
+  };
 }

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useMemo, useSyncExternalStore } from 'react';
-import type { OriginState } from '../origin/status.ts';
+import { originStatus, type OriginState } from '../origin/status.ts';
 import { instanceOf } from '../react-query/instance.ts';
 
 /**
@@ -20,7 +20,7 @@ import { instanceOf } from '../react-query/instance.ts';
 export function useOriginStatus(origin?: string): OriginState {
   const client = useQueryClient();
   const { getState, subscribe } = useMemo(
-    () => instanceOf(client, 'useOriginStatus').origins.stateOf(origin),
+    () => originStatus(instanceOf(client, 'useOriginStatus').origins, origin),
     [client, origin],
   );
   return useSyncExternalStore(subscribe, getState, getState);

@@ -44,18 +44,6 @@ export interface Leader extends Pick<Line, 'say'> {
   readonly repeat: () => number;
 }
 
-/** There is no other tab. */
-export const noLeader: Leader = {
-  say() {},
-  hear: () => false,
-  isElsewhere: () => false,
-  waitsUntil: () => 0,
-  lead() {},
-  rest() {},
-  leave() {},
-  repeat: () => Infinity,
-};
-
 /** A leader says that it is there so often. */
 const repeatMs = 3000;
 /** One that has said nothing for so long hangs, or is hidden: another tab probes. */

@@ -3,7 +3,7 @@ import { tellApp } from '../lib/callback.ts';
 import { keepIfSame, type Readable } from '../lib/store.ts';
 import { originOf, toUrl } from '../lib/url.ts';
 import { reject } from '../lib/check.ts';
-import type { OriginState } from '../origin/status.ts';
+import { originStatus, type OriginState } from '../origin/status.ts';
 import { instanceOfSteady } from '../react-query/instance.ts';
 import type { Steadfetch } from '../react-query/steadfetch.ts';
 
@@ -65,7 +65,7 @@ export function watchHealth(steady: Steadfetch): WatchedHealth {
   let shown: HealthState = [];
 
   const stateOf = (origin: string): OriginState => {
-    const state = states.get(origin) ?? origins.stateOf(origin);
+    const state = states.get(origin) ?? originStatus(origins, origin);
     states.set(origin, state);
     return state.getState();
   };
@@ -93,7 +93,7 @@ export function watchHealth(steady: Steadfetch): WatchedHealth {
     getState,
     subscribe(listener) {
       const tell = (): void => listener();
-      const unwatch = origins.stateOf().subscribe(tell);
+      const unwatch = origins.watch(tell);
       const end = (): void => {
         if (listeners.delete(tell)) unwatch();
       };
@@ -140,8 +140,9 @@ export function onOutage(
 
 /** Nothing of one origin, or of any, is taken for down any more. */
 function endOutages({ admissions }: Pick<Origins, 'admissions'>, url?: string): void {
-  for (const [key, { health, recover, reconsider }] of admissions) {
+  for (const [key, { origin, recover, reconsider }] of admissions) {
     if (url !== undefined && key.split(' ')[0] !== originOf(url)) continue;
+    const { health } = origin;
     for (const { scope } of health.down()) recover(health.recover(scope));
     reconsider();
   }

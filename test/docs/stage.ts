@@ -8,6 +8,7 @@ import {
 } from 'steadfetch';
 import { onTestFinished } from 'vitest';
 import type { Admission } from '../../src/origin/admission.ts';
+import { originStatus } from '../../src/origin/status.ts';
 import { instanceOf } from '../../src/react-query/instance.ts';
 import { createRig, type Rig } from '../react-query/rig.tsx';
 import type { Mark, Row, Span } from './draw.ts';
@@ -79,7 +80,7 @@ function openTab(rig: Rig, steady: Steadfetch, client: QueryClient): Tab {
   });
   const { origins } = instanceOf(client, 'openTab');
   const origin: Lane = { name: 'origin', marks: [], spans: [{ atMs: 0, kind: 'up', label: 'up' }] };
-  const state = origins.stateOf(api);
+  const state = originStatus(origins, api);
   state.subscribe(() => {
     const { status } = state.getState();
     enter(origin, status, status);

@@ -2,7 +2,8 @@ import { describe, expect, test, vi } from 'vitest';
 import { createOrigins, type Origins } from '../../src/origin/origins.ts';
 import { originOf } from '../../src/lib/url.ts';
 import { failures } from '../../src/policy/outcome.ts';
-import { openNetwork } from '../../src/lib/network.ts';
+import { originStatus } from '../../src/origin/status.ts';
+import { openNetwork } from './open-network.ts';
 import { createVirtualClock, epochMs, type VirtualClock } from './virtual-clock.ts';
 
 const open = (): { readonly origins: Origins; readonly clock: VirtualClock } => {
@@ -97,7 +98,7 @@ describe('the admission of a URL', () => {
 describe('the state of an origin', () => {
   test('is up before anything was sent there', () => {
     const { origins } = open();
-    expect(origins.stateOf('https://api.test').getState()).toEqual({
+    expect(originStatus(origins, 'https://api.test').getState()).toEqual({
       status: 'up',
       retryAt: undefined,
       waiting: 0,
@@ -107,14 +108,14 @@ describe('the state of an origin', () => {
   test('is found by any URL of it, and is that of nobody else', () => {
     const { origins } = open();
     trip(origins, 'https://api.test/');
-    expect(origins.stateOf('https://api.test/some/path').getState().status).toBe('down');
-    expect(origins.stateOf('https://other.test').getState().status).toBe('up');
+    expect(originStatus(origins, 'https://api.test/some/path').getState().status).toBe('down');
+    expect(originStatus(origins, 'https://other.test').getState().status).toBe('up');
   });
 
   test('without an origin is the worst of all, and counts all who wait', async () => {
     const { origins } = open();
     origins.admissionOf('https://a.test/').pause('a', 10_000);
-    expect(origins.stateOf().getState()).toEqual({
+    expect(originStatus(origins).getState()).toEqual({
       status: 'rate-limited',
       retryAt: epochMs + 10_500,
       waiting: 0,
@@ -139,19 +140,19 @@ describe('the state of an origin', () => {
       );
     }
     await Promise.resolve();
-    expect(origins.stateOf().getState()).toMatchObject({ status: 'down', waiting: 2 });
-    expect(origins.stateOf('https://a.test').getState()).toMatchObject({ waiting: 1 });
+    expect(originStatus(origins).getState()).toMatchObject({ status: 'down', waiting: 2 });
+    expect(originStatus(origins, 'https://a.test').getState()).toMatchObject({ waiting: 1 });
   });
 
   test('includes its partitions', () => {
     const { origins } = open();
     trip(origins, 'https://api.test/', 'search');
-    expect(origins.stateOf('https://api.test').getState().status).toBe('down');
+    expect(originStatus(origins, 'https://api.test').getState().status).toBe('down');
   });
 
   test('is the same object until something changes', () => {
     const { origins } = open();
-    const state = origins.stateOf('https://api.test');
+    const state = originStatus(origins, 'https://api.test');
     expect(state.getState()).toBe(state.getState());
     trip(origins, 'https://api.test/');
     const down = state.getState();
@@ -163,7 +164,7 @@ describe('the state of an origin', () => {
   test('tells of changes, also of an origin that nothing had been sent to yet', () => {
     const { origins } = open();
     const listener = vi.fn<() => void>();
-    const stop = origins.stateOf('https://api.test').subscribe(listener);
+    const stop = originStatus(origins, 'https://api.test').subscribe(listener);
     trip(origins, 'https://api.test/');
     expect(listener).toHaveBeenCalled();
     stop();
@@ -174,7 +175,7 @@ describe('the state of an origin', () => {
 
   test('has no timer of its own but for its end, also where nobody has asked for longer than a minute', () => {
     const { origins, clock } = open();
-    const state = origins.stateOf('https://api.test');
+    const state = originStatus(origins, 'https://api.test');
     state.subscribe(() => {});
     origins.admissionOf('https://api.test/').pause('a', 60_000);
     origins.reconsider();
@@ -188,7 +189,7 @@ describe('the state of an origin', () => {
 
   test('of what is no URL is a mistake that is named', () => {
     const { origins } = open();
-    expect(() => origins.stateOf('https://:bad:/')).toThrow(
+    expect(() => originStatus(origins, 'https://:bad:/')).toThrow(
       "useOriginStatus: 'https://:bad:/' is no URL, and must be one.",
     );
   });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openNetwork } from '../../src/lib/network.ts';
+import { openNetwork } from './open-network.ts';
 import { openOrigin } from './rig.ts';
 
 /** An outage of an endpoint that four wait for. The first of them is the probe, sent after 1,200 ms. */

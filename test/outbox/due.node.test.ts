@@ -5,7 +5,7 @@ import { createMemoryBackend } from '../../src/outbox/store/memory.ts';
 import { type Fence, type NewRow, type Row, rowSchema } from '../../src/outbox/store/schema.ts';
 import { createRowStore } from '../../src/outbox/store/create-row-store.ts';
 import type { Change, RowStore } from '../../src/outbox/store/row-store.ts';
-import { openNetwork } from '../../src/lib/network.ts';
+import { openNetwork } from '../origin/open-network.ts';
 import { createVirtualClock, epochMs, type VirtualClock } from '../origin/virtual-clock.ts';
 import { settle } from './rig.ts';
 

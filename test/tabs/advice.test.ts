@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { SharePorts } from '../../src/tabs/channel.ts';
+import { stateOf } from '../../src/origin/status.ts';
 import { createTabs } from '../../src/tabs/share-across-tabs.ts';
 import { openOrigin, type OriginRig } from '../origin/rig.ts';
 import { createVirtualClock } from '../origin/virtual-clock.ts';
@@ -96,7 +97,7 @@ test('one tab probes for all, and what waits in all of them goes when its probe 
   await leader.advance(200);
   expect(first.story).toEqual(['1200 probe']);
   // It is shown whose probe is waited for.
-  expect(other.admission.getState()).toEqual({
+  expect(stateOf(other.admission.origin)).toEqual({
     status: 'down',
     retryAt: undefined,
     probedBy: 'another-tab',
@@ -107,7 +108,7 @@ test('one tab probes for all, and what waits in all of them goes when its probe 
     retryAt: undefined,
     probedBy: 'another-tab',
   });
-  expect(leader.admission.getState().probedBy).toBe(undefined);
+  expect(stateOf(leader.admission.origin).probedBy).toBe(undefined);
   expect(second.story).toEqual([]);
   first.settle('success');
   await leader.advance(1500);
