@@ -193,11 +193,14 @@ function refuse(
   const processed = live.effects.wasSent() ? 'unknown' : 'no';
   const { reason, retryAt } = admission.whyPaused(facts);
   const outcome: Failure = { kind: 'paused-too-long', reason, retryAt, processed };
-  const error = new NotSentError(`${shown(`${live.sent?.name}`)}: not sent, ${said[reason]}.`, {
-    operation: live.view(facts),
-    outcome,
-    cause: live.lastError ?? admission.lastFailure(),
-  });
+  const error = new NotSentError(
+    `${shown(`${live.sent?.name}`)}: not sent, ${process.env.NODE_ENV === 'production' ? reason : said[reason]}.`,
+    {
+      operation: live.view(facts),
+      outcome,
+      cause: live.lastError ?? admission.lastFailure(),
+    },
+  );
   reportFailure(error, { ...facts, live, failure: outcome });
   return error;
 }

@@ -25,6 +25,7 @@ import {
   isSendable,
   type JsonSteadyInit,
   keepReferrer,
+  mistake,
   readInit,
   readParts,
   type RequestParts,
@@ -182,9 +183,10 @@ export function createFetch(context: FetchContext): Fetches {
         }
         if (typeof (response as Partial<Response> | undefined)?.status !== 'number') {
           endCall(call);
-          const what =
-            'createSteadfetch: fetch resolved with what is no Response, and must with one.';
-          throw note(call, new TypeError(what), failures.error);
+          const rule =
+            process.env.NODE_ENV !== 'production' &&
+            'resolved with what is no Response, and must with one';
+          throw note(call, mistake('createSteadfetch: fetch', rule), failures.error);
         }
         const shown = classify(call, response);
         const readers = facts.api?.outcomes;

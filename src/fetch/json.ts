@@ -3,6 +3,7 @@ import { failures } from '../policy/outcome.ts';
 import type { SteadyFetch } from './fetch.ts';
 import {
   type JsonSteadyInit,
+  mistake,
   readHeaders,
   readInit,
   readParts,
@@ -63,12 +64,16 @@ function withJson(input: RequestInfo | URL, given: JsonInit): SteadyInit {
   const { json, ...init } = given;
   const body = JSON.stringify(json) as string | undefined;
   if (body === undefined) {
-    const what = json === undefined ? 'undefined' : `a ${typeof json}`;
-    throw new TypeError(
-      `steady.json: json is ${what}, which JSON cannot express. Leave json out to send none.`,
-    );
+    const rule =
+      process.env.NODE_ENV !== 'production' &&
+      `is ${json === undefined ? 'undefined' : `a ${typeof json}`}, which JSON cannot express. Leave json out to send none`;
+    throw mistake('steady.json: json', rule);
   }
-  if (init.body != null) throw new TypeError('steady.json: give either json or body, not both.');
+  if (init.body != null)
+    throw mistake(
+      'steady.json:',
+      process.env.NODE_ENV !== 'production' && 'give either json or body, not both',
+    );
   const { request } = readParts(input, init);
   const headers = readHeaders(request, init);
   if (!headers.has('content-type')) headers.set('content-type', 'application/json');

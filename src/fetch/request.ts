@@ -63,6 +63,10 @@ export interface JsonSteadyInit extends SteadyInit {
   readonly defaultExpect?: Expected | undefined;
 }
 
+/** A production build names what is wrong, and leaves out the rest. */
+export const mistake = (what: string, rule: string | false): TypeError =>
+  new TypeError(rule ? `${what} ${rule}.` : what);
+
 type Input = RequestInfo | URL;
 
 /** What fetch's two arguments say together, as fetch itself reads them. */
@@ -81,7 +85,10 @@ export function readParts(input: Input, init: RequestInit): RequestParts {
   const signal = init.signal === undefined ? request?.signal : init.signal;
   // Refused before anything is begun for it.
   if (signal && typeof signal.addEventListener !== 'function') {
-    throw new TypeError('steady.fetch: signal is no AbortSignal, and must be one, or null.');
+    throw mistake(
+      'steady.fetch: signal',
+      process.env.NODE_ENV !== 'production' && 'is no AbortSignal, and must be one, or null',
+    );
   }
   // Whatever it is, fetch makes a text of it.
   const given: string | number | undefined = init.method;
@@ -154,7 +161,10 @@ export function readInit<T extends object>(operation: string, init: T | null | u
   const members: Record<string, unknown> = {};
   if (init === undefined || init === null) return members as T;
   if (typeof init !== 'object' && typeof init !== 'function') {
-    throw new TypeError(`${operation}: init is a ${typeof init}, and must be an object.`);
+    throw mistake(
+      `${operation}: init`,
+      process.env.NODE_ENV !== 'production' && `is a ${typeof init}, and must be an object`,
+    );
   }
   // The objects that everything inherits from have no member of fetch's.
   for (let owner: object | null = init; owner; owner = Object.getPrototypeOf(owner)) {

@@ -32,13 +32,10 @@ export function accept(call: Call, given: Response, failure: AnswerFailure | und
     // Its API may have read another status from it.
     const read = failure.status === status ? '' : `, classified as ${failure.status}`;
     const answered = `${status} ${response.statusText}`.trimEnd() + read;
-    throw failure.kind === 'http'
-      ? fail(call, HttpError, answered, failure, {
-          response,
-        })
-      : fail(call, UnexpectedContentError, `${answered}, ${isNotJson(response)}`, failure, {
-          response,
-        });
+    const isHttp = failure.kind === 'http';
+    const what = isHttp ? '' : `, with content type ${shownType(response)} where JSON was expected`;
+    const Type = isHttp ? HttpError : UnexpectedContentError;
+    throw fail(call, Type, answered + what, failure, { response });
   }
   keyed?.succeed();
   live.recordRaw();
@@ -59,9 +56,6 @@ function thaw(response: Response): Response {
     return response;
   }
 }
-
-const isNotJson = (response: Response): string =>
-  `with content type ${shownType(response)} where JSON was expected`;
 
 let unread: FinalizationRegistry<Call> | undefined;
 
