@@ -1,4 +1,5 @@
-import { isJsonAnswer, type OutcomesCode } from '../fetch/classify.ts';
+import { isJsonAnswer } from '../fetch/classify.ts';
+import type { OutcomesCode } from '../fetch/codes.ts';
 import { failed } from '../fetch/failure.ts';
 import { type Call, endCall, untilStopped } from '../fetch/in-flight.ts';
 import { callApp, reporterOf } from '../lib/callback.ts';

@@ -1,4 +1,4 @@
-import type { AuthCode } from '../fetch/fetch.ts';
+import type { AuthCode } from '../fetch/codes.ts';
 import { endCall, type FetchContext, type SentFacts, tell } from '../fetch/in-flight.ts';
 import { readHeaders, type RequestParts } from '../fetch/request.ts';
 import { textOf } from '../lib/callback.ts';

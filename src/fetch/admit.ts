@@ -7,6 +7,7 @@ import { shown, toUrl } from '../lib/url.ts';
 import { isRepeatable, reportFailure } from '../operation/error-info.ts';
 import type { RequestFacts, SentRequest } from '../operation/facts.ts';
 import { NotSentError } from '../operation/errors.ts';
+import { warnOfLoop } from '../operation/warn-of-loop.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Operations } from '../operation/operations.ts';
 import type { Admission } from '../origin/admission.ts';
@@ -16,7 +17,8 @@ import { createOrigins, type Origins } from '../origin/origins.ts';
 import type { Ask, Permit, Target } from '../origin/wait-queue.ts';
 import { isSafeMethod } from '../policy/operation.ts';
 import type { Failure, HttpFailure, PauseReason } from '../policy/outcome.ts';
-import type { Enter, SentFacts, RecordOutcome } from './in-flight.ts';
+import type { Enter, RecordOutcome, SentFacts } from './in-flight.ts';
+import { dropped } from './failure.ts';
 import { pauseAt } from './pause.ts';
 
 /** What the way out stands on. */
@@ -48,6 +50,9 @@ export interface Admissions extends Surroundings {
   readonly pauseBefore: (live: Operation) => Promise<boolean>;
   readonly origins: Origins;
 }
+
+/** Nobody needs to know how a request ended that no server was asked by. */
+const atNoGate: RecordOutcome = () => {};
 
 const always = (): boolean => true;
 /** Where nothing tells whether a user waits: in a page that is seen, one does. */
@@ -130,18 +135,23 @@ export function createAdmissions(
     admission: Admission,
     facts: SentFacts,
     signal: AbortSignal | undefined,
-  ): Promise<RecordOutcome | undefined> => {
+  ): Promise<RecordOutcome> => {
     const { live } = facts;
     const release = await pauseAt(admission, askOf(live, facts), live, signal, context);
     if (release === 'expired') throw refuse(live, facts, admission);
-    return release === 'dropped' ? undefined : openRequest(admission, release, facts);
+    if (release === 'dropped') throw dropped(facts, signal);
+    return openRequest(admission, release, facts);
   };
 
   const enter: Enter = (facts, signal) => {
     const { live, url, api } = facts;
+    // Never sent: it neither starts nor ends.
+    if (signal?.aborted) throw live.abortBy(signal);
+    if (process.env.NODE_ENV !== 'production') warnOfLoop(context.operations, live, facts.name);
+    if (facts.isLocal) return atNoGate;
     // What has failed, and was told so, sends nothing more: not before its next attempt, or ever.
     if (live.submission && (live.decision?.kind === 'stop' || live.phase === 'waiting'))
-      return undefined;
+      throw dropped(facts);
     const admission = origins.admissionOf(
       url,
       api?.partition,

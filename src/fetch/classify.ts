@@ -1,20 +1,8 @@
+import { codeOf } from '../lib/made-by.ts';
 import { classifyAnswer, type AnswerFailure, type Outcome } from '../policy/outcome.ts';
-import type { ErrorReader, Expected } from './api.ts';
+import type { Expected } from './api.ts';
+import type { OutcomesCode } from './codes.ts';
 import type { Call } from './in-flight.ts';
-
-/** What `classifyOutcomes` brings: what an app itself reads of answers and errors. */
-export interface OutcomesCode extends ErrorReader {
-  /**
-   * What an answer shows, whose headers have shown this.
-   *
-   * @throws what a body that does not come makes of the attempt.
-   */
-  readonly ofResponse: (
-    call: Call,
-    response: Response,
-    failure: AnswerFailure | undefined,
-  ) => Promise<AnswerFailure | undefined>;
-}
 
 /** The outcome of a good answer. */
 export const succeeded = (status: number): Outcome => ({ kind: 'ok', status, processed: 'yes' });
@@ -46,10 +34,16 @@ export function classify(
 
 /** The same, as its API means it, and after what the operation has done before. */
 export async function interpret(
-  { facts, keyed, signal }: Call,
+  call: Call,
   response: Response,
-  failure: AnswerFailure,
+  shown: AnswerFailure | undefined,
 ): Promise<AnswerFailure | undefined> {
+  const { facts, keyed, signal } = call;
+  const readers = facts.api?.outcomes;
+  const failure = readers
+    ? await codeOf<OutcomesCode>(readers).ofResponse(call, response, shown)
+    : shown;
+  if (!failure) return undefined;
   // It is not its API that speaks.
   if (failure.kind === 'body') return failure;
   const interpreted = keyed ? await keyed.interpret(response, failure, facts, signal) : failure;

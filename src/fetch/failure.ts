@@ -11,7 +11,7 @@ import { ifSlow } from '../operation/time-limit.ts';
 import { type Failure, failures } from '../policy/outcome.ts';
 import { isJsonAnswer } from './classify.ts';
 import { type Call, endCall, type SentFacts, tell } from './in-flight.ts';
-import { isDemanding, readParts } from './request.ts';
+import { isDemanding, isSendable, mistake, readParts } from './request.ts';
 
 /** Enters what an error means, or an answer that is handed to another client, and tells of it. */
 export function note<E>(call: Call, error: E, failure: Failure, response?: Response): E {
@@ -148,13 +148,13 @@ async function isBlockedByCsp(url: string): Promise<boolean> {
   return told.some((uri) => uri === target.href || `${uri}:` === target.protocol);
 }
 
-/** Where a page that was to be left has stayed; else throws what the rejection means. */
+/** The answer where a page that was to be left has stayed; else throws what the rejection means. */
 export async function sendAgain(
   call: Call,
   rejection: unknown,
-  isUnsendable: () => boolean,
+  wasSpent: boolean,
 ): Promise<Response> {
-  const { caller, facts, signal } = call;
+  const { caller, facts, init, signal } = call;
   let cause = rejection;
   try {
     const response = await call.context.outlive?.outlivePage(call, true);
@@ -164,13 +164,24 @@ export async function sendAgain(
   }
   const isStopped = signal.aborted;
   endCall(call);
-  const isRefused = isUnsendable() || !!call.context.isUnsent?.(cause);
+  const isUnsendable = wasSpent || !isSendable(readParts(call.input, init), init);
+  const isRefused = isUnsendable || !!call.context.isUnsent?.(cause);
   const isUnsent = !isStopped && (isRefused || (await isBlockedByCsp(facts.url)));
   throw isUnsent && !caller?.aborted ? note(call, cause, failures.invalid) : failed(call, cause);
 }
 
+/** @throws TypeError when a transport has answered with something else. */
+export function checkAnswer(call: Call, response: unknown): void {
+  if (typeof (response as Partial<Response> | undefined)?.status === 'number') return;
+  endCall(call);
+  const rule =
+    process.env.NODE_ENV !== 'production' && 'resolved with what is no Response, and must with one';
+  throw note(call, mistake('createSteadfetch: fetch', rule), failures.error);
+}
+
 /** Whatever operation it is thrown into, which may be another than its own, is not tried again. */
-export function dropped(facts: SentFacts): unknown {
+export function dropped(facts: SentFacts, signal?: AbortSignal): unknown {
+  if (signal?.aborted) return facts.live.abortBy(signal);
   const reason = facts.live.abortBy(AbortSignal.abort());
   reportFailure(reason, { ...facts, failure: failures.aborted });
   return reason;

@@ -1,38 +1,20 @@
 import { codeOf } from '../lib/made-by.ts';
-import { warnOfLoop } from '../operation/warn-of-loop.ts';
-import { definePolicy } from '../policy/options.ts';
-import { failures, type HttpFailure } from '../policy/outcome.ts';
-import { checkExpect, targetOf } from './api.ts';
-import { classify, interpret, type OutcomesCode } from './classify.ts';
-import { dropped, failed, note, sendAgain } from './failure.ts';
+import { failures } from '../policy/outcome.ts';
+import { classify, interpret } from './classify.ts';
+import type { AuthCode, SubmissionCode } from './codes.ts';
+import { checkAnswer, failed, sendAgain } from './failure.ts';
+import { gather } from './gather.ts';
+import { type FetchContext, type SentFacts, startCall, tell, transmit } from './in-flight.ts';
+import { addKey } from './keys.ts';
 import {
-  type Call,
-  endCall,
-  type FetchContext,
-  type KeyCode,
-  type KeyedRequest,
-  type SentFacts,
-  type RecordOutcome,
-  startCall,
-  type SubmissionCode,
-  tell,
-  transmit,
-} from './in-flight.ts';
-import {
-  checkInit,
   isBodySpent,
-  isLocal,
-  isSendable,
-  type JsonSteadyInit,
   keepReferrer,
-  mistake,
+  type Passed,
   readInit,
   readParts,
-  type RequestParts,
   type SteadyInit,
 } from './request.ts';
 import { accept } from './response.ts';
-import { noteUnkeyed } from './unkeyed.ts';
 
 /**
  * One honest attempt, with the signature of fetch.
@@ -79,134 +61,11 @@ export type RawFetch = (
   init?: Omit<SteadyInit, 'signal'> & { readonly signal?: AbortSignal | null | undefined },
 ) => Promise<Response>;
 
-/** What `refreshOn401` brings: the credentials of requests. */
-export interface AuthCode {
-  readonly by: 'refreshOn401';
-  /** What is sent, with its credentials. */
-  readonly sign: (
-    context: FetchContext,
-    facts: SentFacts,
-    parts: RequestParts,
-    init: RequestInit,
-  ) => Promise<RequestInit>;
-  /** After a 401: what is sent with new credentials; undefined where that is the answer. */
-  readonly renew: (
-    call: Call,
-    failure: HttpFailure,
-    response: Response,
-  ) => Promise<RequestInit | undefined>;
-}
-
-/** Both faces of one attempt. */
-interface Fetches {
+/** Makes `steady.fetch` and `steady.rawFetch` of an instance. */
+export function createFetch(context: FetchContext): {
   readonly fetch: SteadyFetch;
   readonly rawFetch: RawFetch;
-}
-
-/** Makes `steady.fetch` and `steady.rawFetch` of an instance. */
-export function createFetch(context: FetchContext): Fetches {
-  const { operations } = context;
-
-  const send = async (
-    input: RequestInfo | URL,
-    parts: RequestParts,
-    init: SteadyInit,
-    facts: SentFacts,
-    endRequest: (() => void) | undefined,
-  ): Promise<Response> => {
-    const { signal } = parts;
-    const { live } = facts;
-    const passed = { parts, init };
-    const profile = facts.api?.idempotency;
-    const keys = profile && codeOf<KeyCode>(profile);
-    const submissionCode = live.submissionCode as SubmissionCode | undefined;
-    let keyed: KeyedRequest | undefined;
-    if (
-      !facts.own &&
-      !live.submission &&
-      init.idempotencyKey === undefined &&
-      init.step === undefined
-    ) {
-      const noting = keys?.noteStray(context, facts, signal);
-      if (noting) await noting;
-    } else if (profile) keyed = await keys?.add(context, profile, facts, passed);
-    else if (submissionCode) submissionCode.noteUnkeyed(operations, facts, passed);
-    else if (process.env.NODE_ENV !== 'production') noteUnkeyed(operations, facts, passed);
-    facts.step = keyed?.step;
-    if (keyed) facts.keyed = true;
-    let sent: RequestInit = keyed?.init ?? init;
-    const auth = facts.api?.auth && codeOf<AuthCode>(facts.api.auth);
-    if (auth) sent = await auth.sign(context, facts, parts, sent);
-    const { timeout } = live.policyOf(facts);
-
-    // Once, or once more with new credentials.
-    for (;;) {
-      // Never sent: it neither starts nor ends.
-      if (signal?.aborted) throw live.abortBy(signal);
-      if (process.env.NODE_ENV !== 'production') warnOfLoop(operations, live, facts.name);
-      const entered = isLocal(parts, init) ? atNoGate : context.enter(facts, signal);
-      const recordOutcome = typeof entered === 'function' ? entered : await entered;
-      // Dropped while it was paused.
-      if (!recordOutcome) throw signal?.aborted ? live.abortBy(signal) : dropped(facts);
-      try {
-        // In between, whoever was told of its turn may have aborted it.
-        if (signal?.aborted) throw live.abortBy(signal);
-        const expired = keyed?.start(facts);
-        if (expired) {
-          recordOutcome(expired.outcome);
-          throw expired;
-        }
-        // It goes once its submission is safe where it is kept.
-        const keeping = submissionCode?.whenKept(context, facts, signal);
-        if (keeping) await keeping;
-        const wasUsed = isBodySpent(parts, sent);
-        const call = startCall(
-          {
-            context,
-            facts,
-            input,
-            caller: signal,
-            keyed,
-            number: context.nextRequest(),
-            recordOutcome,
-            endRequest,
-          },
-          sent,
-          timeout,
-        );
-        tell(call);
-        let response: Response;
-        try {
-          response = await transmit(call);
-        } catch (cause) {
-          response = await sendAgain(call, cause, () => wasUsed || !isSendable(parts, sent));
-        }
-        if (typeof (response as Partial<Response> | undefined)?.status !== 'number') {
-          endCall(call);
-          const rule =
-            process.env.NODE_ENV !== 'production' &&
-            'resolved with what is no Response, and must with one';
-          throw note(call, mistake('createSteadfetch: fetch', rule), failures.error);
-        }
-        const shown = classify(call, response);
-        const readers = facts.api?.outcomes;
-        const failure = readers
-          ? await codeOf<OutcomesCode>(readers).ofResponse(call, response, shown)
-          : shown;
-        const interpreted = failure && (await interpret(call, response, failure));
-        const isRefused = interpreted?.kind === 'http' && interpreted.status === 401;
-        const again = isRefused && (await auth?.renew(call, interpreted, response));
-        if (interpreted && signal?.aborted) throw failed(call, undefined);
-        if (!again) return accept(call, response, interpreted);
-        sent = again;
-      } catch (error) {
-        // Whatever was thrown, its place is free; where its end was told already, this says nothing.
-        recordOutcome(failures.aborted);
-        throw error;
-      }
-    }
-  };
-
+} {
   const attempt = async (
     isRaw: boolean,
     input: RequestInfo | URL,
@@ -216,10 +75,9 @@ export function createFetch(context: FetchContext): Fetches {
     const parts = readParts(input, members);
     const init = keepReferrer(parts.request, members);
     const facts = gather(context, parts, init, isRaw);
-    const { attemptLimit } = facts.live;
-    const endRequest = attemptLimit?.beginRequest();
+    const endRequest = facts.live.attemptLimit?.beginRequest();
     try {
-      return await send(input, parts, init, facts, endRequest);
+      return await send(context, input, { parts, init }, facts, endRequest);
     } catch (error) {
       endRequest?.();
       throw error;
@@ -231,39 +89,61 @@ export function createFetch(context: FetchContext): Fetches {
   };
 }
 
-/** Nobody needs to know how a request ended that no server was asked by. */
-const atNoGate: RecordOutcome = () => {};
-
-/** What is known of a request before it goes anywhere. */
-function gather(
+/** Sends a request, and hands out its answer. Nothing is awaited that is there already. */
+async function send(
   context: FetchContext,
-  parts: RequestParts,
-  init: JsonSteadyInit,
-  isRaw: boolean,
-): SentFacts {
-  const { method, url, signal } = parts;
-  const callPolicy =
-    init.timeout === undefined ? init.policy : { ...init.policy, timeout: init.timeout };
-  if (process.env.NODE_ENV !== 'production' && !isRaw) checkInit(init);
-  if (callPolicy) definePolicy('steady.fetch', context.policy, callPolicy);
-  checkExpect('steady.fetch', init.expect);
-  const api = context.findApi(url);
-  const name = `${method} ${url}`;
-  const profile = api?.idempotency;
-  const own = profile && codeOf<KeyCode>(profile).read(profile, parts, init);
-  return {
-    live: context.operationFor(signal, `${name} ${own ?? init.idempotencyKey}`),
-    method,
-    url,
-    name,
-    ...targetOf(method, url, api),
-    api,
-    own,
-    keyed: false,
-    idempotent: init.idempotent ?? api?.idempotent,
-    apiPolicy: api?.policy,
-    callPolicy,
-    expect: init.expect ?? api?.expect ?? init.defaultExpect,
-    isRaw,
-  };
+  input: RequestInfo | URL,
+  passed: Passed,
+  facts: SentFacts,
+  endRequest: (() => void) | undefined,
+): Promise<Response> {
+  const { parts, init } = passed;
+  const caller = parts.signal;
+  const { live, api } = facts;
+  const adding = addKey(context, facts, passed);
+  const keyed = adding && (await adding);
+  facts.step = keyed?.step;
+  if (keyed) facts.keyed = true;
+  const auth = api?.auth && codeOf<AuthCode>(api.auth);
+  let sent: RequestInit = keyed?.init ?? init;
+  if (auth) sent = await auth.sign(context, facts, parts, sent);
+  const { timeout } = live.policyOf(facts);
+
+  // Once, or once more with new credentials.
+  for (;;) {
+    const entered = context.enter(facts, caller);
+    const recordOutcome = typeof entered === 'function' ? entered : await entered;
+    try {
+      // Whoever was told of its turn may have aborted it.
+      if (caller?.aborted) throw live.abortBy(caller);
+      keyed?.start(facts);
+      // It goes once its submission is safe where it is kept.
+      const submissionCode = live.submissionCode as SubmissionCode | undefined;
+      const keeping = submissionCode?.whenKept(context, facts, caller);
+      if (keeping) await keeping;
+      const wasSpent = isBodySpent(parts, sent);
+      const number = context.nextRequest();
+      const given = { context, facts, input, caller, keyed, number, recordOutcome, endRequest };
+      const call = startCall(given, sent, timeout);
+      tell(call);
+      let response: Response;
+      try {
+        response = await transmit(call);
+      } catch (cause) {
+        response = await sendAgain(call, cause, wasSpent);
+      }
+      checkAnswer(call, response);
+      const shown = classify(call, response);
+      const failure = (shown ?? api?.outcomes) && (await interpret(call, response, shown));
+      const isRefused = failure?.kind === 'http' && failure.status === 401;
+      const again = isRefused && (await auth?.renew(call, failure, response));
+      if (failure && caller?.aborted) throw failed(call, undefined);
+      if (!again) return accept(call, response, failure);
+      sent = again;
+    } catch (error) {
+      // Whatever was thrown, its place is free; where its end was told already, this says nothing.
+      recordOutcome(failures.aborted);
+      throw error;
+    }
+  }
 }

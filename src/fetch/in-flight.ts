@@ -1,7 +1,6 @@
 import type { Transport } from '../lib/clock.ts';
 import type { Effect } from '../operation/effects.ts';
 import type { RequestFacts } from '../operation/facts.ts';
-import type { NotSentError } from '../operation/errors.ts';
 import type { Step } from '../operation/submission.ts';
 import type { Environment, Operation } from '../operation/operation.ts';
 import type { Operations } from '../operation/operations.ts';
@@ -14,22 +13,20 @@ import {
 } from '../operation/time-limit.ts';
 import type { Timeout } from '../policy/options.ts';
 import type { HttpFailure, Outcome } from '../policy/outcome.ts';
-import type { ApiProfile, Expected, FindApi, IdempotencyProfile } from './api.ts';
-import type { Passed, RequestParts } from './request.ts';
+import type { ApiProfile, Expected, FindApi } from './api.ts';
 
 /** Tells the origin how an attempt ended, at its headers; only the first word counts. */
 export type RecordOutcome = (outcome: Outcome, error?: unknown, response?: Response) => void;
 
 /**
- * The way out: at once when all is well, and otherwise when the origin lets it go; undefined when
- * it is no longer wanted.
+ * The way out: at once when all is well, and otherwise when the origin lets it go.
  *
- * @throws NotSentError when it may not go.
+ * @throws NotSentError when it may not go; the caller's abort reason, or one of ours, when it is no longer wanted.
  */
 export type Enter = (
   facts: SentFacts,
   signal: AbortSignal | undefined,
-) => RecordOutcome | undefined | Promise<RecordOutcome | undefined>;
+) => RecordOutcome | Promise<RecordOutcome>;
 
 /** What is known of a request of ours. */
 export interface SentFacts extends RequestFacts {
@@ -47,6 +44,8 @@ export interface SentFacts extends RequestFacts {
   readonly expect: Expected | undefined;
   /** Another client sends it, and makes its own error of a status. */
   readonly isRaw: boolean;
+  /** It asks no server. */
+  readonly isLocal: boolean;
   /** Known once it has been given its key. */
   keyed: boolean;
   /** Then: what it is one attempt of. */
@@ -179,21 +178,14 @@ export function startCall(
   init: RequestInit,
   timeout: Timeout,
 ): Call {
-  const { context, facts, input, caller, keyed, number, recordOutcome, endRequest } = given;
+  const { caller } = given;
   const { expire, handleEvent } = methods;
   const controller = new AbortController();
   const { signal } = controller;
   const isStream = typeof timeout === 'object';
   const limitMs = headersLimit(timeout);
   const call: Call = {
-    context,
-    facts,
-    input,
-    caller,
-    keyed,
-    number,
-    recordOutcome,
-    endRequest,
+    ...given,
     expire,
     handleEvent,
     controller,
@@ -230,53 +222,13 @@ export function tell(call: Call, outcome?: Outcome, error?: unknown, response?: 
   );
 }
 
-/** What a profile brings: gives requests their idempotency keys, and holds their bytes. */
-export interface KeyCode {
-  readonly by: 'defineIdempotency';
-  /** The key that a request carries already, whoever gave it. */
-  readonly read: (
-    profile: IdempotencyProfile,
-    parts: RequestParts,
-    init: RequestInit,
-  ) => string | undefined;
-  /**
-   * Gives a request its key, and its bytes; undefined when it needs none.
-   *
-   * @throws TypeError when its key or its body cannot be sent.
-   */
-  readonly add: (
-    context: FetchContext,
-    profile: IdempotencyProfile,
-    facts: SentFacts,
-    passed: Passed,
-  ) => Promise<KeyedRequest | undefined>;
-  /** Notes a request without a key, which may be part of a mutation. @returns what it waits for. */
-  readonly noteStray: (
-    context: FetchContext,
-    facts: SentFacts,
-    signal: AbortSignal | undefined,
-  ) => Promise<unknown> | undefined;
-}
-
-/** What an operation with a submission brings: an app without submissions does not bundle it. */
-export interface SubmissionCode {
-  /** Notes that a request goes without the key that it is to carry. */
-  readonly noteUnkeyed: (operations: Operations, facts: SentFacts, passed: Passed) => void;
-  /** Waits until the submission is safe where it is kept. */
-  readonly whenKept: (
-    context: FetchContext,
-    facts: SentFacts,
-    signal: AbortSignal | undefined,
-  ) => Promise<void> | undefined;
-}
-
 /** A request with its key, for one attempt. */
 export interface KeyedRequest {
   /** With the key, and the bytes that belong to it. */
   readonly init: RequestInit;
   readonly step: Step;
-  /** It goes out now, unless its key is too old: then this is the error. */
-  readonly start: (facts: SentFacts) => NotSentError | undefined;
+  /** It goes out now. @throws NotSentError when its key is too old. */
+  readonly start: (facts: SentFacts) => void;
   /** Whether this answer says that the first request with the key is still running. */
   readonly isInProgress: (response: Response) => boolean;
   /** What the API says of this failure, in its own way; undefined when it is none. */

@@ -24,9 +24,7 @@ export async function outlivePage(call: Call, isWhole: boolean): Promise<Respons
   await untilStopped(call, fate);
   live.countPaused(cutOffAt, clock.now());
   if (signal.aborted || !isWhole || !isRepeatable(facts) || isSpent(input, init)) return undefined;
-  const turn = await context.enter(facts, caller);
-  if (!turn) throw live.abortBy(signal);
-  call.recordOutcome = turn;
+  call.recordOutcome = await context.enter(facts, caller);
   setLimit(call, limit, limitMs);
   return transmit(call);
 }

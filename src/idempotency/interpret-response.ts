@@ -38,11 +38,10 @@ export function interpretResponses(
       const { createdAt = NaN } = live.submission ?? {};
       const madeAt = step.refusals ? NaN : createdAt + (steps?.aheadMs ?? 0);
       const bornAt = madeAt || (step.sentAt ?? now);
-      if (isKeyExpired(bornAt, lifetimeMs, now) && mayBeDone(facts)) return expire(facts);
+      if (isKeyExpired(bornAt, lifetimeMs, now) && mayBeDone(facts)) throw expired(facts);
       step.sentAt ??= now;
       step.isRefused = undefined;
       live.submission?.keep?.(step, lifetimeMs);
-      return undefined;
     },
     isInProgress: (response) => response.status === 409 && (ask('inProgress', response) ?? true),
     async interpret(response, failure, facts, signal) {
@@ -94,7 +93,7 @@ const remedy =
     ? ''
     : ' It may have been done: look first, and then send it under a new key or not at all.';
 
-function expire(facts: SentFacts): NotSentError {
+function expired(facts: SentFacts): NotSentError {
   const { live, name } = facts;
   const outcome: Failure = { kind: 'expired', processed: 'unknown' };
   const error = new NotSentError(

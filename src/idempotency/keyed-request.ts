@@ -1,7 +1,8 @@
 import type { IdempotencyProfile } from '../fetch/api.ts';
-import type { FetchContext, KeyCode, KeyedRequest, SentFacts } from '../fetch/in-flight.ts';
+import type { KeyCode } from '../fetch/codes.ts';
+import type { FetchContext, KeyedRequest, SentFacts } from '../fetch/in-flight.ts';
 import { type Passed, readHeaders } from '../fetch/request.ts';
-import { checkNames, isKeyWanted } from '../fetch/unkeyed.ts';
+import { checkNames, isKeyWanted } from '../fetch/keys.ts';
 import type { Clock } from '../lib/clock.ts';
 import { warn } from '../lib/warn.ts';
 import { isRepeatable, reportFailure } from '../operation/error-info.ts';

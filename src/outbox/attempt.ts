@@ -1,6 +1,6 @@
 import { bindFetch } from '../fetch/bind-fetch.ts';
 import type { SteadyFetch } from '../fetch/fetch.ts';
-import { submissionCode } from '../fetch/unkeyed.ts';
+import { submissionCode } from '../fetch/keys.ts';
 import { toUrl } from '../lib/url.ts';
 import { reportOf } from '../operation/error-info.ts';
 import { isNetworkError, isTimeoutError } from '../operation/errors.ts';

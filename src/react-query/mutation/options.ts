@@ -10,7 +10,7 @@ import type { SteadyFetch } from '../../fetch/fetch.ts';
 import { createJson, type SteadyJson } from '../../fetch/json.ts';
 import type { Submission, PastStep } from '../../operation/submission.ts';
 import { runLoop } from '../../operation/retry-loop.ts';
-import { submissionCode } from '../../fetch/unkeyed.ts';
+import { submissionCode } from '../../fetch/keys.ts';
 import { checkMisnamed, reject } from '../../lib/check.ts';
 import { createIdempotencyKey } from '../../idempotency/key.ts';
 import { definePolicy, inPolicy, type PolicyOptions } from '../../policy/options.ts';

@@ -1,4 +1,5 @@
 import { reject } from '../lib/check.ts';
+import { codeOf } from '../lib/made-by.ts';
 import { shown, toUrl } from '../lib/url.ts';
 import { warn } from '../lib/warn.ts';
 import { reportFailure } from '../operation/error-info.ts';
@@ -7,8 +8,28 @@ import type { Operations } from '../operation/operations.ts';
 import { prepare } from '../operation/time-limit.ts';
 import { isIdempotentMethod, isSafeMethod } from '../policy/operation.ts';
 import { failures } from '../policy/outcome.ts';
-import type { SentFacts, SubmissionCode } from './in-flight.ts';
+import type { KeyCode, SubmissionCode } from './codes.ts';
+import type { FetchContext, KeyedRequest, SentFacts } from './in-flight.ts';
 import { type KeyedInit, type Passed, readHeaders } from './request.ts';
+
+/** Gives a request its key, where it is to have one; a promise only where that takes time. */
+export function addKey(
+  context: FetchContext,
+  facts: SentFacts,
+  passed: Passed,
+): Promise<KeyedRequest | undefined> | undefined {
+  const { live, api, own } = facts;
+  const { parts, init } = passed;
+  const profile = api?.idempotency;
+  const keys = profile && codeOf<KeyCode>(profile);
+  if (!own && !live.submission && init.idempotencyKey === undefined && init.step === undefined)
+    return keys?.noteStray(context, facts, parts.signal)?.then(() => undefined);
+  if (keys) return keys.add(context, profile, facts, passed);
+  const submissionCode = live.submissionCode as SubmissionCode | undefined;
+  if (submissionCode) submissionCode.noteUnkeyed(context.operations, facts, passed);
+  else if (process.env.NODE_ENV !== 'production') noteUnkeyed(context.operations, facts, passed);
+  return undefined;
+}
 
 /** Whether a request is to carry a key: it was given one or a name, or it may not be sent twice without. */
 export function isKeyWanted(
@@ -22,11 +43,7 @@ export function isKeyWanted(
 }
 
 /** Notes that a request goes without the key that it is to carry: its API is not declared to take one. */
-export function noteUnkeyed(
-  operations: Operations,
-  facts: SentFacts,
-  { parts, init }: Passed,
-): void {
+function noteUnkeyed(operations: Operations, facts: SentFacts, { parts, init }: Passed): void {
   if (process.env.NODE_ENV !== 'production') checkNames(facts, init);
   const { submission } = facts.live;
   if (!isKeyWanted(facts, init)) return;

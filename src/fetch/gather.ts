@@ -1,0 +1,41 @@
+import { codeOf } from '../lib/made-by.ts';
+import { definePolicy } from '../policy/options.ts';
+import { checkExpect, targetOf } from './api.ts';
+import type { KeyCode } from './codes.ts';
+import type { FetchContext, SentFacts } from './in-flight.ts';
+import { checkInit, isLocal, type JsonSteadyInit, type RequestParts } from './request.ts';
+
+/** What is known of a request before it goes anywhere. */
+export function gather(
+  context: FetchContext,
+  parts: RequestParts,
+  init: JsonSteadyInit,
+  isRaw: boolean,
+): SentFacts {
+  const { method, url, signal } = parts;
+  const callPolicy =
+    init.timeout === undefined ? init.policy : { ...init.policy, timeout: init.timeout };
+  if (process.env.NODE_ENV !== 'production' && !isRaw) checkInit(init);
+  if (callPolicy) definePolicy('steady.fetch', context.policy, callPolicy);
+  checkExpect('steady.fetch', init.expect);
+  const api = context.findApi(url);
+  const name = `${method} ${url}`;
+  const profile = api?.idempotency;
+  const own = profile && codeOf<KeyCode>(profile).read(profile, parts, init);
+  return {
+    live: context.operationFor(signal, `${name} ${own ?? init.idempotencyKey}`),
+    method,
+    url,
+    name,
+    ...targetOf(method, url, api),
+    api,
+    own,
+    keyed: false,
+    idempotent: init.idempotent ?? api?.idempotent,
+    apiPolicy: api?.policy,
+    callPolicy,
+    expect: init.expect ?? api?.expect ?? init.defaultExpect,
+    isRaw,
+    isLocal: isLocal(parts, init),
+  };
+}
