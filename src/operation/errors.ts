@@ -123,7 +123,12 @@ export class NotSentError extends SteadfetchError {
 
 /** Whether a value is an error of Steadfetch, also from another realm or another copy of it. */
 export function isSteadfetchError(value: unknown): value is SteadfetchError {
-  return typeof value === 'object' && value !== null && brand in value;
+  try {
+    return brand in (value as object);
+  } catch {
+    // Not an object, or a proxy of somebody else's.
+    return false;
+  }
 }
 
 /** Whether a value is an {@link HttpError}. */
@@ -170,10 +175,6 @@ export function isTimeoutError(value: unknown): value is TimeoutError {
  * ```
  */
 export function outcomeOf(error: unknown): Failure {
-  try {
-    if (isSteadfetchError(error)) return error.outcome;
-  } catch {
-    // A proxy of somebody else's.
-  }
+  if (isSteadfetchError(error)) return error.outcome;
   return reportOf(error, systemClock.now()).failure;
 }

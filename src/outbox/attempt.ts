@@ -194,7 +194,7 @@ export async function sendRow(
     }
     const { ref } = live;
     const report = reportOf(error, clock.now());
-    const isIdle = error instanceof IdleError;
+    const isIdle = race.isLate(error);
     // Nobody knows what it has done: what goes on as if its tab had died may be repeated, or has a key.
     const isLikeCrashed = isIdle && !(submission.isUnkeyed && !idempotent);
     // It is done, and whoever waits for its answer gets one when it is done once more.
@@ -242,21 +242,22 @@ const leastMs = 60_000;
 const looks = 6;
 
 /** A handler has neither ended nor had a request under way for too long. */
-class IdleError extends Error {
-  override readonly name = 'IdleError' as const;
-  constructor(limitMs: number) {
-    super(
+const idleError = (limitMs: number): Error =>
+  Object.assign(
+    new Error(
       `The mutationFn of an outbox handler has not settled, and has sent nothing, for ${limitMs / 1000} s. ` +
         'It is tried again later.' +
         remedies[1],
-    );
-  }
-}
+    ),
+    { name: 'IdleError' },
+  );
 
 /** What a handler that never settles is raced against. */
 interface IdleRace {
   /** Rejects when it is given up or aborted; never resolves. */
   readonly promise: Promise<never>;
+  /** Whether it was given up with this error: whatever that is, nothing is asked of it. */
+  readonly isLate: (error: unknown) => boolean;
   readonly stop: () => void;
 }
 
@@ -270,6 +271,7 @@ function raceIdle(
   const timeoutMs = typeof timeout === 'object' ? timeout.headersMs : timeout;
   const limitMs = Math.max(leastMs, timeoutMs);
   let timer: unknown;
+  let late: Error | undefined;
   let stop = (): void => {};
   const promise = new Promise<never>((_, reject) => {
     let last = idleSince();
@@ -278,7 +280,7 @@ function raceIdle(
       const since = idleSince();
       count = since !== undefined && since === last ? count + 1 : 0;
       last = since;
-      if (count === looks) reject(new IdleError(limitMs));
+      if (count === looks) reject((late = idleError(limitMs)));
       else plan();
     };
     const plan = (): void => {
@@ -294,5 +296,5 @@ function raceIdle(
     };
     plan();
   });
-  return { promise, stop };
+  return { promise, isLate: (error) => !!late && error === late, stop };
 }

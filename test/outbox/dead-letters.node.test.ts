@@ -767,6 +767,120 @@ test('an attempt has ended as it has, also where what is known of its requests c
   expect(server.arrivals).toHaveLength(1);
 });
 
+describe('whatever is thrown, an entry ends as it does where nothing is known of the error', () => {
+  const fail = (isRevoked: boolean): Promise<never> => {
+    const { proxy, revoke } = Proxy.revocable(new Error(), {});
+    if (isRevoked) revoke();
+    return Promise.reject(proxy);
+  };
+
+  test.each([false, true])('by a handler (a revoked Proxy: %s)', async (isRevoked) => {
+    const { openTab, pass } = createBrowser();
+    let runs = 0;
+    const { outbox } = openTab({
+      handlers: {
+        order: {
+          mutationFn() {
+            runs += 1;
+            return fail(isRevoked);
+          },
+        },
+      },
+    });
+    const ended = endOf(outbox.submit('order', 'lamp').delivered);
+    await pass(600_000, 10_000);
+    expect(runs).toBe(1);
+    expect(await ended).toMatchObject({ name: 'DeadLetterError', reason: 'not-repeatable' });
+  });
+
+  test.each([false, true])(
+    'by a cipher that encrypts variables (a revoked Proxy: %s)',
+    async (isRevoked) => {
+      const { openTab } = createBrowser();
+      const failed = fail(isRevoked);
+      const error: unknown = await failed.catch((reason: unknown) => [reason]);
+      const { outbox } = openTab({
+        handlers: shop,
+        cipher: {
+          encrypt: () => failed,
+          decrypt: async (value: unknown): Promise<unknown> => value,
+        },
+      });
+      const { saved, delivered } = outbox.submit('order', 'lamp');
+      const isThrown = (promise: Promise<unknown>): Promise<boolean> =>
+        promise.then(
+          () => false,
+          (reason: unknown) => reason === (error as unknown[])[0],
+        );
+      expect(await isThrown(saved)).toBe(true);
+      expect(await isThrown(delivered)).toBe(true);
+    },
+  );
+
+  test.each([false, true])(
+    'by a cipher that encrypts requests (a revoked Proxy: %s)',
+    async (isRevoked) => {
+      const { openTab, server, pass } = createBrowser();
+      server.rule = (arrival) => arrival.answer(201, { id: 1 });
+      let isLocked = false;
+      const { outbox } = openTab({
+        handlers: shop,
+        cipher: {
+          async encrypt(value: unknown): Promise<unknown> {
+            return isLocked ? fail(isRevoked) : value;
+          },
+          decrypt: async (value: unknown): Promise<unknown> => value,
+        },
+      });
+      const { saved, delivered } = outbox.submit('order', 'lamp');
+      await saved;
+      isLocked = true;
+      await pass(1000);
+      expect(server.arrivals).toEqual([]);
+      isLocked = false;
+      await pass(10_000);
+      expect(await delivered).toEqual({ id: 1 });
+    },
+  );
+});
+
+describe('a dead letter whose key is damaged', () => {
+  const keys: readonly [string, unknown][] = [
+    ['a list', []],
+    ['bytes', new ArrayBuffer(4)],
+    ['a date', new Date(0)],
+    ['a number', 5],
+  ];
+  const leave = async (key: unknown) => {
+    const browser = createBrowser();
+    browser.server.rule = (arrival) => arrival.answer(422);
+    const first = browser.openTab({ handlers: shop });
+    await endOf(first.outbox.submit('order', 'lamp').delivered);
+    first.crash();
+    const [row] = await browser.rows();
+    const backend = await openIndexedDb(browser.name, browser.clock);
+    await backend.write('strict', (tx) => tx.put({ ...row, id: key } as Row));
+    backend.close();
+    const { outbox } = browser.openTab({ handlers: shop });
+    await settle();
+    return { ...browser, outbox };
+  };
+
+  test.each(keys)('is discarded: %s', async (_, key) => {
+    const { outbox, rows } = await leave(key);
+    const [entry] = await outbox.list();
+    expect(entry).toMatchObject({ state: 'dead', variables: undefined });
+    expect(await outbox.discard(entry?.idempotencyKey ?? '')).toBe(true);
+    expect(await rows()).toEqual([]);
+  });
+
+  test.each(keys)('is gone after a clear: %s', async (_, key) => {
+    const { outbox, rows } = await leave(key);
+    await outbox.clear();
+    expect(await rows()).toEqual([]);
+  });
+});
+
 describe('an entry by which nobody would look for it, because it is damaged, is sent all the same', () => {
   const without =
     (...names: readonly (keyof Row)[]) =>

@@ -78,8 +78,8 @@ export function toWhole(raw: Row): Row {
   return row as unknown as Row;
 }
 
-/** All texts are between these keys. */
-const texts: [string, []] = ['', []];
+/** All texts are between these keys; dates and numbers come before, bytes and lists after. */
+const texts: [string, string] = ['', '\uffff'];
 
 /**
  * Whether there are rows that nobody would look for, or that nobody would come to: what the indexes have

@@ -98,9 +98,14 @@ export function hasNone(error: unknown): boolean {
 
 /** What a failed write says about the database; undefined when it says nothing. */
 export function reasonOf(error: unknown): NotDurableReason | undefined {
-  if (error instanceof DatabaseError) return error.reason;
-  const { name } = Object(error) as { readonly name?: unknown };
-  if (name === 'QuotaExceededError') return 'quota';
-  // A connection that was closed throws this at the next transaction.
-  return name === 'InvalidStateError' || name === 'NotFoundError' ? 'lost' : undefined;
+  try {
+    if (error instanceof DatabaseError) return error.reason;
+    const { name } = Object(error) as { readonly name?: unknown };
+    if (name === 'QuotaExceededError') return 'quota';
+    // A connection that was closed throws this at the next transaction.
+    return name === 'InvalidStateError' || name === 'NotFoundError' ? 'lost' : undefined;
+  } catch {
+    // A proxy of somebody else's, that a function of the app has thrown.
+    return undefined;
+  }
 }
