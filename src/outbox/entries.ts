@@ -38,7 +38,7 @@ export interface EntriesContext {
   readonly handlers: ReadonlyMap<string, HandlerDefinition>;
   readonly codec: Codec;
   readonly pauses: Pick<PausedRows, 'of'>;
-  readonly storage: Pick<RowStorage, 'ready' | 'engines'>;
+  readonly storage: Pick<RowStorage, 'ready' | 'engines' | 'write'>;
   /** A row is due now; `isUrged`: because a user wants it. */
   readonly onDue: (row: Row, isUrged: boolean) => void;
   /** A row has another id from now on. */
@@ -88,11 +88,16 @@ export function createEntries({
       return after.id;
     });
 
+  const revive = (
+    engine: Engine,
+    id: string,
+    as: (row: Row) => Row,
+  ): Promise<Settled | undefined> => storage.write(engine, () => engine.revive(id, as));
   const retry: Entries['retry'] = (id) =>
     change(id, async (engine, row) =>
       row.state === 'sending'
         ? { row, next: undefined }
-        : engine.revive(id, (known) => redrive(known, clock)),
+        : revive(engine, id, (known) => redrive(known, clock)),
     );
 
   return {
@@ -137,7 +142,7 @@ export function createEntries({
           version: definition.version,
           scope: scopeOf('outbox.edit', definition, variables),
         };
-        return engine.revive(id, (known) => ({
+        return revive(engine, id, (known) => ({
           ...renew(known, clock),
           variables: sealed,
           ...ofHandler,
@@ -145,7 +150,9 @@ export function createEntries({
       });
     },
     async discard(id, error) {
-      const found = await first(({ store }) => store.discard(id, clock.now()));
+      const found = await first((engine) =>
+        storage.write(engine, () => engine.store.discard(id, clock.now())),
+      );
       if (!found) return false;
       onDiscard(found.row, error);
       if (found.next) onDue(found.next, false);

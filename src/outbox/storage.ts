@@ -30,6 +30,8 @@ export interface RowStorage {
     row: Unplaced,
     isWanted: () => boolean,
   ) => Promise<{ readonly row: Row; readonly isDurable: boolean }>;
+  /** Writes what a user has asked for; whether the disk takes it is shown. Rejects as `work` does. */
+  readonly write: <T>(engine: Engine, work: () => Promise<T>) => Promise<T>;
   /**
    * Opens the database once more, where it is not open. @returns why it is not; undefined when it is, or
    * this environment has none.
@@ -141,6 +143,24 @@ export function createStorage({
     if (reason === 'lost') lose(engine, reason);
     else if (reason && !isOver && engine && engine === durable) show(reason);
   };
+  const write = async <T>(
+    engine: Engine,
+    work: () => Promise<T>,
+    isWanted: () => boolean = () => true,
+  ): Promise<T> => {
+    try {
+      const written = await work();
+      if (engine === durable) show('durable');
+      return written;
+    } catch (error) {
+      // What cannot be stored says nothing of the disk.
+      if (engine === durable && isWanted() && Object(error).name !== 'DataCloneError') {
+        show(reasonOf(error) ?? 'unavailable');
+        noteTrouble(error, engine);
+      }
+      throw error;
+    }
+  };
   const isOpen = openOnce();
 
   return {
@@ -158,6 +178,7 @@ export function createStorage({
     },
     lose: (engine, error) => lose(engine, reasonOf(error) ?? 'unavailable', true),
     durable: () => durable,
+    write,
     engines: () => [durable, memory].filter((engine) => engine !== undefined),
     async add(row, isWanted) {
       await isOpen;
@@ -166,14 +187,13 @@ export function createStorage({
       const engine = durable;
       if (engine && !isBehind) {
         try {
-          const added = await engine.add(row, isWanted);
-          show('durable');
-          return { row: added, isDurable: true };
+          return {
+            row: await write(engine, () => engine.add(row, isWanted), isWanted),
+            isDurable: true,
+          };
         } catch (error) {
           // What cannot be stored there cannot be kept here, either.
           if (Object(error).name === 'DataCloneError' || !isWanted()) throw error;
-          if (engine === durable) show(reasonOf(error) ?? 'unavailable');
-          noteTrouble(error, engine);
         }
       }
       if (isStopped) throw leftBehind(row, false);

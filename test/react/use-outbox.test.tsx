@@ -174,6 +174,36 @@ test('Cancel discards an entry, and says that its outcome is unknown once it was
   expect(await tab.outbox.list()).toEqual([]);
 });
 
+test.each(['Now', 'Cancel'])(
+  '%s on a disk that fails leaves the entry as it is, and says that the disk has failed, until it works',
+  async (button) => {
+    const unhandled = vi.fn<(reason: unknown) => void>();
+    process.on('unhandledRejection', unhandled);
+    show(<Order />);
+    await press('Order');
+    await pass(200);
+    browser.server.arrivals[0]?.answer(503, {}, { 'retry-after': '60' });
+    await pass(200);
+    for (const [fault, storage] of [
+      ['write', 'unavailable'],
+      ['quota', 'quota'],
+    ] as const) {
+      tab.fail(fault);
+      await press(button);
+      await pass(200);
+      expect(text()).toBe('pending saved waiting 1 ');
+      expect(tab.outbox.getState().storage).toBe(storage);
+    }
+    expect(unhandled).not.toHaveBeenCalled();
+    process.off('unhandledRejection', unhandled);
+    tab.fail('none');
+    await press(button);
+    await pass(200);
+    expect(tab.outbox.getState().storage).toBe('durable');
+    expect(text()).toBe(button === 'Now' ? 'pending saved sending 2 ' : 'error unsaved unknown 1 ');
+  },
+);
+
 test('a dead letter ends the mutation as failed, with its reason', async () => {
   browser.server.rule = (arrival) => arrival.answer(422);
   show(<Order />);

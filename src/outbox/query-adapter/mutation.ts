@@ -46,17 +46,32 @@ export function createOutboxMutation(
       );
       const { key } = submission;
       const shown = operations.begin('mutation', { policy, submission });
-      shown.skip = () => void core.retry(key);
-      const submitted = core.submit(handler, variables, submission, (progress) =>
-        show(shown, progress),
-      );
-      if (mutation)
+      // Where the disk fails, the entry stays as it is, and the state of the outbox says so.
+      shown.skip = () => void core.retry(key).catch(() => {});
+      let latest: Progress = { ...unknown, attempt: shown.attempt };
+      const submitted = core.submit(handler, variables, submission, (progress) => {
+        latest = progress;
+        show(shown, progress);
+      });
+      const discard = async (error: unknown): Promise<void> => {
+        try {
+          await core.discard(key, error);
+        } catch {
+          // The entry is still there, and goes on.
+          follow();
+          show(shown, latest);
+        }
+      };
+      const follow = (): void => {
+        if (!mutation) return;
         showRun(mutation, {
           live: shown,
           isOut: () => shown.phase === 'sending',
           isReading: () => false,
-          cancel: (error) => void core.discard(key, error),
+          cancel: (error) => void discard(error),
         });
+      };
+      follow();
       try {
         return await submitted.delivered;
       } catch (error) {
@@ -75,6 +90,9 @@ export function createOutboxMutation(
   };
   return make({});
 }
+
+/** Nothing is known of an entry yet. */
+const unknown = { live: undefined, retryAt: undefined, decision: undefined, error: undefined };
 
 /** The entry is one operation for whoever looks at the mutation, however many attempts it has. */
 function show(shown: Operation, { attempt, live, retryAt, decision, error }: Progress): void {
