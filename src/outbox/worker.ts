@@ -101,7 +101,6 @@ export function createWorker({
   const running = new Map<number, Slot>();
   const driven = new Map<string, Owned>();
   const places = createPlaces(parallel);
-  const woken = new Map<string, number>();
   /** Rows that could not be taken, or of which nothing could be written. */
   const aside = new Map<number, { readonly times: number; readonly until: number }>();
   const idle: (() => void)[] = [];
@@ -296,11 +295,7 @@ export function createWorker({
     void pump();
   };
   const wake: Worker['wake'] = (origin) => {
-    const name = origin ?? '';
-    const nowMs = clock.now();
-    if (isOver || nowMs - (woken.get(name) ?? -Infinity) < wakeMs.least) return;
-    woken.set(name, nowMs);
-    wakeLanes(origin).catch(pause);
+    if (!isOver) wakeLanes(origin).catch(pause);
   };
 
   const unsubscribe = network.subscribe(() => {
