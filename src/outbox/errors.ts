@@ -57,59 +57,75 @@ export function isDeadLetterError(value: unknown): value is DeadLetterError {
   return isSteadfetchError(value) && value.code === 'dead-letter';
 }
 
+/** What to do about an error, or how it came: `false` leaves it out of a production build. */
+const explain = (text: string | false): string => (text ? ` ${text}` : '');
+
 /** An entry was discarded before it was known to be delivered. */
 export function discarded(entry: EntryFacts): SteadfetchError {
   const { handler, isInDoubt } = entry;
-  const error = new SteadfetchError(
-    isInDoubt
-      ? `This '${handler}' was discarded from the outbox. Whether it was done is not known.`
-      : `This '${handler}' was discarded from the outbox before it was sent.`,
-    {
-      operation: operationOf(entry),
-      outcome: { kind: 'aborted', processed: isInDoubt ? 'unknown' : 'no' },
-    },
+  const what = `This '${handler}' was discarded from the outbox`;
+  return endedUnknown(
+    entry,
+    isInDoubt ? `${what}. Whether it was done is not known.` : `${what} before it was sent.`,
+    isInDoubt,
   );
-  return report(error);
 }
 
 /** The outbox was disposed of while somebody waited for an entry. */
 export function leftBehind(entry: EntryFacts, isDurable: boolean): SteadfetchError {
-  const { handler } = entry;
-  const error = new SteadfetchError(
-    isDurable
-      ? `The outbox was disposed of before this '${handler}' was known to be delivered. It is kept, and sent by another tab or the next page.`
-      : `The outbox was disposed of before this '${handler}' was known to be delivered. It was in this page alone, and is sent no more.`,
-    { operation: operationOf(entry), outcome: { kind: 'aborted', processed: 'unknown' } },
-  );
-  return report(error);
+  const what = `The outbox was disposed of before this '${entry.handler}' was known to be delivered.`;
+  const why = isDurable
+    ? explain(
+        process.env.NODE_ENV !== 'production' &&
+          'It is kept, and sent by another tab or the next page.',
+      )
+    : explain(
+        process.env.NODE_ENV !== 'production' && 'It was in this page alone, and is sent no more.',
+      );
+  return endedUnknown(entry, what + why);
+}
+
+/** Nobody in this tab has heard what became of an entry that is no longer there. */
+export function gone(entry: EntryFacts): SteadfetchError {
+  const why =
+    process.env.NODE_ENV !== 'production' &&
+    '(another tab has delivered, edited or discarded it, while this one slept).';
+  return endedUnknown(entry, `This '${entry.handler}' is no longer in the outbox${explain(why)}`);
 }
 
 /** The entries are still on the disk after a clear; `isMarked`: this browser knows that they must go. */
 export function notCleared(isMarked: boolean, cause: unknown): Error {
   const remedy = isMarked
-    ? 'They are not sent: this browser remembers that they were cleared, and removes them once its database works. Call clear() again to do it now.'
-    : 'Neither localStorage nor the Cache API works either, so the next page would send them. Call clear() again, and log nobody else in before it resolves.';
-  return new Error(`outbox.clear: the entries could not be removed from IndexedDB. ${remedy}`, {
+    ? explain(
+        process.env.NODE_ENV !== 'production' &&
+          'They are not sent: this browser remembers that they were cleared, and removes them once its database works. Call clear() again to do it now.',
+      )
+    : explain(
+        process.env.NODE_ENV !== 'production' &&
+          'Neither localStorage nor the Cache API works either, so the next page would send them. Call clear() again, and log nobody else in before it resolves.',
+      );
+  return new Error(`outbox.clear: the entries could not be removed from IndexedDB.${remedy}`, {
     cause,
   });
 }
 
 /** Nothing can be done with an outbox any more. */
 export function disposedOf(operation: string): Error {
-  const remedy =
-    process.env.NODE_ENV === 'production'
-      ? ''
-      : ' Make another: createOutbox({ steady, queryClient, handlers }).';
+  const remedy = explain(
+    process.env.NODE_ENV !== 'production' &&
+      'Make another: createOutbox({ steady, queryClient, handlers }).',
+  );
   return new Error(`${operation}: the outbox was disposed of.${remedy}`);
 }
 
-/** Nobody in this tab has heard what became of an entry that is no longer there. */
-export function gone(entry: EntryFacts): SteadfetchError {
-  const error = new SteadfetchError(
-    `This '${entry.handler}' is no longer in the outbox: another tab has delivered, edited or discarded it, while this one slept.`,
-    { operation: operationOf(entry), outcome: { kind: 'aborted', processed: 'unknown' } },
+/** Whoever waits for an entry is not told by an answer how it has ended. */
+function endedUnknown(entry: EntryFacts, message: string, isInDoubt = true): SteadfetchError {
+  return report(
+    new SteadfetchError(message, {
+      operation: operationOf(entry),
+      outcome: { kind: 'aborted', processed: isInDoubt ? 'unknown' : 'no' },
+    }),
   );
-  return report(error);
 }
 
 /** So that everything that asks about an error finds what is known of it. */

@@ -19,7 +19,9 @@ export function registerOutbox(client: QueryClient, outbox: Outbox): () => void 
 export function outboxOf(client: QueryClient, operation: string): Outbox {
   const outbox = outboxes.get(client);
   if (outbox) return outbox;
-  throw new Error(
-    `${operation}: this QueryClient has no outbox. Make one at start-up: createOutbox({ steady, queryClient, handlers }).`,
-  );
+  const remedy =
+    process.env.NODE_ENV === 'production'
+      ? ''
+      : ' Make one at start-up: createOutbox({ steady, queryClient, handlers }).';
+  throw new Error(`${operation}: this QueryClient has no outbox.${remedy}`);
 }
