@@ -39,6 +39,7 @@ export async function longestTaskOf(requests) {
     if (!isOver) setImmediate(watch);
   };
   longest = 0;
+  start = process.cpuUsage();
   watch();
   const all = [];
   for (let index = 0; index < requests; index++) {

@@ -345,7 +345,8 @@ export class Operation {
       this.#pauses = [...this.#pauses, paused];
       this.#phase = 'paused';
     }
-    this.emit({ type: 'pause:start', ...paused.pause });
+    // Thousands may be told at once.
+    if (this.#shared.emitter.isHeard()) this.emit({ type: 'pause:start', ...paused.pause });
     this.onChange?.();
   }
 

@@ -235,9 +235,14 @@ export function createAdmission(
     beat(isWaiting ? Infinity : 0);
     isQuiet = limits.nextAt() === Infinity && health.down().length === 0 && !slowStart.isRecovery();
     onChange?.();
-    queue.announce((group) => whyPaused(origin, group));
+    tell();
   };
   const setAlarm = createAlarm(clock, pump);
+  const tell = (): void => {
+    const isMore = queue.announce((group) => whyPaused(origin, group));
+    setTelling(isMore ? clock.now() : Infinity);
+  };
+  const setTelling = createAlarm(clock, tell);
   let isPumping = false;
   /** Once for all that come in one turn. */
   const pumpSoon = (): void => {
@@ -297,10 +302,7 @@ export function createAdmission(
       pump();
     },
     renew(waiter) {
-      const { ask, group } = waiter;
-      waiter.askedAt = clock.now();
-      waiter.expiresAt = waiter.askedAt + ask.maxPauseMs;
-      group.expiresAt = Math.min(group.expiresAt, waiter.expiresAt);
+      queue.renew(waiter, clock.now());
       pump();
     },
     reconsider() {

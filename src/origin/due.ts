@@ -1,13 +1,6 @@
 import type { Health } from './health.ts';
 import { ableGroups, isQueued, type Origin } from './origin.ts';
-import {
-  type Ask,
-  firstOf,
-  type Group,
-  groupsOf,
-  isForeground,
-  type Waiter,
-} from './wait-queue.ts';
+import { firstOf, type Group, groupsOf, isForeground, type Waiter } from './wait-queue.ts';
 
 /** Sends one of those who wait: as a probe, or as one of a slow start. */
 type Go = (waiter: Waiter, probed?: Health, isPaced?: boolean) => void;
@@ -32,7 +25,7 @@ function probeAtOf({ leader, queue }: Origin, { scope, probes }: Health): number
   let [expiresAt, since] = [Infinity, Infinity];
   for (const { waiters } of groupsOf(scope, queue.groups())) {
     for (const waiter of waiters) {
-      if (!isForeground(waiter.ask)) continue;
+      if (!isForeground(waiter)) continue;
       expiresAt = Math.min(expiresAt, waiter.expiresAt);
       since = Math.min(since, waiter.askedAt);
     }
@@ -47,7 +40,7 @@ function sendProbes(origin: Origin, now: number, go: Go): number {
   const { health, leader, queue } = origin;
   // The least risk, then the endpoint that has failed least often: a broken one must not keep its
   // origin down.
-  const costOf = ({ risk, endpoint }: Ask): number => risk * 1e6 + health.failures(endpoint);
+  const costOf = ({ risk, endpoint }: Group): number => risk * 1e6 + health.failures(endpoint);
   let next = Infinity;
   for (const down of health.down()) {
     const able = (): readonly Group[] => groupsOf(down.scope, ableGroups(origin));
@@ -96,7 +89,7 @@ function sendExpired(origin: Origin, now: number, go: Go): number {
     if (isRefused || now >= group.expiresAt) {
       const isSent = !isFailFast && !network.isOffline() && !health.downFor(endpoint);
       let soonest = Infinity;
-      for (const waiter of waiters) {
+      for (const waiter of [...waiters]) {
         if (!isRefused && now < waiter.expiresAt) {
           soonest = Math.min(soonest, waiter.expiresAt);
           continue;

@@ -66,7 +66,7 @@ export function createSlowStart(clock: Clock, random: Random): SlowStart {
   const isUnderWay: SlowStart['isUnderWay'] = (endpoint) =>
     isOn && (endpoint === undefined || only === undefined || only === endpoint);
   const begin = (groups: readonly Group[], overMs: number, firstMs = 0): void => {
-    const count = groups.reduce((sum, { waiters }) => sum + waiters.size, 0);
+    const count = groups.reduce((sum, { waiters }) => sum + waiters.length, 0);
     isOn = count > 0;
     gapMs = Math.min(longestPlannedMs, overMs / Math.max(1, count));
     leastGapMs = leastShare * gapMs;

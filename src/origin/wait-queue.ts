@@ -67,9 +67,10 @@ export interface Waiter {
 }
 
 /** Those who wait for the same: what holds for one of them holds for all. */
-export interface Group extends Omit<Target, 'isNew'> {
-  readonly isFailFast: boolean;
-  readonly waiters: Set<Waiter>;
+export interface Group
+  extends Omit<Target, 'isNew'>, Pick<Ask, 'isFailFast' | 'priority' | 'risk'> {
+  /** What was asked for first comes first. */
+  readonly waiters: Waiter[];
   /** No pause in it ends before. */
   expiresAt: number;
   /** Why they wait. */
@@ -84,26 +85,32 @@ export const groupsOf = (scope: string, groups: readonly Group[]): readonly Grou
   scope === everything ? groups : groups.filter(({ endpoint }) => endpoint === scope);
 
 /** Whether a user waits for it. `priority` overrides what the page says. */
-export const isForeground = (ask: Ask): boolean =>
+export const isForeground = ({ ask }: Waiter): boolean =>
   ask.priority === 'user-visible' ? ask.isForeground() : ask.priority === 'user-blocking';
+
+/** So many are told why they wait in one task, so that thousands do not block the page. */
+const mostTold = 500;
+
+/** By when it was asked for; of what was asked for at once, by its operation. */
+const compare = (one: Waiter, other: Waiter): number =>
+  one.askedAt - other.askedAt || one.ask.id - other.ask.id;
 
 /** Who goes first: the foreground before the background, and what was asked for first before the rest. */
 export function firstOf(
   groups: readonly Group[],
-  costOf: (ask: Ask) => number = () => 0,
+  costOf: (group: Group) => number = () => 0,
 ): Waiter | undefined {
   let first: Waiter | undefined;
   let least = Infinity;
-  for (const { waiters } of groups) {
-    for (const waiter of waiters) {
-      const { ask } = waiter;
-      const rank = !isForeground(ask) ? 2 : ask.priority === 'user-visible' ? 1 : 0;
-      const cost = costOf(ask) * 3 + rank;
-      if (first && (cost - least || waiter.askedAt - first.askedAt || ask.id - first.ask.id) >= 0)
-        continue;
-      first = waiter;
-      least = cost;
-    }
+  for (const group of groups) {
+    const { priority, waiters } = group;
+    const seen = waiters.find(isForeground);
+    const waiter = seen ?? waiters[0];
+    const rank = !seen ? 2 : priority === 'user-visible' ? 1 : 0;
+    const cost = costOf(group) * 3 + rank;
+    if (!waiter || (first && (cost - least || compare(waiter, first)) >= 0)) continue;
+    first = waiter;
+    least = cost;
   }
   return first;
 }
@@ -114,7 +121,7 @@ export class WaitQueue {
   #size = 0;
 
   groups(): readonly Group[] {
-    return [...this.#groups.values()].filter(({ waiters }) => waiters.size > 0);
+    return [...this.#groups.values()].filter(({ waiters }) => waiters.length > 0);
   }
 
   size(): number {
@@ -122,19 +129,27 @@ export class WaitQueue {
   }
 
   add(ask: Ask, expiresAt: number, take: Waiter['take']): Waiter {
+    const { askedAt } = ask;
     const group = this.#groupOf(ask);
-    const waiter: Waiter = { ask, group, askedAt: ask.askedAt, expiresAt, take };
-    group.waiters.add(waiter);
-    group.expiresAt = Math.min(group.expiresAt, expiresAt);
-    this.#size++;
-    return waiter;
+    return this.#insert({ ask, group, askedAt, expiresAt, take });
   }
 
   /** @returns whether it was still there. */
   remove(waiter: Waiter): boolean {
-    const wasThere = waiter.group.waiters.delete(waiter);
-    if (wasThere) this.#size--;
-    return wasThere;
+    const { waiters } = waiter.group;
+    const at = waiters.indexOf(waiter);
+    if (at < 0) return false;
+    waiters.splice(at, 1);
+    this.#size--;
+    return true;
+  }
+
+  /** It is asked for again. */
+  renew(waiter: Waiter, askedAt: number): void {
+    if (!this.remove(waiter)) return;
+    waiter.askedAt = askedAt;
+    waiter.expiresAt = askedAt + waiter.ask.maxPauseMs;
+    this.#insert(waiter);
   }
 
   /** Their time is longer by so much. */
@@ -145,27 +160,43 @@ export class WaitQueue {
     }
   }
 
-  /** Those who do not know it yet are told why they wait. */
-  announce(why: (group: Group) => Pause): void {
+  /** Those who do not know it yet are told why they wait. @returns whether some are left, for another task. */
+  announce(why: (group: Group) => Pause): boolean {
+    let left = mostTold;
     for (const group of this.groups()) {
       const pause = (group.pause = keepIfSame(group.pause, why(group)));
-      for (const waiter of group.waiters) {
+      for (const waiter of [...group.waiters]) {
         // Something else is told meanwhile.
         if (group.pause !== pause) break;
         if (waiter.told === pause) continue;
+        if (left-- === 0) return true;
         waiter.told = pause;
         waiter.ask.onPause(pause);
       }
     }
+    return false;
   }
 
-  #groupOf({ endpoint, limitScope, mayBeOffline, isFailFast }: Ask): Group {
-    const key = `${endpoint}\n${limitScope}\n${mayBeOffline}\n${isFailFast}`;
+  #insert(waiter: Waiter): Waiter {
+    const { group, expiresAt } = waiter;
+    const { waiters } = group;
+    // As a rule it is the last.
+    let at = waiters.length;
+    while (at > 0 && compare(waiters[at - 1] as Waiter, waiter) > 0) at--;
+    waiters.splice(at, 0, waiter);
+    group.expiresAt = Math.min(group.expiresAt, expiresAt);
+    this.#size++;
+    return waiter;
+  }
+
+  #groupOf({ endpoint, limitScope, mayBeOffline, isFailFast, priority, risk }: Ask): Group {
+    const key = [endpoint, limitScope, mayBeOffline, isFailFast, priority, risk].join('\n');
     const known = this.#groups.get(key);
     if (known) return known;
-    for (const [old, { waiters }] of this.#groups) if (waiters.size === 0) this.#groups.delete(old);
-    const place = { endpoint, limitScope, mayBeOffline, isFailFast };
-    const group: Group = { ...place, waiters: new Set(), expiresAt: Infinity };
+    for (const [old, { waiters }] of this.#groups)
+      if (waiters.length === 0) this.#groups.delete(old);
+    const place = { endpoint, limitScope, mayBeOffline, isFailFast, priority, risk };
+    const group: Group = { ...place, waiters: [], expiresAt: Infinity };
     this.#groups.set(key, group);
     return group;
   }

@@ -22,7 +22,7 @@ async function pauseMany(count: number) {
       one.settle('success');
     }
   };
-  return { waiting, askedAtFirst, clock, log, answer };
+  return { waiting, askedAtFirst, asked: () => asked, clock, log, answer };
 }
 
 test('twice as many that are paused in one turn are twice the work, and not four times', async () => {
@@ -31,9 +31,25 @@ test('twice as many that are paused in one turn are twice the work, and not four
   expect(two.askedAtFirst).toBe(2 * one.askedAtFirst);
 });
 
+test('letting go twice as many is about twice the work, and not four times', async () => {
+  const work = async (count: number): Promise<number> => {
+    const { waiting, asked, clock, answer } = await pauseMany(count);
+    for (let beat = 0; beat < 200; beat++) {
+      answer();
+      clock.advance(10);
+    }
+    expect(waiting.every(({ story }) => story.length === 1)).toBe(true);
+    return asked();
+  };
+  const [one, two] = [await work(1000), await work(2000)];
+  expect(two / one).toBeLessThan(2.5);
+});
+
 test('of thousands whose turn it is, fifty go in one task', async () => {
   const { waiting, clock, log, answer } = await pauseMany(2000);
   answer();
+  // All are told that it is their turn.
+  clock.advance(0);
   // The timers of a busy page are late: now it is the turn of four hundred.
   const [sent, fired] = [log.length, clock.fired()];
   clock.jump(900);
@@ -67,4 +83,17 @@ test('of hundreds whose pause is over, fifty give up in one task', async () => {
   clock.advance(1);
   expect(waiting.map(({ story }) => story)).toEqual(waiting.map(() => ['1000 expired']));
   expect(clock.fired() - fired).toBe(4);
+});
+
+test('of thousands that are paused, five hundred are told why in one task', async () => {
+  const { ask, send, advance, clock } = openOrigin();
+  send('a', 'outage');
+  send('a', 'outage');
+  const waiting = Array.from({ length: 2000 }, () => ask('a'));
+  const told = (): number => waiting.filter((one) => one.paused() !== undefined).length;
+  await advance(0);
+  expect(told()).toBe(500);
+  clock.advance(1);
+  expect(told()).toBe(2000);
+  expect(clock.fired()).toBe(3);
 });
