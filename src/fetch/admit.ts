@@ -110,8 +110,8 @@ export function createAdmissions(
         // Longer than that, it is for the call that was told alone, which stops.
         if (retryAfterMs <= maxRetryAfterMs) admission.pause(limitScope, retryAfterMs);
       } else if (response) {
-        const fields = api?.rateLimit ?? rateLimit;
-        const limit = fields && codeOf<RateLimitCode>(fields).read(response.headers, now);
+        const fields = codeOf<RateLimitCode>(api?.rateLimit ?? rateLimit);
+        const limit = fields?.read(response.headers, now);
         if (limit) admission.allow(limitScope, limit);
       }
       const { kind } = outcome;

@@ -152,7 +152,7 @@ export function defineApis(given: readonly ApiProfile[], policy: Policy): Apis {
     },
     classifyError(error, known) {
       for (const { outcomes } of apis) {
-        const failure = outcomes && codeOf<ErrorReader>(outcomes).ofError(error, known);
+        const failure = codeOf<ErrorReader>(outcomes)?.ofError(error, known);
         if (failure) return failure;
       }
       return known;

@@ -104,7 +104,7 @@ async function send(
   const keyed = adding && (await adding);
   facts.step = keyed?.step;
   if (keyed) facts.keyed = true;
-  const auth = api?.auth && codeOf<AuthCode>(api.auth);
+  const auth = codeOf<AuthCode>(api?.auth);
   let sent: RequestInit = keyed?.init ?? init;
   if (auth) sent = await auth.sign(context, facts, parts, sent);
   const { timeout } = live.policyOf(facts);

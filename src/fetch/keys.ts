@@ -21,10 +21,10 @@ export function addKey(
   const { live, api, own } = facts;
   const { parts, init } = passed;
   const profile = api?.idempotency;
-  const keys = profile && codeOf<KeyCode>(profile);
+  const keys = codeOf<KeyCode>(profile);
   if (!own && !live.submission && init.idempotencyKey === undefined && init.step === undefined)
     return keys?.noteStray(context, facts, parts.signal)?.then(() => undefined);
-  if (keys) return keys.add(context, profile, facts, passed);
+  if (profile) return keys?.add(context, profile, facts, passed);
   const submissionCode = live.submissionCode as SubmissionCode | undefined;
   if (submissionCode) submissionCode.noteUnkeyed(context.operations, facts, passed);
   else if (process.env.NODE_ENV !== 'production') noteUnkeyed(context.operations, facts, passed);

@@ -21,19 +21,8 @@ export function pauseAt(
 ): Promise<Release> {
   return new Promise((resolve) => {
     // Not yet there when it is given its turn at once.
-    const at: { waiter?: Waiter | undefined } = {};
+    let waiter = undefined as Waiter | undefined;
     let isOver = false;
-    const withWaiter = (act: (waiter: Waiter) => void) => () => {
-      if (at.waiter) act(at.waiter);
-    };
-    const drop = (): void => {
-      if (at.waiter) admission.leave(at.waiter);
-      end('dropped');
-    };
-    const renew = (): void => {
-      live.renew();
-      if (at.waiter) admission.renew(at.waiter);
-    };
     let paused: PausedAttempt | undefined;
     const end = (release: Release): void => {
       if (isOver) {
@@ -47,9 +36,20 @@ export function pauseAt(
       if (paused) live.resume(paused, nameOf(release));
       resolve(release);
     };
+    const go = (): void => {
+      if (waiter) admission.force(waiter);
+    };
+    const drop = (): void => {
+      if (waiter) admission.leave(waiter);
+      end('dropped');
+    };
+    const renew = (): void => {
+      live.renew();
+      if (waiter) admission.renew(waiter);
+    };
     const onPause = (pause: Pause): void => {
       if (isOver) return;
-      paused ??= { pause, go: withWaiter(admission.force), drop, renew };
+      paused ??= { pause, go, drop, renew };
       paused.pause = pause;
       live.pause(paused);
     };
@@ -59,15 +59,13 @@ export function pauseAt(
     operations.waits.add(drop);
     // Where it would wait in vain there is no place for it; what a user wants now does not wait.
     const maxPauseMs = live.isUrged ? Infinity : ask.maxPauseMs;
-    at.waiter = admission.wait({ ...ask, maxPauseMs, onPause }, (permit) =>
-      end(permit ?? 'expired'),
-    );
-    if (!at.waiter) end('expired');
+    waiter = admission.wait({ ...ask, maxPauseMs, onPause }, (permit) => end(permit ?? 'expired'));
+    if (!waiter) end('expired');
     // Dropped when it was told that it waits.
-    else if (isOver) admission.leave(at.waiter);
+    else if (isOver) admission.leave(waiter);
     else if (live.isUrged) {
       live.isUrged = false;
-      admission.force(at.waiter);
+      go();
     }
   });
 }

@@ -8,9 +8,15 @@ export interface MadeBy<Maker extends string> {
   readonly [code]: { readonly by: Maker };
 }
 
-/** The code that a value carries. */
-export function codeOf<Code extends { readonly by: string }>(value: MadeBy<Code['by']>): Code {
-  return value[code] as Code;
+/** The code that a value carries; undefined where there is no value. */
+export function codeOf<Code extends { readonly by: string }>(value: MadeBy<Code['by']>): Code;
+export function codeOf<Code extends { readonly by: string }>(
+  value: MadeBy<Code['by']> | undefined,
+): Code | undefined;
+export function codeOf<Code extends { readonly by: string }>(
+  value: MadeBy<Code['by']> | undefined,
+): Code | undefined {
+  return value?.[code] as Code | undefined;
 }
 
 /**

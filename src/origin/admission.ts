@@ -58,7 +58,7 @@ export interface Admission {
   /** Why something new would wait now, and until when as far as is known. */
   readonly whyPaused: (place: Place) => Pause;
   /** Calls back at each end of an outage, of the origin or of an endpoint. */
-  readonly onRecovery: Readable<number>['subscribe'];
+  readonly onRecovery: Readable<object>['subscribe'];
   /** The error of the last attempt that showed an outage. */
   readonly lastFailure: () => unknown;
   /** A Retry-After, and what it speaks for. */
@@ -66,8 +66,6 @@ export interface Admission {
   readonly limitedUntil: (limitScope: string) => number;
   /** What RateLimit said in an answer. */
   readonly allow: (limitScope: string, limit: RateLimitState) => void;
-  /** The network is another one: how long answers take is not known any more. */
-  readonly forgetUsual: () => void;
   /** What was down is up: those who wait for it go, one after the other. */
   readonly recover: (recovery: Recovery | undefined) => void;
   /** Nothing waits or is under way, and nothing is known that holds. */
@@ -82,12 +80,12 @@ interface AdmissionContext {
   readonly random: Random;
   readonly network: Network;
   /** Whether somebody watches the state of the origin. */
-  readonly isWatched?: () => boolean;
+  readonly isWatched: () => boolean;
   /** Joins the other tabs' admissions of the same origin. */
   readonly joinTabs?: ((hear: Hear) => Leader) | undefined;
   readonly onOutage?: OutageListener;
   /** Is told when the state of the origin may have changed. */
-  readonly onChange?: () => void;
+  readonly onChange: () => void;
 }
 
 /** What another tab has found to be up, this one takes for that within so long: not all at once. */
@@ -95,18 +93,10 @@ const followMs = 1500;
 
 export function createAdmission(
   { health: healthOptions = {}, concurrency }: OriginOptions,
-  {
-    clock,
-    random,
-    network,
-    isWatched = () => false,
-    joinTabs,
-    onOutage,
-    onChange,
-  }: AdmissionContext,
+  { clock, random, network, isWatched, joinTabs, onOutage, onChange }: AdmissionContext,
 ): Admission {
-  const limit = concurrency && codeOf<ConcurrencyCode>(concurrency);
-  const { maxInFlight = Infinity, maxQueued = Infinity, queueTimeoutMs = Infinity } = limit ?? {};
+  const limit = codeOf<ConcurrencyCode>(concurrency);
+  const { maxInFlight = Infinity, maxQueued = Infinity, queueTimeoutMs = Infinity } = { ...limit };
   const health = createHealth(clock, random, healthOptions || { maxChance: -1 }, onOutage);
   const limits = createRateLimits(clock, random);
   const latency = new Latency();
@@ -123,7 +113,7 @@ export function createAdmission(
   const inFlight = new Set<Target>();
   const isPlaceFree = (): boolean => inFlight.size < maxInFlight;
   const origin: Origin = { network, health, limits, slowStart, queue, leader, isPlaceFree };
-  const recoveries = createStore(0);
+  const recoveries = createStore<object>({});
   let lastFailure: unknown;
   let lastAskedAt = clock.now();
   let recoveredAt = -Infinity;
@@ -144,7 +134,7 @@ export function createAdmission(
     forgetOld();
     return isQueued(origin, place) && isPlaceFree();
   };
-  const announceRecovery = (): void => recoveries.set(recoveries.getState() + 1);
+  const announceRecovery = (): void => recoveries.set({});
   /** What was down is up: those who wait for it go, one after the other. */
   const recover = (recovery: Recovery | undefined, firstMs = 0): void => {
     if (!recovery) return;
@@ -234,7 +224,7 @@ export function createAdmission(
     setAlarm(next);
     beat(isWaiting ? Infinity : 0);
     isQuiet = limits.nextAt() === Infinity && health.down().length === 0 && !slowStart.isRecovery();
-    onChange?.();
+    onChange();
     tell();
   };
   const setAlarm = createAlarm(clock, pump);
@@ -321,7 +311,6 @@ export function createAdmission(
       leader?.say({ kind: 'limit', scope: limitScope, forMs: resetInMs, remaining });
       pump();
     },
-    forgetUsual: () => latency.forget(),
     recover,
     isIdle: () => queue.size() === 0 && inFlight.size === 0 && health.down().length === 0,
     dispose() {

@@ -89,7 +89,7 @@ function sendExpired(origin: Origin, now: number, go: Go): number {
     if (isRefused || now >= group.expiresAt) {
       const isSent = !isFailFast && !network.isOffline() && !health.downFor(endpoint);
       let soonest = Infinity;
-      for (const waiter of [...waiters]) {
+      for (const waiter of waiters.slice()) {
         if (!isRefused && now < waiter.expiresAt) {
           soonest = Math.min(soonest, waiter.expiresAt);
           continue;

@@ -1,9 +1,7 @@
 import type { Clock, Random } from '../lib/clock.ts';
 import { codeOf } from '../lib/made-by.ts';
 import type { Network } from '../lib/network.ts';
-import { createStore } from '../lib/store.ts';
 import { originOf } from '../lib/url.ts';
-import { watchConnection } from '../lib/watch-connection.ts';
 import type { Tabs, TabsCode } from '../tabs/share-across-tabs.ts';
 import { type Admission, createAdmission } from './admission.ts';
 import type { OriginOptions } from './options.ts';
@@ -17,8 +15,8 @@ export interface Origins {
   readonly admissionOf: (url: string, partition?: string, options?: OriginOptions) => Admission;
   /** The origins that requests have gone to lately. */
   readonly known: () => readonly string[];
-  /** Calls the listener when any of them may have changed, until the returned function is called. */
-  readonly watch: (listener: () => void) => () => void;
+  /** Who is told when the state of any of them may have changed. They must not throw. */
+  readonly watchers: Set<() => void>;
   readonly clock: Clock;
   /** By origin and partition, with a space in between. */
   readonly admissions: ReadonlyMap<string, Admission>;
@@ -43,17 +41,18 @@ export function createOrigins(
 ): Origins {
   const outages = new Set<OutageListener>();
   const admissions = new Map<string, Admission>();
-  const changes = createStore<object>({});
-  let watchers = 0;
+  const watchers = new Set<() => void>();
+  const onChange = (): void => {
+    for (const tell of watchers) tell();
+  };
   /** Opened with the first request, not before: nothing starts at import, or on a server. */
-  let sharing = defaults.tabs && codeOf<TabsCode>(defaults.tabs);
+  let sharing = codeOf<TabsCode>(defaults.tabs);
   let tabs: Tabs | undefined;
 
   const all = (act: (admission: Admission) => void): void => {
     for (const admission of admissions.values()) act(admission);
   };
   const reconsider = (): void => all((admission) => admission.reconsider());
-  const unwatch = watchConnection(() => all((admission) => admission.forgetUsual()));
   const forgetIdle = (): void => {
     for (const [key, admission] of admissions) {
       if (admissions.size < maxOrigins) return;
@@ -65,12 +64,11 @@ export function createOrigins(
   const open = (key: string, options: OriginOptions | undefined): Admission => {
     forgetIdle();
     tabs ??= sharing?.open(clock, random);
-    const isWatched = (): boolean => watchers > 0;
+    const isWatched = (): boolean => watchers.size > 0;
     const joinTabs = tabs?.join.bind(tabs, key);
     const onOutage = (scope: string, downMs?: number): void => {
       for (const tell of outages) tell(key, scope, downMs);
     };
-    const onChange = (): void => changes.set({});
     const context = { clock, random, network, isWatched, joinTabs, onOutage, onChange };
     const admission = createAdmission({ ...defaults, ...options }, context);
     admissions.set(key, admission);
@@ -83,16 +81,7 @@ export function createOrigins(
       return admissions.get(key) ?? open(key, options);
     },
     known: () => [...admissions.keys()].map((key) => key.replace(/ .*/, '')),
-    watch(listener) {
-      watchers++;
-      const stop = changes.subscribe(listener);
-      reconsider();
-      return () => {
-        watchers--;
-        stop();
-        reconsider();
-      };
-    },
+    watchers,
     clock,
     admissions,
     outages,
@@ -100,10 +89,9 @@ export function createOrigins(
     forget() {
       all((admission) => admission.dispose());
       admissions.clear();
-      changes.set({});
+      onChange();
     },
     dispose() {
-      unwatch();
       tabs?.dispose();
       tabs = sharing = undefined;
       all((admission) => admission.dispose());

@@ -1,3 +1,4 @@
+import { tellApp } from '../lib/callback.ts';
 import { keepIfSame, type Readable } from '../lib/store.ts';
 import { originOf } from '../lib/url.ts';
 import { ableGroups, type Origin } from './origin.ts';
@@ -55,7 +56,7 @@ export function originStatus(origins: Origins, origin?: string): Readable<Origin
   const wanted = origin && originOf(origin);
   if (wanted === '')
     throw new TypeError(`useOriginStatus: '${origin}' is no URL, and must be one.`);
-  const { clock, admissions, watch } = origins;
+  const { clock, admissions } = origins;
   let state = up;
   return {
     getState() {
@@ -69,6 +70,18 @@ export function originStatus(origins: Origins, origin?: string): Readable<Origin
       const shown = Number.isNaN(shownAt) ? worst : { ...worst, retryAt: shownAt };
       return (state = keepIfSame(state, shown));
     },
-    subscribe: watch,
+    subscribe: (listener) => watchOrigins(origins, listener),
+  };
+}
+
+/** Calls the listener when the state of any origin may have changed, until the returned function is called. */
+export function watchOrigins({ watchers, reconsider }: Origins, listener: () => void): () => void {
+  const tell = (): void => tellApp(listener, undefined);
+  watchers.add(tell);
+  // What is only shown is kept up to date from now on.
+  reconsider();
+  return () => {
+    watchers.delete(tell);
+    reconsider();
   };
 }

@@ -165,7 +165,7 @@ export class WaitQueue {
     let left = mostTold;
     for (const group of this.groups()) {
       const pause = (group.pause = keepIfSame(group.pause, why(group)));
-      for (const waiter of [...group.waiters]) {
+      for (const waiter of group.waiters.slice()) {
         // Something else is told meanwhile.
         if (group.pause !== pause) break;
         if (waiter.told === pause) continue;

@@ -108,7 +108,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const origin = checkOrigin(operation, config);
   const { connectivity } = config;
   const watching = checkMade(operation, 'connectivity', connectivity, 'watchConnectivity');
-  const watch = watching && codeOf<ConnectivityCode>(watching);
+  const watch = codeOf<ConnectivityCode>(watching);
   const rateLimit = checkMade(operation, 'rateLimit', config.rateLimit, 'rateLimitFields');
   const given = <Name extends keyof typeof allowed>(
     name: Name,

@@ -3,7 +3,7 @@ import { tellApp } from '../lib/callback.ts';
 import { keepIfSame, type Readable } from '../lib/store.ts';
 import { originOf, toUrl } from '../lib/url.ts';
 import { reject } from '../lib/check.ts';
-import { originStatus, type OriginState } from '../origin/status.ts';
+import { originStatus, type OriginState, watchOrigins } from '../origin/status.ts';
 import { instanceOfSteady } from '../react-query/instance.ts';
 import type { Steadfetch } from '../react-query/steadfetch.ts';
 
@@ -93,7 +93,7 @@ export function watchHealth(steady: Steadfetch): WatchedHealth {
     getState,
     subscribe(listener) {
       const tell = (): void => listener();
-      const unwatch = origins.watch(tell);
+      const unwatch = watchOrigins(origins, tell);
       const end = (): void => {
         if (listeners.delete(tell)) unwatch();
       };

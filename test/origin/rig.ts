@@ -54,7 +54,14 @@ export function openOrigin(
   clock = createVirtualClock(),
   network: Network = openNetwork,
 ): OriginRig {
-  const admission = createAdmission(options, { clock, random, network, joinTabs });
+  const admission = createAdmission(options, {
+    clock,
+    random,
+    network,
+    joinTabs,
+    isWatched: () => false,
+    onChange() {},
+  });
   const log: string[] = [];
   let lastId = 0;
   const ask: OriginRig['ask'] = (endpoint, own = {}) => {
