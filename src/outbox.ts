@@ -1,5 +1,5 @@
 export { createOutbox } from './outbox/query-adapter/create-outbox.ts';
-export { deliverOnSync, type WorkerOutboxConfig } from './outbox/query-adapter/deliver-on-sync.ts';
+export { deliverOnSync, type WorkerOutboxConfig } from './outbox/query-adapter/create-outbox.ts';
 export { outboxHandler } from './outbox/query-adapter/outbox.ts';
 export type {
   AnyOutboxHandlers,

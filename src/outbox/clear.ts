@@ -3,7 +3,7 @@ import { withLimit } from '../lib/with-limit.ts';
 import type { ClearMark } from './clear-mark.ts';
 import { discarded, type EntryFacts, notCleared } from './errors.ts';
 import type { RowStorage } from './storage.ts';
-import type { Submissions } from './submissions.ts';
+import type { Receipts } from './receipts.ts';
 
 /** Breaks off what was discarded, by the user here or in another tab, and tells whoever waits for it. */
 export interface Forget {
@@ -25,7 +25,7 @@ type NotCleared = { readonly reason: unknown } | undefined;
 /** `onClear` is told at once; `onCleared` when nothing is left. */
 export function createForget(
   clock: Clock,
-  submissions: Submissions,
+  receipts: Receipts,
   storage: Pick<RowStorage, 'engines' | 'durable' | 'reopen' | 'lose'>,
   mark: ClearMark,
   onClear: (token: string) => void,
@@ -33,11 +33,11 @@ export function createForget(
 ): Forget {
   const one: Forget['one'] = (id, facts, error) => {
     for (const { worker } of storage.engines()) worker.running(id)?.controller.abort();
-    if (facts) submissions.reject(id, error ?? discarded(facts));
+    if (facts) receipts.reject(id, error ?? discarded(facts));
   };
   /** Unless it was settled meanwhile. */
   const leave = (id: string): void => {
-    const known = submissions.get(id);
+    const known = receipts.get(id);
     one(id, known && { ...known.facts, isInDoubt: known.facts.isInDoubt || known.isKept });
   };
   const clear = async (token: string): Promise<NotCleared> => {
@@ -73,7 +73,7 @@ export function createForget(
     async all() {
       const token = mark.set();
       onClear(token);
-      for (const [id] of submissions.all()) leave(id);
+      for (const [id] of receipts.all()) leave(id);
       const failure = await clearSoon(token);
       onCleared();
       if (failure) throw notCleared(await mark.isKept(), failure.reason);
@@ -81,7 +81,7 @@ export function createForget(
     },
     async obey(token) {
       mark.hear(token);
-      const all = submissions.all();
+      const all = receipts.all();
       for (const [id, { isSaved }] of all) if (!isSaved) leave(id);
       await clearSoon(token);
       const durable = storage.durable();

@@ -12,7 +12,7 @@ import { type HandlerDefinition, scopeOf } from './handler.ts';
 import type { RowStorage } from './storage.ts';
 import type { RowStore } from './store/row-store.ts';
 import { type Row, rowSchema, type Unplaced } from './store/schema.ts';
-import type { OnProgress, Submission, Submissions } from './submissions.ts';
+import type { OnProgress, Receipt, Receipts } from './receipts.ts';
 
 /** What is known of a submission that somebody else keeps: a form. */
 interface GivenSubmission {
@@ -54,7 +54,7 @@ export function createEnqueuer(
   clock: Clock,
   handlers: ReadonlyMap<string, HandlerDefinition>,
   codec: Codec,
-  submissions: Submissions,
+  receipts: Receipts,
   storage: Pick<RowStorage, 'add'>,
   discard: Entries['discard'],
   onKept: (row: Row, isDurable: boolean) => Promise<void>,
@@ -64,9 +64,9 @@ export function createEnqueuer(
   let isOver = false;
 
   /** @returns whether it is on the disk. */
-  const keep = async (known: Submission, row: Unplaced): Promise<boolean> => {
+  const keep = async (known: Receipt, row: Unplaced): Promise<boolean> => {
     const { id } = row;
-    const isWanted = (): boolean => submissions.get(id) === known;
+    const isWanted = (): boolean => receipts.get(id) === known;
     if (!isWanted()) throw discarded(row);
     known.row = row;
     const { row: added, isDurable } = await storage.add(row, isWanted);
@@ -75,7 +75,7 @@ export function createEnqueuer(
       await discard(id);
       throw discarded(row);
     }
-    submissions.save(id, isDurable);
+    receipts.save(id, isDurable);
     if (isOver) return isDurable;
     await onKept(added, isDurable);
     return isDurable;
@@ -121,13 +121,13 @@ export function createEnqueuer(
       try {
         const { row, closing } = prepare(name, variables, submission);
         const { id } = row;
-        const known = submissions.begin(row, onProgress);
+        const known = receipts.begin(row, onProgress);
         const saved = turn.then(async () => {
           try {
             return { isDurable: await keep(known, { ...row, variables: await closing }) };
           } catch (error) {
             if (!known.isKept && !isSteadfetchError(error)) noteUnkept(error);
-            if (submissions.get(id) === known) submissions.reject(id, error);
+            if (receipts.get(id) === known) receipts.reject(id, error);
             throw error;
           }
         });
@@ -139,7 +139,7 @@ export function createEnqueuer(
       }
     },
     async restore(store) {
-      for (const [id, known] of submissions.all()) {
+      for (const [id, known] of receipts.all()) {
         const { row, isSaved } = known;
         if (row && isSaved && !(await store.find(id)))
           await keep(known, { ...row, isInDoubt: true, isRestored: true }).catch(() => {});

@@ -6,7 +6,7 @@ import { readVariables, type Codec } from './codec.ts';
 import type { Engine } from './engine.ts';
 import { DeadLetterError } from './errors.ts';
 import { type HandlerDefinition, scopeOf } from './handler.ts';
-import type { PausedRows } from './pauses.ts';
+import type { PausedRows } from './messages.ts';
 import type { RowStorage } from './storage.ts';
 import { pageSize, pagesOf, type Settled } from './store/row-store.ts';
 import type { DeadReason, Row, RowError, RowState } from './store/schema.ts';

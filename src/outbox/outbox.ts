@@ -1,31 +1,68 @@
-import { createPageMemory, type RowEnd } from './deliver.ts';
+import type { Network } from '../lib/network.ts';
+import type { Readable } from '../lib/store.ts';
+import type { TabPorts } from '../tabs/lock.ts';
+import type { SenderContext } from './attempt.ts';
+import { drainEngine } from './background-sync.ts';
 import { createClearMark } from './clear-mark.ts';
 import { createForget } from './clear.ts';
-import { createRowStore } from './store/create-row-store.ts';
-import { createRedrive } from './redrive.ts';
-import { createEntries, toDeadLetter } from './entries.ts';
-import { drainEngine } from './background-sync.ts';
-import { createEngine, type Engine } from './engine.ts';
-import { disposedOf, isUnrepeatable, leftBehind } from './errors.ts';
-import { createPauses } from './pauses.ts';
-import { createEnqueuer } from './enqueue.ts';
-import { joinTabs } from './messages.ts';
-import type { Delivered, OutboxCore, OutboxCoreContext } from './outbox-core.ts';
-import { createDisplay, isAnyLeft } from './state.ts';
-import {
-  createSettle,
-  createSubmissions,
-  followAttempt,
-  type Submission,
-  tellProgress,
-} from './submissions.ts';
-import type { Row } from './store/schema.ts';
-import { createCodec } from './codec.ts';
+import { createCodec, type OutboxCipher } from './codec.ts';
+import { createPageMemory, type RowEnd } from './deliver.ts';
 import { originOfLane } from './due.ts';
-import { createStorage } from './storage.ts';
+import { createEngine, type Engine } from './engine.ts';
+import { createEnqueuer, type Enqueuer } from './enqueue.ts';
+import { createEntries, type Entries, toDeadLetter } from './entries.ts';
+import { disposedOf, isUnrepeatable, leftBehind } from './errors.ts';
+import type { HandlerDefinition } from './handler.ts';
+import { createPauses, joinTabs } from './messages.ts';
+import {
+  createRedrive,
+  createSettle,
+  createReceipts,
+  followAttempt,
+  type Receipt,
+  tellProgress,
+} from './receipts.ts';
+import { createDisplay, type Display, isAnyLeft, type OutboxState } from './state.ts';
+import { createStorage, type StorageContext } from './storage.ts';
+import { createRowStore } from './store/create-row-store.ts';
 import type { Settled } from './store/row-store.ts';
-import { watchSuccesses } from './successes.ts';
-import { createSweeper, watchPage } from './upkeep.ts';
+import type { Row } from './store/schema.ts';
+import { createSweeper, watchPage, watchSuccesses } from './upkeep.ts';
+
+/** An entry was delivered, by this tab or another. */
+export interface Delivered {
+  readonly idempotencyKey: string;
+  readonly handler: string;
+  readonly variables: unknown;
+  readonly data: unknown;
+}
+
+/** An outbox, whatever is built on it: what is submitted to it goes from here, or from another tab. */
+export interface OutboxCore
+  extends Readable<OutboxState>, Pick<Display, 'onChange'>, Pick<Enqueuer, 'submit'>, Entries {
+  /** Forgets all entries, in all tabs. */
+  readonly clear: () => Promise<void>;
+  /**
+   * Sends what nobody else sends, as far as that can be done now. @returns whether something of it is
+   * left for later.
+   */
+  readonly drain: () => Promise<boolean>;
+  /** Nothing more is sent from here; what is kept stays. */
+  readonly dispose: () => void;
+}
+
+export interface OutboxCoreContext extends Pick<StorageContext, 'open'> {
+  readonly sender: SenderContext;
+  readonly network: Network;
+  readonly ports: TabPorts;
+  readonly name: string;
+  readonly handlers: ReadonlyMap<string, HandlerDefinition>;
+  readonly cipher: OutboxCipher | undefined;
+  readonly parallel: number;
+  /** Something is to be sent, and this page may not be there to do it. */
+  readonly onLeft: () => void;
+  readonly onDelivered: (delivered: Delivered) => void;
+}
 
 /** Where no tab can tell another anything. */
 const pollMs = 5000;
@@ -36,7 +73,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   const { clock } = context.sender;
   const startedAt = clock.now();
   const codec = createCodec(context.cipher, clock);
-  const submissions = createSubmissions();
+  const receipts = createReceipts();
   const memory = createPageMemory();
 
   const onDelivered = (delivered: Delivered): void => {
@@ -77,8 +114,8 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
         startedAt,
         codec,
         memory,
-        waiting: submissions.get,
-        onLive: (row, live) => followAttempt(submissions, pauses, row, live, display.refresh),
+        waiting: receipts.get,
+        onLive: (row, live) => followAttempt(receipts, pauses, row, live, display.refresh),
         onEnd,
         onStart: onChange,
         onTurn: onDue,
@@ -98,10 +135,10 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       .catch(() => false)) ?? false;
   const sweeper = createSweeper(clock, storage.durable);
   const redrive = createRedrive(handlers, startedAt, onDue);
-  const settle = createSettle(submissions, codec, storage.durable);
+  const settle = createSettle(receipts, codec, storage.durable);
   const forget = createForget(
     clock,
-    submissions,
+    receipts,
     storage,
     mark,
     (token) => others.post({ kind: 'cleared', token }),
@@ -131,9 +168,9 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       sweeper.plan();
     },
     ended: ({ id }) => void redriveOrSettle(id),
-    renamed: ({ id, next }) => submissions.rename(id, next),
+    renamed: ({ id, next }) => receipts.rename(id, next),
     discarded({ id, isInDoubt }) {
-      const known = submissions.get(id);
+      const known = receipts.get(id);
       forget.one(id, known && { ...known.facts, isInDoubt });
     },
     cleared: ({ token }) => void forget.obey(token),
@@ -147,19 +184,19 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       void settle(id, ended.kind === 'done' ? ended : undefined);
     } else if (ended.kind === 'done') {
       const { data, variables } = ended;
-      submissions.resolve(id, data);
+      receipts.resolve(id, data);
       onDelivered({ idempotencyKey: id, handler, variables, data });
       others.post({ kind: 'done', id, handler, variables, data });
       if (settled.row) sweeper.plan();
     } else if (ended.kind === 'dead' && settled.row) {
       redrive.giveUp(id);
-      submissions.reject(id, toDeadLetter(settled.row, ended.error));
+      receipts.reject(id, toDeadLetter(settled.row, ended.error));
       others.post({ kind: 'ended', id });
     } else if (ended.kind === 'too-new') {
       others.post({ kind: 'ended', id });
     } else if (ended.kind === 'again' && settled.row) {
       const retryAt = settled.row.nextRetryAt;
-      tellProgress(submissions, row, { ...ended, live: undefined, retryAt });
+      tellProgress(receipts, row, { ...ended, live: undefined, retryAt });
       successes.recheck(originOfLane(settled.row.lane), settled.row.plannedAt ?? 0);
     }
     if (settled?.next) onDue(settled.next);
@@ -174,7 +211,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     storage,
     onDue,
     onRename(id, row) {
-      submissions.rename(id, row.id, row);
+      receipts.rename(id, row.id, row);
       others.post({ kind: 'renamed', id, next: row.id });
     },
     onDiscard(row, error) {
@@ -188,7 +225,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     clock,
     handlers,
     codec,
-    submissions,
+    receipts,
     storage,
     entries.discard,
     async (row, isDurable) => {
@@ -196,7 +233,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       if (isDurable && network.isOffline()) onLeft();
       // It was there already: another press under the same key.
       if (state === 'done') await settle(id);
-      else if (state === 'dead' && isUnrepeatable(row)) submissions.reject(id, toDeadLetter(row));
+      else if (state === 'dead' && isUnrepeatable(row)) receipts.reject(id, toDeadLetter(row));
       else if (attempts > 0 || state === 'dead') await entries.retry(id);
       onChange();
     },
@@ -213,7 +250,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   };
   /** One after the other: there may be thousands. */
   const settleAll = async (): Promise<void> => {
-    for (const [id] of submissions.all()) await redriveOrSettle(id);
+    for (const [id] of receipts.all()) await redriveOrSettle(id);
     const engine = storage.durable();
     if (engine) await redrive.all(engine).catch(engine.onError);
   };
@@ -246,9 +283,9 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
 
   let isDisposed = false;
   /** Whoever waits is told what becomes of it from here on. */
-  const leave = (isKnown: (submission: Submission) => boolean): void => {
-    for (const [id, known] of submissions.all())
-      if (isKnown(known)) submissions.reject(id, leftBehind(known.facts, known.isSaved));
+  const leave = (isKnown: (receipt: Receipt) => boolean): void => {
+    for (const [id, known] of receipts.all())
+      if (isKnown(known)) receipts.reject(id, leftBehind(known.facts, known.isSaved));
   };
   /** What is on its way to the disk gets there, and a clear is done, before the database is closed. */
   const end = async (): Promise<void> => {

@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import { createStore, type Readable } from '../lib/store.ts';
-import type { PausedRows } from './pauses.ts';
+import type { PausedRows } from './messages.ts';
 import type { NotDurableReason } from './store/open-database.ts';
 import type { Counts, RowStore } from './store/row-store.ts';
 

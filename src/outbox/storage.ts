@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import { withLimit } from '../lib/with-limit.ts';
-import type { Backend } from './store/backend.ts';
+import type { Backend, Row, Unplaced } from './store/schema.ts';
 import type { ClearMark } from './clear-mark.ts';
 import { createRowStore } from './store/create-row-store.ts';
 import type { Engine } from './engine.ts';
@@ -13,7 +13,6 @@ import {
   type NotDurableReason,
   reasonOf,
 } from './store/open-database.ts';
-import type { Row, Unplaced } from './store/schema.ts';
 
 /** Where the rows of this page are: on the disk, or only here. */
 export interface RowStorage {

@@ -1,7 +1,9 @@
 import type { Clock } from '../lib/clock.ts';
+import { toUrl } from '../lib/url.ts';
+import type { Emitter } from '../operation/events.ts';
+import type { TabPorts } from '../tabs/lock.ts';
 import type { Engine } from './engine.ts';
 import type { RowStorage } from './storage.ts';
-import type { TabPorts } from '../tabs/lock.ts';
 
 /** A result waits so long for the tab that submitted. */
 const keepResultMs = 600_000;
@@ -67,4 +69,98 @@ export function watchPage(
     for (const one of storage.engines()) one.worker.look();
     onLook(wasAway);
   });
+}
+
+/**
+ * So often is one origin told of. With the at most 4 s that a woken entry waits, both together are within
+ * the 5 s that are promised.
+ */
+const gapMs = { here: 600, others: 300 } as const;
+
+/** The requests that go well, of whomever: what the outbox has put off for their origin need not wait. */
+export interface Successes {
+  /** One has gone well at this origin, in another tab. */
+  readonly hear: (origin: string) => void;
+  /**
+   * A wait was decided at this time, in epoch milliseconds, and is written only now: what went well in
+   * between has not ended it. `origin` is undefined where it is not known, and any is meant.
+   */
+  readonly recheck: (origin: string | undefined, decidedAt: number) => void;
+  readonly dispose: () => void;
+}
+
+/**
+ * Watches the requests of this instance. `onSuccess` is told of an origin where one has gone well, here or
+ * in another tab, and `onNews` where it was here. No success is lost: what comes too soon after another
+ * is told of a moment later.
+ */
+export function watchSuccesses(
+  emitter: Emitter,
+  clock: Clock,
+  onSuccess: (origin: string) => void,
+  onNews: (origin: string) => unknown,
+): Successes {
+  const latest = new Map<string, number>();
+  const here = createThrottle(clock, gapMs.here, onSuccess);
+  const others = createThrottle(clock, gapMs.others, onNews);
+  const hear = (origin: string): void => {
+    latest.set(origin, clock.now());
+    here.tell(origin);
+  };
+  const unsubscribe = emitter.subscribe((event) => {
+    if (event.type !== 'request:end' || event.outcome.kind !== 'ok') return;
+    const origin = toUrl(event.url)?.origin;
+    if (origin === undefined) return;
+    hear(origin);
+    others.tell(origin);
+  });
+  return {
+    hear,
+    recheck(origin, decidedAt) {
+      for (const [name, at] of latest)
+        if ((origin ?? name) === name && at >= decidedAt && at <= clock.now()) here.tell(name);
+    },
+    dispose() {
+      unsubscribe();
+      here.dispose();
+      others.dispose();
+    },
+  };
+}
+
+interface Throttle {
+  readonly tell: (origin: string) => void;
+  readonly dispose: () => void;
+}
+
+/** Tells of each origin at once, or when the gap since the last time is over. */
+function createThrottle(clock: Clock, leastMs: number, act: (origin: string) => unknown): Throttle {
+  const toldAt = new Map<string, number>();
+  const timers = new Map<string, unknown>();
+  const tell = (origin: string): void => {
+    const agoMs = clock.now() - (toldAt.get(origin) ?? -Infinity);
+    // Also where the clock was set back.
+    const isSoon = agoMs >= 0 && agoMs < leastMs;
+    if (isSoon && timers.has(origin)) return;
+    clock.clearTimeout(timers.get(origin));
+    timers.delete(origin);
+    if (!isSoon) {
+      toldAt.set(origin, clock.now());
+      act(origin);
+      return;
+    }
+    const timer = clock.setTimeout(() => {
+      timers.delete(origin);
+      tell(origin);
+    }, leastMs - agoMs);
+    timers.set(origin, timer);
+    clock.unref?.(timer);
+  };
+  return {
+    tell,
+    dispose() {
+      for (const timer of timers.values()) clock.clearTimeout(timer);
+      timers.clear();
+    },
+  };
 }

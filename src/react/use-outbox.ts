@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useMemo, useSyncExternalStore } from 'react';
 import type { OutboxEntry, OutboxFilter } from '../outbox/entries.ts';
 import type { OutboxState } from '../outbox/state.ts';
-import { outboxOf } from '../outbox/query-adapter/registry.ts';
+import { outboxOf } from '../outbox/query-adapter/create-outbox.ts';
 import { entriesView, entryView } from '../outbox/query-adapter/view.ts';
 import type { AnyOutboxHandlers, EntryOf, Outbox } from '../outbox/query-adapter/outbox.ts';
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { createPauses } from '../../src/outbox/pauses.ts';
-import type { Message } from '../../src/outbox/messages.ts';
+import { createPauses, type Message } from '../../src/outbox/messages.ts';
 import type { Row } from '../../src/outbox/store/schema.ts';
 import { createBrowser, settle, shop, type TestBrowser, type TestTab } from './rig.ts';
 

@@ -1,9 +1,14 @@
 import 'fake-indexeddb/auto';
 import { describe, expect, test, vi } from 'vitest';
-import type { Backend } from '../../src/outbox/store/backend.ts';
+import {
+  type Backend,
+  type Fence,
+  type NewRow,
+  type Row,
+  rowSchema,
+} from '../../src/outbox/store/schema.ts';
 import { openIndexedDb } from '../../src/outbox/store/indexeddb.ts';
 import { createMemoryBackend } from '../../src/outbox/store/memory.ts';
-import { type Fence, type NewRow, type Row, rowSchema } from '../../src/outbox/store/schema.ts';
 import { createRowStore } from '../../src/outbox/store/create-row-store.ts';
 import type { Change, RowStore } from '../../src/outbox/store/row-store.ts';
 import { createVirtualClock } from '../origin/virtual-clock.ts';

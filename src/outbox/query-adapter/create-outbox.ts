@@ -1,12 +1,12 @@
+import type { QueryClient } from '@tanstack/react-query';
 import { createJson } from '../../fetch/json.ts';
 import { checkNames, reject } from '../../lib/check.ts';
 import { forgetMade, replaceEarlier } from '../../lib/hot-update.ts';
 import { instanceBehind, whatIsMade } from '../../react-query/instance.ts';
 import { browserPorts } from '../../tabs/lock.ts';
-import { databaseName, prepareSync } from '../background-sync.ts';
+import { databaseName, prepareSync, syncTag } from '../background-sync.ts';
 import { defineHandlers } from '../handler.ts';
-import type { Delivered } from '../outbox-core.ts';
-import { createOutboxCore } from '../outbox.ts';
+import { createOutboxCore, type Delivered } from '../outbox.ts';
 import { openIndexedDb } from '../store/indexeddb.ts';
 import { createOutboxMutation } from './mutation.ts';
 import {
@@ -16,7 +16,6 @@ import {
   type OutboxConfig,
   type OutboxMutationOptions,
 } from './outbox.ts';
-import { registerOutbox } from './registry.ts';
 
 const drains = new WeakMap<object, () => Promise<boolean>>();
 
@@ -136,4 +135,77 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
   const forget = client && registerOutbox(client, outbox as Outbox);
   if (process.env.NODE_ENV !== 'production') replaceEarlier(outbox);
   return outbox as Outbox<H>;
+}
+
+const outboxes = new WeakMap<QueryClient, Outbox>();
+
+/** Makes it the outbox of a QueryClient, until the returned function is called. */
+export function registerOutbox(client: QueryClient, outbox: Outbox): () => void {
+  outboxes.set(client, outbox);
+  return () => {
+    if (outboxes.get(client) === outbox) outboxes.delete(client);
+  };
+}
+
+/**
+ * The outbox of a QueryClient.
+ *
+ * @throws Error when it has none.
+ */
+export function outboxOf(client: QueryClient, operation: string): Outbox {
+  const outbox = outboxes.get(client);
+  if (outbox) return outbox;
+  const remedy =
+    process.env.NODE_ENV === 'production'
+      ? ''
+      : ' Make one at start-up: createOutbox({ steady, queryClient, handlers }).';
+  throw new Error(`${operation}: this QueryClient has no outbox.${remedy}`);
+}
+
+/** A sync event, which TypeScript's library does not have. */
+interface SyncEvent extends Event {
+  readonly tag: string;
+  readonly waitUntil: (work: Promise<unknown>) => void;
+}
+
+/** An outbox in a service worker has no QueryClient, and no other ports. */
+export type WorkerOutboxConfig<H extends AnyOutboxHandlers> = Omit<
+  OutboxConfig<H>,
+  'queryClient' | 'ports' | 'backgroundSync'
+>;
+
+/**
+ * In a service worker: delivers what the pages have left, when the browser says that the network is
+ * there (Background Sync: Chromium). Entries of pages that live are theirs. The pages ask for it with
+ * `createOutbox({ backgroundSync: true })`, and both have the same handlers.
+ *
+ * @param config As of `createOutbox`; or a function, where it must be found out first who is logged in.
+ *   Undefined from it means nobody.
+ *
+ * @example
+ * ```ts
+ * // sw.ts
+ * deliverOnSync({ steady: createSteadfetch(), handlers });
+ * ```
+ */
+export function deliverOnSync<const H extends AnyOutboxHandlers>(
+  config:
+    | WorkerOutboxConfig<H>
+    | (() => WorkerOutboxConfig<H> | undefined | Promise<WorkerOutboxConfig<H> | undefined>),
+): void {
+  const deliver = async (tag: string): Promise<void> => {
+    const known = typeof config === 'function' ? await config() : config;
+    if (!known || tag !== syncTag(databaseName(known.name ?? defaultName, known.user))) return;
+    const outbox = createOutbox(known);
+    try {
+      // The browser asks again later when it is told that something is left.
+      if (await drainOutbox(outbox)) throw new Error('The outbox has entries to send later.');
+    } finally {
+      outbox.dispose();
+    }
+  };
+  addEventListener('sync', (event) => {
+    const { tag, waitUntil } = event as SyncEvent;
+    if (tag.startsWith(syncTag(''))) waitUntil.call(event, deliver(tag));
+  });
 }

@@ -10,8 +10,8 @@ import {
   type MutationExtras,
 } from '../../react-query/mutation/definition.ts';
 import { executionOf, showRun } from '../../react-query/mutation/execution.ts';
-import type { OutboxCore } from '../outbox-core.ts';
-import type { Progress } from '../submissions.ts';
+import type { OutboxCore } from '../outbox.ts';
+import type { Progress } from '../receipts.ts';
 
 /** What the mutationFn of a handler is made of. */
 interface Basics {

@@ -1,9 +1,11 @@
-import type { Backend, Transaction } from './backend.ts';
+import type { Backend, Transaction, OwnerRecord, Row } from './schema.ts';
 import { pageSize, type RowStore } from './row-store.ts';
-import type { OwnerRecord, Row } from './schema.ts';
-import { after, countAll, dueInLanes, headOf, rowById } from './queries.ts';
-import { adoptStrays, hasStrays } from './damage.ts';
 import {
+  after,
+  countAll,
+  dueInLanes,
+  headOf,
+  rowById,
   applyChange,
   claimedRow,
   endWaits,
@@ -17,6 +19,7 @@ import {
   unblock,
   unplan,
 } from './transitions.ts';
+import { adoptStrays, hasStrays } from './damage.ts';
 
 /** No owner, but which clears were done last: what was added since is not of them. */
 const clearedBy = 'cleared';

@@ -1,9 +1,7 @@
 import { laneOf } from '../due.ts';
-import type { Transaction } from './backend.ts';
-import { headOf } from './queries.ts';
+import { type Transaction, type Fence, type Row, rowSchema } from './schema.ts';
+import { headOf, plan } from './transitions.ts';
 import { pagesOf } from './row-store.ts';
-import { type Fence, type Row, rowSchema } from './schema.ts';
-import { plan } from './transitions.ts';
 
 type Check = (value: unknown) => boolean;
 

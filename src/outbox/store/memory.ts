@@ -1,5 +1,13 @@
-import type { Backend, Key, Range, Transaction } from './backend.ts';
-import { type Index, indexes, type OwnerRecord, type Row } from './schema.ts';
+import {
+  type Backend,
+  type Key,
+  type Range,
+  type Transaction,
+  type Index,
+  indexes,
+  type OwnerRecord,
+  type Row,
+} from './schema.ts';
 
 /** Rows of this page alone: what is left where there is no IndexedDB. */
 export function createMemoryBackend(): Backend {

@@ -1,4 +1,4 @@
-import type { PausedRows } from '../pauses.ts';
+import type { PausedRows } from '../messages.ts';
 import type { DeadReason, Fence, NewRow, OwnerRecord, Row, RowError, RowState } from './schema.ts';
 
 /** What an attempt has come to. */

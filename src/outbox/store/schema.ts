@@ -145,3 +145,53 @@ export function layOut(database: IDBDatabase): void {
     rows.createIndex(name, field, { unique: name === 'id' });
   database.createObjectStore('owners', { keyPath: 'owner' });
 }
+
+/** A key of an index. In order: numbers, then texts, then lists; so an empty list is beyond all others. */
+export type Key = number | string | readonly Key[];
+
+/** Keys from the first to the last; with one, that alone. `isAfter`: the first is not among them. */
+export type Range = readonly [first: Key, last?: Key, isAfter?: boolean];
+
+/** How sure a write must be before it counts. */
+type Durability = 'strict' | 'relaxed';
+
+/** One transaction: nothing else is awaited in it, and nobody sees half of it. */
+export interface Transaction {
+  readonly row: (seq: number) => Promise<Row | undefined>;
+  /** Rows in the order of an index, and then of their places. */
+  readonly rows: (index: Index, range: Range, limit?: number) => Promise<readonly Row[]>;
+  /** The places of the same. */
+  readonly places: (index: Index, range: Range, limit?: number) => Promise<readonly number[]>;
+  /** The first key of an index. */
+  readonly firstKey: (index: Index, range: Range) => Promise<Key | undefined>;
+  /** How many rows there are in an index, or in all. */
+  readonly count: (index?: Index, range?: Range) => Promise<number>;
+  /** Rows with this key of an index, or (without one) all, in the order of their places, after one of them. */
+  readonly page: (
+    index: Index,
+    key: string | undefined,
+    after: number,
+    limit: number,
+  ) => Promise<readonly Row[]>;
+  /** @returns its place. */
+  readonly add: (row: NewRow) => Promise<number>;
+  readonly put: (row: Row) => Promise<unknown>;
+  readonly remove: (seq: number) => Promise<unknown>;
+  readonly owner: (owner: string) => Promise<OwnerRecord | undefined>;
+  readonly owners: () => Promise<readonly OwnerRecord[]>;
+  readonly putOwner: (record: OwnerRecord) => Promise<unknown>;
+  readonly removeOwner: (owner: string) => Promise<unknown>;
+  readonly clear: () => Promise<unknown>;
+}
+
+/** Where rows are. */
+export interface Backend {
+  /** Whether they are still there after this page. */
+  readonly isDurable: boolean;
+  readonly read: <T>(work: (tx: Transaction) => Promise<T>) => Promise<T>;
+  /** Resolves once it is complete. */
+  readonly write: <T>(durability: Durability, work: (tx: Transaction) => Promise<T>) => Promise<T>;
+  /** Whether a row of the scope is being sent: known at once of what is in this page alone. */
+  readonly isSending?: (scope: string) => boolean;
+  readonly close: () => void;
+}
