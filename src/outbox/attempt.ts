@@ -13,8 +13,9 @@ import type { Clock } from '../lib/clock.ts';
 import { fingerprintOf } from '../lib/fingerprint.ts';
 import type { Decision } from '../policy/decide.ts';
 import type { Failure } from '../policy/outcome.ts';
-import type { PolicyOptions, Timeout } from '../policy/options.ts';
-import type { OutboxContext } from './handler.ts';
+import type { Timeout } from '../policy/options.ts';
+import type { Running } from './due.ts';
+import type { HandlerDefinition } from './handler.ts';
 import type { Row } from './store/schema.ts';
 
 /** What sends for an outbox. */
@@ -29,14 +30,10 @@ interface RequestNote extends Pick<Submission, 'isUnkeyed'> {
 
 /** How a row is sent. */
 export interface SendOptions {
-  readonly run: (variables: never, context: OutboxContext) => Promise<unknown>;
+  readonly definition: HandlerDefinition;
   readonly variables: unknown;
-  readonly policy: PolicyOptions;
-  readonly idempotent: boolean | undefined;
   /** Its handler is known to send past its context: nobody knows what it has sent. */
   readonly isForeign: boolean;
-  /** Ends the attempt: nobody wants it any more. */
-  readonly signal: AbortSignal;
   /** A user has asked for it: it goes whatever is known of its origin. */
   readonly isUrged: boolean;
   /** Which operation it is: its attempts before were made in this tab. */
@@ -45,14 +42,8 @@ export interface SendOptions {
   readonly past: readonly PastStep[];
   /** Keeps this before a request goes. @returns whether it may go. */
   readonly note: (note: RequestNote) => Promise<boolean>;
-  /** A request of it begins, to this origin as far as that is known. @returns what ends it. */
-  readonly onRequest: (origin: string | undefined) => () => void;
-  /** That of one of its requests. */
-  readonly timeout: Timeout;
-  /** Since when none of its requests is under way; undefined while one is. */
-  readonly idleSince: () => number | undefined;
   /** It begins: what is paused of it can be seen. */
-  readonly onLive: (live: Operation) => void;
+  readonly onLive: (row: Row, live: Operation) => void;
 }
 
 /** What an attempt that failed has shown. */
@@ -84,22 +75,14 @@ export type Attempted =
 /** Makes one attempt at a row, by the same rules as all that this instance sends. Never rejects. */
 export async function sendRow(
   context: SenderContext,
-  row: Row,
-  {
-    run,
-    variables,
-    policy,
-    idempotent,
-    isForeign,
-    signal,
-    isUrged,
-    before,
-    past,
-    ...watch
-  }: SendOptions,
+  running: Running,
+  { definition, variables, isForeign, isUrged, before, past, note, onLive }: SendOptions,
 ): Promise<Attempted> {
   const { clock, operations, signals, fetch } = context;
-  const { note, onLive, onRequest } = watch;
+  const { row } = running;
+  const { signal } = running.controller;
+  const { mutationFn: run, idempotent } = definition.handler;
+  const idleSince = (): number | undefined => (running.open === 0 ? running.idleSince : undefined);
   const { id, createdAt, attempts, isInDoubt: wasSent } = row;
   const steps = new Map(past.map((step) => [step.id, step]));
   let wasOut = false;
@@ -144,7 +127,7 @@ export async function sendRow(
     }
   };
   const live = operations.begin('mutation', {
-    policy,
+    policy: definition.own,
     submission,
     submissionCode,
     idempotent,
@@ -152,12 +135,13 @@ export async function sendRow(
     isUrged,
     ref: before,
   });
-  onLive(live);
+  running.live = live;
+  onLive(row, live);
   signals.set(signal, live);
   const bound = bindFetch(fetch, live, signal, signals).fetchNow();
   const own: SteadyFetch = async (input, init) => {
     refuseLate();
-    const end = onRequest(toUrl(input instanceof Request ? input.url : `${input}`)?.origin);
+    const end = running.onRequest(toUrl(input instanceof Request ? input.url : `${input}`)?.origin);
     try {
       return await bound(input, init);
     } finally {
@@ -165,9 +149,9 @@ export async function sendRow(
     }
   };
   const json = createJson(own);
-  const execution: Execution = { submission, isIdle: () => watch.idleSince() !== undefined };
+  const execution: Execution = { submission, isIdle: () => idleSince() !== undefined };
   if (!idempotent) operations.executions.add(execution);
-  const race = raceIdle(clock, watch.timeout, signal, watch.idleSince);
+  const race = raceIdle(clock, definition.policy.timeout, signal, idleSince);
   try {
     if (isForeign) {
       submission.isUnkeyed = true;

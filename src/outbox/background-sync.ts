@@ -1,6 +1,6 @@
 import { hmac } from '../lib/sha256.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Engine } from './engine.ts';
+import type { RowStorage } from './storage.ts';
 
 /** What Chromium adds to a service worker's registration. */
 interface SyncRegistration {
@@ -46,18 +46,27 @@ const grantMs = 500;
 /** What is due so soon is waited for. */
 const soonMs = 30_000;
 
+/** An outbox, as far as it is needed to send what nobody else sends. */
+export interface Drainable {
+  readonly clock: Clock;
+  readonly storage: Pick<RowStorage, 'ready' | 'durable'>;
+}
+
 /**
  * Sends what nobody else sends, as far as that can be done now.
  *
  * @returns whether something of it is left for later.
  */
-export async function drainEngine({ ownership, worker }: Engine, clock: Clock): Promise<boolean> {
+export async function drain({ clock, storage }: Drainable): Promise<boolean> {
   const pass = (ms: number): Promise<void> =>
     new Promise((over) => void clock.setTimeout(over, ms));
-  await ownership.look();
+  await storage.ready();
+  const engine = storage.durable();
+  if (!engine) return false;
+  await engine.ownership.look();
   await pass(grantMs);
   for (;;) {
-    const waitMs = (await worker.whenIdle()) - clock.now();
+    const waitMs = engine.worker.nextAt() - clock.now();
     if (waitMs > soonMs) return waitMs < Infinity;
     await pass(Math.max(grantMs, waitMs));
   }

@@ -102,7 +102,7 @@ export function createAttempt({
   };
 
   const make: MakeAttempt = async (running, fence, isUrged) => {
-    const { row, controller } = running;
+    const { row } = running;
     const before = refs.get(row.id);
     refs.delete(row.id);
     const definition = handlers.get(row.handler);
@@ -135,17 +135,14 @@ export function createAttempt({
     const { variables, past } = ready;
     const keepSteps = async (steps: readonly PastStep[]): Promise<Pick<Row, 'steps'>> =>
       steps.length > 0 ? { steps: await codec.encode('outbox', steps) } : {};
-    let hasAsked = false;
-    const made = await sendRow(sender, row, {
-      run: definition.handler.mutationFn,
+    const made = await sendRow(sender, running, {
+      definition,
       variables,
-      policy: definition.own,
-      idempotent: definition.handler.idempotent,
       isForeign: foreign.has(row.handler),
-      signal: controller.signal,
       isUrged,
       before,
       past,
+      onLive,
       async note({ isUnkeyed, steps }) {
         const write = async (kept: readonly PastStep[]): Promise<boolean> =>
           note(row, fence, {
@@ -161,23 +158,13 @@ export function createAttempt({
           return write(steps.map((step) => ({ ...step, body: undefined })));
         }
       },
-      onRequest(origin) {
-        hasAsked = true;
-        return running.onRequest(origin);
-      },
-      timeout: definition.policy.timeout,
-      idleSince: () => (running.open === 0 ? running.idleSince : undefined),
-      onLive(live) {
-        running.live = live;
-        onLive(row, live);
-      },
     });
     if (made.kind === 'dropped') return undefined;
     if (made.kind === 'unsent') throw made.error;
     if (made.kind === 'not-repeatable')
       return bury('not-repeatable', undefined, { attempts: row.attempts - 1 });
     if (made.kind === 'done') {
-      if (!hasAsked && !definition.handler.idempotent) {
+      if (!running.hasAsked && !definition.handler.idempotent) {
         foreign.add(row.handler);
         if (process.env.NODE_ENV !== 'production') warnOfForeign(operations, row.handler);
       }

@@ -217,6 +217,8 @@ export interface Running {
   /** What is known of it while it is paused; undefined before it begins. */
   live: Operation | undefined;
   readonly controller: AbortController;
+  /** Whether any request of it has begun. */
+  hasAsked: boolean;
   /** Where its last request goes; undefined before there is one. */
   origin: string | undefined;
   /** How many of its requests are under way, or paused before they are sent. */

@@ -2,7 +2,7 @@ import type { Network } from '../lib/network.ts';
 import type { Readable } from '../lib/store.ts';
 import type { TabPorts } from '../tabs/lock.ts';
 import type { SenderContext } from './attempt.ts';
-import { drainEngine } from './background-sync.ts';
+import type { Drainable } from './background-sync.ts';
 import { createClearMark } from './clear-mark.ts';
 import { createForget } from './clear.ts';
 import { createCodec, type OutboxCipher } from './codec.ts';
@@ -42,11 +42,7 @@ export interface OutboxCore
   extends Readable<OutboxState>, Pick<Display, 'onChange'>, Pick<Enqueuer, 'submit'>, Entries {
   /** Forgets all entries, in all tabs. */
   readonly clear: () => Promise<void>;
-  /**
-   * Sends what nobody else sends, as far as that can be done now. @returns whether something of it is
-   * left for later.
-   */
-  readonly drain: () => Promise<boolean>;
+  readonly drainable: Drainable;
   /** Nothing more is sent from here; what is kept stays. */
   readonly dispose: () => void;
 }
@@ -315,11 +311,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     subscribe: display.subscribe,
     onChange: display.onChange,
     submit: enqueuer.submit,
-    async drain() {
-      await storage.ready();
-      const engine = storage.durable();
-      return !!engine && drainEngine(engine, clock);
-    },
+    drainable: { clock, storage },
     dispose() {
       if (isDisposed) return;
       isDisposed = true;

@@ -56,6 +56,8 @@ export function createOwnership({
   onError,
 }: OwnershipContext): Ownership {
   const held = new Map<string, { readonly fence: Fence; readonly release: () => void }>();
+  /** What gives up waiting for each owner that another tab has. */
+  const asked = new Map<string, () => void>();
   /** The owner of new rows. */
   let mine: Fence | undefined;
   /** Writes of new rows that are under way. */
@@ -109,22 +111,43 @@ export function createOwnership({
     return given;
   };
 
-  const takeover = createTakeover(
-    clock,
-    store,
-    !!lock,
-    ask,
-    leaseUntil,
-    (owner) => !isOver && !isAway && !held.has(owner),
-    (fence, release) => {
-      hold(fence, release);
-      onGain(fence);
-    },
-    (error) => fail(error),
-  );
+  /** Takes an owner over, whose lock this tab was given or whose lease is over. */
+  const take = async (owner: string, free: () => void, from?: string): Promise<void> => {
+    // Not any more, when everything is given up meanwhile.
+    const isWanted = (): boolean => asked.get(owner) === free;
+    const fence = { owner, token: createIdempotencyKey() };
+    let isTaken = false;
+    try {
+      isTaken = isWanted() && (await store.adopt(fence, { leaseUntil: leaseUntil(), from }));
+    } catch (error) {
+      fail(error);
+    }
+    if (!isWanted()) return free();
+    asked.delete(owner);
+    if (!isTaken) return free();
+    hold(fence, free);
+    onGain(fence);
+  };
+  const lookAround = async (): Promise<void> => {
+    const records = await store.owners();
+    const nowMs = clock.now();
+    for (const [owner, giveUp] of asked) {
+      if (records.some((record) => record.owner === owner)) continue;
+      asked.delete(owner);
+      giveUp();
+    }
+    for (const record of records) {
+      const { owner, token } = record;
+      if (isOver || isAway || held.has(owner) || asked.has(owner)) continue;
+      if (!lock && !isLapsed(record, nowMs)) continue;
+      const free: () => void = ask(owner, () => void take(owner, free));
+      asked.set(owner, free);
+      if (!lock) await take(owner, free, token);
+    }
+  };
   const look = async (): Promise<void> => {
     if (isOver || isAway) return;
-    await takeover.look();
+    await lookAround().catch(fail);
     if (!lock) plan();
   };
 
@@ -154,7 +177,8 @@ export function createOwnership({
   };
 
   const release = (): void => {
-    takeover.giveUp();
+    for (const giveUp of asked.values()) giveUp();
+    asked.clear();
     for (const { fence, release: giveBack } of held.values()) {
       // The next page of this tab need not wait for the end of the lease.
       if (!lock) store.renew(fence, 0).catch(onError);
@@ -194,75 +218,6 @@ export function createOwnership({
     dispose() {
       isOver = true;
       leave();
-    },
-  };
-}
-
-/** Waits for the owners that other tabs have, and takes the rows of those that die. */
-interface Takeover {
-  /** Looks who else has rows. Never rejects. */
-  readonly look: () => Promise<void>;
-  /** Waits for nobody any more. */
-  readonly giveUp: () => void;
-}
-
-/**
- * `ask` asks for the lock of an owner; where there are none (`leaseUntil` is then until when this tab
- * counts as alive), its lease says whether it lives. `canTake` says whether this tab may take an owner at
- * the moment, and `onTake` that it has, until `release` is called.
- */
-function createTakeover(
-  clock: Clock,
-  store: RowStore,
-  hasLocks: boolean,
-  ask: (owner: string, granted: () => void) => () => void,
-  leaseUntil: () => number | undefined,
-  canTake: (owner: string) => boolean,
-  onTake: (fence: Fence, release: () => void) => void,
-  onError: (error: unknown) => void,
-): Takeover {
-  const asked = new Map<string, () => void>();
-
-  const take = async (owner: string, release: () => void, from?: string): Promise<void> => {
-    // Not any more, when everything is given up meanwhile.
-    const isWanted = (): boolean => asked.get(owner) === release;
-    const fence = { owner, token: createIdempotencyKey() };
-    let isTaken = false;
-    try {
-      isTaken = isWanted() && (await store.adopt(fence, { leaseUntil: leaseUntil(), from }));
-    } catch (error) {
-      onError(error);
-    }
-    if (isWanted() && asked.delete(owner) && isTaken) onTake(fence, release);
-    else release();
-  };
-
-  return {
-    async look() {
-      let records;
-      try {
-        records = await store.owners();
-      } catch (error) {
-        return onError(error);
-      }
-      const nowMs = clock.now();
-      for (const [owner, giveUp] of asked) {
-        if (records.some((record) => record.owner === owner)) continue;
-        asked.delete(owner);
-        giveUp();
-      }
-      for (const record of records) {
-        const { owner, token } = record;
-        if (!canTake(owner) || asked.has(owner)) continue;
-        if (!hasLocks && !isLapsed(record, nowMs)) continue;
-        const release: () => void = ask(owner, () => void take(owner, release));
-        asked.set(owner, release);
-        if (!hasLocks) await take(owner, release, token);
-      }
-    },
-    giveUp() {
-      for (const giveUp of asked.values()) giveUp();
-      asked.clear();
     },
   };
 }

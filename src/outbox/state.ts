@@ -26,22 +26,13 @@ export interface Display extends Readable<OutboxState> {
   readonly dispose: () => void;
 }
 
-const none: Counts = {
-  due: 0,
-  waiting: 0,
-  sending: 0,
-  paused: 0,
-  dead: 0,
-  oldestAt: undefined,
-};
-
 export function createDisplay(
   clock: Clock,
   engines: () => readonly { readonly store: RowStore }[],
   pauses: PausedRows,
 ): Display {
   const { getState, subscribe, set } = createStore<OutboxState>({
-    ...none,
+    ...sum([]),
     storage: 'opening',
     wasErased: false,
   });
@@ -76,20 +67,18 @@ export const isAnyLeft = ({ due, waiting, sending, paused }: OutboxState): boole
   due + waiting + sending + paused > 0;
 
 function sum(counts: readonly (Counts | undefined)[]): Counts {
-  let total = none;
-  for (const count of counts) {
-    if (!count) continue;
-    const times = [total.oldestAt, count.oldestAt].filter((at) => at !== undefined);
-    total = {
-      due: total.due + count.due,
-      waiting: total.waiting + count.waiting,
-      sending: total.sending + count.sending,
-      paused: total.paused + count.paused,
-      dead: total.dead + count.dead,
-      oldestAt: times.length > 0 ? Math.min(...times) : undefined,
-    };
-  }
-  return total;
+  const known = counts.filter((count) => count !== undefined);
+  const add = (name: Exclude<keyof Counts, 'oldestAt'>): number =>
+    known.reduce((total, count) => total + count[name], 0);
+  const oldestAt = Math.min(...known.map((count) => count.oldestAt ?? Infinity));
+  return {
+    due: add('due'),
+    waiting: add('waiting'),
+    sending: add('sending'),
+    paused: add('paused'),
+    dead: add('dead'),
+    oldestAt: oldestAt < Infinity ? oldestAt : undefined,
+  };
 }
 
 /** So long is nothing loaded again, at least. */

@@ -65,8 +65,8 @@ export interface Worker {
   readonly running: (id: string) => Running | undefined;
   /** Breaks off all that is under way. */
   readonly stop: () => void;
-  /** Resolves when nothing is due or under way. @returns when the next one is, or Infinity. */
-  readonly whenIdle: () => Promise<number>;
+  /** When the next one is due, or Infinity; while something is due or under way, that has passed. */
+  readonly nextAt: () => number;
   readonly dispose: () => void;
 }
 
@@ -103,7 +103,6 @@ export function createWorker({
   const places = createPlaces(parallel);
   /** Rows that could not be taken, or of which nothing could be written. */
   const aside = new Map<number, { readonly times: number; readonly until: number }>();
-  const idle: (() => void)[] = [];
   let timer: unknown;
   let pausedUntil = -Infinity;
   let moving: Promise<void> | undefined;
@@ -172,9 +171,7 @@ export function createWorker({
       isPumping = false;
     }
     plan();
-    if (!isIdle()) return;
-    for (const tell of idle.splice(0)) tell();
-    if (!isOver) onIdle();
+    if (isIdle() && !isOver) onIdle();
   };
   const isIdle = (): boolean => running.size === 0 && isThrough(driven.values());
 
@@ -211,10 +208,12 @@ export function createWorker({
       row,
       live: undefined,
       controller: new AbortController(),
+      hasAsked: false,
       origin: undefined,
       open: 0,
       idleSince: clock.now(),
       onRequest(origin) {
+        one.hasAsked = true;
         one.origin = origin ?? one.origin;
         if (origin !== undefined) places.learn(row.handler, origin);
         one.open += 1;
@@ -326,10 +325,7 @@ export function createWorker({
     },
     check: () => void pump(),
     wake,
-    async whenIdle() {
-      if (!isIdle()) await new Promise<void>((resolve) => void idle.push(resolve));
-      return nextReadAt(driven.values());
-    },
+    nextAt: () => (isIdle() ? nextReadAt(driven.values()) : -Infinity),
     stop() {
       for (const { one } of running.values()) one?.controller.abort();
     },

@@ -4,7 +4,7 @@ import { checkNames, reject } from '../../lib/check.ts';
 import { forgetMade, replaceEarlier } from '../../lib/hot-update.ts';
 import { instanceBehind, whatIsMade } from '../../react-query/instance.ts';
 import { browserPorts } from '../../tabs/lock.ts';
-import { databaseName, prepareSync, syncTag } from '../background-sync.ts';
+import { databaseName, drain, type Drainable, prepareSync, syncTag } from '../background-sync.ts';
 import { defineHandlers } from '../handler.ts';
 import { createOutboxCore, type Delivered } from '../outbox.ts';
 import { openIndexedDb } from '../store/indexeddb.ts';
@@ -17,12 +17,7 @@ import {
   type OutboxMutationOptions,
 } from './outbox.ts';
 
-const drains = new WeakMap<object, () => Promise<boolean>>();
-
-/** Sends what nobody else sends. @returns whether something of it is left for later. */
-export function drainOutbox(outbox: object): Promise<boolean> {
-  return drains.get(outbox)?.() ?? Promise.resolve(false);
-}
+const drainables = new WeakMap<object, Drainable>();
 
 const names: readonly (keyof OutboxConfig<AnyOutboxHandlers>)[] = [
   'steady',
@@ -120,7 +115,7 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
     return { ...options, mutationFn, retry: false, networkMode: 'always' };
   };
 
-  const { drain, ...shown } = core;
+  const { drainable, ...shown } = core;
   const outbox = {
     ...shown,
     mutationOptions,
@@ -131,7 +126,7 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
       forget?.();
     },
   };
-  drains.set(outbox, drain);
+  drainables.set(outbox, drainable);
   const forget = client && registerOutbox(client, outbox as Outbox);
   if (process.env.NODE_ENV !== 'production') replaceEarlier(outbox);
   return outbox as Outbox<H>;
@@ -140,7 +135,7 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
 const outboxes = new WeakMap<QueryClient, Outbox>();
 
 /** Makes it the outbox of a QueryClient, until the returned function is called. */
-export function registerOutbox(client: QueryClient, outbox: Outbox): () => void {
+function registerOutbox(client: QueryClient, outbox: Outbox): () => void {
   outboxes.set(client, outbox);
   return () => {
     if (outboxes.get(client) === outbox) outboxes.delete(client);
@@ -199,7 +194,9 @@ export function deliverOnSync<const H extends AnyOutboxHandlers>(
     const outbox = createOutbox(known);
     try {
       // The browser asks again later when it is told that something is left.
-      if (await drainOutbox(outbox)) throw new Error('The outbox has entries to send later.');
+      const drainable = drainables.get(outbox);
+      if (drainable && (await drain(drainable)))
+        throw new Error('The outbox has entries to send later.');
     } finally {
       outbox.dispose();
     }

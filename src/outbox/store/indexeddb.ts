@@ -175,9 +175,9 @@ const apartMs = 600_000;
  * Takes an error of the database. Where rows have caused it that the browser cannot read any more, they are
  * replaced by what their indexes know of them; all else of them is gone. @returns whether there were any.
  */
-export type Salvage = (error: unknown) => Promise<boolean>;
+type Salvage = (error: unknown) => Promise<boolean>;
 
-export function createSalvage(database: IDBDatabase, clock: Clock): Salvage {
+function createSalvage(database: IDBDatabase, clock: Clock): Salvage {
   const failingSince = new Map<number, number>();
   let triedAt = -Infinity;
 
