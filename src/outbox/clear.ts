@@ -2,8 +2,9 @@ import type { Clock } from '../lib/clock.ts';
 import { withLimit } from '../lib/with-limit.ts';
 import type { ClearMark } from './clear-mark.ts';
 import { discarded, type EntryFacts, notCleared } from './errors.ts';
-import type { RowStorage } from './storage.ts';
+import type { OtherTabs } from './messages.ts';
 import type { Receipts } from './receipts.ts';
+import type { RowStorage } from './storage.ts';
 
 /** Breaks off what was discarded, by the user here or in another tab, and tells whoever waits for it. */
 export interface Forget {
@@ -22,15 +23,23 @@ export interface Forget {
 /** Why the disk could not be cleared; undefined when it is, or there is none. */
 type NotCleared = { readonly reason: unknown } | undefined;
 
-/** `onClear` is told at once; `onCleared` when nothing is left. */
-export function createForget(
-  clock: Clock,
-  receipts: Receipts,
-  storage: Pick<RowStorage, 'engines' | 'durable' | 'reopen' | 'lose'>,
-  mark: ClearMark,
-  onClear: (token: string) => void,
-  onCleared: () => void,
-): Forget {
+export interface ForgetContext {
+  readonly clock: Clock;
+  readonly receipts: Receipts;
+  readonly storage: Pick<RowStorage, 'engines' | 'durable' | 'reopen' | 'lose'>;
+  readonly mark: ClearMark;
+  readonly others: Pick<OtherTabs, 'post'>;
+  readonly onChange: () => void;
+}
+
+export function createForget({
+  clock,
+  receipts,
+  storage,
+  mark,
+  others,
+  onChange,
+}: ForgetContext): Forget {
   const one: Forget['one'] = (id, facts, error) => {
     for (const { worker } of storage.engines()) worker.running(id)?.controller.abort();
     if (facts) receipts.reject(id, error ?? discarded(facts));
@@ -72,10 +81,10 @@ export function createForget(
     one,
     async all() {
       const token = mark.set();
-      onClear(token);
+      others.post({ kind: 'cleared', token });
       for (const [id] of receipts.all()) leave(id);
       const failure = await clearSoon(token);
-      onCleared();
+      onChange();
       if (failure) throw notCleared(await mark.isKept(), failure.reason);
       await storage.durable()?.ownership.look();
     },
@@ -88,7 +97,7 @@ export function createForget(
       // What the other tab has not seen is of this page alone.
       for (const [id] of all)
         if (!(await durable?.store.find(id).catch(() => undefined))) leave(id);
-      onCleared();
+      onChange();
       await durable?.ownership.look();
     },
   };

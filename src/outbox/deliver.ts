@@ -8,6 +8,7 @@ import { readVariables, type Codec, type Unread } from './codec.ts';
 import { type Attempt, laneOf, type Running } from './due.ts';
 import { shorten } from './errors.ts';
 import type { HandlerDefinition, Limits } from './handler.ts';
+import type { Receipts } from './receipts.ts';
 import type { Change, RowStore, Settled } from './store/row-store.ts';
 import type { DeadReason, Fence, Row } from './store/schema.ts';
 
@@ -53,8 +54,8 @@ export interface AttemptContext {
   readonly codec: Codec;
   readonly memory: PageMemory;
   readonly note: RowStore['note'];
-  /** Who in this tab waits for the result of the row with this id; undefined for nobody. */
-  readonly waiting: (id: string) => object | undefined;
+  /** Who in this tab waits for a result. */
+  readonly receipts: Pick<Receipts, 'get'>;
   /** An attempt has begun. */
   readonly onLive: (row: Row, live: Operation) => void;
   /** Its end, once it is written; `settled` is undefined where it was not ours to write any more. */
@@ -69,7 +70,7 @@ export function createAttempt({
   codec,
   memory: { refs, foreign, underWay },
   note,
-  waiting,
+  receipts,
   onLive,
   onEnd,
 }: AttemptContext): MakeAttempt {
@@ -168,7 +169,7 @@ export function createAttempt({
         foreign.add(row.handler);
         if (process.env.NODE_ENV !== 'production') warnOfForeign(operations, row.handler);
       }
-      const isKept = !waiting(row.id);
+      const isKept = !receipts.get(row.id);
       const result = isKept ? await keep(made.data) : undefined;
       return {
         change: { kind: 'done', result, isKept },

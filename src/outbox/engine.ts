@@ -1,5 +1,8 @@
 import { type AttemptContext, createAttempt } from './deliver.ts';
 import { discarded } from './errors.ts';
+import type { OtherTabs, Pauses } from './messages.ts';
+import { followAttempt, type Receipts } from './receipts.ts';
+import type { Display } from './state.ts';
 import { createOwnership, type Ownership, type OwnershipContext } from './ownership.ts';
 import type { Fence, Row, Unplaced } from './store/schema.ts';
 import type { Revived, RowStore } from './store/row-store.ts';
@@ -30,16 +33,20 @@ export interface Engine {
 
 export interface EngineContext
   extends
-    Omit<AttemptContext, 'note'>,
+    Omit<AttemptContext, 'note' | 'onLive'>,
     Omit<WorkerContext, 'clock' | 'random' | 'attempt' | 'onLost' | 'onIdle'>,
     Omit<OwnershipContext, 'clock' | 'onGain'> {
-  /** There are rows of an owner that the other tabs do not know yet, or whose owner has died. */
-  readonly onOwn: () => void;
+  readonly receipts: Receipts;
+  readonly pauses: Pick<Pauses, 'note'>;
+  readonly display: Pick<Display, 'refresh'>;
+  readonly others: Pick<OtherTabs, 'post'>;
 }
 
 export function createEngine(context: EngineContext): Engine {
-  const { store, onOwn, onError } = context;
+  const { store, receipts, pauses, display, others, onError } = context;
   const { clock, random } = context.sender;
+  /** There are rows of an owner that the other tabs do not know yet, or whose owner has died. */
+  const tellOwner = (): void => others.post({ kind: 'owner' });
   const ownership = createOwnership({
     ...context,
     clock,
@@ -47,7 +54,7 @@ export function createEngine(context: EngineContext): Engine {
       // Whoever had it may have died between an end and telling whose turn had come.
       worker.look();
       worker.drive(fence);
-      onOwn();
+      tellOwner();
     },
   });
   const worker: Worker = createWorker({
@@ -56,14 +63,11 @@ export function createEngine(context: EngineContext): Engine {
     random,
     attempt: createAttempt({
       ...context,
-      onLive(row, live) {
-        context.onLive(row, live);
-        const tell = live.onChange;
-        live.onChange = () => {
-          tell?.();
+      onLive: (row, live) =>
+        followAttempt(receipts, pauses, row, live, () => {
+          display.refresh();
           worker.check();
-        };
-      },
+        }),
       // What was cleared while it waited at the gate does not go.
       note: async (...noted) => context.clearing() === undefined && store.note(...noted),
     }),
@@ -81,11 +85,11 @@ export function createEngine(context: EngineContext): Engine {
   };
   const driveOrTell = (fence: Fence): void => {
     if (ownership.has(fence)) {
-      if (worker.drive(fence)) onOwn();
+      if (worker.drive(fence)) tellOwner();
       return;
     }
     // It was given up while the row was written: to whoever looks first.
-    onOwn();
+    tellOwner();
     void ownership.look();
   };
   const add: Engine['add'] = async (row, isWanted) => {

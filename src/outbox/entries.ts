@@ -4,9 +4,10 @@ import type { Pause } from '../origin/wait-queue.ts';
 import type { PauseReason } from '../policy/outcome.ts';
 import { readVariables, type Codec } from './codec.ts';
 import type { Engine } from './engine.ts';
-import { DeadLetterError } from './errors.ts';
 import { type HandlerDefinition, scopeOf } from './handler.ts';
-import type { PausedRows } from './messages.ts';
+import type { Forget } from './clear.ts';
+import type { OtherTabs, PausedRows } from './messages.ts';
+import type { Receipts } from './receipts.ts';
 import type { RowStorage } from './storage.ts';
 import { pageSize, pagesOf, type Settled } from './store/row-store.ts';
 import type { DeadReason, Row, RowError, RowState } from './store/schema.ts';
@@ -39,11 +40,11 @@ export interface EntriesContext {
   readonly codec: Codec;
   readonly pauses: Pick<PausedRows, 'of'>;
   readonly storage: Pick<RowStorage, 'ready' | 'engines' | 'write'>;
+  readonly receipts: Pick<Receipts, 'rename'>;
+  readonly forget: Pick<Forget, 'one'>;
+  readonly others: Pick<OtherTabs, 'post'>;
   /** A row is due now; `isUrged`: because a user wants it. */
   readonly onDue: (row: Row, isUrged: boolean) => void;
-  /** A row has another id from now on. */
-  readonly onRename: (id: string, row: Row) => void;
-  readonly onDiscard: (row: Row, error: unknown) => void;
   readonly onChange: () => void;
 }
 
@@ -53,9 +54,10 @@ export function createEntries({
   codec,
   pauses,
   storage,
+  receipts,
+  forget,
+  others,
   onDue,
-  onRename,
-  onDiscard,
   onChange,
 }: EntriesContext): Entries {
   const show = ({ store }: Engine, row: Row): Promise<OutboxEntry> =>
@@ -81,7 +83,10 @@ export function createEntries({
       const row = await engine.store.find(id);
       const { row: after, next } = (row && (await act(engine, row))) ?? {};
       if (!after) return undefined;
-      if (after.id !== id) onRename(id, after);
+      if (after.id !== id) {
+        receipts.rename(id, after.id, after);
+        others.post({ kind: 'renamed', id, next: after.id });
+      }
       onDue(after, true);
       if (next) onDue(next, false);
       onChange();
@@ -154,7 +159,10 @@ export function createEntries({
         storage.write(engine, () => engine.store.discard(id, clock.now())),
       );
       if (!found) return false;
-      onDiscard(found.row, error);
+      const { row } = found;
+      const isInDoubt = row.isInDoubt || row.state === 'sending' || row.state === 'done';
+      forget.one(id, { ...row, isInDoubt }, error);
+      others.post({ kind: 'discarded', id, isInDoubt });
       if (found.next) onDue(found.next, false);
       onChange();
       return true;
@@ -274,9 +282,4 @@ async function toEntry(
     data: state === 'done' ? await open(row.result) : undefined,
     isDurable,
   };
-}
-
-/** What a dead row is told as. */
-export function toDeadLetter(row: Row, cause?: unknown): DeadLetterError {
-  return new DeadLetterError(row, row.deadReason ?? 'refused', cause);
 }

@@ -60,6 +60,10 @@ export function isDeadLetterError(value: unknown): value is DeadLetterError {
 /** What to do about an error, or how it came: `false` leaves it out of a production build. */
 const explain = (text: string | false): string => (text ? ` ${text}` : '');
 
+/** What a dead entry is told as. */
+export const toDeadLetter = (entry: EntryFacts, cause?: unknown): DeadLetterError =>
+  new DeadLetterError(entry, entry.deadReason ?? 'refused', cause);
+
 /** An entry was discarded before it was known to be delivered. */
 export function discarded(entry: EntryFacts): SteadfetchError {
   const { handler, isInDoubt } = entry;

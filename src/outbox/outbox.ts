@@ -8,23 +8,16 @@ import { createForget } from './clear.ts';
 import { createCodec, type OutboxCipher } from './codec.ts';
 import { createPageMemory, type RowEnd } from './deliver.ts';
 import { originOfLane } from './due.ts';
-import { createEngine, type Engine } from './engine.ts';
+import type { Engine } from './engine.ts';
 import { createEnqueuer, type Enqueuer } from './enqueue.ts';
-import { createEntries, type Entries, toDeadLetter } from './entries.ts';
-import { disposedOf, isUnrepeatable, leftBehind } from './errors.ts';
+import { createEntries, type Entries } from './entries.ts';
+import { disposedOf, isUnrepeatable, leftBehind, toDeadLetter } from './errors.ts';
 import type { HandlerDefinition } from './handler.ts';
 import { createPauses, joinTabs } from './messages.ts';
-import {
-  createRedrive,
-  createSettle,
-  createReceipts,
-  followAttempt,
-  type Receipt,
-  tellProgress,
-} from './receipts.ts';
-import { createDisplay, type Display, isAnyLeft, type OutboxState } from './state.ts';
+import { createReceipts, type Receipt, tellProgress } from './receipts.ts';
+import { createRedrive } from './redrive.ts';
+import { createDisplay, type Display, type OutboxState } from './state.ts';
 import { createStorage, type StorageContext } from './storage.ts';
-import { createRowStore } from './store/create-row-store.ts';
 import type { Settled } from './store/row-store.ts';
 import type { Row } from './store/schema.ts';
 import { createSweeper, watchPage, watchSuccesses } from './upkeep.ts';
@@ -67,10 +60,7 @@ const pollMs = 5000;
 export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   const { network, ports, handlers, onLeft } = context;
   const { clock } = context.sender;
-  const startedAt = clock.now();
-  const codec = createCodec(context.cipher, clock);
   const receipts = createReceipts();
-  const memory = createPageMemory();
 
   const onDelivered = (delivered: Delivered): void => {
     try {
@@ -93,59 +83,6 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   const mark = createClearMark(context.name);
   const pauses = createPauses((message) => others.post(message));
   const display = createDisplay(clock, () => storage.engines(), pauses);
-  const storage = createStorage({
-    ...context,
-    clock,
-    mark,
-    startEngine: (backend, onError) =>
-      createEngine({
-        ...context,
-        store: createRowStore(
-          backend,
-          backend.isDurable ? { isSending: isSendingInMemory } : { isBlocked: isBlockedOnDisk },
-        ),
-        lock: backend.isDurable ? ports.lock : undefined,
-        clearing: backend.isDurable ? mark.get : () => undefined,
-        onCleared: (token) => void forget.obey(token),
-        startedAt,
-        codec,
-        memory,
-        waiting: receipts.get,
-        onLive: (row, live) => followAttempt(receipts, pauses, row, live, display.refresh),
-        onEnd,
-        onStart: onChange,
-        onTurn: onDue,
-        onOwn: () => others.post({ kind: 'owner' }),
-        onError,
-      }),
-    onOpen: (engine) => resume(engine),
-    show: display.showStorage,
-    onErased: display.showErased,
-  });
-  const isSendingInMemory = (scope: string): boolean =>
-    storage.engines().some(({ store }) => store.isSending(scope));
-  const isBlockedOnDisk = async (scope: string): Promise<boolean> =>
-    (await storage
-      .durable()
-      ?.store.isBlocked(scope)
-      .catch(() => false)) ?? false;
-  const sweeper = createSweeper(clock, storage.durable);
-  const redrive = createRedrive(handlers, startedAt, onDue);
-  const settle = createSettle(receipts, codec, storage.durable);
-  const forget = createForget(
-    clock,
-    receipts,
-    storage,
-    mark,
-    (token) => others.post({ kind: 'cleared', token }),
-    onChange,
-  );
-  /** What another tab cannot deliver, this one perhaps can: it is of another version of the app. */
-  const redriveOrSettle = async (id: string): Promise<void> => {
-    const engine = storage.durable();
-    const isRedriven = engine && (await redrive.hear(engine, id).catch(engine.onError));
-    if (!isRedriven) await settle(id);
-  };
   const others = joinTabs(ports, context.name, {
     changed: display.refresh,
     owner() {
@@ -160,10 +97,10 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     up: ({ origin }) => successes.hear(origin),
     done({ id, handler, variables, data }) {
       onDelivered({ idempotencyKey: id, handler, variables, data });
-      void settle(id, { data });
+      void redrive.settle(id, { data });
       sweeper.plan();
     },
-    ended: ({ id }) => void redriveOrSettle(id),
+    ended: ({ id }) => void redrive.hear(id),
     renamed: ({ id, next }) => receipts.rename(id, next),
     discarded({ id, isInDoubt }) {
       const known = receipts.get(id);
@@ -173,11 +110,25 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     paused: pauses.hear,
     here: pauses.answer,
   });
+  const shared = {
+    ...context,
+    clock,
+    startedAt: clock.now(),
+    codec: createCodec(context.cipher, clock),
+    receipts,
+    memory: createPageMemory(),
+    mark,
+    pauses,
+    display,
+    others,
+    onChange,
+    onDue,
+  };
   const onEnd = (row: Row, ended: RowEnd, settled: Settled | undefined): void => {
     const { id, handler } = row;
     if (!settled) {
       // Another tab has it now, and says what becomes of it; or nobody has it any more.
-      void settle(id, ended.kind === 'done' ? ended : undefined);
+      void redrive.settle(id, ended.kind === 'done' ? ended : undefined);
     } else if (ended.kind === 'done') {
       const { data, variables } = ended;
       receipts.resolve(id, data);
@@ -199,28 +150,20 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     onChange();
   };
 
-  const entries = createEntries({
-    ...context,
-    clock,
-    codec,
-    pauses,
-    storage,
-    onDue,
-    onRename(id, row) {
-      receipts.rename(id, row.id, row);
-      others.post({ kind: 'renamed', id, next: row.id });
-    },
-    onDiscard(row, error) {
-      const isInDoubt = row.isInDoubt || row.state === 'sending' || row.state === 'done';
-      forget.one(row.id, { ...row, isInDoubt }, error);
-      others.post({ kind: 'discarded', id: row.id, isInDoubt });
-    },
-    onChange,
+  const storage = createStorage({
+    ...shared,
+    onEnd,
+    onCleared: (token) => void forget.obey(token),
+    onOpen: (engine) => resume(engine),
   });
+  const sweeper = createSweeper(clock, storage.durable);
+  const redrive = createRedrive({ ...shared, storage });
+  const forget = createForget({ ...shared, storage });
+  const entries = createEntries({ ...shared, storage, forget });
   const enqueuer = createEnqueuer(
     clock,
     handlers,
-    codec,
+    shared.codec,
     receipts,
     storage,
     entries.discard,
@@ -228,7 +171,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       const { id, state, attempts } = row;
       if (isDurable && network.isOffline()) onLeft();
       // It was there already: another press under the same key.
-      if (state === 'done') await settle(id);
+      if (state === 'done') await redrive.settle(id);
       else if (state === 'dead' && isUnrepeatable(row)) receipts.reject(id, toDeadLetter(row));
       else if (attempts > 0 || state === 'dead') await entries.retry(id);
       onChange();
@@ -244,25 +187,14 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     await sweeper.sweep(engine);
     display.refresh();
   };
-  /** One after the other: there may be thousands. */
-  const settleAll = async (): Promise<void> => {
-    for (const [id] of receipts.all()) await redriveOrSettle(id);
-    const engine = storage.durable();
-    if (engine) await redrive.all(engine).catch(engine.onError);
-  };
-  const successes = watchSuccesses(
-    context.sender.emitter,
-    clock,
-    (origin) => storage.engines().forEach(({ worker }) => worker.wake(origin)),
-    (origin) => isAnyLeft(display.getState()) && others.post({ kind: 'up', origin }),
-  );
+  const successes = watchSuccesses(context.sender.emitter, clock, storage, display, others);
   let timer: unknown;
   /** Where no tab can tell another anything, each looks for itself. */
   const poll = (): void => {
     timer = clock.setTimeout(() => {
       void storage.durable()?.ownership.look();
       for (const { worker } of storage.engines()) worker.look();
-      void settleAll();
+      void redrive.hearAll();
       display.refresh();
       poll();
     }, pollMs);
@@ -271,7 +203,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   if (!others.isOpen) poll();
   const unwatch = watchPage(ports, storage, onLeft, (wasAway) => {
     if (wasAway) {
-      void settleAll();
+      void redrive.hearAll();
       pauses.ask();
     }
     display.refresh();

@@ -1,9 +1,10 @@
-import type { Clock } from '../lib/clock.ts';
 import { withLimit } from '../lib/with-limit.ts';
+import type { TabPorts } from '../tabs/lock.ts';
 import type { Backend, Row, Unplaced } from './store/schema.ts';
 import type { ClearMark } from './clear-mark.ts';
 import { createRowStore } from './store/create-row-store.ts';
-import type { Engine } from './engine.ts';
+import { createEngine, type Engine, type EngineContext } from './engine.ts';
+import type { Display } from './state.ts';
 import { disposedOf, leftBehind } from './errors.ts';
 import { createMemoryBackend } from './store/memory.ts';
 import {
@@ -43,35 +44,29 @@ export interface RowStorage {
   readonly dispose: () => void;
 }
 
-export interface StorageContext {
-  readonly clock: Clock;
+export interface StorageContext extends Omit<
+  EngineContext,
+  'store' | 'lock' | 'clearing' | 'onError' | 'display'
+> {
   readonly open: (
     onLost: (reason: NotDurableReason) => void,
     onErased: () => void,
   ) => Promise<Backend>;
+  readonly ports: Pick<TabPorts, 'lock'>;
   readonly mark: ClearMark;
-  /** `onError`: something has failed, which may say that the disk is gone. */
-  readonly startEngine: (backend: Backend, onError: (error: unknown) => void) => Engine;
+  readonly display: Pick<Display, 'refresh' | 'showStorage' | 'showErased'>;
   /** A database was opened: now what an earlier page has left can be sent. */
   readonly onOpen: (engine: Engine) => Promise<void>;
-  readonly show: (storage: 'durable' | NotDurableReason) => void;
-  /** The browser has deleted what it found damaged. */
-  readonly onErased: () => void;
 }
 
 /** A database that is not there is opened anew after so long, and then after twice as long each time. */
 const reopenMs = 1000;
 const longestReopenMs = 60_000;
 
-export function createStorage({
-  clock,
-  open: openBackend,
-  mark,
-  startEngine,
-  onOpen,
-  show,
-  onErased,
-}: StorageContext): RowStorage {
+export function createStorage(context: StorageContext): RowStorage {
+  const { open: openBackend, ports, mark, display, onOpen } = context;
+  const { clock } = context.sender;
+  const show = display.showStorage;
   let durable: Engine | undefined;
   let memory: Engine | undefined;
   let waitMs = reopenMs;
@@ -83,13 +78,21 @@ export function createStorage({
   let failure: unknown;
   let opening: Promise<void> | undefined;
 
+  const isBlockedOnDisk = async (scope: string): Promise<boolean> =>
+    (await durable?.store.isBlocked(scope).catch(() => false)) ?? false;
   const open = async (): Promise<void> => {
     let engine: Engine | undefined;
     try {
-      const backend = await openBackend((reason) => lose(engine, reason), onErased);
+      const backend = await openBackend((reason) => lose(engine, reason), display.showErased);
       if (isOver) return backend.close();
       await obeyMark(backend);
-      engine = startEngine(backend, (error) => noteTrouble(error, engine));
+      engine = createEngine({
+        ...context,
+        store: createRowStore(backend, { isSending: (scope) => !!memory?.store.isSending(scope) }),
+        lock: ports.lock,
+        clearing: mark.get,
+        onError: (error) => noteTrouble(error, engine),
+      });
     } catch (error) {
       failure = error;
       hasDisk = !hasNone(error);
@@ -196,7 +199,13 @@ export function createStorage({
         }
       }
       if (isStopped) throw leftBehind(row, false);
-      memory ??= startEngine(createMemoryBackend(), () => {});
+      memory ??= createEngine({
+        ...context,
+        store: createRowStore(createMemoryBackend(), { isBlocked: isBlockedOnDisk }),
+        lock: undefined,
+        clearing: () => undefined,
+        onError: () => {},
+      });
       return { row: await memory.add(row, isWanted), isDurable: false };
     },
     stop() {

@@ -3,6 +3,8 @@ import { toUrl } from '../lib/url.ts';
 import type { Emitter } from '../operation/events.ts';
 import type { TabPorts } from '../tabs/lock.ts';
 import type { Engine } from './engine.ts';
+import type { OtherTabs } from './messages.ts';
+import { type Display, isAnyLeft } from './state.ts';
 import type { RowStorage } from './storage.ts';
 
 /** A result waits so long for the tab that submitted. */
@@ -90,19 +92,24 @@ export interface Successes {
 }
 
 /**
- * Watches the requests of this instance. `onSuccess` is told of an origin where one has gone well, here or
- * in another tab, and `onNews` where it was here. No success is lost: what comes too soon after another
- * is told of a moment later.
+ * Watches the requests of this instance: where one has gone well, here or in another tab, what waits for
+ * its origin goes soon, and the other tabs are told of one here. No success is lost: what comes too soon
+ * after another is told of a moment later.
  */
 export function watchSuccesses(
   emitter: Emitter,
   clock: Clock,
-  onSuccess: (origin: string) => void,
-  onNews: (origin: string) => unknown,
+  storage: Pick<RowStorage, 'engines'>,
+  display: Pick<Display, 'getState'>,
+  { post }: Pick<OtherTabs, 'post'>,
 ): Successes {
   const latest = new Map<string, number>();
-  const here = createThrottle(clock, gapMs.here, onSuccess);
-  const others = createThrottle(clock, gapMs.others, onNews);
+  const here = createThrottle(clock, gapMs.here, (origin) => {
+    for (const { worker } of storage.engines()) worker.wake(origin);
+  });
+  const others = createThrottle(clock, gapMs.others, (origin) => {
+    if (isAnyLeft(display.getState())) post({ kind: 'up', origin });
+  });
   const hear = (origin: string): void => {
     latest.set(origin, clock.now());
     here.tell(origin);
@@ -134,7 +141,7 @@ interface Throttle {
 }
 
 /** Tells of each origin at once, or when the gap since the last time is over. */
-function createThrottle(clock: Clock, leastMs: number, act: (origin: string) => unknown): Throttle {
+function createThrottle(clock: Clock, leastMs: number, act: (origin: string) => void): Throttle {
   const toldAt = new Map<string, number>();
   const timers = new Map<string, unknown>();
   const tell = (origin: string): void => {

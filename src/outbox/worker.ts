@@ -36,10 +36,10 @@ export interface WorkerContext {
   readonly clearing: () => string | undefined;
   /** One has begun that this tab has not heard of. */
   readonly onCleared: (token: string) => void;
-  /** An attempt begins. */
-  readonly onStart: (row: Row) => void;
+  /** Rows have changed: an attempt begins. */
+  readonly onChange: () => void;
   /** Its turn has come, whoever sends it. */
-  readonly onTurn: (row: Row) => void;
+  readonly onDue: (row: Row) => void;
   /** Another tab has taken the rows of this owner over. */
   readonly onLost: (fence: Fence) => void;
   /** The store does not work. */
@@ -90,8 +90,8 @@ export function createWorker({
   attempt,
   clearing,
   onCleared,
-  onStart,
-  onTurn,
+  onChange,
+  onDue,
   onLost,
   onError,
   onIdle,
@@ -240,14 +240,14 @@ export function createWorker({
       if (claim === 'lost') {
         if (driven.get(owner)?.fence.token === fence.token) driven.delete(owner);
         onLost(fence);
-      } else if (claim.next) onTurn(claim.next);
+      } else if (claim.next) onDue(claim.next);
       // Unless its owner was given up meanwhile: all entries were discarded, or the page is put away.
       else if (claim.row && driven.get(owner)?.fence.token === fence.token) {
         const { row } = claim;
         const one = begin(row);
         slot.lane = row.lane;
         slot.one = one;
-        onStart(row);
+        onChange();
         const made = await attempt(one, fence, isUrged);
         if (made)
           settled = await writeEnd(

@@ -1,0 +1,114 @@
+import type { Codec } from './codec.ts';
+import type { Engine } from './engine.ts';
+import { gone, toDeadLetter } from './errors.ts';
+import type { HandlerDefinition } from './handler.ts';
+import type { Receipts } from './receipts.ts';
+import type { RowStorage } from './storage.ts';
+import { pagesOf } from './store/row-store.ts';
+import { type DeadReason, type Row, rowSchema } from './store/schema.ts';
+
+/** What this tab does with entries that another tab, or another version of the app, has ended. */
+export interface Redrive {
+  /** Revives those of all that are kept that this version perhaps can deliver. Never rejects. */
+  readonly all: (engine: Engine) => Promise<void>;
+  /**
+   * Another tab has ended one: it is revived where this version perhaps can deliver it, or else whoever
+   * waits for it here is told by what the disk says. Never rejects.
+   */
+  readonly hear: (id: string) => Promise<void>;
+  /** The same for all that this page has submitted, and for all that are kept. */
+  readonly hearAll: () => Promise<void>;
+  /** Tells whoever waits here by what the disk says; `delivered` is what another tab has said. Never rejects. */
+  readonly settle: (id: string, delivered?: { readonly data: unknown }) => Promise<void>;
+  /** This tab could not deliver it, either. */
+  readonly giveUp: (id: string) => void;
+}
+
+export interface RedriveContext {
+  readonly handlers: ReadonlyMap<string, HandlerDefinition>;
+  readonly startedAt: number;
+  readonly receipts: Receipts;
+  readonly codec: Codec;
+  readonly storage: Pick<RowStorage, 'durable'>;
+  /** Is told of each that is revived. */
+  readonly onDue: (row: Row) => void;
+}
+
+const redrivable: readonly DeadReason[] = ['handler-missing', 'not-migrated', 'unreadable'];
+
+export function createRedrive({
+  handlers,
+  startedAt,
+  receipts,
+  codec,
+  storage,
+  onDue,
+}: RedriveContext): Redrive {
+  /** Two tabs that cannot deliver one would give it to each other for ever. */
+  const buried = new Set<string>();
+  const isDeliverable = ({ handler, schema, version, isGone }: Row): boolean => {
+    const known = handlers.get(handler);
+    if (isGone || !known || schema > rowSchema || version > known.version) return false;
+    return version === known.version || !!known.handler.migrate;
+  };
+  /** It waits for a tab of a version that is not this page's and was here before it: nobody else decides. */
+  const isOurs = ({ handler, schema, version, createdAt }: Row): boolean =>
+    schema <= rowSchema &&
+    version <= (handlers.get(handler)?.version ?? Infinity) &&
+    createdAt <= startedAt;
+  const revive = async (engine: Engine, id: string): Promise<boolean> => {
+    const row = await engine.store.find(id);
+    if (!row || buried.has(id)) return false;
+    if (!isDeliverable(row) && !(row.waitsFor && isOurs(row))) return false;
+    if (!row.waitsFor && !(row.deadReason && redrivable.includes(row.deadReason))) return false;
+    const revived = await engine.revive(id);
+    if (revived) onDue(revived.row);
+    return !!revived;
+  };
+  const reviveAll = async (engine: Engine): Promise<void> => {
+    const { store } = engine;
+    const reviveEach = async (load: Parameters<typeof pagesOf>[0]): Promise<void> => {
+      for await (const { id } of pagesOf(load)) await revive(engine, id);
+    };
+    await reviveEach((after, count) => store.list('other-version', after, count, 'waitsFor'));
+    for (const reason of redrivable)
+      await reviveEach((after, count) => store.list(reason, after, count, 'deadReason'));
+  };
+  const all: Redrive['all'] = (engine) => reviveAll(engine).catch(engine.onError);
+
+  const settle: Redrive['settle'] = async (id, delivered) => {
+    const engine = storage.durable();
+    const known = receipts.get(id);
+    if (!engine || !known?.isSaved) return;
+    try {
+      const row = await engine.store.find(id);
+      if (receipts.get(id) !== known) return;
+      if (row?.state === 'done') {
+        receipts.resolve(id, await codec.decode(row.result).catch(() => undefined));
+        await engine.store.acknowledge(id);
+      } else if (row?.state === 'dead') receipts.reject(id, toDeadLetter(row));
+      else if (!row && delivered) receipts.resolve(id, delivered.data);
+      else if (!row) receipts.reject(id, gone(known.facts));
+    } catch (error) {
+      engine.onError(error);
+    }
+  };
+  const hear: Redrive['hear'] = async (id) => {
+    const engine = storage.durable();
+    const isRevived = engine && (await revive(engine, id).catch(engine.onError));
+    if (!isRevived) await settle(id);
+  };
+
+  return {
+    all,
+    hear,
+    settle,
+    giveUp: (id) => void buried.add(id),
+    /** One after the other: there may be thousands. */
+    async hearAll() {
+      for (const [id] of receipts.all()) await hear(id);
+      const engine = storage.durable();
+      if (engine) await all(engine);
+    },
+  };
+}
