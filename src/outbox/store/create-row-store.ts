@@ -123,14 +123,7 @@ export function createRowStore(backend: Backend, other: OtherStore = {}): RowSto
         await write('relaxed', async (tx) => {
           if (await owns(tx, fence)) await endWaits(tx, owner, nowMs);
         });
-      const found = await read((tx) => dueInLanes(tx, owner, nowMs, limit));
-      if (found.damaged.length === 0) return found.lanes;
-      await write('relaxed', async (tx) => {
-        // What is read is whole.
-        for (const [index, range] of found.damaged)
-          for (const row of await tx.rows(index, range, pageSize)) await tx.put(row);
-      });
-      return (await read((tx) => dueInLanes(tx, owner, nowMs, limit))).lanes;
+      return read((tx) => dueInLanes(tx, owner, nowMs, limit));
     },
     async wake(fence, lane, nowMs, mostMs, delayMs) {
       // What goes by then anyway stays as it is planned.

@@ -1,6 +1,13 @@
 import { laneOf } from '../due.ts';
-import { type Transaction, type Fence, type Row, rowSchema } from './schema.ts';
-import { headOf, plan } from './transitions.ts';
+import {
+  type Fence,
+  type Index,
+  type Range,
+  type Row,
+  rowSchema,
+  type Transaction,
+} from './schema.ts';
+import { headOf, texts, plan } from './transitions.ts';
 import { pagesOf } from './row-store.ts';
 
 type Check = (value: unknown) => boolean;
@@ -76,19 +83,14 @@ export function toWhole(raw: Row): Row {
   return row as unknown as Row;
 }
 
-/** All texts are between these keys; dates and numbers come before, bytes and lists after. */
-const texts: [string, string] = ['', '\uffff'];
-
 /**
  * Whether there are rows that nobody would look for, or that nobody would come to: what the indexes have
  * does not add up.
  */
 export async function hasStrays(tx: Transaction): Promise<boolean> {
   const owners = await tx.owners();
-  const sum = async (index: 'liveOwner' | 'due' | 'lanes'): Promise<number> => {
-    const counts = owners.map(({ owner }) =>
-      tx.count(index, index === 'liveOwner' ? [owner] : [[owner], [owner, []]]),
-    );
+  const sum = async (index: Index, rangeOf: (owner: string) => Range): Promise<number> => {
+    const counts = owners.map(({ owner }) => tx.count(index, rangeOf(owner)));
     return (await Promise.all(counts)).reduce((total, count) => total + count, 0);
   };
   const count = (state: string): Promise<number> => tx.count('state', [state]);
@@ -102,7 +104,14 @@ export async function hasStrays(tx: Transaction): Promise<boolean> {
     ...['done', 'dead', 'pending', 'sending'].map(count),
   ]);
   const [done = 0, dead = 0, pending = 0, sending = 0] = ofStates;
-  const [owned, timed, inLanes] = await Promise.all([sum('liveOwner'), sum('due'), sum('lanes')]);
+  const [owned, timed, inLanes] = await Promise.all([
+    sum('liveOwner', (owner) => [owner]),
+    sum('due', (owner) => [[owner], [owner, Infinity]]),
+    sum('lanes', (owner) => [
+      [owner, texts[0]],
+      [owner, texts[1]],
+    ]),
+  ]);
   const isAllFound =
     all === done + dead + pending + sending &&
     all === ids &&

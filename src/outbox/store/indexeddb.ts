@@ -1,4 +1,3 @@
-import { createIdempotencyKey } from '../../idempotency/key.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { toWhole } from './damage.ts';
 import {
@@ -9,14 +8,7 @@ import {
   openDatabase,
   walk,
 } from './open-database.ts';
-import {
-  type Backend,
-  type OwnerRecord,
-  type Range,
-  type Row,
-  rowSchema,
-  type Transaction,
-} from './schema.ts';
+import type { Backend, OwnerRecord, Range, Row, Transaction } from './schema.ts';
 
 /**
  * Rows on the disk. `onLost` is told once, when the database is taken away later; `onErased` when the
@@ -236,26 +228,16 @@ async function replace(database: IDBDatabase, seq: number, nowMs: number): Promi
       return true;
     });
   }
-  const { plannedAt, blocks, liveOwner } = known as Partial<Row>;
-  const row: Row = {
-    id: createIdempotencyKey(),
-    schema: rowSchema,
-    handler: '',
-    version: 1,
-    variables: undefined,
+  const { plannedAt, blocks } = known as Partial<Row>;
+  // Whoever reads it makes it whole.
+  store.put({
     createdAt: plannedAt ?? nowMs,
-    submitter: '',
-    state: 'pending',
-    owner: liveOwner ?? '',
-    lane: '',
-    attempts: 0,
     ...(blocks !== undefined && { scope: blocks }),
     ...known,
     // Nobody knows any more.
     isInDoubt: true,
     isGone: true,
     seq,
-  };
-  store.put(row);
+  });
   await complete(transaction);
 }

@@ -1,6 +1,6 @@
 import type { PausedRows } from '../messages.ts';
 import type { Change, Counts, RowStore } from './row-store.ts';
-import type { Fence, Index, Key, NewRow, Range, Row, Transaction } from './schema.ts';
+import type { Fence, Key, NewRow, Range, Row, Transaction } from './schema.ts';
 
 export async function rowById(tx: Transaction, id: string): Promise<Row | undefined> {
   return (await tx.rows('id', [id], 1))[0];
@@ -18,37 +18,24 @@ export const after = (key: readonly Key[], nowMs: number): Range => [
   true,
 ];
 
-/** A list that comes after all numbers, texts and dates, and after lists of them. */
-const beyond: Key = [[]];
+/** All texts are between these; dates and numbers come before, bytes and lists after. */
+export const texts = ['', '\uffff'] as const;
 
-/** What of an owner is due in each lane, and where there are rows whose lane is no text, or whose time no number. */
-interface Due {
-  readonly lanes: Awaited<ReturnType<RowStore['due']>>;
-  readonly damaged: readonly (readonly [index: Index, range: Range])[];
-}
-
+/** What of an owner is due in each lane. Where a lane is no text, or a time no number: see `adoptStrays`. */
 export async function dueInLanes(
   tx: Transaction,
   owner: string,
   nowMs: number,
   limit: number,
-): Promise<Due> {
-  const lanes: Due['lanes'][number][] = [];
-  const damaged: Due['damaged'][number][] = [];
-  // Dates, texts and the like come after all numbers.
-  const noTime: Range = [[owner, Number.MAX_VALUE], [owner, beyond], true];
-  if (await tx.firstKey('due', noTime)) damaged.push(['due', noTime]);
-  for (let from: Key = [owner]; ;) {
-    const key = await tx.firstKey('lanes', [from, [owner, []]]);
-    if (!key) return { lanes, damaged };
+): Promise<Awaited<ReturnType<RowStore['due']>>> {
+  const lanes: Awaited<ReturnType<RowStore['due']>>[number][] = [];
+  for (let from = ''; ;) {
+    const key = await tx.firstKey('lanes', [
+      [owner, from],
+      [owner, texts[1]],
+    ]);
+    if (!key) return lanes;
     const [, lane] = key as [string, string];
-    if (typeof lane !== 'string') {
-      from = [owner, lane, beyond];
-      damaged.push(['lanes', [[owner, lane], from]]);
-      continue;
-    }
-    // The next text there is: beyond all of its times, whatever they are.
-    from = [owner, `${lane}\0`];
     const [due, next] = await Promise.all([
       tx.places(
         'lanes',
@@ -62,6 +49,8 @@ export async function dueInLanes(
     ]);
     const nextAt = (next as [string, string, number] | undefined)?.[2];
     lanes.push({ lane, due, nextAt: Number.isFinite(nextAt) ? nextAt : undefined });
+    // The next text there is: beyond all of its times, whatever they are.
+    from = `${lane}\0`;
   }
 }
 
