@@ -142,5 +142,5 @@ const { environmentManager } = reactQuery as Partial<typeof reactQuery>;
 
 /** Whether React Query takes this for a server: an app can say so by its `environmentManager`. */
 export function isServer(): boolean {
-  return environmentManager ? environmentManager.isServer() : typeof window === 'undefined';
+  return environmentManager ? environmentManager.isServer() : reactQuery.isServer;
 }
