@@ -23,12 +23,12 @@ export interface SenderContext extends LoopContext {
   readonly fetch: SteadyFetch;
 }
 
-/** What is known of the requests of a row, before one of them goes. */
+/** What is known of the requests of an entry, before one of them goes. */
 interface RequestNote extends Pick<Submission, 'isUnkeyed'> {
   readonly steps: readonly PastStep[];
 }
 
-/** How a row is sent. */
+/** How an entry is sent. */
 export interface SendOptions {
   readonly definition: HandlerDefinition;
   readonly variables: unknown;
@@ -43,7 +43,7 @@ export interface SendOptions {
   /** Keeps this before a request goes. @returns whether it may go. */
   readonly note: (note: RequestNote) => Promise<boolean>;
   /** It begins: what is paused of it can be seen. */
-  readonly onLive: (row: Row, live: Operation) => void;
+  readonly onLive: (entry: Row, live: Operation) => void;
 }
 
 /** What an attempt that failed has shown. */
@@ -72,18 +72,18 @@ export type Attempted =
   /** What had to be kept before it went could not be. */
   | { readonly kind: 'unsent'; readonly error: unknown };
 
-/** Makes one attempt at a row, by the same rules as all that this instance sends. Never rejects. */
-export async function sendRow(
+/** Makes one attempt at an entry, by the same rules as all that this instance sends. Never rejects. */
+export async function sendEntry(
   context: SenderContext,
   running: Running,
   { definition, variables, isForeign, isUrged, before, past, note, onLive }: SendOptions,
 ): Promise<Attempted> {
   const { clock, operations, signals, fetch } = context;
-  const { row } = running;
+  const { entry } = running;
   const { signal } = running.controller;
   const { mutationFn: run, idempotent } = definition.handler;
   const idleSince = (): number | undefined => (running.open === 0 ? running.idleSince : undefined);
-  const { id, createdAt, attempts, isInDoubt: wasSent } = row;
+  const { id, createdAt, attempts, isInDoubt: wasSent } = entry;
   const steps = new Map(past.map((step) => [step.id, step]));
   let wasOut = false;
   let unkept: Attempted | undefined;
@@ -92,7 +92,7 @@ export async function sendRow(
   const refuseLate = (): void => {
     if (isOver)
       throw new Error(
-        `The attempt of the outbox handler '${row.handler}' that sends this has ended: it is not sent.` +
+        `The attempt of the outbox handler '${entry.handler}' that sends this has ended: it is not sent.` +
           remedies[0],
       );
   };
@@ -100,7 +100,7 @@ export async function sendRow(
     key: id,
     createdAt,
     wasSent,
-    isUnkeyed: row.isUnkeyed,
+    isUnkeyed: entry.isUnkeyed,
     past,
     digest: (body) => fingerprintOf(id, body),
     keep(step) {
@@ -119,7 +119,7 @@ export async function sendRow(
     const { isUnkeyed } = submission;
     try {
       // Nobody knows any more whether it was under way already.
-      if (isUnkeyed && row.isRestored && !idempotent) unkept = { kind: 'not-repeatable' };
+      if (isUnkeyed && entry.isRestored && !idempotent) unkept = { kind: 'not-repeatable' };
       else if (!(await note({ isUnkeyed, steps: [...steps.values()] })))
         unkept = { kind: 'dropped' };
     } catch (error) {
@@ -136,7 +136,7 @@ export async function sendRow(
     ref: before,
   });
   running.live = live;
-  onLive(row, live);
+  onLive(entry, live);
   signals.set(signal, live);
   const bound = bindFetch(fetch, live, signal, signals).fetchNow();
   const own: SteadyFetch = async (input, init) => {

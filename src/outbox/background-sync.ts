@@ -1,6 +1,6 @@
 import { hmac } from '../lib/sha256.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { RowStorage } from './storage.ts';
+import type { EntryStorage } from './storage.ts';
 
 /** What Chromium adds to a service worker's registration. */
 interface SyncRegistration {
@@ -49,7 +49,7 @@ const soonMs = 30_000;
 /** An outbox, as far as it is needed to send what nobody else sends. */
 export interface Drainable {
   readonly clock: Clock;
-  readonly storage: Pick<RowStorage, 'ready' | 'durable'>;
+  readonly storage: Pick<EntryStorage, 'ready' | 'durable'>;
 }
 
 /**

@@ -4,7 +4,7 @@ import type { ClearMark } from './clear-mark.ts';
 import { discarded, type EntryFacts, notCleared } from './errors.ts';
 import type { OtherTabs } from './messages.ts';
 import type { Receipts } from './receipts.ts';
-import type { RowStorage } from './storage.ts';
+import type { EntryStorage } from './storage.ts';
 
 /** Breaks off what was discarded, by the user here or in another tab, and tells whoever waits for it. */
 export interface Forget {
@@ -26,7 +26,7 @@ type NotCleared = { readonly reason: unknown } | undefined;
 export interface ForgetContext {
   readonly clock: Clock;
   readonly receipts: Receipts;
-  readonly storage: Pick<RowStorage, 'engines' | 'durable' | 'reopen' | 'lose'>;
+  readonly storage: Pick<EntryStorage, 'engines' | 'durable' | 'reopen' | 'lose'>;
   readonly mark: ClearMark;
   readonly others: Pick<OtherTabs, 'post'>;
   readonly onChange: () => void;

@@ -127,26 +127,27 @@ export interface Unread {
   readonly error?: unknown;
 }
 
-/** The variables of a row, as its handler takes them in this version of the app. */
+/** The variables of an entry, as its handler takes them in this version of the app. */
 export async function readVariables(
-  row: Row,
+  entry: Row,
   definition: HandlerDefinition | undefined,
   codec: Codec,
 ): Promise<{ readonly variables: unknown } | Unread> {
-  if (row.isGone) return { reason: 'unreadable', error: new Error('It cannot be read any more.') };
-  if (row.schema > rowSchema) return { reason: 'too-new' };
+  if (entry.isGone)
+    return { reason: 'unreadable', error: new Error('It cannot be read any more.') };
+  if (entry.schema > rowSchema) return { reason: 'too-new' };
   if (!definition) return { reason: 'handler-missing' };
   const { version, handler } = definition;
-  if (row.version > version) return { reason: 'too-new' };
+  if (entry.version > version) return { reason: 'too-new' };
   let variables: unknown;
   try {
-    variables = await codec.decode(row.variables);
+    variables = await codec.decode(entry.variables);
   } catch (error) {
     return { reason: 'unreadable', error };
   }
-  if (row.version === version) return { variables };
+  if (entry.version === version) return { variables };
   try {
-    const migrate = (): unknown => handler.migrate?.(variables, row.version);
+    const migrate = (): unknown => handler.migrate?.(variables, entry.version);
     if (handler.migrate) return { variables: await codec.wait('migrate', migrate) };
     return { reason: 'not-migrated' };
   } catch (error) {

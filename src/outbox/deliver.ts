@@ -3,7 +3,7 @@ import { type PastStep, renewRefused } from '../operation/submission.ts';
 import type { Operation } from '../operation/operation.ts';
 import { backoffDelay } from '../policy/backoff.ts';
 import type { Decision, StopReason } from '../policy/decide.ts';
-import { type FailedAttempt, type SenderContext, sendRow } from './attempt.ts';
+import { type FailedAttempt, type SenderContext, sendEntry } from './attempt.ts';
 import { readVariables, type Codec, type Unread } from './codec.ts';
 import { type Attempt, laneOf, type Running } from './due.ts';
 import { shorten } from './errors.ts';
@@ -12,21 +12,21 @@ import type { Receipts } from './receipts.ts';
 import type { Change, RowStore, Settled } from './store/row-store.ts';
 import type { DeadReason, Fence, Row } from './store/schema.ts';
 
-/** A row that can be sent. */
+/** An entry that can be sent. */
 interface Ready {
   readonly variables: unknown;
   readonly past: readonly PastStep[];
 }
 
-/** How a row has ended, or that it has not. */
-export type RowEnd =
+/** How an entry has ended, or that it has not. */
+export type EntryEnd =
   | { readonly kind: 'done'; readonly data: unknown; readonly variables: unknown }
   | { readonly kind: 'dead'; readonly reason: DeadReason; readonly error: unknown }
   /** It has not: this version of the app does not understand it. */
   | { readonly kind: 'too-new' }
   | { readonly kind: 'again'; readonly error: unknown; readonly decision: Decision };
 
-/** What a page knows of the attempts at its rows, whatever store those are in. */
+/** What a page knows of the attempts at its entries, whatever store those are in. */
 export interface PageMemory {
   /** Of those that wait here for their next attempt. */
   readonly refs: Map<string, Operation['ref']>;
@@ -57,12 +57,12 @@ export interface AttemptContext {
   /** Who in this tab waits for a result. */
   readonly receipts: Pick<Receipts, 'get'>;
   /** An attempt has begun. */
-  readonly onLive: (row: Row, live: Operation) => void;
+  readonly onLive: (entry: Row, live: Operation) => void;
   /** Its end, once it is written; `settled` is undefined where it was not ours to write any more. */
-  readonly onEnd: (row: Row, end: RowEnd, settled: Settled | undefined) => void;
+  readonly onEnd: (entry: Row, end: EntryEnd, settled: Settled | undefined) => void;
 }
 
-/** Makes an attempt at a row, and says what is to be written of it. */
+/** Makes an attempt at an entry, and says what is to be written of it. */
 export function createAttempt({
   sender,
   handlers,
@@ -77,17 +77,17 @@ export function createAttempt({
   const { clock, random, operations } = sender;
 
   const prepare = async (
-    row: Row,
+    entry: Row,
     definition: HandlerDefinition | undefined,
   ): Promise<Ready | Unread> => {
-    const read = await readVariables(row, definition, codec);
+    const read = await readVariables(entry, definition, codec);
     if ('reason' in read) return read;
     // Its tab died while it was under way, and nobody knows its key.
-    if (row.isUnkeyed && !definition?.handler.idempotent) return { reason: 'not-repeatable' };
+    if (entry.isUnkeyed && !definition?.handler.idempotent) return { reason: 'not-repeatable' };
     try {
-      const past = row.steps === undefined ? [] : await codec.decode(row.steps);
+      const past = entry.steps === undefined ? [] : await codec.decode(entry.steps);
       if (!isPast(past)) throw new TypeError('What is kept of its requests cannot be read.');
-      return { ...read, past: row.isRedriven ? renewRefused(past) : past };
+      return { ...read, past: entry.isRedriven ? renewRefused(past) : past };
     } catch (error) {
       return { reason: 'unreadable', error };
     }
@@ -103,53 +103,53 @@ export function createAttempt({
   };
 
   const make: MakeAttempt = async (running, fence, isUrged) => {
-    const { row } = running;
-    const before = refs.get(row.id);
-    refs.delete(row.id);
-    const definition = handlers.get(row.handler);
+    const { entry } = running;
+    const before = refs.get(entry.id);
+    refs.delete(entry.id);
+    const definition = handlers.get(entry.handler);
     const isBlocking = definition?.handler.onDead !== 'pass';
     const bury = (reason: DeadReason, error: unknown, tried: Partial<Change>): Attempt => {
-      const { isInDoubt } = row;
+      const { isInDoubt } = entry;
       const short = error === undefined ? undefined : shorten(error);
       const change = { kind: 'dead', reason, isBlocking, isInDoubt, error: short } as const;
       return {
-        change: { attempts: row.attempts, ...change, ...tried } as Change,
-        report: (settled) => onEnd(row, { kind: 'dead', reason, error }, settled),
+        change: { attempts: entry.attempts, ...change, ...tried } as Change,
+        report: (settled) => onEnd(entry, { kind: 'dead', reason, error }, settled),
       };
     };
 
-    const ready = await prepare(row, definition);
+    const ready = await prepare(entry, definition);
     // Nothing was tried.
     if ('reason' in ready) {
       const { reason, error } = ready;
       // Whoever has submitted it since this page began can deliver it: that tab may only be put away.
       const isOthers =
-        (reason === 'handler-missing' || reason === 'not-migrated') && row.createdAt > startedAt;
+        (reason === 'handler-missing' || reason === 'not-migrated') && entry.createdAt > startedAt;
       if (reason !== 'too-new' && !isOthers)
-        return bury(reason, error, { attempts: row.attempts - 1 });
+        return bury(reason, error, { attempts: entry.attempts - 1 });
       const change = { kind: 'too-new' } as const;
-      return { change, report: (settled) => onEnd(row, change, settled) };
+      return { change, report: (settled) => onEnd(entry, change, settled) };
     }
     if (!definition) return undefined;
-    const spent = isUrged ? undefined : limitOf(row, definition, clock.now());
-    if (spent) return bury(spent, undefined, { attempts: row.attempts - 1 });
+    const spent = isUrged ? undefined : limitOf(entry, definition, clock.now());
+    if (spent) return bury(spent, undefined, { attempts: entry.attempts - 1 });
     const { variables, past } = ready;
     const keepSteps = async (steps: readonly PastStep[]): Promise<Pick<Row, 'steps'>> =>
       steps.length > 0 ? { steps: await codec.encode('outbox', steps) } : {};
-    const made = await sendRow(sender, running, {
+    const made = await sendEntry(sender, running, {
       definition,
       variables,
-      isForeign: foreign.has(row.handler),
+      isForeign: foreign.has(entry.handler),
       isUrged,
       before,
       past,
       onLive,
       async note({ isUnkeyed, steps }) {
         const write = async (kept: readonly PastStep[]): Promise<boolean> =>
-          note(row, fence, {
+          note(entry, fence, {
             ...(await keepSteps(kept)),
             isRedriven: false,
-            noted: row.attempts,
+            noted: entry.attempts,
             ...(isUnkeyed && { isUnkeyed }),
           });
         try {
@@ -163,42 +163,42 @@ export function createAttempt({
     if (made.kind === 'dropped') return undefined;
     if (made.kind === 'unsent') throw made.error;
     if (made.kind === 'not-repeatable')
-      return bury('not-repeatable', undefined, { attempts: row.attempts - 1 });
+      return bury('not-repeatable', undefined, { attempts: entry.attempts - 1 });
     if (made.kind === 'done') {
       if (!running.hasAsked && !definition.handler.idempotent) {
-        foreign.add(row.handler);
-        if (process.env.NODE_ENV !== 'production') warnOfForeign(operations, row.handler);
+        foreign.add(entry.handler);
+        if (process.env.NODE_ENV !== 'production') warnOfForeign(operations, entry.handler);
       }
-      const isKept = !receipts.get(row.id);
+      const isKept = !receipts.get(entry.id);
       const result = isKept ? await keep(made.data) : undefined;
       return {
         change: { kind: 'done', result, isKept },
-        report: (settled) => onEnd(row, { ...made, variables }, settled),
+        report: (settled) => onEnd(entry, { ...made, variables }, settled),
       };
     }
     const { error, decision, isInDoubt } = made;
     // They were kept before they went: what has become of the entry does not hang on it.
     const kept = await keepSteps(made.past).catch(() => ({}));
     const nowMs = clock.now();
-    const lane = running.origin ? laneOf(row.handler, running.origin) : row.lane;
-    const next = nextStepOf(made, row, definition, {
+    const lane = running.origin ? laneOf(entry.handler, running.origin) : entry.lane;
+    const next = nextStepOf(made, entry, definition, {
       nowMs,
-      backoffMs: () => backoffDelay({ ...definition.policy, retry: row.attempts }, random),
+      backoffMs: () => backoffDelay({ ...definition.policy, retry: entry.attempts }, random),
     });
     if (next.kind === 'dead') return bury(next.reason, error, { isInDoubt, ...kept });
     return {
       change: { ...next, lane, plannedAt: nowMs, ...kept, error: shorten(error), isInDoubt },
       report(settled) {
-        if (settled?.row) refs.set(row.id, made.ref);
-        onEnd(row, { kind: 'again', error, decision }, settled);
+        if (settled?.row) refs.set(entry.id, made.ref);
+        onEnd(entry, { kind: 'again', error, decision }, settled);
       },
     };
   };
   return async (running, fence, isUrged) => {
-    const { id } = running.row;
+    const { id } = running.entry;
     const earlier = underWay.get(id);
     if (earlier) {
-      // Its database was deleted meanwhile, and the row was written anew: that attempt is this one.
+      // Its database was deleted meanwhile, and the entry was written anew: that attempt is this one.
       const { signal } = running.controller;
       signal.addEventListener('abort', () => earlier.running.controller.abort(signal.reason));
       running.live = earlier.running.live;
@@ -245,7 +245,7 @@ function warnOfResult(key: object): void {
   );
 }
 
-/** What becomes of a row after an attempt that failed. */
+/** What becomes of an entry after an attempt that failed. */
 export type NextStep =
   | {
       readonly kind: 'again';
@@ -292,7 +292,7 @@ export function nextStepOf(
   return { kind: 'again', nextRetryAt, ...(notBefore && { notBefore }), attempts: made };
 }
 
-/** Which of its limits a row has reached before this attempt: it waited too long, or its pages died at it. */
+/** Which of its limits an entry has reached before this attempt: it waited too long, or its pages died at it. */
 function limitOf(
   { attempts, unsent = 0, createdAt, isRedriven }: Row,
   { maxAttempts, maxAgeMs }: Limits,

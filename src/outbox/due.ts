@@ -2,8 +2,8 @@ import type { Operation } from '../operation/operation.ts';
 import { type Change, pageSize, type RowStore, type Settled } from './store/row-store.ts';
 import type { Fence, Row } from './store/schema.ts';
 
-/** What must be known of a row to send it when it is due. */
-export type DueRow = Pick<Row, 'seq' | 'liveOwner' | 'nextRetryAt'> &
+/** What must be known of an entry to send it when it is due. */
+export type DueEntry = Pick<Row, 'seq' | 'liveOwner' | 'nextRetryAt'> &
   Partial<Pick<Row, 'lane' | 'plannedAt'>>;
 
 /** What is due of one lane, the oldest first, a page of it at a time. */
@@ -84,10 +84,10 @@ export async function readDue(
   }
 }
 
-/** A row of this owner is due, or will be. */
+/** An entry of this owner is due, or will be. */
 export function noteDue(
   owned: Owned | undefined,
-  { seq, lane: name, nextRetryAt = Infinity, plannedAt = 0 }: DueRow,
+  { seq, lane: name, nextRetryAt = Infinity, plannedAt = 0 }: DueEntry,
   nowMs: number,
   isUrged: boolean,
 ): void {
@@ -204,7 +204,7 @@ export function createPlaces(parallel: number): Places {
   };
 }
 
-/** What one attempt at a row has come to, and what is to be written of it. */
+/** What one attempt at an entry has come to, and what is to be written of it. */
 export interface Attempt {
   readonly change: Change;
   /** Is told once it is written; undefined when it was not ours to write any more. */
@@ -213,7 +213,7 @@ export interface Attempt {
 
 /** An attempt that is under way. */
 export interface Running {
-  readonly row: Row;
+  readonly entry: Row;
   /** What is known of it while it is paused; undefined before it begins. */
   live: Operation | undefined;
   readonly controller: AbortController;

@@ -8,24 +8,24 @@ import type { Fence, Row, Unplaced } from './store/schema.ts';
 import type { Revived, RowStore } from './store/row-store.ts';
 import { createWorker, type Worker, type WorkerContext } from './worker.ts';
 
-/** A store, and what sends its rows. */
+/** A store, and what sends its entries. */
 export interface Engine {
   readonly store: RowStore;
   readonly ownership: Ownership;
   readonly worker: Worker;
-  /** Keeps a row of this tab's own, and sends it when it is due. @returns the row as it is kept. */
-  readonly add: (row: Unplaced, isWanted: () => boolean) => Promise<Row>;
+  /** Keeps an entry of this tab's own, and sends it when it is due. @returns the entry as it is kept. */
+  readonly add: (entry: Unplaced, isWanted: () => boolean) => Promise<Row>;
   /**
-   * A user wants a row to be sent now, or again; `change` makes another of it.
+   * A user wants an entry to be sent now, or again; `change` makes another of it.
    *
-   * @returns the row as it is now, and whose turn has come by that; undefined when that cannot be.
+   * @returns the entry as it is now, and whose turn has come by that; undefined when that cannot be.
    */
-  readonly revive: (id: string, change?: (row: Row) => Row) => Promise<Revived | undefined>;
+  readonly revive: (id: string, change?: (entry: Row) => Row) => Promise<Revived | undefined>;
   /** Sends what nobody would look for. */
   readonly adoptStrays: () => Promise<void>;
-  /** The page is put away: its rows are sent by others until it is back. */
+  /** The page is put away: its entries are sent by others until it is back. */
   readonly leave: () => void;
-  /** All rows were discarded. */
+  /** All entries were discarded. */
   readonly forget: () => void;
   readonly onError: (error: unknown) => void;
   readonly dispose: () => void;
@@ -45,7 +45,7 @@ export interface EngineContext
 export function createEngine(context: EngineContext): Engine {
   const { store, receipts, pauses, display, others, onError } = context;
   const { clock, random } = context.sender;
-  /** There are rows of an owner that the other tabs do not know yet, or whose owner has died. */
+  /** There are entries of an owner that the other tabs do not know yet, or whose owner has died. */
   const tellOwner = (): void => others.post({ kind: 'owner' });
   const ownership = createOwnership({
     ...context,
@@ -63,8 +63,8 @@ export function createEngine(context: EngineContext): Engine {
     random,
     attempt: createAttempt({
       ...context,
-      onLive: (row, live) =>
-        followAttempt(receipts, pauses, row, live, () => {
+      onLive: (entry, live) =>
+        followAttempt(receipts, pauses, entry, live, () => {
           display.refresh();
           worker.check();
         }),
@@ -88,16 +88,16 @@ export function createEngine(context: EngineContext): Engine {
       if (worker.drive(fence)) tellOwner();
       return;
     }
-    // It was given up while the row was written: to whoever looks first.
+    // It was given up while the entry was written: to whoever looks first.
     tellOwner();
     void ownership.look();
   };
-  const add: Engine['add'] = async (row, isWanted) => {
+  const add: Engine['add'] = async (entry, isWanted) => {
     for (;;) {
-      if (!isWanted()) throw discarded(row);
+      if (!isWanted()) throw discarded(entry);
       const added = await ownership.use(async (fence, leaseUntil) => {
         const { owner } = fence;
-        const kept = await store.add({ ...row, owner, liveOwner: owner }, fence, leaseUntil);
+        const kept = await store.add({ ...entry, owner, liveOwner: owner }, fence, leaseUntil);
         if (kept?.liveOwner === owner) driveOrTell(fence);
         else if (!kept) ownership.lose(fence);
         return kept;

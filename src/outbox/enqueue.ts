@@ -9,7 +9,7 @@ import { laneOf } from './due.ts';
 import type { Entries } from './entries.ts';
 import { discarded, disposedOf } from './errors.ts';
 import { type HandlerDefinition, scopeOf } from './handler.ts';
-import type { RowStorage } from './storage.ts';
+import type { EntryStorage } from './storage.ts';
 import type { RowStore } from './store/row-store.ts';
 import { type Row, rowSchema, type Unplaced } from './store/schema.ts';
 import type { OnProgress, Receipt, Receipts } from './receipts.ts';
@@ -49,31 +49,31 @@ export interface Enqueuer {
   readonly close: () => void;
 }
 
-/** `onKept` is told of each row that is kept, as it is there; another press may have been first. */
+/** `onKept` is told of each entry that is kept, as it is there; another press may have been first. */
 export function createEnqueuer(
   clock: Clock,
   handlers: ReadonlyMap<string, HandlerDefinition>,
   codec: Codec,
   receipts: Receipts,
-  storage: Pick<RowStorage, 'add'>,
+  storage: Pick<EntryStorage, 'add'>,
   discard: Entries['discard'],
-  onKept: (row: Row, isDurable: boolean) => Promise<void>,
+  onKept: (entry: Row, isDurable: boolean) => Promise<void>,
 ): Enqueuer {
   const tab = createIdempotencyKey();
   let turn: Promise<unknown> = Promise.resolve();
   let isOver = false;
 
   /** @returns whether it is on the disk. */
-  const keep = async (known: Receipt, row: Unplaced): Promise<boolean> => {
-    const { id } = row;
+  const keep = async (known: Receipt, entry: Unplaced): Promise<boolean> => {
+    const { id } = entry;
     const isWanted = (): boolean => receipts.get(id) === known;
-    if (!isWanted()) throw discarded(row);
-    known.row = row;
-    const { row: added, isDurable } = await storage.add(row, isWanted);
+    if (!isWanted()) throw discarded(entry);
+    known.entry = entry;
+    const { entry: added, isDurable } = await storage.add(entry, isWanted);
     if (!isWanted()) {
       // A user has discarded it meanwhile.
       await discard(id);
-      throw discarded(row);
+      throw discarded(entry);
     }
     receipts.save(id, isDurable);
     if (isOver) return isDurable;
@@ -93,7 +93,7 @@ export function createEnqueuer(
       reject('outbox', 'handler', name, `one of ${[...handlers.keys()].join(', ')}`);
     const nowMs = clock.now();
     const scope = scopeOf(operation, definition, variables);
-    const row = {
+    const entry = {
       id,
       schema: rowSchema,
       handler: name,
@@ -113,18 +113,18 @@ export function createEnqueuer(
     const closing = codec.encode(operation, variables);
     // It is looked at in its turn.
     closing.catch(() => {});
-    return { row, closing };
+    return { entry, closing };
   };
 
   return {
     submit(name, variables, submission = {}, onProgress) {
       try {
-        const { row, closing } = prepare(name, variables, submission);
-        const { id } = row;
-        const known = receipts.begin(row, onProgress);
+        const { entry, closing } = prepare(name, variables, submission);
+        const { id } = entry;
+        const known = receipts.begin(entry, onProgress);
         const saved = turn.then(async () => {
           try {
-            return { isDurable: await keep(known, { ...row, variables: await closing }) };
+            return { isDurable: await keep(known, { ...entry, variables: await closing }) };
           } catch (error) {
             if (!known.isKept && !isSteadfetchError(error)) noteUnkept(error);
             if (receipts.get(id) === known) receipts.reject(id, error);
@@ -140,9 +140,9 @@ export function createEnqueuer(
     },
     async restore(store) {
       for (const [id, known] of receipts.all()) {
-        const { row, isSaved } = known;
-        if (row && isSaved && !(await store.find(id)))
-          await keep(known, { ...row, isInDoubt: true, isRestored: true }).catch(() => {});
+        const { entry, isSaved } = known;
+        if (entry && isSaved && !(await store.find(id)))
+          await keep(known, { ...entry, isInDoubt: true, isRestored: true }).catch(() => {});
       }
     },
     turn(work) {

@@ -6,9 +6,9 @@ import { readVariables, type Codec } from './codec.ts';
 import type { Engine } from './engine.ts';
 import { type HandlerDefinition, scopeOf } from './handler.ts';
 import type { Forget } from './clear.ts';
-import type { OtherTabs, PausedRows } from './messages.ts';
+import type { OtherTabs, PausedEntries } from './messages.ts';
 import type { Receipts } from './receipts.ts';
-import type { RowStorage } from './storage.ts';
+import type { EntryStorage } from './storage.ts';
 import { pageSize, pagesOf, type Settled } from './store/row-store.ts';
 import type { DeadReason, Row, RowError, RowState } from './store/schema.ts';
 
@@ -38,13 +38,13 @@ export interface EntriesContext {
   readonly clock: Clock;
   readonly handlers: ReadonlyMap<string, HandlerDefinition>;
   readonly codec: Codec;
-  readonly pauses: Pick<PausedRows, 'of'>;
-  readonly storage: Pick<RowStorage, 'ready' | 'engines' | 'write'>;
+  readonly pauses: Pick<PausedEntries, 'of'>;
+  readonly storage: Pick<EntryStorage, 'ready' | 'engines' | 'write'>;
   readonly receipts: Pick<Receipts, 'rename'>;
   readonly forget: Pick<Forget, 'one'>;
   readonly others: Pick<OtherTabs, 'post'>;
-  /** A row is due now; `isUrged`: because a user wants it. */
-  readonly onDue: (row: Row, isUrged: boolean) => void;
+  /** An entry is due now; `isUrged`: because a user wants it. */
+  readonly onDue: (entry: Row, isUrged: boolean) => void;
   readonly onChange: () => void;
 }
 
@@ -60,8 +60,8 @@ export function createEntries({
   onDue,
   onChange,
 }: EntriesContext): Entries {
-  const show = ({ store }: Engine, row: Row): Promise<OutboxEntry> =>
-    toEntry(row, store.isDurable, handlers.get(row.handler), codec, pauses.of(row));
+  const show = ({ store }: Engine, entry: Row): Promise<OutboxEntry> =>
+    toEntry(entry, store.isDurable, handlers.get(entry.handler), codec, pauses.of(entry));
 
   /** What the first of the engines that has something says. */
   const first = async <T>(
@@ -77,11 +77,11 @@ export function createEntries({
 
   const change = (
     id: string,
-    act: (engine: Engine, row: Row) => Promise<Settled | undefined>,
+    act: (engine: Engine, entry: Row) => Promise<Settled | undefined>,
   ): Promise<string | undefined> =>
     first(async (engine) => {
-      const row = await engine.store.find(id);
-      const { row: after, next } = (row && (await act(engine, row))) ?? {};
+      const entry = await engine.store.find(id);
+      const { row: after, next } = (entry && (await act(engine, entry))) ?? {};
       if (!after) return undefined;
       if (after.id !== id) {
         receipts.rename(id, after.id, after);
@@ -96,12 +96,12 @@ export function createEntries({
   const revive = (
     engine: Engine,
     id: string,
-    as: (row: Row) => Row,
+    as: (entry: Row) => Row,
   ): Promise<Settled | undefined> => storage.write(engine, () => engine.revive(id, as));
   const retry: Entries['retry'] = (id) =>
-    change(id, async (engine, row) =>
-      row.state === 'sending'
-        ? { row, next: undefined }
+    change(id, async (engine, entry) =>
+      entry.state === 'sending'
+        ? { row: entry, next: undefined }
         : revive(engine, id, (known) => redrive(known, clock)),
     );
 
@@ -113,23 +113,23 @@ export function createEntries({
         const pages = pagesOf((after, count) =>
           engine.store.list(state === 'paused' ? 'sending' : state, after, count),
         );
-        for await (const row of pages) {
+        for await (const entry of pages) {
           if (found.length >= limit) break;
-          const shown = pauses.of(row) ? 'paused' : row.state;
+          const shown = pauses.of(entry) ? 'paused' : entry.state;
           const isAsked =
             (state ?? shown) === shown &&
-            (handler ?? row.handler) === row.handler &&
-            (scope ?? row.scope) === row.scope;
-          if (isAsked) found.push(row);
+            (handler ?? entry.handler) === entry.handler &&
+            (scope ?? entry.scope) === entry.scope;
+          if (isAsked) found.push(entry);
         }
-        return Promise.all(found.map((row) => show(engine, row)));
+        return Promise.all(found.map((entry) => show(engine, entry)));
       };
       return (await Promise.all(storage.engines().map(listOf))).flat().slice(0, limit);
     },
     find: (id) =>
       first(async (engine) => {
-        const row = await engine.store.find(id);
-        return row && show(engine, row);
+        const entry = await engine.store.find(id);
+        return entry && show(engine, entry);
       }),
     retry,
     async retryAll() {
@@ -159,9 +159,9 @@ export function createEntries({
         storage.write(engine, () => engine.store.discard(id, clock.now())),
       );
       if (!found) return false;
-      const { row } = found;
-      const isInDoubt = row.isInDoubt || row.state === 'sending' || row.state === 'done';
-      forget.one(id, { ...row, isInDoubt }, error);
+      const { row: entry } = found;
+      const isInDoubt = entry.isInDoubt || entry.state === 'sending' || entry.state === 'done';
+      forget.one(id, { ...entry, isInDoubt }, error);
       others.post({ kind: 'discarded', id, isInDoubt });
       if (found.next) onDue(found.next, false);
       onChange();
@@ -171,17 +171,17 @@ export function createEntries({
 }
 
 /** A user has decided that a dead letter is sent again. */
-function redrive(row: Row, clock: Clock): Row {
-  if (row.state !== 'dead') return row;
+function redrive(entry: Row, clock: Clock): Row {
+  if (entry.state !== 'dead') return entry;
   // Where nothing was done, the key may stand for the refusal.
-  if (row.deadReason === 'refused' && !row.isInDoubt) return renew(row, clock);
-  const { isUnkeyed: _, isRestored: __, ...rest } = row;
+  if (entry.deadReason === 'refused' && !entry.isInDoubt) return renew(entry, clock);
+  const { isUnkeyed: _, isRestored: __, ...rest } = entry;
   return { ...rest, isRedriven: true };
 }
 
 /** The same, as something new: nothing has been tried under its key. */
-function renew(row: Row, clock: Clock): Row {
-  const anew: Partial<Row> = { ...row };
+function renew(entry: Row, clock: Clock): Row {
+  const anew: Partial<Row> = { ...entry };
   const ofAttempts = ['steps', 'unsent', 'noted', 'lastError', 'lastAttemptAt'] as const;
   for (const field of [...ofAttempts, 'isUnkeyed', 'isRestored', 'isGone'] as const)
     Reflect.deleteProperty(anew, field);
@@ -246,9 +246,9 @@ export interface OutboxEntry<TVariables = unknown, TData = unknown> {
   readonly isDurable: boolean;
 }
 
-/** Shows a row. */
+/** Shows an entry. */
 async function toEntry(
-  row: Row,
+  entry: Row,
   isDurable: boolean,
   definition: HandlerDefinition | undefined,
   codec: Codec,
@@ -256,30 +256,30 @@ async function toEntry(
 ): Promise<OutboxEntry> {
   const open = (sealed: unknown): Promise<unknown> => codec.decode(sealed).catch(() => undefined);
   const read = definition
-    ? await readVariables(row, definition, codec)
-    : { variables: await open(row.variables) };
-  const { state, isInDoubt, deadReason } = row;
+    ? await readVariables(entry, definition, codec)
+    : { variables: await open(entry.variables) };
+  const { state, isInDoubt, deadReason } = entry;
   return {
-    idempotencyKey: row.id,
-    handler: row.handler,
+    idempotencyKey: entry.id,
+    handler: entry.handler,
     variables: 'reason' in read ? undefined : read.variables,
-    scope: row.scope,
+    scope: entry.scope,
     state: pause ? 'paused' : state,
-    createdAt: row.createdAt,
-    attempts: row.attempts,
-    lastAttemptAt: row.lastAttemptAt,
-    nextRetryAt: row.nextRetryAt,
-    lastError: row.lastError,
+    createdAt: entry.createdAt,
+    attempts: entry.attempts,
+    lastAttemptAt: entry.lastAttemptAt,
+    nextRetryAt: entry.nextRetryAt,
+    lastError: entry.lastError,
     processed:
       state === 'done' || deadReason === 'answer-lost'
         ? 'yes'
         : isInDoubt || state === 'sending'
           ? 'unknown'
           : 'no',
-    waitsFor: row.waitsFor,
+    waitsFor: entry.waitsFor,
     reason: deadReason,
     pause,
-    data: state === 'done' ? await open(row.result) : undefined,
+    data: state === 'done' ? await open(entry.result) : undefined,
     isDurable,
   };
 }

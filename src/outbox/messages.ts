@@ -6,13 +6,13 @@ import type { Row } from './store/schema.ts';
 /** What the tabs of one outbox tell each other. */
 export type Message =
   /**
-   * A tab has its first row, or those of another that has died: whoever sees this may have to take over
+   * A tab has its first entry, or those of another that has died: whoever sees this may have to take over
    * one day, and may not have been told of its turn.
    */
   | { readonly kind: 'owner' }
-  /** The rows have changed. */
+  /** The entries have changed. */
   | { readonly kind: 'changed' }
-  /** A row of this owner is due. */
+  /** An entry of this owner is due. */
   | {
       readonly kind: 'due';
       readonly owner: string;
@@ -21,7 +21,7 @@ export type Message =
     }
   /** A request to this origin went well: what waits for it need not wait any longer. */
   | { readonly kind: 'up'; readonly origin: string }
-  /** A row was delivered. Variables and data are left out where they cannot be posted. */
+  /** An entry was delivered. Variables and data are left out where they cannot be posted. */
   | {
       readonly kind: 'done';
       readonly id: string;
@@ -29,15 +29,15 @@ export type Message =
       readonly variables?: unknown;
       readonly data?: unknown;
     }
-  /** A row needs a user, or a tab of a newer version. */
+  /** An entry needs a user, or a tab of a newer version. */
   | { readonly kind: 'ended'; readonly id: string }
-  /** A user has discarded a row. */
+  /** A user has discarded an entry. */
   | { readonly kind: 'discarded'; readonly id: string; readonly isInDoubt: boolean }
-  /** A user has edited a row: it has another id, and is a new one. */
+  /** A user has edited an entry: it has another id, and is a new one. */
   | { readonly kind: 'renamed'; readonly id: string; readonly next: string }
   /** All entries are to be discarded, because the user has logged out: by whichever tab can. */
   | { readonly kind: 'cleared'; readonly token: string }
-  /** An attempt at a row waits before it is sent; or, without `paused`, no more. */
+  /** An attempt at an entry waits before it is sent; or, without `paused`, no more. */
   | {
       readonly kind: 'paused';
       readonly id: string;
@@ -121,25 +121,25 @@ export function joinTabs(ports: TabPorts, name: string, listeners: Listeners): O
   };
 }
 
-/** Which attempt it is: a row that another tab has taken over since is at another. */
+/** Which attempt it is: an entry that another tab has taken over since is at another. */
 type AttemptRef = Pick<Row, 'id' | 'attempts'>;
 
 /** What a tab says of one. */
 type Said = Extract<Message, { readonly kind: 'paused' }>;
 
 /** What is known to be paused. */
-export interface PausedRows {
-  /** What the attempt waits for that a row is at; undefined when it does not. */
-  readonly of: (row: Row) => Pause | undefined;
-  /** All rows of which `of` may know something. */
+export interface PausedEntries {
+  /** What the attempt waits for that an entry is at; undefined when it does not. */
+  readonly of: (entry: Row) => Pause | undefined;
+  /** All entries of which `of` may know something. */
   readonly ids: () => ReadonlySet<string>;
 }
 
 /**
  * What the attempts of all tabs wait for before they are sent. Nothing of it is on the disk, where
- * their rows are being sent: a tab says it to the others, and to those that come later.
+ * their entries are being sent: a tab says it to the others, and to those that come later.
  */
-export interface Pauses extends PausedRows {
+export interface Pauses extends PausedEntries {
   /** An attempt of this tab waits, waits for something else, or waits no more. */
   readonly note: (attempt: AttemptRef, live: Operation) => void;
   /** Another tab says so. */
@@ -173,9 +173,9 @@ export function createPauses(post: (message: Message) => void): Pauses {
     answer() {
       for (const said of own.values()) post(said);
     },
-    of(row) {
-      const name = nameOf(row);
-      return row.state === 'sending' ? (own.get(name) ?? heard.get(name))?.pause : undefined;
+    of(entry) {
+      const name = nameOf(entry);
+      return entry.state === 'sending' ? (own.get(name) ?? heard.get(name))?.pause : undefined;
     },
     ids: () => new Set([...own.values(), ...heard.values()].map(({ id }) => id)),
   };

@@ -6,7 +6,7 @@ import type { Drainable } from './background-sync.ts';
 import { createClearMark } from './clear-mark.ts';
 import { createForget } from './clear.ts';
 import { createCodec, type OutboxCipher } from './codec.ts';
-import { createPageMemory, type RowEnd } from './deliver.ts';
+import { createPageMemory, type EntryEnd } from './deliver.ts';
 import { originOfLane } from './due.ts';
 import type { Engine } from './engine.ts';
 import { createEnqueuer, type Enqueuer } from './enqueue.ts';
@@ -56,7 +56,7 @@ export interface OutboxCoreContext extends Pick<StorageContext, 'open'> {
 /** Where no tab can tell another anything. */
 const pollMs = 5000;
 
-/** Puts an outbox together: what becomes of a row is told here, to this tab and to the others. */
+/** Puts an outbox together: what becomes of an entry is told here, to this tab and to the others. */
 export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   const { network, ports, handlers, onLeft } = context;
   const { clock } = context.sender;
@@ -74,9 +74,9 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     display.refresh();
     others.post({ kind: 'changed' });
   };
-  const onDue = (row: Row, isUrged = false): void => {
-    const { liveOwner, seq } = row;
-    for (const { worker } of storage.engines()) worker.add(row, isUrged);
+  const onDue = (entry: Row, isUrged = false): void => {
+    const { liveOwner, seq } = entry;
+    for (const { worker } of storage.engines()) worker.add(entry, isUrged);
     if (liveOwner !== undefined) others.post({ kind: 'due', owner: liveOwner, seq, isUrged });
   };
 
@@ -124,8 +124,8 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     onChange,
     onDue,
   };
-  const onEnd = (row: Row, ended: RowEnd, settled: Settled | undefined): void => {
-    const { id, handler } = row;
+  const onEnd = (entry: Row, ended: EntryEnd, settled: Settled | undefined): void => {
+    const { id, handler } = entry;
     if (!settled) {
       // Another tab has it now, and says what becomes of it; or nobody has it any more.
       void redrive.settle(id, ended.kind === 'done' ? ended : undefined);
@@ -143,7 +143,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       others.post({ kind: 'ended', id });
     } else if (ended.kind === 'again' && settled.row) {
       const retryAt = settled.row.nextRetryAt;
-      tellProgress(receipts, row, { ...ended, live: undefined, retryAt });
+      tellProgress(receipts, entry, { ...ended, live: undefined, retryAt });
       successes.recheck(originOfLane(settled.row.lane), settled.row.plannedAt ?? 0);
     }
     if (settled?.next) onDue(settled.next);
@@ -167,12 +167,12 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     receipts,
     storage,
     entries.discard,
-    async (row, isDurable) => {
-      const { id, state, attempts } = row;
+    async (entry, isDurable) => {
+      const { id, state, attempts } = entry;
       if (isDurable && network.isOffline()) onLeft();
       // It was there already: another press under the same key.
       if (state === 'done') await redrive.settle(id);
-      else if (state === 'dead' && isUnrepeatable(row)) receipts.reject(id, toDeadLetter(row));
+      else if (state === 'dead' && isUnrepeatable(entry)) receipts.reject(id, toDeadLetter(entry));
       else if (attempts > 0 || state === 'dead') await entries.retry(id);
       onChange();
     },

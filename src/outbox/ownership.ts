@@ -5,10 +5,10 @@ import type { RowStore } from './store/row-store.ts';
 import type { Fence, OwnerRecord } from './store/schema.ts';
 import type { TabPorts } from '../tabs/lock.ts';
 
-/** Whose rows this tab sends. */
+/** Whose entries this tab sends. */
 export interface Ownership {
   /**
-   * Writes rows of this tab's own; `leaseUntil` is until when it counts as alive where there are no
+   * Writes entries of this tab's own; `leaseUntil` is until when it counts as alive where there are no
    * locks. Afterwards `has` says whether they are still its own.
    */
   readonly use: <T>(
@@ -19,7 +19,7 @@ export interface Ownership {
   readonly has: (fence: Fence) => boolean;
   /** Another has taken this over: it is no longer of this tab. */
   readonly lose: (fence: Fence) => void;
-  /** Looks who else has rows, to take over when they die. Never rejects. */
+  /** Looks who else has entries, to take over when they die. Never rejects. */
   readonly look: () => Promise<void>;
   /** Gives up what has none. @returns that. */
   readonly tidy: () => Promise<readonly Fence[]>;
@@ -37,14 +37,14 @@ export interface OwnershipContext {
   readonly lock: TabPorts['lock'];
   /** Of the database, and so of its locks. */
   readonly name: string;
-  /** This tab now sends the rows of an owner. */
+  /** This tab now sends the entries of an owner. */
   readonly onGain: (fence: Fence) => void;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * A tab owns its rows by a lock that it holds as long as it has any. When it dies, the browser gives
- * the lock to one of those who wait for it, which takes the rows over; and whatever the dead one
+ * A tab owns its entries by a lock that it holds as long as it has any. When it dies, the browser gives
+ * the lock to one of those who wait for it, which takes the entries over; and whatever the dead one
  * still writes, should it only have slept, is refused by its token.
  */
 export function createOwnership({
@@ -58,9 +58,9 @@ export function createOwnership({
   const held = new Map<string, { readonly fence: Fence; readonly release: () => void }>();
   /** What gives up waiting for each owner that another tab has. */
   const asked = new Map<string, () => void>();
-  /** The owner of new rows. */
+  /** The owner of new entries. */
   let mine: Fence | undefined;
-  /** Writes of new rows that are under way. */
+  /** Writes of new entries that are under way. */
   let uses = 0;
   let timer: unknown;
   let isAway = false;
@@ -101,7 +101,7 @@ export function createOwnership({
     for (const { fence } of held.values()) {
       const isMine = fence === mine;
       if (isMine && uses > 0) continue;
-      // A row that is new from here on has another owner: nobody would look after this one again.
+      // An entry that is new from here on has another owner: nobody would look after this one again.
       if (isMine) mine = undefined;
       if (await store.abandon(fence)) {
         lose(fence);

@@ -13,7 +13,7 @@ export interface Receipt {
   /** Of whoever has asked last. */
   onProgress: OnProgress | undefined;
   /** As it is kept; undefined before. */
-  row: Unplaced | undefined;
+  entry: Unplaced | undefined;
   /** It is on the disk, where other tabs find it. */
   isSaved: boolean;
   /** It is there, or in this page alone: it may have been sent. */
@@ -31,7 +31,7 @@ export interface Receipts {
   readonly resolve: (id: string, data: unknown) => void;
   readonly reject: (id: string, error: unknown) => void;
   /** It has another id from now on. */
-  readonly rename: (id: string, next: string, row?: Row) => void;
+  readonly rename: (id: string, next: string, entry?: Row) => void;
 }
 
 interface Waiter extends Pick<Receipt, 'promise'> {
@@ -66,7 +66,7 @@ export function createReceipts(): Receipts {
         one = {
           facts,
           onProgress,
-          row: undefined,
+          entry: undefined,
           isSaved: false,
           isKept: false,
           ...createWaiter(),
@@ -91,18 +91,19 @@ export function createReceipts(): Receipts {
     },
     resolve: (id, data) => take(id)?.resolve(data),
     reject: (id, error) => take(id)?.reject(error),
-    rename(id, next, row) {
+    rename(id, next, entry) {
       const one = known.get(id);
       known.delete(id);
-      const facts = row ?? { ...one?.facts, id: next };
-      if (one) known.set(next, { ...one, facts: facts as EntryFacts, row: row && unplace(row) });
+      const facts = entry ?? { ...one?.facts, id: next };
+      if (one)
+        known.set(next, { ...one, facts: facts as EntryFacts, entry: entry && unplace(entry) });
       if (unsaved.delete(id)) unsaved.add(next);
     },
   };
 }
 
-function unplace(row: Row): Unplaced {
-  const { seq: _, owner: __, liveOwner: ___, ...unplaced } = row;
+function unplace(entry: Row): Unplaced {
+  const { seq: _, owner: __, liveOwner: ___, ...unplaced } = entry;
   return unplaced;
 }
 
@@ -129,14 +130,14 @@ export interface Progress {
   readonly error: unknown;
 }
 
-/** Whoever has submitted a row here, and is told how it goes. */
+/** Whoever has submitted an entry here, and is told how it goes. */
 interface Listeners {
   readonly get: (id: string) => { readonly onProgress: OnProgress | undefined } | undefined;
 }
 
 export type OnProgress = (progress: Progress) => void;
 
-/** Tells how it goes with a row. */
+/** Tells how it goes with an entry. */
 export function tellProgress(
   listeners: Listeners,
   { id, attempts: attempt }: Row,
@@ -149,14 +150,14 @@ export function tellProgress(
 export function followAttempt(
   listeners: Listeners,
   pauses: Pick<Pauses, 'note'>,
-  row: Row,
+  entry: Row,
   live: Operation,
   onChange: () => void,
 ): void {
   live.onChange = () => {
     const none = { retryAt: undefined, decision: undefined, error: undefined };
-    if (live.phase !== 'ended') tellProgress(listeners, row, { live, ...none });
-    pauses.note(row, live);
+    if (live.phase !== 'ended') tellProgress(listeners, entry, { live, ...none });
+    pauses.note(entry, live);
     onChange();
   };
   live.onChange();

@@ -3,7 +3,7 @@ import type { Engine } from './engine.ts';
 import { gone, toDeadLetter } from './errors.ts';
 import type { HandlerDefinition } from './handler.ts';
 import type { Receipts } from './receipts.ts';
-import type { RowStorage } from './storage.ts';
+import type { EntryStorage } from './storage.ts';
 import { pagesOf } from './store/row-store.ts';
 import { type DeadReason, type Row, rowSchema } from './store/schema.ts';
 
@@ -29,9 +29,9 @@ export interface RedriveContext {
   readonly startedAt: number;
   readonly receipts: Receipts;
   readonly codec: Codec;
-  readonly storage: Pick<RowStorage, 'durable'>;
+  readonly storage: Pick<EntryStorage, 'durable'>;
   /** Is told of each that is revived. */
-  readonly onDue: (row: Row) => void;
+  readonly onDue: (entry: Row) => void;
 }
 
 const redrivable: readonly DeadReason[] = ['handler-missing', 'not-migrated', 'unreadable'];
@@ -57,10 +57,11 @@ export function createRedrive({
     version <= (handlers.get(handler)?.version ?? Infinity) &&
     createdAt <= startedAt;
   const revive = async (engine: Engine, id: string): Promise<boolean> => {
-    const row = await engine.store.find(id);
-    if (!row || buried.has(id)) return false;
-    if (!isDeliverable(row) && !(row.waitsFor && isOurs(row))) return false;
-    if (!row.waitsFor && !(row.deadReason && redrivable.includes(row.deadReason))) return false;
+    const entry = await engine.store.find(id);
+    if (!entry || buried.has(id)) return false;
+    if (!isDeliverable(entry) && !(entry.waitsFor && isOurs(entry))) return false;
+    if (!entry.waitsFor && !(entry.deadReason && redrivable.includes(entry.deadReason)))
+      return false;
     const revived = await engine.revive(id);
     if (revived) onDue(revived.row);
     return !!revived;
@@ -81,14 +82,14 @@ export function createRedrive({
     const known = receipts.get(id);
     if (!engine || !known?.isSaved) return;
     try {
-      const row = await engine.store.find(id);
+      const entry = await engine.store.find(id);
       if (receipts.get(id) !== known) return;
-      if (row?.state === 'done') {
-        receipts.resolve(id, await codec.decode(row.result).catch(() => undefined));
+      if (entry?.state === 'done') {
+        receipts.resolve(id, await codec.decode(entry.result).catch(() => undefined));
         await engine.store.acknowledge(id);
-      } else if (row?.state === 'dead') receipts.reject(id, toDeadLetter(row));
-      else if (!row && delivered) receipts.resolve(id, delivered.data);
-      else if (!row) receipts.reject(id, gone(known.facts));
+      } else if (entry?.state === 'dead') receipts.reject(id, toDeadLetter(entry));
+      else if (!entry && delivered) receipts.resolve(id, delivered.data);
+      else if (!entry) receipts.reject(id, gone(known.facts));
     } catch (error) {
       engine.onError(error);
     }

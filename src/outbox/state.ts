@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import { createStore, type Readable } from '../lib/store.ts';
-import type { PausedRows } from './messages.ts';
+import type { PausedEntries } from './messages.ts';
 import type { NotDurableReason } from './store/open-database.ts';
 import type { Counts, RowStore } from './store/row-store.ts';
 
@@ -19,9 +19,9 @@ export interface OutboxState extends Counts {
 export interface Display extends Readable<OutboxState> {
   readonly showStorage: (storage: OutboxState['storage']) => void;
   readonly showErased: () => void;
-  /** The rows have changed: they are counted again, soon. */
+  /** The entries have changed: they are counted again, soon. */
   readonly refresh: () => void;
-  /** Calls the listener when rows may have changed, until the returned function is called. */
+  /** Calls the listener when entries may have changed, until the returned function is called. */
   readonly onChange: (listener: () => void) => () => void;
   readonly dispose: () => void;
 }
@@ -29,7 +29,7 @@ export interface Display extends Readable<OutboxState> {
 export function createDisplay(
   clock: Clock,
   engines: () => readonly { readonly store: RowStore }[],
-  pauses: PausedRows,
+  pauses: PausedEntries,
 ): Display {
   const { getState, subscribe, set } = createStore<OutboxState>({
     ...sum([]),
@@ -83,7 +83,7 @@ function sum(counts: readonly (Counts | undefined)[]): Counts {
 
 /** So long is nothing loaded again, at least. */
 const gapMs = 100;
-/** And so many times as long as loading took: that counts the rows, and may be thousands. */
+/** And so many times as long as loading took: that counts the entries, and may be thousands. */
 const restRatio = 10;
 /** But never longer: where the machine slept meanwhile, loading seems to have taken hours. */
 const longestRestMs = 10_000;

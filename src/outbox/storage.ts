@@ -15,21 +15,21 @@ import {
   reasonOf,
 } from './store/open-database.ts';
 
-/** Where the rows of this page are: on the disk, or only here. */
-export interface RowStorage {
+/** Where the entries of this page are: on the disk, or only here. */
+export interface EntryStorage {
   /** Resolves once it is known whether there is a disk; rejects once it is disposed of. */
   readonly ready: () => Promise<unknown>;
   readonly durable: () => Engine | undefined;
   readonly engines: () => readonly Engine[];
   /**
-   * Keeps a row, on the disk if that is possible.
+   * Keeps an entry, on the disk if that is possible.
    *
    * @throws SteadfetchError (as a rejection) once `isWanted` says that it was discarded meanwhile.
    */
   readonly add: (
-    row: Unplaced,
+    entry: Unplaced,
     isWanted: () => boolean,
-  ) => Promise<{ readonly row: Row; readonly isDurable: boolean }>;
+  ) => Promise<{ readonly entry: Row; readonly isDurable: boolean }>;
   /** Writes what a user has asked for; whether the disk takes it is shown. Rejects as `work` does. */
   readonly write: <T>(engine: Engine, work: () => Promise<T>) => Promise<T>;
   /**
@@ -63,7 +63,7 @@ export interface StorageContext extends Omit<
 const reopenMs = 1000;
 const longestReopenMs = 60_000;
 
-export function createStorage(context: StorageContext): RowStorage {
+export function createStorage(context: StorageContext): EntryStorage {
   const { open: openBackend, ports, mark, display, onOpen } = context;
   const { clock } = context.sender;
   const show = display.showStorage;
@@ -182,15 +182,15 @@ export function createStorage(context: StorageContext): RowStorage {
     durable: () => durable,
     write,
     engines: () => [durable, memory].filter((engine) => engine !== undefined),
-    async add(row, isWanted) {
+    async add(entry, isWanted) {
       await isOpen;
       // Behind one of its scope that is in this page alone, and may go later.
-      const isBehind = row.scope !== undefined && (await memory?.store.isBlocked(row.scope));
+      const isBehind = entry.scope !== undefined && (await memory?.store.isBlocked(entry.scope));
       const engine = durable;
       if (engine && !isBehind) {
         try {
           return {
-            row: await write(engine, () => engine.add(row, isWanted), isWanted),
+            entry: await write(engine, () => engine.add(entry, isWanted), isWanted),
             isDurable: true,
           };
         } catch (error) {
@@ -198,7 +198,7 @@ export function createStorage(context: StorageContext): RowStorage {
           if (Object(error).name === 'DataCloneError' || !isWanted()) throw error;
         }
       }
-      if (isStopped) throw leftBehind(row, false);
+      if (isStopped) throw leftBehind(entry, false);
       memory ??= createEngine({
         ...context,
         store: createRowStore(createMemoryBackend(), { isBlocked: isBlockedOnDisk }),
@@ -206,7 +206,7 @@ export function createStorage(context: StorageContext): RowStorage {
         clearing: () => undefined,
         onError: () => {},
       });
-      return { row: await memory.add(row, isWanted), isDurable: false };
+      return { entry: await memory.add(entry, isWanted), isDurable: false };
     },
     stop() {
       isStopped = true;

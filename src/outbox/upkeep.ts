@@ -5,7 +5,7 @@ import type { TabPorts } from '../tabs/lock.ts';
 import type { Engine } from './engine.ts';
 import type { OtherTabs } from './messages.ts';
 import { type Display, isAnyLeft } from './state.ts';
-import type { RowStorage } from './storage.ts';
+import type { EntryStorage } from './storage.ts';
 
 /** A result waits so long for the tab that submitted. */
 const keepResultMs = 600_000;
@@ -56,7 +56,7 @@ export function createSweeper(clock: Clock, engineNow: () => Engine | undefined)
  */
 export function watchPage(
   ports: TabPorts,
-  storage: Pick<RowStorage, 'durable' | 'engines'>,
+  storage: Pick<EntryStorage, 'durable' | 'engines'>,
   onLeft: () => void,
   onLook: (wasAway: boolean) => void,
 ): () => void {
@@ -99,7 +99,7 @@ export interface Successes {
 export function watchSuccesses(
   emitter: Emitter,
   clock: Clock,
-  storage: Pick<RowStorage, 'engines'>,
+  storage: Pick<EntryStorage, 'engines'>,
   display: Pick<Display, 'getState'>,
   { post }: Pick<OtherTabs, 'post'>,
 ): Successes {

@@ -4,7 +4,7 @@ import type { Network } from '../lib/network.ts';
 import {
   type Attempt,
   createPlaces,
-  type DueRow,
+  type DueEntry,
   isThrough,
   nextReadAt,
   noteDue,
@@ -39,8 +39,8 @@ export interface WorkerContext {
   /** Rows have changed: an attempt begins. */
   readonly onChange: () => void;
   /** Its turn has come, whoever sends it. */
-  readonly onDue: (row: Row) => void;
-  /** Another tab has taken the rows of this owner over. */
+  readonly onDue: (entry: Row) => void;
+  /** Another tab has taken the entries of this owner over. */
   readonly onLost: (fence: Fence) => void;
   /** The store does not work. */
   readonly onError: (error: unknown) => void;
@@ -48,14 +48,14 @@ export interface WorkerContext {
   readonly onIdle: () => void;
 }
 
-/** Sends the rows of the owners that this tab has, when they are due. */
+/** Sends the entries of the owners that this tab has, when they are due. */
 export interface Worker {
-  /** The rows of this owner are to be sent. @returns whether that is new. */
+  /** The entries of this owner are to be sent. @returns whether that is new. */
   readonly drive: (fence: Fence) => boolean;
   /** They no longer are. What is under way goes on. */
   readonly drop: (owner: string) => void;
-  /** A row of an owner of ours is due. `isUrged`: because a user wants it now. */
-  readonly add: (row: DueRow, isUrged?: boolean) => void;
+  /** An entry of an owner of ours is due. `isUrged`: because a user wants it now. */
+  readonly add: (entry: DueEntry, isUrged?: boolean) => void;
   /** Looks again what is due: time has passed, or another tab has changed something. */
   readonly look: () => void;
   /** An attempt is paused or goes on: there may be a place for another. */
@@ -74,7 +74,7 @@ export interface Worker {
 const longestTimerMs = 5000;
 /** A store that does not work is asked again after so long. */
 const errorPauseMs = 5000;
-/** And one row that cannot be read or written, ever later, after so long at the most. */
+/** And one entry that cannot be read or written, ever later, after so long at the most. */
 const longestAsideMs = 60_000;
 /** What waits for an origin goes within this time of a success there, spread. */
 const wakeMs = { least: 500, most: 4000 } as const;
@@ -112,8 +112,8 @@ export function createWorker({
   let isOver = false;
 
   const read = (owned: Owned): Promise<void> => readDue(owned, store, running, wall.now());
-  const note = (row: DueRow, isUrged = false): void =>
-    noteDue(driven.get(row.liveOwner ?? ''), row, wall.now(), isUrged);
+  const note = (entry: DueEntry, isUrged = false): void =>
+    noteDue(driven.get(entry.liveOwner ?? ''), entry, wall.now(), isUrged);
   const expire = (): void => {
     for (const owned of driven.values()) owned.isStale = true;
   };
@@ -203,9 +203,9 @@ export function createWorker({
     timer = clock.setTimeout(() => void pump(), Math.min(delayMs, longestTimerMs));
   };
 
-  const begin = (row: Row): Running => {
+  const begin = (entry: Row): Running => {
     const one: Running = {
-      row,
+      entry,
       live: undefined,
       controller: new AbortController(),
       hasAsked: false,
@@ -215,7 +215,7 @@ export function createWorker({
       onRequest(origin) {
         one.hasAsked = true;
         one.origin = origin ?? one.origin;
-        if (origin !== undefined) places.learn(row.handler, origin);
+        if (origin !== undefined) places.learn(entry.handler, origin);
         one.open += 1;
         return () => {
           one.open -= 1;
@@ -243,9 +243,9 @@ export function createWorker({
       } else if (claim.next) onDue(claim.next);
       // Unless its owner was given up meanwhile: all entries were discarded, or the page is put away.
       else if (claim.row && driven.get(owner)?.fence.token === fence.token) {
-        const { row } = claim;
-        const one = begin(row);
-        slot.lane = row.lane;
+        const { row: entry } = claim;
+        const one = begin(entry);
+        slot.lane = entry.lane;
         slot.one = one;
         onChange();
         const made = await attempt(one, fence, isUrged);
@@ -257,7 +257,7 @@ export function createWorker({
               // Its new time is of now: moved with the others, it would come too early.
               await obeyClock();
               const current = driven.get(owner)?.fence ?? fence;
-              return store.settle(row, current, made.change, wall.now());
+              return store.settle(entry, current, made.change, wall.now());
             },
             () => isOver,
             onError,
@@ -268,7 +268,7 @@ export function createWorker({
       }
       aside.delete(seq);
     } catch (error) {
-      // What says nothing of the database may be of this row alone: it keeps nobody else waiting.
+      // What says nothing of the database may be of this entry alone: it keeps nobody else waiting.
       if (reasonOf(error)) pause(error);
       else setAside(seq, error);
     }
@@ -312,11 +312,11 @@ export function createWorker({
       return true;
     },
     drop: (owner) => void driven.delete(owner),
-    add(row, isUrged = false) {
-      if (!driven.has(row.liveOwner ?? '')) return;
-      const known = running.get(row.seq)?.one;
+    add(entry, isUrged = false) {
+      if (!driven.has(entry.liveOwner ?? '')) return;
+      const known = running.get(entry.seq)?.one;
       if (isUrged && known) for (const { go } of known.live?.pauses ?? []) go();
-      note(row, isUrged);
+      note(entry, isUrged);
       void pump();
     },
     look() {
@@ -329,7 +329,7 @@ export function createWorker({
     stop() {
       for (const { one } of running.values()) one?.controller.abort();
     },
-    running: (id) => [...running.values()].find(({ one }) => one?.row.id === id)?.one,
+    running: (id) => [...running.values()].find(({ one }) => one?.entry.id === id)?.one,
     dispose() {
       isOver = true;
       clock.clearTimeout(timer);
@@ -356,7 +356,7 @@ async function writeEnd<T>(
     try {
       return await write();
     } catch (error) {
-      // The database is gone: what has become of the row is all the same known.
+      // The database is gone: what has become of the entry is all the same known.
       if (isOver()) return undefined;
       if (left === 1) throw error;
       onError(error);

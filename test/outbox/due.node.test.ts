@@ -49,7 +49,7 @@ function rig(change: (store: RowStore) => RowStore = (store) => store, parallel 
       for (const listener of listeners) listener();
     },
   };
-  const attempt = ({ row }: Running) =>
+  const attempt = ({ entry: row }: Running) =>
     new Promise<{ change: Change; report: () => void }>((resolve) => {
       log.push([row.id, clock.elapsed()]);
       const end = (ended: Change): void => resolve({ change: ended, report: () => {} });

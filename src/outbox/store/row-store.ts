@@ -1,4 +1,4 @@
-import type { PausedRows } from '../messages.ts';
+import type { PausedEntries } from '../messages.ts';
 import type { DeadReason, Fence, NewRow, OwnerRecord, Row, RowError, RowState } from './schema.ts';
 
 /** What an attempt has come to. */
@@ -159,7 +159,7 @@ export interface RowStore {
     limit: number,
     index?: 'state' | 'deadReason' | 'waitsFor',
   ) => Promise<readonly Row[]>;
-  readonly count: (nowMs: number, pauses: PausedRows) => Promise<Counts>;
+  readonly count: (nowMs: number, pauses: PausedEntries) => Promise<Counts>;
   /**
    * A row is to be sent now: one that waits for its time, or a dead one or one that belongs to nobody,
    * which this tab then owns. `change` makes another of it, maybe of another scope.

@@ -1,4 +1,4 @@
-import type { PausedRows } from '../messages.ts';
+import type { PausedEntries } from '../messages.ts';
 import type { Change, Counts, RowStore } from './row-store.ts';
 import type { Fence, Key, NewRow, Range, Row, Transaction } from './schema.ts';
 
@@ -57,7 +57,7 @@ export async function dueInLanes(
 export async function countAll(
   tx: Transaction,
   nowMs: number,
-  pauses: PausedRows,
+  pauses: PausedEntries,
 ): Promise<Counts> {
   const owners = await tx.owners();
   const dues = await Promise.all(
