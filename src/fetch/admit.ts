@@ -146,7 +146,7 @@ export function createAdmissions(
   const enter: Enter = (facts, signal) => {
     const { live, url, api } = facts;
     // Never sent: it neither starts nor ends.
-    if (signal?.aborted) throw live.abortBy(signal);
+    if (signal?.aborted) throw live.abortUnsent(facts, signal);
     if (process.env.NODE_ENV !== 'production') warnOfLoop(context.operations, live, facts.name);
     if (facts.isLocal) return atNoGate;
     // What has failed, and was told so, sends nothing more: not before its next attempt, or ever.

@@ -1,3 +1,4 @@
+import { readPassed } from '../operation/error-info.ts';
 import type { Operation, Signals } from '../operation/operation.ts';
 import type { SteadyFetch } from './fetch.ts';
 import { keepReferrer, readInit, readParts } from './request.ts';
@@ -31,13 +32,16 @@ export function bindFetch(
       return async (input, init) => {
         // Too late for its attempt: the next one sends it.
         if (live.attempt !== attempt) throw live.lastError;
-        const members = readInit('steady.fetch', init);
-        const { request, signal: own = signal } = readParts(input, members);
-        const both = own === signal ? own : AbortSignal.any([signal, own]);
-        signals.set(both, live);
+        const sent = readPassed(() => {
+          const members = readInit('steady.fetch', init);
+          const { request, signal: own = signal } = readParts(input, members);
+          const both = own === signal ? own : AbortSignal.any([signal, own]);
+          signals.set(both, live);
+          return { ...keepReferrer(request, members), signal: both };
+        });
         open++;
         try {
-          return await fetch(input, { ...keepReferrer(request, members), signal: both });
+          return await fetch(input, sent);
         } finally {
           open--;
         }

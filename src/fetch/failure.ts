@@ -181,7 +181,7 @@ export function checkAnswer(call: Call, response: unknown): void {
 
 /** Whatever operation it is thrown into, which may be another than its own, is not tried again. */
 export function dropped(facts: SentFacts, signal?: AbortSignal): unknown {
-  if (signal?.aborted) return facts.live.abortBy(signal);
+  if (signal?.aborted) return facts.live.abortUnsent(facts, signal);
   const reason = facts.live.abortBy(AbortSignal.abort());
   reportFailure(reason, { ...facts, failure: failures.aborted });
   return reason;

@@ -1,4 +1,5 @@
 import { codeOf } from '../lib/made-by.ts';
+import { readPassed } from '../operation/error-info.ts';
 import { failures } from '../policy/outcome.ts';
 import { classify, interpret } from './classify.ts';
 import type { AuthCode, SubmissionCode } from './codes.ts';
@@ -6,14 +7,7 @@ import { checkAnswer, failed, sendAgain } from './failure.ts';
 import { gather } from './gather.ts';
 import { type FetchContext, type SentFacts, startCall, tell, transmit } from './in-flight.ts';
 import { addKey } from './keys.ts';
-import {
-  isBodySpent,
-  keepReferrer,
-  type Passed,
-  readInit,
-  readParts,
-  type SteadyInit,
-} from './request.ts';
+import { isBodySpent, type Passed, type SteadyInit } from './request.ts';
 import { accept } from './response.ts';
 
 /**
@@ -71,13 +65,10 @@ export function createFetch(context: FetchContext): {
     input: RequestInfo | URL,
     given: SteadyInit | undefined,
   ): Promise<Response> => {
-    const members = readInit('steady.fetch', given);
-    const parts = readParts(input, members);
-    const init = keepReferrer(parts.request, members);
-    const facts = gather(context, parts, init, isRaw);
+    const [passed, facts] = readPassed(() => gather(context, input, given, isRaw));
     const endRequest = facts.live.attemptLimit?.beginRequest();
     try {
-      return await send(context, input, { parts, init }, facts, endRequest);
+      return await send(context, input, passed, facts, endRequest);
     } catch (error) {
       endRequest?.();
       throw error;
@@ -115,7 +106,7 @@ async function send(
     const recordOutcome = typeof entered === 'function' ? entered : await entered;
     try {
       // Whoever was told of its turn may have aborted it.
-      if (caller?.aborted) throw live.abortBy(caller);
+      if (caller?.aborted) throw live.abortUnsent(facts, caller);
       keyed?.start(facts);
       // It goes once its submission is safe where it is kept.
       const submissionCode = live.submissionCode as SubmissionCode | undefined;

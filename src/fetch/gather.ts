@@ -3,15 +3,27 @@ import { definePolicy } from '../policy/options.ts';
 import { checkExpect, targetOf } from './api.ts';
 import type { KeyCode } from './codes.ts';
 import type { FetchContext, SentFacts } from './in-flight.ts';
-import { checkInit, isLocal, type JsonSteadyInit, type RequestParts } from './request.ts';
+import {
+  checkInit,
+  isLocal,
+  type JsonSteadyInit,
+  keepReferrer,
+  type Passed,
+  readInit,
+  readParts,
+  type SteadyInit,
+} from './request.ts';
 
 /** What is known of a request before it goes anywhere. */
 export function gather(
   context: FetchContext,
-  parts: RequestParts,
-  init: JsonSteadyInit,
+  input: RequestInfo | URL,
+  given: SteadyInit | undefined,
   isRaw: boolean,
-): SentFacts {
+): readonly [Passed & { readonly init: SteadyInit }, SentFacts] {
+  const members: JsonSteadyInit = readInit('steady.fetch', given);
+  const parts = readParts(input, members);
+  const init = keepReferrer(parts.request, members);
   const { method, url, signal } = parts;
   const callPolicy =
     init.timeout === undefined ? init.policy : { ...init.policy, timeout: init.timeout };
@@ -22,7 +34,7 @@ export function gather(
   const name = `${method} ${url}`;
   const profile = api?.idempotency;
   const own = profile && codeOf<KeyCode>(profile).read(profile, parts, init);
-  return {
+  const facts: SentFacts = {
     live: context.operationFor(signal, `${name} ${own ?? init.idempotencyKey}`),
     method,
     url,
@@ -38,4 +50,5 @@ export function gather(
     isRaw,
     isLocal: isLocal(parts, init),
   };
+  return [{ parts, init }, facts];
 }

@@ -1,5 +1,4 @@
-import { reportFailure } from '../operation/error-info.ts';
-import { failures } from '../policy/outcome.ts';
+import { readPassed } from '../operation/error-info.ts';
 import type { SteadyFetch } from './fetch.ts';
 import {
   type JsonSteadyInit,
@@ -39,7 +38,7 @@ export type SteadyJson = <T = unknown>(input: RequestInfo | URL, init?: JsonInit
 export function createJson(fetch: SteadyFetch): SteadyJson {
   return async <T>(input: RequestInfo | URL, init?: JsonInit): Promise<T> => {
     const sent: JsonSteadyInit = {
-      ...prepare(input, init),
+      ...readPassed(() => withJson(input, readInit('steady.json', init))),
       defaultExpect: 'json',
     };
     const response = await fetch(input, sent);
@@ -47,16 +46,6 @@ export function createJson(fetch: SteadyFetch): SteadyJson {
     if (isEmpty || readParts(input, sent).method === 'HEAD') return null as T;
     return (await response.json()) as T;
   };
-}
-
-/** What is wrong with it is known before anything is sent. */
-function prepare(input: RequestInfo | URL, init: JsonInit | undefined): SteadyInit {
-  try {
-    return withJson(input, readInit('steady.json', init));
-  } catch (error) {
-    reportFailure(error, { failure: failures.invalid });
-    throw error;
-  }
 }
 
 function withJson(input: RequestInfo | URL, given: JsonInit): SteadyInit {

@@ -2,12 +2,11 @@ import { reject } from '../lib/check.ts';
 import { codeOf } from '../lib/made-by.ts';
 import { shown, toUrl } from '../lib/url.ts';
 import { warn } from '../lib/warn.ts';
-import { reportFailure } from '../operation/error-info.ts';
-import { type Submission, stepTarget } from '../operation/submission.ts';
+import { readPassed, refuse } from '../operation/error-info.ts';
+import { stepTarget } from '../operation/submission.ts';
 import type { Operations } from '../operation/operations.ts';
 import { prepare } from '../operation/time-limit.ts';
 import { isIdempotentMethod, isSafeMethod } from '../policy/operation.ts';
-import { failures } from '../policy/outcome.ts';
 import type { KeyCode, SubmissionCode } from './codes.ts';
 import type { FetchContext, KeyedRequest, SentFacts } from './in-flight.ts';
 import { type KeyedInit, type Passed, readHeaders } from './request.ts';
@@ -22,11 +21,12 @@ export function addKey(
   const { parts, init } = passed;
   const profile = api?.idempotency;
   const keys = codeOf<KeyCode>(profile);
-  if (!own && !live.submission && init.idempotencyKey === undefined && init.step === undefined)
-    return keys?.noteStray(context, facts, parts.signal)?.then(() => undefined);
-  if (profile) return keys?.add(context, profile, facts, passed);
+  const isAsked =
+    own || live.submission || init.idempotencyKey !== undefined || init.step !== undefined;
+  if (isAsked && profile) return keys?.add(context, profile, facts, passed);
   const submissionCode = live.submissionCode as SubmissionCode | undefined;
   if (submissionCode) submissionCode.noteUnkeyed(context.operations, facts, passed);
+  else if (!isAsked) return keys?.noteStray(context, facts, parts.signal)?.then(() => undefined);
   else if (process.env.NODE_ENV !== 'production') noteUnkeyed(context.operations, facts, passed);
   return undefined;
 }
@@ -49,63 +49,60 @@ function noteUnkeyed(operations: Operations, facts: SentFacts, { parts, init }: 
   if (!isKeyWanted(facts, init)) return;
   // Somebody may have written it there by hand.
   const written = [...readHeaders(parts.request, init).values(), init.body];
-  if (
-    submission &&
-    !written.some((value) => typeof value === 'string' && value.includes(submission.key))
-  ) {
-    refuseAfterKey(facts, submission);
-    submission.isUnkeyed = true;
+  const isWritten = (key: string): boolean =>
+    written.some((value) => typeof value === 'string' && value.includes(key));
+  if (!submission || !isWritten(submission.key)) {
+    refuseAfterKey(facts, isWritten);
+    if (submission) submission.isUnkeyed = true;
   }
-  if (process.env.NODE_ENV !== 'production') warnOfSilence(operations, facts);
+  if (process.env.NODE_ENV !== 'production' && (submission || init.idempotencyKey !== undefined))
+    warnOfSilence(operations, facts);
 }
 
 /**
- * What may have been done with a key is not sent without one: a `match` that fails, or another version of
+ * What may have been done with a key is not sent without it: a `match` that fails, or another version of
  * the app, no longer declares its API.
  *
  * @throws TypeError when that is so.
  */
-function refuseAfterKey(facts: SentFacts, submission: Submission): void {
+function refuseAfterKey(facts: SentFacts, isWritten: (key: string) => boolean): void {
   const { live, method, url, name } = facts;
-  const past = submission.wasSent ? (submission.past ?? []) : [];
+  const { submission } = live;
+  const past = submission?.wasSent ? (submission.past ?? []) : [];
   const own = [...(live.steps?.known.values() ?? [])];
+  const target = stepTarget(method, url);
   const mayBeDone = [
     ...past.filter(({ sentAt, isRefused }) => sentAt !== undefined && !isRefused),
     ...own.filter(({ key }) => live.effects.mayBeDone({ request: name, key })),
-  ];
-  const target = stepTarget(method, url);
-  if (!mayBeDone.some((step) => step.target === target)) return;
-  submission.isChanged = true;
-  const error = new TypeError(
-    `${shown(target)}: not sent without the idempotency key with which it may have been done. Declare its API as before.`,
+  ].filter((step) => step.target === target);
+  if (mayBeDone.length === 0 || mayBeDone.some(({ key }) => isWritten(key))) return;
+  if (submission) submission.isChanged = true;
+  const remedy = process.env.NODE_ENV === 'production' ? '' : ' Declare its API as before.';
+  refuse(
+    new TypeError(
+      `${shown(target)}: not sent without the idempotency key with which it may have been done.${remedy}`,
+    ),
+    facts,
   );
-  reportFailure(error, { ...facts, failure: failures.invalid });
-  throw error;
 }
 
 /** @throws TypeError when a key is given where a name is meant, or the other way round. */
 export function checkNames(facts: SentFacts, { idempotencyKey, step }: KeyedInit): void {
   const { submission } = facts.live;
-  const refuse = (option: keyof KeyedInit, value: unknown, allowed: string | false): never => {
-    try {
-      return reject('steady.fetch', option, value, allowed);
-    } catch (error) {
-      reportFailure(error, { ...facts, failure: failures.invalid });
-      throw error;
-    }
-  };
+  const refuseName = (option: keyof KeyedInit, value: unknown, allowed: string | false): never =>
+    readPassed(() => reject('steady.fetch', option, value, allowed), facts);
   for (const [option, value] of Object.entries({ idempotencyKey, step }))
     if (value !== undefined && (typeof value !== 'string' || !value))
-      refuse(option as keyof KeyedInit, value, 'a text that is not empty');
+      refuseName(option as keyof KeyedInit, value, 'a text that is not empty');
   if (submission && idempotencyKey !== undefined)
-    refuse(
+    refuseName(
       'idempotencyKey',
       idempotencyKey,
       process.env.NODE_ENV !== 'production' &&
         `left out within a mutation, which has a key: give its requests names, json(url, { step: 'pay' })`,
     );
   if (!submission && step !== undefined)
-    refuse(
+    refuseName(
       'step',
       step,
       process.env.NODE_ENV !== 'production' &&

@@ -2,15 +2,14 @@ import type { IdempotencyProfile } from '../fetch/api.ts';
 import type { KeyCode } from '../fetch/codes.ts';
 import type { FetchContext, KeyedRequest, SentFacts } from '../fetch/in-flight.ts';
 import { type Passed, readHeaders } from '../fetch/request.ts';
-import { checkNames, isKeyWanted } from '../fetch/keys.ts';
+import { checkNames, isKeyWanted, submissionCode } from '../fetch/keys.ts';
 import type { Clock } from '../lib/clock.ts';
 import { warn } from '../lib/warn.ts';
-import { isRepeatable, reportFailure } from '../operation/error-info.ts';
+import { isRepeatable, refuse } from '../operation/error-info.ts';
 import { type Step, type Steps, stepTarget } from '../operation/submission.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Operations } from '../operation/operations.ts';
 import { prepare } from '../operation/time-limit.ts';
-import { failures } from '../policy/outcome.ts';
 import { boundaryOf, insertBodyKey, isSameBody, readBodyKey } from './body.ts';
 import { interpretResponses } from './interpret-response.ts';
 import { serializeKey } from './key.ts';
@@ -43,14 +42,14 @@ async function addKey(
   try {
     const step = await identify(clock, operations, facts, passed);
     if (live.submission) live.submission.isRepeatable = true;
+    live.submissionCode ??= submissionCode;
     return {
       init: withKey(profile, passed, step, own),
       step,
       ...interpretResponses(profile, step, live, clock),
     };
   } catch (error) {
-    reportFailure(error, { ...facts, failure: failures.invalid });
-    throw error;
+    return refuse(error, facts);
   }
 }
 

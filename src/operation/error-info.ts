@@ -26,6 +26,21 @@ export function reportFailure(error: unknown, report: FailureReport): boolean {
   }
 }
 
+/** What is wrong with a request is known before it is sent. @throws the error */
+export function refuse(error: unknown, facts?: RequestFacts): never {
+  reportFailure(error, { ...facts, failure: failures.invalid });
+  throw error;
+}
+
+/** Reads what was passed. */
+export function readPassed<T>(read: () => T, facts?: RequestFacts): T {
+  try {
+    return read();
+  } catch (error) {
+    return refuse(error, facts);
+  }
+}
+
 /** A copy of an answer says what the answer says. */
 export function copyReport<T extends object>(from: object, to: T): T {
   const known = reports.get(from);

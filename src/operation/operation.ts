@@ -106,7 +106,8 @@ export class Operation {
   readonly #shared: Environment;
   readonly #given: OperationInit;
   readonly submission: Submission | undefined;
-  readonly submissionCode: object | undefined;
+  /** The code that goes with a submission, or with a key that was sent. */
+  submissionCode: object | undefined;
   readonly isSingle: boolean | undefined;
   readonly request: string | undefined;
   /** What its requests may have done at the server. */
@@ -162,8 +163,8 @@ export class Operation {
   #failedAt: number | undefined;
   /** The latest request of another client, where it has failed: the error may say nothing of it. */
   #raw: { readonly attempt: number; readonly report: FailureReport } | undefined;
-  /** The caller's abort reason, once it was thrown; boxed, because a reason may be any value. */
-  #abort: { readonly reason: unknown } | undefined;
+  /** The caller's abort reason, once it was thrown, and what it means; boxed, because a reason may be any value. */
+  #abort: { readonly reason: unknown; failure: Failure } | undefined;
   #isTold = false;
   /** What was merged last: the same for each of its attempts, as a rule, and merging takes long. */
   #merged: MergedPolicy | undefined;
@@ -253,10 +254,9 @@ export class Operation {
     const { clock, random, classifyError } = this.#shared;
     if (process.env.NODE_ENV !== 'production') warnOfInnerRetries(this.#shared, this, error);
     const nowMs = clock.now();
-    const report = this.#reportOf(error, nowMs);
-    report.failure = classifyError(error, report.failure);
-    const isAbort = this.#abort && this.#abort.reason === error;
-    const failure = isAbort ? failures.aborted : report.failure;
+    const report = this.reportOf(error, nowMs);
+    if (!this.#abortOf(error)) report.failure = classifyError(error, report.failure);
+    const { failure } = report;
     const policy = this.policyOf(report);
     // A request that cannot be linked to its query is an operation of its own.
     const own = this.#admission ? this : operationOf(report);
@@ -402,8 +402,16 @@ export class Operation {
   }
 
   /** @returns the caller's own reason, which is no failure. */
-  abortBy({ reason }: { readonly reason: unknown }): unknown {
-    this.#abort = { reason };
+  abortBy({ reason }: { readonly reason: unknown }, failure: Failure = failures.aborted): unknown {
+    this.#abort = { reason, failure };
+    return reason;
+  }
+
+  /** The same of a request that was not sent. Others that the reason has stopped may have been. */
+  abortUnsent(facts: RequestFacts, signal: AbortSignal): unknown {
+    const failure = { kind: 'aborted', processed: 'no' } as const;
+    const reason = this.abortBy(signal, failure);
+    if (reportOf(reason, 0).failure.kind === 'error') reportFailure(reason, { ...facts, failure });
     return reason;
   }
 
@@ -461,9 +469,11 @@ export class Operation {
   }
 
   /** What is known of an error that an attempt has ended in: by itself, or by the request that it was made of. */
-  #reportOf(error: unknown, nowMs: number): FailureReport {
+  reportOf(error: unknown, nowMs: number): FailureReport {
     const own = reportOf(error, nowMs);
     const raw = this.#raw;
+    const abort = this.#abortOf(error);
+    if (abort) return { ...own, failure: abort.failure };
     return own.failure.kind === 'error' && raw?.attempt === this.#attempt ? { ...raw.report } : own;
   }
 
@@ -476,11 +486,18 @@ export class Operation {
     const isOwn = report.live === this && method !== undefined && !isSafeMethod(method);
     if (!isOwn && mayHaveTakenEffect(report, this)) this.effects.beginForeign();
     if (decision.kind === 'stop') report.failure = this.#endOf(error, report.failure);
+    const abort = this.#abortOf(error);
+    if (abort) abort.failure = report.failure;
     report.live = this;
     report.decision = decision;
     reportFailure(error, report);
     const { maxRetries } = this.policyOf(report);
     this.emit({ type: 'decision', failure, decision, error, method, url, maxRetries });
+  }
+
+  /** What was entered of an error that is the caller's own reason. */
+  #abortOf(error: unknown): { failure: Failure } | undefined {
+    return this.#abort?.reason === error ? this.#abort : undefined;
   }
 
   /** The error that an operation ends in speaks for all of its requests. */

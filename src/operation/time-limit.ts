@@ -120,7 +120,7 @@ export async function prepare<T>(
   try {
     return await untilAborted(signal, Promise.race([needed, late]));
   } catch (error) {
-    throw signal?.aborted ? live.abortBy(signal) : error;
+    throw signal?.aborted ? live.abortUnsent(facts, signal) : error;
   } finally {
     setLimit(limited, limit);
   }

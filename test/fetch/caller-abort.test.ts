@@ -2,6 +2,8 @@ import {
   createSteadfetch,
   defineIdempotency,
   isSteadfetchError,
+  limitConcurrency,
+  outcomeOf,
   type SteadfetchEvent,
   retry,
 } from 'steadfetch';
@@ -39,6 +41,38 @@ test.each(reasons)('aborted with %s before the call, nothing is sent', async (_,
   expect(error).toBe(signal.reason);
   expect(server.requests).toHaveLength(0);
   expect(vi.getTimerCount()).toBe(0);
+});
+
+test('aborted before the call, or while its origin keeps it waiting, it was surely not done', async () => {
+  const server = fakeServer(hang, answer());
+  const steady = createSteadfetch({
+    fetch: server.fetch,
+    concurrency: limitConcurrency({ maxInFlight: 1 }),
+  });
+  const post = { method: 'POST' };
+  const early = await rejectionOf(
+    steady.fetch(url, { ...post, signal: AbortSignal.abort(new Error('too early')) }),
+  );
+  expect(outcomeOf(early)).toEqual({ kind: 'aborted', processed: 'no' });
+  observe(steady.fetch(url, post));
+  const { controller, signal } = abortable();
+  const waiting = observe(steady.fetch(url, { ...post, signal }));
+  await settled();
+  controller.abort();
+  await settled();
+  expect(outcomeOf(waiting.error)).toEqual({ kind: 'aborted', processed: 'no' });
+  expect(server.requests).toHaveLength(1);
+});
+
+test('a request that is not sent after one that was aborted leaves open what became of that', async () => {
+  const { controller, signal } = abortable();
+  const steady = createSteadfetch({ fetch: fakeServer(hang).fetch });
+  const sent = observe(steady.fetch(url, { method: 'POST', signal }));
+  await settled();
+  controller.abort();
+  await settled();
+  expect(await rejectionOf(steady.fetch(url, { method: 'POST', signal }))).toBe(sent.error);
+  expect(outcomeOf(sent.error)).toEqual({ kind: 'aborted', processed: 'unknown' });
 });
 
 test.each(reasons)(

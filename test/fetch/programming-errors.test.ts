@@ -1,4 +1,4 @@
-import { createSteadfetch, type SteadyInit, retry } from 'steadfetch';
+import { createSteadfetch, outcomeOf, type SteadyInit, retry } from 'steadfetch';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { answer, fakeServer, hang, origin, refuse } from './fake-server.ts';
 import { fakeTime, observe, rejectionOf } from './observe.ts';
@@ -104,3 +104,28 @@ test.each(unusual)('%s is no mistake: a server that hangs is a TimeoutError', as
   await vi.advanceTimersByTimeAsync(10_000);
   expect(result.error).toMatchObject({ code: 'timeout' });
 });
+
+/** What Steadfetch itself refuses, before anything is begun. */
+const refusals: readonly (readonly [string, object])[] = [
+  ['a time limit that is no number', { timeout: NaN }],
+  ['a policy with an option that there is not', { policy: { retries: 3 } }],
+  ['an option that is misspelt', { idempotencyKeys: 'k-1' }],
+  ['an expectation that there is not', { expect: 'xml' }],
+  ['a signal that is none', { signal: {} }],
+];
+
+test.each(refusals)(
+  '%s is refused before anything is sent, so nothing was done',
+  async (_, init) => {
+    const server = fakeServer(answer());
+    const steady = createSteadfetch({ fetch: server.fetch });
+    const error = await rejectionOf(steady.fetch(url, { method: 'POST', ...init }));
+    expect(error).toBeInstanceOf(TypeError);
+    expect(outcomeOf(error)).toEqual({ kind: 'invalid', processed: 'no' });
+    const looped = await rejectionOf(
+      retry(steady, () => steady.fetch(url, init), { shouldRetry: () => true }),
+    );
+    expect(outcomeOf(looped)).toEqual({ kind: 'invalid', processed: 'no' });
+    expect(server.requests).toHaveLength(0);
+  },
+);

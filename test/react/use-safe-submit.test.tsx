@@ -1,6 +1,6 @@
 import { act, cleanup, render } from '@testing-library/react';
 import { renderToString } from 'react-dom/server';
-import { isNetworkError, mutationOptions, limitConcurrency } from 'steadfetch';
+import { isNetworkError, mutationOptions, limitConcurrency, type SteadyInit } from 'steadfetch';
 import { type useRetryStatus, useSafeSubmit, useMutationStatus } from 'steadfetch/react';
 import { describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
@@ -8,7 +8,7 @@ import { mutationControlsOf } from '../../src/react-query/controls.ts';
 import { mutationIdOf, mutationStatusesOf } from '../../src/react-query/status/mutation.ts';
 import { createHandle } from '../react-query/handle.ts';
 import { createRig } from '../react-query/rig.tsx';
-import { createFormRig, type FormRig, kite } from './form-rig.tsx';
+import { createFormRig, type FormRig, kite, type Payload, type Receipt } from './form-rig.tsx';
 
 const edited = { sku: 'dragon' };
 
@@ -31,6 +31,28 @@ const isAsked = (): boolean => {
   window.dispatchEvent(event);
   return event.defaultPrevented;
 };
+
+test.each<[string, () => SteadyInit]>([
+  ['whose signal was aborted before', () => ({ signal: AbortSignal.abort() })],
+  ['whose time limit is no number', () => ({ timeout: NaN })],
+])('a request %s has failed: the user is not asked', async (_, mistake) => {
+  const rig = createFormRig();
+  let isMistaken = true;
+  const options = mutationOptions(rig.steady, {
+    mutationFn: (payload: Payload, { json }) =>
+      json<Receipt>('/orders', { json: payload, ...(isMistaken && mistake()) }),
+  });
+  const form = open(rig, {}, options);
+  const failed = form.press();
+  await rig.time.settle();
+  expect(await failed).toMatchObject({ status: 'failed' });
+  expect(form.last()).toMatchObject({ unknown: undefined, confirmation: undefined });
+  isMistaken = false;
+  const edit = form.press(edited);
+  await rig.time.settle();
+  expect(await edit).toMatchObject({ status: 'succeeded' });
+  expect(rig.book.orders).toHaveLength(1);
+});
 
 describe('what the user meant once is submitted once', () => {
   test('two presses at once are one, and both know what became of it', async () => {

@@ -95,7 +95,8 @@ export function mutationStatus(
   if (status === 'idle') return idle;
   const own = runOf(mutation)?.live;
   const lastError: unknown = error ?? failureReason ?? own?.lastError ?? undefined;
-  const report = reportOf(lastError, instance.clock.now());
+  const now = instance.clock.now();
+  const report = own?.reportOf(lastError, now) ?? reportOf(lastError, now);
   const live = own ?? operationOf(report);
   const { reason, retryAt } = (own ?? report).decision ?? {};
   const { retry, mutationFn } = mutation.options;

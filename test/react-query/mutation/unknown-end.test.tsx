@@ -196,6 +196,55 @@ describe('a mutation that was surely not done', () => {
   });
 });
 
+const gone = (reason?: unknown): { signal: AbortSignal } => ({
+  signal: AbortSignal.abort(reason),
+});
+
+describe('a mutation of which nothing was sent', () => {
+  test.each<[string, Send]>([
+    [
+      'its signal was aborted before',
+      (_, { fetch }) => fetch('/orders', { method: 'POST', ...gone() }),
+    ],
+    [
+      'its signal was aborted before, for JSON',
+      (_, context) => context.json('/o', { json: 1, ...gone() }),
+    ],
+    [
+      'its signal was aborted before, with a text',
+      (_, { fetch }) => fetch('/orders', { method: 'POST', ...gone('unmounted') }),
+    ],
+    [
+      'its time limit is no number',
+      (_, { fetch }) => fetch('/orders', { method: 'POST', timeout: NaN }),
+    ],
+    [
+      'its signal is none',
+      (_, context) => context.json('/o', { json: 1, signal: {} as AbortSignal }),
+    ],
+  ])('has failed: %s', async (_what, mutationFn) => {
+    const { order, time, last, events } = showOrders(mutationFn, [created]);
+    const mutation = order();
+    await time.advance(300_000);
+    expect(last()).toMatchObject({ status: 'failed', attempt: 1 });
+    const { error } = mutation.state;
+    // A text carries nothing.
+    const said = typeof error === 'string' ? 'no' : outcomeOf(error).processed;
+    expect(said).toBe('no');
+    expect(events.filter(({ type }) => type === 'request:start')).toEqual([]);
+  });
+
+  test('stays unknown where a request before it was sent', async () => {
+    const { order, time, last } = showOrders(
+      after((_, { fetch }) => fetch('/labels', { method: 'POST', step: 'label', ...gone('left') })),
+      [created],
+    );
+    order();
+    await time.settle();
+    expect(last().status).toBe('unknown');
+  });
+});
+
 describe('a plain mutation', () => {
   test.each<[string, Answers, string, object]>([
     [
@@ -223,4 +272,22 @@ describe('a plain mutation', () => {
     expect(watched.last().status).toBe(status);
     expect(watched.last().lastError).toMatchObject({ outcome });
   });
+});
+
+test('a plain mutation whose signal was aborted before it was sent has failed', async () => {
+  const rig = createOrderRig({ fetch: serve([created]) });
+  const save = createHandle<() => void>();
+  const watched = watchMutation(rig, mutationKey);
+  function Form() {
+    const { mutate } = useMutation({
+      mutationKey,
+      mutationFn: () => rig.steady.fetch('/orders', { method: 'POST', ...gone() }),
+    });
+    save.set(() => mutate());
+    return <watched.Watcher />;
+  }
+  rig.show(<Form />);
+  act(() => save.get()());
+  await rig.time.advance(10_000);
+  expect(watched.last().status).toBe('failed');
 });
