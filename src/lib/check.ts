@@ -16,12 +16,16 @@ export function requireWhole(
   { min, max, unit = '' }: Range,
 ): void {
   if (Number.isInteger(value) && value >= min && value <= max) return;
-  reject(operation, option, value, `a whole number${unit} from ${min} to ${max}`);
+  rejectValue(operation, option, value, `a whole number${unit} from ${min} to ${max}`);
 }
 
 const reported = new Set<string>();
 
 export const isFunction = (value: unknown): boolean => typeof value === 'function';
+
+/** Whether a value is a number from 0 to 1. */
+export const isShare = (value: unknown): value is number =>
+  typeof value === 'number' && value >= 0 && value <= 1;
 
 /** In production a wrong option counts as not given, and that is said once. @returns false */
 export function reportOnce(option: string): false {
@@ -90,34 +94,9 @@ export function checkMisnamed(
   }
 }
 
-/** The least and the greatest value of each number. */
-type Ranges = Readonly<Record<string, readonly [least: number, greatest: number]>>;
-
 /**
- * The options, where each is a number in its range. Any other is an error in development, and counts as
- * not given in production.
- *
- * @throws TypeError that names the operation, the option, its value and the allowed range.
- */
-export function checkNumbers<Options extends object>(
-  operation: string,
-  options: Options,
-  ranges: Ranges,
-): Options {
-  if (process.env.NODE_ENV !== 'production') checkNames(operation, options, Object.keys(ranges));
-  const usable = Object.entries(options).filter(([name, value]) => {
-    const [least = 0, greatest = Infinity] = ranges[name] ?? [];
-    if (value === undefined || (typeof value === 'number' && value >= least && value <= greatest))
-      return true;
-    if (process.env.NODE_ENV !== 'production')
-      reject(operation, name, value, `a number from ${least} to ${greatest}`);
-    return reportOnce(name);
-  });
-  return Object.fromEntries(usable) as Options;
-}
-
-/**
- * A long explanation is for developers: `false` leaves it out of a production build.
+ * Where a bundle is counted in bytes: a production build names the option alone, and `false` leaves what is
+ * allowed out of it.
  *
  * @throws TypeError that names the operation, the option, its value and what is allowed.
  */
@@ -127,8 +106,18 @@ export function reject(
   value: unknown,
   allowed: string | false,
 ): never {
-  const rule = allowed === false ? 'is wrong here' : `must be ${allowed}`;
-  throw new TypeError(`${operation}: ${option} is ${show(value)}, and ${rule}.`);
+  if (process.env.NODE_ENV === 'production') throw new TypeError(`${operation}: wrong ${option}.`);
+  return rejectValue(operation, option, value, allowed);
+}
+
+/** @throws TypeError that names the operation, the option, its value and what is allowed. */
+export function rejectValue(
+  operation: string,
+  option: string,
+  value: unknown,
+  allowed: string | false,
+): never {
+  throw new TypeError(`${operation}: ${option} is ${show(value)}, and must be ${allowed}.`);
 }
 
 function show(value: unknown): string {

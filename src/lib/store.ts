@@ -34,5 +34,5 @@ export function createStore<S>(initial: S): Store<S> {
 /** The state of before, where each of its properties is that of the next one. */
 export function keepIfSame<S extends object>(before: S | undefined, next: S): S {
   const names = Object.keys({ ...before, ...next }) as (keyof S)[];
-  return before && names.every((name) => before[name] === next[name]) ? before : next;
+  return before && names.every((name) => Object.is(before[name], next[name])) ? before : next;
 }

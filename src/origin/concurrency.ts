@@ -1,5 +1,5 @@
 import { code, type MadeBy } from '../lib/made-by.ts';
-import { checkNumbers } from '../lib/check.ts';
+import { checkNames, checkValue } from '../lib/check.ts';
 
 /** How many attempts may be in flight at once, and wait for a place: a bulkhead. */
 export interface ConcurrencyOptions {
@@ -28,11 +28,22 @@ export interface ConcurrencyCode extends ConcurrencyOptions {
  * ```
  */
 export function limitConcurrency(options: ConcurrencyOptions): MadeBy<'limitConcurrency'> {
-  const checked = checkNumbers('limitConcurrency', options, {
-    maxInFlight: [1, Infinity],
-    maxQueued: [0, Infinity],
-    queueTimeoutMs: [0, Infinity],
-  });
-  const made: ConcurrencyCode = { by: 'limitConcurrency', ...checked };
+  const operation = 'limitConcurrency';
+  if (process.env.NODE_ENV !== 'production')
+    checkNames(operation, options, ['maxInFlight', 'maxQueued', 'queueTimeoutMs']);
+  const number = (name: keyof ConcurrencyOptions, least: number): number | undefined =>
+    checkValue(
+      operation,
+      name,
+      options[name],
+      (value) => typeof value === 'number' && value >= least,
+      process.env.NODE_ENV !== 'production' && `a number from ${least} to Infinity`,
+    );
+  const made: ConcurrencyCode = {
+    by: operation,
+    maxInFlight: number('maxInFlight', 1),
+    maxQueued: number('maxQueued', 0),
+    queueTimeoutMs: number('queueTimeoutMs', 0),
+  };
   return { [code]: made };
 }

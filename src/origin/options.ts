@@ -1,5 +1,5 @@
 import { checkMade, type MadeBy } from '../lib/made-by.ts';
-import { checkNumbers } from '../lib/check.ts';
+import { checkNames, checkValue, isShare } from '../lib/check.ts';
 import type { HealthOptions } from './health.ts';
 
 /** How an origin is treated. */
@@ -18,8 +18,14 @@ export function checkOrigin(
   { health, tabs, concurrency }: OriginOptions,
 ): OriginOptions {
   return {
-    health: health && checkNumbers(`${operation}: health`, health, { maxChance: [0, 1] }),
+    health: health && checkHealth(`${operation}: health`, health),
     tabs: checkMade(operation, 'tabs', tabs, 'shareAcrossTabs'),
     concurrency: checkMade(operation, 'concurrency', concurrency, 'limitConcurrency'),
   };
+}
+
+function checkHealth(operation: string, health: HealthOptions): HealthOptions {
+  if (process.env.NODE_ENV !== 'production') checkNames(operation, health, ['maxChance']);
+  const allowed = process.env.NODE_ENV !== 'production' && 'a number from 0 to 1';
+  return { maxChance: checkValue(operation, 'maxChance', health.maxChance, isShare, allowed) };
 }

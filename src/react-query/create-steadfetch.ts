@@ -15,7 +15,7 @@ import { checkOrigin } from '../origin/options.ts';
 import { createSteadyClock } from '../lib/steady-clock.ts';
 import { callApp, reporterOf } from '../lib/callback.ts';
 import { type Random, systemClock, systemRandom, systemTransport } from '../lib/clock.ts';
-import { checkNames, checkValue, isFunction } from '../lib/check.ts';
+import { checkNames, checkValue, isFunction, isShare } from '../lib/check.ts';
 import { checkMade, codeOf } from '../lib/made-by.ts';
 import { definePolicy, inPolicy, presets } from '../policy/options.ts';
 import { type ConnectivityCode, createBrowserNetwork } from './network.ts';
@@ -80,9 +80,6 @@ const guardRandom = (own: Random): Random => {
   const onMistake = reporterOf(own, 'random', rule);
   return () => callApp(own, isShare, onMistake) ?? systemRandom();
 };
-
-const isShare = (value: unknown): value is number =>
-  typeof value === 'number' && value >= 0 && value <= 1;
 
 /** Nobody watches the network: a request without an answer is its server's doing, unless React Query says that it is offline. */
 const trusting: Pick<Connectivity, 'recordAnswer' | 'recordNoAnswer'> = {

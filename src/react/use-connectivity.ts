@@ -36,8 +36,9 @@ export function useConnectivity(): ConnectivityControls {
 function connectivityOf(client: QueryClient): Connectivity {
   const { connectivity } = instanceOf(client, 'useConnectivity');
   if (connectivity) return connectivity;
-  throw new Error(
-    'useConnectivity: this instance does not watch the network. Make it with ' +
-      'createSteadfetch({ connectivity: watchConnectivity() }).',
-  );
+  const remedy =
+    process.env.NODE_ENV === 'production'
+      ? ''
+      : ' Make it with createSteadfetch({ connectivity: watchConnectivity() }).';
+  throw new Error(`useConnectivity: this instance does not watch the network.${remedy}`);
 }

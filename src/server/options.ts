@@ -1,4 +1,4 @@
-import { reject, requireWhole } from '../lib/check.ts';
+import { rejectValue, requireWhole } from '../lib/check.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { IdempotencyStore } from './store.ts';
 
@@ -110,32 +110,32 @@ const names: ReadonlySet<string> = new Set([
 export function checkOptions<Tx>(options: IdempotentOptions<Tx>): Settings<Tx> {
   for (const [name, value] of Object.entries(options)) {
     if (!names.has(name)) {
-      reject('idempotent', name, value, `left out: the options are ${[...names].join(', ')}`);
+      rejectValue('idempotent', name, value, `left out: the options are ${[...names].join(', ')}`);
     }
   }
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   const settings = { ...defaults, ...Object.fromEntries(given) } as Settings<Tx>;
   const { store, header, lifetimeMs, leaseMs, documentationUrl } = settings;
   if (typeof store?.claim !== 'function' || typeof store.run !== 'function') {
-    reject('idempotent', 'store', store, 'an IdempotencyStore, such as memoryStore()');
+    rejectValue('idempotent', 'store', store, 'an IdempotencyStore, such as memoryStore()');
   }
   for (const name of ['fingerprint', 'scope', 'isFinal', 'onStoreError', 'now'] as const) {
     const value = settings[name];
     if (value !== undefined && typeof value !== 'function') {
-      reject('idempotent', name, value, 'a function');
+      rejectValue('idempotent', name, value, 'a function');
     }
   }
-  if (!/^[\w-]+$/.test(header)) reject('idempotent', 'header', header, 'the name of a header');
+  if (!/^[\w-]+$/.test(header)) rejectValue('idempotent', 'header', header, 'the name of a header');
   if (typeof settings.acceptRaw !== 'boolean') {
-    reject('idempotent', 'acceptRaw', settings.acceptRaw, 'true or false');
+    rejectValue('idempotent', 'acceptRaw', settings.acceptRaw, 'true or false');
   }
   if (documentationUrl !== undefined && !/^[!#-;=?-~]+$/.test(documentationUrl)) {
-    reject('idempotent', 'documentationUrl', documentationUrl, 'a URL');
+    rejectValue('idempotent', 'documentationUrl', documentationUrl, 'a URL');
   }
   requireFrom('idempotent', 'lifetimeMs', lifetimeMs, 1);
   requireFrom('idempotent', 'leaseMs', leaseMs, 1);
   if (leaseMs > lifetimeMs) {
-    reject('idempotent', 'leaseMs', leaseMs, `at most lifetimeMs, ${lifetimeMs}`);
+    rejectValue('idempotent', 'leaseMs', leaseMs, `at most lifetimeMs, ${lifetimeMs}`);
   }
   requireFrom('idempotent', 'storeTimeoutMs', settings.storeTimeoutMs, 1);
   requireFrom('idempotent', 'retryAfterSeconds', settings.retryAfterSeconds, 0);

@@ -1,4 +1,4 @@
-import { reject } from '../lib/check.ts';
+import { rejectValue } from '../lib/check.ts';
 import { driverOf, type PgPool, type PostgresDriver, type PostgresJs } from './postgres-driver.ts';
 import type { IdempotencyStore, StoredAnswer } from './store.ts';
 
@@ -198,5 +198,10 @@ const answerOf = ({ headers, body }: Row, status: number): StoredAnswer => ({
 /** @throws TypeError unless it is the name of a table and no more, with or without that of its schema. */
 function requireName(operation: string, table: string): void {
   if (/^\w+(?:\.\w+)?$/.test(table)) return;
-  reject(operation, 'table', table, 'letters, digits and underscores, and one dot after a schema');
+  rejectValue(
+    operation,
+    'table',
+    table,
+    'letters, digits and underscores, and one dot after a schema',
+  );
 }

@@ -1,4 +1,4 @@
-import { reject } from '../lib/check.ts';
+import { rejectValue } from '../lib/check.ts';
 import type { ClaimResult, IdempotencyStore, StoredAnswer } from './store.ts';
 
 /** The part of a client of ioredis that the store uses. */
@@ -98,9 +98,9 @@ export function redisStore(
   { prefix = 'idempotency:' }: RedisStoreOptions = {},
 ): IdempotencyStore<RedisTransaction> {
   if (typeof client?.eval !== 'function')
-    reject('redisStore', 'client', client, 'a client of ioredis or of redis');
+    rejectValue('redisStore', 'client', client, 'a client of ioredis or of redis');
   if (typeof prefix !== 'string' || prefix === '')
-    reject('redisStore', 'prefix', prefix, 'text that is not empty');
+    rejectValue('redisStore', 'prefix', prefix, 'text that is not empty');
 
   const run = async (script: string, id: string, ...args: string[]): Promise<unknown> =>
     'defineCommand' in client

@@ -1,4 +1,4 @@
-import { reject } from '../lib/check.ts';
+import { rejectValue } from '../lib/check.ts';
 import { lendHandle } from './lend.ts';
 import type { IdempotencyStore, StoredAnswer } from './store.ts';
 
@@ -59,7 +59,7 @@ export function sqliteStore<Db extends SqliteDatabase>(
   { table = 'idempotency_keys' }: SqliteStoreOptions = {},
 ): IdempotencyStore<Db> {
   if (!/^\w+$/.test(table))
-    reject('sqliteStore', 'table', table, 'letters, digits and underscores');
+    rejectValue('sqliteStore', 'table', table, 'letters, digits and underscores');
   db.exec(
     `CREATE TABLE IF NOT EXISTS ${table} (
       id TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, token TEXT NOT NULL,

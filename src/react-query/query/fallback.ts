@@ -5,12 +5,16 @@ import type { Query, QueryClient } from '@tanstack/react-query';
 import type { Operation } from '../../operation/operation.ts';
 import { headersLimit } from '../../operation/time-limit.ts';
 import { type MadeBy, code } from '../../lib/made-by.ts';
+import type { Decision } from '../../policy/decide.ts';
+import { instanceBehind } from '../instance.ts';
+import type { FailureLedger } from './failure-ledger.ts';
 import { refetchIf, watchRecovery } from './refetch.ts';
 
 /** What a fallback of a query stands on. */
 interface FallbackSource {
   readonly clock: Clock;
   readonly byQuery: Slot<Query, Operation>;
+  readonly ledger: FailureLedger;
 }
 
 /** What a fallback brings. */
@@ -18,7 +22,7 @@ export interface FallbackCode {
   readonly by: 'fallback';
   readonly given: unknown;
   readonly resolve: typeof resolveFallback;
-  readonly show: typeof show;
+  readonly replace: typeof replace;
 }
 
 type Awaitable<T> = T | Promise<T>;
@@ -43,29 +47,57 @@ export function fallback<T>(
 ): Fallback<T>;
 export function fallback<T>(value: T): Fallback<T>;
 export function fallback(given: unknown): Fallback {
-  const made: FallbackCode = { by: 'fallback', given, resolve: resolveFallback, show };
+  const made: FallbackCode = { by: 'fallback', given, resolve: resolveFallback, replace };
   return { [code]: made };
 }
 
 /**
- * What to show in the place of a failure; undefined when there is nothing. React Query takes it for
- * the data of the query: so it is marked as stale at once, and fetched again when its origin is back.
+ * Whether React Query tries again after this failure: by our decision or, where the app has a `retry` of its
+ * own, by that, which is asked once more.
  */
-async function show(
-  { clock, byQuery }: FallbackSource,
+function isRetried(
+  { options: { retry }, state: { fetchFailureCount } }: Query,
+  { kind }: Decision,
+  error: Error,
+  maxRetries: number = 3,
+): boolean {
+  if (instanceBehind(retry)) return kind === 'retry';
+  try {
+    if (typeof retry === 'function') return retry(fetchFailureCount, error);
+  } catch {
+    // React Query asks it, too.
+    return true;
+  }
+  return fetchFailureCount < maxRetries;
+}
+
+/**
+ * What to show in the place of a failure. React Query takes it for the data of the query: so it is marked
+ * as stale at once, and fetched again when its origin is back.
+ *
+ * @throws the failure, where another attempt follows, or there is nothing to show.
+ */
+async function replace(
+  { clock, byQuery, ledger }: FallbackSource,
   given: unknown,
   query: Query,
   live: Operation,
   error: unknown,
   client: QueryClient,
-): Promise<unknown> {
+): Promise<never> {
+  const decision = live.fail(error);
+  if (isRetried(query, decision, error as Error, live.policy?.maxRetries)) throw error;
   const before = fallbackOf(query);
   const lastData = before ? before.lastData : query.state.data;
   const limitMs = headersLimit(live.policyOf({}).timeout);
   const data = await resolveFallback(given, { error, lastData }, clock, limitMs);
   // A newer fetch, or a cancel, has come in between: this is no data of the query's.
   const isWanted = byQuery.get(query) === live && query.state.fetchStatus !== 'idle';
-  if (data === undefined || !isWanted) return undefined;
+  if (data === undefined || !isWanted) {
+    // React Query asks now, which may be long after: what was decided stands.
+    ledger.add(live, error, live.decision);
+    throw error;
+  }
   const note = { error, lastData, count: query.state.dataUpdateCount + 1 };
   shown.set(query, note);
   const stop = client.getQueryCache().subscribe((event) => {
@@ -76,7 +108,8 @@ async function show(
   // Where its endpoint is down, the real thing is fetched as soon as it is not.
   const { count } = note;
   watchRecovery(query, live, (one) => refetchIf(one, fallbackOf(one)?.count === count));
-  return data;
+  live.end('failed');
+  return data as never;
 }
 
 /** The failure that a query shows a fallback for. */

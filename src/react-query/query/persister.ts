@@ -17,7 +17,6 @@ import type { Clock, Random } from '../../lib/clock.ts';
 import type { FailureLedger } from './failure-ledger.ts';
 import { reject as rejectOption } from '../../lib/check.ts';
 import { warn } from '../../lib/warn.ts';
-import type { Decision } from '../../policy/decide.ts';
 import { codeOf } from '../../lib/made-by.ts';
 import type { FallbackCode } from './fallback.ts';
 import {
@@ -141,19 +140,8 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     refetchWhenBack(query, live, shared);
     const fallback = ownFallback(query.options);
     if (!fallback) return reject(error);
-    const decision = live.fail(error);
-    if (isRetried(query, decision, error as Error, live.policy?.maxRetries)) return reject(error);
-    const { given, show } = codeOf<FallbackCode>(fallback);
-    const replace = (data: unknown): void => {
-      if (data === undefined) {
-        // React Query asks now, which may be long after: what was decided stands.
-        ledger.add(live, error, live.decision);
-        return reject(error);
-      }
-      live.end('failed');
-      resolve(data as never);
-    };
-    show(shared, given, query, live, error, client).then(replace, reject);
+    const { given, replace } = codeOf<FallbackCode>(fallback);
+    replace(shared, given, query, live, error, client).then(resolve, reject);
   }
 
   /** A persister of the app's is asked offline; its request needs the network like any other. */
@@ -217,26 +205,6 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     byQuery.set(query, live);
     return live;
   }
-}
-
-/**
- * Whether React Query tries again after this failure: by our decision or, where the app has a `retry` of its
- * own, by that, which is asked once more.
- */
-function isRetried(
-  { options: { retry }, state: { fetchFailureCount } }: Query,
-  { kind }: Decision,
-  error: Error,
-  maxRetries: number = 3,
-): boolean {
-  if (instanceBehind(retry)) return kind === 'retry';
-  try {
-    if (typeof retry === 'function') return retry(fetchFailureCount, error);
-  } catch {
-    // React Query asks it, too.
-    return true;
-  }
-  return fetchFailureCount < maxRetries;
 }
 
 /** In development: the queryFn awaited something and then sent a request without its signal. */

@@ -103,12 +103,6 @@ export function pausedAtOnce(live: Operation | undefined): Pause | undefined {
     : undefined;
 }
 
-/** The old value when nothing in it has changed, so that nobody renders for nothing. */
-export function keepIfSame(before: RetryStatus | undefined, now: RetryStatus): RetryStatus {
-  const names = Object.keys(now) as (keyof RetryStatus)[];
-  return before && names.every((name) => Object.is(before[name], now[name])) ? before : now;
-}
-
 /** How many attempts a policy of ours allows or, without one, React Query's `retry` option. */
 export function attemptsAllowed(
   policy: Policy | undefined,

@@ -5,7 +5,8 @@ import {
   type QueryClient,
 } from '@tanstack/react-query';
 import { type Instance, instanceOf } from '../instance.ts';
-import { keepIfSame, type RetryStatus } from './status.ts';
+import { keepIfSame } from '../../lib/store.ts';
+import type { RetryStatus } from './status.ts';
 
 /** The statuses of all queries, or of all mutations, in one QueryClient. */
 export interface StatusStore<T extends object> {

@@ -23,15 +23,18 @@ test('however often a fallback is shown while its origin is down, one listener w
     admission,
     sent: { endpoint: 'GET /prices' },
     policyOf: () => presets.interactive,
+    fail: () => ({ kind: 'stop' }),
+    end() {},
   } as unknown as Operation;
   const source = {
     clock: systemClock,
+    ledger: {} as never,
     byQuery: new WeakMap([[query, live]]),
   };
-  const { show } = codeOf<FallbackCode>(fallback('list prices'));
+  const { replace } = codeOf<FallbackCode>(fallback('list prices'));
   for (let round = 0; round < 100; round++) {
     query.setState({ fetchStatus: 'fetching' });
-    const data = await show(source, 'list prices', query, live, new Error('down'), client);
+    const data = await replace(source, 'list prices', query, live, new Error('down'), client);
     expect(data).toBe('list prices');
   }
   expect(listeners.size).toBe(1);
