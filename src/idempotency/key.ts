@@ -29,9 +29,7 @@ export function createIdempotencyKey(source: KeySource | undefined = systemKeySo
     source.getRandomValues(words);
     return toUuid([...words]);
   }
-  throw new Error(
-    'An idempotency key needs crypto.randomUUID or crypto.getRandomValues, and this environment has neither.',
-  );
+  throw new Error('An idempotency key needs crypto.randomUUID or crypto.getRandomValues.');
 }
 
 /**
