@@ -55,9 +55,8 @@ function copy(operation: string, value: unknown): unknown {
     operation,
     path,
     nameOf(part),
-    process.env.NODE_ENV === 'production'
-      ? 'something that can be stored'
-      : 'something that can be stored: JSON, FormData, File, Blob, Date, Map, Set, bytes; no function, Request or stream, and no object of a class with toJSON',
+    process.env.NODE_ENV !== 'production' &&
+      'something that can be stored: JSON, FormData, File, Blob, Date, Map, Set, bytes; no function, Request or stream, and no object of a class with toJSON',
   );
 }
 

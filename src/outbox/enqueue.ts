@@ -90,7 +90,12 @@ export function createEnqueuer(
     if (isOver) throw disposedOf(operation);
     const definition =
       handlers.get(name) ??
-      reject('outbox', 'handler', name, `one of ${[...handlers.keys()].join(', ')}`);
+      reject(
+        'outbox',
+        'handler',
+        name,
+        process.env.NODE_ENV !== 'production' && `one of ${[...handlers.keys()].join(', ')}`,
+      );
     const nowMs = clock.now();
     const scope = scopeOf(operation, definition, variables);
     const entry = {

@@ -106,7 +106,12 @@ export function scopeOf(
 ): string | undefined {
   const given = typeof scope === 'function' ? scope(variables) : scope;
   if (given !== undefined && typeof given !== 'string')
-    reject(operation, 'scope', given, 'a text, or undefined');
+    reject(
+      operation,
+      'scope',
+      given,
+      process.env.NODE_ENV !== 'production' && 'a text, or undefined',
+    );
   return given;
 }
 

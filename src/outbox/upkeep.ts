@@ -142,32 +142,27 @@ interface Throttle {
 
 /** Tells of each origin at once, or when the gap since the last time is over. */
 function createThrottle(clock: Clock, leastMs: number, act: (origin: string) => void): Throttle {
-  const toldAt = new Map<string, number>();
-  const timers = new Map<string, unknown>();
+  /** Those that were told of just now, and whether there is more to tell. */
+  const told = new Map<string, boolean>();
+  let isOver = false;
   const tell = (origin: string): void => {
-    const agoMs = clock.now() - (toldAt.get(origin) ?? -Infinity);
-    // Also where the clock was set back.
-    const isSoon = agoMs >= 0 && agoMs < leastMs;
-    if (isSoon && timers.has(origin)) return;
-    clock.clearTimeout(timers.get(origin));
-    timers.delete(origin);
-    if (!isSoon) {
-      toldAt.set(origin, clock.now());
-      act(origin);
+    if (isOver || told.has(origin)) {
+      told.set(origin, true);
       return;
     }
+    told.set(origin, false);
+    act(origin);
     const timer = clock.setTimeout(() => {
-      timers.delete(origin);
-      tell(origin);
-    }, leastMs - agoMs);
-    timers.set(origin, timer);
+      const isMore = told.get(origin);
+      told.delete(origin);
+      if (isMore) tell(origin);
+    }, leastMs);
     clock.unref?.(timer);
   };
   return {
     tell,
     dispose() {
-      for (const timer of timers.values()) clock.clearTimeout(timer);
-      timers.clear();
+      isOver = true;
     },
   };
 }

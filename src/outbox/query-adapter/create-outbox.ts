@@ -67,9 +67,19 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
     instanceBehind((steady as Partial<typeof steady> | undefined)?.defaultOptions?.queries.retry) ??
     reject('createOutbox', 'steady', steady, whatIsMade(steady));
   if (!Number.isSafeInteger(parallel) || parallel < 1)
-    reject('createOutbox', 'parallel', parallel, 'a whole number from 1');
+    reject(
+      'createOutbox',
+      'parallel',
+      parallel,
+      process.env.NODE_ENV !== 'production' && 'a whole number from 1',
+    );
   if (user !== undefined && (typeof user !== 'string' || !user))
-    reject('createOutbox', 'user', user, 'a text that is not empty');
+    reject(
+      'createOutbox',
+      'user',
+      user,
+      process.env.NODE_ENV !== 'production' && 'a text that is not empty',
+    );
   const { wall: clock } = instance;
   const { fetch } = steady;
   const database = databaseName(name, user);
@@ -105,7 +115,7 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
         'outbox.mutationOptions',
         'handler',
         handler,
-        `one of ${[...definitions.keys()].join(', ')}`,
+        process.env.NODE_ENV !== 'production' && `one of ${[...definitions.keys()].join(', ')}`,
       );
     const { operations } = instance;
     const mutationFn = createOutboxMutation(core, clock, handler, {
