@@ -47,7 +47,7 @@ export interface SendOptions {
 }
 
 /** What an attempt that failed has shown. */
-export interface FailedAttempt {
+interface FailedAttempt {
   readonly failure: Failure;
   readonly decision: Decision;
   readonly error: unknown;

@@ -41,7 +41,7 @@ export function createForget({
   onChange,
 }: ForgetContext): Forget {
   const one: Forget['one'] = (id, facts, error) => {
-    for (const { worker } of storage.engines()) worker.running(id)?.controller.abort();
+    for (const { worker } of storage.engines()) worker.abort(id);
     if (facts) receipts.reject(id, error ?? discarded(facts));
   };
   /** Unless it was settled meanwhile. */

@@ -1,13 +1,14 @@
+import type { Clock } from '../lib/clock.ts';
 import { warn } from '../lib/warn.ts';
 import { type PastStep, renewRefused } from '../operation/submission.ts';
 import type { Operation } from '../operation/operation.ts';
 import { backoffDelay } from '../policy/backoff.ts';
-import type { Decision, StopReason } from '../policy/decide.ts';
-import { type FailedAttempt, type SenderContext, sendEntry } from './attempt.ts';
+import type { Decision } from '../policy/decide.ts';
+import { type SenderContext, sendEntry } from './attempt.ts';
 import { readVariables, type Codec, type Unread } from './codec.ts';
 import { type Attempt, laneOf, type Running } from './due.ts';
 import { shorten } from './errors.ts';
-import type { HandlerDefinition, Limits } from './handler.ts';
+import { type HandlerDefinition, limitOf, nextStepOf } from './handler.ts';
 import type { Receipts } from './receipts.ts';
 import type { Change, RowStore, Settled } from './store/row-store.ts';
 import type { DeadReason, Fence, Row } from './store/schema.ts';
@@ -245,60 +246,30 @@ function warnOfResult(key: object): void {
   );
 }
 
-/** What becomes of an entry after an attempt that failed. */
-export type NextStep =
-  | {
-      readonly kind: 'again';
-      readonly nextRetryAt: number;
-      /** The server has said so. */
-      readonly notBefore?: number;
-      readonly attempts: number;
-    }
-  | { readonly kind: 'dead'; readonly reason: DeadReason };
-
-/** What a user must decide. All other ends of a policy are waits for an outbox. */
-const finals: Partial<Record<StopReason, DeadReason>> = {
-  'not-retryable': 'refused',
-  'should-retry': 'refused',
-  'not-idempotent': 'not-repeatable',
-  processed: 'answer-lost',
-  expired: 'expired',
-};
+/** It is tried so often, a second later and then twice as late. */
+const tries = 5;
 
 /**
- * What comes after an attempt that failed: what the policy has decided; and where it would only have
- * stopped waiting (its time, its number of retries), a later attempt. `backoffMs` is the
- * wait where nobody has said one.
+ * Writes an end, and again where that fails: what has happened has happened. Resolves with undefined
+ * where the store is no longer used.
  */
-export function nextStepOf(
-  { failure, decision, wasSent }: Pick<FailedAttempt, 'failure' | 'decision' | 'wasSent'>,
-  { attempts, unsent = 0, createdAt }: Pick<Row, 'attempts' | 'unsent' | 'createdAt'>,
-  { maxAttempts, maxAgeMs }: Limits,
-  { nowMs, backoffMs }: { readonly nowMs: number; readonly backoffMs: () => number },
-): NextStep {
-  if (decision.kind === 'stop') {
-    const reason = finals[decision.reason];
-    // A request that could not be sent will not be a better one; what is paused was none.
-    if (reason) return { kind: 'dead', reason };
+export async function writeEnd<T>(
+  clock: Clock,
+  write: () => Promise<T>,
+  isOver: () => boolean,
+  onError: (error: unknown) => void,
+): Promise<T | undefined> {
+  for (let left = tries; ; left -= 1) {
+    try {
+      return await write();
+    } catch (error) {
+      // The database is gone: what has become of the entry is all the same known.
+      if (isOver()) return undefined;
+      if (left === 1) throw error;
+      onError(error);
+      await new Promise<void>((over) => {
+        clock.setTimeout(over, 1000 * 2 ** (tries - left));
+      });
+    }
   }
-  const made = failure.kind === 'paused-too-long' && !wasSent ? attempts - 1 : attempts;
-  if (made - unsent >= maxAttempts) return { kind: 'dead', reason: 'max-attempts' };
-  // What the admission knows of its own waits does not outlive them: a later attempt asks it again.
-  const toldMs = failure.kind === 'http' ? failure.retryAfterMs : undefined;
-  const waitMs = decision.kind === 'retry' ? decision.delayMs : Math.max(backoffMs(), toldMs ?? 0);
-  const nextRetryAt = nowMs + waitMs;
-  if (nextRetryAt - createdAt > maxAgeMs) return { kind: 'dead', reason: 'max-age' };
-  const notBefore = toldMs === undefined ? undefined : nowMs + toldMs;
-  return { kind: 'again', nextRetryAt, ...(notBefore && { notBefore }), attempts: made };
-}
-
-/** Which of its limits an entry has reached before this attempt: it waited too long, or its pages died at it. */
-function limitOf(
-  { attempts, unsent = 0, createdAt, isRedriven }: Row,
-  { maxAttempts, maxAgeMs }: Limits,
-  nowMs: number,
-): DeadReason | undefined {
-  if (isRedriven) return undefined;
-  if (attempts - unsent > maxAttempts) return 'max-attempts';
-  return nowMs - createdAt > maxAgeMs ? 'max-age' : undefined;
 }

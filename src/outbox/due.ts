@@ -1,3 +1,4 @@
+import type { Clock } from '../lib/clock.ts';
 import type { Operation } from '../operation/operation.ts';
 import { type Change, pageSize, type RowStore, type Settled } from './store/row-store.ts';
 import type { Fence, Row } from './store/schema.ts';
@@ -227,4 +228,28 @@ export interface Running {
   idleSince: number;
   /** A request of it begins, to this origin as far as that is known. @returns what ends it. */
   readonly onRequest: (origin: string | undefined) => () => void;
+}
+
+/** An attempt at an entry begins: nothing of it is under way yet. */
+export function beginAttempt(entry: Row, clock: Clock, places: Pick<Places, 'learn'>): Running {
+  const one: Running = {
+    entry,
+    live: undefined,
+    controller: new AbortController(),
+    hasAsked: false,
+    origin: undefined,
+    open: 0,
+    idleSince: clock.now(),
+    onRequest(origin) {
+      one.hasAsked = true;
+      one.origin = origin ?? one.origin;
+      if (origin !== undefined) places.learn(entry.handler, origin);
+      one.open += 1;
+      return () => {
+        one.open -= 1;
+        one.idleSince = clock.now();
+      };
+    },
+  };
+  return one;
 }

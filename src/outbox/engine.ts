@@ -127,7 +127,7 @@ export function createEngine(context: EngineContext): Engine {
     },
     forget() {
       drop();
-      worker.stop();
+      worker.abort();
       ownership.release();
     },
     leave() {

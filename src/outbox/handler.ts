@@ -1,7 +1,10 @@
 import type { SteadyFetch } from '../fetch/fetch.ts';
 import type { SteadyJson } from '../fetch/json.ts';
 import { checkNames, reject } from '../lib/check.ts';
+import type { Decision, StopReason } from '../policy/decide.ts';
 import { definePolicy, inPolicy, type Policy, type PolicyOptions } from '../policy/options.ts';
+import type { Failure } from '../policy/outcome.ts';
+import type { DeadReason, Row } from './store/schema.ts';
 
 /** What a handler is told, beside the variables. */
 export interface OutboxContext {
@@ -171,4 +174,69 @@ function check(operation: string, handler: OutboxHandler<unknown>): void {
         'left out: an entry is sent until it arrives, or until maxAttempts or maxAgeMs of its handler',
       );
   }
+}
+
+/** What becomes of an entry after an attempt that failed. */
+export type NextStep =
+  | {
+      readonly kind: 'again';
+      readonly nextRetryAt: number;
+      /** The server has said so. */
+      readonly notBefore?: number;
+      readonly attempts: number;
+    }
+  | { readonly kind: 'dead'; readonly reason: DeadReason };
+
+/** What an attempt that failed has shown; `wasSent`: a request of it went out. */
+interface Failed {
+  readonly failure: Failure;
+  readonly decision: Decision;
+  readonly wasSent: boolean;
+}
+
+/** What a user must decide. All other ends of a policy are waits for an outbox. */
+const finals: Partial<Record<StopReason, DeadReason>> = {
+  'not-retryable': 'refused',
+  'should-retry': 'refused',
+  'not-idempotent': 'not-repeatable',
+  processed: 'answer-lost',
+  expired: 'expired',
+};
+
+/**
+ * What comes after an attempt that failed: what the policy has decided; and where it would only have
+ * stopped waiting (its time, its number of retries), a later attempt. `backoffMs` is the
+ * wait where nobody has said one.
+ */
+export function nextStepOf(
+  { failure, decision, wasSent }: Failed,
+  { attempts, unsent = 0, createdAt }: Pick<Row, 'attempts' | 'unsent' | 'createdAt'>,
+  { maxAttempts, maxAgeMs }: Limits,
+  { nowMs, backoffMs }: { readonly nowMs: number; readonly backoffMs: () => number },
+): NextStep {
+  if (decision.kind === 'stop') {
+    const reason = finals[decision.reason];
+    // A request that could not be sent will not be a better one; what is paused was none.
+    if (reason) return { kind: 'dead', reason };
+  }
+  const made = failure.kind === 'paused-too-long' && !wasSent ? attempts - 1 : attempts;
+  if (made - unsent >= maxAttempts) return { kind: 'dead', reason: 'max-attempts' };
+  // What the admission knows of its own waits does not outlive them: a later attempt asks it again.
+  const toldMs = failure.kind === 'http' ? failure.retryAfterMs : undefined;
+  const waitMs = decision.kind === 'retry' ? decision.delayMs : Math.max(backoffMs(), toldMs ?? 0);
+  const nextRetryAt = nowMs + waitMs;
+  if (nextRetryAt - createdAt > maxAgeMs) return { kind: 'dead', reason: 'max-age' };
+  const notBefore = toldMs === undefined ? undefined : nowMs + toldMs;
+  return { kind: 'again', nextRetryAt, ...(notBefore && { notBefore }), attempts: made };
+}
+
+/** Which of its limits an entry has reached before this attempt: it waited too long, or its pages died at it. */
+export function limitOf(
+  { attempts, unsent = 0, createdAt, isRedriven }: Row,
+  { maxAttempts, maxAgeMs }: Limits,
+  nowMs: number,
+): DeadReason | undefined {
+  if (isRedriven) return undefined;
+  if (attempts - unsent > maxAttempts) return 'max-attempts';
+  return nowMs - createdAt > maxAgeMs ? 'max-age' : undefined;
 }

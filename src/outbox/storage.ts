@@ -212,7 +212,7 @@ export function createStorage(context: StorageContext): EntryStorage {
       isStopped = true;
       clock.clearTimeout(timer);
       for (const { worker } of [durable, memory].filter((engine) => engine !== undefined)) {
-        worker.stop();
+        worker.abort();
         worker.dispose();
       }
     },

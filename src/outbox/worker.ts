@@ -1,8 +1,10 @@
 import type { Clock, Random } from '../lib/clock.ts';
 import { createSteadyClock } from '../lib/steady-clock.ts';
 import type { Network } from '../lib/network.ts';
+import { writeEnd } from './deliver.ts';
 import {
   type Attempt,
+  beginAttempt,
   createPlaces,
   type DueEntry,
   isThrough,
@@ -62,9 +64,8 @@ export interface Worker {
   readonly check: () => void;
   /** A request to this origin went well, or (without one) the network is back: what waits goes soon. */
   readonly wake: (origin?: string) => void;
-  readonly running: (id: string) => Running | undefined;
-  /** Breaks off all that is under way. */
-  readonly stop: () => void;
+  /** Breaks off what is under way: all of it, or of the entry with this id. */
+  readonly abort: (id?: string) => void;
   /** When the next one is due, or Infinity; while something is due or under way, that has passed. */
   readonly nextAt: () => number;
   readonly dispose: () => void;
@@ -203,29 +204,6 @@ export function createWorker({
     timer = clock.setTimeout(() => void pump(), Math.min(delayMs, longestTimerMs));
   };
 
-  const begin = (entry: Row): Running => {
-    const one: Running = {
-      entry,
-      live: undefined,
-      controller: new AbortController(),
-      hasAsked: false,
-      origin: undefined,
-      open: 0,
-      idleSince: clock.now(),
-      onRequest(origin) {
-        one.hasAsked = true;
-        one.origin = origin ?? one.origin;
-        if (origin !== undefined) places.learn(entry.handler, origin);
-        one.open += 1;
-        return () => {
-          one.open -= 1;
-          one.idleSince = clock.now();
-        };
-      },
-    };
-    return one;
-  };
-
   const run = async (
     seq: number,
     fence: Fence,
@@ -244,7 +222,7 @@ export function createWorker({
       // Unless its owner was given up meanwhile: all entries were discarded, or the page is put away.
       else if (claim.row && driven.get(owner)?.fence.token === fence.token) {
         const { row: entry } = claim;
-        const one = begin(entry);
+        const one = beginAttempt(entry, clock, places);
         slot.lane = entry.lane;
         slot.one = one;
         onChange();
@@ -293,9 +271,7 @@ export function createWorker({
       }
     void pump();
   };
-  const wake: Worker['wake'] = (origin) => {
-    if (!isOver) wakeLanes(origin).catch(pause);
-  };
+  const wake = (origin?: string): void => void (isOver || wakeLanes(origin).catch(pause));
 
   const unsubscribe = network.subscribe(() => {
     const isOffline = network.isOffline();
@@ -326,10 +302,10 @@ export function createWorker({
     check: () => void pump(),
     wake,
     nextAt: () => (isIdle() ? nextReadAt(driven.values()) : -Infinity),
-    stop() {
-      for (const { one } of running.values()) one?.controller.abort();
+    abort(id) {
+      for (const { one } of running.values())
+        if (one?.entry.id === (id ?? one?.entry.id)) one?.controller.abort();
     },
-    running: (id) => [...running.values()].find(({ one }) => one?.entry.id === id)?.one,
     dispose() {
       isOver = true;
       clock.clearTimeout(timer);
@@ -337,32 +313,4 @@ export function createWorker({
       driven.clear();
     },
   };
-}
-
-/** It is tried so often, a second later and then twice as late. */
-const tries = 5;
-
-/**
- * Writes an end, and again where that fails: what has happened has happened. Resolves with undefined
- * where the store is no longer used.
- */
-async function writeEnd<T>(
-  clock: Clock,
-  write: () => Promise<T>,
-  isOver: () => boolean,
-  onError: (error: unknown) => void,
-): Promise<T | undefined> {
-  for (let left = tries; ; left -= 1) {
-    try {
-      return await write();
-    } catch (error) {
-      // The database is gone: what has become of the entry is all the same known.
-      if (isOver()) return undefined;
-      if (left === 1) throw error;
-      onError(error);
-      await new Promise<void>((over) => {
-        clock.setTimeout(over, 1000 * 2 ** (tries - left));
-      });
-    }
-  }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { nextStepOf } from '../../src/outbox/deliver.ts';
+import { nextStepOf } from '../../src/outbox/handler.ts';
 import { shorten } from '../../src/outbox/errors.ts';
 import type { Decision, StopReason } from '../../src/policy/decide.ts';
 import { type Failure, failures } from '../../src/policy/outcome.ts';
