@@ -2,6 +2,8 @@ import { bindFetch } from '../fetch/bind-fetch.ts';
 import type { SteadyFetch } from '../fetch/fetch.ts';
 import { submissionCode } from '../fetch/keys.ts';
 import { toUrl } from '../lib/url.ts';
+import { untilAborted } from '../lib/wait.ts';
+import { waitForStillness } from '../lib/with-limit.ts';
 import { reportOf } from '../operation/error-info.ts';
 import { isNetworkError, isTimeoutError } from '../operation/errors.ts';
 import type { Submission, PastStep } from '../operation/submission.ts';
@@ -9,11 +11,9 @@ import { type Operation, mayHaveTakenEffect } from '../operation/operation.ts';
 import type { Execution } from '../operation/operations.ts';
 import type { LoopContext } from '../operation/retry-loop.ts';
 import { createJson } from '../fetch/json.ts';
-import type { Clock } from '../lib/clock.ts';
 import { fingerprintOf } from '../lib/fingerprint.ts';
 import type { Decision } from '../policy/decide.ts';
 import type { Failure } from '../policy/outcome.ts';
-import type { Timeout } from '../policy/options.ts';
 import type { Running } from './due.ts';
 import type { HandlerDefinition } from './handler.ts';
 import type { Row } from './store/schema.ts';
@@ -151,14 +151,20 @@ export async function sendEntry(
   const json = createJson(own);
   const execution: Execution = { submission, isIdle: () => idleSince() !== undefined };
   if (!idempotent) operations.executions.add(execution);
-  const race = raceIdle(clock, definition.policy.timeout, signal, idleSince);
+  const { timeout } = definition.policy;
+  const limitMs = Math.max(leastMs, typeof timeout === 'object' ? timeout.headersMs : timeout);
+  const stillness = waitForStillness(clock, limitMs, idleSince);
+  let late: Error | undefined;
   try {
     if (isForeign) {
       submission.isUnkeyed = true;
       await submission.kept?.();
     }
-    const data = await Promise.race([
-      race.promise,
+    const giveUp = stillness.promise.then(() => {
+      throw (late = idleError(limitMs));
+    });
+    const made = Promise.race([
+      giveUp,
       operations.attempt(live, () =>
         run(variables as never, {
           fetch: own,
@@ -169,6 +175,7 @@ export async function sendEntry(
         }),
       ),
     ]);
+    const data = await untilAborted(signal, made);
     // Whoever takes an error for an answer, it was not sent.
     return unkept ?? { kind: 'done', data };
   } catch (error) {
@@ -178,7 +185,7 @@ export async function sendEntry(
     }
     const { ref } = live;
     const report = reportOf(error, clock.now());
-    const isIdle = race.isLate(error);
+    const isIdle = late !== undefined && error === late;
     // Nobody knows what it has done: what goes on as if its tab had died may be repeated, or has a key.
     const isLikeCrashed = isIdle && !(submission.isUnkeyed && !idempotent);
     // It is done, and whoever waits for its answer gets one when it is done once more.
@@ -207,7 +214,7 @@ export async function sendEntry(
   } finally {
     isOver = true;
     operations.executions.delete(execution);
-    race.stop();
+    stillness.stop();
   }
 }
 
@@ -222,9 +229,6 @@ const remedies =
 
 /** What does nothing for so long is given up. */
 const leastMs = 60_000;
-/** Looked at so often meanwhile: after the machine has slept, one late look is not enough. */
-const looks = 6;
-
 /** A handler has neither ended nor had a request under way for too long. */
 const idleError = (limitMs: number): Error =>
   Object.assign(
@@ -235,50 +239,3 @@ const idleError = (limitMs: number): Error =>
     ),
     { name: 'IdleError' },
   );
-
-/** What a handler that never settles is raced against. */
-interface IdleRace {
-  /** Rejects when it is given up or aborted; never resolves. */
-  readonly promise: Promise<never>;
-  /** Whether it was given up with this error: whatever that is, nothing is asked of it. */
-  readonly isLate: (error: unknown) => boolean;
-  readonly stop: () => void;
-}
-
-/** `idleSince` says since when nothing of it is under way; undefined while something is. */
-function raceIdle(
-  clock: Clock,
-  timeout: Timeout,
-  signal: AbortSignal,
-  idleSince: () => number | undefined,
-): IdleRace {
-  const timeoutMs = typeof timeout === 'object' ? timeout.headersMs : timeout;
-  const limitMs = Math.max(leastMs, timeoutMs);
-  let timer: unknown;
-  let late: Error | undefined;
-  let stop = (): void => {};
-  const promise = new Promise<never>((_, reject) => {
-    let last = idleSince();
-    let count = 0;
-    const look = (): void => {
-      const since = idleSince();
-      count = since !== undefined && since === last ? count + 1 : 0;
-      last = since;
-      if (count === looks) reject((late = idleError(limitMs)));
-      else plan();
-    };
-    const plan = (): void => {
-      if (limitMs === Infinity) return;
-      timer = clock.setTimeout(look, limitMs / looks);
-      clock.unref?.(timer);
-    };
-    const abort = (): void => reject(signal.reason as Error);
-    signal.addEventListener('abort', abort);
-    stop = () => {
-      clock.clearTimeout(timer);
-      signal.removeEventListener('abort', abort);
-    };
-    plan();
-  });
-  return { promise, isLate: (error) => !!late && error === late, stop };
-}

@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
+import { sleep } from '../lib/wait.ts';
 import { warn } from '../lib/warn.ts';
 import { type PastStep, renewRefused } from '../operation/submission.ts';
 import type { Operation } from '../operation/operation.ts';
@@ -267,9 +268,7 @@ export async function writeEnd<T>(
       if (isOver()) return undefined;
       if (left === 1) throw error;
       onError(error);
-      await new Promise<void>((over) => {
-        clock.setTimeout(over, 1000 * 2 ** (tries - left));
-      });
+      await sleep(clock, 1000 * 2 ** (tries - left), undefined);
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import { createStore, type Readable } from '../lib/store.ts';
+import { createStore, keepIfSame, type Readable } from '../lib/store.ts';
 import type { PausedEntries } from './messages.ts';
 import type { NotDurableReason } from './store/open-database.ts';
 import type { Counts, RowStore } from './store/row-store.ts';
@@ -37,12 +37,8 @@ export function createDisplay(
     wasErased: false,
   });
   const changes = createStore(0);
-  const show = (next: Partial<OutboxState>): void => {
-    const now = getState();
-    const all = { ...now, ...next };
-    const names = Object.keys(next) as (keyof OutboxState)[];
-    if (names.some((name) => all[name] !== now[name])) set(all);
-  };
+  const show = (next: Partial<OutboxState>): void =>
+    set(keepIfSame(getState(), { ...getState(), ...next }));
   const { ask, dispose } = createRefresh(clock, async () => {
     const nowMs = clock.now();
     const counts = await Promise.all(

@@ -1,4 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
+import { waitForStillness } from '../../lib/with-limit.ts';
 import { toWhole } from './damage.ts';
 import {
   ask,
@@ -65,29 +66,19 @@ export async function openIndexedDb(
   };
 }
 
-/**
- * A transaction that has not ended after six times so long is given up: the browser hangs. After the
- * machine has slept, one late look is not enough.
- */
-const lookMs = 5000;
-const looks = 6;
+/** A transaction that has not ended after so long is given up: the browser hangs. */
+const hangsMs = 30_000;
 
 async function inTime<T>(clock: Clock, native: IDBTransaction, work: () => Promise<T>): Promise<T> {
-  let timer: unknown;
-  const waitTooLong = async (): Promise<never> => {
-    for (let look = 0; look < looks; look += 1)
-      await new Promise<void>((over) => {
-        timer = clock.setTimeout(over, lookMs);
-        clock.unref?.(timer);
-      });
+  const { promise, stop } = waitForStillness(clock, hangsMs, () => 0);
+  const late = promise.then(() => {
     abort(native);
     throw new DatabaseError('blocked');
-  };
-  const late = waitTooLong();
+  });
   try {
     return await Promise.race([work(), late]);
   } finally {
-    clock.clearTimeout(timer);
+    stop();
   }
 }
 
