@@ -169,20 +169,18 @@ const choices: Readonly<Record<string, readonly string[]>> = {
 /** In production a wrong value counts as not given: whatever it is, no delay is endless or no number. */
 function isUsable(name: string, value: unknown): boolean {
   if (value === undefined || process.env.NODE_ENV !== 'production') return value !== undefined;
-  const isNumber = (given: unknown, least = 0): boolean =>
+  const isTimeout = name === 'timeout';
+  const isNumber = (given: unknown): boolean =>
     typeof given === 'number' &&
-    given >= least &&
+    given >= +isTimeout &&
     (given < Infinity || !/^(base|factor|cap)/.test(name));
   const { headersMs, bodyIdleMs } = Object(value) as Record<string, unknown>;
-  const usual: unknown = presets.interactive[name as keyof Policy];
   const isRight =
-    name === 'timeout'
-      ? isNumber(value, 1) || (isNumber(headersMs, 1) && isNumber(bodyIdleMs, 1))
-      : typeof usual === 'number'
-        ? isNumber(value)
-        : name === 'shouldRetry'
-          ? typeof value === 'function'
-          : Object.hasOwn(choices, name) && !!choices[name]?.includes(value as string);
+    typeof presets.interactive[name as keyof Policy] === 'number'
+      ? isNumber(value) || (isTimeout && isNumber(headersMs) && isNumber(bodyIdleMs))
+      : name === 'shouldRetry'
+        ? typeof value === 'function'
+        : Object.hasOwn(choices, name) && choices[name]?.includes(value as string);
   return isRight || reportOnce(name);
 }
 

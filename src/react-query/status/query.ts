@@ -43,8 +43,8 @@ export function queryStatus(
   instance: Instance,
   before?: RetryStatus,
 ): RetryStatus {
-  const live = query && instance.byQuery.get(query);
   if (!query) return idle;
+  const live = instance.byQuery.get(query);
   const { fetchStatus, status, error, fetchFailureReason, fetchFailureCount } = query.state;
   const lastFailure = fetchFailureReason ?? undefined;
   const maxAttempts = attemptsAllowed(
@@ -67,14 +67,14 @@ export function queryStatus(
     const { reason, retryAt } = (isIts && live.decision) || {};
     return { ...ended, status: 'failed', reason, retryAt, lastError };
   }
-  const isUnderWay = live !== undefined && live.phase !== 'ended';
+  const running = live?.phase === 'ended' ? undefined : live;
   const active = {
     ...idle,
-    attempt: isUnderWay ? live.attempt : 0,
+    attempt: running?.attempt ?? 0,
     maxAttempts,
     lastError: lastFailure,
   };
-  const pause = isUnderWay ? (live.pauses[0]?.pause ?? pausedAtOnce(live)) : undefined;
+  const pause = running?.pauses[0]?.pause ?? pausedAtOnce(running);
   if (pause) return { ...active, status: 'paused', ...pause };
   if (fetchStatus === 'paused') {
     const reason = pauseReason();
@@ -83,12 +83,11 @@ export function queryStatus(
       ? before
       : { ...active, status: 'paused', reason };
   }
-  if (isUnderWay && live.phase === 'sending') return { ...active, status: 'sending' };
+  if (running?.phase === 'sending') return { ...active, status: 'sending' };
   // A fetch that the server has begun has no operation here before its first retry.
-  const { decision } = isUnderWay ? live : reportOf(lastFailure, instance.clock.now());
+  const { decision } = running ?? reportOf(lastFailure, instance.clock.now());
   // The policy stops, and the app's own `retry` goes on.
-  const wait =
-    isUnderWay && decision?.kind === 'stop' ? waitOf(live, fetchFailureCount) : undefined;
+  const wait = decision?.kind === 'stop' && waitOf(running, fetchFailureCount);
   if (wait) return { ...active, status: 'waiting', ...wait };
   if (decision?.kind !== 'retry') return { ...active, status: 'sending' };
   const { reason, retryAt } = decision;
