@@ -6,7 +6,6 @@ import { codeOf } from '../lib/made-by.ts';
 import type { Network } from '../lib/network.ts';
 import { createStore, type Readable } from '../lib/store.ts';
 import type { Hear, Leader } from '../tabs/leader.ts';
-import type { ConcurrencyCode } from './concurrency.ts';
 import { sendDue } from './due.ts';
 import {
   createHealth,
@@ -17,11 +16,11 @@ import {
   shownBy,
 } from './health.ts';
 import { Latency } from './latency.ts';
+import type { ConcurrencyCode } from './concurrency.ts';
 import type { OriginOptions } from './options.ts';
-import { isQueued, type Origin, type Place } from './origin.ts';
+import { isQueued, type Origin, type Place, whyPaused } from './origin.ts';
 import { createRateLimits } from './rate-limit.ts';
 import { createSlowStart } from './slow-start.ts';
-import { whyPaused } from './why-paused.ts';
 import {
   type Ask,
   type Pause,

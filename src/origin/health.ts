@@ -87,17 +87,10 @@ const leastRate = 0.04;
  * answer, and so are 501 and 505; an abort, or an answer of somebody else, shows nothing.
  */
 export function shownBy(outcome?: Outcome): 'alive' | 'outage' | undefined {
-  switch (outcome?.kind) {
-    case 'ok':
-      return 'alive';
-    case 'timeout':
-    case 'network':
-      return 'outage';
-    case 'http':
-      return outcome.status === 500 || isUnavailable(outcome.status) ? 'outage' : 'alive';
-    default:
-      return undefined;
-  }
+  if (outcome?.kind === 'ok') return 'alive';
+  if (outcome?.kind === 'timeout' || outcome?.kind === 'network') return 'outage';
+  if (outcome?.kind !== 'http') return undefined;
+  return outcome.status === 500 || isUnavailable(outcome.status) ? 'outage' : 'alive';
 }
 
 /**

@@ -1,10 +1,9 @@
 import { tellApp } from '../lib/callback.ts';
 import { keepIfSame, type Readable } from '../lib/store.ts';
 import { originOf } from '../lib/url.ts';
-import { ableGroups, type Origin } from './origin.ts';
+import { ableGroups, type Origin, whenProbed } from './origin.ts';
 import type { Origins } from './origins.ts';
 import { everything } from './wait-queue.ts';
-import { whenProbed } from './why-paused.ts';
 
 /** How an origin is. */
 export interface OriginState {
