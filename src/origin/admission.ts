@@ -15,6 +15,7 @@ import {
   type Recovery,
   shownBy,
 } from './health.ts';
+import { watchConnection } from '../lib/watch-connection.ts';
 import { Latency } from './latency.ts';
 import type { ConcurrencyCode } from './concurrency.ts';
 import type { OriginOptions } from './options.ts';
@@ -248,11 +249,13 @@ export function createAdmission(
     queue.extend(asleepMs);
     pump();
   });
+  const forgetLatency = (): void => latency.forget();
+  const unwatch = watchConnection(forgetLatency);
   /** What was paused while the device was offline goes on over another network, maybe. */
   const leaveNetwork = network.subscribe(() => {
     const isBack = wasOffline && !network.isOffline();
     wasOffline = network.isOffline();
-    if (isBack) latency.forget();
+    if (isBack) forgetLatency();
     if (queue.size() > 0) pump();
   });
 
@@ -314,6 +317,7 @@ export function createAdmission(
     isIdle: () => queue.size() === 0 && inFlight.size === 0 && health.down().length === 0,
     dispose() {
       isDisposed = true;
+      unwatch();
       leaveNetwork();
       pump();
     },

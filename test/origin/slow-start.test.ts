@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { openNetwork } from './open-network.ts';
 import { openOrigin } from './rig.ts';
 
@@ -77,4 +77,22 @@ test('after the device was offline no answer is slow: the network may be another
   await rig.advance(12_000);
   const sent = waiting.flatMap(({ story }) => story);
   expect(sent.map((text) => Math.round(Number.parseFloat(text)))).toEqual([1350, 2450, 2683, 3150]);
+});
+
+test('when the browser says that the connection is another one, no answer is slow', async () => {
+  const connection = new EventTarget();
+  Object.defineProperty(navigator, 'connection', { value: connection, configurable: true });
+  onTestFinished(() => void Reflect.deleteProperty(navigator, 'connection'));
+  const rig = openOrigin();
+  rig.send('a', 'success', 50);
+  connection.dispatchEvent(new Event('change'));
+  rig.send('a', 'outage');
+  rig.send('a', 'outage');
+  const waiting = Array.from({ length: 4 }, () => rig.ask('a'));
+  await rig.advance(1200);
+  await rig.advance(1100);
+  waiting[0]?.settle('success');
+  await rig.advance(12_000);
+  const sent = waiting.flatMap(({ story }) => story);
+  expect(sent.map((text) => Math.round(Number.parseFloat(text)))).toEqual([1250, 2350, 2583, 3050]);
 });
