@@ -1,6 +1,5 @@
-import type { Clock, Random } from '../lib/clock.ts';
-import { createAlarm } from '../lib/alarm.ts';
-import { between } from '../lib/between.ts';
+import { type Clock, type Random, between } from '../lib/clock.ts';
+import { createAlarm } from '../lib/wait.ts';
 import type { Heart } from '../lib/heart.ts';
 import type { Network } from '../lib/network.ts';
 import { originOf } from '../lib/url.ts';

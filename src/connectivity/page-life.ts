@@ -1,5 +1,4 @@
-import type { Clock, Random } from '../lib/clock.ts';
-import { between } from '../lib/between.ts';
+import { type Clock, type Random, between } from '../lib/clock.ts';
 import { hasPage } from '../lib/page.ts';
 
 /** Whether the page stays. */

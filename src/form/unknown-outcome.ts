@@ -1,5 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query';
-import { withLimit } from '../lib/with-limit.ts';
+import { withLimit } from '../lib/wait.ts';
 import { type FormSubmission, isExpired } from './submission.ts';
 import type { FormContext, Sent } from './send.ts';
 import type { FormPresses } from './presses.ts';

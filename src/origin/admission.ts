@@ -1,6 +1,5 @@
-import { createAlarm } from '../lib/alarm.ts';
-import { between } from '../lib/between.ts';
-import type { Clock, Random } from '../lib/clock.ts';
+import { createAlarm } from '../lib/wait.ts';
+import { between, type Clock, type Random } from '../lib/clock.ts';
 import type { RateLimitState } from '../headers/rate-limit.ts';
 import { codeOf } from '../lib/made-by.ts';
 import type { Network } from '../lib/network.ts';

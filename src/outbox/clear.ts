@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import { withLimit } from '../lib/with-limit.ts';
+import { withLimit } from '../lib/wait.ts';
 import type { ClearMark } from './clear-mark.ts';
 import { discarded, type EntryFacts, notCleared } from './errors.ts';
 import type { OtherTabs } from './messages.ts';

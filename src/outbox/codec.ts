@@ -1,6 +1,6 @@
 import { reject } from '../lib/check.ts';
 import type { Clock } from '../lib/clock.ts';
-import { withLimit } from '../lib/with-limit.ts';
+import { withLimit } from '../lib/wait.ts';
 import type { HandlerDefinition } from './handler.ts';
 import { type DeadReason, type Row, rowSchema } from './store/schema.ts';
 

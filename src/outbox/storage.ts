@@ -1,4 +1,4 @@
-import { withLimit } from '../lib/with-limit.ts';
+import { withLimit } from '../lib/wait.ts';
 import type { TabPorts } from '../tabs/lock.ts';
 import type { Backend, Row, Unplaced } from './store/schema.ts';
 import type { ClearMark } from './clear-mark.ts';

@@ -1,5 +1,4 @@
-import type { Clock, Random } from '../lib/clock.ts';
-import { createSteadyClock } from '../lib/steady-clock.ts';
+import { type Clock, type Random, createSteadyClock } from '../lib/clock.ts';
 import type { Network } from '../lib/network.ts';
 import { writeEnd } from './deliver.ts';
 import {

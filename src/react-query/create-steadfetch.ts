@@ -12,9 +12,14 @@ import { createAdmissions } from '../fetch/admit.ts';
 import { createHeart } from '../lib/heart.ts';
 import { forgetMade, replaceEarlier } from '../lib/hot-update.ts';
 import { checkOrigin } from '../origin/options.ts';
-import { createSteadyClock } from '../lib/steady-clock.ts';
+import {
+  createSteadyClock,
+  type Random,
+  systemClock,
+  systemRandom,
+  systemTransport,
+} from '../lib/clock.ts';
 import { callApp, reporterOf } from '../lib/callback.ts';
-import { type Random, systemClock, systemRandom, systemTransport } from '../lib/clock.ts';
 import { checkNames, checkValue, isFunction, isShare } from '../lib/check.ts';
 import { checkMade, codeOf } from '../lib/made-by.ts';
 import { definePolicy, inPolicy, presets } from '../policy/options.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
-import { waitForStillness } from '../../lib/with-limit.ts';
+import { waitForStillness } from '../../lib/wait.ts';
 import { toWhole } from './damage.ts';
 import {
   ask,

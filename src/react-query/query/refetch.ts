@@ -1,7 +1,6 @@
 import { focusManager, type Query, type QueryClient } from '@tanstack/react-query';
 import type { Operation } from '../../operation/operation.ts';
-import { between } from '../../lib/between.ts';
-import type { Clock, Random } from '../../lib/clock.ts';
+import { between, type Clock, type Random } from '../../lib/clock.ts';
 import type { Heart } from '../../lib/heart.ts';
 import type { Slot } from '../../lib/slot.ts';
 import { isServer } from '../instance.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createSteadyClock } from '../../src/lib/steady-clock.ts';
+import { createSteadyClock } from '../../src/lib/clock.ts';
 import { createVirtualClock, epochMs } from '../origin/virtual-clock.ts';
 
 test('it goes on where the wall clock is set back, and says by how much that was', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createAlarm } from '../../src/lib/alarm.ts';
+import { createAlarm } from '../../src/lib/wait.ts';
 import { maxTimerMs } from '../../src/lib/clock.ts';
 import { createVirtualClock, epochMs, type VirtualClock } from '../origin/virtual-clock.ts';
 
