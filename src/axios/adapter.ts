@@ -244,7 +244,7 @@ function signalOf(
   const abort = (): void => controller.abort();
   cancelToken.subscribe(abort);
   const both = signal ? AbortSignal.any([signal, controller.signal]) : controller.signal;
-  const live = signal && signals.get(signal);
-  if (live) signals.set(both, live);
+  const operation = signal && signals.get(signal);
+  if (operation) signals.set(both, operation);
   return { signal: both, release: () => cancelToken.unsubscribe(abort) };
 }

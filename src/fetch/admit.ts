@@ -47,7 +47,7 @@ export interface Admissions extends Surroundings {
    *
    * @throws NotSentError when its time is up.
    */
-  readonly pauseBefore: (live: Operation) => Promise<boolean>;
+  readonly pauseBefore: (operation: Operation) => Promise<boolean>;
   readonly origins: Origins;
 }
 
@@ -68,45 +68,46 @@ export function createAdmissions(
   const { connectivity, network, rateLimit } = surroundings;
   const origins = createOrigins(clock, random, options, network);
 
-  const targetOf = (live: Operation, { endpoint, limitScope }: SentRequest): Target => ({
+  const targetOf = (operation: Operation, { endpoint, limitScope }: SentRequest): Target => ({
     endpoint,
     limitScope,
-    isNew: live.attempt === 1,
-    mayBeOffline: live.mayBeOffline,
+    isNew: operation.attempt === 1,
+    mayBeOffline: operation.mayBeOffline,
   });
-  const askOf = (live: Operation, facts: SentRequest): Omit<Ask, 'onPause'> => {
-    const { priority, whenDown, maxPauseMs } = live.policyOf(facts);
+  const askOf = (operation: Operation, facts: SentRequest): Omit<Ask, 'onPause'> => {
+    const { priority, whenDown, maxPauseMs } = operation.policyOf(facts);
     return {
-      ...targetOf(live, facts),
+      ...targetOf(operation, facts),
       risk: isSafeMethod(facts.method) ? 0 : isRepeatable(facts) ? 1 : 2,
       priority,
       // A mutation is what a user has pressed for, whatever they look at meanwhile.
-      isForeground: live.isForeground ?? (live.ref.kind === 'mutation' ? always : isPageSeen),
-      id: live.ref.id,
+      isForeground:
+        operation.isForeground ?? (operation.ref.kind === 'mutation' ? always : isPageSeen),
+      id: operation.ref.id,
       isFailFast: whenDown === 'fail',
-      askedAt: live.askedAt,
+      askedAt: operation.askedAt,
       maxPauseMs: maxPauseMs,
     };
   };
   // Apart, so that the way of a request that goes at once makes one function and no more.
   const openRequest = (admission: Admission, permit: Permit, facts: SentFacts): RecordOutcome => {
-    const { live, name, url, limitScope, api } = facts;
+    const { operation, name, url, limitScope, api } = facts;
     const sentAt = clock.now();
-    const effect = live.effects.begin(facts, name, isRepeatable(facts));
+    const effect = operation.effects.begin(facts, name, isRepeatable(facts));
     facts.effect = effect;
-    if (permit.isTrial) live.trialAt = sentAt;
+    if (permit.isTrial) operation.trialAt = sentAt;
     let isOver = false;
     return (outcome, error, response) => {
       if (isOver) return;
       isOver = true;
-      live.effects.settle(effect, outcome.processed);
+      operation.effects.settle(effect, outcome.processed);
       const now = clock.now();
       const { status = 0, retryAfterMs }: Partial<HttpFailure> =
         outcome.kind === 'http' ? outcome : {};
       // First: a probe that is told to wait must release nobody.
       // Retry-After takes precedence (draft-ietf-httpapi-ratelimit-headers).
       if (response && retryAfterMs !== undefined && [429, 503, 529].includes(status)) {
-        const { maxRetryAfterMs } = live.policyOf(facts);
+        const { maxRetryAfterMs } = operation.policyOf(facts);
         // Longer than that, it is for the call that was told alone, which stops.
         if (retryAfterMs <= maxRetryAfterMs) admission.pause(limitScope, retryAfterMs);
       } else if (response) {
@@ -117,7 +118,7 @@ export function createAdmissions(
       const { kind } = outcome;
       // A body at its headers: somebody else has answered, as a captive portal does.
       if (kind !== 'network' && kind !== 'timeout' && kind !== 'body') {
-        if (response && !live.isUnproven?.() && !isSentElsewhere(url, response))
+        if (response && !operation.isUnproven?.() && !isSentElsewhere(url, response))
           connectivity.recordAnswer(sentAt, now, url);
         permit.settle(outcome, error);
         return;
@@ -136,31 +137,35 @@ export function createAdmissions(
     facts: SentFacts,
     signal: AbortSignal | undefined,
   ): Promise<RecordOutcome> => {
-    const { live } = facts;
-    const release = await pauseAt(admission, askOf(live, facts), live, signal, context);
-    if (release === 'expired') throw refuse(live, facts, admission);
+    const { operation } = facts;
+    const release = await pauseAt(admission, askOf(operation, facts), operation, signal, context);
+    if (release === 'expired') throw refuse(operation, facts, admission);
     if (release === 'dropped') throw dropped(facts, signal);
     return openRequest(admission, release, facts);
   };
 
   const enter: Enter = (facts, signal) => {
-    const { live, url, api } = facts;
+    const { operation, url, api } = facts;
     // Never sent: it neither starts nor ends.
-    if (signal?.aborted) throw live.abortUnsent(facts, signal);
-    if (process.env.NODE_ENV !== 'production') warnOfLoop(context.operations, live, facts.name);
+    if (signal?.aborted) throw operation.abortUnsent(facts, signal);
+    if (process.env.NODE_ENV !== 'production')
+      warnOfLoop(context.operations, operation, facts.name);
     if (facts.isLocal) return atNoGate;
     // What has failed, and was told so, sends nothing more: not before its next attempt, or ever.
-    if (live.submission && (live.decision?.kind === 'stop' || live.phase === 'waiting'))
+    if (
+      operation.submission &&
+      (operation.decision?.kind === 'stop' || operation.phase === 'waiting')
+    )
       throw dropped(facts);
     const admission = origins.admissionOf(
       url,
       api?.partition,
       api?.concurrency && { concurrency: api.concurrency },
     );
-    const early = live.goTo(admission, facts);
-    const permit = early ?? admission.enter(targetOf(live, facts));
+    const early = operation.goTo(admission, facts);
+    const permit = early ?? admission.enter(targetOf(operation, facts));
     if (!permit) return wait(admission, facts, signal);
-    if (!early) live.isUrged = false;
+    if (!early) operation.isUrged = false;
     return openRequest(admission, permit, facts);
   };
 
@@ -168,13 +173,19 @@ export function createAdmissions(
     ...surroundings,
     enter,
     origins,
-    async pauseBefore(live) {
-      const { admission, sent } = live;
+    async pauseBefore(operation) {
+      const { admission, sent } = operation;
       if (!admission || !sent) return true;
-      const release = await pauseAt(admission, askOf(live, sent), live, undefined, context);
-      if (release === 'expired') throw refuse(live, sent, admission);
+      const release = await pauseAt(
+        admission,
+        askOf(operation, sent),
+        operation,
+        undefined,
+        context,
+      );
+      if (release === 'expired') throw refuse(operation, sent, admission);
       if (release === 'dropped') return false;
-      live.keepPermit(release);
+      operation.keepPermit(release);
       return true;
     },
   };
@@ -195,22 +206,22 @@ const said: Readonly<Record<PauseReason, string>> = {
 
 /** The error of an attempt that its origin did not let go in time. */
 function refuse(
-  live: Operation,
+  operation: Operation,
   facts: RequestFacts & SentRequest,
   admission: Admission,
 ): NotSentError {
   // What an earlier attempt may have done, this one does not undo.
-  const processed = live.effects.wasSent() ? 'unknown' : 'no';
+  const processed = operation.effects.wasSent() ? 'unknown' : 'no';
   const { reason, retryAt } = admission.whyPaused(facts);
   const outcome: Failure = { kind: 'paused-too-long', reason, retryAt, processed };
   const error = new NotSentError(
-    `${shown(`${live.sent?.name}`)}: not sent, ${process.env.NODE_ENV === 'production' ? reason : said[reason]}.`,
+    `${shown(`${operation.sent?.name}`)}: not sent, ${process.env.NODE_ENV === 'production' ? reason : said[reason]}.`,
     {
-      operation: live.view(facts),
+      operation: operation.view(facts),
       outcome,
-      cause: live.lastError ?? admission.lastFailure(),
+      cause: operation.lastError ?? admission.lastFailure(),
     },
   );
-  reportFailure(error, { ...facts, live, failure: outcome });
+  reportFailure(error, { ...facts, operation, failure: outcome });
   return error;
 }

@@ -21,22 +21,22 @@ export interface BoundFetch {
 /** Makes a fetch whose requests are part of an operation, and end with `signal`. */
 export function bindFetch(
   fetch: SteadyFetch,
-  live: Operation,
+  operation: Operation,
   signal: AbortSignal,
   signals: Signals,
 ): BoundFetch {
   let open = 0;
   return {
     fetchNow() {
-      const { attempt } = live;
+      const { attempt } = operation;
       return async (input, init) => {
         // Too late for its attempt: the next one sends it.
-        if (live.attempt !== attempt) throw live.lastError;
+        if (operation.attempt !== attempt) throw operation.lastError;
         const sent = readPassed(() => {
           const members = readInit('steady.fetch', init);
           const { request, signal: own = signal } = readParts(input, members);
           const both = own === signal ? own : AbortSignal.any([signal, own]);
-          signals.set(both, live);
+          signals.set(both, operation);
           return { ...keepReferrer(request, members), signal: both };
         });
         open++;
@@ -48,11 +48,11 @@ export function bindFetch(
       };
     },
     isOut: () =>
-      live.phase === 'sending' ||
-      open > live.pauses.length ||
-      (live.phase === 'paused' && live.attempt === 1 && live.effects.hasAny()),
+      operation.phase === 'sending' ||
+      open > operation.pauses.length ||
+      (operation.phase === 'paused' && operation.attempt === 1 && operation.effects.hasAny()),
     isIdle: () => open === 0,
     // While nothing of ours is open, it may be another client that is.
-    isReading: () => open > 0 && !live.effects.hasAny(),
+    isReading: () => open > 0 && !operation.effects.hasAny(),
   };
 }

@@ -12,7 +12,7 @@ export function classify(
   { context, facts, keyed }: Call,
   response: Response,
 ): AnswerFailure | undefined {
-  const { live, method, name, step, effect, expect } = facts;
+  const { operation, method, name, step, effect, expect } = facts;
   const { status } = response;
   // An opaque answer has status 0, and nothing that could be read.
   if (status === 0) return undefined;
@@ -24,7 +24,7 @@ export function classify(
   }
   const isGone = method === 'DELETE' && (status === 404 || status === 410);
   const asked = { request: name, key: step?.key };
-  if (isGone && live.effects.mayBeDone(asked, effect)) return undefined;
+  if (isGone && operation.effects.mayBeDone(asked, effect)) return undefined;
   return classifyAnswer(
     { status, header: (field) => response.headers.get(field) },
     context.clock.now(),
@@ -48,8 +48,10 @@ export async function interpret(
   if (failure.kind === 'body') return failure;
   const interpreted = keyed ? await keyed.interpret(response, failure, facts, signal) : failure;
   // What one request was refused, another of the mutation may have done.
-  const { live, effect } = facts;
-  return interpreted?.processed === 'no' && live.submission && live.effects.isUnknown(effect)
+  const { operation, effect } = facts;
+  return interpreted?.processed === 'no' &&
+    operation.submission &&
+    operation.effects.isUnknown(effect)
     ? { ...interpreted, processed: 'unknown' }
     : interpreted;
 }

@@ -15,14 +15,14 @@ import { isDemanding, isSendable, mistake, readParts } from './request.ts';
 
 /** Enters what an error means, or an answer that is handed to another client, and tells of it. */
 export function note<E>(call: Call, error: E, failure: Failure, response?: Response): E {
-  const { live, name, isRaw } = call.facts;
+  const { operation, name, isRaw } = call.facts;
   const isAborted = failure.kind === 'aborted';
   if (process.env.NODE_ENV !== 'production' && !isAborted)
-    (live.failedRequests ??= new Set()).add(name);
+    (operation.failedRequests ??= new Set()).add(name);
   const report = { ...call.facts, failure };
   reportFailure(error, report);
   // A client aborts at its own time limit, too, and then nobody knows what its error means.
-  if (isRaw) live.recordRaw(isAborted ? undefined : report);
+  if (isRaw) operation.recordRaw(isAborted ? undefined : report);
   tell(call, failure, error, response);
   return error;
 }
@@ -39,11 +39,11 @@ export function fail(
   outcome: Failure,
   details: { readonly response?: Response | undefined; readonly cause?: unknown },
 ): Error {
-  const { live, name } = call.facts;
-  const operation = live.view(call.facts);
+  const { operation, name } = call.facts;
+  const view = operation.view(call.facts);
   return note(
     call,
-    new Type(`${shown(name)}: ${what}.`, { operation, outcome, ...details }),
+    new Type(`${shown(name)}: ${what}.`, { operation: view, outcome, ...details }),
     outcome,
     details.response,
   );
@@ -56,7 +56,7 @@ export function fail(
 export function failed(call: Call, cause: unknown, response?: Response, answer?: Failure): unknown {
   const { caller, context, facts, idleMs, limitMs } = call;
   endCall(call);
-  if (caller?.aborted) return note(call, facts.live.abortBy(caller), failures.aborted);
+  if (caller?.aborted) return note(call, facts.operation.abortBy(caller), failures.aborted);
   if (call.isLate) {
     const phase = response ? 'body' : 'headers';
     const processed = response ? 'yes' : 'unknown';
@@ -181,8 +181,8 @@ export function checkAnswer(call: Call, response: unknown): void {
 
 /** Whatever operation it is thrown into, which may be another than its own, is not tried again. */
 export function dropped(facts: SentFacts, signal?: AbortSignal): unknown {
-  if (signal?.aborted) return facts.live.abortUnsent(facts, signal);
-  const reason = facts.live.abortBy(AbortSignal.abort());
+  if (signal?.aborted) return facts.operation.abortUnsent(facts, signal);
+  const reason = facts.operation.abortBy(AbortSignal.abort());
   reportFailure(reason, { ...facts, failure: failures.aborted });
   return reason;
 }

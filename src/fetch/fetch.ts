@@ -66,7 +66,7 @@ export function createFetch(context: FetchContext): {
     given: SteadyInit | undefined,
   ): Promise<Response> => {
     const [passed, facts] = readPassed(() => gather(context, input, given, isRaw));
-    const endRequest = facts.live.attemptLimit?.beginRequest();
+    const endRequest = facts.operation.attemptLimit?.beginRequest();
     try {
       return await send(context, input, passed, facts, endRequest);
     } catch (error) {
@@ -90,7 +90,7 @@ async function send(
 ): Promise<Response> {
   const { parts, init } = passed;
   const caller = parts.signal;
-  const { live, api } = facts;
+  const { operation, api } = facts;
   const adding = addKey(context, facts, passed);
   const keyed = adding && (await adding);
   facts.step = keyed?.step;
@@ -98,7 +98,7 @@ async function send(
   const auth = codeOf<AuthCode>(api?.auth);
   let sent: RequestInit = keyed?.init ?? init;
   if (auth) sent = await auth.sign(context, facts, parts, sent);
-  const { timeout } = live.policyOf(facts);
+  const { timeout } = operation.policyOf(facts);
 
   // Once, or once more with new credentials.
   for (;;) {
@@ -106,10 +106,10 @@ async function send(
     const recordOutcome = typeof entered === 'function' ? entered : await entered;
     try {
       // Whoever was told of its turn may have aborted it.
-      if (caller?.aborted) throw live.abortUnsent(facts, caller);
+      if (caller?.aborted) throw operation.abortUnsent(facts, caller);
       keyed?.start(facts);
       // It goes once its submission is safe where it is kept.
-      const submissionCode = live.submissionCode as SubmissionCode | undefined;
+      const submissionCode = operation.submissionCode as SubmissionCode | undefined;
       const keeping = submissionCode?.whenKept(context, facts, caller);
       if (keeping) await keeping;
       const wasSpent = isBodySpent(parts, sent);

@@ -35,7 +35,7 @@ export function gather(
   const profile = api?.idempotency;
   const own = profile && codeOf<KeyCode>(profile).read(profile, parts, init);
   const facts: SentFacts = {
-    live: context.operationFor(signal, `${name} ${own ?? init.idempotencyKey}`),
+    operation: context.operationFor(signal, `${name} ${own ?? init.idempotencyKey}`),
     method,
     url,
     name,

@@ -30,7 +30,7 @@ export type Enter = (
 
 /** What is known of a request of ours. */
 export interface SentFacts extends RequestFacts {
-  readonly live: Operation;
+  readonly operation: Operation;
   readonly method: string;
   readonly url: string;
   /** Method and URL: which of its operation's requests it is. */
@@ -213,11 +213,11 @@ export function endCall(call: Call): void {
 /** Tells listeners that it starts or, with an outcome, how it ended; then the origin, too. */
 export function tell(call: Call, outcome?: Outcome, error?: unknown, response?: Response): void {
   const { context, facts, number: request } = call;
-  const { live, method, url } = facts;
+  const { operation, method, url } = facts;
   if (outcome) call.recordOutcome(outcome, error, response);
   if (!context.emitter.isHeard()) return;
   const event = { request, method, url };
-  live.emit(
+  operation.emit(
     outcome ? { type: 'request:end', ...event, outcome } : { type: 'request:start', ...event },
   );
 }

@@ -17,14 +17,14 @@ export function addKey(
   facts: SentFacts,
   passed: Passed,
 ): Promise<KeyedRequest | undefined> | undefined {
-  const { live, api, own } = facts;
+  const { operation, api, own } = facts;
   const { parts, init } = passed;
   const profile = api?.idempotency;
   const keys = codeOf<KeyCode>(profile);
   const isAsked =
-    own || live.submission || init.idempotencyKey !== undefined || init.step !== undefined;
+    own || operation.submission || init.idempotencyKey !== undefined || init.step !== undefined;
   if (isAsked && profile) return keys?.add(context, profile, facts, passed);
-  const submissionCode = live.submissionCode as SubmissionCode | undefined;
+  const submissionCode = operation.submissionCode as SubmissionCode | undefined;
   if (submissionCode) submissionCode.noteUnkeyed(context.operations, facts, passed);
   else if (!isAsked) return keys?.noteStray(context, facts, parts.signal)?.then(() => undefined);
   else if (process.env.NODE_ENV !== 'production') noteUnkeyed(context.operations, facts, passed);
@@ -33,19 +33,19 @@ export function addKey(
 
 /** Whether a request is to carry a key: it was given one or a name, or it may not be sent twice without. */
 export function isKeyWanted(
-  { live, method, idempotent, own }: SentFacts,
+  { operation, method, idempotent, own }: SentFacts,
   { idempotencyKey, step }: KeyedInit,
 ): boolean {
   const isAsked = !!own || idempotencyKey !== undefined || step !== undefined;
   if (isAsked || !(idempotent || isIdempotentMethod(method))) return true;
-  if (live.submission && !isSafeMethod(method)) live.submission.isRepeatable = true;
+  if (operation.submission && !isSafeMethod(method)) operation.submission.isRepeatable = true;
   return false;
 }
 
 /** Notes that a request goes without the key that it is to carry: its API is not declared to take one. */
 function noteUnkeyed(operations: Operations, facts: SentFacts, { parts, init }: Passed): void {
   if (process.env.NODE_ENV !== 'production') checkNames(facts, init);
-  const { submission } = facts.live;
+  const { submission } = facts.operation;
   if (!isKeyWanted(facts, init)) return;
   // Somebody may have written it there by hand.
   const written = [...readHeaders(parts.request, init).values(), init.body];
@@ -66,14 +66,14 @@ function noteUnkeyed(operations: Operations, facts: SentFacts, { parts, init }: 
  * @throws TypeError when that is so.
  */
 function refuseAfterKey(facts: SentFacts, isWritten: (key: string) => boolean): void {
-  const { live, method, url, name } = facts;
-  const { submission } = live;
+  const { operation, method, url, name } = facts;
+  const { submission } = operation;
   const past = submission?.wasSent ? (submission.past ?? []) : [];
-  const own = [...(live.steps?.known.values() ?? [])];
+  const own = [...(operation.steps?.known.values() ?? [])];
   const target = stepTarget(method, url);
   const mayBeDone = [
     ...past.filter(({ sentAt, isRefused }) => sentAt !== undefined && !isRefused),
-    ...own.filter(({ key }) => live.effects.mayBeDone({ request: name, key })),
+    ...own.filter(({ key }) => operation.effects.mayBeDone({ request: name, key })),
   ].filter((step) => step.target === target);
   if (mayBeDone.length === 0 || mayBeDone.some(({ key }) => isWritten(key))) return;
   if (submission) submission.isChanged = true;
@@ -88,7 +88,7 @@ function refuseAfterKey(facts: SentFacts, isWritten: (key: string) => boolean): 
 
 /** @throws TypeError when a key is given where a name is meant, or the other way round. */
 export function checkNames(facts: SentFacts, { idempotencyKey, step }: KeyedInit): void {
-  const { submission } = facts.live;
+  const { submission } = facts.operation;
   const refuseName = (option: keyof KeyedInit, value: unknown, allowed: string | false): never =>
     readPassed(() => reject('steady.fetch', option, value, allowed), facts);
   for (const [option, value] of Object.entries({ idempotencyKey, step }))
@@ -125,7 +125,7 @@ function warnOfSilence(operations: Operations, { method, url }: SentFacts): void
 export const submissionCode: SubmissionCode = {
   noteUnkeyed,
   whenKept(context, facts, signal) {
-    const { submission } = facts.live;
+    const { submission } = facts.operation;
     return submission?.kept && prepare(context, facts, signal, submission.kept());
   },
 };

@@ -13,7 +13,7 @@ import { readParts } from './request.ts';
  */
 export async function outlivePage(call: Call, isWhole: boolean): Promise<Response | undefined> {
   const { caller, context, facts, init, input, limit, limitMs, signal } = call;
-  const { live } = facts;
+  const { operation } = facts;
   const { page, clock } = context;
   const fate = signal.aborted ? undefined : page?.fate();
   if (!fate) return undefined;
@@ -22,7 +22,7 @@ export async function outlivePage(call: Call, isWhole: boolean): Promise<Respons
   // It shows nothing, and leaves its place to others.
   call.recordOutcome(failures.aborted);
   await untilStopped(call, fate);
-  live.countPaused(cutOffAt, clock.now());
+  operation.countPaused(cutOffAt, clock.now());
   if (signal.aborted || !isWhole || !isRepeatable(facts) || isSpent(input, init)) return undefined;
   call.recordOutcome = await context.enter(facts, caller);
   setLimit(call, limit, limitMs);

@@ -15,7 +15,7 @@ interface PauseContext {
 export function pauseAt(
   admission: Admission,
   ask: Omit<Ask, 'onPause'>,
-  live: Operation,
+  operation: Operation,
   signal: AbortSignal | undefined,
   { operations }: PauseContext,
 ): Promise<Release> {
@@ -33,7 +33,7 @@ export function pauseAt(
       isOver = true;
       operations.waits.delete(drop);
       signal?.removeEventListener('abort', drop);
-      if (paused) live.resume(paused, nameOf(release));
+      if (paused) operation.resume(paused, nameOf(release));
       resolve(release);
     };
     const go = (): void => {
@@ -44,27 +44,27 @@ export function pauseAt(
       end('dropped');
     };
     const renew = (): void => {
-      live.renew();
+      operation.renew();
       if (waiter) admission.renew(waiter);
     };
     const onPause = (pause: Pause): void => {
       if (isOver) return;
       paused ??= { pause, go, drop, renew };
       paused.pause = pause;
-      live.pause(paused);
+      operation.pause(paused);
     };
     // Whoever aborts while others are told is not asked to wait.
     if (signal?.aborted) return end('dropped');
     signal?.addEventListener('abort', drop);
     operations.waits.add(drop);
     // Where it would wait in vain there is no place for it; what a user wants now does not wait.
-    const maxPauseMs = live.isUrged ? Infinity : ask.maxPauseMs;
+    const maxPauseMs = operation.isUrged ? Infinity : ask.maxPauseMs;
     waiter = admission.wait({ ...ask, maxPauseMs, onPause }, (permit) => end(permit ?? 'expired'));
     if (!waiter) end('expired');
     // Dropped when it was told that it waits.
     else if (isOver) admission.leave(waiter);
-    else if (live.isUrged) {
-      live.isUrged = false;
+    else if (operation.isUrged) {
+      operation.isUrged = false;
       go();
     }
   });

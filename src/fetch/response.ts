@@ -15,7 +15,7 @@ import { type Call, endCall, tell, untilStopped } from './in-flight.ts';
 export function accept(call: Call, given: Response, failure: AnswerFailure | undefined): Response {
   const { context, facts, idleMs, keyed, limit } = call;
   const response = thaw(given);
-  const { live, method, isRaw } = facts;
+  const { operation, method, isRaw } = facts;
   const { status } = response;
   if (idleMs) setLimit(call, limit);
   // Nothing more comes. `body` is asked for of failures only, for it costs the making of a stream.
@@ -38,7 +38,7 @@ export function accept(call: Call, given: Response, failure: AnswerFailure | und
     throw fail(call, Type, answered + what, failure, { response });
   }
   keyed?.succeed();
-  live.recordRaw();
+  operation.recordRaw();
   tell(call, succeeded(status), undefined, response);
   return response;
 }

@@ -14,15 +14,15 @@ import type { Failure } from '../policy/outcome.ts';
 export function interpretResponses(
   profile: IdempotencyProfile,
   step: Step,
-  live: Operation,
+  operation: Operation,
   clock: Clock,
 ): Omit<KeyedRequest, 'init' | 'step'> {
   const { lifetimeMs = Infinity, alreadyDone } = profile;
   // An answer may come when its operation has ended, which forgets them.
-  const { steps } = live;
+  const { steps } = operation;
   // Not by the outcome of this attempt: what an earlier one may have done, this one does not undo.
   const mayBeDone = ({ name, effect }: SentFacts): boolean =>
-    !!steps?.wasSent || live.effects.mayBeDone({ request: name, key: step.key }, effect);
+    !!steps?.wasSent || operation.effects.mayBeDone({ request: name, key: step.key }, effect);
   const mistakeIn = (option: string): OnMistake =>
     reporterOf(
       profile,
@@ -35,13 +35,13 @@ export function interpretResponses(
   return {
     start(facts) {
       const now = clock.now();
-      const { createdAt = NaN } = live.submission ?? {};
+      const { createdAt = NaN } = operation.submission ?? {};
       const madeAt = step.refusals ? NaN : createdAt + (steps?.aheadMs ?? 0);
       const bornAt = madeAt || (step.sentAt ?? now);
       if (isKeyExpired(bornAt, lifetimeMs, now) && mayBeDone(facts)) throw expired(facts);
       step.sentAt ??= now;
       step.isRefused = undefined;
-      live.submission?.keep?.(step, lifetimeMs);
+      operation.submission?.keep?.(step, lifetimeMs);
     },
     isInProgress: (response) => response.status === 409 && (ask('inProgress', response) ?? true),
     async interpret(response, failure, facts, signal) {
@@ -63,7 +63,7 @@ export function interpretResponses(
     },
     succeed() {
       step.isDone = true;
-      live.submission?.keep?.(step);
+      operation.submission?.keep?.(step);
     },
   };
 }
@@ -76,8 +76,8 @@ const isAskingAgain = (status: number): boolean =>
  * Its API has refused it: nothing of this step was done, by none of its attempts. Where all that was
  * sent before this operation is known and was refused, nothing is left that may have been done.
  */
-function refuse({ live, effect }: SentFacts, step: Step, steps: Steps | undefined): void {
-  const { submission, effects } = live;
+function refuse({ operation, effect }: SentFacts, step: Step, steps: Steps | undefined): void {
+  const { submission, effects } = operation;
   // That of this attempt is one until it has settled.
   if (effect) effects.refuse(effect);
   step.isRefused = true;
@@ -94,11 +94,11 @@ const remedy =
     : ' It may have been done: look first, and then send it under a new key or not at all.';
 
 function expired(facts: SentFacts): NotSentError {
-  const { live, name } = facts;
+  const { operation, name } = facts;
   const outcome: Failure = { kind: 'expired', processed: 'unknown' };
   const error = new NotSentError(
     `${shown(name)}: not sent again, its idempotency key is older than its API keeps one.${remedy}`,
-    { operation: live.view(facts), outcome, cause: live.lastError },
+    { operation: operation.view(facts), outcome, cause: operation.lastError },
   );
   reportFailure(error, { ...facts, failure: outcome });
   return error;

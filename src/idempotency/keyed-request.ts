@@ -36,17 +36,17 @@ async function addKey(
   facts: SentFacts,
   passed: Passed,
 ): Promise<KeyedRequest | undefined> {
-  const { live, own } = facts;
+  const { operation, own } = facts;
   checkNames(facts, passed.init);
   if (!isKeyWanted(facts, passed.init)) return undefined;
   try {
     const step = await identify(clock, operations, facts, passed);
-    if (live.submission) live.submission.isRepeatable = true;
-    live.submissionCode ??= submissionCode;
+    if (operation.submission) operation.submission.isRepeatable = true;
+    operation.submissionCode ??= submissionCode;
     return {
       init: withKey(profile, passed, step, own),
       step,
-      ...interpretResponses(profile, step, live, clock),
+      ...interpretResponses(profile, step, operation, clock),
     };
   } catch (error) {
     return refuse(error, facts);
@@ -59,8 +59,8 @@ async function identify(
   facts: SentFacts,
   { parts, init }: Passed,
 ): Promise<Step> {
-  const { live, method, url, own } = facts;
-  const { submission, attempt } = live;
+  const { operation, method, url, own } = facts;
+  const { submission, attempt } = operation;
   const body = async (): Promise<BodyInit | null> => {
     if (init.body != null || !parts.request || /^(GET|HEAD)$/.test(method))
       return init.body ?? null;
@@ -70,7 +70,7 @@ async function identify(
     const isForm = copy.headers.get('content-type')?.includes('form-data');
     return isForm ? copy.formData() : copy.arrayBuffer();
   };
-  const step = await takeStep(stepsOf(live, clock), {
+  const step = await takeStep(stepsOf(operation, clock), {
     target: stepTarget(method, url),
     own: own ?? init.idempotencyKey,
     name: init.step,
@@ -86,11 +86,11 @@ async function identify(
   return step;
 }
 
-function stepsOf(live: Operation, clock: Clock): Steps {
-  const { submission } = live;
+function stepsOf(operation: Operation, clock: Clock): Steps {
+  const { submission } = operation;
   const wasSent = !!submission?.wasSent;
   const past = submission?.past ?? [];
-  return (live.steps ??= {
+  return (operation.steps ??= {
     known: new Map(past.map((step) => [step.id, { ...step, attempt: 0 }])),
     turn: Promise.resolve(),
     wasSent,
@@ -135,8 +135,8 @@ function warnOfChange(operations: Operations, { method, url }: SentFacts): void 
  * kept, where somebody keeps it.
  */
 function noteStray(operations: Operations, facts: SentFacts): Promise<unknown> | undefined {
-  const { live, api, own, method, url } = facts;
-  if (!live.isSingle || !api?.idempotency || own || isRepeatable(facts)) return undefined;
+  const { operation, api, own, method, url } = facts;
+  if (!operation.isSingle || !api?.idempotency || own || isRepeatable(facts)) return undefined;
   const keeping: Promise<void>[] = [];
   for (const { submission, isIdle } of operations.executions) {
     if (!isIdle()) continue;

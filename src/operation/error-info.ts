@@ -111,7 +111,7 @@ function readForeign(error: Foreign, nowMs: number): FailureReport {
   // All that it will have: what is added later costs more.
   const report = {
     failure: failure ?? failures.error,
-    live: undefined,
+    operation: undefined,
     decision: undefined,
     latest: undefined,
   };

@@ -31,7 +31,7 @@ export interface RequestFacts {
   readonly apiPolicy?: PolicyOptions | undefined;
   readonly callPolicy?: PolicyOptions | undefined;
   /** The operation that the request is part of: `operationOf` reads it. */
-  readonly live?: object | undefined;
+  readonly operation?: object | undefined;
   /** What it is one attempt of, where it has a key. */
   readonly step?: Step | undefined;
   /** What it may do at the server, once it was sent. */
@@ -41,7 +41,7 @@ export interface RequestFacts {
 /** A failure, and what is known of its request. */
 export interface FailureReport extends RequestFacts {
   failure: Failure;
-  live?: object | undefined;
+  operation?: object | undefined;
   /** What was decided about it. */
   decision?: Decision | undefined;
   /** Of the operations that have failed with this error: the one that React Query has asked about last. */

@@ -483,12 +483,12 @@ export class Operation {
     this.#lastError = error;
     const { method, url } = report;
     // Of what another client has sent, all that is known is its error. Our own is counted already.
-    const isOwn = report.live === this && method !== undefined && !isSafeMethod(method);
+    const isOwn = report.operation === this && method !== undefined && !isSafeMethod(method);
     if (!isOwn && mayHaveTakenEffect(report, this)) this.effects.beginForeign();
     if (decision.kind === 'stop') report.failure = this.#endOf(error, report.failure);
     const abort = this.#abortOf(error);
     if (abort) abort.failure = report.failure;
-    report.live = this;
+    report.operation = this;
     report.decision = decision;
     reportFailure(error, report);
     const { maxRetries } = this.policyOf(report);
@@ -520,13 +520,13 @@ export class Operation {
 }
 
 /** The operation whose request has failed, where it is known. */
-export const operationOf = ({ live }: FailureReport): Operation | undefined =>
-  live instanceof Operation ? live : undefined;
+export const operationOf = ({ operation }: FailureReport): Operation | undefined =>
+  operation instanceof Operation ? operation : undefined;
 
 /** Whether an operation that ends in this failure may have taken effect. */
 export function mayHaveTakenEffect(
   { failure, method = 'POST' }: FailureReport,
-  live: Operation | undefined,
+  operation: Operation | undefined,
 ): boolean {
-  return (failure.processed !== 'no' && !isSafeMethod(method)) || !!live?.effects.isUnknown();
+  return (failure.processed !== 'no' && !isSafeMethod(method)) || !!operation?.effects.isUnknown();
 }

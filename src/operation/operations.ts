@@ -20,11 +20,11 @@ export interface Operations {
    * Runs an attempt, which is the current operation while `run` is on the stack, and tells of its
    * start and end. A success ends the operation.
    */
-  readonly attempt: <T>(live: Operation, run: () => T | Promise<T>) => Promise<T>;
+  readonly attempt: <T>(operation: Operation, run: () => T | Promise<T>) => Promise<T>;
   /** Runs a part of an attempt: the operation is the current one while `run` is on the stack. */
-  readonly run: <T>(live: Operation, run: () => T) => T;
+  readonly run: <T>(operation: Operation, run: () => T) => T;
   /** The same without a frame on the stack: to be called again with what it returns. */
-  readonly makeCurrent: (live: Operation | undefined) => Operation | undefined;
+  readonly makeCurrent: (operation: Operation | undefined) => Operation | undefined;
   /** The operation whose attempt is on the stack right now. */
   readonly current: () => Operation | undefined;
   /** The mutations of ours whose mutationFn runs: a request of no operation may be one of theirs. */
@@ -39,13 +39,13 @@ export function createOperations(environment: Environment): Operations {
   let current: Operation | undefined;
 
   // For the synchronous part only: after an await, the signal is the link.
-  const makeCurrent: Operations['makeCurrent'] = (live) => {
+  const makeCurrent: Operations['makeCurrent'] = (operation) => {
     const outer = current;
-    current = live;
+    current = operation;
     return outer;
   };
-  const run: Operations['run'] = (live, part) => {
-    const outer = makeCurrent(live);
+  const run: Operations['run'] = (operation, part) => {
+    const outer = makeCurrent(operation);
     try {
       return part();
     } finally {
@@ -57,14 +57,14 @@ export function createOperations(environment: Environment): Operations {
       const startedAt = environment.clock.now();
       return new Operation(environment, { id: ++lastId, kind, startedAt, queryKey }, init);
     },
-    async attempt(live, part) {
-      live.start();
+    async attempt(operation, part) {
+      operation.start();
       try {
-        const value = await run(live, part);
-        live.succeed();
+        const value = await run(operation, part);
+        operation.succeed();
         return value;
       } catch (error) {
-        live.emit({ type: 'attempt:end', error });
+        operation.emit({ type: 'attempt:end', error });
         throw error;
       }
     },

@@ -18,30 +18,30 @@ export interface LoopContext extends Environment, TimeLimitContext {
  */
 export async function runLoop<T>(
   { clock, operations }: LoopContext,
-  live: Operation,
+  operation: Operation,
   signal: AbortSignal | undefined,
   run: () => T | Promise<T>,
   onRetry?: (error: unknown) => void,
 ): Promise<T> {
   try {
-    for (; ; live.next()) {
-      live.onChange?.();
+    for (; ; operation.next()) {
+      operation.onChange?.();
       try {
-        return await operations.attempt(live, () => untilAborted(signal, run()));
+        return await operations.attempt(operation, () => untilAborted(signal, run()));
       } catch (error) {
         signal?.throwIfAborted();
-        const decision = live.fail(error);
+        const decision = operation.fail(error);
         if (decision.kind === 'stop') throw error;
         onRetry?.(error);
-        live.onChange?.();
+        operation.onChange?.();
         let isGivenUp = false;
         const giveUp = (): void => {
           isGivenUp = true;
-          live.skip?.();
+          operation.skip?.();
         };
         operations.waits.add(giveUp);
         try {
-          await sleep(clock, decision.delayMs, signal, (skip) => (live.skip = skip));
+          await sleep(clock, decision.delayMs, signal, (skip) => (operation.skip = skip));
         } finally {
           operations.waits.delete(giveUp);
         }
@@ -50,7 +50,7 @@ export async function runLoop<T>(
     }
   } finally {
     // It has ended otherwise already, unless it was aborted.
-    live.end('cancelled');
+    operation.end('cancelled');
   }
 }
 
@@ -63,11 +63,11 @@ export async function runLoop<T>(
  */
 export function limitAttempt<T>(
   context: LoopContext & TimeLimitContext,
-  live: Operation,
+  operation: Operation,
   run: () => T | Promise<T>,
   onLate: (error: TimeoutError) => void,
 ): T | Promise<T> {
-  const { timeout } = live.policyOf({});
+  const { timeout } = operation.policyOf({});
   if (typeof timeout === 'object' || timeout === Infinity) return run();
   return new Promise((resolve, reject) => {
     const limit = noLimit();
@@ -75,15 +75,15 @@ export function limitAttempt<T>(
     const expire = (): void => {
       const outcome = { kind: 'timeout', phase: 'headers', processed: 'unknown' } as const;
       const what = `retry: the function has not settled within ${timeout} ms${ifSlow}.`;
-      const error = new TimeoutError(what, { operation: live.view({}), outcome });
-      reportFailure(error, { live, failure: outcome });
+      const error = new TimeoutError(what, { operation: operation.view({}), outcome });
+      reportFailure(error, { operation, failure: outcome });
       end();
       onLate(error);
       reject(error);
     };
-    const limited = { context, facts: { live }, expire };
+    const limited = { context, facts: { operation }, expire };
     const end = (): void => {
-      if (live.attemptLimit === own) live.attemptLimit = undefined;
+      if (operation.attemptLimit === own) operation.attemptLimit = undefined;
       setLimit(limited, limit);
     };
     const own: AttemptLimit = {
@@ -93,11 +93,11 @@ export function limitAttempt<T>(
         return () => {
           if (!isOpen) return;
           isOpen = false;
-          if (--open === 0 && live.attemptLimit === own) setLimit(limited, limit, timeout);
+          if (--open === 0 && operation.attemptLimit === own) setLimit(limited, limit, timeout);
         };
       },
     };
-    live.attemptLimit = own;
+    operation.attemptLimit = own;
     setLimit(limited, limit, timeout);
     const settle =
       <V>(how: (value: V) => void) =>

@@ -18,7 +18,7 @@ export interface TimeLimit {
 /** Whose limit it is. */
 interface Limited {
   readonly context: TimeLimitContext;
-  readonly facts: { readonly live: Operation };
+  readonly facts: { readonly operation: Operation };
   /** It is over. */
   readonly expire: () => void;
 }
@@ -85,14 +85,14 @@ function account({ context, facts }: Limited, limit: TimeLimit): number {
   if (limit.dueAt === Infinity) return 0;
   const now = context.clock.now();
   const lateMs = now - limit.dueAt;
-  if (lateMs > latestMs) facts.live.countPaused(limit.dueAt + latestMs, now);
+  if (lateMs > latestMs) facts.operation.countPaused(limit.dueAt + latestMs, now);
   limit.dueAt = Infinity;
   return lateMs;
 }
 
 /** What is known of a request of an operation. */
 interface LinkedFacts extends RequestFacts {
-  readonly live: Operation;
+  readonly operation: Operation;
   readonly name: string;
 }
 
@@ -108,8 +108,8 @@ export async function prepare<T>(
   signal: AbortSignal | undefined,
   needed: Promise<T>,
 ): Promise<T> {
-  const { live } = facts;
-  const limitMs = headersLimit(live.policyOf(facts).timeout);
+  const { operation } = facts;
+  const limitMs = headersLimit(operation.policyOf(facts).timeout);
   const limit = noLimit();
   let expire = (): void => {};
   const late = new Promise<never>((_, reject) => {
@@ -120,19 +120,19 @@ export async function prepare<T>(
   try {
     return await untilAborted(signal, Promise.race([needed, late]));
   } catch (error) {
-    throw signal?.aborted ? live.abortUnsent(facts, signal) : error;
+    throw signal?.aborted ? operation.abortUnsent(facts, signal) : error;
   } finally {
     setLimit(limited, limit);
   }
 }
 
 function notReady(facts: LinkedFacts, limitMs: number): TimeoutError {
-  const { live, name } = facts;
+  const { operation, name } = facts;
   // What an earlier attempt may have done, this one does not undo.
-  const processed = live.effects.wasSent() ? 'unknown' : 'no';
+  const processed = operation.effects.wasSent() ? 'unknown' : 'no';
   const outcome = { kind: 'timeout', phase: 'headers', processed } as const;
   const what = `${shown(name)}: not sent, what it needs was not there within ${limitMs} ms${ifSlow}.`;
-  const error = new TimeoutError(what, { operation: live.view(facts), outcome });
+  const error = new TimeoutError(what, { operation: operation.view(facts), outcome });
   reportFailure(error, { ...facts, failure: outcome });
   return error;
 }

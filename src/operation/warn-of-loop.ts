@@ -11,8 +11,8 @@ const rule =
   'Two retry loops multiply: three tries in each of two are nine requests. Turn the inner one off';
 
 /** For development: a request that has failed is sent again within one attempt. */
-export function warnOfLoop(instance: object, live: Attempted, name: string): void {
-  if (live.isSingle || !live.failedRequests?.has(name)) return;
+export function warnOfLoop(instance: object, operation: Attempted, name: string): void {
+  if (operation.isSingle || !operation.failedRequests?.has(name)) return;
   warn(
     instance,
     `loop ${shown(name)}`,

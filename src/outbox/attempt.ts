@@ -42,7 +42,7 @@ export interface SendOptions {
   /** Keeps this before a request goes. @returns whether it may go. */
   readonly note: (note: RequestNote) => Promise<boolean>;
   /** It begins: what is paused of it can be seen. */
-  readonly onLive: (entry: Row, live: Operation) => void;
+  readonly onOperation: (entry: Row, operation: Operation) => void;
 }
 
 /** What an attempt that failed has shown. */
@@ -75,7 +75,7 @@ export type Attempted =
 export async function sendEntry(
   context: SenderContext,
   running: Running,
-  { definition, variables, isForeign, isUrged, before, past, note, onLive }: SendOptions,
+  { definition, variables, isForeign, isUrged, before, past, note, onOperation }: SendOptions,
 ): Promise<Attempted> {
   const { clock, operations, signals, fetch } = context;
   const { entry } = running;
@@ -125,7 +125,7 @@ export async function sendEntry(
       unkept = { kind: 'unsent', error };
     }
   };
-  const live = operations.begin('mutation', {
+  const operation = operations.begin('mutation', {
     policy: definition.own,
     submission,
     submissionCode,
@@ -134,10 +134,10 @@ export async function sendEntry(
     isUrged,
     ref: before,
   });
-  running.live = live;
-  onLive(entry, live);
-  signals.set(signal, live);
-  const bound = bindFetch(fetch, live, signal, signals).fetchNow();
+  running.operation = operation;
+  onOperation(entry, operation);
+  signals.set(signal, operation);
+  const bound = bindFetch(fetch, operation, signal, signals).fetchNow();
   const own: SteadyFetch = async (input, init) => {
     refuseLate();
     const end = running.onRequest(toUrl(input instanceof Request ? input.url : `${input}`)?.origin);
@@ -164,7 +164,7 @@ export async function sendEntry(
     });
     const made = Promise.race([
       giveUp,
-      operations.attempt(live, () =>
+      operations.attempt(operation, () =>
         run(variables as never, {
           fetch: own,
           json,
@@ -179,10 +179,10 @@ export async function sendEntry(
     return unkept ?? { kind: 'done', data };
   } catch (error) {
     if (signal.aborted || unkept) {
-      live.end('cancelled');
+      operation.end('cancelled');
       return unkept ?? { kind: 'dropped' };
     }
-    const { ref } = live;
+    const { ref } = operation;
     const report = reportOf(error, clock.now());
     const isIdle = late !== undefined && error === late;
     // Nobody knows what it has done: what goes on as if its tab had died may be repeated, or has a key.
@@ -191,21 +191,21 @@ export async function sendEntry(
     const isCutPut =
       report.method === 'PUT' &&
       report.failure.processed === 'yes' &&
-      !live.effects.isUnrepeatable() &&
+      !operation.effects.isUnrepeatable() &&
       (isNetworkError(error) || isTimeoutError(error));
     const decision: Decision =
       isLikeCrashed || isCutPut
         ? { kind: 'stop', reason: 'deadline', retryAt: undefined }
-        : live.fail(error);
-    live.recordError(error, clock.now(), decision);
+        : operation.fail(error);
+    operation.recordError(error, clock.now(), decision);
     // The next attempt may be that of another tab: silently, because the operation goes on.
-    live.end();
+    operation.end();
     return {
       kind: 'failed',
       error,
       failure: report.failure,
       decision,
-      isInDoubt: isIdle || mayHaveTakenEffect(report, live),
+      isInDoubt: isIdle || mayHaveTakenEffect(report, operation),
       wasSent: wasOut,
       ref,
       past: [...steps.values()],

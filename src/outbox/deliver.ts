@@ -59,7 +59,7 @@ export interface AttemptContext {
   /** Who in this tab waits for a result. */
   readonly receipts: Pick<Receipts, 'get'>;
   /** An attempt has begun. */
-  readonly onLive: (entry: Row, live: Operation) => void;
+  readonly onOperation: (entry: Row, operation: Operation) => void;
   /** Its end, once it is written; `settled` is undefined where it was not ours to write any more. */
   readonly onEnd: (entry: Row, end: EntryEnd, settled: Settled | undefined) => void;
 }
@@ -73,7 +73,7 @@ export function createAttempt({
   memory: { refs, foreign, underWay },
   note,
   receipts,
-  onLive,
+  onOperation,
   onEnd,
 }: AttemptContext): MakeAttempt {
   const { clock, random, operations } = sender;
@@ -145,7 +145,7 @@ export function createAttempt({
       isUrged,
       before,
       past,
-      onLive,
+      onOperation,
       async note({ isUnkeyed, steps }) {
         const write = async (kept: readonly PastStep[]): Promise<boolean> =>
           note(entry, fence, {
@@ -203,7 +203,7 @@ export function createAttempt({
       // Its database was deleted meanwhile, and the entry was written anew: that attempt is this one.
       const { signal } = running.controller;
       signal.addEventListener('abort', () => earlier.running.controller.abort(signal.reason));
-      running.live = earlier.running.live;
+      running.operation = earlier.running.operation;
       const made = await earlier.made.catch(() => {});
       if (made) return made;
     }

@@ -166,7 +166,7 @@ export function createPlaces(parallel: number): Places {
     let paused = 0;
     for (const { lane, one, startedAt } of running) {
       const isOld = nowMs - startedAt >= idleMs;
-      if (one?.live?.phase === 'paused') paused += lane === name ? 1 : 0;
+      if (one?.operation?.phase === 'paused') paused += lane === name ? 1 : 0;
       else if (one && one.open === 0 && nowMs - one.idleSince >= idleMs) continue;
       else {
         const [ofHandler, itsOwn] = split(lane);
@@ -185,7 +185,7 @@ export function createPlaces(parallel: number): Places {
       let first: { readonly lane: Lane; readonly fence: Fence } | undefined;
       for (const { fence, lanes, urged } of all) {
         const wanted = running.filter(
-          ({ isUrged, one }) => isUrged && one?.live?.phase !== 'paused',
+          ({ isUrged, one }) => isUrged && one?.operation?.phase !== 'paused',
         );
         if (wanted.length < parallel) {
           const seq = urged.shift();
@@ -216,7 +216,7 @@ export interface Attempt {
 export interface Running {
   readonly entry: Row;
   /** What is known of it while it is paused; undefined before it begins. */
-  live: Operation | undefined;
+  operation: Operation | undefined;
   readonly controller: AbortController;
   /** Whether any request of it has begun. */
   hasAsked: boolean;
@@ -234,7 +234,7 @@ export interface Running {
 export function beginAttempt(entry: Row, clock: Clock, places: Pick<Places, 'learn'>): Running {
   const one: Running = {
     entry,
-    live: undefined,
+    operation: undefined,
     controller: new AbortController(),
     hasAsked: false,
     origin: undefined,

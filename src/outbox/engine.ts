@@ -33,7 +33,7 @@ export interface Engine {
 
 export interface EngineContext
   extends
-    Omit<AttemptContext, 'note' | 'onLive'>,
+    Omit<AttemptContext, 'note' | 'onOperation'>,
     Omit<WorkerContext, 'clock' | 'random' | 'attempt' | 'onLost' | 'onIdle'>,
     Omit<OwnershipContext, 'clock' | 'onGain'> {
   readonly receipts: Receipts;
@@ -63,8 +63,8 @@ export function createEngine(context: EngineContext): Engine {
     random,
     attempt: createAttempt({
       ...context,
-      onLive: (entry, live) =>
-        followAttempt(receipts, pauses, entry, live, () => {
+      onOperation: (entry, operation) =>
+        followAttempt(receipts, pauses, entry, operation, () => {
           display.refresh();
           worker.check();
         }),

@@ -141,7 +141,7 @@ export interface PausedEntries {
  */
 export interface Pauses extends PausedEntries {
   /** An attempt of this tab waits, waits for something else, or waits no more. */
-  readonly note: (attempt: AttemptRef, live: Operation) => void;
+  readonly note: (attempt: AttemptRef, operation: Operation) => void;
   /** Another tab says so. */
   readonly hear: (said: Said) => void;
   /** Asks the other tabs: this one is new, or has slept and heard nothing. */

@@ -143,7 +143,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       others.post({ kind: 'ended', id });
     } else if (ended.kind === 'again' && settled.row) {
       const retryAt = settled.row.nextRetryAt;
-      tellProgress(receipts, entry, { ...ended, live: undefined, retryAt });
+      tellProgress(receipts, entry, { ...ended, operation: undefined, retryAt });
       successes.recheck(originOfLane(settled.row.lane), settled.row.plannedAt ?? 0);
     }
     if (settled?.next) onDue(settled.next);

@@ -123,7 +123,7 @@ function createWaiter(): Waiter {
 export interface Progress {
   readonly attempt: number;
   /** The attempt that is under way, or was last. */
-  readonly live: Operation | undefined;
+  readonly operation: Operation | undefined;
   /** When it is sent next; undefined while it is being sent. */
   readonly retryAt: number | undefined;
   readonly decision: Decision | undefined;
@@ -151,14 +151,14 @@ export function followAttempt(
   listeners: Listeners,
   pauses: Pick<Pauses, 'note'>,
   entry: Row,
-  live: Operation,
+  operation: Operation,
   onChange: () => void,
 ): void {
-  live.onChange = () => {
+  operation.onChange = () => {
     const none = { retryAt: undefined, decision: undefined, error: undefined };
-    if (live.phase !== 'ended') tellProgress(listeners, entry, { live, ...none });
-    pauses.note(entry, live);
+    if (operation.phase !== 'ended') tellProgress(listeners, entry, { operation, ...none });
+    pauses.note(entry, operation);
     onChange();
   };
-  live.onChange();
+  operation.onChange();
 }

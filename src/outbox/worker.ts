@@ -290,7 +290,7 @@ export function createWorker({
     add(entry, isUrged = false) {
       if (!driven.has(entry.liveOwner ?? '')) return;
       const known = running.get(entry.seq)?.one;
-      if (isUrged && known) for (const { go } of known.live?.pauses ?? []) go();
+      if (isUrged && known) for (const { go } of known.operation?.pauses ?? []) go();
       note(entry, isUrged);
       void pump();
     },

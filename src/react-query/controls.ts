@@ -23,28 +23,28 @@ export function queryControlsOf(store: StatusStore<Query>, hash: string): RetryC
 
 function retryQuery(query: Query, instance: Instance): void {
   const { status } = queryStatus(query, instance);
-  const live = instance.byQuery.get(query);
-  const pauses = live?.pauses ?? [];
+  const operation = instance.byQuery.get(query);
+  const pauses = operation?.pauses ?? [];
   for (const { go } of pauses) go();
   if (pauses.length > 0) return;
   if (status !== 'waiting' && status !== 'failed' && status !== 'paused') return;
   // The operation that follows takes that over.
-  if (live) live.isUrged = true;
+  if (operation) operation.isUrged = true;
   // One attempt whatever is known of the network; the next one is paused again.
   replaceFetch(query, status === 'paused' ? { networkMode: 'offlineFirst' } : undefined);
 }
 
 function cancelQuery(query: Query, instance: Instance): void {
   const { byQuery, operations } = instance;
-  const live = byQuery.get(query);
+  const operation = byQuery.get(query);
   const { status, lastError } = queryStatus(query, instance);
   if (status !== 'waiting' && status !== 'paused' && status !== 'sending') return;
   // Its end is on its way.
-  const isCancelled = live?.decision?.reason === 'cancelled';
+  const isCancelled = operation?.decision?.reason === 'cancelled';
   if (isCancelled && query.state.fetchStatus === 'fetching') return;
   const under =
-    live && live.phase !== 'ended'
-      ? live
+    operation && operation.phase !== 'ended'
+      ? operation
       : operations.begin('query', { attempt: 0, policy: ownPolicy(query.options) }, query.queryKey);
   byQuery.set(query, under);
   const error: unknown = lastError ?? cancelledError(under);
@@ -58,9 +58,9 @@ function cancelQuery(query: Query, instance: Instance): void {
   );
 }
 
-function cancelledError(live: Operation): SteadfetchError {
+function cancelledError(operation: Operation): SteadfetchError {
   return new SteadfetchError('The query was cancelled before an attempt had ended.', {
-    operation: live.view({}),
+    operation: operation.view({}),
     outcome: failures.aborted,
   });
 }
@@ -87,12 +87,12 @@ function warnOfPlain({ operations }: Instance): void {
 
 /** Ends the wait or the pause of a mutation of ours. */
 function retryMutation(mutation: Mutation): void {
-  const live = runOf(mutation)?.live;
-  if (!live) return;
-  for (const { go } of live.pauses) go();
-  if (live.phase !== 'waiting') return;
-  live.isUrged = true;
-  live.skip?.();
+  const operation = runOf(mutation)?.operation;
+  if (!operation) return;
+  for (const { go } of operation.pauses) go();
+  if (operation.phase !== 'waiting') return;
+  operation.isUrged = true;
+  operation.skip?.();
 }
 
 /** Ends a mutation of ours, whatever it is at. */
@@ -101,44 +101,44 @@ export function cancelMutation(mutation: Mutation, { clock }: Instance): void {
   if (!definition || mutation.state.status !== 'pending') return;
   const { operations, wasSent = () => false } = definition;
   const run = runOf(mutation);
-  const live = run?.live ?? operations.begin('mutation', { attempt: 0 });
-  if (live.phase === 'ended') return;
-  const own = whyCancelled(live, run, wasSent());
-  const error: unknown = own ?? live.lastError;
+  const operation = run?.operation ?? operations.begin('mutation', { attempt: 0 });
+  if (operation.phase === 'ended') return;
+  const own = whyCancelled(operation, run, wasSent());
+  const error: unknown = own ?? operation.lastError;
   const report = own
     ? { failure: own.outcome, method: own.operation.method }
     : reportOf(error, clock.now());
-  live.cancel(error, report);
+  operation.cancel(error, report);
   if (run) run.cancel(error);
   else refuseBeforeTurn(mutation, error);
 }
 
 /** Nothing when it ends in the error that it has. */
 function whyCancelled(
-  live: Operation,
+  operation: Operation,
   run: MutationRun | undefined,
   wasSent: boolean,
 ): SteadfetchError | undefined {
   if (run?.isOut()) return cutOff(run);
-  return !run || (live.attempt === 1 && live.phase === 'paused')
-    ? notSent(live, wasSent)
+  return !run || (operation.attempt === 1 && operation.phase === 'paused')
+    ? notSent(operation, wasSent)
     : undefined;
 }
 
 /** What was sent before is not undone by that. */
-function notSent(live: Operation, wasSent: boolean): NotSentError {
+function notSent(operation: Operation, wasSent: boolean): NotSentError {
   const message = 'The mutation was cancelled before anything was sent.';
   const outcome: Failure = { kind: 'aborted', processed: wasSent ? 'unknown' : 'no' };
-  return new NotSentError(message, { operation: live.view({}), outcome });
+  return new NotSentError(message, { operation: operation.view({}), outcome });
 }
 
-function cutOff({ live, isReading }: MutationRun): SteadfetchError {
+function cutOff({ operation, isReading }: MutationRun): SteadfetchError {
   const message =
     'The mutation was cancelled while it was under way. Whether it was done is not known.';
   return new SteadfetchError(message, {
-    operation: live.view(isReading() ? { method: 'GET' } : {}),
+    operation: operation.view(isReading() ? { method: 'GET' } : {}),
     outcome: failures.aborted,
-    cause: live.lastError,
+    cause: operation.lastError,
   });
 }
 

@@ -40,7 +40,7 @@ import type {
 } from './steadfetch.ts';
 import { createWake } from './query/refetch.ts';
 
-const operation = 'createSteadfetch';
+const caller = 'createSteadfetch';
 
 const names: readonly (keyof SteadfetchConfig)[] = [
   'policy',
@@ -106,18 +106,18 @@ const trusting: Pick<Connectivity, 'recordAnswer' | 'recordNoAnswer'> = {
  */
 export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   if (process.env.NODE_ENV !== 'production')
-    checkNames(operation, config, names, { ...inPolicy(true), ...inApis });
-  const origin = checkOrigin(operation, config);
+    checkNames(caller, config, names, { ...inPolicy(true), ...inApis });
+  const origin = checkOrigin(caller, config);
   const { connectivity } = config;
-  const watching = checkMade(operation, 'connectivity', connectivity, 'watchConnectivity');
+  const watching = checkMade(caller, 'connectivity', connectivity, 'watchConnectivity');
   const watch = codeOf<ConnectivityCode>(watching);
-  const rateLimit = checkMade(operation, 'rateLimit', config.rateLimit, 'rateLimitFields');
+  const rateLimit = checkMade(caller, 'rateLimit', config.rateLimit, 'rateLimitFields');
   const given = <Name extends keyof typeof allowed>(
     name: Name,
     isRight: (value: unknown) => boolean,
   ): SteadfetchConfig[Name] =>
     checkValue(
-      operation,
+      caller,
       name,
       config[name],
       isRight,
@@ -130,7 +130,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const wall = given('clock', isClock) ?? systemClock;
   // Durations are measured with it: a wall clock that is set makes nobody wait for longer.
   const clock = createSteadyClock(wall);
-  const policy = definePolicy(operation, presets.interactive, config.policy);
+  const policy = definePolicy(caller, presets.interactive, config.policy);
   const emitter = createEmitter();
   const { findApi, classifyError } = defineApis(apis, policy);
   const environment = { clock, random, policy, emitter, classifyError };
@@ -164,7 +164,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const noteStray =
     process.env.NODE_ENV !== 'production' && !isServer()
       ? createStrayWatch(operations, () => lifecycle.clients().length > 0)
-      : (_: string, live: Operation) => live;
+      : (_: string, operation: Operation) => operation;
   let lastRequest = 0;
   const context = {
     ...environment,

@@ -33,16 +33,16 @@ export function noteUse(instance: object): void {
 export function createStrayWatch(
   instance: object,
   hasQueries: () => boolean,
-): (request: string, live: Operation) => Operation {
-  const strays = new Map<string, { readonly live: Operation; readonly failures: number }>();
-  return (request, live) => {
+): (request: string, operation: Operation) => Operation {
+  const strays = new Map<string, { readonly operation: Operation; readonly failures: number }>();
+  return (request, operation) => {
     // What writes is retried by nobody but a mutation.
     if (!/^(?:GET|HEAD) /.test(request) || used.has(instance) || hasQueries()) {
       strays.clear();
-      return live;
+      return operation;
     }
     const before = strays.get(request);
-    const failures = before?.live.failedRequests ? before.failures + 1 : 0;
+    const failures = before?.operation.failedRequests ? before.failures + 1 : 0;
     if (failures === mostFailures) {
       warn(
         instance,
@@ -52,9 +52,9 @@ export function createStrayWatch(
           `spread of defaultOptions beside queries of its own: ${remedy}`,
       );
     }
-    strays.set(request, { live, failures });
+    strays.set(request, { operation, failures });
     if (strays.size > maxStrays) strays.delete([...strays.keys()][0] ?? '');
-    return live;
+    return operation;
   };
 }
 

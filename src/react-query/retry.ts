@@ -74,13 +74,13 @@ export async function retry<T>(
   caller?.throwIfAborted();
   if (process.env.NODE_ENV !== 'production')
     warnOfNesting(operations, caller && signals.get(caller));
-  const live = operations.begin('call', { policy: own, idempotent });
+  const operation = operations.begin('call', { policy: own, idempotent });
   // Of its own, so that loops with one caller are told apart; it outlives the loop, for a body that
   // is still to be read, and needs no listener that would have to be removed.
   let late = new AbortController();
   const openSignal = (): AbortSignal => {
     const opened = caller ? AbortSignal.any([caller, late.signal]) : late.signal;
-    signals.set(opened, live);
+    signals.set(opened, operation);
     return opened;
   };
   let signal = openSignal();
@@ -91,13 +91,13 @@ export async function retry<T>(
     signal = openSignal();
   };
   const attempt = (): T | Promise<T> =>
-    limitAttempt(context, live, () => run({ attempt: live.attempt, signal }), onLate);
+    limitAttempt(context, operation, () => run({ attempt: operation.attempt, signal }), onLate);
   try {
-    return await runLoop(context, live, caller, attempt, onLate);
+    return await runLoop(context, operation, caller, attempt, onLate);
   } catch (error) {
-    const isForGood = live.decision?.kind === 'stop' && fallback !== undefined;
+    const isForGood = operation.decision?.kind === 'stop' && fallback !== undefined;
     if (!isForGood || caller?.aborted) throw error;
-    const limitMs = headersLimit(live.policyOf({}).timeout);
+    const limitMs = headersLimit(operation.policyOf({}).timeout);
     const { given, resolve } = codeOf<FallbackCode>(fallback);
     const made = resolve(given, { error, lastData: undefined }, clock, limitMs);
     const data = await untilAborted(caller, made);

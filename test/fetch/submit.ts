@@ -19,7 +19,7 @@ interface Submitted {
   readonly error: unknown;
   readonly value: unknown;
   readonly attempts: number;
-  readonly live: Operation;
+  readonly operation: Operation;
 }
 
 /** Operations with a submission, each with a loop that waits for nothing. */
@@ -48,29 +48,29 @@ export function createSubmitter(
   return {
     fetch: steady.fetch,
     async submit(run, submission, attempts) {
-      const live = operations.begin('mutation', {
+      const operation = operations.begin('mutation', {
         submissionCode,
         submission: { key: submissionKey, createdAt: clock.now(), ...submission },
         ...(attempts !== undefined && { idempotent: true, policy: endless }),
       });
       const bound: SteadyFetch = (input, init: SteadyInit = {}) => {
         const { signal } = init.signal ? { signal: init.signal } : new AbortController();
-        signals.set(signal, live);
+        signals.set(signal, operation);
         return steady.fetch(input, { ...init, signal });
       };
-      for (; ; live.next()) {
-        const { attempt } = live;
+      for (; ; operation.next()) {
+        const { attempt } = operation;
         const isLast = attempts === attempt;
         try {
           const value = await run(bound, attempt);
           if (attempts === undefined || isLast) {
-            live.end('succeeded');
-            return { value, error: undefined, attempts: attempt, live };
+            operation.end('succeeded');
+            return { value, error: undefined, attempts: attempt, operation };
           }
         } catch (error) {
-          const { kind } = live.fail(error);
+          const { kind } = operation.fail(error);
           if (attempts === undefined ? kind === 'stop' : isLast) {
-            return { value: undefined, error, attempts: attempt, live };
+            return { value: undefined, error, attempts: attempt, operation };
           }
         }
       }

@@ -82,11 +82,11 @@ describe('refused', () => {
 
   test('even one that is not sent this time leaves it unknown', async () => {
     const { submit } = open({}, answer());
-    const { live } = await submit(
+    const { operation } = await submit(
       (fetch) => fetch(origin, { ...post, body: new ReadableStream() }),
       { wasSent: true },
     );
-    expect(live.effects.isUnknown()).toBe(true);
+    expect(operation.effects.isUnknown()).toBe(true);
   });
 
   test('an attempt that was surely not done leaves no doubt', async () => {

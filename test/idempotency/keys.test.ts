@@ -103,7 +103,7 @@ describe('within a submission', () => {
     ['a first one with a key of its own', '/orders', { headers: { 'idempotency-key': 'mine' } }],
   ])('a second one without a name is refused before it is sent: %s', async (_, path, first) => {
     const { submit, sent } = open([draft], answer());
-    const { error, attempts, live } = await submit(async (fetch) => {
+    const { error, attempts, operation } = await submit(async (fetch) => {
       await fetch(`${origin}/orders`, { ...post('1'), ...first });
       await fetch(`${origin}${path}?secret`, post('1'));
     });
@@ -111,7 +111,7 @@ describe('within a submission', () => {
     expect(attempts).toBe(1);
     expect(await sent()).toHaveLength(1);
     // What was sent is told as what it is.
-    expect(live.decision).toMatchObject({ kind: 'stop', reason: 'not-retryable' });
+    expect(operation.decision).toMatchObject({ kind: 'stop', reason: 'not-retryable' });
     expect(outcomeOf(error)).toMatchObject({ kind: 'invalid', processed: 'unknown' });
   });
 
@@ -165,7 +165,7 @@ describe('within a submission', () => {
     ['two URLs', `another URL, POST ${origin}/pay`, '/b', 'a'],
   ])('one name for %s is refused, and is not sent again', async (_, what, path, body) => {
     const { submit, server } = open([draft], answer());
-    const { error, attempts, live } = await submit(async (fetch) => {
+    const { error, attempts, operation } = await submit(async (fetch) => {
       await fetch(`${origin}/pay`, { ...post('a'), step: 'pay' });
       await fetch(origin + path, { ...post(body), step: 'pay' });
     });
@@ -173,7 +173,7 @@ describe('within a submission', () => {
       'message',
       `steady.fetch: step is 'pay', and must be the name of one request, and this attempt has sent it with ${what} (POST ${origin}${path}).`,
     );
-    expect(live.decision).toMatchObject({ kind: 'stop', reason: 'not-retryable' });
+    expect(operation.decision).toMatchObject({ kind: 'stop', reason: 'not-retryable' });
     expect([attempts, server.requests.length]).toEqual([1, 1]);
   });
 
@@ -268,7 +268,7 @@ describe('within a submission', () => {
 
   test('a request that is to go elsewhere after it was sent is refused, and stays unknown', async () => {
     const { submit, server } = open([draft], refuse, answer());
-    const { error, live } = await submit((fetch, attempt) =>
+    const { error, operation } = await submit((fetch, attempt) =>
       fetch(`${origin}/orders?t=${attempt}`, post('1')),
     );
     expect(error).toHaveProperty(
@@ -276,12 +276,12 @@ describe('within a submission', () => {
       `steady.fetch: step is undefined, and must be the name of the same request on every attempt, and it was sent before with another URL, POST ${origin}/orders: a new one needs a name of its own (POST ${origin}/orders).`,
     );
     expect(server.requests).toHaveLength(1);
-    expect(live.effects.isUnknown()).toBe(true);
+    expect(operation.effects.isUnknown()).toBe(true);
   });
 
   test('another key of its own on the next attempt is refused, and what was sent stays unknown', async () => {
     const { submit, server } = open([draft], refuse, answer());
-    const { error, live } = await submit((fetch, attempt) =>
+    const { error, operation } = await submit((fetch, attempt) =>
       fetch(`${origin}/orders`, { ...post('1'), headers: { 'idempotency-key': `k${attempt}` } }),
     );
     expect(error).toHaveProperty(
@@ -289,7 +289,7 @@ describe('within a submission', () => {
       `steady.fetch: idempotencyKey is 'k2', and must be what it was on the attempt before, which has sent POST ${origin}/orders with another key: make it before the mutation.`,
     );
     expect(server.requests).toHaveLength(1);
-    expect(live.effects.isUnknown()).toBe(true);
+    expect(operation.effects.isUnknown()).toBe(true);
   });
 
   test('a header of its own stays as it is, and takes no key from the submission', async () => {
@@ -328,8 +328,8 @@ describe('within a submission', () => {
 
   test('when it has ended it holds no bytes', async () => {
     const { submit } = open([draft], answer());
-    const { live } = await submit((fetch) => fetch(origin, post('x')));
-    expect(live.steps).toBeUndefined();
+    const { operation } = await submit((fetch) => fetch(origin, post('x')));
+    expect(operation.steps).toBeUndefined();
   });
 
   test.each([
@@ -456,8 +456,8 @@ describe('where no support is declared', () => {
       { method: 'PUT' },
     ];
     const unkeyed = inits.map(async (init) => {
-      const { live } = await submit((fetch) => fetch(origin, init));
-      return live.submission?.isUnkeyed;
+      const { operation } = await submit((fetch) => fetch(origin, init));
+      return operation.submission?.isUnkeyed;
     });
     expect(await Promise.all(unkeyed)).toEqual([true, undefined, undefined, undefined]);
   });

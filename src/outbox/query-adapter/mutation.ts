@@ -65,7 +65,7 @@ export function createOutboxMutation(
       const follow = (): void => {
         if (!mutation) return;
         showRun(mutation, {
-          live: shown,
+          operation: shown,
           isOut: () => shown.phase === 'sending',
           isReading: () => false,
           cancel: (error) => void discard(error),
@@ -92,16 +92,16 @@ export function createOutboxMutation(
 }
 
 /** Nothing is known of an entry yet. */
-const unknown = { live: undefined, retryAt: undefined, decision: undefined, error: undefined };
+const unknown = { operation: undefined, retryAt: undefined, decision: undefined, error: undefined };
 
 /** The entry is one operation for whoever looks at the mutation, however many attempts it has. */
-function show(shown: Operation, { attempt, live, retryAt, decision, error }: Progress): void {
-  if (live?.effects.hasAny() && !shown.effects.hasAny()) shown.effects.beginForeign();
+function show(shown: Operation, { attempt, operation, retryAt, decision, error }: Progress): void {
+  if (operation?.effects.hasAny() && !shown.effects.hasAny()) shown.effects.beginForeign();
   shown.mirror({
     attempt,
-    phase: live?.phase ?? 'waiting',
-    pauses: live?.pauses,
-    lastError: live ? undefined : error,
+    phase: operation?.phase ?? 'waiting',
+    pauses: operation?.pauses,
+    lastError: operation ? undefined : error,
     decision: decision && retryAt !== undefined ? { ...decision, retryAt } : undefined,
   });
   shown.onChange?.();

@@ -6,7 +6,7 @@ import { noteFailure } from './definition.ts';
 
 /** A run of the loop for a mutation. */
 export interface MutationRun extends Pick<BoundFetch, 'isOut' | 'isReading'> {
-  readonly live: Operation;
+  readonly operation: Operation;
   /** Ends it with this error at once, whatever of it is still under way. */
   readonly cancel: (error: unknown) => void;
 }
@@ -65,7 +65,7 @@ export function executionOf(
 /** Shows the run of a mutation; its changes are told from now on. */
 export function showRun(mutation: Mutation, run: MutationRun): void {
   runs.set(mutation, run);
-  run.live.onChange = () => tellChange(mutation);
+  run.operation.onChange = () => tellChange(mutation);
 }
 
 /** Tells of a change that React Query does not tell of. */

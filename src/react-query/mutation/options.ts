@@ -180,11 +180,11 @@ function run(
   const known = answer?.();
   if (known) return Promise.resolve(known.data);
   throwIfRefused(mutation);
-  const live = operations.begin('mutation', { policy, submission, submissionCode });
+  const operation = operations.begin('mutation', { policy, submission, submissionCode });
   const controller = new AbortController();
   const { signal } = controller;
-  signals.set(signal, live);
-  const bound = bindFetch(fetch, live, signal, signals);
+  signals.set(signal, operation);
+  const bound = bindFetch(fetch, operation, signal, signals);
   const attempt = (): Promise<unknown> => {
     const own = bound.fetchNow();
     return mutationFn(variables as never, {
@@ -196,7 +196,7 @@ function run(
         submission.isRepeatable = true;
         return submission.key;
       },
-      attempt: live.attempt,
+      attempt: operation.attempt,
       signal,
     });
   };
@@ -209,10 +209,10 @@ function run(
       fail(error);
       controller.abort();
     };
-    if (mutation) showRun(mutation, { ...bound, live, cancel });
-    const execution = { submission, isIdle: () => live.phase === 'sending' && bound.isIdle() };
+    if (mutation) showRun(mutation, { ...bound, operation, cancel });
+    const execution = { submission, isIdle: () => operation.phase === 'sending' && bound.isIdle() };
     operations.executions.add(execution);
-    void runLoop(context, live, signal, attempt)
+    void runLoop(context, operation, signal, attempt)
       .then(resolve, fail)
       .finally(() => operations.executions.delete(execution));
   });

@@ -12,7 +12,7 @@ import type { Decision } from '../../policy/decide.ts';
  */
 export interface FailureLedger {
   /** An attempt has failed, and React Query is about to ask about it; `decision`: what was decided already. */
-  readonly add: (live: Operation, error: unknown, decision?: Decision) => void;
+  readonly add: (operation: Operation, error: unknown, decision?: Decision) => void;
   /**
    * The operation that a failure is of, with the decision on it. `isAgain`: `retry` is asked after
    * `retryDelay`, about the same failure. `begin` makes the operation of a failure that nobody has
@@ -69,18 +69,23 @@ export function createFailureLedger(clock: Clock): FailureLedger {
     return failed;
   };
 
-  const enter = (live: Operation, error: unknown, nowMs: number, decision?: Decision): void => {
-    live.recordError(error, nowMs, decision);
-    live.ledger = ledger;
-    live.isAsked = false;
+  const enter = (
+    operation: Operation,
+    error: unknown,
+    nowMs: number,
+    decision?: Decision,
+  ): void => {
+    operation.recordError(error, nowMs, decision);
+    operation.ledger = ledger;
+    operation.isAsked = false;
   };
 
   /** React Query is still to ask about it, and asks here: also about what has ended by its decision. */
-  const isPending = (live: Operation, nowMs: number): boolean =>
-    live.ledger === ledger &&
-    !live.isAsked &&
-    (live.phase !== 'ended' || live.decision?.kind === 'stop') &&
-    nowMs - (live.failedAt ?? 0) <= askedWithinMs;
+  const isPending = (operation: Operation, nowMs: number): boolean =>
+    operation.ledger === ledger &&
+    !operation.isAsked &&
+    (operation.phase !== 'ended' || operation.decision?.kind === 'stop') &&
+    nowMs - (operation.failedAt ?? 0) <= askedWithinMs;
 
   /** The oldest one that React Query has not asked about; else the one that it has asked about last. */
   const find = (
@@ -89,52 +94,54 @@ export function createFailureLedger(clock: Clock): FailureLedger {
     error: unknown,
     nowMs: number,
   ): Operation | undefined => {
-    const isIt = (live: Operation): boolean =>
-      live.attempt === attempt &&
-      Object.is(live.lastError, error) &&
-      (live.isAsked ? live.ledger === ledger : isPending(live, nowMs));
+    const isIt = (operation: Operation): boolean =>
+      operation.attempt === attempt &&
+      Object.is(operation.lastError, error) &&
+      (operation.isAsked ? operation.ledger === ledger : isPending(operation, nowMs));
     // Where another one's turn was missed, this one is somewhere behind it.
-    for (const live of shorten(queue, nowMs)) if (isIt(live)) return live;
+    for (const operation of shorten(queue, nowMs)) if (isIt(operation)) return operation;
     return latest && isIt(latest) ? latest : undefined;
   };
 
   /** Without those at the front that React Query has asked about, or never will. */
   const shorten = (queue: Set<Operation> | undefined, nowMs: number): Iterable<Operation> => {
-    for (const live of queue ?? []) {
-      if (isPending(live, nowMs)) break;
-      queue?.delete(live);
+    for (const operation of queue ?? []) {
+      if (isPending(operation, nowMs)) break;
+      queue?.delete(operation);
     }
     return queue ?? [];
   };
 
-  const conclude = (live: Operation, error: unknown): Operation => {
-    live.isAsked = true;
-    if (!live.decision) live.fail(error);
-    if (live.ref.kind === 'mutation' && live.phase === 'waiting') {
+  const conclude = (operation: Operation, error: unknown): Operation => {
+    operation.isAsked = true;
+    if (!operation.decision) operation.fail(error);
+    if (operation.ref.kind === 'mutation' && operation.phase === 'waiting') {
       const now = clock.now();
       mutations = mutations
         .filter(
           (other) =>
-            other !== live && other.phase !== 'ended' && now - (other.failedAt ?? now) < mutationMs,
+            other !== operation &&
+            other.phase !== 'ended' &&
+            now - (other.failedAt ?? now) < mutationMs,
         )
         .slice(1 - maxMutations);
-      mutations.push(live);
+      mutations.push(operation);
     }
-    return live;
+    return operation;
   };
 
   const ledger: FailureLedger = {
-    add(live, error, decision) {
+    add(operation, error, decision) {
       const nowMs = clock.now();
       const failed = failedWith(error, nowMs);
       const { latest, queue } = failed;
       shorten(queue, nowMs);
-      enter(live, error, nowMs, decision);
-      if (queue?.size) queue.delete(live);
-      if (queue?.size) queue.add(live);
-      else if (latest && latest !== live && isPending(latest, nowMs))
-        failed.queue = new Set([latest, live]);
-      else failed.latest = live;
+      enter(operation, error, nowMs, decision);
+      if (queue?.size) queue.delete(operation);
+      if (queue?.size) queue.add(operation);
+      else if (latest && latest !== operation && isPending(latest, nowMs))
+        failed.queue = new Set([latest, operation]);
+      else failed.latest = operation;
     },
     ask(failureCount, error, isAgain, begin) {
       const attempt = failureCount + 1;
@@ -144,28 +151,28 @@ export function createFailureLedger(clock: Clock): FailureLedger {
         return before;
       const nowMs = clock.now();
       const failed = failedWith(error, nowMs);
-      let live = find(failed, attempt, error, nowMs);
-      if (!live) enter((live = begin(failureCount, error)), error, nowMs);
-      failed.latest = live;
-      failed.queue?.delete(live);
-      if (!live.isAsked) conclude(live, error);
-      if (!isAgain) asked = live;
-      return live;
+      let operation = find(failed, attempt, error, nowMs);
+      if (!operation) enter((operation = begin(failureCount, error)), error, nowMs);
+      failed.latest = operation;
+      failed.queue?.delete(operation);
+      if (!operation.isAsked) conclude(operation, error);
+      if (!isAgain) asked = operation;
+      return operation;
     },
     resume(known) {
       // Asked for every request, and as a rule nothing has failed.
       if (mutations.length === 0) return undefined;
       const now = clock.now();
       // The latest: an earlier one was more likely left behind by a mutation that is paused.
-      const live = mutations.findLast(
+      const operation = mutations.findLast(
         ({ phase, request, attempt, decision }) =>
           ('request' in known
             ? request === known.request && phase === 'waiting'
             : attempt === known.failureCount + (phase === 'waiting' ? 0 : 1) &&
               phase !== 'ended') && (decision?.retryAt ?? now) <= now,
       );
-      if (live?.phase === 'waiting') live.next();
-      return live;
+      if (operation?.phase === 'waiting') operation.next();
+      return operation;
     },
     forget() {
       mutations = [];

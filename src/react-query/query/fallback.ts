@@ -81,21 +81,21 @@ async function replace(
   { clock, byQuery, ledger }: FallbackSource,
   given: unknown,
   query: Query,
-  live: Operation,
+  operation: Operation,
   error: unknown,
   client: QueryClient,
 ): Promise<never> {
-  const decision = live.fail(error);
-  if (isRetried(query, decision, error as Error, live.policy?.maxRetries)) throw error;
+  const decision = operation.fail(error);
+  if (isRetried(query, decision, error as Error, operation.policy?.maxRetries)) throw error;
   const before = fallbackOf(query);
   const lastData = before ? before.lastData : query.state.data;
-  const limitMs = headersLimit(live.policyOf({}).timeout);
+  const limitMs = headersLimit(operation.policyOf({}).timeout);
   const data = await resolveFallback(given, { error, lastData }, clock, limitMs);
   // A newer fetch, or a cancel, has come in between: this is no data of the query's.
-  const isWanted = byQuery.get(query) === live && query.state.fetchStatus !== 'idle';
+  const isWanted = byQuery.get(query) === operation && query.state.fetchStatus !== 'idle';
   if (data === undefined || !isWanted) {
     // React Query asks now, which may be long after: what was decided stands.
-    ledger.add(live, error, live.decision);
+    ledger.add(operation, error, operation.decision);
     throw error;
   }
   const note = { error, lastData, count: query.state.dataUpdateCount + 1 };
@@ -107,8 +107,8 @@ async function replace(
   });
   // Where its endpoint is down, the real thing is fetched as soon as it is not.
   const { count } = note;
-  watchRecovery(query, live, (one) => refetchIf(one, fallbackOf(one)?.count === count));
-  live.end('failed');
+  watchRecovery(query, operation, (one) => refetchIf(one, fallbackOf(one)?.count === count));
+  operation.end('failed');
   return data as never;
 }
 

@@ -13,7 +13,7 @@ export interface Lifecycle {
   /** The clients that were met in a page. */
   readonly clients: () => readonly QueryClient[];
   /** Shows React Query whether an operation is paused. */
-  readonly showPause: (client: QueryClient, query: Query, live: Operation) => void;
+  readonly showPause: (client: QueryClient, query: Query, operation: Operation) => void;
   readonly dispose: () => void;
 }
 
@@ -38,25 +38,25 @@ export function createLifecycle(
       const { type, query } = event;
       const { fetchStatus } = query.state;
       if (type === 'removed') stopWatch(query);
-      const live = byQuery.get(query);
+      const operation = byQuery.get(query);
       if (process.env.NODE_ENV !== 'production') {
         warnOfPersister(operations, query);
-        if (type === 'updated' && event.action.type === 'failed' && live)
-          warnOfOwnRetry(operations, query, live);
+        if (type === 'updated' && event.action.type === 'failed' && operation)
+          warnOfOwnRetry(operations, query, operation);
       }
-      if (!live || live.phase === 'ended') return;
+      if (!operation || operation.phase === 'ended') return;
       // Somebody new waits for it.
-      if (type === 'observerAdded') for (const { renew } of live.pauses) renew();
-      const isLeft = type === 'observerRemoved' && live.pauses.length > 0;
+      if (type === 'observerAdded') for (const { renew } of operation.pauses) renew();
+      const isLeft = type === 'observerRemoved' && operation.pauses.length > 0;
       if (isLeft && query.getObserversCount() === 0) {
         // React Query itself drops a retry, but no fetch that is paused.
         if (fetchStatus !== 'idle') void query.cancel({ revert: true });
-        return live.end('cancelled');
+        return operation.end('cancelled');
       }
       if (type !== 'removed' && (type !== 'updated' || fetchStatus !== 'idle')) return;
       const action = type === 'updated' ? event.action : undefined;
       const isFailure = action?.type === 'error' && !(action.error instanceof CancelledError);
-      live.end(isFailure ? 'failed' : 'cancelled');
+      operation.end(isFailure ? 'failed' : 'cancelled');
     });
     stops.set(client, stop);
   };
@@ -68,10 +68,10 @@ export function createLifecycle(
     },
     clients,
     // As `paused`, nobody sees a spinner for minutes, and focus, reconnect and intervals leave it alone.
-    showPause(client, query, live) {
-      const isPaused = live.pauses.length > 0;
+    showPause(client, query, operation) {
+      const isPaused = operation.pauses.length > 0;
       if (isPaused) follow(client);
-      const isIts = byQuery.get(query) === live && live.phase !== 'ended';
+      const isIts = byQuery.get(query) === operation && operation.phase !== 'ended';
       const { fetchStatus } = query.state;
       const wanted = isPaused ? 'paused' : 'fetching';
       if (isIts && fetchStatus !== 'idle' && fetchStatus !== wanted)

@@ -58,30 +58,30 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
   ): Promise<T> => {
     const { client } = context;
     lifecycle.meet(client);
-    const live = nextAttempt(query);
-    live.mayBeOffline = isOfflineToo(query);
+    const operation = nextAttempt(query);
+    operation.mayBeOffline = isOfflineToo(query);
     // Asked at its end: `retryNow` lends it another mode for its start.
-    live.isUnproven ??= () => isOfflineToo(query);
-    live.isForeground ??= () => isAwaited(query);
-    live.onChange ??= () => lifecycle.showPause(client, query, live);
-    const link = new Link(live, signals);
+    operation.isUnproven ??= () => isOfflineToo(query);
+    operation.isForeground ??= () => isAwaited(query);
+    operation.onChange ??= () => lifecycle.showPause(client, query, operation);
+    const link = new Link(operation, signals);
     const linked = new Proxy<typeof context>(context, link);
     // React Query has read that of an infinite query already.
     const { value: known } = Object.getOwnPropertyDescriptor(context, 'signal') ?? {};
-    if (known instanceof AbortSignal) signals.set(known, live);
+    if (known instanceof AbortSignal) signals.set(known, operation);
     let begun: Promise<T>;
     // In the same turn: in StrictMode its first component goes before the next one.
-    if (!inner && isKeptBack(live)) {
-      begun = untilItsTurn(live).then(() => {
+    if (!inner && isKeptBack(operation)) {
+      begun = untilItsTurn(operation).then(() => {
         start(link);
-        return operations.run(live, () => queryFn(linked));
+        return operations.run(operation, () => queryFn(linked));
       });
     } else {
       start(link);
       // With as few frames as can be: every error that is made within has them in its stack.
-      const outer = operations.makeCurrent(live);
+      const outer = operations.makeCurrent(operation);
       try {
-        const result = inner ? inner(passed(queryFn, live), linked, query) : queryFn(linked);
+        const result = inner ? inner(passed(queryFn, operation), linked, query) : queryFn(linked);
         begun = Promise.resolve(result);
       } catch (error) {
         begun = Promise.reject(error);
@@ -92,17 +92,17 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     // Nothing is thrown on its way through: that takes longer than all of this.
     return new Promise((resolve, reject) => {
       const succeed = (data: T): void => {
-        live.succeed();
-        live.returnPermit();
+        operation.succeed();
+        operation.returnPermit();
         resolve(data);
       };
       const refuse = (error: unknown): void => {
-        live.returnPermit();
-        if (link.isStarted) live.emit({ type: 'attempt:end', error });
+        operation.returnPermit();
+        if (link.isStarted) operation.emit({ type: 'attempt:end', error });
         if (process.env.NODE_ENV !== 'production' && !link.isRead)
-          warnIfUnlinked(operations, live, error);
+          warnIfUnlinked(operations, operation, error);
         recordForeign(error);
-        fail(client, query, live, error, resolve, reject);
+        fail(client, query, operation, error, resolve, reject);
       };
       begun.then(succeed, refuse).catch(reject);
     });
@@ -114,15 +114,15 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
    * and without that React Query would ask again and again while the device is offline.
    */
   function recordForeign(error: unknown): void {
-    const { live, failure } = reportOf(error, 0);
+    const { operation, failure } = reportOf(error, 0);
     const { kind } = failure;
     const isCertain = kind === 'network' || kind === 'timeout';
-    if (!live && (isCertain || kind === 'error'))
+    if (!operation && (isCertain || kind === 'error'))
       shared.connectivity.recordNoAnswer(shared.clock.now(), '', () => {}, isCertain);
   }
 
   function start(link: Link): void {
-    link.live.start();
+    link.operation.start();
     link.isStarted = true;
   }
 
@@ -130,18 +130,18 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
   function fail(
     client: QueryClient,
     query: Query,
-    live: Operation,
+    operation: Operation,
     error: unknown,
     resolve: (data: never) => void,
     reject: (error: unknown) => void,
   ): void {
-    if (live.phase === 'ended') return reject(error);
-    ledger.add(live, error);
-    refetchWhenBack(query, live, shared);
+    if (operation.phase === 'ended') return reject(error);
+    ledger.add(operation, error);
+    refetchWhenBack(query, operation, shared);
     const fallback = ownFallback(query.options);
     if (!fallback) return reject(error);
     const { given, replace } = codeOf<FallbackCode>(fallback);
-    replace(shared, given, query, live, error, client).then(resolve, reject);
+    replace(shared, given, query, operation, error, client).then(resolve, reject);
   }
 
   /** A persister of the app's is asked offline; its request needs the network like any other. */
@@ -154,22 +154,22 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     return !!admission && !!sent && !admission.isOpen({ ...sent, mayBeOffline });
   }
 
-  async function untilItsTurn(live: Operation): Promise<void> {
-    const isSent = await shared.pauseBefore(live);
+  async function untilItsTurn(operation: Operation): Promise<void> {
+    const isSent = await shared.pauseBefore(operation);
     // Nobody asks about it any more.
-    if (live.phase === 'ended') throw live.lastError;
+    if (operation.phase === 'ended') throw operation.lastError;
     // Its instance was disposed of.
-    if (!isSent) throw live.abortBy(AbortSignal.abort());
+    if (!isSent) throw operation.abortBy(AbortSignal.abort());
   }
 
   /** For the app's persister, which may restore what it has stored, whatever is known of the origin. */
   function passed<T, K extends QueryKey>(
     queryFn: QueryFunction<T, K>,
-    live: Operation,
+    operation: Operation,
   ): QueryFunction<T, K> {
     return async (context) => {
-      if (isKeptBack(live)) await untilItsTurn(live);
-      return operations.run(live, () => queryFn(context));
+      if (isKeptBack(operation)) await untilItsTurn(operation);
+      return operations.run(operation, () => queryFn(context));
     };
   }
 
@@ -188,7 +188,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     if (known) known.end('superseded');
     const policy = ownPolicy(query.options);
     const attempt = fetchFailureCount + 1;
-    const live = operations.begin(
+    const operation = operations.begin(
       'query',
       // Where it went before, it will go again: so it can be paused before its queryFn runs.
       {
@@ -202,19 +202,19 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
       },
       query.queryKey,
     );
-    byQuery.set(query, live);
-    return live;
+    byQuery.set(query, operation);
+    return operation;
   }
 }
 
 /** In development: the queryFn awaited something and then sent a request without its signal. */
-function warnIfUnlinked(operations: Operations, live: Operation, error: unknown): void {
+function warnIfUnlinked(operations: Operations, operation: Operation, error: unknown): void {
   const sent = operationOf(reportOf(error, 0));
-  if (!sent || sent === live || sent.ref.kind !== 'call' || !sent.isSingle) return;
+  if (!sent || sent === operation || sent.ref.kind !== 'call' || !sent.isSingle) return;
   warn(
     operations,
     'unlinked query',
-    `A request of the query ${hashKey(live.ref.queryKey ?? [])} is not known as its own: its queryFn ` +
+    `A request of the query ${hashKey(operation.ref.queryKey ?? [])} is not known as its own: its queryFn ` +
       `called steady after an await, without its signal. The query's policy (timeout, whenDown) ` +
       `does not hold for it, and it cannot be cancelled. Pass the signal on: ` +
       `queryFn: async ({ signal }) => steady.json(url, { signal }).`,
@@ -235,19 +235,19 @@ function isAwaited({ state }: Query): boolean {
  * query into being cancelled on unmount.
  */
 class Link {
-  readonly live: Operation;
+  readonly operation: Operation;
   isRead = false;
   isStarted = false;
   readonly #signals: Signals;
-  constructor(live: Operation, signals: Signals) {
-    this.live = live;
+  constructor(operation: Operation, signals: Signals) {
+    this.operation = operation;
     this.#signals = signals;
   }
   get(context: { readonly signal: AbortSignal }, key: PropertyKey): unknown {
     if (key !== 'signal') return Reflect.get(context, key);
     const { signal } = context;
     this.isRead = true;
-    this.#signals.set(signal, this.live);
+    this.#signals.set(signal, this.operation);
     return signal;
   }
 }

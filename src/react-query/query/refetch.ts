@@ -82,19 +82,19 @@ export function refetchIf(query: Query, isLeft: boolean): void {
  */
 export function refetchWhenBack(
   query: Query,
-  live: Operation,
+  operation: Operation,
   { clock, random, byQuery }: RefetchContext,
 ): void {
-  const { admission, sent } = live;
+  const { admission, sent } = operation;
   stopWatch(query);
   if (!sent || !admission?.isDown(sent.endpoint)) return;
-  if (live.policyOf(sent).whenBack === 'leave') return;
-  const own = new WeakRef(live);
+  if (operation.policyOf(sent).whenBack === 'leave') return;
+  const own = new WeakRef(operation);
   const isFailed = (failed: Query): boolean =>
     byQuery.get(failed) === own.deref() &&
     failed.state.status === 'error' &&
     failed.state.fetchStatus === 'idle';
-  watchRecovery(query, live, (failed) => {
+  watchRecovery(query, operation, (failed) => {
     if (!isFailed(failed)) return;
     clock.setTimeout(() => refetchIf(failed, isFailed(failed)), between(random, 0, spreadMs));
   });

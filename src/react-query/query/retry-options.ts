@@ -38,14 +38,14 @@ export function createRetryPair(
     context.ledger.ask(failureCount, error, isAgain, begin);
   return {
     retryDelay(failureCount, error) {
-      const live = ask(failureCount, error, false);
-      const { decision } = live;
-      if (process.env.NODE_ENV !== 'production') warnOfUnrepeatable(context.operations, live);
+      const operation = ask(failureCount, error, false);
+      const { decision } = operation;
+      if (process.env.NODE_ENV !== 'production') warnOfUnrepeatable(context.operations, operation);
       if (kind === 'query' && decision?.kind === 'retry') wake.expectRetry(decision.retryAt);
       // Where we would stop, but the app's own `retry` goes on, it goes on at React Query's pace.
       const wantedMs = decision?.kind === 'retry' ? decision.delayMs : 1000 * 2 ** failureCount;
       const delayMs = Math.min(wantedMs, maxTimerMs);
-      live.dueAt = (live.failedAt ?? context.clock.now()) + delayMs;
+      operation.dueAt = (operation.failedAt ?? context.clock.now()) + delayMs;
       return delayMs;
     },
     // A policy of the call cannot make a server retry, either.
@@ -84,9 +84,9 @@ function beginMutation(
   const sent = operationOf(reportOf(error, clock.now()));
   const attempt = failureCount + 1;
   const isItsOwn = sent?.attempt === attempt && sent.phase === 'sending';
-  const live = isItsOwn
+  const operation = isItsOwn
     ? sent
     : (ledger.resume({ failureCount }) ?? operations.begin('mutation', { attempt }));
-  live.becomeMutation(policy, tellPlain);
-  return live;
+  operation.becomeMutation(policy, tellPlain);
+  return operation;
 }

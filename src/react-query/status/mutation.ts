@@ -93,16 +93,16 @@ export function mutationStatus(
   if (!mutation) return idle;
   const { status, isPaused, failureCount, failureReason, error } = mutation.state;
   if (status === 'idle') return idle;
-  const own = runOf(mutation)?.live;
+  const own = runOf(mutation)?.operation;
   const lastError: unknown = error ?? failureReason ?? own?.lastError ?? undefined;
   const now = instance.clock.now();
   const report = own?.reportOf(lastError, now) ?? reportOf(lastError, now);
-  const live = own ?? operationOf(report);
+  const operation = own ?? operationOf(report);
   const { reason, retryAt } = (own ?? report).decision ?? {};
   const { retry, mutationFn } = mutation.options;
   const definition = definitionBehind(mutationFn);
   const policy = (definition ?? instanceBehind(retry))?.policy;
-  const maxAttempts = attemptsAllowed(policy, retry, lastError, live, instance);
+  const maxAttempts = attemptsAllowed(policy, retry, lastError, operation, instance);
   const common = { ...idle, maxAttempts, lastError };
   if (status === 'success') {
     // The failures are forgotten with the success; React Query forgets how many there were, too.
@@ -114,11 +114,11 @@ export function mutationStatus(
   const next = own?.attempt ?? failureCount + 1;
   if (status === 'error') {
     const isInDoubtBefore = !!definition?.wasSent?.();
-    const isUnsure = !isUnbegun(mutation, report) && mayHaveTakenEffect(report, live);
+    const isUnsure = !isUnbegun(mutation, report) && mayHaveTakenEffect(report, operation);
     const ended = isInDoubtBefore || isUnsure ? 'unknown' : 'failed';
     return { ...common, status: ended, attempt: failed, reason, retryAt };
   }
-  const pause = live?.pauses[0]?.pause ?? pausedAtOnce(live);
+  const pause = operation?.pauses[0]?.pause ?? pausedAtOnce(operation);
   if (pause) return { ...common, status: 'paused', attempt: next, ...pause };
   if (isPaused && !own) {
     const isQueued = mutation.options.networkMode === 'always' && isBehindAnother(mutation, cache);
@@ -134,7 +134,7 @@ export function mutationStatus(
       ? { ...common, status: 'waiting', attempt: failed, reason, retryAt }
       : { ...common, status: 'sending', attempt: next };
   }
-  const wait = waitOf(live, failureCount);
+  const wait = waitOf(operation, failureCount);
   return wait && instance.clock.now() < wait.retryAt
     ? { ...common, status: 'waiting', attempt: failed, ...wait }
     : { ...common, status: 'sending', attempt: next };

@@ -44,30 +44,30 @@ export function queryStatus(
   before?: RetryStatus,
 ): RetryStatus {
   if (!query) return idle;
-  const live = instance.byQuery.get(query);
+  const operation = instance.byQuery.get(query);
   const { fetchStatus, status, error, fetchFailureReason, fetchFailureCount } = query.state;
   const lastFailure = fetchFailureReason ?? undefined;
   const maxAttempts = attemptsAllowed(
     instanceBehind(query.options.retry)?.policy,
     query.options.retry,
     lastFailure,
-    live,
+    operation,
     instance,
   );
   if (fetchStatus === 'idle') {
     if (status === 'pending') return idle;
-    const { attempt = 0 } = live ?? {};
+    const { attempt = 0 } = operation ?? {};
     const ended = { ...idle, attempt, maxAttempts };
     // What is shown may be something in its place.
     const fallback = fallbackOf(query);
     if (status === 'success' && !fallback) return { ...ended, status: 'succeeded' };
     const lastError: unknown = fallback ? fallback.error : error;
     // A retry that was granted, and that nobody waits for any more, is none.
-    const isIts = live?.decision?.kind === 'stop' && Object.is(live.lastError, lastError);
-    const { reason, retryAt } = (isIts && live.decision) || {};
+    const isIts = operation?.decision?.kind === 'stop' && Object.is(operation.lastError, lastError);
+    const { reason, retryAt } = (isIts && operation.decision) || {};
     return { ...ended, status: 'failed', reason, retryAt, lastError };
   }
-  const running = live?.phase === 'ended' ? undefined : live;
+  const running = operation?.phase === 'ended' ? undefined : operation;
   const active = {
     ...idle,
     attempt: running?.attempt ?? 0,
@@ -91,6 +91,6 @@ export function queryStatus(
   if (wait) return { ...active, status: 'waiting', ...wait };
   if (decision?.kind !== 'retry') return { ...active, status: 'sending' };
   const { reason, retryAt } = decision;
-  const attempt = live?.attempt ?? fetchFailureCount;
+  const attempt = operation?.attempt ?? fetchFailureCount;
   return { ...active, status: 'waiting', attempt, reason, retryAt };
 }

@@ -83,11 +83,11 @@ export const idle: RetryStatus = Object.freeze({
  * the app's own `retry` goes on and the policy would not.
  */
 export function waitOf(
-  live: Operation | undefined,
+  operation: Operation | undefined,
   failureCount: number,
 ): { readonly reason: RetryReason | undefined; readonly retryAt: number } | undefined {
-  if (live?.dueAt === undefined || live.attempt !== failureCount) return undefined;
-  const { decision, dueAt: retryAt } = live;
+  if (operation?.dueAt === undefined || operation.attempt !== failureCount) return undefined;
+  const { decision, dueAt: retryAt } = operation;
   return { reason: decision?.kind === 'retry' ? decision.reason : undefined, retryAt };
 }
 
@@ -95,8 +95,8 @@ export function waitOf(
  * Why and until when an operation is paused whose next attempt waits for what is down: it does so from
  * its failure on, and asks for admission a moment later.
  */
-export function pausedAtOnce(live: Operation | undefined): Pause | undefined {
-  const { phase, decision, admission, sent } = live ?? {};
+export function pausedAtOnce(operation: Operation | undefined): Pause | undefined {
+  const { phase, decision, admission, sent } = operation ?? {};
   if (phase !== 'waiting' || decision?.kind !== 'retry' || decision.delayMs > 0) return undefined;
   return admission && sent && admission.isDown(sent.endpoint)
     ? admission.whyPaused(sent)
@@ -108,12 +108,12 @@ export function attemptsAllowed(
   policy: Policy | undefined,
   retry: unknown,
   lastError: unknown,
-  live: Operation | undefined,
+  operation: Operation | undefined,
   { clock }: Instance,
 ): number {
   if (!policy) return typeof retry === 'number' ? retry + 1 : retry === true ? Infinity : 1;
   // The API and the call have their say once a request of theirs has failed.
-  const { maxRetries } = live ? live.policyOf(reportOf(lastError, clock.now())) : policy;
+  const { maxRetries } = operation ? operation.policyOf(reportOf(lastError, clock.now())) : policy;
   // A trial of its origin that has failed uses up no retry: there may be one attempt more.
-  return maxRetries + 1 + (live && maxRetries > 0 ? live.trials : 0);
+  return maxRetries + 1 + (operation && maxRetries > 0 ? operation.trials : 0);
 }

@@ -19,7 +19,7 @@ test('however often a fallback is shown while its origin is down, one listener w
       return () => void listeners.delete(listener);
     },
   };
-  const live = {
+  const operation = {
     admission,
     sent: { endpoint: 'GET /prices' },
     policyOf: () => presets.interactive,
@@ -29,12 +29,12 @@ test('however often a fallback is shown while its origin is down, one listener w
   const source = {
     clock: systemClock,
     ledger: {} as never,
-    byQuery: new WeakMap([[query, live]]),
+    byQuery: new WeakMap([[query, operation]]),
   };
   const { replace } = codeOf<FallbackCode>(fallback('list prices'));
   for (let round = 0; round < 100; round++) {
     query.setState({ fetchStatus: 'fetching' });
-    const data = await replace(source, 'list prices', query, live, new Error('down'), client);
+    const data = await replace(source, 'list prices', query, operation, new Error('down'), client);
     expect(data).toBe('list prices');
   }
   expect(listeners.size).toBe(1);
