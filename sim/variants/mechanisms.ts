@@ -41,6 +41,13 @@ export const mechanisms: readonly Variant[] = [
     'const isOne = health === origin && failed.size < 1;',
   ),
   without(
+    'the failures of an endpoint that is down by itself do not count against its origin',
+    2,
+    health,
+    'const saysMore = isDown(origin) || !isDown(own);',
+    'const saysMore = own !== undefined;',
+  ),
+  without(
     'the usual failure rate',
     10,
     health,
