@@ -107,7 +107,7 @@ export const mechanisms: readonly Variant[] = [
     'the usual latency is forgotten when the network changes',
     3,
     admission,
-    'if (isBack) latency.forget();',
+    'if (isBack) forgetLatency();',
     '',
   ),
   without(
