@@ -149,8 +149,16 @@ const names = [
   'onDelivered',
 ];
 
+/** Until it arrives, an entry is sent again: what limits that has names of its own. */
+const limits = {
+  retry: 'maxAttempts',
+  retries: 'maxAttempts',
+  maxRetries: 'maxAttempts',
+  deadlineMs: 'maxAgeMs',
+} as const;
+
 function check(operation: string, handler: OutboxHandler<unknown>): void {
-  checkNames(operation, handler, names, inPolicy(false));
+  checkNames(operation, handler, names, { ...inPolicy(false), ...limits });
   const { mutationFn, version = 1, maxAttempts = Infinity, maxAgeMs = Infinity } = handler;
   if (typeof mutationFn !== 'function')
     reject(operation, 'mutationFn', mutationFn, 'a function that sends it');

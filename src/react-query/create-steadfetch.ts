@@ -1,5 +1,5 @@
 import { createSlot } from '../lib/slot.ts';
-import { onlineManager, type Query } from '@tanstack/react-query';
+import { onlineManager, type Query, QueryClient } from '@tanstack/react-query';
 import type { Connectivity } from '../connectivity/connectivity.ts';
 import { defineApis } from '../fetch/api.ts';
 import type { FetchContext } from '../fetch/in-flight.ts';
@@ -61,6 +61,7 @@ const inApis = {
   idempotency: 'apis: [{ match, idempotency }]',
   idempotent: 'apis: [{ match, idempotent }]',
   partition: 'apis: [{ match, partition }]',
+  auth: 'apis: [{ match, auth }]',
   outcomes: 'apis: [{ match, outcomes }]',
   classifyResponse: 'apis: [{ match, outcomes: classifyOutcomes({ classifyResponse }) }]',
   classifyError: 'apis: [{ match, outcomes: classifyOutcomes({ classifyError }) }]',
@@ -105,8 +106,15 @@ const trusting: Pick<Connectivity, 'recordAnswer' | 'recordNoAnswer'> = {
  * ```
  */
 export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
-  if (process.env.NODE_ENV !== 'production')
+  if (process.env.NODE_ENV !== 'production') {
+    // It has no members of its own that could be wrong names.
+    if (config instanceof QueryClient)
+      throw new TypeError(
+        `${caller}: its argument is a QueryClient, and must be an object of options. It is the other ` +
+          `way round: new QueryClient({ defaultOptions: steady.defaultOptions }).`,
+      );
     checkNames(caller, config, names, { ...inPolicy(true), ...inApis });
+  }
   const origin = checkOrigin(caller, config);
   const { connectivity } = config;
   const watching = checkMade(caller, 'connectivity', connectivity, 'watchConnectivity');

@@ -161,6 +161,22 @@ describe('a name or a shape that is wrong is an error, which says what was meant
       'TypeError: createOutbox: handlers is undefined, and must be an object with a handler for each name.',
     ],
     [
+      'an outbox with a list of handlers',
+      (steady) => (createOutbox as Any)({ steady, handlers: [] }),
+      'TypeError: createOutbox: handlers is [], and must be an object with a handler for each name.',
+    ],
+    [
+      'an outbox with no handler',
+      (steady) => (createOutbox as Any)({ steady, handlers: {} }),
+      'TypeError: createOutbox: handlers is {}, and must be an object with a handler for each name.',
+    ],
+    [
+      'a handler with a number of retries, which has another name there',
+      (steady) =>
+        (createOutbox as Any)({ steady, handlers: { a: { mutationFn: () => 1, retries: 3 } } }),
+      /^TypeError: createOutbox: handlers\.a: retries is 3.*did you mean maxAttempts\?\.$/,
+    ],
+    [
       'an outbox with a misspelt handler list',
       (steady) => (createOutbox as Any)({ steady, handler: {} }),
       /^TypeError: createOutbox: handler is {}.*did you mean handlers\?\.$/,

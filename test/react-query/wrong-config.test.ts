@@ -33,6 +33,17 @@ describe('in development what is wrong is an error that says what is right', () 
     ],
     ['null', () => create(null), 'createSteadfetch: its argument is null, and must be an object.'],
     [
+      'a QueryClient',
+      () => create(new QueryClient()),
+      'createSteadfetch: its argument is a QueryClient, and must be an object of options. It is the other ' +
+        'way round: new QueryClient({ defaultOptions: steady.defaultOptions }).',
+    ],
+    [
+      'what belongs to an API',
+      () => create({ auth: 1 }),
+      `createSteadfetch: auth is 1, and must be left out: the options are ${list}: did you mean apis: [{ match, auth }]?.`,
+    ],
+    [
       'apis that are no list',
       () => create({ apis: {} }),
       'createSteadfetch: apis is {}, and must be a list of profiles.',
@@ -76,6 +87,11 @@ describe('in development what is wrong is an error that says what is right', () 
       'retry without a function',
       () => retry(steady, '/x' as never),
       "retry: its second argument is '/x', and must be a function.",
+    ],
+    [
+      'mutationOptions without options',
+      () => mutationOptions(steady, undefined as never),
+      'mutationOptions: its second argument is undefined, and must be an object with a mutationFn.',
     ],
     [
       'mutationOptions without a mutationFn',

@@ -58,8 +58,9 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
 ): Outbox<H> {
   if (process.env.NODE_ENV !== 'production') {
     checkNames('createOutbox', config, names, { client: 'queryClient', mutations: 'handlers' });
-    if (typeof config.handlers !== 'object' || config.handlers === null)
-      reject('createOutbox', 'handlers', config.handlers, 'an object with a handler for each name');
+    const { handlers } = config as { readonly handlers: unknown };
+    if (Array.isArray(handlers) || Object.keys(Object(handlers) as object).length === 0)
+      reject('createOutbox', 'handlers', handlers, 'an object with a handler for each name');
   }
   const { steady, queryClient: client, handlers, user, cipher } = config;
   const { name = defaultName, parallel = 4, ports = browserPorts(), backgroundSync } = config;

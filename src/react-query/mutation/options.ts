@@ -114,9 +114,12 @@ export function mutationOptions<
 ): UseMutationOptions<TData, TError, TVariables, TOnMutateResult>;
 export function mutationOptions(
   steady: Steadfetch,
-  { mutationFn, policy: own, ...options }: SteadyMutationOptions<unknown, Error, never>,
+  all: SteadyMutationOptions<unknown, Error, never>,
 ): UseMutationOptions<unknown, Error, never> {
   const context = instanceOfSteady(steady, 'mutationOptions');
+  if (process.env.NODE_ENV !== 'production' && (typeof all !== 'object' || all === null))
+    reject('mutationOptions', 'its second argument', all, 'an object with a mutationFn');
+  const { mutationFn, policy: own, ...options } = all;
   if (process.env.NODE_ENV !== 'production' && typeof mutationFn !== 'function')
     reject('mutationOptions', 'mutationFn', mutationFn, 'a function');
   if (process.env.NODE_ENV !== 'production')
