@@ -38,8 +38,11 @@ export interface Enqueuer {
     submission?: Partial<GivenSubmission>,
     onProgress?: OnProgress,
   ) => Submitted;
-  /** Keeps once more what was submitted here, and is not there: somebody has deleted the database. */
-  readonly restore: (store: RowStore) => Promise<void>;
+  /**
+   * Keeps once more what was submitted here, and is not there: somebody has deleted the database. What is
+   * there may have ended meanwhile: that, `settle` tells.
+   */
+  readonly restore: (store: RowStore, settle: (id: string) => Promise<void>) => Promise<void>;
   /**
    * Resolves when all that was submitted before is kept, or could not be. What is submitted from here on
    * is kept after `work`, too.
@@ -143,11 +146,12 @@ export function createEnqueuer(
         throw error;
       }
     },
-    async restore(store) {
+    async restore(store, settle) {
       for (const [id, known] of receipts.all()) {
         const { entry, isSaved } = known;
-        if (entry && isSaved && !(await store.find(id)))
-          await keep(known, { ...entry, isInDoubt: true, isRestored: true }).catch(() => {});
+        if (!entry || !isSaved) continue;
+        if (await store.find(id)) await settle(id);
+        else await keep(known, { ...entry, isInDoubt: true, isRestored: true }).catch(() => {});
       }
     },
     turn(work) {

@@ -179,7 +179,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   );
 
   const resume = async (engine: Engine): Promise<void> => {
-    await enqueuer.restore(engine.store);
+    await enqueuer.restore(engine.store, redrive.settle);
     await engine.ownership.look();
     await engine.adoptStrays();
     await redrive.all(engine);

@@ -1,3 +1,4 @@
+import type { Clock } from '../lib/clock.ts';
 import type { Codec } from './codec.ts';
 import type { Engine } from './engine.ts';
 import { gone, toDeadLetter } from './errors.ts';
@@ -25,6 +26,7 @@ export interface Redrive {
 }
 
 export interface RedriveContext {
+  readonly clock: Clock;
   readonly handlers: ReadonlyMap<string, HandlerDefinition>;
   readonly startedAt: number;
   readonly receipts: Receipts;
@@ -34,9 +36,13 @@ export interface RedriveContext {
   readonly onDue: (entry: Row) => void;
 }
 
+/** What became of an entry is asked again after so long, where it could not be read. */
+const errorPauseMs = 5000;
+
 const redrivable: readonly DeadReason[] = ['handler-missing', 'not-migrated', 'unreadable'];
 
 export function createRedrive({
+  clock,
   handlers,
   startedAt,
   receipts,
@@ -92,6 +98,11 @@ export function createRedrive({
       else if (!entry) receipts.reject(id, gone(known.facts));
     } catch (error) {
       engine.onError(error);
+      const again = clock.setTimeout(() => {
+        // Where it was opened anew, that was asked already.
+        if (storage.durable() === engine) void settle(id, delivered);
+      }, errorPauseMs);
+      clock.unref?.(again);
     }
   };
   const hear: Redrive['hear'] = async (id) => {

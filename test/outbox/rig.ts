@@ -38,8 +38,8 @@ export interface Arrival {
   readonly isAborted: () => boolean;
 }
 
-/** What becomes of what a tab asks of its database; 'abort' only once it is under way. */
-export type Fault = 'none' | 'write' | 'all' | 'quota' | 'abort';
+/** What becomes of what a tab asks of its database; 'abort' only once it is under way, 'closed' until it is opened anew. */
+export type Fault = 'none' | 'write' | 'all' | 'quota' | 'abort' | 'closed';
 
 /** A server that a test answers for, by hand or by rule. */
 interface TestServer {
@@ -163,6 +163,8 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
     let fault: Fault = 'none';
     const watchDatabase = (mode: IDBTransactionMode | undefined): void => {
       if (isDead) throw new DOMException('The page is gone.', 'InvalidStateError');
+      if (fault === 'closed')
+        throw new DOMException('The connection is closed.', 'InvalidStateError');
       const isHit = mode === 'readwrite' ? fault !== 'none' : fault === 'all';
       if (isHit && fault === 'quota') throw new DOMException('full', 'QuotaExceededError');
       if (isHit && fault !== 'abort') throw new DOMException('The disk is broken.', 'UnknownError');
