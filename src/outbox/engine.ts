@@ -122,7 +122,10 @@ export function createEngine(context: EngineContext): Engine {
     async adoptStrays() {
       if (!(await store.hasStrays())) return;
       await ownership.use(async (fence, leaseUntil) => {
-        if (await store.adoptStrays(fence, clock.now(), leaseUntil)) driveOrTell(fence);
+        if (!(await store.adoptStrays(fence, clock.now(), leaseUntil))) return;
+        // Those of other owners, too, are where they were not looked for.
+        worker.look();
+        driveOrTell(fence);
       });
     },
     forget() {

@@ -482,7 +482,7 @@ describe('what another version of the app has submitted', () => {
     expect(await shownBy({ order: { ...order, version: 3, migrate: fail } })).toBeUndefined();
     expect(await shownBy({ order: { ...order, version: 3 } })).toBeUndefined();
     expect(await shownBy(shop)).toBeUndefined();
-    expect(await shownBy({})).toEqual({ sku: 'lamp' });
+    expect(await shownBy({ other: order })).toEqual({ sku: 'lamp' });
   });
 
   test.each<[string, Partial<AnyOutboxHandlers[string]>, string]>([
@@ -917,6 +917,25 @@ describe('an entry by which nobody would look for it, because it is damaged, is 
       ['"lamp"', row?.id],
     ]);
     expect(await tabs[0]?.outbox.list({ state: 'pending' })).toEqual([]);
+  });
+
+  test('also where its owner is taken over before that is found', async () => {
+    const { openTab, server, name, clock, rows, pass } = createBrowser();
+    const first = openTab({ handlers: shop, hasLocks: false });
+    await first.outbox.submit('order', 'lamp').saved;
+    await settle();
+    first.crash();
+    const [row] = await rows();
+    const backend = await openIndexedDb(name, clock);
+    await backend.write('strict', (tx) => tx.put(without('lane')(row as Row)));
+    backend.close();
+    clock.advance(120_000);
+    openTab({ handlers: shop, hasLocks: false });
+    await pass(10_000);
+    expect(server.arrivals.map(({ tab, body }) => [tab, body])).toEqual([
+      [1, '"lamp"'],
+      [2, '"lamp"'],
+    ]);
   });
 
   test.each<[string, (keyof Row)[]]>([
