@@ -149,8 +149,9 @@ export function createEnqueuer(
     async restore(store, settle) {
       for (const [id, known] of receipts.all()) {
         const { entry, isSaved } = known;
-        if (!entry || !isSaved) continue;
-        if (await store.find(id)) await settle(id);
+        if (!isSaved) continue;
+        // What another tab has edited is known to the disk alone.
+        if (!entry || (await store.find(id))) await settle(id);
         else await keep(known, { ...entry, isInDoubt: true, isRestored: true }).catch(() => {});
       }
     },

@@ -41,3 +41,21 @@ test('whoever waits is told what another tab has delivered while the database wa
   expect(end).toEqual({ id: 7 });
   other.crash();
 });
+
+test('whoever waits is told that its entry is gone with the database, where another tab had edited it', async () => {
+  const { openTab, server, name, pass } = createBrowser();
+  server.rule = (arrival) => arrival.answer(503);
+  const [one, other] = [openTab({ handlers: shop }), openTab({ handlers: shop })];
+  await pass(0);
+  const { delivered, idempotencyKey } = one.outbox.submit('order', 'tea');
+  await pass(100);
+  expect(await other.outbox.edit(idempotencyKey, 'coffee')).toBeDefined();
+  await pass(100);
+  indexedDB.deleteDatabase(name);
+  await pass(5000);
+  const end = await Promise.race([
+    delivered.catch((error: unknown) => error),
+    pass(1000).then(() => 'nobody knows'),
+  ]);
+  expect(end).toMatchObject({ name: 'SteadfetchError', outcome: { processed: 'unknown' } });
+});
