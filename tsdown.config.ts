@@ -1,10 +1,93 @@
-import { writeFile } from 'node:fs/promises';
-import { defineConfig } from 'tsdown';
+import { copyFile, glob, rm, writeFile } from 'node:fs/promises';
+import { dirname, relative, resolve } from 'node:path';
+import { build, defineConfig } from 'tsdown';
+
+/**
+ * Takes by name what CommonJS requires, as the imports of the other format do: the rest of a file is then the
+ * same in both, and compressed away. There are no cycles, and no exported variable changes.
+ */
+function nameRequires(code: string): string {
+  let named = code;
+  for (const [line, module = '', path = ''] of code.matchAll(
+    /^(?:const|let) ([\w$]+) = require\(("[^"]+")\);$/gm,
+  )) {
+    // One that is replaced by its namespace stays.
+    if (code.includes(`\n${module} = `)) continue;
+    const own = module.replaceAll('$', '\\$&');
+    const names = new Set<string>();
+    const use = (_: string, name: string): string => {
+      names.add(name);
+      return name;
+    };
+    named = named
+      .replaceAll(new RegExp(`\\(0, ${own}\\.(\\w+)\\)`, 'g'), use)
+      .replaceAll(new RegExp(`\\b(\\w+): ${own}\\.\\1(?=,|\\n| })`, 'g'), use)
+      .replaceAll(new RegExp(`(?<!\\w|\\w\\.)${own}\\.(\\w+)`, 'g'), use);
+    const list = [...names].toSorted().join(', ');
+    if (list) named = named.replace(line, () => `const { ${list} } = require(${path});`);
+  }
+  return named;
+}
+
+/**
+ * The devtools are for development, and large: they are packed into three files of ESM. The panel has its own,
+ * which a production build leaves out. What they share with the rest stays where it is, so that they read the
+ * very instances of the app.
+ */
+async function packDevtools(): Promise<void> {
+  const dist = resolve('dist');
+  await build({
+    config: false,
+    entry: 'dist/devtools.js',
+    outDir: 'dist',
+    clean: false,
+    dts: false,
+    minify: true,
+    platform: 'neutral',
+    target: 'es2023',
+    logLevel: 'warn',
+    failOnWarn: true,
+    inputOptions: { preserveEntrySignatures: 'allow-extension' },
+    outExtensions: () => ({ js: '.js' }),
+    outputOptions: {
+      chunkFileNames: '[name].js',
+      codeSplitting: {
+        includeDependenciesRecursively: false,
+        groups: [
+          {
+            name: 'devtools-record',
+            test: /devtools\/(?:recording\/)?(?:inspect|endpoints|record|recording|levels)\./,
+          },
+          { name: 'devtools-panel', test: /devtools\/(?!in-development)/ },
+        ],
+      },
+    },
+    plugins: [
+      {
+        name: 'keep-the-rest',
+        resolveId(source, importer) {
+          if (!importer) return undefined;
+          if (!source.startsWith('.')) return { id: source, external: true };
+          const path = relative(dist, resolve(dirname(importer), source)).replaceAll('\\', '/');
+          return path.startsWith('devtools/') ? undefined : { id: `./${path}`, external: true };
+        },
+      },
+    ],
+  });
+  for await (const file of glob('dist/devtools/**/*.js')) await rm(file);
+  for (const path of ['devtools', 'devtools.js', 'devtools.d.ts'])
+    await rm(`dist/cjs/${path}`, { recursive: true, force: true });
+}
+
+let built = 0;
 
 export default defineConfig({
   entry: [
     'src/index.ts',
     'src/axios.ts',
+    'src/devtools.ts',
+    'src/grpc.ts',
+    'src/otel.ts',
     'src/outbox.ts',
     'src/react.ts',
     'src/server.ts',
@@ -12,6 +95,7 @@ export default defineConfig({
     'src/server/redis.ts',
     'src/telemetry.ts',
     'src/testing.ts',
+    'src/ui.ts',
   ],
   // CommonJS in a folder of its own, with the same names: npm packs files of one name beside each other,
   // and what is said twice is then compressed away.
@@ -33,10 +117,20 @@ export default defineConfig({
   // No '#region' in each file.
   inputOptions: { experimental: { attachDebugInfo: 'none' } },
   report: { summary: true },
+  plugins: [
+    {
+      name: 'name-requires',
+      renderChunk: (code, _chunk, { format }) =>
+        format === 'cjs' ? nameRequires(code) : undefined,
+    },
+  ],
   hooks: {
-    'build:done': ({ options }) =>
-      options.format === 'cjs'
+    async 'build:done'({ options }) {
+      await (options.format === 'cjs'
         ? writeFile('dist/cjs/package.json', '{ "type": "commonjs" }\n')
-        : undefined,
+        : copyFile('src/ui/ui.css', 'dist/ui.css'));
+      // After both formats.
+      if (++built % 2 === 0) await packDevtools();
+    },
   },
 });

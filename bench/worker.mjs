@@ -56,5 +56,5 @@ const measurements = {
 
 const measure = measurements[measurement]();
 const run = await groups[group][name]();
-process.on('message', async (calls) => process.send(await measure(run, calls)));
+process.on('message', (calls) => void measure(run, calls).then((figure) => process.send(figure)));
 process.send('ready');

@@ -1,8 +1,9 @@
 export type { ApiProfile } from './fetch/api.ts';
 export type { CheckOptions, ConnectivityOptions } from './connectivity/check.ts';
+export type { ConnectivitySource, ConnectivitySourceState } from './connectivity/source.ts';
 export type { RawFetch, SteadyFetch } from './fetch/fetch.ts';
 export type { Expected } from './fetch/api.ts';
-export type { SteadyInit } from './fetch/request.ts';
+export type { SteadyInit } from './fetch/attempt/request.ts';
 export {
   HttpError,
   isHttpError,
@@ -18,7 +19,14 @@ export {
   UnexpectedContentError,
 } from './operation/errors.ts';
 export type { SteadfetchErrorCode, SteadfetchErrorInit } from './operation/errors.ts';
+export {
+  type ConditionalRequest,
+  conditionalWrites,
+  type ConditionalWritesOptions,
+  type WasOursContext,
+} from './api/conditional-writes.ts';
 export { type ClassifiedFailure, classifyOutcomes, type OutcomeReaders } from './api/outcomes.ts';
+export { deadlineHeader, type DeadlineHeaderOptions } from './api/deadline-header.ts';
 export { type RefreshContext, refreshOn401, type RefreshOptions } from './api/refresh-on-401.ts';
 export { defineIdempotency } from './idempotency/profiles.ts';
 export type {
@@ -29,10 +37,10 @@ export type {
   IdempotencyRules,
 } from './fetch/api.ts';
 export { profiles } from './idempotency/profiles.ts';
-export type { KeyedInit } from './fetch/request.ts';
+export type { KeyedInit } from './fetch/attempt/request.ts';
 export { createIdempotencyKey } from './idempotency/key.ts';
 export type { KeyForm } from './idempotency/key.ts';
-export type { MadeBy } from './lib/made-by.ts';
+export type { MadeBy } from './lib/input/made-by.ts';
 export { outcomeOf } from './operation/errors.ts';
 export { rateLimitFields } from './headers/rate-limit.ts';
 export { fallback, type Fallback } from './react-query/query/fallback.ts';
@@ -40,7 +48,7 @@ export type { FallbackContext } from './react-query/query/fallback.ts';
 export type { Listener, OperationResult, SteadfetchEvent } from './operation/events.ts';
 export type { JsonInit, SteadyJson } from './fetch/json.ts';
 export type { OriginState } from './origin/status.ts';
-export type { OriginOptions } from './origin/options.ts';
+export type { OriginOptions } from './origin/origin.ts';
 export { limitConcurrency, type ConcurrencyOptions } from './origin/concurrency.ts';
 export type { HealthOptions } from './origin/health.ts';
 export { shareAcrossTabs } from './tabs/share-across-tabs.ts';

@@ -1,4 +1,4 @@
-export type { AnyPauseReason, RetryControls, RetryStatus } from './react-query/status/status.ts';
+export type { AnyPauseReason, RetryControls, RetryState } from './react-query/status/status.ts';
 export type { ConnectivityState } from './connectivity/connectivity.ts';
 export type { MutationStatusTarget, MutationTarget } from './react-query/status/mutation.ts';
 export type { OriginState } from './origin/status.ts';

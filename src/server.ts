@@ -3,18 +3,18 @@ export {
   memoryStore,
   type MemoryStoreOptions,
   type MemoryTransaction,
-} from './server/memory-store.ts';
+} from './server/stores/memory-store.ts';
 export type { IdempotentOptions } from './server/options.ts';
 export type { ProblemCode } from './server/response.ts';
 export {
   type SqliteDatabase,
   sqliteStore,
   type SqliteStoreOptions,
-} from './server/sqlite-store.ts';
+} from './server/stores/sqlite-store.ts';
 export {
   type Claim,
   type ClaimResult,
   type IdempotencyStore,
   LeaseOverError,
   type StoredAnswer,
-} from './server/store.ts';
+} from './server/stores/store.ts';

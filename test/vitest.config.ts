@@ -19,6 +19,9 @@ const pinned = (name: string): string => pins[name]?.split('@').at(-1) ?? '';
 const packageAlias = [
   { find: /^steadfetch$/, replacement: resolve(root, 'src/index.ts') },
   { find: /^steadfetch\/axios$/, replacement: resolve(root, 'src/axios.ts') },
+  { find: /^steadfetch\/devtools$/, replacement: resolve(root, 'src/devtools.ts') },
+  { find: /^steadfetch\/grpc$/, replacement: resolve(root, 'src/grpc.ts') },
+  { find: /^steadfetch\/otel$/, replacement: resolve(root, 'src/otel.ts') },
   { find: /^steadfetch\/outbox$/, replacement: resolve(root, 'src/outbox.ts') },
   { find: /^steadfetch\/react$/, replacement: resolve(root, 'src/react.ts') },
   { find: /^steadfetch\/server$/, replacement: resolve(root, 'src/server.ts') },
@@ -27,6 +30,8 @@ const packageAlias = [
     replacement: resolve(root, 'src/server/$1.ts'),
   },
   { find: /^steadfetch\/telemetry$/, replacement: resolve(root, 'src/telemetry.ts') },
+  { find: /^steadfetch\/ui$/, replacement: resolve(root, 'src/ui.ts') },
+  { find: /^steadfetch\/ui\.css$/, replacement: resolve(root, 'src/ui/ui.css') },
   { find: /^steadfetch\/testing$/, replacement: resolve(root, 'src/testing.ts') },
 ];
 
@@ -34,6 +39,22 @@ const floorAlias = Object.entries(floorNames).map(([name, floor]) => ({
   find: new RegExp(`^${name}(?=/|$)`),
   replacement: floor,
 }));
+
+/** Those of the recipes in docs/clients.md. */
+export const clients = [
+  '@apollo/client',
+  '@bufbuild/protobuf/codegenv2',
+  '@connectrpc/connect',
+  '@connectrpc/connect-web',
+  '@supabase/supabase-js',
+  '@trpc/client',
+  '@urql/core',
+  'graphql-request',
+  'ky',
+  'ofetch',
+  'openapi-fetch',
+  'wretch',
+];
 
 const browserServer = resolve(root, 'test/browser/server.ts');
 
@@ -71,7 +92,10 @@ export default defineConfig({
         resolve: { alias: [...packageAlias, ...floorAlias] },
         test: {
           name: 'floor',
-          include: ['test/{react-query,form,react}/**/*.test.{ts,tsx}'],
+          include: [
+            'test/{react-query,form,react}/**/*.test.{ts,tsx}',
+            'test/devtools/panel.test.tsx',
+          ],
           // React 18 has no form actions.
           exclude: ['test/**/*.node.test.{ts,tsx}', 'test/form/react-forms.test.tsx'],
           environment: 'jsdom',
@@ -98,7 +122,18 @@ export default defineConfig({
         resolve: { alias: packageAlias },
         plugins: [react(), msw({ mode: 'worker-only' })],
         // Found only when a test imports it, it would reload the page under the others.
-        optimizeDeps: { include: ['axios', 'axios-0'] },
+        optimizeDeps: {
+          include: [
+            '@tanstack/react-devtools',
+            '@tanstack/react-query-devtools',
+            'axe-core',
+            'axios',
+            'axios-0',
+            'react-dom',
+            'react-dom/client',
+            ...clients,
+          ],
+        },
         test: {
           name: 'browser',
           include: ['test/browser/**/*.test.{ts,tsx}'],

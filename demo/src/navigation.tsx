@@ -1,32 +1,36 @@
-import { formatCheckoutHash, isCheckout } from './checkout/hash.ts';
-import { formatOutboxHash, isOutbox } from './outbox/hash.ts';
-import { formatHash, type Visit } from './visits/visit.ts';
+import { links } from './links.ts';
 
-interface Props {
-  readonly hash: string;
-  readonly visit: Visit;
-}
+const pages = [
+  { name: 'storm', label: 'The storm', href: '#/' },
+  { name: 'read', label: 'Read it', href: '#/read' },
+  { name: 'order', label: 'Order it', href: '#/order' },
+  { name: 'send', label: 'Send it', href: '#/send' },
+];
 
-/** The pages of the shop. */
-export function Navigation({ hash, visit }: Props) {
-  const current = isCheckout(hash) ? 'checkout' : isOutbox(hash) ? 'outbox' : 'catalogue';
-  const pages = [
-    { id: 'catalogue', label: 'Catalogue', href: formatHash(visit) },
-    { id: 'checkout', label: 'Checkout', href: formatCheckoutHash() },
-    { id: 'outbox', label: 'Outbox', href: formatOutboxHash() },
-  ];
+/** The sign, the pages, and the ways out. */
+export function Header({ current }: { readonly current: string }) {
   return (
-    <nav className="pages" aria-label="Shop">
-      {pages.map(({ id, label, href }) => (
-        // Where one is, a press must not begin anything anew.
-        <a
-          key={id}
-          href={id === current ? hash || href : href}
-          aria-current={id === current ? 'page' : undefined}
-        >
-          {label}
-        </a>
-      ))}
-    </nav>
+    <header className="head">
+      <a className="wordmark" href="#/">
+        <svg viewBox="0 0 32 32" aria-hidden="true">
+          <path fill="var(--yellow)" d="M20 2 29 13 20 13Z" />
+          <path fill="var(--red)" d="M20 2 20 13 7 15Z" />
+          <path fill="var(--blue)" d="M29 13 10 29 20 13Z" />
+          <path fill="var(--teal)" d="M7 15 20 13 10 29Z" />
+        </svg>
+        Steadfetch
+      </a>
+      <nav className="pages" aria-label="Demo">
+        {pages.map(({ name, label, href }) => (
+          <a key={name} href={href} aria-current={name === current ? 'page' : undefined}>
+            {label}
+          </a>
+        ))}
+      </nav>
+      <p className="ways-out">
+        <a href={links.docs}>Docs</a>
+        <a href={links.npm}>npm</a>
+      </p>
+    </header>
   );
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../../src/index.ts';
 import { createEventQueue, type SimEvent } from './event-queue.ts';
+import { takeSteps } from './turns.ts';
 
 /** A stretch of virtual time in which real, asynchronous code runs. */
 export interface Simulation {
@@ -14,9 +15,6 @@ export interface Simulation {
 
 /** 2024-01-01T00:00:00Z: as large as real times are, so that nothing works only near zero. */
 const epochMs = 1_704_067_200_000;
-
-/** How many events one turn of Node's event loop runs; each is followed by its microtasks. */
-const eventsPerTurn = 256;
 
 export function createSimulation(): Simulation {
   const queue = createEventQueue();
@@ -42,9 +40,8 @@ export function createSimulation(): Simulation {
     },
     run: (untilMs) =>
       new Promise((resolve, reject) => {
-        let isOver = false;
-        const step = (): void => {
-          if (isOver) return;
+        // All that follows from an event has happened, at its time, before the next one.
+        takeSteps(() => {
           try {
             let event = queue.peek();
             while (event && !event.run) {
@@ -52,27 +49,19 @@ export function createSimulation(): Simulation {
               event = queue.peek();
             }
             if (!event || event.atMs >= untilMs) {
-              isOver = true;
               nowMs = Math.max(nowMs, untilMs);
               resolve();
-              return;
+              return false;
             }
             queue.take();
             nowMs = event.atMs;
             event.run?.();
+            return true;
           } catch (error) {
-            isOver = true;
             reject(error);
+            return false;
           }
-        };
-        // Node empties its queue of microtasks between two immediates: so all that follows from an
-        // event has happened, at its time, before the next one.
-        const turn = (): void => {
-          if (isOver) return;
-          for (let i = 0; i < eventsPerTurn; i++) setImmediate(step);
-          setImmediate(turn);
-        };
-        turn();
+        });
       }),
   };
 }

@@ -14,7 +14,9 @@ export type OutageKind =
   /** Half of the capacity is gone. */
   | 'half-capacity'
   /** Half of the requests are answered with 503. */
-  | 'half-errors';
+  | 'half-errors'
+  /** Half of the endpoints answer 503. */
+  | 'half-endpoints';
 
 /** One cell of the experiment. Times are in seconds of virtual time. */
 export interface Scenario {

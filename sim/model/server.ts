@@ -22,7 +22,7 @@ export interface Server {
 const slowMs = 3000;
 
 export function createServer(scenario: Scenario, random: Random): Server {
-  const { kind, tabs, rate, load, errors, brokenEndpoints } = scenario;
+  const { kind, tabs, rate, load, errors, endpoints, brokenEndpoints } = scenario;
   const { outageMs, recoveryMs } = milestones(scenario);
   const serviceMs = (1000 * load) / (tabs * rate);
   const queueMs = scenario.queueS * 1000;
@@ -38,6 +38,7 @@ export function createServer(scenario: Scenario, random: Random): Server {
       if (errors > 0 && random() < errors) return refusal;
       if (outage === '503') return refusal;
       if (outage === 'half-errors' && random() < 0.5) return refusal;
+      if (outage === 'half-endpoints' && isBroken(url, endpoints / 2)) return refusal;
       if (outage === 'drop') return { atMs: arrivalMs, status: 0 };
       if (outage === 'hang') return undefined;
       if (outage === 'slow') return { atMs: arrivalMs + slowMs, status: 204 };

@@ -14,11 +14,12 @@ import type { OpenTab, TabContext } from '../policies/policy.ts';
 /** How long what was asked before the end may take to be decided; the load goes on meanwhile. */
 const longestAfterEndMs = 30_000;
 
-/** Runs one policy through one scenario. */
+/** Runs one policy through one scenario; `onSecond` is shown what has happened after each second. */
 export async function runCell(
   scenario: Scenario,
   openTab: OpenTab,
   config: TabContext['config'] = {},
+  onSecond?: (record: RunRecord, nowMs: number) => void,
 ): Promise<RunRecord> {
   const simulation = createSimulation();
   const { recoveryMs, endMs } = milestones(scenario);
@@ -88,6 +89,10 @@ export async function runCell(
   }
   const restoreGlobals = installGlobals(context.clock, context.random, openTab.makesRequests);
   try {
+    for (let atMs = 1000; onSecond && atMs <= endMs; atMs += 1000) {
+      await simulation.run(atMs);
+      onSecond({ operations, arrivalsMs }, atMs);
+    }
     await simulation.run(endMs);
     const lateMs = endMs + longestAfterEndMs;
     for (let atMs = endMs; underWay > 0 && atMs < lateMs; atMs += 1000) {

@@ -1,10 +1,10 @@
-import { isJsonAnswer } from '../fetch/classify.ts';
+import { isJsonAnswer } from '../fetch/attempt/classify.ts';
 import type { OutcomesCode } from '../fetch/codes.ts';
-import { failed } from '../fetch/failure.ts';
-import { type Call, endCall, untilStopped } from '../fetch/in-flight.ts';
-import { callApp, reporterOf } from '../lib/callback.ts';
-import { checkNames, reject } from '../lib/check.ts';
-import { code, type MadeBy } from '../lib/made-by.ts';
+import { failed } from '../fetch/attempt/failure.ts';
+import { type Call, endCall, untilStopped } from '../fetch/attempt/in-flight.ts';
+import { callApp, reporterOf } from '../lib/input/callback.ts';
+import { checkNames, reject } from '../lib/input/check.ts';
+import { code, type MadeBy } from '../lib/input/made-by.ts';
 import { isSteadfetchError } from '../operation/errors.ts';
 import { setLimit } from '../operation/time-limit.ts';
 import {
@@ -63,22 +63,12 @@ export interface OutcomeReaders {
  * ```ts
  * import { classifyOutcomes, createSteadfetch } from 'steadfetch';
  *
- * type GraphQLBody = { errors?: { extensions?: { code?: string } }[] } | undefined;
+ * type Body = { errors?: unknown[] } | undefined;
  *
- * export const steadyGraphQL = createSteadfetch({
- *   apis: [
- *     {
- *       match: '/graphql',
- *       outcomes: classifyOutcomes({
- *         classifyResponse(_response, body) {
- *           const code = (body as GraphQLBody)?.errors?.[0]?.extensions?.code;
- *           if (code === 'RATE_LIMITED') return { status: 429 };
- *           return code === 'INTERNAL_SERVER_ERROR' ? { status: 503 } : undefined;
- *         },
- *       }),
- *     },
- *   ],
+ * const outcomes = classifyOutcomes({
+ *   classifyResponse: (_, body) => ((body as Body)?.errors ? { status: 400 } : undefined),
  * });
+ * export const steady = createSteadfetch({ apis: [{ match: '/graphql', outcomes }] });
  * ```
  */
 export function classifyOutcomes(readers: OutcomeReaders): MadeBy<'classifyOutcomes'> {
@@ -96,7 +86,7 @@ export function classifyOutcomes(readers: OutcomeReaders): MadeBy<'classifyOutco
       // Of an opaque answer nothing can be read, and another one is not its API's.
       const isItsOwn = response.status !== 0 && failure?.kind !== 'body';
       if (!classifyResponse || !isItsOwn) return failure;
-      const [copy, body] = await readBody(call, response, failure);
+      const [copy, body] = await readJson(call, response, failure);
       const said = read('classifyResponse', () => classifyResponse(copy, body), isAnswer);
       if (said === 'ok') return undefined;
       return said
@@ -155,7 +145,8 @@ function isFailure(said: unknown): said is ClassifiedFailure {
 const isAnswer = (said: unknown): said is ClassifiedFailure | 'ok' =>
   said === 'ok' || isFailure(said);
 
-function toFailure(
+/** The failure that its status would have said over HTTP, with what is known better. */
+export function toFailure(
   { status, retryAfterMs, retryable, processed }: ClassifiedFailure,
   header: (name: string) => string | null,
   nowMs: number,
@@ -174,13 +165,12 @@ function toFailure(
  *
  * @throws NetworkError, TimeoutError, or the caller's abort reason, where the body does not come.
  */
-async function readBody(
+export async function readJson(
   call: Call,
   response: Response,
   failure: Failure | undefined,
 ): Promise<readonly [Response, unknown]> {
-  const { context, init, idleMs, limit } = call;
-  const data = context.readData?.(init);
+  const data = call.context.readData?.(call.init);
   let text = typeof data === 'string' ? data : '';
   const copy = response.clone();
   if (data !== undefined && typeof data !== 'string') return [copy, data];
@@ -189,14 +179,39 @@ async function readBody(
     copy.body?.cancel().catch(() => {});
     return [copy, undefined];
   }
-  const reader = copy.body?.getReader();
   const decoder = new TextDecoder();
+  await readCopy(call, response, failure, copy, (chunk) => {
+    text += decoder.decode(chunk, { stream: !!chunk });
+    return false;
+  });
+  try {
+    return [copy, JSON.parse(text)];
+  } catch {
+    return [copy, undefined];
+  }
+}
+
+/**
+ * Reads a copy of an answer until `take` has enough. It is given each part, and undefined at the end.
+ *
+ * @throws NetworkError, TimeoutError, or the caller's abort reason, where the body does not come.
+ */
+export async function readCopy(
+  call: Call,
+  response: Response,
+  failure: Failure | undefined,
+  copy: Response,
+  take: (chunk: Uint8Array | undefined) => boolean,
+): Promise<void> {
+  const { context, idleMs, limit } = call;
+  const reader = copy.body?.getReader();
   try {
     while (reader) {
       if (idleMs) setLimit(call, limit, idleMs);
       const { done, value } = await untilStopped(call, reader.read());
-      text += decoder.decode(value, { stream: !done });
+      const isEnough = take(value);
       if (done) break;
+      if (isEnough) return void reader.cancel().catch(() => {});
     }
     // All of it is in, for whoever asked, too.
     endCall(call);
@@ -204,10 +219,5 @@ async function readBody(
     reader?.cancel(cause).catch(() => {});
     await context.outlive?.askAgain(call, response, false);
     throw failed(call, cause, response, failure);
-  }
-  try {
-    return [copy, JSON.parse(text)];
-  } catch {
-    return [copy, undefined];
   }
 }

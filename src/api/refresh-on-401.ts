@@ -1,11 +1,11 @@
 import type { AuthCode } from '../fetch/codes.ts';
-import { endCall, type FetchContext, type SentFacts, tell } from '../fetch/in-flight.ts';
-import { readHeaders, type RequestParts } from '../fetch/request.ts';
-import { textOf } from '../lib/callback.ts';
-import { checkNames, reject } from '../lib/check.ts';
-import { code, type MadeBy } from '../lib/made-by.ts';
+import { endCall, type FetchContext, type SentFacts, tell } from '../fetch/attempt/in-flight.ts';
+import { isStream, readHeaders, type RequestParts } from '../fetch/attempt/request.ts';
+import { textOf } from '../lib/input/callback.ts';
+import { checkNames, reject } from '../lib/input/check.ts';
+import { code, type MadeBy } from '../lib/input/made-by.ts';
 import { untilAborted } from '../lib/wait.ts';
-import { warn } from '../lib/warn.ts';
+import { warn } from '../lib/input/warn.ts';
 import { setLimit } from '../operation/time-limit.ts';
 
 /** How the requests of an API carry credentials, and how new ones are got. */
@@ -60,15 +60,9 @@ interface Signed {
  * Answers a 401 with one refresh for all requests of an API that are under way, and then with each of
  * them once more: `apis: [{ match, auth: refreshOn401({ … }) }]`.
  *
- * - A second 401 is the answer. So is the first one, where the refresh fails, hangs, or was asked for a
- *   short while ago and has failed. Nothing waits for longer than `timeoutMs`.
- * - A request whose 401 comes after the refresh was sent with the old credentials: it goes again
- *   without another one. So does one whose `headers` are others by now, because another tab has
- *   refreshed, or the user has logged in.
- * - The request goes again as it was, with the same body and the same idempotency key; also a POST,
- *   because a 401 says that it was not processed. It passes the admission of its origin anew. Only a body
- *   that is a stream cannot be sent twice.
- * - An endpoint that answers 401 to new credentials, too, asks for none for a minute.
+ * A second 401 is the answer, and so is the first one where the refresh fails, hangs, or has failed a short
+ * while ago. The request goes again as it was, with the same body and the same idempotency key: a 401 says
+ * that it was not processed. Only a body that is a stream cannot be sent twice.
  *
  * Of two profiles with the same value, a refresh is for both. The credentials go nowhere but to what
  * `match` fits.
@@ -88,11 +82,9 @@ interface Signed {
  *       auth: refreshOn401({
  *         headers: () => ({ authorization: `Bearer ${accessToken}` }),
  *         async refresh({ signal }) {
- *           const init = { method: 'POST', credentials: 'include', signal } as const;
- *           const response = await fetch('https://login.example/token', init);
- *           if (!response.ok) return false;
- *           accessToken = ((await response.json()) as { accessToken: string }).accessToken;
- *           return true;
+ *           const response = await fetch('https://login.example/token', { method: 'POST', signal });
+ *           accessToken = await response.text();
+ *           return response.ok;
  *         },
  *       }),
  *     },
@@ -203,7 +195,7 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
     init: RequestInit,
   ): Promise<Pick<Signed, 'init' | 'isOnce'>> => {
     if (!request || init.body !== undefined || /^(GET|HEAD)$/.test(method))
-      return { init, isOnce: init.body instanceof ReadableStream };
+      return { init, isOnce: isStream(init.body) };
     try {
       const body = await limited(context, () => request.clone().blob());
       return { init: body.size > 0 ? { ...init, body } : init, isOnce: false };

@@ -1,7 +1,8 @@
 import { isSteadfetchError, isTimeoutError } from '../operation/errors.ts';
 import { reportFailure, reportOf } from '../operation/error-info.ts';
-import type { SteadyInit } from '../fetch/request.ts';
-import { reject } from '../lib/check.ts';
+import type { SteadyInit } from '../fetch/attempt/request.ts';
+import { firstOf } from '../lib/abort.ts';
+import { reject } from '../lib/input/check.ts';
 import type { Transport } from '../lib/clock.ts';
 import { type Instance, instanceOfSteady } from '../react-query/instance.ts';
 import type { Steadfetch } from '../react-query/steadfetch.ts';
@@ -243,7 +244,7 @@ function signalOf(
   const controller = new AbortController();
   const abort = (): void => controller.abort();
   cancelToken.subscribe(abort);
-  const both = signal ? AbortSignal.any([signal, controller.signal]) : controller.signal;
+  const both = signal ? firstOf([signal, controller.signal]) : controller.signal;
   const operation = signal && signals.get(signal);
   if (operation) signals.set(both, operation);
   return { signal: both, release: () => cancelToken.unsubscribe(abort) };

@@ -1,6 +1,7 @@
 import type { Clock, Transport } from '../lib/clock.ts';
-import { originOf } from '../lib/url.ts';
-import { checkNames, reject } from '../lib/check.ts';
+import { toUrl } from '../lib/input/url.ts';
+import { checkNames, isFunction, reject } from '../lib/input/check.ts';
+import type { ConnectivitySource } from './source.ts';
 
 /** A small request that shows whether there is a network. */
 export interface CheckOptions {
@@ -29,19 +30,25 @@ export type CheckResult = 'reached' | 'failed' | 'captive';
 export interface ConnectivityOptions {
   /**
    * A small request that shows whether there is a network, or its URL. Without it, the app's requests show
-   * it and, only while offline, a `HEAD /` to each known origin in turn. Sent in pages only.
+   * it and, only while offline, a `HEAD /` to each known origin in turn. Sent in pages, and with a `source`.
    * @default none
    */
   readonly check?: string | CheckOptions | false | undefined;
+  /**
+   * What knows of the network where no browser does: `NetInfo` of React Native. Its word is a reason to
+   * check, never proof. @default the browser
+   */
+  readonly source?: ConnectivitySource | undefined;
 }
 
-/** Without a page no check is sent, and a path needs no origin. */
-const isUrl = (text: string): boolean => !globalThis.location || originOf(text) !== '';
+/** Without a page and a source no check is sent, and a path needs no origin. */
+const isUrl = (text: string, isSent: boolean): boolean =>
+  !(globalThis.location || isSent) || /^https?:/.test(toUrl(text)?.href ?? '');
 
 type Rule = readonly [isRight: (value: unknown) => boolean, allowed: string];
 
-const rulesOf = (): Readonly<Record<string, Rule>> => ({
-  url: [(value) => typeof value === 'string' && value !== '' && isUrl(value), 'a URL'],
+const rulesOf = (hasSource: boolean): Readonly<Record<string, Rule>> => ({
+  url: [(value) => typeof value === 'string' && value !== '' && isUrl(value, hasSource), 'a URL'],
   method: [(value) => [undefined, 'HEAD', 'GET'].includes(value as string), 'HEAD or GET'],
   timeoutMs: [
     (value = 1) => typeof value === 'number' && value >= 1 && value <= 60_000,
@@ -62,12 +69,17 @@ export function checkConnectivity(
   options: ConnectivityOptions,
 ): CheckOptions | undefined {
   if (process.env.NODE_ENV !== 'production')
-    checkNames(operation, options, ['check'], { url: 'check', timeoutMs: 'check: { timeoutMs }' });
-  const { check } = options;
+    checkNames(operation, options, ['check', 'source'], {
+      url: 'check',
+      timeoutMs: 'check: { timeoutMs }',
+    });
+  const { check, source } = options;
   const asked = typeof check === 'string' ? { url: check } : check || undefined;
   if (process.env.NODE_ENV === 'production')
     return typeof asked?.url === 'string' ? asked : undefined;
-  const rules = rulesOf();
+  if (source !== undefined && !isFunction(Object(source).addEventListener))
+    reject(operation, 'source', source, 'an object with addEventListener, as NetInfo is');
+  const rules = rulesOf(!!source);
   const validate = (name: string, value: unknown): void => {
     const [isRight, allowed] = rules[name] ?? [];
     if (isRight && !isRight(value)) reject(operation, `check.${name}`, value, allowed ?? false);
@@ -98,7 +110,9 @@ export async function sendCheck(
   });
   const request = async (): Promise<CheckResult> => {
     // Resolved against the page's URL, not against its `<base>`.
-    const response = await transport(new URL(url, globalThis.location?.href).href, {
+    // Without a page it is whole; that of React Native puts a slash at its end.
+    const { location } = globalThis as Partial<typeof globalThis>;
+    const response = await transport(location ? new URL(url, location.href).href : url, {
       method,
       cache: 'no-store',
       // Without `expect` any answer counts, also one of another origin that the page may not read.
@@ -110,7 +124,7 @@ export async function sendCheck(
     if (response.type === 'opaqueredirect') return 'captive';
     if (!expect || (!response.ok && response.status !== 511)) return 'reached';
     // Read the whole body first: if it breaks off, the network is at fault.
-    await response.clone().arrayBuffer();
+    await response.clone().text();
     return (await isExpected(expect, response)) ? 'reached' : 'captive';
   };
   try {

@@ -2,7 +2,7 @@ import { type Clock, type Random, between } from '../lib/clock.ts';
 import { createAlarm } from '../lib/wait.ts';
 import type { Heart } from '../lib/heart.ts';
 import type { Network } from '../lib/network.ts';
-import { originOf } from '../lib/url.ts';
+import { originOf } from '../lib/input/url.ts';
 import { createStore, type Readable } from '../lib/store.ts';
 import type { CheckResult } from './check.ts';
 import type { Hint, HintEvent } from './page-life.ts';

@@ -1,5 +1,5 @@
 import { type Clock, type Random, between } from '../lib/clock.ts';
-import { hasPage } from '../lib/page.ts';
+import { hasPage } from '../lib/browser/page.ts';
 
 /** Whether the page stays. */
 export interface PageLife {

@@ -2,8 +2,8 @@ import type { Connectivity } from '../connectivity/connectivity.ts';
 import type { PageLife } from '../connectivity/page-life.ts';
 import type { RateLimitCode } from '../headers/rate-limit.ts';
 import type { Clock, Random } from '../lib/clock.ts';
-import { codeOf, type MadeBy } from '../lib/made-by.ts';
-import { shown, toUrl } from '../lib/url.ts';
+import { codeOf, type MadeBy } from '../lib/input/made-by.ts';
+import { shown, toUrl } from '../lib/input/url.ts';
 import { isRepeatable, reportFailure } from '../operation/error-info.ts';
 import type { RequestFacts, SentRequest } from '../operation/facts.ts';
 import { NotSentError } from '../operation/errors.ts';
@@ -12,13 +12,13 @@ import type { Operation } from '../operation/operation.ts';
 import type { Operations } from '../operation/operations.ts';
 import type { Admission } from '../origin/admission.ts';
 import type { Network } from '../lib/network.ts';
-import type { OriginOptions } from '../origin/options.ts';
+import type { OriginOptions } from '../origin/origin.ts';
 import { createOrigins, type Origins } from '../origin/origins.ts';
 import type { Ask, Permit, Target } from '../origin/wait-queue.ts';
 import { isSafeMethod } from '../policy/operation.ts';
 import type { Failure, HttpFailure, PauseReason } from '../policy/outcome.ts';
-import type { Enter, RecordOutcome, SentFacts } from './in-flight.ts';
-import { dropped } from './failure.ts';
+import type { Enter, RecordOutcome, SentFacts } from './attempt/in-flight.ts';
+import { dropped } from './attempt/failure.ts';
 import { pauseAt } from './pause.ts';
 
 /** What the way out stands on. */
@@ -36,6 +36,8 @@ interface Surroundings {
   readonly rateLimit?: MadeBy<'rateLimitFields'> | undefined;
   /** Undefined where there is no page. */
   readonly page?: PageLife | undefined;
+  /** Whether the app is seen. Where nothing else tells whether a user waits, one does then. */
+  readonly isSeen: () => boolean;
 }
 
 /** The way out of an instance, past the admission of each origin. */
@@ -55,8 +57,6 @@ export interface Admissions extends Surroundings {
 const atNoGate: RecordOutcome = () => {};
 
 const always = (): boolean => true;
-/** Where nothing tells whether a user waits: in a page that is seen, one does. */
-const isPageSeen = (): boolean => globalThis.document?.visibilityState !== 'hidden';
 
 /** Makes the way out of an instance. */
 export function createAdmissions(
@@ -65,7 +65,7 @@ export function createAdmissions(
   surroundings: Surroundings,
 ): Admissions {
   const { clock, random } = context;
-  const { connectivity, network, rateLimit } = surroundings;
+  const { connectivity, network, rateLimit, isSeen } = surroundings;
   const origins = createOrigins(clock, random, options, network);
 
   const targetOf = (operation: Operation, { endpoint, limitScope }: SentRequest): Target => ({
@@ -81,8 +81,7 @@ export function createAdmissions(
       risk: isSafeMethod(facts.method) ? 0 : isRepeatable(facts) ? 1 : 2,
       priority,
       // A mutation is what a user has pressed for, whatever they look at meanwhile.
-      isForeground:
-        operation.isForeground ?? (operation.ref.kind === 'mutation' ? always : isPageSeen),
+      isForeground: operation.isForeground ?? (operation.ref.kind === 'mutation' ? always : isSeen),
       id: operation.ref.id,
       isFailFast: whenDown === 'fail',
       askedAt: operation.askedAt,

@@ -1,8 +1,8 @@
-import { callApp, isBoolean, reporterOf } from '../lib/callback.ts';
-import { checkNames, reject } from '../lib/check.ts';
-import { checkMade, codeOf, type MadeBy } from '../lib/made-by.ts';
-import { toUrl } from '../lib/url.ts';
-import type { Environment } from '../operation/operation.ts';
+import { callApp, isBoolean, reporterOf } from '../lib/input/callback.ts';
+import { checkNames, reject } from '../lib/input/check.ts';
+import { checkMade, codeOf, type MadeBy } from '../lib/input/made-by.ts';
+import { toUrl } from '../lib/input/url.ts';
+import type { Environment } from '../operation/environment.ts';
 import type { Failure } from '../policy/outcome.ts';
 import { endpointOf } from './endpoint.ts';
 import { definePolicy, inPolicy, type Policy, type PolicyOptions } from '../policy/options.ts';
@@ -104,6 +104,10 @@ export interface ApiProfile {
   readonly outcomes?: MadeBy<'classifyOutcomes'> | undefined;
   /** How its requests carry credentials, and get new ones after a 401. @default as they are sent */
   readonly auth?: MadeBy<'refreshOn401'> | undefined;
+  /** Its writes may carry a condition, and are refused where that no longer holds: such a write may be sent again. @default none is */
+  readonly conditional?: MadeBy<'conditionalWrites'> | undefined;
+  /** The header that tells its servers how long an answer is waited for. @default none */
+  readonly deadline?: MadeBy<'deadlineHeader'> | undefined;
   /** Its support of idempotency keys. Without it no POST or PATCH is sent again. @default none */
   readonly idempotency?: IdempotencyProfile | undefined;
 }
@@ -130,6 +134,8 @@ const makers = [
   ['rateLimit', 'rateLimitFields'],
   ['outcomes', 'classifyOutcomes'],
   ['auth', 'refreshOn401'],
+  ['conditional', 'conditionalWrites'],
+  ['deadline', 'deadlineHeader'],
 ] as const;
 
 /**
@@ -173,6 +179,8 @@ const names: readonly (keyof ApiProfile)[] = [
   'idempotency',
   'outcomes',
   'auth',
+  'conditional',
+  'deadline',
 ];
 
 const inOutcomes = {

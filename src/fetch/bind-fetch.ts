@@ -1,7 +1,8 @@
+import { firstOf } from '../lib/abort.ts';
 import { readPassed } from '../operation/error-info.ts';
 import type { Operation, Signals } from '../operation/operation.ts';
 import type { SteadyFetch } from './fetch.ts';
-import { keepReferrer, readInit, readParts } from './request.ts';
+import { keepReferrer, readInit, readParts } from './attempt/request.ts';
 
 /** A fetch for one operation, and what is known of all that went through it. */
 export interface BoundFetch {
@@ -35,7 +36,7 @@ export function bindFetch(
         const sent = readPassed(() => {
           const members = readInit('steady.fetch', init);
           const { request, signal: own = signal } = readParts(input, members);
-          const both = own === signal ? own : AbortSignal.any([signal, own]);
+          const both = own === signal ? own : firstOf([signal, own]);
           signals.set(both, operation);
           return { ...keepReferrer(request, members), signal: both };
         });

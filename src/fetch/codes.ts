@@ -1,8 +1,8 @@
 import type { Operations } from '../operation/operations.ts';
 import type { AnswerFailure, HttpFailure } from '../policy/outcome.ts';
 import type { ErrorReader, IdempotencyProfile } from './api.ts';
-import type { Call, FetchContext, KeyedRequest, SentFacts } from './in-flight.ts';
-import type { Passed, RequestParts } from './request.ts';
+import type { Call, FetchContext, KeyedRequest, SentFacts } from './attempt/in-flight.ts';
+import type { Passed, RequestParts } from './attempt/request.ts';
 
 /** What a profile brings: gives requests their idempotency keys, and holds their bytes. */
 export interface KeyCode {
@@ -60,6 +60,23 @@ export interface AuthCode {
     failure: HttpFailure,
     response: Response,
   ) => Promise<RequestInit | undefined>;
+}
+
+/** What `conditionalWrites` brings: writes that are refused where their condition no longer holds. */
+export interface ConditionalCode {
+  readonly by: 'conditionalWrites';
+  /** True where it is such a write, and may be sent again. */
+  readonly isConditional: (parts: RequestParts, init: RequestInit) => true | undefined;
+  /**
+   * What a refusal leaves: the answer of what has won all the same; undefined where it is none of such a write.
+   *
+   * @throws the refusal, with what is known of it.
+   */
+  readonly settle: (
+    call: Call,
+    failure: HttpFailure,
+    response: Response,
+  ) => Promise<Response | undefined>;
 }
 
 /** What `classifyOutcomes` brings: what an app itself reads of answers and errors. */

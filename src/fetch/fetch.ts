@@ -1,14 +1,20 @@
-import { codeOf } from '../lib/made-by.ts';
+import { codeOf } from '../lib/input/made-by.ts';
 import { readPassed } from '../operation/error-info.ts';
 import { failures } from '../policy/outcome.ts';
-import { classify, interpret } from './classify.ts';
-import type { AuthCode, SubmissionCode } from './codes.ts';
-import { checkAnswer, failed, sendAgain } from './failure.ts';
+import { classify, interpret } from './attempt/classify.ts';
+import type { AuthCode, ConditionalCode, SubmissionCode } from './codes.ts';
+import { checkAnswer, failed, sendAgain } from './attempt/failure.ts';
 import { gather } from './gather.ts';
-import { type FetchContext, type SentFacts, startCall, tell, transmit } from './in-flight.ts';
+import {
+  type FetchContext,
+  type SentFacts,
+  startCall,
+  tell,
+  transmit,
+} from './attempt/in-flight.ts';
 import { addKey } from './keys.ts';
-import { isBodySpent, type Passed, type SteadyInit } from './request.ts';
-import { accept } from './response.ts';
+import { isBodySpent, type Passed, type SteadyInit } from './attempt/request.ts';
+import { accept } from './attempt/response.ts';
 
 /**
  * One honest attempt, with the signature of fetch.
@@ -129,7 +135,11 @@ async function send(
       const isRefused = failure?.kind === 'http' && failure.status === 401;
       const again = isRefused && (await auth?.renew(call, failure, response));
       if (failure && caller?.aborted) throw failed(call, undefined);
-      if (!again) return accept(call, response, failure);
+      if (!again) {
+        const conditional = failure?.kind === 'http' && codeOf<ConditionalCode>(api?.conditional);
+        const known = conditional && (await conditional.settle(call, failure, response));
+        return known || accept(call, response, failure);
+      }
       sent = again;
     } catch (error) {
       // Whatever was thrown, its place is free; where its end was told already, this says nothing.

@@ -1,8 +1,8 @@
-import { codeOf } from '../lib/made-by.ts';
+import { codeOf } from '../lib/input/made-by.ts';
 import { definePolicy } from '../policy/options.ts';
 import { checkExpect, targetOf } from './api.ts';
-import type { KeyCode } from './codes.ts';
-import type { FetchContext, SentFacts } from './in-flight.ts';
+import type { ConditionalCode, KeyCode } from './codes.ts';
+import type { FetchContext, SentFacts } from './attempt/in-flight.ts';
 import {
   checkInit,
   isLocal,
@@ -12,7 +12,7 @@ import {
   readInit,
   readParts,
   type SteadyInit,
-} from './request.ts';
+} from './attempt/request.ts';
 
 /** What is known of a request before it goes anywhere. */
 export function gather(
@@ -43,7 +43,10 @@ export function gather(
     api,
     own,
     keyed: false,
-    idempotent: init.idempotent ?? api?.idempotent,
+    idempotent:
+      init.idempotent ??
+      api?.idempotent ??
+      codeOf<ConditionalCode>(api?.conditional)?.isConditional(parts, init),
     apiPolicy: api?.policy,
     callPolicy,
     expect: init.expect ?? api?.expect ?? init.defaultExpect,

@@ -7,7 +7,7 @@ import {
   readInit,
   readParts,
   type SteadyInit,
-} from './request.ts';
+} from './attempt/request.ts';
 
 /** What `steady.json` takes besides the init of `steady.fetch`. */
 export interface JsonInit extends SteadyInit {

@@ -1,15 +1,15 @@
-import { reject } from '../lib/check.ts';
-import { codeOf } from '../lib/made-by.ts';
-import { shown, toUrl } from '../lib/url.ts';
-import { warn } from '../lib/warn.ts';
+import { reject } from '../lib/input/check.ts';
+import { codeOf } from '../lib/input/made-by.ts';
+import { shown, toUrl } from '../lib/input/url.ts';
+import { warn } from '../lib/input/warn.ts';
 import { readPassed, refuse } from '../operation/error-info.ts';
 import { stepTarget } from '../operation/submission.ts';
 import type { Operations } from '../operation/operations.ts';
 import { prepare } from '../operation/time-limit.ts';
 import { isIdempotentMethod, isSafeMethod } from '../policy/operation.ts';
 import type { KeyCode, SubmissionCode } from './codes.ts';
-import type { FetchContext, KeyedRequest, SentFacts } from './in-flight.ts';
-import { type KeyedInit, type Passed, readHeaders } from './request.ts';
+import type { FetchContext, KeyedRequest, SentFacts } from './attempt/in-flight.ts';
+import { type KeyedInit, type Passed, readHeaders } from './attempt/request.ts';
 
 /** Gives a request its key, where it is to have one; a promise only where that takes time. */
 export function addKey(

@@ -1,7 +1,8 @@
 import type { Admission } from '../origin/admission.ts';
 
 import type { Ask, Pause, Permit, Waiter } from '../origin/wait-queue.ts';
-import type { Operation, PausedAttempt } from '../operation/operation.ts';
+import type { PausedAttempt } from '../operation/environment.ts';
+import type { Operation } from '../operation/operation.ts';
 import type { Operations } from '../operation/operations.ts';
 
 /** How a pause ended: by a permit, at its end without one, or because nobody wants it any more. */

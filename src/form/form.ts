@@ -6,7 +6,7 @@ import { createFormPresses } from './presses.ts';
 import { createFormUnknown } from './unknown-outcome.ts';
 import { mutationStatusesOf } from '../react-query/status/mutation.ts';
 import type { FormOptions, SafeSubmitResult, UnknownSubmission } from './safe-submit.ts';
-import { reject } from '../lib/check.ts';
+import { reject } from '../lib/input/check.ts';
 
 /** A form of one QueryClient: all its mounted copies show this one. */
 export interface SafeForm<TData, TError, TVariables, TOnMutateResult> {

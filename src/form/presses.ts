@@ -1,4 +1,4 @@
-import { askBeforeLeaving } from '../lib/page.ts';
+import { askBeforeLeaving } from '../lib/browser/page.ts';
 import { fingerprintOf } from '../lib/fingerprint.ts';
 import { type FormSubmission, planSubmission, toKept } from './submission.ts';
 import { type FormContext, type Ended, type Sent, createFormSend } from './send.ts';

@@ -3,7 +3,7 @@ import type { Submission, PastStep } from '../operation/submission.ts';
 import { createIdempotencyKey } from '../idempotency/key.ts';
 import type { TabStorage } from './tab-storage.ts';
 import { fingerprintOf, canonicalise } from '../lib/fingerprint.ts';
-import { reject } from '../lib/check.ts';
+import { reject } from '../lib/input/check.ts';
 
 /**
  * A submission of a form that may have been done, as its tab keeps it, also over a reload. What has

@@ -1,4 +1,4 @@
-import { warn } from '../lib/warn.ts';
+import { warn } from '../lib/input/warn.ts';
 
 /** What this tab keeps over a reload, by name. It never throws. */
 export interface TabStorage {

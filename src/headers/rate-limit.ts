@@ -1,5 +1,5 @@
-import { checkNames, reject } from '../lib/check.ts';
-import { code, type MadeBy } from '../lib/made-by.ts';
+import { checkNames, reject } from '../lib/input/check.ts';
+import { code, type MadeBy } from '../lib/input/made-by.ts';
 import { parseHttpDate } from './retry-after.ts';
 import { readListItems } from './structured-field.ts';
 

@@ -71,6 +71,15 @@ export function fixBody(body: Given, boundary: () => string): FixedBody {
         }`,
       );
     default:
+      // That of React Native: it has no name, and its parts are for nobody to see.
+      if (body instanceof FormData)
+        throw new TypeError(
+          `steady.fetch: body is a FormData that cannot be read.${
+            process.env.NODE_ENV === 'production'
+              ? ''
+              : ' A request with an idempotency key is sent again: give text or a Blob.'
+          }`,
+        );
       return ArrayBuffer.isView(body) ? copy(body) : String(body as unknown);
   }
 }

@@ -1,9 +1,9 @@
 import type { IdempotencyProfile } from '../fetch/api.ts';
-import type { KeyedRequest, SentFacts } from '../fetch/in-flight.ts';
-import { callApp, isBoolean, type OnMistake, reporterOf } from '../lib/callback.ts';
+import type { KeyedRequest, SentFacts } from '../fetch/attempt/in-flight.ts';
+import { callApp, isBoolean, type OnMistake, reporterOf } from '../lib/input/callback.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isKeyExpired } from './key.ts';
-import { shown } from '../lib/url.ts';
+import { shown } from '../lib/input/url.ts';
 import { reportFailure } from '../operation/error-info.ts';
 import { NotSentError } from '../operation/errors.ts';
 import type { Step, Steps } from '../operation/submission.ts';

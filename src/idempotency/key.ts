@@ -1,4 +1,4 @@
-import { reject } from '../lib/check.ts';
+import { reject } from '../lib/input/check.ts';
 import { type KeySource, systemKeySource } from '../lib/clock.ts';
 
 /** The form in which an API takes a key. */

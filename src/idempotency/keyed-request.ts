@@ -1,14 +1,14 @@
 import type { IdempotencyProfile } from '../fetch/api.ts';
 import type { KeyCode } from '../fetch/codes.ts';
-import type { FetchContext, KeyedRequest, SentFacts } from '../fetch/in-flight.ts';
-import { type Passed, readHeaders } from '../fetch/request.ts';
+import type { FetchContext, KeyedRequest, SentFacts } from '../fetch/attempt/in-flight.ts';
+import { type Passed, readHeaders } from '../fetch/attempt/request.ts';
 import { checkNames, isKeyWanted, submissionCode } from '../fetch/keys.ts';
 import type { Clock } from '../lib/clock.ts';
-import { warn } from '../lib/warn.ts';
+import { warn } from '../lib/input/warn.ts';
 import { isRepeatable, refuse } from '../operation/error-info.ts';
 import { type Step, type Steps, stepTarget } from '../operation/submission.ts';
 import type { Operation } from '../operation/operation.ts';
-import type { Operations } from '../operation/operations.ts';
+import type { Execution, Operations } from '../operation/operations.ts';
 import { prepare } from '../operation/time-limit.ts';
 import { boundaryOf, insertBodyKey, isSameBody, readBodyKey } from './body.ts';
 import { interpretResponses } from './interpret-response.ts';
@@ -131,21 +131,45 @@ function warnOfChange(operations: Operations, { method, url }: SentFacts): void 
  * A write without a key, to an API that honours keys, which belongs to no operation. A mutationFn that
  * awaits something first and then uses the instance makes such a request, and so does code that has
  * nothing to do with it: which of them it was cannot be known. So of each submission whose mutationFn
- * may have made it, it is noted that it may not be sent again by itself. @returns what resolves once that is
+ * may have made it, it is noted that it may not be sent again by itself. What has gone with its key before is
+ * not sent without it. @returns what resolves once that is
  * kept, where somebody keeps it.
  */
 function noteStray(operations: Operations, facts: SentFacts): Promise<unknown> | undefined {
   const { operation, api, own, method, url } = facts;
   if (!operation.isSingle || !api?.idempotency || own || isRepeatable(facts)) return undefined;
   const keeping: Promise<void>[] = [];
-  for (const { submission, isIdle } of operations.executions) {
+  for (const execution of operations.executions) {
+    const { submission, isIdle } = execution;
     if (!isIdle()) continue;
+    if (wasKeyed(execution, stepTarget(method, url)))
+      refuse(
+        new TypeError(
+          `${method} ${url} has gone with the idempotency key of a mutation before, and now comes without it.` +
+            (process.env.NODE_ENV === 'production' ? '' : ` It could be done twice. ${remedy}`),
+        ),
+        facts,
+      );
     submission.isUnkeyed = true;
     if (submission.kept) keeping.push(submission.kept());
     if (process.env.NODE_ENV !== 'production') warnOfStray(operations, `${method} ${url}`);
   }
   return keeping.length > 0 ? Promise.allSettled(keeping) : undefined;
 }
+
+/** Whether an attempt before this one has sent the same request with its key: it may have been done. */
+function wasKeyed({ operation, submission }: Execution, target: string): boolean {
+  const { steps, attempt } = operation;
+  const before = steps
+    ? [...steps.known.values()].filter((step) => step.attempt < attempt)
+    : (submission.past ?? []);
+  return before.some(
+    (step) => step.target === target && step.sentAt !== undefined && !step.isRefused,
+  );
+}
+
+const remedy =
+  'Send it with the fetch or json of the context of the mutationFn, also after an await.';
 
 function warnOfStray(operations: Operations, request: string): void {
   const name = request.replace(/[?#].*/s, '');

@@ -1,6 +1,6 @@
 import type { BodyIdempotency, HeaderIdempotency, IdempotencyDeclaration } from '../fetch/api.ts';
-import { checkNames, reject } from '../lib/check.ts';
-import { code, type MadeBy } from '../lib/made-by.ts';
+import { checkNames, reject } from '../lib/input/check.ts';
+import { code, type MadeBy } from '../lib/input/made-by.ts';
 import { keyCode } from './keyed-request.ts';
 
 const names: readonly (keyof HeaderIdempotency)[] = [

@@ -1,5 +1,5 @@
-import { reject } from '../lib/check.ts';
-import { shown } from '../lib/url.ts';
+import { reject } from '../lib/input/check.ts';
+import { shown } from '../lib/input/url.ts';
 import type { Submission, Step, Steps } from '../operation/submission.ts';
 import { fixBody, isSameBody } from './body.ts';
 import { createIdempotencyKey, deriveKey } from './key.ts';

@@ -1,5 +1,5 @@
 import { hmac } from './sha256.ts';
-import { reject } from './check.ts';
+import { reject } from './input/check.ts';
 
 const encoder = new TextEncoder();
 const chunkBytes = 1 << 20;

@@ -1,4 +1,4 @@
-import { tellApp } from './callback.ts';
+import { tellApp } from './input/callback.ts';
 
 /** A state that can be read and watched, as React's useSyncExternalStore needs it. */
 export interface Readable<S> {

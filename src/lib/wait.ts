@@ -1,3 +1,4 @@
+import { reasonOf } from './abort.ts';
 import { type Clock, maxTimerMs } from './clock.ts';
 
 /** How long after waking a wait that is over is noticed, at the most. */
@@ -15,7 +16,7 @@ export function sleep(
   onStart?: (skip: () => void) => void,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason);
+    if (signal?.aborted) return reject(reasonOf(signal));
     const dueAt = clock.now() + delayMs;
     let leftMs = delayMs;
     let timer: unknown;
@@ -29,7 +30,7 @@ export function sleep(
     };
     const stop = (): void => {
       end();
-      reject(signal?.reason);
+      if (signal) reject(reasonOf(signal));
     };
     const wait = (): void => {
       const ms = Math.min(leftMs, stepMs);
@@ -55,7 +56,7 @@ export function untilAborted<T>(
 ): Promise<T> {
   if (!signal) return Promise.resolve(begun);
   return new Promise((resolve, reject) => {
-    const stop = (): void => reject(signal.reason);
+    const stop = (): void => reject(reasonOf(signal));
     const over = (): void => signal.removeEventListener('abort', stop);
     signal.addEventListener('abort', stop);
     if (signal.aborted) stop();

@@ -61,9 +61,10 @@ export class Effects {
     else effect.processed = processed;
   }
 
-  /** The API has refused what carries the key of `own`: no attempt with it has taken effect. */
+  /** The API has refused what carries the key of `own`, or is the same request without one: no attempt with it has taken effect. */
   refuse(own: Effect): void {
-    this.#list = this.#list.filter((other) => other === own || other.key !== own.key);
+    const name = ({ key, request }: Effect): string => key ?? request;
+    this.#list = this.#list.filter((other) => other === own || name(other) !== name(own));
   }
 
   /** Whether a request of this operation, `own` apart, may have taken effect. */

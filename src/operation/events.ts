@@ -1,4 +1,4 @@
-import { tellApp } from '../lib/callback.ts';
+import { tellApp } from '../lib/input/callback.ts';
 import type { Decision } from '../policy/decide.ts';
 import type { OperationRef } from '../policy/operation.ts';
 import type { Failure, Outcome, PauseReason } from '../policy/outcome.ts';

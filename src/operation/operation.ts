@@ -1,7 +1,7 @@
-import { reporterOf } from '../lib/callback.ts';
-import type { Clock, Random } from '../lib/clock.ts';
+import { reasonOf } from '../lib/abort.ts';
+import { reporterOf } from '../lib/input/callback.ts';
 import type { Admission } from '../origin/admission.ts';
-import type { Pause, Permit } from '../origin/wait-queue.ts';
+import type { Permit } from '../origin/wait-queue.ts';
 import { decide, type Decision, processedAtEnd } from '../policy/decide.ts';
 import {
   isIdempotentMethod,
@@ -15,70 +15,18 @@ import { type Failure, failures } from '../policy/outcome.ts';
 import { Effects } from './effects.ts';
 import { reportFailure, reportOf } from './error-info.ts';
 import { isSteadfetchError } from './errors.ts';
-import type { Emitter, EventDetail, OperationResult } from './events.ts';
+import type {
+  AttemptLimit,
+  Environment,
+  OperationInit,
+  PausedAttempt,
+  Phase,
+  Shown,
+} from './environment.ts';
+import type { EventDetail, OperationResult } from './events.ts';
 import type { FailureReport, RequestFacts, SentRequest } from './facts.ts';
 import type { Submission, Steps } from './submission.ts';
 import { warnOfInnerRetries } from './warn-of-loop.ts';
-
-/** What a whole Steadfetch instance shares. */
-export interface Environment {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly policy: Policy;
-  readonly emitter: Emitter;
-  /** What an error shows: what is known of it, or what the app itself reads from it. */
-  readonly classifyError: (error: unknown, known: Failure) => Failure;
-}
-
-/** An attempt that waits for admission, before it is sent. */
-export interface PausedAttempt {
-  /** Why, and until when: told anew in place, for an origin that is down tells all who wait. */
-  pause: Pause;
-  /** Lets it go now, whatever is known of the origin. */
-  readonly go: () => void;
-  /** It is no longer wanted. */
-  readonly drop: () => void;
-  /** It was asked for again. */
-  readonly renew: () => void;
-}
-
-/** Is told of the requests of an attempt, which have limits of their own. */
-export interface AttemptLimit {
-  /** @returns What tells that the request has ended, its body included; told twice, it counts once. */
-  readonly beginRequest: () => () => void;
-}
-
-/** What an operation begins with. */
-export interface OperationInit {
-  /** Which one it is, where it began before this page. */
-  readonly ref?: Operation['ref'] | undefined;
-  readonly attempt?: number;
-  readonly policy?: PolicyOptions | undefined;
-  /** Whatever it sends may be sent again. */
-  readonly idempotent?: boolean | undefined;
-  /** Its idempotency key, where it has one, and the code that goes with it. */
-  readonly submission?: Submission | undefined;
-  readonly submissionCode?: object | undefined;
-  /** Nobody retries its attempts, so that a loop inside it is the only one. */
-  readonly isSingle?: boolean | undefined;
-  /** What a lone request is, to know its retry by: method, URL and idempotency key. */
-  readonly request?: string;
-  /** Where the one before it went, of the same query: there this one goes. */
-  readonly admission?: Admission | undefined;
-  readonly sent?: SentRequest | undefined;
-  readonly isUrged?: boolean | undefined;
-  /** The app's own `retry` may go on where the policy stops: it ends when its query does. */
-  readonly endsWithQuery?: boolean | undefined;
-}
-
-/** What is seen of an operation; what is undefined stays. */
-interface Shown {
-  readonly phase: Operation['phase'];
-  readonly attempt?: number;
-  readonly pauses?: Operation['pauses'] | undefined;
-  readonly decision?: Decision | undefined;
-  readonly lastError?: unknown;
-}
 
 interface MergedPolicy {
   readonly api: PolicyOptions | undefined;
@@ -144,7 +92,7 @@ export class Operation {
 
   #ref: Omit<OperationRef, 'attempt'>;
   #attempt: number;
-  #phase: 'sending' | 'paused' | 'waiting' | 'ended' = 'sending';
+  #phase: Phase = 'sending';
   #retriedFor: readonly RetryReason[] = none;
   #previousBackoffMs: number | undefined;
   #askedAt: number;
@@ -193,7 +141,7 @@ export class Operation {
   get attempt(): number {
     return this.#attempt;
   }
-  get phase(): 'sending' | 'paused' | 'waiting' | 'ended' {
+  get phase(): Phase {
     return this.#phase;
   }
   /** When the user asked for it last. */
@@ -274,7 +222,8 @@ export class Operation {
     const decision = decide(failure, this.view(report), policy, {
       nowMs,
       random,
-      isUnrepeatable: !!this.submission && this.effects.isUnrepeatable(),
+      isUnrepeatable:
+        this.#ref.kind !== 'query' && !this.#given.idempotent && this.effects.isUnrepeatable(),
       isDown: isOver || !!admission?.isDown(endpoint),
       limitedMs: admission && sent ? Math.ceil(admission.limitedUntil(sent.limitScope) - nowMs) : 0,
       onMistake: reporterOf(this.#shared, 'shouldRetry', remedy),
@@ -402,16 +351,21 @@ export class Operation {
   }
 
   /** @returns the caller's own reason, which is no failure. */
-  abortBy({ reason }: { readonly reason: unknown }, failure: Failure = failures.aborted): unknown {
+  abortBy(signal: { readonly reason?: unknown }, failure: Failure = failures.aborted): unknown {
+    const reason = reasonOf(signal);
     this.#abort = { reason, failure };
     return reason;
   }
 
   /** The same of a request that was not sent. Others that the reason has stopped may have been. */
-  abortUnsent(facts: RequestFacts, signal: AbortSignal): unknown {
-    const failure = { kind: 'aborted', processed: 'no' } as const;
+  abortUnsent(facts: RequestFacts, signal: { readonly reason?: unknown }): unknown {
+    const isUnknown = this.effects.isUnknown();
+    const failure = isUnknown ? failures.aborted : ({ kind: 'aborted', processed: 'no' } as const);
     const reason = this.abortBy(signal, failure);
-    if (reportOf(reason, 0).failure.kind === 'error') reportFailure(reason, { ...facts, failure });
+    const { kind } = reportOf(reason, 0).failure;
+    // One reason may stop several operations.
+    if (kind === 'error' || (kind === 'aborted' && isUnknown))
+      reportFailure(reason, { ...facts, failure });
     return reason;
   }
 
@@ -448,8 +402,7 @@ export class Operation {
   /** The operation as the policy, `shouldRetry` and errors see it: a value that no longer changes. */
   view({ method, url, keyed = false, idempotent }: RequestFacts): OperationView {
     const { id, kind, startedAt, queryKey } = this.#ref;
-    // Without a method it is somebody else's request: a query reads; anything else might write.
-    const known = method ?? (kind === 'query' ? 'GET' : 'POST');
+    const known = method ?? methodOf(kind);
     // Written out: it is made for every failure, and a spread takes several times as long.
     return {
       id,
@@ -491,6 +444,7 @@ export class Operation {
     report.operation = this;
     report.decision = decision;
     reportFailure(error, report);
+    if (!this.#shared.emitter.isHeard()) return;
     const { maxRetries } = this.policyOf(report);
     this.emit({ type: 'decision', failure, decision, error, method, url, maxRetries });
   }
@@ -525,8 +479,13 @@ export const operationOf = ({ operation }: FailureReport): Operation | undefined
 
 /** Whether an operation that ends in this failure may have taken effect. */
 export function mayHaveTakenEffect(
-  { failure, method = 'POST' }: FailureReport,
+  { failure, method }: FailureReport,
   operation: Operation | undefined,
 ): boolean {
-  return (failure.processed !== 'no' && !isSafeMethod(method)) || !!operation?.effects.isUnknown();
+  const isRead = isSafeMethod(method ?? methodOf(operation?.ref.kind));
+  return (failure.processed !== 'no' && !isRead) || !!operation?.effects.isUnknown();
 }
+
+/** The method of a request that is somebody else's: a query reads; anything else might write. */
+const methodOf = (kind: OperationRef['kind'] | undefined): string =>
+  kind === 'query' ? 'GET' : 'POST';

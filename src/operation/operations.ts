@@ -1,10 +1,12 @@
 import type { OperationRef } from '../policy/operation.ts';
-import { type Environment, Operation, type OperationInit } from './operation.ts';
+import type { Environment, OperationInit } from './environment.ts';
+import { Operation } from './operation.ts';
 import type { Submission } from './submission.ts';
 
 /** A mutation of ours whose mutationFn runs. */
 export interface Execution {
   readonly submission: Submission;
+  readonly operation: Operation;
   /** Nothing that it has sent is under way: it may be about to send something. */
   readonly isIdle: () => boolean;
 }
@@ -27,6 +29,8 @@ export interface Operations {
   readonly makeCurrent: (operation: Operation | undefined) => Operation | undefined;
   /** The operation whose attempt is on the stack right now. */
   readonly current: () => Operation | undefined;
+  /** Those that a loop of ours retries. */
+  readonly loops: Set<Operation>;
   /** The mutations of ours whose mutationFn runs: a request of no operation may be one of theirs. */
   readonly executions: Set<Execution>;
   /** What ends the wait of each that is paused, or waits for its next attempt in a loop of ours: none of them is sent. */
@@ -71,6 +75,7 @@ export function createOperations(environment: Environment): Operations {
     run,
     makeCurrent,
     current: () => current,
+    loops: new Set(),
     executions: new Set(),
     waits: new Set(),
   };

@@ -1,7 +1,9 @@
+import { reasonOf } from '../lib/abort.ts';
 import { sleep, untilAborted } from '../lib/wait.ts';
 import { reportFailure } from './error-info.ts';
 import { TimeoutError } from './errors.ts';
-import type { AttemptLimit, Environment, Operation, Signals } from './operation.ts';
+import type { AttemptLimit, Environment } from './environment.ts';
+import type { Operation, Signals } from './operation.ts';
 import type { Operations } from './operations.ts';
 import { ifSlow, noLimit, setLimit, type TimeLimitContext } from './time-limit.ts';
 
@@ -23,13 +25,14 @@ export async function runLoop<T>(
   run: () => T | Promise<T>,
   onRetry?: (error: unknown) => void,
 ): Promise<T> {
+  operations.loops.add(operation);
   try {
     for (; ; operation.next()) {
       operation.onChange?.();
       try {
         return await operations.attempt(operation, () => untilAborted(signal, run()));
       } catch (error) {
-        signal?.throwIfAborted();
+        if (signal?.aborted) throw reasonOf(signal);
         const decision = operation.fail(error);
         if (decision.kind === 'stop') throw error;
         onRetry?.(error);
@@ -49,6 +52,9 @@ export async function runLoop<T>(
       }
     }
   } finally {
+    // What stopped it may stop what was not sent, too.
+    if (signal?.aborted && operation.effects.isUnknown()) operation.abortUnsent({}, signal);
+    operations.loops.delete(operation);
     // It has ended otherwise already, unless it was aborted.
     operation.end('cancelled');
   }

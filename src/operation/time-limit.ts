@@ -1,6 +1,6 @@
 import type { PageLife } from '../connectivity/page-life.ts';
 import { type Clock, maxTimerMs } from '../lib/clock.ts';
-import { shown } from '../lib/url.ts';
+import { shown } from '../lib/input/url.ts';
 import { untilAborted } from '../lib/wait.ts';
 import type { Timeout } from '../policy/options.ts';
 import { reportFailure } from './error-info.ts';

@@ -1,5 +1,5 @@
-import { shown } from '../lib/url.ts';
-import { warn } from '../lib/warn.ts';
+import { shown } from '../lib/input/url.ts';
+import { warn } from '../lib/input/warn.ts';
 
 /** What is known of the attempt. */
 interface Attempted {

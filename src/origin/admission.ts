@@ -1,7 +1,7 @@
 import { createAlarm } from '../lib/wait.ts';
 import { between, type Clock, type Random } from '../lib/clock.ts';
 import type { RateLimitState } from '../headers/rate-limit.ts';
-import { codeOf } from '../lib/made-by.ts';
+import { codeOf } from '../lib/input/made-by.ts';
 import type { Network } from '../lib/network.ts';
 import { createStore, type Readable } from '../lib/store.ts';
 import type { Hear, Leader } from '../tabs/leader.ts';
@@ -14,11 +14,11 @@ import {
   type Recovery,
   shownBy,
 } from './health.ts';
-import { watchConnection } from '../lib/watch-connection.ts';
+import { watchConnection } from '../lib/browser/watch-connection.ts';
 import { Latency } from './latency.ts';
 import type { ConcurrencyCode } from './concurrency.ts';
-import type { OriginOptions } from './options.ts';
-import { isQueued, type Origin, type Place, whyPaused } from './origin.ts';
+
+import { isQueued, type Origin, type OriginOptions, type Place, whyPaused } from './origin.ts';
 import { createRateLimits } from './rate-limit.ts';
 import { createSlowStart } from './slow-start.ts';
 import {
@@ -111,7 +111,18 @@ export function createAdmission(
   });
   const inFlight = new Set<Target>();
   const isPlaceFree = (): boolean => inFlight.size < maxInFlight;
-  const origin: Origin = { network, health, limits, slowStart, queue, leader, isPlaceFree };
+  const origin: Origin = {
+    network,
+    health,
+    limits,
+    slowStart,
+    queue,
+    leader,
+    latency,
+    inFlight,
+    maxInFlight,
+    isPlaceFree,
+  };
   const recoveries = createStore<object>({});
   let lastFailure: unknown;
   let lastAskedAt = clock.now();

@@ -1,5 +1,5 @@
-import { code, type MadeBy } from '../lib/made-by.ts';
-import { checkNames, checkValue } from '../lib/check.ts';
+import { code, type MadeBy } from '../lib/input/made-by.ts';
+import { checkNames, checkValue } from '../lib/input/check.ts';
 
 /** How many attempts may be in flight at once, and wait for a place: a bulkhead. */
 export interface ConcurrencyOptions {

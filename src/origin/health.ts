@@ -38,6 +38,9 @@ export class Health {
 
 /** The health of an origin and of its endpoints. */
 export interface OriginHealth {
+  readonly maxChance: number;
+  /** The origin, and its endpoints that have failed. */
+  readonly all: () => readonly Health[];
   /** What is down and probed: the origin or, while that is up, its endpoints. */
   readonly down: () => readonly Health[];
   /** What keeps an endpoint from being asked: itself or its origin, when that is down. */
@@ -80,7 +83,7 @@ const keptAtSuccess = 0.97;
 /** What is answered so soon after it was taken for down was no outage: it fails now and then. */
 const leastOutageMs = 500;
 /** The least that the usual failure rate is taken for. */
-const leastRate = 0.04;
+export const leastRate = 0.04;
 
 /**
  * What an outcome shows of its origin. Only what an outage looks like counts against it: a 4xx is an
@@ -119,6 +122,7 @@ export function createHealth(
   let latestAt = -Infinity;
   let elsewhereAt = -Infinity;
 
+  const all = (): Health[] => [origin, ...endpoints.values()];
   const isDown = ({ downSince }: Health): boolean => downSince !== undefined;
   const find = (scope: string): Health | undefined =>
     scope === everything ? origin : endpoints.get(scope);
@@ -186,6 +190,8 @@ export function createHealth(
     return end(health);
   };
   return {
+    maxChance,
+    all,
     down: () => (isDown(origin) ? [origin] : [...endpoints.values()].filter(isDown)),
     downFor,
     recordSent(endpoint) {
@@ -219,7 +225,7 @@ export function createHealth(
       return health && isDown(health) ? end(health) : undefined;
     },
     reset() {
-      for (const health of [origin, ...endpoints.values()]) end(health);
+      for (const health of all()) end(health);
     },
     isOnlyOne: (endpoint) =>
       clock.now() - (endpoint === latest ? elsewhereAt : latestAt) >= forgetMs,

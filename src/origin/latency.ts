@@ -14,13 +14,14 @@ const maxDisagreeing = 10;
 
 /** How long answers take when all is well, so that slow means slow for this endpoint. */
 export class Latency {
-  readonly #usual: Map<string, number> = new Map();
+  /** By endpoint: of those that are slow now and then. */
+  readonly usual: Map<string, number> = new Map();
   #disagreeing = 0;
   #isKnown = false;
 
   /** An answer came while all was well. */
   learn(endpoint: string, latencyMs: number): void {
-    const usual = this.#usual;
+    const { usual } = this;
     this.#isKnown = true;
     // Below the floor nothing is slow: an origin that is always fast costs nothing here.
     if (latencyMs <= floorMs && !usual.has(endpoint)) return;
@@ -33,19 +34,19 @@ export class Latency {
   /** Whether an answer came about as fast as usual; so does each where nothing is known of the origin. */
   isFast(endpoint: string, latencyMs: number): boolean {
     if (!this.#isKnown) return true;
-    const known = this.#usual.get(endpoint);
+    const known = this.usual.get(endpoint);
     const mostMs = Math.max(floorMs, known === undefined ? strangerMs : usualFactor * known);
     this.#disagreeing = latencyMs <= mostMs ? 0 : this.#disagreeing + 1;
     if (this.#disagreeing < maxDisagreeing) return latencyMs <= mostMs;
     this.forget();
-    this.#usual.set(endpoint, latencyMs);
+    this.usual.set(endpoint, latencyMs);
     return true;
   }
 
   /** The network has changed: what was usual is not known any more. */
   forget(): void {
     this.#isKnown = false;
-    this.#usual.clear();
+    this.usual.clear();
     this.#disagreeing = 0;
   }
 }

@@ -1,9 +1,40 @@
+import { checkNames, checkValue, isShare } from '../lib/input/check.ts';
+import { checkMade, type MadeBy } from '../lib/input/made-by.ts';
 import type { Leader } from '../tabs/leader.ts';
-import type { Health, OriginHealth } from './health.ts';
+import type { Health, HealthOptions, OriginHealth } from './health.ts';
 import type { Network } from '../lib/network.ts';
+import type { Latency } from './latency.ts';
 import type { RateLimits } from './rate-limit.ts';
 import type { SlowStart } from './slow-start.ts';
 import { type Group, groupsOf, type Pause, type Target, type WaitQueue } from './wait-queue.ts';
+
+/** How an origin is treated. */
+export interface OriginOptions {
+  /** When an endpoint or the origin is taken for down; `false`: never. @default consecutive failures that chance would hardly explain */
+  readonly health?: HealthOptions | false | undefined;
+  /** How many attempts to one origin are in flight at once. @default no limit */
+  readonly concurrency?: MadeBy<'limitConcurrency'> | undefined;
+  /** Whether the tabs of a browser share what they know of an origin, and one of them probes for all. @default each tab by itself */
+  readonly tabs?: MadeBy<'shareAcrossTabs'> | undefined;
+}
+
+/** @throws TypeError that names the operation, the option, its value and the allowed range. */
+export function checkOrigin(
+  operation: string,
+  { health, tabs, concurrency }: OriginOptions,
+): OriginOptions {
+  return {
+    health: health && checkHealth(`${operation}: health`, health),
+    tabs: checkMade(operation, 'tabs', tabs, 'shareAcrossTabs'),
+    concurrency: checkMade(operation, 'concurrency', concurrency, 'limitConcurrency'),
+  };
+}
+
+function checkHealth(operation: string, health: HealthOptions): HealthOptions {
+  if (process.env.NODE_ENV !== 'production') checkNames(operation, health, ['maxChance']);
+  const allowed = process.env.NODE_ENV !== 'production' && 'a number from 0 to 1';
+  return { maxChance: checkValue(operation, 'maxChance', health.maxChance, isShare, allowed) };
+}
 
 /** What is known of one origin, and who waits for it. */
 export interface Origin {
@@ -14,6 +45,9 @@ export interface Origin {
   readonly queue: WaitQueue;
   /** Undefined where there is no other tab. */
   readonly leader: Leader | undefined;
+  readonly latency: Latency;
+  readonly inFlight: ReadonlySet<Target>;
+  readonly maxInFlight: number;
   /** One more attempt may be in flight. */
   readonly isPlaceFree: () => boolean;
 }

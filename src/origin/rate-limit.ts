@@ -2,6 +2,8 @@ import type { Clock, Random } from '../lib/clock.ts';
 
 /** What a server has said about how many requests it takes, by what it speaks for. */
 export interface RateLimits {
+  /** What is known, by what it speaks for. */
+  readonly known: ReadonlyMap<string, Readonly<RateLimit>>;
   /** A Retry-After. */
   readonly pause: (scope: string, retryAfterMs: number) => void;
   /** What RateLimit says is left, less what is under way and may not be counted yet. */
@@ -25,17 +27,24 @@ const spreadShare = 0.1;
 /** What other tabs say pauses nothing for longer, nor again within as long: it is advice. */
 const adviceMs = 14_000;
 
-/** What holds for one scope, at first. */
-const unlimited = {
+/** What holds for one scope. */
+interface RateLimit {
+  pausedUntil: number;
+  remaining: number;
+  resetAt: number;
+  /** When another tab first spoke of it, of late. */
+  advisedAt: number;
+  /** It had to wait when that was asked last. */
+  wasPaused: boolean;
+}
+
+const unlimited: RateLimit = {
   pausedUntil: -Infinity,
   remaining: Infinity,
   resetAt: -Infinity,
-  /** When another tab first spoke of it, of late. */
   advisedAt: -Infinity,
-  /** It had to wait when that was asked last. */
   wasPaused: false,
 };
-type RateLimit = typeof unlimited;
 
 export function createRateLimits(clock: Clock, random: Random): RateLimits {
   const limits = new Map<string, RateLimit>();
@@ -81,6 +90,7 @@ export function createRateLimits(clock: Clock, random: Random): RateLimits {
     pauseAtNone(limit);
   };
   return {
+    known: limits,
     pause: (scope, retryAfterMs) => pauseFor(of(scope), retryAfterMs),
     allow,
     advise(scope, remaining, resetInMs) {

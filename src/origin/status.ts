@@ -1,6 +1,6 @@
-import { tellApp } from '../lib/callback.ts';
+import { tellApp } from '../lib/input/callback.ts';
 import { keepIfSame, type Readable } from '../lib/store.ts';
-import { originOf } from '../lib/url.ts';
+import { originOf } from '../lib/input/url.ts';
 import { ableGroups, type Origin, whenProbed } from './origin.ts';
 import type { Origins } from './origins.ts';
 import { everything } from './wait-queue.ts';
@@ -21,7 +21,7 @@ export interface OriginState {
 }
 
 /** Nothing is known against it. */
-const up: OriginState = Object.freeze({ status: 'up', retryAt: undefined, waiting: 0 });
+export const up: OriginState = Object.freeze({ status: 'up', retryAt: undefined, waiting: 0 });
 
 /** How the origin is now. */
 export function stateOf(origin: Origin): OriginState {

@@ -1,4 +1,4 @@
-import { reject } from '../lib/check.ts';
+import { reject } from '../lib/input/check.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withLimit } from '../lib/wait.ts';
 import type { HandlerDefinition } from './handler.ts';

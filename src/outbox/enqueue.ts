@@ -1,11 +1,11 @@
 import { createIdempotencyKey } from '../idempotency/key.ts';
-import { reject } from '../lib/check.ts';
+import { reject } from '../lib/input/check.ts';
 import type { Clock } from '../lib/clock.ts';
 import { reportFailure } from '../operation/error-info.ts';
 import { isSteadfetchError } from '../operation/errors.ts';
 import { failures } from '../policy/outcome.ts';
 import type { Codec } from './codec.ts';
-import { laneOf } from './due.ts';
+import { laneOf } from './delivery/due.ts';
 import type { Entries } from './entries.ts';
 import { discarded, disposedOf } from './errors.ts';
 import { type HandlerDefinition, scopeOf } from './handler.ts';

@@ -1,6 +1,6 @@
 import type { SteadyFetch } from '../fetch/fetch.ts';
 import type { SteadyJson } from '../fetch/json.ts';
-import { checkNames, reject } from '../lib/check.ts';
+import { checkNames, reject } from '../lib/input/check.ts';
 import type { Decision, StopReason } from '../policy/decide.ts';
 import { definePolicy, inPolicy, type Policy, type PolicyOptions } from '../policy/options.ts';
 import type { Failure } from '../policy/outcome.ts';

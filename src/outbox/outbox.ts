@@ -1,14 +1,14 @@
 import type { Network } from '../lib/network.ts';
 import type { Readable } from '../lib/store.ts';
 import type { TabPorts } from '../tabs/lock.ts';
-import type { SenderContext } from './attempt.ts';
-import type { Drainable } from './background-sync.ts';
-import { createClearMark } from './clear-mark.ts';
-import { createForget } from './clear.ts';
+import type { SenderContext } from './delivery/attempt.ts';
+import type { Drainable } from './query-adapter/background-sync.ts';
+import { createClearMark } from './clear/clear-mark.ts';
+import { createForget } from './clear/clear.ts';
 import { createCodec, type OutboxCipher } from './codec.ts';
-import { createPageMemory, type EntryEnd } from './deliver.ts';
-import { originOfLane } from './due.ts';
-import type { Engine } from './engine.ts';
+import { createPageMemory, type EntryEnd } from './delivery/deliver.ts';
+import { originOfLane } from './delivery/due.ts';
+import type { Engine } from './delivery/engine.ts';
 import { createEnqueuer, type Enqueuer } from './enqueue.ts';
 import { createEntries, type Entries } from './entries.ts';
 import { disposedOf, isUnrepeatable, leftBehind, toDeadLetter } from './errors.ts';
@@ -55,6 +55,8 @@ export interface OutboxCoreContext extends Pick<StorageContext, 'open'> {
 
 /** Where no tab can tell another anything. */
 const pollMs = 5000;
+/** What could not be read of the disk when it was opened is tried again after so long. */
+const resumeAgainMs = 5000;
 
 /** Puts an outbox together: what becomes of an entry is told here, to this tab and to the others. */
 export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
@@ -179,26 +181,39 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   );
 
   const resume = async (engine: Engine): Promise<void> => {
-    await enqueuer.restore(engine.store, redrive.settle);
-    await engine.ownership.look();
-    await engine.adoptStrays();
-    await redrive.all(engine);
-    // Whoever has delivered what is not old enough yet may be gone before it is.
-    await sweeper.sweep(engine);
+    const steps = [
+      () => enqueuer.restore(engine.store, redrive.settle),
+      engine.ownership.look,
+      engine.adoptStrays,
+      () => redrive.all(engine),
+      // Whoever has delivered what is not old enough yet may be gone before it is.
+      () => sweeper.sweep(engine),
+    ];
+    let isAgain = false;
+    for (const step of steps)
+      await step().catch((error: unknown) => {
+        engine.onError(error);
+        isAgain = true;
+      });
     display.refresh();
+    if (!isAgain) return;
+    const timer = clock.setTimeout(() => {
+      if (storage.durable() === engine && !isDisposed) void resume(engine);
+    }, resumeAgainMs);
+    clock.unref?.(timer);
   };
   const successes = watchSuccesses(context.sender.emitter, clock, storage, display, others);
-  let timer: unknown;
+  let pollTimer: unknown;
   /** Where no tab can tell another anything, each looks for itself. */
   const poll = (): void => {
-    timer = clock.setTimeout(() => {
+    pollTimer = clock.setTimeout(() => {
       void storage.durable()?.ownership.look();
       for (const { worker } of storage.engines()) worker.look();
       void redrive.hearAll();
       display.refresh();
       poll();
     }, pollMs);
-    clock.unref?.(timer);
+    clock.unref?.(pollTimer);
   };
   if (!others.isOpen) poll();
   const unwatch = watchPage(ports, storage, onLeft, (wasAway) => {
@@ -250,7 +265,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       enqueuer.close();
       unwatch();
       successes.dispose();
-      clock.clearTimeout(timer);
+      clock.clearTimeout(pollTimer);
       display.dispose();
       sweeper.dispose();
       storage.stop();

@@ -1,4 +1,4 @@
-import { askBeforeLeaving } from '../lib/page.ts';
+import { askBeforeLeaving } from '../lib/browser/page.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Decision } from '../policy/decide.ts';
 import type { EntryFacts } from './errors.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Codec } from './codec.ts';
-import type { Engine } from './engine.ts';
+import type { Engine } from './delivery/engine.ts';
 import { gone, toDeadLetter } from './errors.ts';
 import type { HandlerDefinition } from './handler.ts';
 import type { Receipts } from './receipts.ts';

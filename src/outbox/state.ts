@@ -31,11 +31,7 @@ export function createDisplay(
   engines: () => readonly { readonly store: RowStore }[],
   pauses: PausedEntries,
 ): Display {
-  const { getState, subscribe, set } = createStore<OutboxState>({
-    ...sum([]),
-    storage: 'opening',
-    wasErased: false,
-  });
+  const { getState, subscribe, set } = createStore(unopened);
   const changes = createStore(0);
   const show = (next: Partial<OutboxState>): void =>
     set(keepIfSame(getState(), { ...getState(), ...next }));
@@ -76,6 +72,13 @@ function sum(counts: readonly (Counts | undefined)[]): Counts {
     oldestAt: oldestAt < Infinity ? oldestAt : undefined,
   };
 }
+
+/** Nothing is known of it. */
+export const unopened: OutboxState = /* @__PURE__ */ Object.freeze({
+  ...sum([]),
+  storage: 'opening',
+  wasErased: false,
+});
 
 /** So long is nothing loaded again, at least. */
 const gapMs = 100;

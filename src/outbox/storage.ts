@@ -1,9 +1,9 @@
 import { withLimit } from '../lib/wait.ts';
 import type { TabPorts } from '../tabs/lock.ts';
 import type { Backend, Row, Unplaced } from './store/schema.ts';
-import type { ClearMark } from './clear-mark.ts';
+import type { ClearMark } from './clear/clear-mark.ts';
 import { createRowStore } from './store/create-row-store.ts';
-import { createEngine, type Engine, type EngineContext } from './engine.ts';
+import { createEngine, type Engine, type EngineContext } from './delivery/engine.ts';
 import type { Display } from './state.ts';
 import { disposedOf, leftBehind } from './errors.ts';
 import { createMemoryBackend } from './store/memory.ts';
@@ -106,7 +106,7 @@ export function createStorage(context: StorageContext): EntryStorage {
     if (isStopped) return engine.worker.dispose();
     show('durable');
     // Nobody who submits waits for it.
-    onOpen(engine).catch(engine.onError);
+    void onOpen(engine);
   };
   /** What was cleared when the database did not work is on it still. */
   const obeyMark = async (backend: Backend): Promise<void> => {

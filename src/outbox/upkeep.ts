@@ -1,8 +1,8 @@
 import type { Clock } from '../lib/clock.ts';
-import { toUrl } from '../lib/url.ts';
+import { toUrl } from '../lib/input/url.ts';
 import type { Emitter } from '../operation/events.ts';
 import type { TabPorts } from '../tabs/lock.ts';
-import type { Engine } from './engine.ts';
+import type { Engine } from './delivery/engine.ts';
 import type { OtherTabs } from './messages.ts';
 import { type Display, isAnyLeft } from './state.ts';
 import type { EntryStorage } from './storage.ts';

@@ -1,4 +1,4 @@
-import { callApp, isBoolean, type OnMistake } from '../lib/callback.ts';
+import { callApp, isBoolean, type OnMistake } from '../lib/input/callback.ts';
 import type { Random } from '../lib/clock.ts';
 import { backoffDelay } from './backoff.ts';
 import type { Operation, RetryReason } from './operation.ts';

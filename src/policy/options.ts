@@ -1,5 +1,5 @@
-import { checkNames, reject, reportOnce } from '../lib/check.ts';
-import type { Elsewhere } from '../lib/nearest.ts';
+import { checkNames, reject, reportOnce } from '../lib/input/check.ts';
+import type { Elsewhere } from '../lib/input/nearest.ts';
 import { maxTimerMs } from '../lib/clock.ts';
 import type { BackoffType } from './backoff.ts';
 import type { Operation } from './operation.ts';

@@ -50,6 +50,8 @@ type Cause =
       readonly inProgress: boolean;
       /** What the API says about sending the request again, if its profile reads that. */
       readonly shouldRetry?: boolean | undefined;
+      /** What its API calls it, where that is read: the name of a status code of gRPC. */
+      readonly code?: string | undefined;
     }
   | { readonly kind: 'timeout'; readonly phase: 'headers' | 'body' }
   | { readonly kind: 'body'; readonly status: number }

@@ -8,7 +8,7 @@ import { type Instance, ownPolicy } from './instance.ts';
 import { replaceFetch } from './query/refetch.ts';
 import type { RetryControls } from './status/status.ts';
 import type { StatusStore } from './status/store.ts';
-import { warn } from '../lib/warn.ts';
+import { warn } from '../lib/input/warn.ts';
 import { definitionBehind } from './mutation/definition.ts';
 import { type MutationRun, refuseRun, runOf } from './mutation/execution.ts';
 

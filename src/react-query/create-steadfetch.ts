@@ -1,8 +1,8 @@
 import { createSlot } from '../lib/slot.ts';
-import { onlineManager, type Query, QueryClient } from '@tanstack/react-query';
+import { focusManager, onlineManager, type Query, QueryClient } from '@tanstack/react-query';
 import type { Connectivity } from '../connectivity/connectivity.ts';
 import { defineApis } from '../fetch/api.ts';
-import type { FetchContext } from '../fetch/in-flight.ts';
+import type { FetchContext } from '../fetch/attempt/in-flight.ts';
 import { createFetch } from '../fetch/fetch.ts';
 import { createEmitter } from '../operation/events.ts';
 import { createJson } from '../fetch/json.ts';
@@ -10,8 +10,8 @@ import type { Operation, Signals } from '../operation/operation.ts';
 import { createOperations } from '../operation/operations.ts';
 import { createAdmissions } from '../fetch/admit.ts';
 import { createHeart } from '../lib/heart.ts';
-import { forgetMade, replaceEarlier } from '../lib/hot-update.ts';
-import { checkOrigin } from '../origin/options.ts';
+import { forgetMade, replaceEarlier } from '../lib/browser/hot-update.ts';
+import { checkOrigin } from '../origin/origin.ts';
 import {
   createSteadyClock,
   type Random,
@@ -19,16 +19,16 @@ import {
   systemRandom,
   systemTransport,
 } from '../lib/clock.ts';
-import { callApp, reporterOf } from '../lib/callback.ts';
-import { checkNames, checkValue, isFunction, isShare } from '../lib/check.ts';
-import { checkMade, codeOf } from '../lib/made-by.ts';
+import { callApp, reporterOf } from '../lib/input/callback.ts';
+import { checkNames, checkValue, isFunction, isShare } from '../lib/input/check.ts';
+import { checkMade, codeOf } from '../lib/input/made-by.ts';
 import { definePolicy, inPolicy, presets } from '../policy/options.ts';
 import { type ConnectivityCode, createBrowserNetwork } from './network.ts';
 import { createLifecycle } from './query/lifecycle.ts';
 import { createFailureLedger } from './query/failure-ledger.ts';
 import { createPersister } from './query/persister.ts';
 import { isServer, register, registerSteady } from './instance.ts';
-import { createStrayWatch, forgetInstance, noteInstance } from './misuse.ts';
+import { createStrayWatch, forgetInstance, noteInstance, noteServerInstance } from './misuse.ts';
 import { createRetryPair } from './query/retry-options.ts';
 import type {
   MutationPolicyOptions,
@@ -160,6 +160,9 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     connectivity: watched?.connectivity ?? trusting,
     network: watched?.connectivity.network ?? browser,
     page: watched?.page,
+    // In React Native, AppState says it to React Query.
+    isSeen: () =>
+      globalThis.document ? document.visibilityState !== 'hidden' : focusManager.isFocused(),
     rateLimit,
   });
   const lifecycle = createLifecycle(byQuery, operations);
@@ -197,6 +200,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const { fetch, rawFetch } = createFetch(context);
   const instance = {
     ...context,
+    context,
     fetch,
     fetchBy: (own: Pick<FetchContext, 'transport' | 'isUnsent' | 'readData'>) =>
       createFetch({ ...context, ...own }).rawFetch,
@@ -257,9 +261,12 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     },
   };
   registerSteady(steady, instance);
-  if (process.env.NODE_ENV !== 'production' && !isServer()) {
-    noteInstance(steady);
-    replaceEarlier(steady);
+  if (process.env.NODE_ENV !== 'production') {
+    if (isServer()) noteServerInstance(operations);
+    else {
+      noteInstance(steady);
+      replaceEarlier(steady);
+    }
   }
   return steady;
 }

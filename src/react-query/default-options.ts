@@ -1,5 +1,5 @@
 import type { DefaultOptions } from '@tanstack/react-query';
-import { checkNames } from '../lib/check.ts';
+import { checkNames } from '../lib/input/check.ts';
 import { isOurPersister } from './instance.ts';
 import { composePersister } from './query/persister.ts';
 import type { AnyPersister, Steadfetch } from './steadfetch.ts';

@@ -2,15 +2,15 @@ import * as reactQuery from '@tanstack/react-query';
 import type { Slot } from '../lib/slot.ts';
 import type { Query, QueryClient } from '@tanstack/react-query';
 import type { Connectivity } from '../connectivity/connectivity.ts';
-import type { FetchContext } from '../fetch/in-flight.ts';
+import type { FetchContext } from '../fetch/attempt/in-flight.ts';
 import type { RawFetch, SteadyFetch } from '../fetch/fetch.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { LoopContext } from '../operation/retry-loop.ts';
 import type { Network } from '../lib/network.ts';
 import type { Origins } from '../origin/origins.ts';
-import type { Clock } from '../lib/clock.ts';
-import { isFunction, reject } from '../lib/check.ts';
-import type { MadeBy } from '../lib/made-by.ts';
+import type { Clock, Transport } from '../lib/clock.ts';
+import { isFunction, reject } from '../lib/input/check.ts';
+import type { MadeBy } from '../lib/input/made-by.ts';
 import type { PolicyOptions } from '../policy/options.ts';
 import type { AnyPersister, Steadfetch, SteadyPersister } from './steadfetch.ts';
 
@@ -21,10 +21,14 @@ export interface Instance extends LoopContext {
   /** The newest operation of each query. */
   readonly byQuery: Slot<Query, Operation>;
   readonly origins: Origins;
+  /** The clients whose queries were fetched in this page. */
+  readonly lifecycle: { readonly clients: () => readonly QueryClient[] };
   /** Undefined where nobody watches the network. */
   readonly connectivity: Connectivity | undefined;
   readonly network: Network;
   readonly fetch: SteadyFetch;
+  /** What its requests are sent by: the devtools put faults in front of it. */
+  readonly context: Omit<FetchContext, 'transport'> & { transport: Transport };
   /** A fetch of this instance whose requests are sent by another client. */
   readonly fetchBy: (own: Pick<FetchContext, 'transport' | 'isUnsent' | 'readData'>) => RawFetch;
   /** Makes the persister of its queries, around one of the app's own. */
@@ -107,8 +111,8 @@ export function ownPolicy({
   readonly retryDelay?: unknown;
 }): PolicyOptions | undefined {
   const own = (instanceBehind(retry) ?? instanceBehind(retryDelay))?.own;
-  // On the server a failure is left to the browser to ask again.
-  if (isServer()) return { ...own, maxRetries: 0 };
+  // On the server a failure is left to the browser to ask again, and no page waits for an origin.
+  if (isServer()) return { ...own, maxRetries: 0, whenDown: 'fail' };
   if (typeof retry === 'function') return own;
   return { ...own, maxRetries: retry === true ? Infinity : Number(retry ?? 3) };
 }

@@ -1,8 +1,9 @@
-import { hashKey, type Query, type QueryCache } from '@tanstack/react-query';
+import { hashKey, type Query, type QueryCache, type QueryClient } from '@tanstack/react-query';
 import { systemClock } from '../lib/clock.ts';
-import { findMeant } from '../lib/nearest.ts';
-import { warn } from '../lib/warn.ts';
-import { shown } from '../lib/url.ts';
+import { wholeStack } from '../lib/browser/hot-update.ts';
+import { findMeant } from '../lib/input/nearest.ts';
+import { warn } from '../lib/input/warn.ts';
+import { shown } from '../lib/input/url.ts';
 import { reportOf } from '../operation/error-info.ts';
 import type { Operation } from '../operation/operation.ts';
 import { instanceBehind, isOurPersister } from './instance.ts';
@@ -101,6 +102,43 @@ export function warnOfOwnRetry(
     `The query ${hashKey(queryKey)} is retried by a retry of its own where the policy stops ` +
       `(${decision.reason}): given as a number, it counts for every failure, a 404 as well. Spread ` +
       `...steady.queryPolicy({ maxRetries: ${maxRetries} }) instead (docs/retry.md#defaultoptions).`,
+  );
+}
+
+/** The QueryClient that each instance has served first on a server. */
+const served = new WeakMap<object, WeakRef<QueryClient>>();
+
+/** The instances that were made while a module was evaluated. */
+const ofModules = new WeakSet<object>();
+
+/** What Turbopack, Vite, webpack and Node call that in a stack. */
+const evaluation =
+  /module evaluation|runInlinedModule|__webpack_require__|ModuleJob\.run|Module\._compile/;
+
+/** Looks who makes an instance on a server. A script may make it in a module; pages tell otherwise. */
+export function noteServerInstance(instance: object): void {
+  if (evaluation.test(wholeStack())) ofModules.add(instance);
+}
+
+/** Tells of an instance of a module with which a server renders pages. */
+export function warnOfModule(instance: object): void {
+  if (ofModules.has(instance)) warnOfSharing(instance);
+}
+
+/** Tells of an instance that serves several QueryClients on a server, where each request has its own. */
+export function watchSharing(instance: object, client: QueryClient): void {
+  const first = served.get(instance);
+  if (!first) served.set(instance, new WeakRef(client));
+  else if (first.deref() !== client) warnOfSharing(instance);
+}
+
+function warnOfSharing(instance: object): void {
+  warn(
+    instance,
+    'shared',
+    `An instance is shared by the requests of this server (it was made at module level, or serves several ` +
+      `QueryClients), so a server that is down, or a 429, for one request fails those of other users. Call ` +
+      `createSteadfetch for each request, beside new QueryClient (docs/ssr.md#an-instance-for-each-request).`,
   );
 }
 

@@ -1,12 +1,13 @@
 import { type ConnectivityOptions, checkConnectivity, sendCheck } from '../connectivity/check.ts';
 import { type Connectivity, createConnectivity } from '../connectivity/connectivity.ts';
 import { type PageLife, type Hint, browserHint, watchPageLife } from '../connectivity/page-life.ts';
-import type { Outlive } from '../fetch/in-flight.ts';
-import { askAgain, outlivePage } from '../fetch/page-exit.ts';
+import { sourceHint } from '../connectivity/source.ts';
+import type { Outlive } from '../fetch/attempt/in-flight.ts';
+import { askAgain, outlivePage } from '../fetch/attempt/page-exit.ts';
 import type { Heart } from '../lib/heart.ts';
 import type { Clock, Random, Transport } from '../lib/clock.ts';
-import { type MadeBy, code } from '../lib/made-by.ts';
-import { onlineManager } from '@tanstack/react-query';
+import { type MadeBy, code } from '../lib/input/made-by.ts';
+import { focusManager, onlineManager } from '@tanstack/react-query';
 import type { Network } from '../lib/network.ts';
 import { createStore } from '../lib/store.ts';
 import { isServer } from './instance.ts';
@@ -46,11 +47,14 @@ export interface ConnectivityCode {
  */
 export function watchConnectivity(options: ConnectivityOptions = {}): MadeBy<'watchConnectivity'> {
   const check = checkConnectivity('watchConnectivity', options);
+  const { source } = options;
   const made: ConnectivityCode = {
     by: 'watchConnectivity',
     outlive: { outlivePage, askAgain },
     open({ clock, random, heart, transport, knownOrigins }) {
-      const hint = browserHint();
+      const hint = source
+        ? sourceHint(source, (listener) => focusManager.subscribe(listener))
+        : browserHint();
       const page = watchPageLife(clock, random);
       const connectivity = createConnectivity(
         clock,
@@ -124,8 +128,10 @@ function feedOnlineManager(connectivity: Connectivity, hint: Hint): () => void {
     onlineManager.setEventListener((setOnline) => {
       const stop = new AbortController();
       const { signal } = stop;
-      addEventListener('online', () => setOnline(true), { signal });
-      addEventListener('offline', () => setOnline(false), { signal });
+      // There is none in React Native.
+      const { addEventListener: on } = globalThis as Partial<typeof globalThis>;
+      on?.('online', () => setOnline(true), { signal });
+      on?.('offline', () => setOnline(false), { signal });
       return () => stop.abort();
     });
     onlineManager.setOnline(true);

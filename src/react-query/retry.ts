@@ -1,12 +1,13 @@
-import { reject } from '../lib/check.ts';
+import { firstOf } from '../lib/abort.ts';
+import { reject } from '../lib/input/check.ts';
 import { definePolicy, type PolicyOptions } from '../policy/options.ts';
 import { limitAttempt, runLoop } from '../operation/retry-loop.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Operations } from '../operation/operations.ts';
 import { headersLimit } from '../operation/time-limit.ts';
 import { untilAborted } from '../lib/wait.ts';
-import { warn } from '../lib/warn.ts';
-import { checkMade, codeOf } from '../lib/made-by.ts';
+import { warn } from '../lib/input/warn.ts';
+import { checkMade, codeOf } from '../lib/input/made-by.ts';
 import type { Fallback, FallbackCode } from './query/fallback.ts';
 import { instanceOfSteady } from './instance.ts';
 import type { Steadfetch } from './steadfetch.ts';
@@ -27,8 +28,9 @@ export interface RetryOptions extends PolicyOptions {
   /** Ends the loop at once, also in a wait, with its own reason. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Whatever the function does may be done twice. Without it, a failure of another client that
-   * does not say its method is not retried: it might have been a POST. @default false
+   * Whatever the function does may be done twice. Without it, a failure of another client that does
+   * not say its method is not retried, and nothing is after a POST without a key was done.
+   * @default false
    */
   readonly idempotent?: boolean | undefined;
 }
@@ -71,15 +73,15 @@ export async function retry<T>(
     reject('retry', 'its second argument', run, 'a function');
   definePolicy('retry', policy, own);
   const fallback = checkMade('retry', 'fallback', offered, 'fallback');
-  caller?.throwIfAborted();
   if (process.env.NODE_ENV !== 'production')
     warnOfNesting(operations, caller && signals.get(caller));
   const operation = operations.begin('call', { policy: own, idempotent });
+  if (caller?.aborted) throw operation.abortUnsent({}, caller);
   // Of its own, so that loops with one caller are told apart; it outlives the loop, for a body that
   // is still to be read, and needs no listener that would have to be removed.
   let late = new AbortController();
   const openSignal = (): AbortSignal => {
-    const opened = caller ? AbortSignal.any([caller, late.signal]) : late.signal;
+    const opened = caller ? firstOf([caller, late.signal]) : late.signal;
     signals.set(opened, operation);
     return opened;
   };

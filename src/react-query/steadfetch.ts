@@ -3,9 +3,9 @@ import type { ApiProfile } from '../fetch/api.ts';
 import type { RawFetch, SteadyFetch } from '../fetch/fetch.ts';
 import type { Listener } from '../operation/events.ts';
 import type { SteadyJson } from '../fetch/json.ts';
-import type { OriginOptions } from '../origin/options.ts';
+import type { OriginOptions } from '../origin/origin.ts';
 import type { Clock, Random, Transport } from '../lib/clock.ts';
-import type { MadeBy } from '../lib/made-by.ts';
+import type { MadeBy } from '../lib/input/made-by.ts';
 import type { Policy, PolicyOptions } from '../policy/options.ts';
 
 /** What a Steadfetch instance is made of. */
@@ -136,8 +136,8 @@ export interface Steadfetch {
    * `mutationOptions` or `retry`, is not sent any more: it is aborted, or ends with its last error. What is
    * under way goes on, and ends as it would have.
    *
-   * When Vite's dev server replaces a module in the page, what its version before has made is disposed of by
-   * itself. Under webpack, say it beside the instance: `module.hot?.dispose(() => steady.dispose())`.
+   * When the dev server of Vite or webpack replaces a module in the page, what its version before has made
+   * is disposed of by itself.
    */
   readonly dispose: () => void;
 }

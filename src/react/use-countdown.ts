@@ -3,7 +3,7 @@ import { maxTimerMs, systemClock } from '../lib/clock.ts';
 
 /**
  * The whole seconds until a time by the wall clock, rounded up; 0 once the time has come, and undefined
- * without a time. Only the component that uses the hook renders each second.
+ * without a time, and in what a server renders. Only the component that uses the hook renders each second.
  *
  * Show it outside any live region, so that a screen reader does not read out every second.
  *
@@ -23,8 +23,11 @@ export function useCountdown(retryAt: number | undefined): number | undefined {
   );
   const getSeconds = (): number | undefined =>
     retryAt === undefined ? undefined : secondsUntil(retryAt);
-  return useSyncExternalStore(subscribe, getSeconds, getSeconds);
+  return useSyncExternalStore(subscribe, getSeconds, noneAtFirst);
 }
+
+/** The clock of the server has shown other seconds. */
+const noneAtFirst = (): undefined => undefined;
 
 function secondsUntil(at: number): number {
   return Math.max(0, Math.ceil((at - systemClock.now()) / 1000));

@@ -23,5 +23,5 @@ export function useFallback(queryKey: QueryKey): { readonly error: unknown } | u
     [store, id],
   );
   const getState = (): { readonly error: unknown } | undefined => fallbackOf(store.find(id));
-  return useSyncExternalStore(subscribe, getState, getState);
+  return useSyncExternalStore(subscribe, getState, () => undefined);
 }

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useMemo, useSyncExternalStore } from 'react';
-import { originStatus, type OriginState } from '../origin/status.ts';
+import { originStatus, type OriginState, up } from '../origin/status.ts';
 import { instanceOf } from '../react-query/instance.ts';
 
 /**
@@ -23,5 +23,5 @@ export function useOriginStatus(origin?: string): OriginState {
     () => originStatus(instanceOf(client, 'useOriginStatus').origins, origin),
     [client, origin],
   );
-  return useSyncExternalStore(subscribe, getState, getState);
+  return useSyncExternalStore(subscribe, getState, () => up);
 }

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useMemo, useSyncExternalStore } from 'react';
 import type { OutboxEntry, OutboxFilter } from '../outbox/entries.ts';
-import type { OutboxState } from '../outbox/state.ts';
+import { type OutboxState, unopened } from '../outbox/state.ts';
 import { outboxOf } from '../outbox/query-adapter/create-outbox.ts';
 import { entriesView, entryView } from '../outbox/query-adapter/view.ts';
 import type { AnyOutboxHandlers, EntryOf, Outbox } from '../outbox/query-adapter/outbox.ts';
@@ -31,7 +31,7 @@ export function useOutbox(): OutboxControls {
   const client = useQueryClient();
   const outbox = useMemo(() => outboxOf(client, 'useOutbox'), [client]);
   const { subscribe, getState, retry, retryAll, edit, discard, clear } = outbox;
-  const state = useSyncExternalStore(subscribe, getState, getState);
+  const state = useSyncExternalStore(subscribe, getState, () => unopened);
   return useMemo(
     () => ({ ...state, retry, retryAll, edit, discard, clear }),
     [state, retry, retryAll, edit, discard, clear],

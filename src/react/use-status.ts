@@ -7,9 +7,9 @@ import {
   type MutationStatusTarget,
   type MutationTarget,
 } from '../react-query/status/mutation.ts';
-import { reject } from '../lib/check.ts';
+import { reject } from '../lib/input/check.ts';
 import { queryStatusesOf } from '../react-query/status/query.ts';
-import type { RetryControls, RetryStatus } from '../react-query/status/status.ts';
+import { idle, type RetryControls, type RetryState } from '../react-query/status/status.ts';
 import type { StatusStore } from '../react-query/status/store.ts';
 
 /**
@@ -30,7 +30,7 @@ export function useRetryStatus({
   queryKey,
 }: {
   readonly queryKey: QueryKey;
-}): RetryStatus & RetryControls {
+}): RetryState & RetryControls {
   const client = useQueryClient();
   if (process.env.NODE_ENV !== 'production' && !Array.isArray(queryKey))
     reject('useRetryStatus', 'queryKey', queryKey, 'the key of a query: { queryKey: [...] }');
@@ -54,9 +54,9 @@ export function useRetryStatus({
  */
 export function useMutationStatus(target: {
   readonly mutationKey: QueryKey;
-}): RetryStatus & RetryControls;
-export function useMutationStatus(target: MutationTarget): RetryStatus & RetryControls;
-export function useMutationStatus(target: MutationStatusTarget): RetryStatus & RetryControls {
+}): RetryState & RetryControls;
+export function useMutationStatus(target: MutationTarget): RetryState & RetryControls;
+export function useMutationStatus(target: MutationStatusTarget): RetryState & RetryControls {
   const store = mutationStatusesOf(useQueryClient(), 'useMutationStatus');
   return useStatus(store, mutationIdOf(target), mutationControlsOf);
 }
@@ -66,13 +66,14 @@ function useStatus<T extends object>(
   store: StatusStore<T>,
   id: string,
   controlsOf: (store: StatusStore<T>, id: string) => RetryControls,
-): RetryStatus & RetryControls {
+): RetryState & RetryControls {
   const subscribe = useCallback(
     (listener: () => void) => store.subscribe(id, listener),
     [store, id],
   );
-  const getState = (): RetryStatus => store.getState(id);
-  const status = useSyncExternalStore(subscribe, getState, getState);
+  const getState = (): RetryState => store.getState(id);
+  // What a server knows of its own operations, the page that it renders does not.
+  const status = useSyncExternalStore(subscribe, getState, () => idle);
   const controls = useMemo(() => controlsOf(store, id), [store, id, controlsOf]);
   return useMemo(() => ({ ...status, ...controls }), [status, controls]);
 }

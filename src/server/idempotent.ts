@@ -1,8 +1,8 @@
 import { checkOptions, type IdempotentOptions, type Settings } from './options.ts';
 import { fingerprintOf, readBody, readKey, readScope, toStorable } from './request.ts';
 import { copyAnswer, createProblem, replayAnswer } from './response.ts';
-import { claimKey, runClaim, startLease } from './store-calls.ts';
-import type { Claim, StoredAnswer } from './store.ts';
+import { claimKey, runClaim, startLease } from './stores/store-calls.ts';
+import type { Claim, StoredAnswer } from './stores/store.ts';
 
 /** What a handler gets besides the request. */
 export interface IdempotentContext<Tx> {
@@ -69,11 +69,11 @@ export function idempotent<Tx>(
     if (typeof key !== 'string') return key;
     const body = await readBody(request, settings.maxBodyBytes);
     if (!body) return createProblem('body-too-large', settings);
-    const { method } = request;
+    const { url, method, headers, signal } = request;
+    const isBodiless = method === 'GET' || method === 'HEAD';
+    // Of its parts: a framework may stand in front of the Request, as Next.js does.
     const copy = (): Request =>
-      method === 'GET' || method === 'HEAD'
-        ? request.clone()
-        : new Request(request, { method, body });
+      new Request(url, { method, headers, signal, body: isBodiless ? null : body });
 
     const claim = await createClaim(key, copy, body, settings);
     const lease = startLease(settings.leaseMs);

@@ -1,6 +1,6 @@
-import { rejectValue, requireWhole } from '../lib/check.ts';
+import { rejectValue, requireWhole } from '../lib/input/check.ts';
 import { systemClock } from '../lib/clock.ts';
-import type { IdempotencyStore } from './store.ts';
+import type { IdempotencyStore } from './stores/store.ts';
 
 /** Options of `idempotent`. */
 export interface IdempotentOptions<Tx> {

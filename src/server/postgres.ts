@@ -1,2 +1,6 @@
-export type { PgPool, PostgresJs } from './postgres-driver.ts';
-export { postgresStore, type PostgresStoreOptions, postgresTable } from './postgres-store.ts';
+export type { PgPool, PostgresJs } from './stores/postgres-driver.ts';
+export {
+  postgresStore,
+  type PostgresStoreOptions,
+  postgresTable,
+} from './stores/postgres-store.ts';

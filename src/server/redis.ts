@@ -3,4 +3,4 @@ export {
   redisStore,
   type RedisStoreOptions,
   type RedisTransaction,
-} from './redis-store.ts';
+} from './stores/redis-store.ts';

@@ -1,5 +1,5 @@
 import type { Settings } from './options.ts';
-import type { StoredAnswer } from './store.ts';
+import type { StoredAnswer } from './stores/store.ts';
 
 /**
  * Headers that a replay leaves out: those of one connection or one moment (RFC 9110 §7.6.1, Date,

@@ -1,4 +1,4 @@
-import { hasPage } from '../lib/page.ts';
+import { hasPage } from '../lib/browser/page.ts';
 import { openChannel, type SharePorts } from './channel.ts';
 import { watchPageState } from './page-state.ts';
 
@@ -16,8 +16,10 @@ export interface TabPorts extends SharePorts {
 export function browserPorts(): TabPorts {
   const { navigator } = globalThis as Partial<typeof globalThis>;
   const locks = navigator?.locks;
+  // On a server, and in React Native, there is no other tab: a channel of Node keeps its process alive.
+  const hasTabs = hasPage() || 'WorkerGlobalScope' in globalThis;
   return {
-    open: openChannel,
+    open: hasTabs ? openChannel : () => ({ post() {}, close() {} }),
     lock: locks && ((name, granted) => requestLock(locks, name, granted)),
     watch: hasPage() ? watchPageState : () => () => {},
   };

@@ -1,7 +1,7 @@
 import type { Clock, Random } from '../lib/clock.ts';
-import { checkNames, isFunction, reject } from '../lib/check.ts';
-import { hasPage } from '../lib/page.ts';
-import { code, type MadeBy } from '../lib/made-by.ts';
+import { checkNames, isFunction, reject } from '../lib/input/check.ts';
+import { hasPage } from '../lib/browser/page.ts';
+import { code, type MadeBy } from '../lib/input/made-by.ts';
 import { openChannel, type ShareChannel, type SharePorts } from './channel.ts';
 import { createLeader, type Hear, type Leader, type Word } from './leader.ts';
 import { watchPageState } from './page-state.ts';

@@ -1,5 +1,5 @@
-import { checkNames, checkValue, isFunction } from '../lib/check.ts';
-import { isBoolean } from '../lib/callback.ts';
+import { checkNames, checkValue, isFunction } from '../lib/input/check.ts';
+import { isBoolean } from '../lib/input/callback.ts';
 import type { ConnectivityState } from '../connectivity/connectivity.ts';
 import type { OperationResult, SteadfetchEvent } from '../operation/events.ts';
 import type { StopReason } from '../policy/decide.ts';

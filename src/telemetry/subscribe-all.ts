@@ -1,10 +1,10 @@
 import type { ConnectivityState } from '../connectivity/connectivity.ts';
-import { tellApp } from '../lib/callback.ts';
-import { checkNames } from '../lib/check.ts';
+import { tellApp } from '../lib/input/callback.ts';
+import { checkNames } from '../lib/input/check.ts';
 import type { Readable } from '../lib/store.ts';
 import type { SteadfetchEvent } from '../operation/events.ts';
 import type { OutboxState } from '../outbox/state.ts';
-import { instanceOfSteady } from '../react-query/instance.ts';
+import { type Instance, instanceOfSteady } from '../react-query/instance.ts';
 import type { Steadfetch } from '../react-query/steadfetch.ts';
 import { onOutage } from './watch-health.ts';
 
@@ -73,13 +73,21 @@ export function subscribeAll(
   listener: (event: TelemetryEvent) => void,
   sources: TelemetrySources = {},
 ): () => void {
-  const { connectivity, origins, wall } = instanceOfSteady(steady, 'subscribeAll');
+  const instance = instanceOfSteady(steady, 'subscribeAll');
   if (process.env.NODE_ENV !== 'production') checkNames('subscribeAll', sources, ['outbox']);
-  const { outbox } = sources;
+  return subscribeInstance(instance, listener, sources);
+}
+
+/** The same for the inside of an instance. */
+export function subscribeInstance(
+  { connectivity, origins, wall, emitter }: Instance,
+  listener: (event: TelemetryEvent) => void,
+  { outbox }: TelemetrySources,
+): () => void {
   const tell = (event: TelemetryEvent): void => tellApp(listener, event);
 
   const stops = [
-    steady.subscribe(tell),
+    emitter.subscribe(tell),
     onOutage(origins, ({ origin, partition, endpoint, downMs }) => {
       const what = { at: wall.now(), origin, partition, endpoint };
       tell(

@@ -1,8 +1,8 @@
 import type { Origins } from '../origin/origins.ts';
-import { tellApp } from '../lib/callback.ts';
+import { tellApp } from '../lib/input/callback.ts';
 import { keepIfSame, type Readable } from '../lib/store.ts';
-import { originOf, toUrl } from '../lib/url.ts';
-import { reject } from '../lib/check.ts';
+import { originOf, toUrl } from '../lib/input/url.ts';
+import { reject } from '../lib/input/check.ts';
 import { originStatus, type OriginState, watchOrigins } from '../origin/status.ts';
 import { instanceOfSteady } from '../react-query/instance.ts';
 import type { Steadfetch } from '../react-query/steadfetch.ts';

@@ -1,7 +1,7 @@
 import type { StopReason } from '../policy/decide.ts';
 import type { RetryReason } from '../policy/operation.ts';
 import type { Outcome, PauseReason } from '../policy/outcome.ts';
-import { toUrl } from '../lib/url.ts';
+import { toUrl } from '../lib/input/url.ts';
 
 /** Why another attempt is made, or why none is. */
 export const reasons: Readonly<Record<RetryReason | StopReason, string>> = {

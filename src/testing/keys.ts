@@ -1,4 +1,4 @@
-import type { FaultRequest } from './fault.ts';
+import type { FaultRequest } from './faults/fault.ts';
 
 /** What has recorded requests: any fault. */
 export interface Recorded {

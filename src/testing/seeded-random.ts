@@ -1,5 +1,5 @@
 import type { Random } from '../lib/clock.ts';
-import { requireWhole } from '../lib/check.ts';
+import { requireWhole } from '../lib/input/check.ts';
 
 /**
  * Creates a source of randomness that can be repeated: the same seed gives the same numbers in [0, 1) on

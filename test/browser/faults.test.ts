@@ -27,7 +27,12 @@ afterEach(() => {
   worker.resetHandlers();
   vi.useRealTimers();
 });
-afterAll(() => worker.stop());
+afterAll(async () => {
+  await worker.stop();
+  // It would answer for the files that run in this browser after this one.
+  for (const registration of await navigator.serviceWorker.getRegistrations())
+    await registration.unregister();
+});
 
 /**
  * Puts a fault before a healthy handler. The promise resolves when the fault has been asked: a

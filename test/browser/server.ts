@@ -2,12 +2,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { TestProject } from 'vitest/node';
+import { startShop } from '../clients/shop-server.ts';
 import { type Answer, answers, commands, cors, countOnConnection } from './answers.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** Two origins of the hostile server, neither of them that of the page. */
     origins: readonly [string, string];
+    /** The origin of the server for the recipes of docs/clients.md. */
+    shop: string;
   }
 }
 
@@ -125,11 +128,14 @@ function notify(talk: Talk): void {
   talk.watchers.clear();
 }
 
-/** Starts two of them for the tests in the browser. */
+/** Starts two of them for the tests in the browser, and a shop. */
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const servers = [await startServer(), await startServer()] as const;
+  const shop = await startShop();
   provide('origins', [servers[0].origin, servers[1].origin]);
+  provide('shop', shop.origin);
   return async () => {
+    shop.close();
     await Promise.all(servers.map((server) => server.close()));
   };
 }

@@ -116,7 +116,7 @@ describe('an option that is not as it must be', () => {
   test.each<[unknown, string]>([
     [
       { chek: false },
-      'chek is false, and must be left out: the options are check: did you mean check?',
+      'chek is false, and must be left out: the options are check, source: did you mean check?',
     ],
     [{ check: true }, 'check.url is undefined, and must be a URL'],
     [{ check: 'https://[' }, "check.url is 'https://[', and must be a URL"],

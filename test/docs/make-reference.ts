@@ -5,7 +5,7 @@ import manifest from '../../package.json' with { type: 'json' };
 
 const root = resolve(import.meta.dirname, '../..');
 const entries = Object.keys(manifest.exports)
-  .filter((path) => !path.endsWith('.json'))
+  .filter((path) => !/\.(json|css)$/.test(path))
   .map((path) => path.slice(2) || 'index');
 
 interface Node {
@@ -27,7 +27,7 @@ function read(path: string): Source {
   let source = sources.get(path);
   if (!source) {
     const text = readFileSync(join(root, path), 'utf8');
-    const { body } = parseAst(text, { lang: 'ts' }, path);
+    const { body } = parseAst(text, { lang: path.endsWith('x') ? 'tsx' : 'ts' }, path);
     sources.set(path, (source = { text, body: body as unknown as readonly Node[] }));
   }
   return source;

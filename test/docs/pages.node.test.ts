@@ -13,6 +13,21 @@ const filesIn = (folder: string, end: RegExp): string[] =>
     .map((file) => join(folder, file));
 const pages = filesIn('docs', /\.md$/);
 
+const nativeModules = `
+declare module 'react-native' {
+  export const AppState: {
+    addEventListener(type: 'change', listener: (state: string) => void): { remove: () => void };
+  };
+}
+declare module '@react-native-community/netinfo' {
+  type State =
+    | { isConnected: boolean; isInternetReachable: boolean | null }
+    | { isConnected: boolean | null; isInternetReachable: null };
+  const NetInfo: { addEventListener: (listener: (state: State) => void) => () => void };
+  export default NetInfo;
+}
+`;
+
 test('every sample in docs compiles', () => {
   const samples = pages.flatMap((page): Sample[] =>
     [...read(page).matchAll(/```(?<kind>tsx?)\n(?<code>.*?)```/gs)].map(({ groups }, index) => {
@@ -26,11 +41,13 @@ test('every sample in docs compiles', () => {
   // Samples import the instance of the README from beside them.
   const steady = { name: 'steady.ts', code: read('test/readme/steady.ts') };
   // Recipes of clients import what a generator or a server has made.
-  const made = ['documents.ts', 'openapi.ts', 'trpc-router.ts'].map((name) => ({
+  const made = ['documents.ts', 'openapi.ts', 'products_pb.ts', 'trpc-router.ts'].map((name) => ({
     name,
     code: read(`test/clients/recipes/${name}`),
   }));
-  expect(compile([...samples, steady, ...made])).toBe('');
+  // What they import of React Native, as its types have it.
+  const native = { name: 'native.d.ts', code: nativeModules };
+  expect(compile([...samples, steady, ...made, native])).toBe('');
 });
 
 /** The default of an option, as its documentation in src tells it. */

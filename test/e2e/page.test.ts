@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type Actor, asActor } from './actor.ts';
+import { auditInStill } from './audit-page.ts';
 import { expectReadable } from './expect-readable.ts';
-import { type Demo, openDemo } from './open-demo.ts';
-import type { Visitor } from './visitor.ts';
+import { type Demo, openDemo, screens } from './open-demo.ts';
 
 let demo: Demo;
 beforeAll(async () => {
@@ -10,153 +13,258 @@ beforeAll(async () => {
 afterEach(() => demo.leave());
 afterAll(() => demo.close());
 
-const overloaded = 'The server is overloaded (503)';
+/** Moments of a visit that look different. */
+const moments: readonly (readonly [string, string, (actor: Actor) => Promise<void>])[] = [
+  [
+    'while one has failed and the other is paused',
+    '#/read/503-twice',
+    async (actor) => {
+      await actor.answered(1);
+      await actor.at(1400);
+      await actor.answered(2);
+      await actor.says('The server is down');
+    },
+  ],
+  [
+    'after both have failed',
+    '#/read/404',
+    async (actor) => {
+      await actor.arrives({ alone: 1, steady: 1 });
+      await actor.play('alone', 'steady');
+    },
+  ],
+  [
+    'with products',
+    '#/read/healthy',
+    async (actor) => {
+      await actor.answered(1);
+      await actor.concludes('Answered after 0.4 s', 'Answered after 0.4 s', 'Nothing went wrong.');
+    },
+  ],
+  ['before anything is ordered', '#/order', async () => {}],
+  [
+    'with a duplicate',
+    '#/order/lost',
+    async (actor) => {
+      await actor.press('Order on both sides');
+      await actor.arrives({ alone: 1, steady: 1 });
+      await actor.play('alone', 'steady');
+    },
+  ],
+  [
+    'while an order waits',
+    '#/order/lost',
+    async (actor) => {
+      await actor.press('Order on both sides');
+      await actor.answered(1);
+      await actor.says('The server could not be reached');
+    },
+  ],
+];
 
-/** The roles and names of everything below a region, one to a line. */
-const treeOf = ({ page }: Visitor, role: 'main' | 'complementary' | 'region', name?: string) =>
-  page.getByRole(role, name === undefined ? {} : { name }).ariaSnapshot();
+test.each(moments)(
+  '%s (%s) axe finds nothing, every text can be read, and nothing is wider than the screen',
+  async (_, hash, reach) => {
+    const actor = asActor(await demo.visit(hash));
+    await reach(actor);
+    await expectReadable(actor.page);
+    expect(await auditInStill(actor)).toEqual([]);
+  },
+);
 
-describe('for assistive technology', () => {
-  test('the status in the place of the products has roles and names', async () => {
-    const visitor = await demo.visit('#503-twice');
-    await visitor.answered(1, overloaded);
-    expect((await treeOf(visitor, 'main')).split('\n')).toEqual([
-      '- main:',
-      '  - heading "Kites that hold in any wind." [level=1]',
-      '  - region "Catalogue":',
-      '    - heading "Catalogue" [level=2]',
-      '    - group "Catalogue status":',
-      `      - paragraph: ${overloaded}`,
-      '      - paragraph: Attempt 1 of 4 failed. The page tries again by itself.',
-      '      - paragraph:',
-      '        - text: Next attempt in',
-      '        - timer "Next attempt in": 2 s',
-      '      - button "Retry now"',
-      '      - button "Cancel"',
+describe('the shape of an act', () => {
+  test('has a title, the other acts, the docs and npm', async () => {
+    const { page } = await demo.visit('#/order');
+    expect(await page.title()).toBe('Order it · Steadfetch');
+    const links = await page.getByRole('banner').getByRole('link').allTextContents();
+    expect(links).toEqual([
+      'Steadfetch',
+      'The storm',
+      'Read it',
+      'Order it',
+      'Send it',
+      'Docs',
+      'npm',
     ]);
+    expect(await page.locator('[aria-current=page]').textContent()).toBe('Order it');
+    await page.getByRole('link', { name: 'Read it' }).click();
+    await page.getByRole('heading', { name: 'Read it', level: 1 }).waitFor();
+    expect(await page.title()).toBe('Read it · Steadfetch');
   });
 
-  test('the scenarios are one group of radio buttons, of which one is checked', async () => {
-    const { page } = await demo.visit('#404');
-    const group = page.getByRole('group', { name: 'What should the API do?' });
-    const radios = await group.getByRole('radio').all();
-    expect(await Promise.all(radios.map((radio) => radio.ariaSnapshot()))).toEqual([
-      '- radio "Healthy"',
-      '- radio "503 twice"',
-      '- radio "Outage"',
-      '- radio "Offline"',
-      '- radio "429 seconds"',
-      '- radio "429 date"',
-      '- radio "Time-out"',
-      '- radio "Cut body"',
-      '- radio "404" [checked]',
-      '- radio "500 for ever"',
-    ]);
+  test('what it links to is built with it, and says what the page says', async () => {
+    const { page } = await demo.visit('#/read/healthy');
+    const proof = await page
+      .getByRole('region', { name: 'Measured' })
+      .getByRole('link')
+      .evaluateAll((links) => links.map((link) => (link as HTMLAnchorElement).href));
+    const [figures, , user] = await Promise.all(
+      proof.map((url) => page.evaluate(async (href) => (await fetch(href)).text(), url)),
+    );
+    expect(figures).toMatch(/\| Steadfetch \| 100.00 % \| 0 \| 0 \|/);
+    expect(figures).toMatch(/\| React Query, key in the mutationFn \| 98.34 % \| 2,669 \|/);
+    expect(user).toMatch(/\| Steadfetch \| all \| 880 \|/);
+    expect(user).toMatch(/\| React Query \| all \| 594 \|/);
   });
 
-  test('the picture is an image that says in words what it shows', async () => {
-    const visitor = await demo.visit('#503-twice');
-    await visitor.answered(1, overloaded);
-    await visitor.pass(1500);
-    await visitor.arrives(2);
-    const names = await visitor.page
-      .getByRole('img')
-      .evaluateAll((images) => images.map((image) => image.getAttribute('aria-label')));
-    expect(names).toEqual(['Attempt 1: 503, then a wait of 1.5 s. Attempt 2: sending.']);
+  test('shows the code that runs, with the lines that differ marked, to copy', async () => {
+    const { page } = await demo.visit('#/read/healthy');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    for (const [side, file] of [
+      ['React Query alone', 'alone.tsx'],
+      ['Steadfetch', 'steady.tsx'],
+    ] as const) {
+      const source = readFileSync(
+        resolve(import.meta.dirname, '../../demo/src/read', file),
+        'utf8',
+      );
+      await page.getByRole('button', { name: `Copy the code of ${side}` }).click();
+      await page.locator('.copied', { hasText: 'Copied' }).first().waitFor();
+      expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(source);
+    }
+    const added = await page.locator('[data-mark="+"]').allTextContents();
+    expect(added.map((line) => line.trim())).toContain('<RetryStatus query={[url]} />');
+    expect(added.join('')).not.toMatch(/queryKey/);
   });
 
-  test('the live regions are there, empty, before they have anything to tell', async () => {
-    const { page } = await demo.visit('#offline');
-    // As they stood in the very first picture of the page.
+  test('has three troubles in front and the rest under More, by keyboard too', async () => {
+    const { page } = await demo.visit('#/read');
+    const names = (): Promise<string[]> => page.locator('.option').allTextContents();
+    expect(await names()).toEqual(['Down for 9 s', '503 twice', 'No answer']);
+    await page.getByRole('radio', { name: 'Down for 9 s' }).focus();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    expect(await names()).toHaveLength(10);
+    await page.keyboard.press('Tab');
+    await page.getByRole('radio', { name: 'Down for 9 s' }).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.waitForFunction(() => location.hash === '#/read/503-twice');
+  });
+
+  test('with the live regions there, empty, before they have anything to tell', async () => {
+    const { page } = await demo.visit('#/order');
     const first = await page.evaluate(() => window.sightings.regionsAtFirst);
-    expect(first).toEqual(['status: ', 'alert: ']);
+    expect(first.length).toBeGreaterThan(0);
+    expect(first.filter((region) => !region.endsWith(': '))).toEqual([]);
   });
 
-  test('the countdown runs outside of every live region', async () => {
-    const visitor = await demo.visit('#503-twice');
-    await visitor.answered(1, overloaded);
-    const { told } = await visitor.sightings();
-    const timer = visitor.page.getByRole('timer');
-    expect(await timer.textContent()).toBe('2 s');
-    await visitor.pass(700);
-    expect(await timer.textContent()).toBe('1 s');
-    expect((await visitor.sightings()).told).toEqual(told);
-    const live = '[aria-live], [role=status], [role=alert], [role=log]';
-    expect(await timer.evaluate((node, regions) => node.closest(regions), live)).toBeNull();
+  test('says so where the browser starts no service worker', async () => {
+    const { page } = await demo.visit('#/read/healthy');
+    page.removeAllListeners('console');
+    await page.addInitScript(() => {
+      navigator.serviceWorker.getRegistrations = async () => [];
+      navigator.serviceWorker.register = () => Promise.reject(new Error('Refused.'));
+    });
+    await page.reload();
+    await page.getByRole('heading', { name: 'This page could not start' }).waitFor();
+    expect(await page.title()).toBe('Read it · Steadfetch');
   });
 });
 
-/** Moments of a visit that look different. */
-const moments: readonly (readonly [string, (visitor: Visitor) => Promise<void>])[] = [
-  ['#503-twice', (visitor) => visitor.answered(1, overloaded)],
-  ['#429-seconds', (visitor) => visitor.answered(1, 'The server asks for a pause (429)')],
-  ['#timeout', (visitor) => visitor.arrives(1)],
-  ['#offline/loaded', (visitor) => visitor.sees('You are offline')],
-  [
-    '#outage',
-    async (visitor) => {
-      for (const [index, waitMs] of [375, 750].entries()) {
-        await visitor.answered(index + 1, overloaded);
-        await visitor.pass(waitMs);
-      }
-      await visitor.answered(3, 'The server is down');
-    },
-  ],
-  ['#404', (visitor) => visitor.answered(1, 'The catalogue did not load')],
-  ['#healthy', (visitor) => visitor.answered(1, 'Up to date')],
-  ['#outbox/offline', (visitor) => visitor.page.locator('.outbox').waitFor()],
-];
+describe('the layout', () => {
+  test.each([
+    ['desktop', '#/read/503-twice'],
+    ['phone', '#/read/503-twice'],
+  ] as const)('on a %s nothing moves when the status changes (%s)', async (screen, hash) => {
+    const actor = asActor(await demo.visit(hash, { screen }));
+    const layout = (): Promise<string[]> =>
+      actor.page
+        .locator('.timeline, .pane, .shelf li:last-child, .code-pair')
+        .evaluateAll((boxes) =>
+          boxes.map((box) => {
+            const { top, left, width, height } = box.getBoundingClientRect();
+            return `${box.className}: ${top} ${left} ${width} ${height}`;
+          }),
+        );
+    await actor.arrives({ alone: 1, steady: 1 });
+    const before = await layout();
+    await actor.pass(400);
+    await actor.says('The server is unavailable (503)');
+    expect(await layout()).toEqual(before);
+    await actor.play('alone', 'steady');
+    expect(await layout()).toEqual(before);
+  });
 
-describe.each(moments)('at %s', (hash, reach) => {
-  test('every text can be read and nothing is wider than the screen, light and dark', async () => {
-    const visitor = await demo.visit(hash);
-    await reach(visitor);
-    await expectReadable(visitor.page);
+  test.each([
+    ['desktop', '#/order/lost'],
+    ['phone', '#/order/lost'],
+  ] as const)('on a %s the whole story is on the first screen (%s)', async (screen, hash) => {
+    const actor = asActor(await demo.visit(hash, { screen }));
+    await actor.press('Order on both sides');
+    await actor.arrives({ alone: 1, steady: 1 });
+    await actor.play('alone', 'steady');
+    const bottoms = await actor.page
+      .locator('h1, .controls, .verdicts, .timeline')
+      .evaluateAll((boxes) => boxes.map((box) => box.getBoundingClientRect().bottom));
+    expect(Math.max(...bottoms)).toBeLessThanOrEqual(screens[screen].height);
+  });
+
+  test.each([1280, 1000, 390, 320])(
+    'at %i px no label lies on another, or is cut off',
+    async (width) => {
+      const actor = asActor(await demo.visit('#/read/outage'));
+      await actor.page.setViewportSize({ width, height: 800 });
+      await actor.arrives({ alone: 1, steady: 1 });
+      await actor.play('alone', 'steady');
+      const faults = await actor.page.locator('.lane').evaluateAll((lanes) =>
+        lanes.flatMap((lane) => {
+          const boxes = [...lane.querySelectorAll('.label')].map((label) =>
+            label.getBoundingClientRect(),
+          );
+          const edge = lane.getBoundingClientRect().right + 1;
+          return boxes.flatMap((box, index) => {
+            const next = boxes[index + 1];
+            return (next && box.right > next.left) || box.right > edge ? [`${box.left}`] : [];
+          });
+        }),
+      );
+      expect(faults).toEqual([]);
+      // The last outcome is always said.
+      expect(await actor.page.locator('.track[data-side=steady] .label').last().textContent()).toBe(
+        '200',
+      );
+    },
+  );
+
+  test('text grows with the browser’s font size', async () => {
+    const { page } = await demo.visit('#/order');
+    const sizes = (): Promise<number[]> =>
+      page
+        .locator('h1, .lead, .option span, .button, .verdict-side, .track-name, .legend, .code pre')
+        .evaluateAll((texts) =>
+          texts.map((text) => Number.parseFloat(getComputedStyle(text).fontSize)),
+        );
+    const before = await sizes();
+    await page.addStyleTag({ content: 'html { font-size: 200% }' });
+    const after = await sizes();
+    expect(after.every((size, index) => size >= 1.4 * (before[index] ?? 0))).toBe(true);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
+  });
+
+  test('in forced colours the bars are there', async () => {
+    const actor = asActor(await demo.visit('#/read/404'));
+    await actor.page.emulateMedia({ forcedColors: 'active' });
+    await actor.arrives({ alone: 1, steady: 1 });
+    await actor.play('steady');
+    const [bar, paper] = await actor.page.evaluate(() => {
+      const colourOf = (selector: string): string =>
+        getComputedStyle(document.querySelector(selector) ?? document.body).backgroundColor;
+      return [colourOf('.track[data-side=steady] .bar'), colourOf('.timeline')];
+    });
+    expect(bar).not.toBe(paper);
   });
 });
 
 test.each([
-  ['light', 'rgb(227, 238, 245)'],
+  ['light', 'rgb(246, 249, 251)'],
   ['dark', 'rgb(10, 20, 29)'],
 ] as const)('in the %s scheme the page is %s', async (colorScheme, colour) => {
-  const { page } = await demo.visit('#healthy', { colorScheme });
+  const { page } = await demo.visit('#/read/healthy', { colorScheme });
   const canvas = page.locator('html');
   expect(await canvas.evaluate((html) => getComputedStyle(html).backgroundColor)).toBe(colour);
 });
 
-test.each(['desktop', 'phone'] as const)(
-  'on a %s nothing moves when the status changes',
-  async (screen) => {
-    const visitor = await demo.visit('#503-twice', { screen });
-    const layout = () =>
-      visitor.page.evaluate(() =>
-        ['.recorder', '.policy', '.kite:first-child .kite-sky', '.kite:last-child'].map(
-          (selector) => {
-            const box = document.querySelector(selector)?.getBoundingClientRect();
-            return `${selector}: ${box?.top} ${box?.left} ${box?.width} ${box?.height}`;
-          },
-        ),
-      );
-    await visitor.arrives(1);
-    const before = await layout();
-    await visitor.answered(1, overloaded);
-    expect(await layout()).toEqual(before);
-    await visitor.press('Cancel');
-    await visitor.sees('The catalogue did not load');
-    expect(await layout()).toEqual(before);
-    await visitor.press('Retry now');
-    await visitor.answered(2, overloaded);
-    await visitor.pass(1500);
-    await visitor.answered(3, 'Up to date');
-    expect(await layout()).toEqual(before);
-  },
-);
-
-test.each([
-  ['reduce', 0],
-  ['no-preference', 1],
-] as const)('with prefers-reduced-motion: %s, %i things move', async (reducedMotion, moving) => {
-  const visitor = await demo.visit('#timeout', { reducedMotion });
-  await visitor.arrives(1);
-  expect(await visitor.page.evaluate(() => document.getAnimations().length)).toBe(moving);
+test('with less motion wanted, nothing is animated', async () => {
+  const visitor = await demo.visit('#/read/outage', { reducedMotion: 'reduce' });
+  expect(await visitor.page.evaluate(() => document.getAnimations().length)).toBe(0);
 });

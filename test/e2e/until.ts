@@ -58,26 +58,3 @@ export function watchTimers(): void {
     },
   });
 }
-
-/** Waits until an element has this text, or this value of an attribute; next to no time passes. */
-export type Until = (
-  selector: string,
-  attribute: string | undefined,
-  wanted: string,
-) => Promise<void>;
-
-export function createUntil(page: Page): Until {
-  const witness = createWitness(page);
-  return (selector, attribute, wanted) =>
-    witness<string | null | undefined>(
-      () =>
-        page.evaluate(
-          ([where, name]) => {
-            const element = document.querySelector(where);
-            return name === undefined ? element?.textContent : element?.getAttribute(name);
-          },
-          [selector, attribute] as const,
-        ),
-      wanted,
-    );
-}

@@ -40,6 +40,7 @@ const accepted: readonly (readonly [string, Make])[] = [
   ['an object that has a url, and is no Request', (url) => [mislead(url)]],
   ['a Request', (url) => [new Request(url, { method: 'PUT', body: 'content' })]],
   ['an init of undefined', (url) => [url, undefined]],
+  ['a URL of null', () => [null as never]],
   ['an init of null', (url) => [url, null as never]],
   ['an init without anything', (url) => [url, {}]],
   [

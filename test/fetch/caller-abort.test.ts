@@ -64,6 +64,19 @@ test('aborted before the call, or while its origin keeps it waiting, it was sure
   expect(server.requests).toHaveLength(1);
 });
 
+test('what waits for a place when the instance is disposed of was surely not done', async () => {
+  const server = fakeServer(hang);
+  const concurrency = limitConcurrency({ maxInFlight: 1 });
+  const steady = createSteadfetch({ fetch: server.fetch, concurrency });
+  observe(steady.fetch(url));
+  const waiting = observe(steady.fetch(url, { method: 'POST' }));
+  await settled();
+  steady.dispose();
+  await settled();
+  expect(outcomeOf(waiting.error)).toEqual({ kind: 'aborted', processed: 'no' });
+  expect(server.requests).toHaveLength(1);
+});
+
 test('a request that is not sent after one that was aborted leaves open what became of that', async () => {
   const { controller, signal } = abortable();
   const steady = createSteadfetch({ fetch: fakeServer(hang).fetch });

@@ -11,6 +11,7 @@ import { QueryClient, useMutation, useQuery } from '@tanstack/react-query';
 import { backoffDelay, composePersister, createIdempotencyKey, createSteadfetch, decide, defineIdempotency, fallback, isSteadfetchError, limitConcurrency, mergeDefaultOptions, mutationOptions, parseRetryAfter, presets, profiles, rateLimitFields, retry, shareAcrossTabs, watchConnectivity } from 'steadfetch';
 import type { Operation } from 'steadfetch';
 import { useConnectivity, useCountdown, useFallback, useMutationStatus, useOriginStatus, useOutbox, useOutboxEntries, useOutboxEntry, useOutboxMutation, useRetryStatus, useSafeSubmit, useSteadyMutation } from 'steadfetch/react';
+import { traceOperations } from 'steadfetch/otel';
 import { createOutbox, deliverOnSync, isDeadLetterError, outboxHandler } from 'steadfetch/outbox';
 import { consoleLogger, metrics, subscribeAll, watchHealth } from 'steadfetch/telemetry';
 import { useState } from 'react';
@@ -64,18 +65,22 @@ test('every example in the documentation of src compiles', () => {
 });
 
 const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.ts'))
+  .filter((file) => /\.tsx?$/.test(file))
   .map((file) => readFileSync(join(root, 'src', file), 'utf8'));
 
 /** What can be called from outside: functions of the package, except type guards, and of an instance. */
 function findPublicCalls(): readonly string[] {
   const entries = [
     'index',
+    'grpc',
     'react',
     'server',
     'server/postgres',
     'server/redis',
     'telemetry',
+    'ui',
+    'devtools',
+    'otel',
     'testing',
   ].map((entry) => readFileSync(join(root, `src/${entry}.ts`), 'utf8'));
   const names = entries.flatMap((entry) =>

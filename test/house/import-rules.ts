@@ -63,11 +63,36 @@ export const folders: Readonly<Record<string, Place>> = {
     ],
     packages: ['@tanstack/react-query', 'react'],
   },
+  grpc: { folders: ['api', 'fetch', 'operation', 'policy', 'lib'], packages: [] },
+  ui: {
+    folders: ['react', 'outbox', 'form', 'react-query', 'operation', 'policy', 'lib'],
+    packages: ['@tanstack/react-query', 'react'],
+  },
   axios: { folders: ['react-query', 'fetch', 'operation', 'policy', 'lib'], packages: [] },
   server: { folders: ['headers', 'lib'], packages: [] },
   telemetry: {
     folders: ['outbox', 'react-query', 'operation', 'connectivity', 'origin', 'policy', 'lib'],
     packages: [],
+  },
+  otel: {
+    folders: ['telemetry', 'outbox', 'react-query', 'operation', 'policy', 'lib'],
+    packages: ['@opentelemetry/api'],
+  },
+  devtools: {
+    folders: [
+      'telemetry',
+      'testing',
+      'react',
+      'outbox',
+      'react-query',
+      'fetch',
+      'operation',
+      'origin',
+      'tabs',
+      'policy',
+      'lib',
+    ],
+    packages: ['@tanstack/react-query', 'react', 'react-dom'],
   },
   testing: {
     folders: ['form', 'react-query', 'lib'],
@@ -109,9 +134,13 @@ const entries: Readonly<Record<string, Place>> = {
     packages: [],
   },
   'axios.ts': { folders: ['axios'], packages: [] },
+  'grpc.ts': { folders: ['grpc'], packages: [] },
   'outbox.ts': { folders: ['outbox', 'tabs', 'policy', 'lib'], packages: [] },
   'server.ts': { folders: ['server', 'lib'], packages: [] },
+  'otel.ts': { folders: ['otel'], packages: [] },
   'telemetry.ts': { folders: ['telemetry'], packages: [] },
+  'devtools.ts': { folders: ['devtools'], packages: [] },
+  'ui.ts': { folders: ['ui'], packages: [] },
   'testing.ts': { folders: ['testing', 'lib'], packages: [] },
 };
 
@@ -157,7 +186,9 @@ function importFault(
   const inDemo = path.startsWith('demo/');
   const target = resolveFrom(path, specifier);
   if (inDemo) {
-    const staysInside = !isRelative(specifier) || target.startsWith('demo/');
+    // The storm shows what the simulation gives, which runs the source.
+    const shows = path.startsWith('demo/src/storm/') && target.startsWith('sim/');
+    const staysInside = !isRelative(specifier) || target.startsWith('demo/') || shows;
     return staysInside ? undefined : `imports ${specifier}: a demo imports packages by name`;
   }
 

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { importsOf, violations } from './import-rules.ts';
 
@@ -16,6 +16,17 @@ test('in src and demo, imports point down, without cycles', () => {
   const files = new Map([...sourcesIn('src'), ...sourcesIn('demo')]);
   expect(files.has('src/index.ts')).toBe(true);
   expect(violations(files)).toEqual([]);
+});
+
+test('a folder of src has at most 12 files of its own', () => {
+  const counts = new Map<string, number>();
+  for (const [path] of sourcesIn('src')) {
+    const folder = dirname(path);
+    counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  }
+  // The entries are beside each other.
+  counts.delete('src');
+  expect([...counts].filter(([, count]) => count > 12)).toEqual([]);
 });
 
 describe('the rules see', () => {
@@ -137,7 +148,13 @@ describe('the rules see', () => {
       house({
         'demo/src/main.tsx': `import 'steadfetch'; import './shop.tsx'; import '../../src/index.ts';`,
         'demo/src/shop.tsx': '',
+        'demo/src/storm/storm.ts': `import '../../../sim/a.ts'; import '../../../src/index.ts';`,
+        'demo/src/shop/shop.ts': `import '../../../sim/a.ts';`,
       }),
-    ).toEqual(['demo/src/main.tsx imports ../../src/index.ts: a demo imports packages by name']);
+    ).toEqual([
+      'demo/src/main.tsx imports ../../src/index.ts: a demo imports packages by name',
+      'demo/src/storm/storm.ts imports ../../../src/index.ts: a demo imports packages by name',
+      'demo/src/shop/shop.ts imports ../../../sim/a.ts: a demo imports packages by name',
+    ]);
   });
 });

@@ -292,6 +292,37 @@ describe('within a submission', () => {
     expect(operation.effects.isUnknown()).toBe(true);
   });
 
+  test('another key of its own after an answer whose body is broken is refused, too', async () => {
+    const server = fakeServer(answer(201, '{', { 'content-type': 'application/json' }), answer());
+    const steady = createSteadfetch({ fetch: server.fetch, apis: [draft] });
+    const ended = rejectionOf(
+      retry(steady, ({ attempt, signal }) =>
+        steady.json(`${origin}/orders`, { ...post('1'), signal, idempotencyKey: `k${attempt}` }),
+      ),
+    );
+    await vi.runAllTimersAsync();
+    expect(outcomeOf(await ended)).toEqual({ kind: 'invalid', processed: 'unknown' });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('another key of its own for what comes after a request that was answered well goes', async () => {
+    const server = fakeServer(answer(201, '1'), refuse, answer());
+    const steady = createSteadfetch({ fetch: server.fetch, apis: [draft] });
+    const done = new Set<string>();
+    const ended = retry(steady, async ({ signal }) => {
+      for (const idempotencyKey of ['a', 'b', 'c']) {
+        if (done.has(idempotencyKey)) continue;
+        await steady.fetch(`${origin}/orders`, { ...post('1'), signal, idempotencyKey });
+        done.add(idempotencyKey);
+      }
+    });
+    await vi.runAllTimersAsync();
+    await ended;
+    expect(server.requests.map(({ headers }) => headers.get('idempotency-key'))).toEqual(
+      ['a', 'b', 'b', 'c'].map((key) => quoted(key)),
+    );
+  });
+
   test('a header of its own stays as it is, and takes no key from the submission', async () => {
     const { submit, keys } = open([draft], answer());
     await submit(async (fetch) => {

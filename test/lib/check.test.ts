@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkMisnamed, checkNames } from '../../src/lib/check.ts';
+import { checkMisnamed, checkNames } from '../../src/lib/input/check.ts';
 
 const names = ['maxRetries', 'timeout', 'queries'];
 const elsewhere = { policy: 'there: { policy }', deadlineMs: 'policy: { deadlineMs }' };

@@ -9,7 +9,7 @@ const root = resolve(import.meta.dirname, '../..');
 const base = join(tmpdir(), 'steadfetch-matrix');
 
 /** Makes the folder hold these packages, and returns it. */
-function install(name: string, packages: Readonly<Record<string, string>>): string {
+export function install(name: string, packages: Readonly<Record<string, string>>): string {
   const folder = join(base, name);
   const wanted = JSON.stringify({
     private: true,

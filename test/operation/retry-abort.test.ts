@@ -1,4 +1,10 @@
-import { createSteadfetch, type RetryContext, retry } from 'steadfetch';
+import {
+  createSteadfetch,
+  limitConcurrency,
+  outcomeOf,
+  type RetryContext,
+  retry,
+} from 'steadfetch';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { fakeServer, hang, origin, refuse, streaming } from '../fetch/fake-server.ts';
 import { fakeTime, observe, rejectionOf, settled } from '../fetch/observe.ts';
@@ -114,4 +120,49 @@ test('a Response that it resolves with is still aborted by the caller while its 
   controller.abort('unmounted');
   await settled();
   expect(result).toEqual({ state: 'rejected', error: 'unmounted' });
+});
+
+/** A write whose answer is lost is aborted before it is sent again. */
+async function abortAfterOne() {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const steady = createSteadfetch({
+    fetch: fakeServer(refuse, hang).fetch,
+    random: () => 0.5,
+    concurrency: limitConcurrency({ maxInFlight: 1 }),
+  });
+  const put = (context: RetryContext): Promise<Response> =>
+    steady.fetch(url, { method: 'PUT', signal: context.signal });
+  const result = observe(retry(steady, put, { signal }));
+  await settled();
+  observe(steady.fetch(url));
+  return { steady, controller, signal, result };
+}
+
+test('aborted while its second attempt waits for a place, it may have been done by the first', async () => {
+  const { controller, result } = await abortAfterOne();
+  await vi.advanceTimersByTimeAsync(600);
+  controller.abort();
+  await settled();
+  expect(outcomeOf(result.error)).toEqual({ kind: 'aborted', processed: 'unknown' });
+});
+
+test.each([true, false])(
+  'aborted in its sleep, it may have been done, whatever else the signal keeps from being sent (first: %o)',
+  async (isFirst) => {
+    const { steady, controller, signal, result } = await abortAfterOne();
+    const other = isFirst ? observe(steady.fetch(url, { method: 'POST', signal })) : undefined;
+    await settled();
+    controller.abort();
+    await settled();
+    if (!other) await rejectionOf(steady.fetch(url, { method: 'POST', signal }));
+    expect(result.error).toBe(signal.reason);
+    expect(outcomeOf(result.error)).toEqual({ kind: 'aborted', processed: 'unknown' });
+  },
+);
+
+test('aborted before it starts, it was surely not done', async () => {
+  const signal = AbortSignal.abort(new Error('too early'));
+  const error = await rejectionOf(retry(createSteadfetch(), () => {}, { signal }));
+  expect(outcomeOf(error)).toEqual({ kind: 'aborted', processed: 'no' });
 });

@@ -214,3 +214,39 @@ test('what it ends in says of all attempts whether it was done: a refusal proves
   expect(await put(answer(429), answer(412))).toMatchObject({ outcome: { processed: 'no' } });
   expect(await put(answer(412))).toMatchObject({ outcome: { processed: 'no' } });
 });
+
+test('what it has done by a POST without a key is not done again because a later request fails', async () => {
+  const server = fakeServer(answer(201), answer(503));
+  const steady = createSteadfetch({ fetch: server.fetch, ...noOrigin });
+  const result = observe(
+    retry(steady, async ({ signal }) => {
+      await steady.fetch(url, { method: 'POST', signal });
+      return steady.fetch(url, { signal });
+    }),
+  );
+  await vi.advanceTimersByTimeAsync(90_000);
+  expect(server.timesMs).toEqual([0, 0]);
+  expect(outcomeOf(result.error)).toMatchObject({ status: 503, processed: 'unknown' });
+});
+
+test.each([{ idempotent: true }, {}])(
+  'it is where that may be repeated: %j',
+  async (options: RetryOptions) => {
+    const server = fakeServer(answer(201), answer(503), answer(200));
+    const apis = options.idempotent ? [] : [{ match: origin, idempotent: true }];
+    const steady = createSteadfetch({ fetch: server.fetch, random: () => 0.5, apis, ...noOrigin });
+    const result = observe(
+      retry(
+        steady,
+        async ({ signal }) => {
+          await steady.fetch(url, { method: 'POST', signal });
+          return steady.fetch(url, { signal });
+        },
+        options,
+      ),
+    );
+    await vi.advanceTimersByTimeAsync(90_000);
+    expect(server.timesMs).toEqual([0, 0, 500, 500]);
+    expect(result.error).toBeUndefined();
+  },
+);

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { createOrigins, type Origins } from '../../src/origin/origins.ts';
-import { originOf } from '../../src/lib/url.ts';
+import { originOf } from '../../src/lib/input/url.ts';
 import { failures } from '../../src/policy/outcome.ts';
 import { originStatus } from '../../src/origin/status.ts';
 import { openNetwork } from './open-network.ts';

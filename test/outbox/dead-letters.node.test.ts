@@ -1036,3 +1036,26 @@ describe('an entry one of whose fields is damaged ends, and holds up neither its
     }
   });
 });
+
+test.each(['done', 'dead'] as const)(
+  'an entry that the disk calls %s by mistake does not hold up those behind it once a page has opened',
+  async (state) => {
+    const { openTab, server, pass, clock, name, rows } = createBrowser();
+    const handlers = { order: { ...shop.order, scope: 'cart', onDead: 'pass' } } as const;
+    server.rule = (arrival) => arrival.answer(503);
+    const first = openTab({ handlers });
+    for (const n of [0, 1]) first.outbox.submit('order', n).delivered.catch(() => {});
+    await pass(300);
+    first.crash();
+    await settle();
+    const [row] = await rows();
+    const backend = await openIndexedDb(name, clock);
+    await backend.write('strict', (tx) => tx.put({ ...row, state } as Row));
+    backend.close();
+    server.rule = (arrival) => arrival.answer(201, { id: 1 });
+    openTab({ handlers });
+    await pass(10_000, 1000);
+    const late = server.arrivals.filter(({ tab }) => tab === 2);
+    expect(late.map(({ body }) => body)).toEqual(['0', '1']);
+  },
+);

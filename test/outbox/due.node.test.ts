@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { laneOf, type Running } from '../../src/outbox/due.ts';
-import { createWorker, type Worker } from '../../src/outbox/worker.ts';
+import { laneOf, type Running } from '../../src/outbox/delivery/due.ts';
+import { createWorker, type Worker } from '../../src/outbox/delivery/worker.ts';
 import { createMemoryBackend } from '../../src/outbox/store/memory.ts';
 import { type Fence, type NewRow, type Row, rowSchema } from '../../src/outbox/store/schema.ts';
 import { createRowStore } from '../../src/outbox/store/create-row-store.ts';

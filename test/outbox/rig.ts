@@ -79,6 +79,8 @@ type TabOptions<H extends AnyOutboxHandlers> = Partial<
   readonly lifetimeMs?: number;
   /** Whether it declares that its APIs honour keys. @default true */
   readonly isKeyed?: boolean;
+  /** Instead of those. */
+  readonly apis?: SteadfetchConfig['apis'];
 };
 
 export interface TestBrowser {
@@ -126,6 +128,7 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
     health,
     lifetimeMs = Infinity,
     isKeyed = true,
+    apis,
     ...options
   }) => {
     tabs += 1;
@@ -208,12 +211,18 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
       random: seededRandom(seed * 100 + tab),
       fetch: transport,
       health,
-      apis: [api, otherApi]
-        .filter(() => isKeyed)
-        .map((match) => ({
-          match,
-          idempotency: defineIdempotency({ ...profiles.draft, format: 'raw' as const, lifetimeMs }),
-        })),
+      apis:
+        apis ??
+        [api, otherApi]
+          .filter(() => isKeyed)
+          .map((match) => ({
+            match,
+            idempotency: defineIdempotency({
+              ...profiles.draft,
+              format: 'raw' as const,
+              lifetimeMs,
+            }),
+          })),
     });
     const client = new QueryClient({ defaultOptions: steady.defaultOptions });
     const restore = spyOnDatabase(watchDatabase, () => fault === 'abort');

@@ -1,5 +1,5 @@
 import type { OutboxContext } from 'steadfetch/outbox';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openIndexedDb } from '../../src/outbox/store/indexeddb.ts';
 import { createVirtualClock } from '../origin/virtual-clock.ts';
 import { createBrowser, settle, shop } from './rig.ts';
@@ -14,6 +14,8 @@ function withIndexedDb<T>(value: unknown, run: () => T): T {
     Object.defineProperty(globalThis, 'indexedDB', { value: indexedDB, configurable: true });
   }
 }
+
+const { getAll: real } = IDBIndex.prototype;
 
 /** Never says anything. */
 const silent = { open: () => new IDBOpenDBRequest() };
@@ -209,6 +211,35 @@ describe('a database that is deleted', () => {
     const keys = server.arrivals.filter(({ body }) => body === '1').map(({ key }) => key);
     expect(new Set(keys)).toEqual(new Set([idempotencyKey]));
   });
+
+  test.each([1, 2, 3])(
+    'is made anew with all of it, also where reading fails the %i. time that one is looked for',
+    async (failing) => {
+      const { name, openTab, server, pass } = createBrowser();
+      const { outbox } = openTab({ handlers: shop });
+      const kept = [1, 2, 3].map((order) => outbox.submit('order', order));
+      await settle();
+      for (const arrival of server.arrivals) arrival.answer(503, {}, { 'retry-after': '30' });
+      await settle();
+      indexedDB.deleteDatabase(name);
+      await settle();
+      let looks = 0;
+      const getAll = vi.spyOn(IDBIndex.prototype, 'getAll');
+      getAll.mockImplementation(function (this: IDBIndex, ...asked) {
+        looks += this.name === 'id' ? 1 : 0;
+        if (this.name !== 'id' || looks !== failing) return real.apply(this, asked as never);
+        throw new DOMException('The disk is broken.', 'UnknownError');
+      });
+      onTestFinished(() => getAll.mockRestore());
+      await pass(10_000);
+      const left = (await outbox.list()).map(({ variables }) => variables);
+      expect(new Set(left)).toEqual(new Set([1, 2, 3]));
+      server.rule = (arrival) => arrival.answer(201, { id: arrival.body });
+      await pass(120_000);
+      const ends = await Promise.all(kept.map(({ delivered }) => delivered));
+      expect(ends).toEqual([{ id: '1' }, { id: '2' }, { id: '3' }]);
+    },
+  );
 
   test('while an answer is on its way: whoever waits is told what came', async () => {
     const { name, openTab, server, pass } = createBrowser();

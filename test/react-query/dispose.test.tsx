@@ -122,6 +122,8 @@ describe('after dispose', () => {
     steady.dispose();
     await settled();
     expect([begun.state, Object(begun.error).name]).toEqual(['rejected', name]);
+    // As fetch itself rejects.
+    expect(begun.error instanceof DOMException).toBe(name === 'AbortError');
     await vi.advanceTimersByTimeAsync(400_000);
     expect(server.requests).toHaveLength(sent);
   });

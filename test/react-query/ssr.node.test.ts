@@ -112,7 +112,7 @@ describe('on the server', () => {
     }
   });
 
-  test('the hooks render: what is known, and no timer', () => {
+  test('the hooks render, whatever is known: idle, and no timer', () => {
     const { steady, client, sent } = createServerSide(unavailable);
     client.setQueryData(['known'], 'Tea');
     function Status({ name }: { readonly name: string }): string {
@@ -125,8 +125,8 @@ describe('on the server', () => {
       const child: ReactElement = createElement(Status, { name });
       return renderToString(createElement(QueryClientProvider, { client }, child));
     };
-    expect(render('known')).toBe('succeeded 0 0');
-    expect(render('new')).toBe('idle 0 0');
+    expect(render('known')).toBe('idle 0 undefined');
+    expect(render('new')).toBe('idle 0 undefined');
     expect(sent()).toBe(0);
   });
 

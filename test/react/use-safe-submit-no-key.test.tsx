@@ -192,3 +192,31 @@ describe('what was sent after the user was asked, and is refused', () => {
     expect(form.last().unknown).toBeUndefined();
   });
 });
+
+test.each(['another attempt', 'another press'])(
+  'what has gone with its key is not sent without it by %s, and the outcome stays unknown',
+  async (way) => {
+    const rig = createFormRig();
+    rig.book.plan('lost answer');
+    let runs = 0;
+    const placeOrder = mutationOptions(rig.steady, {
+      // A token that has expired is awaited, and what is sent after that is not known to be its own.
+      async mutationFn(order: object) {
+        if (runs++ > 0) await token();
+        return rig.steady.json('/orders', { json: order });
+      },
+      policy: { maxRetries: way === 'another attempt' ? 1 : 0 },
+    });
+    const form = rig.createForm({}, placeOrder);
+    rig.show(<form.Form />);
+    const first = form.press();
+    await rig.time.advance(5000);
+    expect(await first).toMatchObject({ status: 'unknown' });
+    const last = way === 'another press' ? form.press() : first;
+    await rig.time.advance(5000);
+    expect(await last).toMatchObject({ status: 'unknown' });
+    expect(runs).toBe(2);
+    expect(rig.book.keys).toHaveLength(1);
+    expect(form.last().unknown).toBeDefined();
+  },
+);

@@ -8,7 +8,7 @@ import {
 import { act } from '@testing-library/react';
 import {
   type RetryControls,
-  type RetryStatus,
+  type RetryState,
   useSteadyMutation,
   useMutationStatus,
 } from 'steadfetch/react';
@@ -30,7 +30,7 @@ type Result = UseMutationResult<Response, Error, string>;
 /** A form with a status of its own. */
 function createForm(rig: Rig, own: Partial<Options> = {}, shared: Options = optionsOf(rig)) {
   const result = createHandle<Result>();
-  const status = createHandle<RetryStatus & RetryControls>();
+  const status = createHandle<RetryState & RetryControls>();
   let renders = 0;
   function Form() {
     const { target, ...form } = useSteadyMutation({ ...shared, ...own });

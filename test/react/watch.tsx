@@ -2,7 +2,7 @@ import { type QueryKey, useQuery } from '@tanstack/react-query';
 import { act } from '@testing-library/react';
 import {
   type RetryControls,
-  type RetryStatus,
+  type RetryState,
   useRetryStatus,
   useMutationStatus,
 } from 'steadfetch/react';
@@ -10,7 +10,7 @@ import { expect } from 'vitest';
 import type { Rig } from '../react-query/rig.tsx';
 
 /** Every render of a component that shows a status, and the last of them. */
-export interface Watched<S extends RetryStatus = RetryStatus & RetryControls> {
+export interface Watched<S extends RetryState = RetryState & RetryControls> {
   readonly renders: S[];
   readonly last: () => S;
   /** When which status was rendered: "500 waiting 1", with the attempt. */
@@ -28,7 +28,7 @@ export function watchMutation(rig: Rig, mutationKey: QueryKey): Watched {
   return watch(rig, () => useMutationStatus({ mutationKey }));
 }
 
-function watch<S extends RetryStatus>(rig: Rig, useStatus: () => S): Watched<S> {
+function watch<S extends RetryState>(rig: Rig, useStatus: () => S): Watched<S> {
   const renders: S[] = [];
   const story: string[] = [];
   return {
@@ -72,14 +72,7 @@ export function statusesOfFailingTwice(startedAt: number) {
 }
 
 /** The status alone, without what can be done about it. */
-export function statusOf({
-  status,
-  attempt,
-  maxAttempts,
-  retryAt,
-  reason,
-  lastError,
-}: RetryStatus) {
+export function statusOf({ status, attempt, maxAttempts, retryAt, reason, lastError }: RetryState) {
   return { status, attempt, maxAttempts, retryAt, reason, lastError };
 }
 

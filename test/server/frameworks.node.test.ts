@@ -116,3 +116,32 @@ describe.each([
     expect(orders).toEqual(['a lamp at /api/orders', 'a table at /api/orders']);
   });
 });
+
+test('it is a route handler of Next as it is, which gets a request of a class of its own', async () => {
+  const orders: string[] = [];
+  /** As `NextRequest` is: a Request with more, given together with the parameters of the route. */
+  class RouteRequest extends Request {
+    readonly nextUrl = new URL(this.url);
+  }
+  const POST: (
+    request: RouteRequest,
+    context: { params: Promise<{ shop: string }> },
+  ) => Response | Promise<Response> = idempotent(
+    async (request, { tx }) => {
+      const { article } = (await request.json()) as { article: string };
+      tx.onCommit(() => orders.push(`${article} at ${new URL(request.url).pathname}`));
+      return Response.json({ article }, { status: 201 });
+    },
+    { store: memoryStore() },
+  );
+  const send = (article: string) => {
+    const headers = { 'idempotency-key': '"a"' };
+    const init = { method: 'POST', headers, body: JSON.stringify({ article }) };
+    const request = new RouteRequest('http://shop.example/api/7/orders', init);
+    return POST(request, { params: Promise.resolve({ shop: '7' }) });
+  };
+  expect(await told(send('a lamp'))).toBe('201 {"article":"a lamp"}');
+  expect(await told(send('a lamp'))).toBe('201 {"article":"a lamp"}');
+  expect(await problemOf(send('a chair'))).toBe('422 payload-mismatch');
+  expect(orders).toEqual(['a lamp at /api/7/orders']);
+});

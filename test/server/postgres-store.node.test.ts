@@ -33,8 +33,19 @@ function openPool(updated = 1) {
   function connect(callback?: unknown): Promise<Client> | void {
     if (callback === undefined) return Promise.resolve(client);
   }
-  return { store: postgresStore({ query: query('pool'), connect }), log, begins };
+  const pool = { query: query('pool'), connect };
+  return { pool, store: postgresStore(pool), log, begins };
 }
+
+test('a connection that says nothing any more keeps no later request from its transaction', async () => {
+  const { pool, store } = openPool();
+  const { query } = pool;
+  pool.query = () => new Promise(() => {});
+  // Waits for the limits of the database for ever. idempotent has given it up by then.
+  void store.run(claim, async () => answer);
+  pool.query = query;
+  expect(await store.run({ ...claim, token: 'u' }, async () => answer)).toBe(true);
+});
 
 test('an answer is stored in the transaction of the handler, which then commits', async () => {
   const { store, log, begins } = openPool();

@@ -231,3 +231,32 @@ describe('the scope', () => {
     expect(await told(send('Bearer 2'))).toBe('201 a lamp: order 1');
   });
 });
+
+test.each(['POST', 'GET'])(
+  'a %s Request that a framework stands in front of is handed on as it is, as that of Next.js',
+  async (method) => {
+    const handler = idempotent(
+      async (request) => {
+        const { url, headers } = request;
+        return new Response(
+          [request.method, url, headers.get('x-own'), await request.text()].join(),
+        );
+      },
+      { store: memoryStore() },
+    );
+    const sent = method === 'POST' ? { body: 'lamp' } : {};
+    const headers = { 'idempotency-key': '"k1"', 'x-own': 'mine' };
+    const own = new Request('http://shop.example/orders', { method, headers, ...sent });
+    // What has private fields finds them in itself alone.
+    const request = new Proxy(own, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name, target);
+        return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+      },
+    });
+    const response = await handler(request);
+    expect(await response.text()).toBe(
+      `${method},http://shop.example/orders,mine,${sent.body ?? ''}`,
+    );
+  },
+);

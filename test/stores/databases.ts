@@ -10,6 +10,8 @@ import { findPostgres, findRedis } from '../setup/databases.ts';
 export interface Database {
   /** The folder of the socket of PostgreSQL, or the path of that of Redis. */
   readonly socket: string;
+  /** The id of its process; that of PostgreSQL has children. */
+  readonly pid: () => number;
   /** Ends it at once, as a crash does. What it has committed stays. */
   readonly kill: () => Promise<void>;
   /** Starts it again, with what it had. */
@@ -53,6 +55,7 @@ function createDatabase(
   };
   return {
     socket,
+    pid: () => child?.pid ?? 0,
     kill,
     async start() {
       child = spawnIt();

@@ -9,7 +9,7 @@ import {
   type VirtualTime,
 } from 'steadfetch/testing';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createWaits } from '../../src/testing/connection-faults.ts';
+import { createWaits } from '../../src/testing/faults/connection-faults.ts';
 import { startServer } from './start-server.ts';
 
 describe('networkError', () => {

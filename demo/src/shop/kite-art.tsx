@@ -1,4 +1,4 @@
-import type { Kite } from '../api/kites.ts';
+import type { Kite } from './kites.ts';
 import { type KiteShape, kiteShapes } from './kite-shapes.ts';
 
 /** Where the wind of the whole shop comes from: every kite leans the same way, on the same line. */

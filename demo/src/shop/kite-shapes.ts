@@ -1,4 +1,4 @@
-import type { KiteShapeName } from '../api/kites.ts';
+import type { KiteShapeName } from './kites.ts';
 
 /** A kite as flat panels in a square of 200, upright; its place in the sky is the drawing's. */
 export interface KiteShape {

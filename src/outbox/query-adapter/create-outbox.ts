@@ -1,10 +1,10 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { createJson } from '../../fetch/json.ts';
-import { checkNames, reject } from '../../lib/check.ts';
-import { forgetMade, replaceEarlier } from '../../lib/hot-update.ts';
+import { checkNames, reject } from '../../lib/input/check.ts';
+import { forgetMade, replaceEarlier } from '../../lib/browser/hot-update.ts';
 import { instanceBehind, whatIsMade } from '../../react-query/instance.ts';
 import { browserPorts } from '../../tabs/lock.ts';
-import { databaseName, drain, type Drainable, prepareSync, syncTag } from '../background-sync.ts';
+import { databaseName, drain, type Drainable, prepareSync, syncTag } from './background-sync.ts';
 import { defineHandlers } from '../handler.ts';
 import { createOutboxCore, type Delivered } from '../outbox.ts';
 import { openIndexedDb } from '../store/indexeddb.ts';
@@ -61,6 +61,10 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
     const { handlers } = config as { readonly handlers: unknown };
     if (Array.isArray(handlers) || Object.keys(Object(handlers) as object).length === 0)
       reject('createOutbox', 'handlers', handlers, 'an object with a handler for each name');
+    if (typeof structuredClone === 'undefined')
+      throw new Error(
+        'createOutbox: structuredClone is missing here, and must be there: see docs/connectivity.md#react-native.',
+      );
   }
   const { steady, queryClient: client, handlers, user, cipher } = config;
   const { name = defaultName, parallel = 4, ports = browserPorts(), backgroundSync } = config;
@@ -152,6 +156,9 @@ function registerOutbox(client: QueryClient, outbox: Outbox): () => void {
     if (outboxes.get(client) === outbox) outboxes.delete(client);
   };
 }
+
+/** Whether one was made for it. */
+export const hasOutbox = (client: QueryClient): boolean => outboxes.has(client);
 
 /**
  * The outbox of a QueryClient.

@@ -1,4 +1,4 @@
-import { laneOf } from '../due.ts';
+import { laneOf } from '../delivery/due.ts';
 import {
   type Fence,
   type Index,
@@ -53,9 +53,11 @@ export function toWhole(raw: Row): Row {
     expect('scope', orNone(isText), undefined),
   ].every(Boolean);
   if (!isKnown) row['isGone'] = true;
+  // What is done has a time, and nobody is to send it.
+  const isDone = isTime(raw.doneAt) || raw.liveOwner === undefined;
+  const isState: Check = (state) => states.includes(state) && (state !== 'done' || isDone);
   // Whether it was sent is known only of what says so.
-  if (!expect('state', (state) => states.includes(state), 'pending') || !isKnown)
-    row['isInDoubt'] = true;
+  if (!expect('state', isState, 'pending') || !isKnown) row['isInDoubt'] = true;
   expect('isInDoubt', isFlag, true);
   expect('attempts', isCount, 0);
   expect('submitter', isText, '');

@@ -3,8 +3,8 @@ import type { SteadyFetch } from '../../fetch/fetch.ts';
 import type { Submission } from '../../operation/submission.ts';
 import type { SteadyJson } from '../../fetch/json.ts';
 import type { Operations } from '../../operation/operations.ts';
-import { warn } from '../../lib/warn.ts';
-import { reject } from '../../lib/check.ts';
+import { warn } from '../../lib/input/warn.ts';
+import { reject } from '../../lib/input/check.ts';
 import type { Policy } from '../../policy/options.ts';
 
 /** What a mutationFn of ours can be made with. */

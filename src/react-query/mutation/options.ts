@@ -11,7 +11,7 @@ import { createJson, type SteadyJson } from '../../fetch/json.ts';
 import type { Submission, PastStep } from '../../operation/submission.ts';
 import { runLoop } from '../../operation/retry-loop.ts';
 import { submissionCode } from '../../fetch/keys.ts';
-import { checkMisnamed, reject } from '../../lib/check.ts';
+import { checkMisnamed, reject } from '../../lib/input/check.ts';
 import { createIdempotencyKey } from '../../idempotency/key.ts';
 import { definePolicy, inPolicy, type PolicyOptions } from '../../policy/options.ts';
 import {
@@ -131,7 +131,13 @@ export function mutationOptions(
     const extend: MutationDefinition['extend'] = (more) => make({ ...extras, ...more });
     // React Query calls it as a method of the mutation's options.
     const steadyMutation = function (this: unknown, variables: unknown, given: Given) {
-      return run(context, { ...extras, policy: own, mutationFn }, this, variables, given);
+      try {
+        return run(context, { ...extras, policy: own, mutationFn }, this, variables, given);
+      } catch (error) {
+        // There is no key without strong randomness.
+        if (process.env.NODE_ENV !== 'production') noteFailure(error);
+        throw error;
+      }
     };
     return define(steadyMutation, { ...extras, ...shared, extend });
   };
@@ -213,7 +219,8 @@ function run(
       controller.abort();
     };
     if (mutation) showRun(mutation, { ...bound, operation, cancel });
-    const execution = { submission, isIdle: () => operation.phase === 'sending' && bound.isIdle() };
+    const isIdle = (): boolean => operation.phase === 'sending' && bound.isIdle();
+    const execution = { submission, operation, isIdle };
     operations.executions.add(execution);
     void runLoop(context, operation, signal, attempt)
       .then(resolve, fail)

@@ -1,10 +1,10 @@
-import { reporterOf, textOf } from '../../lib/callback.ts';
+import { reporterOf, textOf } from '../../lib/input/callback.ts';
 import { type Clock, maxTimerMs } from '../../lib/clock.ts';
 import type { Slot } from '../../lib/slot.ts';
 import type { Query, QueryClient } from '@tanstack/react-query';
 import type { Operation } from '../../operation/operation.ts';
 import { headersLimit } from '../../operation/time-limit.ts';
-import { type MadeBy, code } from '../../lib/made-by.ts';
+import { type MadeBy, code } from '../../lib/input/made-by.ts';
 import type { Decision } from '../../policy/decide.ts';
 import { instanceBehind } from '../instance.ts';
 import type { FailureLedger } from './failure-ledger.ts';

@@ -3,7 +3,7 @@ import type { Operation } from '../../operation/operation.ts';
 import type { Operations } from '../../operation/operations.ts';
 import type { Slot } from '../../lib/slot.ts';
 import { isServer } from '../instance.ts';
-import { warnOfOwnRetry, warnOfPersister } from '../misuse.ts';
+import { warnOfOwnRetry, warnOfPersister, watchSharing } from '../misuse.ts';
 import { stopWatch } from './refetch.ts';
 
 /** Keeps the operations of queries and React Query's fetches together: both are paused, and end, as one. */
@@ -65,6 +65,7 @@ export function createLifecycle(
     // A server makes a client for each page, and waits for nothing.
     meet(client) {
       if (!isServer()) follow(client);
+      else if (process.env.NODE_ENV !== 'production') watchSharing(operations, client);
     },
     clients,
     // As `paused`, nobody sees a spinner for minutes, and focus, reconnect and intervals leave it alone.

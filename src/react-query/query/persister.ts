@@ -15,9 +15,9 @@ import type { Admissions } from '../../fetch/admit.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { Clock, Random } from '../../lib/clock.ts';
 import type { FailureLedger } from './failure-ledger.ts';
-import { reject as rejectOption } from '../../lib/check.ts';
-import { warn } from '../../lib/warn.ts';
-import { codeOf } from '../../lib/made-by.ts';
+import { reject as rejectOption } from '../../lib/input/check.ts';
+import { warn } from '../../lib/input/warn.ts';
+import { codeOf, type MadeBy } from '../../lib/input/made-by.ts';
 import type { FallbackCode } from './fallback.ts';
 import {
   isServer,
@@ -59,11 +59,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     const { client } = context;
     lifecycle.meet(client);
     const operation = nextAttempt(query);
-    operation.mayBeOffline = isOfflineToo(query);
-    // Asked at its end: `retryNow` lends it another mode for its start.
-    operation.isUnproven ??= () => isOfflineToo(query);
-    operation.isForeground ??= () => isAwaited(query);
-    operation.onChange ??= () => lifecycle.showPause(client, query, operation);
+    attend(client, query, operation);
     const link = new Link(operation, signals);
     const linked = new Proxy<typeof context>(context, link);
     // React Query has read that of an infinite query already.
@@ -89,23 +85,27 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
         operations.makeCurrent(outer);
       }
     }
-    // Nothing is thrown on its way through: that takes longer than all of this.
-    return new Promise((resolve, reject) => {
-      const succeed = (data: T): void => {
-        operation.succeed();
-        operation.returnPermit();
-        resolve(data);
-      };
-      const refuse = (error: unknown): void => {
-        operation.returnPermit();
-        if (link.isStarted) operation.emit({ type: 'attempt:end', error });
-        if (process.env.NODE_ENV !== 'production' && !link.isRead)
-          warnIfUnlinked(operations, operation, error);
-        recordForeign(error);
-        fail(client, query, operation, error, resolve, reject);
-      };
-      begun.then(succeed, refuse).catch(reject);
-    });
+    const succeed = (): void => {
+      operation.succeed();
+      operation.returnPermit();
+    };
+    const fail = (error: unknown): void => {
+      operation.returnPermit();
+      if (link.isStarted) operation.emit({ type: 'attempt:end', error });
+      if (process.env.NODE_ENV !== 'production' && !link.isRead)
+        warnIfUnlinked(operations, operation, error);
+      const isOver = operation.phase === 'ended';
+      // What is read from another client's error is kept with it.
+      if (!isOver) ledger.add(operation, error);
+      recordForeign(error);
+      if (!isOver) refetchWhenBack(query, operation, shared);
+    };
+    // React Query is told of it after this, because it asks later: it needs no promise of ours.
+    const told = begun.then(succeed, fail);
+    const fallback = ownFallback(query.options);
+    return fallback
+      ? told.then(() => showInstead(fallback, client, query, operation, begun))
+      : begun;
   };
   return registerPersister(persister as AnyPersister as SteadyPersister);
 
@@ -121,27 +121,35 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
       shared.connectivity.recordNoAnswer(shared.clock.now(), '', () => {}, isCertain);
   }
 
+  /** With a scope of its own: what an operation keeps for its next attempts must not keep this one. */
+  function attend(client: QueryClient, query: Query, operation: Operation): void {
+    operation.mayBeOffline = isOfflineToo(query);
+    // Asked at its end: `retryNow` lends it another mode for its start.
+    operation.isUnproven ??= () => isOfflineToo(query);
+    operation.isForeground ??= () => isAwaited(query);
+    operation.onChange ??= () => lifecycle.showPause(client, query, operation);
+  }
+
   function start(link: Link): void {
     link.operation.start();
     link.isStarted = true;
   }
 
-  /** An attempt has failed: the query goes on, fails, or shows something in its place. */
-  function fail(
+  /** What came, or what the query shows in the place of a failure. */
+  async function showInstead<T>(
+    fallback: MadeBy<'fallback'>,
     client: QueryClient,
     query: Query,
     operation: Operation,
-    error: unknown,
-    resolve: (data: never) => void,
-    reject: (error: unknown) => void,
-  ): void {
-    if (operation.phase === 'ended') return reject(error);
-    ledger.add(operation, error);
-    refetchWhenBack(query, operation, shared);
-    const fallback = ownFallback(query.options);
-    if (!fallback) return reject(error);
-    const { given, replace } = codeOf<FallbackCode>(fallback);
-    replace(shared, given, query, operation, error, client).then(resolve, reject);
+    begun: Promise<T>,
+  ): Promise<T> {
+    try {
+      return await begun;
+    } catch (error) {
+      if (operation.phase === 'ended') throw error;
+      const { given, replace } = codeOf<FallbackCode>(fallback);
+      return replace(shared, given, query, operation, error, client);
+    }
   }
 
   /** A persister of the app's is asked offline; its request needs the network like any other. */
@@ -159,7 +167,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     // Nobody asks about it any more.
     if (operation.phase === 'ended') throw operation.lastError;
     // Its instance was disposed of.
-    if (!isSent) throw operation.abortBy(AbortSignal.abort());
+    if (!isSent) throw operation.abortBy({});
   }
 
   /** For the app's persister, which may restore what it has stored, whatever is known of the origin. */

@@ -1,7 +1,7 @@
 import { reportOf } from '../../operation/error-info.ts';
 import { type Operation, operationOf } from '../../operation/operation.ts';
 import type { Operations } from '../../operation/operations.ts';
-import { warn } from '../../lib/warn.ts';
+import { warn } from '../../lib/input/warn.ts';
 import { type Clock, maxTimerMs } from '../../lib/clock.ts';
 import type { PolicyOptions } from '../../policy/options.ts';
 import type { FailureLedger } from './failure-ledger.ts';

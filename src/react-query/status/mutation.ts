@@ -12,7 +12,7 @@ import type { FailureReport } from '../../operation/facts.ts';
 import { mayHaveTakenEffect, operationOf } from '../../operation/operation.ts';
 import { reportOf } from '../../operation/error-info.ts';
 import {
-  type RetryStatus,
+  type RetryState,
   attemptsAllowed,
   pausedAtOnce,
   pauseReason,
@@ -88,8 +88,8 @@ export function mutationStatus(
   mutation: Mutation | undefined,
   cache: MutationCache,
   instance: Instance,
-  before: RetryStatus | undefined,
-): RetryStatus {
+  before: RetryState | undefined,
+): RetryState {
   if (!mutation) return idle;
   const { status, isPaused, failureCount, failureReason, error } = mutation.state;
   if (status === 'idle') return idle;

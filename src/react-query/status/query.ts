@@ -2,7 +2,7 @@ import type { Query, QueryClient } from '@tanstack/react-query';
 import { createStatusStores, type StatusStore } from './store.ts';
 import { reportOf } from '../../operation/error-info.ts';
 import {
-  type RetryStatus,
+  type RetryState,
   attemptsAllowed,
   pausedAtOnce,
   pauseReason,
@@ -41,8 +41,8 @@ export const queryStatusesOf: (client: QueryClient, operation: string) => Status
 export function queryStatus(
   query: Query | undefined,
   instance: Instance,
-  before?: RetryStatus,
-): RetryStatus {
+  before?: RetryState,
+): RetryState {
   if (!query) return idle;
   const operation = instance.byQuery.get(query);
   const { fetchStatus, status, error, fetchFailureReason, fetchFailureCount } = query.state;

@@ -33,7 +33,7 @@ export function pauseReason(): AnyPauseReason {
  * | `failed` | it ended in `lastError` |
  * | `unknown` | it ended in `lastError`, and may have been done all the same |
  */
-export interface RetryStatus {
+export interface RetryState {
   readonly status: 'idle' | 'sending' | 'waiting' | 'paused' | 'succeeded' | 'failed' | 'unknown';
   /** The attempt under way or, while waiting, the one that failed; counted from 1, 0 when idle. */
   readonly attempt: number;
@@ -69,7 +69,7 @@ export interface RetryControls {
 }
 
 /** The status of what was never asked for. */
-export const idle: RetryStatus = Object.freeze({
+export const idle: RetryState = Object.freeze({
   status: 'idle',
   attempt: 0,
   maxAttempts: 0,

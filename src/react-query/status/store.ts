@@ -4,15 +4,16 @@ import {
   onlineManager,
   type QueryClient,
 } from '@tanstack/react-query';
-import { type Instance, instanceOf } from '../instance.ts';
+import { type Instance, instanceOf, isServer } from '../instance.ts';
+import { warnOfModule } from '../misuse.ts';
 import { keepIfSame } from '../../lib/store.ts';
-import type { RetryStatus } from './status.ts';
+import type { RetryState } from './status.ts';
 
 /** The statuses of all queries, or of all mutations, in one QueryClient. */
 export interface StatusStore<T extends object> {
   readonly instance: Instance;
   readonly find: (id: string) => T | undefined;
-  readonly getState: (id: string) => RetryStatus;
+  readonly getState: (id: string) => RetryState;
   readonly subscribe: (id: string, listener: () => void) => () => void;
 }
 
@@ -27,7 +28,7 @@ interface Watch {
 /** Where statuses come from. */
 export interface StatusSource<T extends object> {
   readonly find: (id: string) => T | undefined;
-  readonly read: (found: T | undefined, before: RetryStatus | undefined) => RetryStatus;
+  readonly read: (found: T | undefined, before: RetryState | undefined) => RetryState;
   /** From now on it tells of changes, until the returned functions are called. */
   readonly start: () => readonly (() => void)[];
   /** A wait may end without an event. */
@@ -41,7 +42,7 @@ const unknownMs = 10_000;
 
 interface Watched {
   readonly listeners: Set<() => void>;
-  status: RetryStatus;
+  status: RetryState;
   timer: unknown;
 }
 
@@ -59,6 +60,7 @@ export function createStatusStores<T extends object>(
     let store = stores.get(client);
     if (!store) {
       const instance = instanceOf(client, operation);
+      if (process.env.NODE_ENV !== 'production' && isServer()) warnOfModule(instance.operations);
       stores.set(client, (store = createStatusStore(instance, open.bind(null, client, instance))));
     }
     return store;
@@ -71,10 +73,10 @@ function createStatusStore<T extends object>(
 ): StatusStore<T> {
   const { clock } = instance;
   const watched = new Map<string, Watched>();
-  const last = new WeakMap<T, RetryStatus>();
+  const last = new WeakMap<T, RetryState>();
   const setBackMs = (): number => clock.setBackMs?.() ?? 0;
 
-  const getState = (id: string): RetryStatus => {
+  const getState = (id: string): RetryState => {
     const found = source.find(id);
     const before = found && last.get(found);
     const now = source.read(found, before);

@@ -3,7 +3,7 @@ import { createSteadfetch } from 'steadfetch';
 import { expect, test } from 'vitest';
 import type { Operation } from '../../../src/operation/operation.ts';
 import { fallback, type FallbackCode } from '../../../src/react-query/query/fallback.ts';
-import { codeOf } from '../../../src/lib/made-by.ts';
+import { codeOf } from '../../../src/lib/input/made-by.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { presets } from '../../../src/policy/options.ts';
 

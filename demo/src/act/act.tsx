@@ -1,0 +1,50 @@
+import { type ReactNode, useSyncExternalStore } from 'react';
+import { type Side, sideNames, sides } from '../api/server.ts';
+import { type Code, CodePair } from './code.tsx';
+import { Proof } from './proof.tsx';
+import type { Recorder } from './recorder.ts';
+import { Timeline } from './timeline.tsx';
+import './pane.css';
+import { type Verdict, Verdicts } from './verdict.tsx';
+
+interface Props {
+  readonly title: string;
+  readonly lead: ReactNode;
+  readonly controls: ReactNode;
+  readonly verdicts: Readonly<Record<Side, Verdict>>;
+  /** What the two come to, once both are known. */
+  readonly conclusion: string;
+  readonly recorder: Recorder;
+  /** What each side shows. */
+  readonly panes: Readonly<Record<Side, ReactNode>>;
+  readonly note?: ReactNode;
+  readonly code: Readonly<Record<Side, Code>>;
+}
+
+/** The shape of every act: two sides under one set of controls, on one time axis, and their code. */
+export function Act(props: Props) {
+  const { title, lead, controls, verdicts, conclusion, recorder, panes, note, code } = props;
+  const recording = useSyncExternalStore(recorder.subscribe, recorder.getState);
+  return (
+    <main className="act">
+      <div className="act-head">
+        <h1 tabIndex={-1}>{title}</h1>
+        <p className="lead">{lead}</p>
+      </div>
+      <div className="controls">{controls}</div>
+      <Verdicts verdicts={verdicts} conclusion={conclusion} />
+      <Timeline recording={recording} />
+      <div className="panes">
+        {sides.map((side) => (
+          <section key={side} className="pane" data-side={side} aria-label={sideNames[side]}>
+            <h2>{sideNames[side]}</h2>
+            {panes[side]}
+          </section>
+        ))}
+      </div>
+      {note && <div className="note">{note}</div>}
+      <CodePair alone={code.alone} steady={code.steady} />
+      <Proof />
+    </main>
+  );
+}

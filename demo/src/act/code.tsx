@@ -1,0 +1,66 @@
+import { useState } from 'react';
+import { type Side, sideNames } from '../api/server.ts';
+import { diffLines } from './diff.ts';
+import './code.css';
+
+/** The source of a side, as it runs. */
+export interface Code {
+  readonly file: string;
+  readonly source: string;
+}
+
+/** Both sources, with the lines marked in which they differ. */
+export function CodePair({ alone, steady }: { readonly alone: Code; readonly steady: Code }) {
+  const { removed, added } = diffLines(alone.source, steady.source);
+  return (
+    <section className="code-pair" aria-labelledby="code-title">
+      <h2 id="code-title">The code that runs above</h2>
+      <div className="codes">
+        <Listing side="alone" code={alone} marked={removed} mark="−" />
+        <Listing side="steady" code={steady} marked={added} mark="+" />
+      </div>
+    </section>
+  );
+}
+
+interface Props {
+  readonly side: Side;
+  readonly code: Code;
+  readonly marked: ReadonlySet<number>;
+  readonly mark: string;
+}
+
+function Listing({ side, code: { file, source }, marked, mark }: Props) {
+  const [copied, setCopied] = useState('');
+  const copy = async (): Promise<void> => {
+    await navigator.clipboard.writeText(source);
+    setCopied('Copied');
+  };
+  return (
+    <figure className="code" data-side={side}>
+      <figcaption>
+        <span>
+          {sideNames[side]} <code>{file}</code>
+        </span>
+        <button type="button" className="button" onClick={() => void copy()}>
+          Copy<span className="visually-hidden"> the code of {sideNames[side]}</span>
+        </button>
+        <span className="copied" role="status">
+          {copied}
+        </span>
+      </figcaption>
+      {/* With the keyboard, too, it can be scrolled. */}
+      <pre tabIndex={0} role="group" aria-label={`${file} of ${sideNames[side]}`}>
+        {source
+          .trimEnd()
+          .split('\n')
+          .map((line, index) => ({ line, number: index + 1 }))
+          .map(({ line, number }) => (
+            <code key={number} data-mark={marked.has(number) ? mark : undefined}>
+              {`${line}\n`}
+            </code>
+          ))}
+      </pre>
+    </figure>
+  );
+}

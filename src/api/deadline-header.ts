@@ -1,0 +1,72 @@
+import type { Call, DeadlineCode } from '../fetch/attempt/in-flight.ts';
+import { readHeaders, readParts } from '../fetch/attempt/request.ts';
+import { checkNames, checkValue, reject } from '../lib/input/check.ts';
+import { code, type MadeBy } from '../lib/input/made-by.ts';
+
+/** How the time that is left is said. */
+export interface DeadlineHeaderOptions {
+  /** The unit of the number. @default 'ms' */
+  readonly unit?: 'ms' | 's' | undefined;
+}
+
+const operation = 'deadlineHeader';
+
+/**
+ * Tells the servers of an API how long their answer is waited for:
+ * `apis: [{ match, deadline: deadlineHeader('X-Request-Timeout') }]`. They need not finish what nobody
+ * waits for any more.
+ *
+ * It is what is left of the attempt's `timeout` (of its headers) or of the operation's `deadlineMs`,
+ * whichever is less, as a whole number, rounded up, and at least 1. It is measured when the request goes
+ * out, so each attempt has its own. Without a limit there is no header, and one that the request has
+ * already stays. Another origin must allow the header: `Access-Control-Allow-Headers`.
+ *
+ * @param header - Its name.
+ * @throws TypeError when the name is none of a header, or an option is not as it must be.
+ *
+ * @example
+ * ```ts
+ * import { createSteadfetch, deadlineHeader } from 'steadfetch';
+ *
+ * export const steadyInTime = createSteadfetch({
+ *   apis: [{ match: '/api', deadline: deadlineHeader('X-Request-Timeout', { unit: 's' }) }],
+ * });
+ * ```
+ */
+export function deadlineHeader(
+  header: string,
+  options: DeadlineHeaderOptions = {},
+): MadeBy<'deadlineHeader'> {
+  if (process.env.NODE_ENV !== 'production') checkNames(operation, options, ['unit']);
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(header))
+    reject(operation, 'header', header, 'the name of a header');
+  const isUnit = (unit: unknown): boolean => unit === 'ms' || unit === 's';
+  const unit = checkValue(operation, 'unit', options.unit, isUnit, "'ms' or 's'") ?? 'ms';
+  // What is sent again has the header of its first sending.
+  const stamped = new WeakSet<Call>();
+
+  const made: DeadlineCode = {
+    by: operation,
+    stamp(call) {
+      const { input, init } = call;
+      const { request } = readParts(input, init);
+      const headers = readHeaders(request, init);
+      if (headers.has(header) && !stamped.has(call)) return;
+      const leftMs = leftOf(call);
+      if (leftMs === Infinity) return;
+      stamped.add(call);
+      headers.set(header, `${Math.max(1, Math.ceil(unit === 's' ? leftMs / 1000 : leftMs))}`);
+      // The same object, because a transport may know its answer by it.
+      Object.assign(init, { headers });
+    },
+  };
+  return { [code]: made };
+}
+
+/** How long the answer to a request is waited for, in milliseconds. */
+function leftOf({ context, facts, limit }: Call): number {
+  const { operation: own } = facts;
+  const { startedAt, pausedMs } = own.view(facts);
+  const dueAt = startedAt + pausedMs + own.policyOf(facts).deadlineMs;
+  return Math.min(limit.dueAt, dueAt) - context.clock.now();
+}

@@ -1,0 +1,159 @@
+import { describeOutcome, pauses, reasons } from '../telemetry/words.ts';
+import type { DecidingOption } from './levels.ts';
+import type { RecordedEvent } from './recording/recording.ts';
+import { type OperationEvent, type OperationView, pathOf } from './view.ts';
+
+/** What is said of a step of an operation. */
+export interface Explained {
+  readonly title: string;
+  readonly detail: string;
+  readonly tone: 'plain' | 'good' | 'warn' | 'bad';
+  readonly options: readonly DecidingOption[];
+}
+
+const plain = (
+  title: string,
+  detail = '',
+  tone: Explained['tone'] = 'plain',
+  options: readonly DecidingOption[] = [],
+): Explained => ({ title, detail, tone, options });
+
+/** As the beginning of a sentence. */
+export const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** A length of time, short. */
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
+  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
+}
+
+/** A reason in words: why it is retried, has ended, or is paused. */
+export function reasonOf(reason: string): string {
+  if (reason === 'hidden') return 'the tab is hidden';
+  const words: Readonly<Record<string, string>> = { ...reasons, ...pauses };
+  return words[reason] ?? reason;
+}
+
+/** A step of the timeline in words; undefined for one that says nothing of its own. */
+export function explain(event: OperationEvent): Explained | undefined {
+  switch (event.type) {
+    case 'operation:start':
+    case 'attempt:end':
+      return undefined;
+    case 'attempt:start':
+      return event.operation.attempt > 1 ? plain(`Attempt ${event.operation.attempt}`) : undefined;
+    case 'request:start':
+      return plain('Request sent', `${event.method} ${pathOf(event.url)}`);
+    case 'request:end': {
+      const { outcome } = event;
+      const isOk = outcome.kind === 'ok';
+      const unsure = outcome.processed === 'unknown' ? ' The server may have done it.' : '';
+      return plain(
+        isOk ? `Answer ${outcome.status}` : `Failed: ${describeOutcome(outcome)}`,
+        isOk || event.method === 'GET' ? '' : unsure.trim(),
+        isOk ? 'good' : 'bad',
+      );
+    }
+    case 'pause:start': {
+      const { reason, probedBy } = event;
+      const other = probedBy ? 'Another tab probes, and tells this one.' : '';
+      return plain(
+        `Paused: ${reasonOf(reason)}`,
+        `${other} A pause uses up no retry.`.trim(),
+        'warn',
+      );
+    }
+    case 'pause:end':
+      return {
+        sent: plain('The pause is over'),
+        probe: plain(
+          'Sent as a probe',
+          'It finds out for all who wait whether the server is back.',
+        ),
+        expired: plain('The pause has lasted for longer than maxPauseMs', '', 'bad'),
+        dropped: plain('Nobody wants it any more'),
+      }[event.result];
+    case 'decision':
+      return explainDecision(event);
+    case 'operation:end':
+      return {
+        succeeded: plain('Succeeded', '', 'good'),
+        failed: plain('Failed', '', 'bad'),
+        cancelled: plain('Cancelled', 'By the user, or by the app.'),
+        superseded: plain('Superseded', 'A newer fetch of the same query took its place.'),
+      }[event.result];
+    default:
+      return undefined;
+  }
+}
+
+function explainDecision({
+  decision,
+  operation: { attempt },
+  maxRetries,
+  options = [],
+}: Extract<OperationEvent, { readonly type: 'decision' }>): Explained {
+  const why = upper(reasonOf(decision.reason));
+  if (decision.kind === 'stop')
+    return plain('Decision: no further attempt', `${why}.`, 'bad', options);
+  // A probe that has failed uses up no retry.
+  const count =
+    maxRetries < Infinity && attempt <= maxRetries + 1
+      ? `${attempt} of ${maxRetries + 1}`
+      : `${attempt}`;
+  const wait =
+    decision.delayMs > 0
+      ? `the next one starts in ${duration(decision.delayMs)}`
+      : 'the next one goes as soon as its origin lets it';
+  return plain('Decision: retry', `${why}. Attempt ${count} failed; ${wait}.`, 'warn', options);
+}
+
+const states: Readonly<Record<OperationView['status'], string>> = {
+  sending: 'Sending',
+  waiting: 'Waiting',
+  paused: 'Paused',
+  succeeded: 'Succeeded',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
+  superseded: 'Superseded',
+};
+
+export const stateOf = ({ status }: Pick<OperationView, 'status'>): string => states[status];
+
+function begun(event: OperationEvent): string {
+  const { attempt } = event.operation;
+  if (event.type === 'operation:start') return 'Begins';
+  if (event.type !== 'attempt:end') return `Attempt ${attempt}`;
+  return event.error
+    ? `Attempt ${attempt} failed. ${event.error.message}`
+    : `Attempt ${attempt} succeeded`;
+}
+
+/** A line of the log. */
+export function lineOf(event: RecordedEvent): string {
+  switch (event.type) {
+    case 'inspection': {
+      const { origins, isOffline } = event.inspection;
+      const bad = origins.filter(({ status }) => status !== 'up');
+      const all = bad.map(({ origin, status }) => `${origin} ${status}`).join(', ');
+      return `${isOffline ? 'offline; ' : ''}${all || 'all origins are up'}`;
+    }
+    case 'outage:start':
+      return `${event.endpoint ?? event.origin} is taken for down`;
+    case 'outage:end':
+      return `${event.endpoint ?? event.origin} is up again, after ${duration(event.downMs)}`;
+    case 'connectivity':
+      return `the network is ${event.status}`;
+    case 'outbox': {
+      const { due, waiting, sending, paused, dead } = event;
+      return `${due} due, ${waiting} waiting, ${sending} sending, ${paused} paused, ${dead} dead`;
+    }
+    default: {
+      const { title, detail } = explain(event) ?? {};
+      const { queryKey } = event.operation;
+      const what = queryKey ? `${JSON.stringify(queryKey)} ` : '';
+      return `${what}${title ?? begun(event)}${detail ? `. ${detail}` : ''}`;
+    }
+  }
+}

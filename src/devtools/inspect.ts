@@ -1,0 +1,286 @@
+import { onlineManager, type QueryClient, type QueryKey } from '@tanstack/react-query';
+import type { Operation } from '../operation/operation.ts';
+import type { Origin } from '../origin/origin.ts';
+import { stateOf } from '../origin/status.ts';
+import type { AnyPauseReason } from '../react-query/status/status.ts';
+import { type Instance, instanceOfSteady } from '../react-query/instance.ts';
+import { runOf } from '../react-query/mutation/execution.ts';
+import { mutationStatus } from '../react-query/status/mutation.ts';
+import { queryStatus } from '../react-query/status/query.ts';
+import type { Steadfetch } from '../react-query/steadfetch.ts';
+import type { StopReason } from '../policy/decide.ts';
+import type { OperationRef, RetryReason } from '../policy/operation.ts';
+import { endpointsOf, type InspectedEndpoint, probedBy } from './endpoints.ts';
+
+/** What is known of one origin, or of a declared partition of it. */
+export interface InspectedOrigin {
+  readonly origin: string;
+  readonly partition: string | undefined;
+  readonly status: 'up' | 'recovering' | 'down' | 'rate-limited';
+  /** Since when it is taken for down, in epoch milliseconds; undefined while it is not. */
+  readonly downSince: number | undefined;
+  /** When it is tried next, or takes requests again, in epoch milliseconds; undefined when that is not known. */
+  readonly retryAt: number | undefined;
+  /** Which tab probes what is down; undefined where nobody waits for it, or nothing is down. */
+  readonly probedBy: 'this-tab' | 'another-tab' | undefined;
+  /** Attempts that wait. */
+  readonly waiting: number;
+  /** Attempts that were sent, and whose headers are not in. */
+  readonly inFlight: number;
+  /** As many as `limitConcurrency` allows; undefined without a limit. */
+  readonly maxInFlight: number | undefined;
+  readonly endpoints: readonly InspectedEndpoint[];
+  readonly limits: readonly InspectedLimit[];
+}
+
+/** What the server has said about how many requests it takes. */
+export interface InspectedLimit {
+  /** What it holds for: the name of an endpoint, or of an API. */
+  readonly scope: string;
+  /** Requests wait until then, in epoch milliseconds; undefined where none has to. */
+  readonly pausedUntil: number | undefined;
+  /** How many requests are left until `resetAt`; undefined when that is not known. */
+  readonly remaining: number | undefined;
+  readonly resetAt: number | undefined;
+}
+
+/** An operation that is under way. */
+export interface InspectedOperation {
+  /** As its events have it; undefined before its first attempt, and for a plain mutation without a failure. */
+  readonly id: number | undefined;
+  readonly kind: OperationRef['kind'];
+  readonly queryKey: QueryKey | undefined;
+  readonly mutationKey: QueryKey | undefined;
+  readonly status: 'sending' | 'waiting' | 'paused';
+  /** The present attempt or, while it waits, the one that has failed. */
+  readonly attempt: number;
+  /** How many its policy allows; undefined when that is not known, or there is no limit. */
+  readonly maxAttempts: number | undefined;
+  /** Why it waits or is paused. */
+  readonly reason: RetryReason | StopReason | AnyPauseReason | undefined;
+  /** When it goes on, in epoch milliseconds; undefined when that is not known. */
+  readonly retryAt: number | undefined;
+  /** Its latest request: the method and the path, without the query string. */
+  readonly request: string | undefined;
+  /** How many requests of it are paused. */
+  readonly paused: number;
+}
+
+/** What is known of this tab and the others. */
+export interface InspectedTabs {
+  /** The instance was made with `tabs: shareAcrossTabs()`. */
+  readonly areShared: boolean;
+  /** This one cannot be seen. */
+  readonly isHidden: boolean;
+  /** What is probed, and by which tab. */
+  readonly probes: readonly {
+    readonly origin: string;
+    /** Undefined for the origin itself. */
+    readonly endpoint: string | undefined;
+    readonly by: 'this-tab' | 'another-tab';
+  }[];
+}
+
+/** What is known at one moment: plain, so that it can be cloned, posted to another page, or written as JSON. */
+export interface Inspection {
+  /** In epoch milliseconds, as all times. */
+  readonly at: number;
+  readonly isOffline: boolean;
+  /** The origins that requests have gone to lately. */
+  readonly origins: readonly InspectedOrigin[];
+  /** The operations that are under way. A lone `steady.fetch` is none: its requests are in the events. */
+  readonly operations: readonly InspectedOperation[];
+  readonly tabs: InspectedTabs;
+}
+
+/**
+ * What an instance knows at the moment: its origins and endpoints, the operations under way, and the tabs.
+ * A plain value for a bug report or a support page, that never changes. What changes is told by
+ * `subscribeAll` of steadfetch/telemetry.
+ *
+ * @throws TypeError when the argument is not what `createSteadfetch` returns.
+ *
+ * @example
+ * ```ts
+ * import { createSteadfetch } from 'steadfetch';
+ * import { inspect } from 'steadfetch/devtools';
+ *
+ * const steady = createSteadfetch();
+ * export const report = () => JSON.stringify(inspect(steady), undefined, 2);
+ * ```
+ */
+export function inspect(steady: Steadfetch): Inspection {
+  const instance = instanceOfSteady(steady, 'inspect');
+  return inspectInstance(instance, instance.lifecycle.clients());
+}
+
+/** The same of the inside of an instance, with the clients whose queries and mutations are shown. */
+export function inspectInstance(instance: Instance, clients: readonly QueryClient[]): Inspection {
+  const onWall = wallOf(instance);
+  const own = [
+    ...clients.flatMap((client) => queriesOf(client, instance, onWall)),
+    ...clients.flatMap((client) => mutationsOf(client, instance, onWall)),
+  ];
+  const shown = new Set(own.map(({ id }) => id));
+  for (const loop of instance.operations.loops)
+    if (!shown.has(loop.ref.id) && loop.phase !== 'ended') own.push(loopOf(loop, onWall));
+  return { ...inspectOrigins(instance), operations: own };
+}
+
+/** What is known apart from the operations, of which there may be thousands. */
+export type OriginInspection = Omit<Inspection, 'operations'>;
+
+export function inspectOrigins(instance: Instance): OriginInspection {
+  const { clock, network, origins: all } = instance;
+  const onWall = wallOf(instance);
+  const origins = [...all.admissions].map(([key, { origin }]) => originAt(key, origin, onWall));
+  return {
+    at: clock.now() - (clock.setBackMs?.() ?? 0),
+    isOffline: network.isOffline() || !onlineManager.isOnline(),
+    origins,
+    tabs: tabsOf(instance, origins),
+  };
+}
+
+/** Shown is the time on the wall, also where that was set. */
+function wallOf({ clock }: Instance): OnWall {
+  const setBackMs = clock.setBackMs?.() ?? 0;
+  return (at) => (at === undefined || Math.abs(at) === Infinity ? undefined : at - setBackMs);
+}
+
+/** The time on the wall clock; undefined for none. */
+type OnWall = (at: number | undefined) => number | undefined;
+
+function originAt(key: string, own: Origin, onWall: OnWall): InspectedOrigin {
+  const [origin = ''] = key.split(' ');
+  const { health, inFlight, maxInFlight, limits } = own;
+  const { status, retryAt, waiting } = stateOf(own);
+  const endpoints = endpointsOf(own, onWall);
+  const all = health.all()[0];
+  const isAllDown = all?.downSince !== undefined;
+  return {
+    origin,
+    partition: key.slice(origin.length + 1) || undefined,
+    status,
+    downSince:
+      status === 'down'
+        ? (onWall(all?.downSince) ?? endpoints.find((one) => one.downSince)?.downSince)
+        : undefined,
+    retryAt: onWall(retryAt),
+    probedBy: isAllDown
+      ? probedBy(own, all.scope)
+      : endpoints.find((one) => one.probedBy !== undefined)?.probedBy,
+    waiting,
+    inFlight: inFlight.size,
+    maxInFlight: maxInFlight < Infinity ? maxInFlight : undefined,
+    endpoints,
+    limits: [...limits.known].flatMap(([scope, { pausedUntil, remaining, resetAt }]) => {
+      const until = limits.until(scope);
+      const isKnown = onWall(resetAt) !== undefined && remaining < Infinity;
+      if (until === -Infinity && !isKnown) return [];
+      return {
+        scope,
+        pausedUntil: until > 0 ? onWall(pausedUntil) : undefined,
+        remaining: isKnown ? Math.max(0, remaining) : undefined,
+        resetAt: isKnown ? onWall(resetAt) : undefined,
+      };
+    }),
+  };
+}
+
+type Shown = Pick<InspectedOperation, 'attempt' | 'reason' | 'retryAt'> & {
+  readonly status: string;
+  readonly maxAttempts: number;
+};
+
+/** Nothing of an operation that has ended. */
+function underWay(
+  kind: OperationRef['kind'],
+  keys: Pick<InspectedOperation, 'queryKey' | 'mutationKey'>,
+  operation: Operation | undefined,
+  { status, attempt, maxAttempts, reason, retryAt }: Shown,
+  onWall: OnWall,
+): InspectedOperation[] {
+  if (status !== 'sending' && status !== 'waiting' && status !== 'paused') return [];
+  return [
+    {
+      id: operation?.ref.id,
+      kind,
+      ...keys,
+      status,
+      attempt,
+      maxAttempts: maxAttempts > 0 && maxAttempts < Infinity ? maxAttempts : undefined,
+      reason,
+      retryAt: onWall(retryAt),
+      request: operation?.sent?.name.replace(/[?#].*/s, ''),
+      paused: operation?.pauses.length ?? 0,
+    },
+  ];
+}
+
+function queriesOf(
+  client: QueryClient,
+  instance: Instance,
+  onWall: OnWall,
+): readonly InspectedOperation[] {
+  return client
+    .getQueryCache()
+    .getAll()
+    .flatMap((query) =>
+      underWay(
+        'query',
+        { queryKey: query.queryKey, mutationKey: undefined },
+        instance.byQuery.get(query),
+        queryStatus(query, instance),
+        onWall,
+      ),
+    );
+}
+
+function mutationsOf(
+  client: QueryClient,
+  instance: Instance,
+  onWall: OnWall,
+): readonly InspectedOperation[] {
+  const cache = client.getMutationCache();
+  return cache
+    .getAll()
+    .flatMap((mutation) =>
+      underWay(
+        'mutation',
+        { queryKey: undefined, mutationKey: mutation.options.mutationKey },
+        runOf(mutation)?.operation,
+        mutationStatus(mutation, cache, instance, undefined),
+        onWall,
+      ),
+    );
+}
+
+/** Of `retry`, or of an entry of the outbox. */
+function loopOf(operation: Operation, onWall: OnWall): InspectedOperation {
+  const { ref, attempt, phase, pauses, decision, sent } = operation;
+  const pause = pauses[0]?.pause;
+  const reason = pause?.reason ?? (phase === 'waiting' ? decision?.reason : undefined);
+  const retryAt = pause ? pause.retryAt : phase === 'waiting' ? decision?.retryAt : undefined;
+  const { maxRetries } = operation.policyOf(sent ?? {});
+  const status = phase === 'waiting' || phase === 'paused' ? phase : 'sending';
+  const shown = { status, attempt, maxAttempts: maxRetries + 1, reason, retryAt } as const;
+  const keys = { queryKey: undefined, mutationKey: undefined };
+  const [one] = underWay(ref.kind, keys, operation, shown, onWall);
+  return one as InspectedOperation;
+}
+
+function tabsOf({ origins }: Instance, known: readonly InspectedOrigin[]): InspectedTabs {
+  const { document } = globalThis as Partial<typeof globalThis>;
+  return {
+    areShared: [...origins.admissions.values()].some(({ origin }) => !!origin.leader),
+    isHidden: document?.visibilityState === 'hidden',
+    probes: known.flatMap(({ origin, probedBy: by, endpoints }) => {
+      type Probes = InspectedTabs['probes'];
+      const own: Probes = endpoints.flatMap(({ endpoint, probedBy: tab }) =>
+        tab ? { origin, endpoint, by: tab } : [],
+      );
+      return own.length === 0 && by ? [{ origin, endpoint: undefined, by }] : own;
+    }),
+  };
+}

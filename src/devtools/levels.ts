@@ -1,0 +1,73 @@
+import type { FailureReport } from '../operation/facts.ts';
+import type { Operation } from '../operation/operation.ts';
+import type { Decision } from '../policy/decide.ts';
+import { type Policy, type PolicyOptions, presets } from '../policy/options.ts';
+import type { Failure } from '../policy/outcome.ts';
+
+/** An option that a decision was made by, and where it was set. */
+export interface DecidingOption {
+  readonly name: string;
+  readonly value: string;
+  /** Who has set it: the call, the query, the API, the instance, or nobody. */
+  readonly level: string;
+}
+
+type OptionName = keyof Policy;
+
+/** The options that each end was decided by. */
+const stops: Readonly<Partial<Record<Decision['reason'], readonly OptionName[]>>> = {
+  'max-retries': ['maxRetries'],
+  deadline: ['deadlineMs'],
+  'retry-after': ['maxRetryAfterMs'],
+  'should-retry': ['shouldRetry'],
+  'paused-too-long': ['maxPauseMs', 'whenDown'],
+};
+
+function optionsBehind(failure: Failure, decision: Decision): readonly OptionName[] {
+  const late: readonly OptionName[] = failure.kind === 'timeout' ? ['timeout'] : [];
+  if (decision.kind === 'stop') return [...late, ...(stops[decision.reason] ?? [])];
+  const isAsked = failure.kind === 'http' && failure.retryAfterMs !== undefined;
+  const own: readonly OptionName[] = decision.reason === 'should-retry' ? ['shouldRetry'] : [];
+  const wait: readonly OptionName[] = isAsked
+    ? ['maxRetryAfterMs']
+    : decision.delayMs > 0
+      ? ['backoff', 'baseMs', 'factor', 'capMs']
+      : ['whenDown'];
+  return [...late, ...own, 'maxRetries', ...wait];
+}
+
+const whose = { query: 'this query', mutation: 'this mutation', call: 'this retry()' } as const;
+
+/** What a decision was made by: of each option its value, and the level that has set it. */
+export function decidingOptions(
+  failure: Failure,
+  decision: Decision,
+  operation: Operation,
+  report: FailureReport,
+  base: Policy,
+): readonly DecidingOption[] {
+  const policy = operation.policyOf(report);
+  // The last that has set it counts.
+  const levels: readonly (readonly [string, PolicyOptions | undefined])[] = [
+    ['the call', report.callPolicy],
+    [whose[operation.ref.kind], operation.policy],
+    ['the API', report.apiPolicy],
+  ];
+  const levelOf = (name: OptionName): string => {
+    for (const [level, options] of levels) {
+      if (options?.[name] !== undefined) return level;
+      if (options?.preset && name !== 'shouldRetry')
+        return `preset '${options.preset}' of ${level}`;
+    }
+    return base[name] === presets.interactive[name] ? 'the default' : 'the instance';
+  };
+  return optionsBehind(failure, decision).flatMap((name) => {
+    const value = policy[name];
+    if (value === undefined) return [];
+    const text = typeof value === 'function' ? 'a function' : shown(value);
+    return { name, value: text, level: levelOf(name) };
+  });
+}
+
+const shown = (value: object | string | number): string =>
+  typeof value === 'object' ? JSON.stringify(value) : `${value}`;

@@ -1,0 +1,197 @@
+import { type ReactElement, useMemo, useState, useSyncExternalStore } from 'react';
+import type { OutboxEntry } from '../../outbox/entries.ts';
+import type { Outbox } from '../../outbox/query-adapter/outbox.ts';
+import { entriesView } from '../../outbox/query-adapter/view.ts';
+import { unopened } from '../../outbox/state.ts';
+import { reasonOf, upper } from '../explain.ts';
+import { Action, Chip, Empty, inTime, processedWords, stateTones, stateWords } from './parts.tsx';
+
+const deadReasons = {
+  refused: 'the server refused it',
+  'not-repeatable': 'it may have been done, and could be done twice',
+  'answer-lost': 'it was done, and its answer could not be read',
+  expired: 'it may have been done, and its key has expired',
+  'max-attempts': 'maxAttempts of its handler was reached',
+  'max-age': 'maxAgeMs of its handler has passed',
+  'handler-missing': 'no handler has its name',
+  'not-migrated': 'its handler has no way from its version to the present one',
+  unreadable: 'it cannot be read any more',
+} as const satisfies Record<NonNullable<OutboxEntry['reason']>, string>;
+
+/** The entries of the outbox, and what can be done with each. */
+export function Entries({
+  outbox,
+  now,
+  tell,
+}: {
+  readonly outbox: Outbox;
+  readonly now: number;
+  readonly tell: (text: string) => void;
+}): ReactElement {
+  const view = useMemo(() => entriesView(outbox, {}), [outbox]);
+  const entries = useSyncExternalStore(view.subscribe, view.getState, view.getState);
+  const state = useSyncExternalStore(outbox.subscribe, outbox.getState, () => unopened);
+  return (
+    <section className="card" aria-label="Outbox">
+      <header>
+        <h2>Outbox</h2>
+        <span className="soft">
+          {state.storage === 'durable'
+            ? 'kept in IndexedDB'
+            : state.storage === 'opening'
+              ? 'its database opens'
+              : `kept in this page only: ${state.storage}`}
+        </span>
+        <span className="grow" />
+        {state.dead > 1 && <Action label="Send all dead letters" onPress={outbox.retryAll} />}
+      </header>
+      {entries?.length ? (
+        <ul className="list">
+          {entries.map((entry) => (
+            <Entry key={entry.idempotencyKey} entry={entry} outbox={outbox} now={now} tell={tell} />
+          ))}
+        </ul>
+      ) : (
+        <Empty title={entries ? 'The outbox is empty' : 'The entries are read'} />
+      )}
+    </section>
+  );
+}
+
+function Entry({
+  entry,
+  outbox,
+  now,
+  tell,
+}: {
+  readonly entry: OutboxEntry;
+  readonly outbox: Outbox;
+  readonly now: number;
+  readonly tell: (text: string) => void;
+}): ReactElement {
+  const { idempotencyKey: key, handler, state, attempts, processed, reason, pause } = entry;
+  const { lastError, nextRetryAt, isDurable, variables, waitsFor } = entry;
+  const [mode, setMode] = useState<'shown' | 'edit' | 'discard'>('shown');
+  const why = [
+    reason && deadReasons[reason],
+    pause && reasonOf(pause.reason),
+    waitsFor && 'another version of the app has submitted it',
+    state === 'pending' && nextRetryAt !== undefined && `goes on ${inTime(nextRetryAt, now)}`,
+    lastError && lastError.message,
+  ].filter((text) => typeof text === 'string');
+  const isOver = state === 'done';
+  return (
+    <li className="in" aria-label={`${handler} ${key}`}>
+      <div className="row">
+        <Chip tone={stateTones[state] ?? 'plain'} isBusy={state === 'sending'}>
+          {stateWords[state]}
+        </Chip>
+        <b>{handler}</b>
+        <span className="soft">
+          {attempts} {attempts === 1 ? 'attempt' : 'attempts'}
+        </span>
+        <span className="acts">
+          <Action
+            label={state === 'dead' ? 'Send again' : 'Send now'}
+            onPress={isOver || state === 'sending' ? undefined : () => outbox.retry(key)}
+          />
+          <Action
+            label="Edit"
+            onPress={isOver || state === 'sending' ? undefined : () => setMode('edit')}
+          />
+          {mode === 'discard' ? (
+            <>
+              <Action
+                label="Discard for good"
+                onPress={async () => {
+                  await outbox.discard(key);
+                  tell(`${handler}: discarded.`);
+                }}
+              />
+              <Action label="Keep" onPress={() => setMode('shown')} />
+            </>
+          ) : (
+            <Action label="Discard" onPress={isOver ? undefined : () => setMode('discard')} />
+          )}
+        </span>
+      </div>
+      {why.length > 0 && <p className={reason ? 'bad' : 'soft'}>{why.map(upper).join('. ')}</p>}
+      <dl className="facts">
+        <div>
+          <dt>At the server</dt>
+          <dd>{upper(processedWords[processed])}</dd>
+        </div>
+        <div>
+          <dt>Kept</dt>
+          <dd>{isDurable ? 'On the disk' : 'In this page only'}</dd>
+        </div>
+        <div>
+          <dt>Idempotency key</dt>
+          <dd className="mono key-text">{key}</dd>
+        </div>
+      </dl>
+      {mode === 'edit' ? (
+        <Editor
+          entry={entry}
+          onSend={async (next) => {
+            setMode('shown');
+            await outbox.edit(key, next);
+            tell(`${handler}: sent with other variables, under a new key.`);
+          }}
+          onClose={() => setMode('shown')}
+        />
+      ) : (
+        variables !== undefined && <pre className="mono">{textOf(variables)}</pre>
+      )}
+    </li>
+  );
+}
+
+function Editor({
+  entry: { variables, processed },
+  onSend,
+  onClose,
+}: {
+  readonly entry: OutboxEntry;
+  readonly onSend: (variables: unknown) => unknown;
+  readonly onClose: () => void;
+}): ReactElement {
+  const [text, setText] = useState(() => textOf(variables));
+  const parsed = useMemo((): { readonly value: unknown } | undefined => {
+    try {
+      return { value: JSON.parse(text) };
+    } catch {
+      return undefined;
+    }
+  }, [text]);
+  return (
+    <div className="edit">
+      {processed !== 'no' && (
+        <p className="warn">
+          It may have been done already: with other variables it may be done twice.
+        </p>
+      )}
+      <textarea
+        className="mono"
+        aria-label="Variables, as JSON"
+        aria-invalid={!parsed}
+        value={text}
+        onChange={({ target }) => setText(target.value)}
+      />
+      <div className="actions">
+        <Action label="Send" onPress={parsed && (() => onSend(parsed.value))} isPrimary />
+        <Action label="Do not edit" onPress={onClose} />
+        {!parsed && <span className="bad">This is not JSON.</span>}
+      </div>
+    </div>
+  );
+}
+
+/** What cannot be written as JSON is named by its kind. */
+function textOf(value: unknown): string {
+  try {
+    return JSON.stringify(value, undefined, 2) ?? typeof value;
+  } catch {
+    return typeof value;
+  }
+}

@@ -1,0 +1,151 @@
+import { type ReactElement, useState, useSyncExternalStore } from 'react';
+import type { FaultKind, FaultWish } from '../faults.ts';
+import type { Live } from '../recording/live.ts';
+import type { View } from '../view.ts';
+import { Action, Chip, Empty } from './parts.tsx';
+
+const kinds: readonly (readonly [FaultKind, string])[] = [
+  ['fail', 'Fail the next requests'],
+  ['rate-limit', 'Answer 429 with Retry-After'],
+  ['hang', 'Leave without an answer'],
+  ['cut', 'Cut the body'],
+  ['lose', 'Do it, and lose the answer'],
+  ['slow', 'Be slow'],
+  ['offline', 'Take the page offline'],
+];
+const statuses = [503, 500, 502, 504, 429, 404, 422];
+
+const hasTimes = (kind: FaultKind): boolean => ['fail', 'hang', 'cut', 'lose'].includes(kind);
+
+/** A field that is empty is no number. */
+const shown = (value: number): number | '' => (Number.isNaN(value) ? '' : value);
+
+/** What is to go wrong on purpose. */
+export function Faults({
+  live: { faults },
+  view,
+  tell,
+}: {
+  readonly live: Live;
+  readonly view: View;
+  readonly tell: (text: string) => void;
+}): ReactElement {
+  const active = useSyncExternalStore(faults.subscribe, faults.getState, faults.getState);
+  const [wish, setWish] = useState<FaultWish>({
+    kind: 'fail',
+    endpoint: '',
+    times: 2,
+    status: 503,
+    seconds: 5,
+  });
+  const { kind, endpoint, times, status, seconds } = wish;
+  const set = (part: Partial<FaultWish>): void => setWish({ ...wish, ...part });
+  const endpoints = new Set(
+    view.events.flatMap((event) =>
+      event.type === 'request:start' && event.place ? [event.place.endpoint] : [],
+    ),
+  );
+  const add = (): void => {
+    try {
+      faults.add(wish);
+      tell('The fault is in force.');
+    } catch (error) {
+      tell((error as Error).message);
+    }
+  };
+  return (
+    <>
+      <section className="card" aria-label="A new fault">
+        <form
+          className="in form"
+          onSubmit={(event) => {
+            event.preventDefault();
+            add();
+          }}
+        >
+          <label>
+            What goes wrong
+            <select
+              value={kind}
+              onChange={({ target }) => set({ kind: target.value as FaultKind })}
+            >
+              {kinds.map(([value, word]) => (
+                <option key={value} value={value}>
+                  {word}
+                </option>
+              ))}
+            </select>
+          </label>
+          {kind !== 'offline' && (
+            <label>
+              For
+              <select value={endpoint} onChange={({ target }) => set({ endpoint: target.value })}>
+                <option value="">every request</option>
+                {[...endpoints].map((one) => (
+                  <option key={one}>{one}</option>
+                ))}
+              </select>
+            </label>
+          )}
+          {kind === 'fail' && (
+            <label>
+              With the status
+              <select
+                value={status}
+                onChange={({ target }) => set({ status: Number(target.value) })}
+              >
+                {statuses.map((one) => (
+                  <option key={one}>{one}</option>
+                ))}
+              </select>
+            </label>
+          )}
+          {hasTimes(kind) && (
+            <label>
+              How many requests
+              <input
+                type="number"
+                min={1}
+                value={shown(times)}
+                onChange={({ target }) => set({ times: target.valueAsNumber })}
+              />
+            </label>
+          )}
+          {(kind === 'rate-limit' || kind === 'slow') && (
+            <label>
+              Seconds
+              <input
+                type="number"
+                min={1}
+                value={shown(seconds)}
+                onChange={({ target }) => set({ seconds: target.valueAsNumber })}
+              />
+            </label>
+          )}
+          <button type="submit" data-primary>
+            Add the fault
+          </button>
+        </form>
+      </section>
+      {active.length === 0 ? (
+        <Empty title="Nothing goes wrong on purpose">
+          A fault stands in front of what sends the requests of Steadfetch, in this tab, until it is
+          removed or the page is reloaded.
+        </Empty>
+      ) : (
+        <ul className="card list" aria-label="Faults in force">
+          {active.map((one) => (
+            <li key={one.id} className="in row">
+              <Chip tone="warn">{one.endpoint || 'every request'}</Chip>
+              <span className="grow">{one.description}</span>
+              <span className="soft">
+                {one.met} {one.met === 1 ? 'request' : 'requests'} met
+              </span>
+              <Action label="Remove" onPress={() => faults.remove(one.id)} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}

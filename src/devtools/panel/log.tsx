@@ -1,0 +1,89 @@
+import { type ReactElement, useRef, useState } from 'react';
+import { lineOf } from '../explain.ts';
+import { readRecording, type RecordedEvent, writeRecording } from '../recording/recording.ts';
+import { Action, Empty, timeOf } from './parts.tsx';
+
+const mostShown = 300;
+
+/** All that happened, to be filtered, saved, and read again. */
+export function Log({
+  events,
+  onImport,
+  onClear,
+  tell,
+}: {
+  readonly events: readonly RecordedEvent[];
+  readonly onImport: (events: readonly RecordedEvent[], name: string) => void;
+  readonly onClear: (() => void) | undefined;
+  readonly tell: (text: string) => void;
+}): ReactElement {
+  const [filter, setFilter] = useState('');
+  const file = useRef<HTMLInputElement>(null);
+  const wanted = filter.trim().toLowerCase();
+  const told = events.filter(({ type }) => type !== 'inspection');
+  const lines = told
+    .map((event, index) => ({ key: `${index} ${event.at}`, event, text: lineOf(event) }))
+    .filter(({ event, text }) => `${event.type} ${text}`.toLowerCase().includes(wanted))
+    .toReversed();
+  const read = async (given: File | undefined): Promise<void> => {
+    if (!given) return;
+    try {
+      onImport(readRecording(await given.text()), given.name);
+    } catch (error) {
+      tell((error as Error).message);
+    }
+  };
+  return (
+    <>
+      <div className="bar">
+        <input
+          type="search"
+          aria-label="Filter the log"
+          placeholder="Filter: decision, /orders, 503 …"
+          value={filter}
+          onChange={({ target }) => setFilter(target.value)}
+        />
+        <span className="soft">
+          {lines.length} of {told.length}
+        </span>
+        <Action label="Export" onPress={() => save(writeRecording(events))} />
+        <Action label="Import" onPress={() => file.current?.click()} />
+        <input
+          ref={file}
+          hidden
+          type="file"
+          accept=".json,application/json"
+          aria-label="A recording"
+          onChange={({ target }) => {
+            void read(target.files?.[0]);
+            target.value = '';
+          }}
+        />
+        <Action label="Clear" onPress={onClear} />
+      </div>
+      {lines.length === 0 ? (
+        <Empty title={told.length === 0 ? 'Nothing has happened yet' : 'Nothing matches'} />
+      ) : (
+        <ul className="log" aria-label="Events">
+          {lines.slice(0, mostShown).map(({ key, event, text }) => (
+            <li key={key}>
+              <span className="mono soft">{timeOf(event.at)}</span>
+              <span className="mono">{event.type}</span>
+              <span>{text}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+/** Saves it as a file. */
+function save(text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = 'steadfetch-recording.json';
+  link.click();
+  URL.revokeObjectURL(url);
+}

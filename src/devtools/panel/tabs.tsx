@@ -1,0 +1,113 @@
+import { type ReactElement, useEffect, useSyncExternalStore } from 'react';
+import type { OriginInspection } from '../inspect.ts';
+import type { Live } from '../recording/live.ts';
+import { Chip, Empty, since, timeOf, type Tone } from './parts.tsx';
+
+const lives = {
+  visible: ['good', 'Visible'],
+  hidden: ['info', 'Hidden'],
+  away: ['warn', 'Frozen or gone'],
+} as const satisfies Record<string, readonly [Tone, string]>;
+
+/** The tabs of the app, which of them probes, and what they tell each other. */
+export function Tabs({
+  live: {
+    tabs,
+    instance: { wall },
+  },
+  inspection,
+  now,
+}: {
+  readonly live: Live;
+  readonly inspection: OriginInspection;
+  readonly now: number;
+}): ReactElement {
+  const seen = useSyncExternalStore(tabs.subscribe, tabs.getState, tabs.getState);
+  // What is frozen does not answer.
+  useEffect(() => {
+    let timer: unknown;
+    const ask = (): void => {
+      tabs.ask();
+      timer = wall.setTimeout(ask, 3000);
+    };
+    ask();
+    return () => wall.clearTimeout(timer);
+  }, [tabs, wall]);
+  const { areShared, probes } = inspection.tabs;
+  return (
+    <>
+      {!areShared && (
+        <p className="note">
+          Each tab probes for itself. With <code>tabs: shareAcrossTabs()</code> one probes for all.
+        </p>
+      )}
+      <section className="card" aria-label="Tabs">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Tab</th>
+              <th scope="col">State</th>
+              <th scope="col">Probes</th>
+              <th scope="col">Heard of</th>
+            </tr>
+          </thead>
+          <tbody>
+            {seen.tabs.map(({ id, title, path, life, probes: own, heardAt }, index) => {
+              const [tone, word] = lives[life];
+              return (
+                <tr key={id}>
+                  <td className="name">
+                    <b>{index === 0 ? 'This tab' : title || 'Without a title'}</b>{' '}
+                    <span className="mono soft">{path}</span>
+                  </td>
+                  <td>
+                    <Chip tone={tone}>{word}</Chip>
+                  </td>
+                  <td className="name" data-label="Probes:">
+                    {own.length > 0 ? (
+                      <span className="mono">{own.join(', ')}</span>
+                    ) : (
+                      <span className="soft">nothing</span>
+                    )}
+                  </td>
+                  <td className="soft" data-label="Heard of:">
+                    {index === 0 ? 'now' : `${since(heardAt, now)} ago`}
+                  </td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </section>
+      {probes.some(({ by }) => by === 'another-tab') && (
+        <p className="note">
+          Another tab leads for{' '}
+          {probes
+            .filter(({ by }) => by === 'another-tab')
+            .map(({ origin, endpoint }) => endpoint ?? origin)
+            .join(', ')}
+          . This one waits for its word.
+        </p>
+      )}
+      <section className="card" aria-label="Messages">
+        <header>
+          <h2>What tabs told each other</h2>
+        </header>
+        {seen.messages.length === 0 ? (
+          <Empty title="No message yet">
+            They speak when something goes down, is probed, comes back, or is rate-limited.
+          </Empty>
+        ) : (
+          <ul className="log two">
+            {seen.messages.map(({ key, at, text }) => (
+              <li key={key}>
+                <span className="mono soft">{timeOf(at)}</span>
+                <span>{text}</span>
+              </li>
+            ))}
+          </ul>
+        )}
+      </section>
+    </>
+  );
+}

@@ -1,0 +1,96 @@
+import type { Mutation, Query, QueryClient } from '@tanstack/react-query';
+import { hasOutbox, outboxOf } from '../../outbox/query-adapter/create-outbox.ts';
+import type { Outbox } from '../../outbox/query-adapter/outbox.ts';
+import type { Operation } from '../../operation/operation.ts';
+import { cancelMutation, queryControlsOf } from '../../react-query/controls.ts';
+import { type Instance, instanceOf } from '../../react-query/instance.ts';
+import { runOf } from '../../react-query/mutation/execution.ts';
+import { queryStatusesOf } from '../../react-query/status/query.ts';
+import type { RetryControls } from '../../react-query/status/status.ts';
+import { createFaults, type Faults } from '../faults.ts';
+import { type Inspection, inspectInstance, inspectOrigins } from '../inspect.ts';
+import { type Recorder, recordInstance } from './record.ts';
+import { createTabWatch, type TabWatch } from './tab-watch.ts';
+import type { OperationView } from '../view.ts';
+
+/** The running app that a panel shows. */
+export interface Live {
+  readonly instance: Instance;
+  readonly client: QueryClient;
+  readonly recorder: Recorder;
+  /** Undefined until the app has made one. */
+  readonly outbox: () => Outbox | undefined;
+  readonly inspect: () => Inspection;
+  readonly faults: Faults;
+  readonly tabs: TabWatch;
+  /** What can be done about an operation that is under way; undefined where there is nothing. */
+  readonly controlsOf: (operation: OperationView) => Partial<RetryControls>;
+}
+
+const lives = new WeakMap<QueryClient, Live>();
+
+/**
+ * The app of a QueryClient. It is recorded from the first time on, until the page ends: what has happened
+ * before the panel was opened is what one wants to see.
+ *
+ * @throws Error when the client carries no default options of Steadfetch.
+ */
+export function liveOf(client: QueryClient): Live {
+  const known = lives.get(client);
+  if (known) return known;
+  const instance = instanceOf(client, 'SteadfetchDevtools');
+  const clients = (): readonly QueryClient[] => [
+    ...new Set([client, ...instance.lifecycle.clients()]),
+  ];
+  const inspect = (): Inspection => inspectInstance(instance, clients());
+  const live: Live = {
+    instance,
+    client,
+    recorder: recordInstance(instance),
+    outbox: () => (hasOutbox(client) ? outboxOf(client, 'SteadfetchDevtools') : undefined),
+    inspect,
+    faults: createFaults(instance),
+    tabs: createTabWatch(instance, () => inspectOrigins(instance).tabs),
+    controlsOf: ({ id, startedAt, status }) => {
+      if (status !== 'sending' && status !== 'waiting' && status !== 'paused') return {};
+      const isIt = (operation: Operation | undefined): operation is Operation =>
+        operation?.ref.id === id && operation.ref.startedAt === startedAt;
+      return findControls(instance, clients(), isIt) ?? {};
+    },
+  };
+  lives.set(client, live);
+  return live;
+}
+
+function findControls(
+  instance: Instance,
+  clients: readonly QueryClient[],
+  isIt: (operation: Operation | undefined) => operation is Operation,
+): Partial<RetryControls> | undefined {
+  for (const client of clients) {
+    const query = find(client.getQueryCache().getAll(), (one: Query) =>
+      isIt(instance.byQuery.get(one)),
+    );
+    if (query)
+      return queryControlsOf(queryStatusesOf(client, 'SteadfetchDevtools'), query.queryHash);
+    const mutation = find(client.getMutationCache().getAll(), (one: Mutation) =>
+      isIt(runOf(one)?.operation),
+    );
+    const operation = mutation && runOf(mutation)?.operation;
+    if (operation)
+      return { retryNow: () => urge(operation), cancel: () => cancelMutation(mutation, instance) };
+  }
+  for (const operation of instance.operations.loops)
+    if (isIt(operation)) return { retryNow: () => urge(operation) };
+  return undefined;
+}
+
+const find = <T>(all: readonly T[], is: (one: T) => boolean): T | undefined => all.find(is);
+
+/** Ends the wait or the pause of an operation in a loop of ours. */
+function urge(operation: Operation): void {
+  for (const { go } of operation.pauses) go();
+  if (operation.phase !== 'waiting') return;
+  operation.isUrged = true;
+  operation.skip?.();
+}

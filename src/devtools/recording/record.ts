@@ -1,0 +1,169 @@
+import { callApp, tellApp } from '../../lib/input/callback.ts';
+import type { Readable } from '../../lib/store.ts';
+import { originOf, shown, toUrl } from '../../lib/input/url.ts';
+import { targetOf } from '../../fetch/api.ts';
+import { reportOf } from '../../operation/error-info.ts';
+import { operationOf } from '../../operation/operation.ts';
+import type { OutboxState } from '../../outbox/state.ts';
+import { watchOrigins } from '../../origin/status.ts';
+import { type Instance, instanceOfSteady } from '../../react-query/instance.ts';
+import type { Steadfetch } from '../../react-query/steadfetch.ts';
+import { subscribeInstance, type TelemetryEvent } from '../../telemetry/subscribe-all.ts';
+import { inspectOrigins } from '../inspect.ts';
+import { decidingOptions } from '../levels.ts';
+import { type RecordedError, type RecordedEvent, writeRecording } from './recording.ts';
+
+/** What is watched beside the instance, and how much is kept. */
+export interface RecordOptions {
+  /** Its entries are told of, too. @default none */
+  readonly outbox?: Readable<OutboxState> | undefined;
+  /** So many events are kept, the newest. @default 2000 */
+  readonly maxEvents?: number | undefined;
+}
+
+/** What happened since the recording began, the oldest first. */
+export interface Recorder extends Readable<readonly RecordedEvent[]> {
+  /** The recording as text, which the Log of the devtools imports. */
+  readonly write: () => string;
+  readonly clear: () => void;
+  readonly stop: () => void;
+}
+
+/** Listeners are told at most so often. */
+const tellMs = 100;
+
+/**
+ * Records what happens, for a bug report: the text that `write()` returns is imported in the Log of the devtools, and
+ * is replayed there. It works in production as well. It has query keys, and the paths of URLs: no query strings,
+ * headers or bodies.
+ *
+ * @throws TypeError when the first argument is not what `createSteadfetch` returns.
+ *
+ * @example
+ * ```ts
+ * import { createSteadfetch } from 'steadfetch';
+ * import { record } from 'steadfetch/devtools';
+ *
+ * const steady = createSteadfetch();
+ * const recorder = record(steady);
+ * export const attachment = () => new Blob([recorder.write()], { type: 'application/json' });
+ * ```
+ */
+export function record(steady: Steadfetch, options?: RecordOptions): Recorder {
+  const instance = instanceOfSteady(steady, 'record');
+  return recordInstance(instance, options);
+}
+
+/** The same of the inside of an instance. */
+export function recordInstance(
+  instance: Instance,
+  { outbox, maxEvents = 2000 }: RecordOptions = {},
+): Recorder {
+  const { wall, origins } = instance;
+  const listeners = new Set<() => void>();
+  let events: RecordedEvent[] = [];
+  let shownEvents: readonly RecordedEvent[] | undefined = events;
+  let known = '';
+  let timer: unknown;
+
+  /** What is known is written down when it has changed: not what only time has changed. */
+  const capture = (): void => {
+    const inspection = inspectOrigins(instance);
+    const { at, ...rest } = inspection;
+    const text = JSON.stringify(rest);
+    if (text === known) return;
+    known = text;
+    push({ type: 'inspection', at, inspection });
+  };
+  const push = (event: RecordedEvent): void => {
+    events.push(event);
+    if (events.length > maxEvents * 1.1) events = events.slice(-maxEvents);
+    shownEvents = undefined;
+  };
+  const tellSoon = (): void => {
+    timer ??= wall.setTimeout(() => {
+      timer = undefined;
+      capture();
+      for (const listener of listeners) tellApp(listener, undefined);
+    }, tellMs);
+  };
+  const stops = [
+    subscribeInstance(
+      instance,
+      (event) => {
+        push(toRecord(event, instance));
+        tellSoon();
+      },
+      { outbox },
+    ),
+    watchOrigins(origins, tellSoon),
+  ];
+  const getState = (): readonly RecordedEvent[] => (shownEvents ??= events.slice());
+  return {
+    getState,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    write() {
+      capture();
+      return writeRecording(getState());
+    },
+    clear() {
+      events = [];
+      known = '';
+      shownEvents = undefined;
+      tellSoon();
+    },
+    stop() {
+      for (const stop of stops) stop();
+      wall.clearTimeout(timer);
+    },
+  };
+}
+
+/** The event without what cannot be written. */
+function toRecord(event: TelemetryEvent, instance: Instance): RecordedEvent {
+  switch (event.type) {
+    case 'request:start':
+    case 'request:end': {
+      const { method, url } = event;
+      const { endpoint } = targetOf(method, url, instance.context.findApi(url));
+      return { ...event, url: plainUrl(url), place: { origin: originOf(url), endpoint } };
+    }
+    case 'attempt:end':
+      return { ...event, error: plainError(event.error) };
+    case 'decision': {
+      const { error, failure, decision, url } = event;
+      const report = reportOf(error, event.at);
+      const operation = operationOf(report);
+      return {
+        ...event,
+        url: url === undefined ? undefined : plainUrl(url),
+        error: plainError(error),
+        options:
+          operation &&
+          decidingOptions(failure, decision, operation, report, instance.context.policy),
+      };
+    }
+    default:
+      return event;
+  }
+}
+
+/** The content of a `data:` URL is nobody's business. */
+function plainUrl(url: string): string {
+  const { protocol } = toUrl(url) ?? {};
+  return protocol === undefined || /^https?:$/.test(protocol) ? shown(url) : protocol;
+}
+
+function plainError(error: unknown): RecordedError | undefined {
+  if (error === undefined) return undefined;
+  // It may be anything, and have getters that throw.
+  return {
+    name: callApp(() => (error as Error).name, isString) ?? 'Error',
+    message: callApp(() => (error as Error).message, isString) ?? 'It has no message.',
+  };
+}
+
+const isString = (value: unknown): value is string => typeof value === 'string';

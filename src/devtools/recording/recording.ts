@@ -1,0 +1,70 @@
+import type { TelemetryEvent } from '../../telemetry/subscribe-all.ts';
+import type { Inspection } from '../inspect.ts';
+import type { DecidingOption } from '../levels.ts';
+
+/** An error as it is written down. */
+export interface RecordedError {
+  readonly name: string;
+  readonly message: string;
+}
+
+type Plain<E> = E extends { readonly error: unknown }
+  ? Omit<E, 'error'> & { readonly error: RecordedError | undefined }
+  : E;
+
+/** Something that happened, as it is written down: plain, URLs without their query strings. */
+export type RecordedEvent =
+  | (Plain<TelemetryEvent> & {
+      /** Of a request: the origin and the endpoint that it goes to. */
+      readonly place?: { readonly origin: string; readonly endpoint: string } | undefined;
+      /** Of a decision: what it was made by. */
+      readonly options?: readonly DecidingOption[] | undefined;
+    })
+  /** What was known then, whenever that has changed. */
+  | {
+      readonly type: 'inspection';
+      readonly at: number;
+      readonly inspection: Omit<Inspection, 'operations'>;
+    };
+
+const format = 'steadfetch-recording';
+const version = 1;
+
+/** A recording as text. */
+export function writeRecording(events: readonly RecordedEvent[]): string {
+  return JSON.stringify({ format, version, events }, undefined, 1);
+}
+
+/**
+ * The events of a recording.
+ *
+ * @throws Error that says what is wrong with the text.
+ */
+export function readRecording(text: string): readonly RecordedEvent[] {
+  let given: unknown;
+  try {
+    given = JSON.parse(text);
+  } catch {
+    throw new Error('This is no recording: it is not JSON.');
+  }
+  const { format: kind, version: made, events } = Object(given) as Record<string, unknown>;
+  if (kind !== format || !Array.isArray(events))
+    throw new Error('This is no recording of steadfetch/devtools.');
+  if (made !== version)
+    throw new Error(`This recording has the version ${String(made)}, not ${version}.`);
+  return events.filter((event: unknown): event is RecordedEvent => {
+    const { type, at, operation } = Object(event) as Record<string, unknown>;
+    return (
+      typeof type === 'string' && typeof at === 'number' && (stateTypes.has(type) || !!operation)
+    );
+  });
+}
+
+/** What belongs to no operation. */
+const stateTypes: ReadonlySet<string> = new Set([
+  'inspection',
+  'outage:start',
+  'outage:end',
+  'connectivity',
+  'outbox',
+]);

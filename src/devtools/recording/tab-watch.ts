@@ -1,0 +1,120 @@
+import { systemRandom } from '../../lib/clock.ts';
+import { hasPage } from '../../lib/browser/page.ts';
+import { createStore, type Readable } from '../../lib/store.ts';
+import { openChannel, type ShareChannel } from '../../tabs/channel.ts';
+import { type TabLife, watchPageState } from '../../tabs/page-state.ts';
+import type { Instance } from '../../react-query/instance.ts';
+import type { InspectedTabs } from '../inspect.ts';
+
+/** A tab of this app, as it tells of itself. */
+interface KnownTab {
+  readonly id: string;
+  readonly title: string;
+  readonly path: string;
+  /** `away`: frozen, or left. */
+  readonly life: TabLife;
+  /** What it probes. */
+  readonly probes: readonly string[];
+  /** When it was heard of last, in epoch milliseconds. */
+  readonly heardAt: number;
+}
+
+/** What one tab has told the others. */
+interface TabMessage {
+  readonly key: number;
+  readonly at: number;
+  readonly text: string;
+}
+
+interface TabsSeen {
+  /** This one first. */
+  readonly tabs: readonly KnownTab[];
+  /** The newest first. */
+  readonly messages: readonly TabMessage[];
+}
+
+/** The tabs that have the devtools, too: they answer while this is watched. */
+export interface TabWatch extends Readable<TabsSeen> {
+  /** Asks all tabs how they are. */
+  readonly ask: () => void;
+}
+
+const mostMessages = 100;
+/** What has said nothing for so long, although asked, is frozen or gone. */
+const silentMs = 7000;
+const forgottenMs = 60_000;
+
+export function createTabWatch(
+  { wall }: Pick<Instance, 'wall'>,
+  tabsOf: () => InspectedTabs,
+): TabWatch {
+  const id = systemRandom().toString(36).slice(2, 8);
+  const { getState, subscribe, set } = createStore<TabsSeen>({ tabs: [], messages: [] });
+  const others = new Map<string, KnownTab>();
+  let messages: readonly TabMessage[] = [];
+  let life: TabLife = 'visible';
+  let lastKey = 0;
+  let channel: ShareChannel | undefined;
+
+  const self = (): KnownTab => ({
+    id,
+    title: document.title,
+    path: document.location.pathname,
+    life,
+    probes: tabsOf()
+      .probes.filter(({ by }) => by === 'this-tab')
+      .map(({ origin, endpoint }) => endpoint ?? origin),
+    heardAt: wall.now(),
+  });
+  const show = (): void => {
+    const now = wall.now();
+    for (const [key, { heardAt }] of others) if (now - heardAt > forgottenMs) others.delete(key);
+    const known = [...others.values()].map((one) =>
+      now - one.heardAt > silentMs ? { ...one, life: 'away' as const } : one,
+    );
+    set({ tabs: hasPage() ? [self(), ...known] : known, messages });
+  };
+  const receive = (data: unknown): void => {
+    const { kind, tab } = Object(data) as { readonly kind?: unknown; readonly tab?: KnownTab };
+    if (kind === 'ask') channel?.post({ kind: 'here', tab: self() });
+    if (typeof tab?.id === 'string' && Array.isArray(tab.probes)) {
+      others.set(tab.id, { ...tab, heardAt: wall.now() });
+      show();
+    }
+  };
+  /** What the instances of the tabs tell each other. */
+  const overhear = (data: unknown): void => {
+    const { key, kind, scope, isProbed, forMs, remaining } = Object(data) as Record<
+      string,
+      unknown
+    >;
+    if (typeof key !== 'string' || typeof scope !== 'string') return;
+    const what = scope || key.split(' ')[0];
+    const text =
+      kind === 'limit'
+        ? `${what} takes ${String(remaining)} more requests within ${Number(forMs) / 1000} s`
+        : kind === 'up'
+          ? `${what} is up again`
+          : `${what} is down${isProbed === true ? ', and probed by the tab that says so' : ''}`;
+    lastKey++;
+    messages = [{ key: lastKey, at: wall.now(), text }, ...messages].slice(0, mostMessages);
+    show();
+  };
+  if (hasPage()) {
+    channel = openChannel('steadfetch-devtools', receive);
+    openChannel('steadfetch', overhear);
+    watchPageState((next) => {
+      life = next;
+      channel?.post({ kind: 'here', tab: self() });
+    });
+    channel?.post({ kind: 'ask' });
+  }
+  return {
+    getState,
+    subscribe,
+    ask() {
+      channel?.post({ kind: 'ask' });
+      show();
+    },
+  };
+}

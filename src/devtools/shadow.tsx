@@ -1,0 +1,59 @@
+import { type ReactElement, type ReactNode, useCallback, useState } from 'react';
+import { createPortal } from 'react-dom';
+import { style } from './panel/style.ts';
+
+/** Which colours the devtools have. */
+export type DevtoolsTheme = 'light' | 'dark' | 'system';
+
+let shared: CSSStyleSheet | undefined;
+
+/** A constructed sheet is allowed by every Content-Security-Policy; a style element by few. */
+function adopt(root: ShadowRoot): void {
+  try {
+    if (!shared) {
+      shared = new CSSStyleSheet();
+      shared.replaceSync(style);
+    }
+    root.adoptedStyleSheets = [shared];
+  } catch {
+    const element = root.ownerDocument.createElement('style');
+    element.textContent = style;
+    root.prepend(element);
+  }
+}
+
+/** What is in it has its own styles, and none of the page's. */
+export function Shadow({
+  theme,
+  isFull = false,
+  children,
+}: {
+  readonly theme: DevtoolsTheme;
+  /** As high as what it is in. */
+  readonly isFull?: boolean;
+  readonly children: ReactNode;
+}): ReactElement {
+  const [root, setRoot] = useState<ShadowRoot>();
+  const attach = useCallback((host: HTMLElement | null) => {
+    if (!host) return;
+    const own = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
+    adopt(own);
+    setRoot(own);
+  }, []);
+  return (
+    <div
+      ref={attach}
+      data-steadfetch-devtools=""
+      // Above what the page says of its elements.
+      style={{ all: 'initial', display: 'block', height: isFull ? '100%' : 'auto' }}
+    >
+      {root &&
+        createPortal(
+          <div className={isFull ? 'root fill' : 'root'} data-theme={theme}>
+            {children}
+          </div>,
+          root,
+        )}
+    </div>
+  );
+}

@@ -1,0 +1,84 @@
+import { codeOf } from '../../lib/input/made-by.ts';
+import { classifyAnswer, type AnswerFailure, type Outcome } from '../../policy/outcome.ts';
+import type { Expected } from '../api.ts';
+import type { OutcomesCode } from '../codes.ts';
+import type { Call } from './in-flight.ts';
+
+/** The outcome of a good answer. */
+export const succeeded = (status: number): Outcome => ({ kind: 'ok', status, processed: 'yes' });
+
+/** What the headers of an answer say; undefined when it is good news. */
+export function classify(
+  { context, facts, keyed }: Call,
+  response: Response,
+): AnswerFailure | undefined {
+  const { operation, method, name, step, effect, expect } = facts;
+  const { status } = response;
+  // An opaque answer has status 0, and nothing that could be read.
+  if (status === 0) return undefined;
+  if (response.ok) {
+    // Whoever has answered, the server may or may not have done it.
+    return isUnexpected(response, expect)
+      ? { kind: 'body', status, processed: 'unknown' }
+      : undefined;
+  }
+  const isGone = method === 'DELETE' && (status === 404 || status === 410);
+  const asked = { request: name, key: step?.key };
+  if (isGone && operation.effects.mayBeDone(asked, effect)) return undefined;
+  return classifyAnswer(
+    { status, header: (field) => response.headers.get(field) },
+    context.clock.now(),
+    !!keyed?.isInProgress(response),
+  );
+}
+
+/** The same, as its API means it, and after what the operation has done before. */
+export async function interpret(
+  call: Call,
+  response: Response,
+  shown: AnswerFailure | undefined,
+): Promise<AnswerFailure | undefined> {
+  const { facts, keyed, signal } = call;
+  const readers = facts.api?.outcomes;
+  const failure = readers
+    ? await codeOf<OutcomesCode>(readers).ofResponse(call, response, shown)
+    : shown;
+  if (!failure) return undefined;
+  // It is not its API that speaks.
+  if (failure.kind === 'body') return failure;
+  const interpreted = keyed ? await keyed.interpret(response, failure, facts, signal) : failure;
+  // What one request was refused, another of the mutation may have done.
+  const { operation, effect } = facts;
+  return interpreted?.processed === 'no' &&
+    operation.submission &&
+    operation.effects.isUnknown(effect)
+    ? { ...interpreted, processed: 'unknown' }
+    : interpreted;
+}
+
+/** What a server that says nothing better sends JSON as; only the body itself can tell. */
+const undecided = ['', 'text/plain', 'application/octet-stream'];
+
+const mediaType = ({ headers }: Response): string =>
+  (headers.get('content-type') ?? '').replace(/;.*/s, '').trim().toLowerCase();
+
+/**
+ * Whether an answer says that it is something else than what was asked for: the login page of a
+ * captive portal, the page of a proxy, the fallback of a single-page app.
+ */
+function isUnexpected(response: Response, expected: Expected | undefined): boolean {
+  if (expected !== 'json' || response.body === null) return false;
+  const type = mediaType(response);
+  return !undecided.includes(type) && !isJson(type);
+}
+
+/** Whether an answer says that it is JSON: then, also what cannot be parsed came from whom it was asked of. */
+export function isJsonAnswer(response: Response): boolean {
+  return isJson(mediaType(response));
+}
+
+/** What the content type is called in a message. */
+export const shownType = (response: Response): string => mediaType(response) || 'nothing';
+
+/** RFC 8259 §11, and the suffix of RFC 6839 §3.1. */
+const isJson = (type: string): boolean => /^[^/]+\/([^/]+\+)?json$/.test(type);

@@ -1,0 +1,230 @@
+import { checkMisnamed } from '../../lib/input/check.ts';
+import { toUrl } from '../../lib/input/url.ts';
+import { inPolicy, type PolicyOptions, type Timeout } from '../../policy/options.ts';
+import type { Expected } from '../api.ts';
+
+/** What fetch takes, and a key. */
+export interface KeyedInit extends RequestInit {
+  /**
+   * The idempotency key of this request, sent as the profile of its API declares. It is yours: give
+   * the same on every attempt, and another for what is meant anew. A header of your own comes before it.
+   * Within a mutation of Steadfetch, which has a key already, it is refused: see `step`.
+   *
+   * @default none; within a mutation of Steadfetch, a key by itself for each POST and PATCH
+   */
+  readonly idempotencyKey?: string | undefined;
+  /**
+   * The name of this request within a mutation of Steadfetch: its key is derived from that of the
+   * mutation and the name. The first request with a key needs none; from the second on it is required.
+   * Give the same name on every attempt, and another to each request.
+   *
+   * @default none
+   *
+   * @example
+   * ```ts
+   * const placeOrder = mutationOptions(steady, {
+   *   async mutationFn(order: { sku: string }, { json }) {
+   *     const { id } = await json<{ id: string }>('/api/orders', { json: order });
+   *     return json<{ receipt: string }>('/api/payments', { json: { id }, step: 'pay' });
+   *   },
+   * });
+   * ```
+   */
+  readonly step?: string | undefined;
+}
+
+/** What was passed to fetch. */
+export interface Passed {
+  readonly parts: RequestParts;
+  readonly init: KeyedInit;
+}
+
+/** What `steady.fetch` takes besides fetch's own init. */
+export interface SteadyInit extends KeyedInit {
+  /** The time limit of this attempt. @default that of the policy */
+  readonly timeout?: Timeout | undefined;
+  /** Sending this again does no harm, whatever its method: a search sent by POST. @default false */
+  readonly idempotent?: boolean | undefined;
+  /**
+   * What a good answer must be. `json` refuses one whose content type is another than
+   * `application/json`, `*+json`, `text/plain`, `application/octet-stream` or none, with an
+   * `UnexpectedContentError`: something in between has answered. `any` takes every answer, for a server
+   * whose content type is wrong.
+   *
+   * @default that of its API; else `json` for `steady.json`, and `any` for `steady.fetch`
+   */
+  readonly expect?: Expected | undefined;
+  /** How a failure of this call is answered by whoever owns the retries. */
+  readonly policy?: PolicyOptions | undefined;
+}
+
+/** What `steady.json` passes on besides. */
+export interface JsonSteadyInit extends SteadyInit {
+  readonly defaultExpect?: Expected | undefined;
+}
+
+/** A production build names what is wrong, and leaves out the rest. */
+export const mistake = (what: string, rule: string | false): TypeError =>
+  new TypeError(rule ? `${what} ${rule}.` : what);
+
+type Input = RequestInfo | URL;
+
+/** What fetch's two arguments say together, as fetch itself reads them. */
+export interface RequestParts {
+  /** The first argument, when it is a Request. */
+  readonly request: Request | undefined;
+  /** In upper case. */
+  readonly method: string;
+  readonly url: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** @throws TypeError for a signal that is none. */
+export function readParts(input: Input, init: RequestInit): RequestParts {
+  const request = isRequest(input) ? input : undefined;
+  const signal = init.signal === undefined ? request?.signal : init.signal;
+  // Refused before anything is begun for it.
+  if (signal && typeof signal.addEventListener !== 'function') {
+    throw mistake(
+      'steady.fetch: signal',
+      process.env.NODE_ENV !== 'production' && 'is no AbortSignal, and must be one, or null',
+    );
+  }
+  // Whatever it is, fetch makes a text of it.
+  const given: string | number | undefined = init.method;
+  const method = given === undefined ? (request?.method ?? 'GET') : `${given as string | number}`;
+  return {
+    request,
+    method: method.toUpperCase(),
+    url: request?.url ?? `${input as string | URL}`,
+    signal: signal ?? undefined,
+  };
+}
+
+/** By what it has: it may be of another realm, or of React Native, where it has no name. */
+function isRequest(input: Input): input is Request {
+  return 'method' in (Object(input) as object);
+}
+
+/** By its name, which is the same in another realm. React Native has none. */
+export function isStream(body: unknown): body is ReadableStream {
+  return Object.prototype.toString.call(body) === '[object ReadableStream]';
+}
+
+/** The headers that fetch will send of its two arguments. */
+export function readHeaders(request: Request | undefined, init: RequestInit): Headers {
+  return new Headers(init.headers ?? request?.headers);
+}
+
+/** Whether the body cannot be sent (any more): asked before it is sent, which spends it. */
+export function isBodySpent({ request }: RequestParts, { body }: RequestInit): boolean {
+  if (body === undefined || body === null) return request?.bodyUsed === true;
+  return isStream(body) && body.locked;
+}
+
+/**
+ * Whether a Request can be made of these arguments at all. Asked after fetch has rejected, to tell
+ * a mistake in the program (a bad URL, credentials, a GET with a body) from the network. Building a
+ * Request costs more than the rest of the wrapper, so the good path never does.
+ */
+export function isSendable({ url, method, request }: RequestParts, init: RequestInit): boolean {
+  const target = toUrl(url);
+  if (!target || (isStream(init.body) && !('duplex' in init))) return false;
+  // It is spent by now; that there was a body still counts.
+  const body = (init.body ?? request?.body) == null ? null : '';
+  try {
+    void new Request(target, { ...init, method, signal: null, body });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether it asks no server: what it gets is in the page, or in the browser's cache. */
+export function isLocal({ url, request }: RequestParts, { cache }: RequestInit): boolean {
+  return /^(data|blob|about):/i.test(url) || (cache ?? request?.cache) === 'only-if-cached';
+}
+
+/**
+ * Whether fetch may reject because of what is demanded of the answer (its hash, or no redirect),
+ * which cannot be told from a network that failed.
+ */
+export function isDemanding(
+  { request }: RequestParts,
+  { integrity, redirect }: RequestInit,
+): boolean {
+  return !!(integrity ?? request?.integrity) || (redirect ?? request?.redirect) === 'error';
+}
+
+/**
+ * Reads init once, as fetch does: inherited members and getters count, also those of a class or of
+ * a Request, and `null` is no init. What comes back is a plain object of ours.
+ *
+ * @throws TypeError for an init that is no object; whatever a getter throws.
+ */
+export function readInit<T extends object>(operation: string, init: T | null | undefined): T {
+  const members: Record<string, unknown> = {};
+  if (init === undefined || init === null) return members as T;
+  if (typeof init !== 'object' && typeof init !== 'function') {
+    throw mistake(
+      `${operation}: init`,
+      process.env.NODE_ENV !== 'production' && `is a ${typeof init}, and must be an object`,
+    );
+  }
+  // The objects that everything inherits from have no member of fetch's.
+  for (let owner: object | null = init; owner; owner = Object.getPrototypeOf(owner)) {
+    if (owner === Object.prototype || owner === Function.prototype) break;
+    for (const name of Object.getOwnPropertyNames(owner)) {
+      if (!(name in members)) members[name] = (init as Record<string, unknown>)[name];
+    }
+  }
+  // A proxy need not list what it has.
+  for (const name of replacing) {
+    if (name in members) continue;
+    const value = (init as Record<string, unknown>)[name];
+    if (value !== undefined) members[name] = value;
+  }
+  return members as T;
+}
+
+/** The members of fetch's init that replace something of a Request. */
+const replacing = [
+  'method',
+  'headers',
+  'body',
+  'mode',
+  'credentials',
+  'cache',
+  'redirect',
+  'referrer',
+  'referrerPolicy',
+  'integrity',
+  'keepalive',
+  'signal',
+  'duplex',
+  'priority',
+  'window',
+];
+
+/** What `steady.fetch` and `steady.json` take besides. */
+const own = ['idempotencyKey', 'step', 'timeout', 'idempotent', 'expect', 'policy', 'json'];
+
+/**
+ * For development: fetch ignores what it does not know, and so an option of ours that is misspelt.
+ *
+ * @throws TypeError that names what was meant.
+ */
+export function checkInit(init: SteadyInit): void {
+  checkMisnamed('steady.fetch', init, own, [...replacing, 'defaultExpect'], inPolicy(false));
+}
+
+/**
+ * What is sent of a Request with an init of ours. Any member at all makes fetch forget the
+ * Request's referrer (Fetch, "new Request", step 13): so it is named where the caller's init had none.
+ */
+export function keepReferrer<T extends RequestInit>(request: Request | undefined, init: T): T {
+  if (!request || replacing.some((name) => (init as Record<string, unknown>)[name] !== undefined))
+    return init;
+  const { referrer, referrerPolicy } = request;
+  return { ...init, referrer, referrerPolicy };
+}

@@ -1,0 +1,219 @@
+import { readCopy, readJson } from '../api/outcomes.ts';
+import type { OutcomesCode } from '../fetch/codes.ts';
+import type { Call } from '../fetch/attempt/in-flight.ts';
+import { checkNames, reject } from '../lib/input/check.ts';
+import { code, type MadeBy } from '../lib/input/made-by.ts';
+import { isSteadfetchError } from '../operation/errors.ts';
+import { isIdempotentMethod } from '../policy/operation.ts';
+import type { Failure, HttpFailure } from '../policy/outcome.ts';
+import { type CallStatus, failureOf, isRefusingRetries, toCode } from './status.ts';
+
+/** When the retries of an API stop because most of its calls fail: `retryThrottling` of a gRPC service config. */
+export interface RetryThrottling {
+  /** How many tokens there are at first, and at most, up to 1000. A failure takes one. */
+  readonly maxTokens: number;
+  /** The part of a token that a success gives back. */
+  readonly tokenRatio: number;
+}
+
+/** How an API of gRPC is read. */
+export interface GrpcOptions {
+  /**
+   * While no more than half of the tokens are left, nothing is retried after an answer. Counted are those
+   * that may be retried, or ask for no retry. @default none
+   */
+  readonly retryThrottling?: RetryThrottling | undefined;
+}
+
+const pushbackName = 'grpc-retry-pushback-ms';
+
+/**
+ * Reads what a call of gRPC-web or Connect has come to, for `apis: [{ match, outcomes: grpcOutcomes() }]`:
+ * from `grpc-status` among the headers or in the trailers that begin a body, from the JSON of Connect, and
+ * from the errors of clients that bring their own transport (`ConnectError`, `RpcError`, `ClientError`).
+ *
+ * A code counts as the status that it has over HTTP, and `grpc-retry-pushback-ms` as `Retry-After`; one that
+ * is negative, or cannot be read, asks for no retry. A body is awaited up to its first message.
+ *
+ * Each call is a POST: it is sent again only where the profile says `idempotent`, or has keys.
+ *
+ * @throws TypeError when an option is not as it must be.
+ *
+ * @example
+ * ```ts
+ * import { createSteadfetch } from 'steadfetch';
+ * import { grpcOutcomes } from 'steadfetch/grpc';
+ *
+ * export const steady = createSteadfetch({
+ *   apis: [{ match: '/shop.v1.Products', idempotent: true, outcomes: grpcOutcomes() }],
+ * });
+ * ```
+ */
+export function grpcOutcomes(options: GrpcOptions = {}): MadeBy<'classifyOutcomes'> {
+  if (process.env.NODE_ENV !== 'production') check(options);
+  const { maxTokens = 0, tokenRatio = 0 } = options.retryThrottling ?? {};
+  let tokens = maxTokens;
+  /** Counts what came of a call, and whether it may be retried at all. */
+  const count = (isFailure: boolean): boolean => {
+    tokens = isFailure ? Math.max(0, tokens - 1) : Math.min(maxTokens, tokens + tokenRatio);
+    return !options.retryThrottling || tokens > maxTokens / 2;
+  };
+  const throttle = (failure: HttpFailure, status: CallStatus): HttpFailure => {
+    const isServers = failure.status >= 500 || failure.status === 429 || failure.shouldRetry;
+    const isCounted = isRefusingRetries(status) || !!isServers;
+    return isCounted && !count(true) ? { ...failure, shouldRetry: false } : failure;
+  };
+
+  const made: OutcomesCode = {
+    by: 'classifyOutcomes',
+    async ofResponse(call, response, failure) {
+      // Of an opaque answer nothing can be read, and another one is not its API's.
+      if (response.status === 0 || failure?.kind === 'body') return failure;
+      const status = await readStatus(call, response, failure);
+      if (!status || status.code === 'OK') {
+        if (failure) return throttle(failure, { code: 'UNKNOWN', pushback: undefined });
+        count(false);
+        return undefined;
+      }
+      const { method, idempotent = isIdempotentMethod(method) } = call.facts;
+      const header = (name: string): string | null => response.headers.get(name);
+      return throttle(failureOf(status, idempotent, header, call.context.clock.now()), status);
+    },
+    ofError(error, known) {
+      // What became of the request is known better than by what its client makes of it.
+      if (known.kind !== 'error' || isSteadfetchError(error)) return undefined;
+      const status = readError(error);
+      return status && failureOf(status, false, () => null, 0);
+    },
+  };
+  return { [code]: made };
+}
+
+/** What an answer says of its call; undefined where it says nothing. */
+async function readStatus(
+  call: Call,
+  response: Response,
+  failure: Failure | undefined,
+): Promise<CallStatus | undefined> {
+  const { headers } = response;
+  const given = headers.get('grpc-status');
+  const pushback = headers.get(pushbackName) ?? headers.get(`trailer-${pushbackName}`);
+  // Trailers without a body.
+  if (given !== null) return { code: toCode(given) ?? 'UNKNOWN', pushback };
+  if (failure) {
+    const [, body] = await readJson(call, response, failure);
+    const known = toCode((Object(body) as ConnectBody).code);
+    return known && { code: known, pushback };
+  }
+  const endFlag = endFlagOf(headers.get('content-type') ?? '');
+  if (endFlag === undefined) return undefined;
+  const frame = new FirstFrame(endFlag);
+  const take = (chunk: Uint8Array | undefined): boolean => !!chunk && frame.take(chunk);
+  await readCopy(call, response, undefined, response.clone(), take);
+  const { text } = frame;
+  if (text === undefined) return undefined;
+  if (endFlag === 2) return readEnd(text);
+  const trailers = parseTrailers(text);
+  const sent = trailers.get('grpc-status');
+  return { code: toCode(sent) ?? 'UNKNOWN', pushback: trailers.get(pushbackName) };
+}
+
+/** The JSON of Connect: of an answer to a unary call that has failed. */
+interface ConnectBody {
+  readonly code?: unknown;
+}
+
+/** What ends a stream of Connect. */
+function readEnd(text: string): CallStatus | undefined {
+  try {
+    const { error, metadata } = Object(JSON.parse(text)) as {
+      readonly error?: ConnectBody;
+      readonly metadata?: Readonly<Record<string, unknown>>;
+    };
+    if (!error) return { code: 'OK', pushback: undefined };
+    return { code: toCode(error.code) ?? 'UNKNOWN', pushback: readMetadata(metadata) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Headers, or an object of texts or of lists of texts. */
+function readMetadata(metadata: unknown): string | undefined {
+  if (metadata instanceof Headers) return metadata.get(pushbackName) ?? undefined;
+  const value = (Object(metadata) as Record<string, unknown>)[pushbackName];
+  const text: unknown = Array.isArray(value) ? value[0] : value;
+  return typeof text === 'string' ? text : undefined;
+}
+
+/** connect-es; grpc-web and protobuf-ts; nice-grpc-web. A DOMException has a number, too. */
+const names = ['ConnectError', 'RpcError', 'ClientError'];
+
+function readError(error: unknown): CallStatus | undefined {
+  try {
+    const { name, code: given, metadata, meta } = Object(error) as Record<string, unknown>;
+    const known = names.includes(name as string) ? toCode(given) : undefined;
+    if (!known || known === 'OK') return undefined;
+    return { code: known, pushback: readMetadata(metadata ?? meta) };
+  } catch {
+    // A getter of somebody else's error threw.
+    return undefined;
+  }
+}
+
+function check(options: GrpcOptions): void {
+  checkNames('grpcOutcomes', options, ['retryThrottling']);
+  const { retryThrottling } = options;
+  if (retryThrottling === undefined) return;
+  const { maxTokens, tokenRatio } = Object(retryThrottling) as Partial<RetryThrottling>;
+  if (!(Number(maxTokens) > 0 && Number(maxTokens) <= 1000))
+    reject('grpcOutcomes', 'retryThrottling.maxTokens', maxTokens, 'a number above 0, up to 1000');
+  if (!(Number(tokenRatio) > 0))
+    reject('grpcOutcomes', 'retryThrottling.tokenRatio', tokenRatio, 'a number above 0');
+}
+
+/** What flags the frame that ends a call, by the content type; undefined where there are no frames. */
+function endFlagOf(contentType: string): number | undefined {
+  if (/^application\/grpc-web(?!-text)/i.test(contentType)) return 0x80;
+  return /^application\/connect\+/i.test(contentType) ? 2 : undefined;
+}
+
+/** A flag, and a length of four bytes. */
+const headBytes = 5;
+/** What ends a call is small; anything larger is left to the client. */
+const mostBytes = 65_536;
+
+/** Reads what ends a call that has no message, part by part. A message in front of it is no failure. */
+class FirstFrame {
+  readonly #endFlag: number;
+  #bytes: number[] = [];
+  /** What ends the call; undefined where a message comes first, it is compressed, or nothing comes. */
+  text: string | undefined;
+
+  constructor(endFlag: number) {
+    this.#endFlag = endFlag;
+  }
+
+  /** @returns whether no more is needed. */
+  take(chunk: Uint8Array): boolean {
+    const bytes = this.#bytes;
+    for (const byte of chunk.subarray(0, headBytes + mostBytes - bytes.length)) bytes.push(byte);
+    const [flag, ...length] = bytes.slice(0, headBytes);
+    if (flag === undefined) return false;
+    if (flag !== this.#endFlag) return true;
+    if (bytes.length < headBytes) return false;
+    const end = headBytes + length.reduce((sum, byte) => sum * 256 + byte, 0);
+    if (end > headBytes + mostBytes) return true;
+    if (bytes.length < end) return false;
+    this.text = new TextDecoder().decode(new Uint8Array(bytes.slice(headBytes, end)));
+    return true;
+  }
+}
+
+/** The trailers of gRPC-web, by their names in lower case. */
+const parseTrailers = (text: string): ReadonlyMap<string, string> =>
+  new Map(
+    text.split('\r\n').map((line): [string, string] => {
+      const [name = '', ...value] = line.split(':');
+      return [name.trim().toLowerCase(), value.join(':').trim()];
+    }),
+  );

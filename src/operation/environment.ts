@@ -1,0 +1,73 @@
+import type { Clock, Random } from '../lib/clock.ts';
+import type { Admission } from '../origin/admission.ts';
+import type { Pause } from '../origin/wait-queue.ts';
+import type { Decision } from '../policy/decide.ts';
+import type { OperationRef } from '../policy/operation.ts';
+import type { Policy, PolicyOptions } from '../policy/options.ts';
+import type { Failure } from '../policy/outcome.ts';
+import type { Emitter } from './events.ts';
+import type { SentRequest } from './facts.ts';
+import type { Submission } from './submission.ts';
+
+/** Where an operation is between two attempts, or in one. */
+export type Phase = 'sending' | 'paused' | 'waiting' | 'ended';
+
+/** What a whole Steadfetch instance shares. */
+export interface Environment {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly policy: Policy;
+  readonly emitter: Emitter;
+  /** What an error shows: what is known of it, or what the app itself reads from it. */
+  readonly classifyError: (error: unknown, known: Failure) => Failure;
+}
+
+/** An attempt that waits for admission, before it is sent. */
+export interface PausedAttempt {
+  /** Why, and until when: told anew in place, for an origin that is down tells all who wait. */
+  pause: Pause;
+  /** Lets it go now, whatever is known of the origin. */
+  readonly go: () => void;
+  /** It is no longer wanted. */
+  readonly drop: () => void;
+  /** It was asked for again. */
+  readonly renew: () => void;
+}
+
+/** Is told of the requests of an attempt, which have limits of their own. */
+export interface AttemptLimit {
+  /** @returns What tells that the request has ended, its body included; told twice, it counts once. */
+  readonly beginRequest: () => () => void;
+}
+
+/** What an operation begins with. */
+export interface OperationInit {
+  /** Which one it is, where it began before this page. */
+  readonly ref?: Omit<OperationRef, 'attempt'> | undefined;
+  readonly attempt?: number;
+  readonly policy?: PolicyOptions | undefined;
+  /** Whatever it sends may be sent again. */
+  readonly idempotent?: boolean | undefined;
+  /** Its idempotency key, where it has one, and the code that goes with it. */
+  readonly submission?: Submission | undefined;
+  readonly submissionCode?: object | undefined;
+  /** Nobody retries its attempts, so that a loop inside it is the only one. */
+  readonly isSingle?: boolean | undefined;
+  /** What a lone request is, to know its retry by: method, URL and idempotency key. */
+  readonly request?: string;
+  /** Where the one before it went, of the same query: there this one goes. */
+  readonly admission?: Admission | undefined;
+  readonly sent?: SentRequest | undefined;
+  readonly isUrged?: boolean | undefined;
+  /** The app's own `retry` may go on where the policy stops: it ends when its query does. */
+  readonly endsWithQuery?: boolean | undefined;
+}
+
+/** What is seen of an operation; what is undefined stays. */
+export interface Shown {
+  readonly phase: Phase;
+  readonly attempt?: number;
+  readonly pauses?: readonly PausedAttempt[] | undefined;
+  readonly decision?: Decision | undefined;
+  readonly lastError?: unknown;
+}

@@ -1,0 +1,2 @@
+export { traceOperations } from './otel/trace-operations.ts';
+export type { TraceOptions } from './otel/trace-operations.ts';

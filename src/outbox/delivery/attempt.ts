@@ -1,0 +1,240 @@
+import { bindFetch } from '../../fetch/bind-fetch.ts';
+import type { SteadyFetch } from '../../fetch/fetch.ts';
+import { submissionCode } from '../../fetch/keys.ts';
+import { toUrl } from '../../lib/input/url.ts';
+import { untilAborted, waitForStillness } from '../../lib/wait.ts';
+import { reportOf } from '../../operation/error-info.ts';
+import { isNetworkError, isTimeoutError } from '../../operation/errors.ts';
+import type { Submission, PastStep } from '../../operation/submission.ts';
+import { type Operation, mayHaveTakenEffect } from '../../operation/operation.ts';
+import type { Execution } from '../../operation/operations.ts';
+import type { LoopContext } from '../../operation/retry-loop.ts';
+import { createJson } from '../../fetch/json.ts';
+import { fingerprintOf } from '../../lib/fingerprint.ts';
+import type { Decision } from '../../policy/decide.ts';
+import type { Failure } from '../../policy/outcome.ts';
+import type { Running } from './due.ts';
+import type { HandlerDefinition } from '../handler.ts';
+import type { Row } from '../store/schema.ts';
+
+/** What sends for an outbox. */
+export interface SenderContext extends LoopContext {
+  readonly fetch: SteadyFetch;
+}
+
+/** What is known of the requests of an entry, before one of them goes. */
+interface RequestNote extends Pick<Submission, 'isUnkeyed'> {
+  readonly steps: readonly PastStep[];
+}
+
+/** How an entry is sent. */
+export interface SendOptions {
+  readonly definition: HandlerDefinition;
+  readonly variables: unknown;
+  /** Its handler is known to send past its context: nobody knows what it has sent. */
+  readonly isForeign: boolean;
+  /** A user has asked for it: it goes whatever is known of its origin. */
+  readonly isUrged: boolean;
+  /** Which operation it is: its attempts before were made in this tab. */
+  readonly before: Operation['ref'] | undefined;
+  /** Its requests so far, in whatever tab. */
+  readonly past: readonly PastStep[];
+  /** Keeps this before a request goes. @returns whether it may go. */
+  readonly note: (note: RequestNote) => Promise<boolean>;
+  /** It begins: what is paused of it can be seen. */
+  readonly onOperation: (entry: Row, operation: Operation) => void;
+}
+
+/** What an attempt that failed has shown. */
+interface FailedAttempt {
+  readonly failure: Failure;
+  readonly decision: Decision;
+  readonly error: unknown;
+  /** It, or one before it, may have been done. */
+  readonly isInDoubt: boolean;
+  /** A request of it went out. */
+  readonly wasSent: boolean;
+}
+
+/** What an attempt has come to. */
+export type Attempted =
+  | { readonly kind: 'done'; readonly data: unknown }
+  | ({
+      readonly kind: 'failed';
+      readonly ref: Operation['ref'];
+      readonly past: readonly PastStep[];
+    } & FailedAttempt)
+  /** Nobody wanted it any more, or it is another tab's. */
+  | { readonly kind: 'dropped' }
+  /** Without a key, it could be done twice. */
+  | { readonly kind: 'not-repeatable' }
+  /** What had to be kept before it went could not be. */
+  | { readonly kind: 'unsent'; readonly error: unknown };
+
+/** Makes one attempt at an entry, by the same rules as all that this instance sends. Never rejects. */
+export async function sendEntry(
+  context: SenderContext,
+  running: Running,
+  { definition, variables, isForeign, isUrged, before, past, note, onOperation }: SendOptions,
+): Promise<Attempted> {
+  const { clock, operations, signals, fetch } = context;
+  const { entry } = running;
+  const { signal } = running.controller;
+  const { mutationFn: run, idempotent } = definition.handler;
+  const idleSince = (): number | undefined => (running.open === 0 ? running.idleSince : undefined);
+  const { id, createdAt, attempts, isInDoubt: wasSent } = entry;
+  const steps = new Map(past.map((step) => [step.id, step]));
+  let wasOut = false;
+  let unkept: Attempted | undefined;
+  let isOver = false;
+  /** The next attempt sends it, or nobody does: the entry may be discarded meanwhile. */
+  const refuseLate = (): void => {
+    if (isOver)
+      throw new Error(
+        `The attempt of the outbox handler '${entry.handler}' that sends this has ended: it is not sent.` +
+          remedies[0],
+      );
+  };
+  const submission: Submission = {
+    key: id,
+    createdAt,
+    wasSent,
+    isUnkeyed: entry.isUnkeyed,
+    past,
+    digest: (body) => fingerprintOf(id, body),
+    keep(step) {
+      const { attempt: _, ...kept } = step;
+      steps.set(step.id, kept);
+    },
+    async kept() {
+      // Before each request: since the last one, another tab may have taken it over.
+      await noteAll();
+      refuseLate();
+      if (unkept) throw new Error('This entry is not sent: the outbox could not note it.');
+      wasOut = true;
+    },
+  };
+  const noteAll = async (): Promise<void> => {
+    const { isUnkeyed } = submission;
+    try {
+      // Nobody knows any more whether it was under way already.
+      if (isUnkeyed && entry.isRestored && !idempotent) unkept = { kind: 'not-repeatable' };
+      else if (!(await note({ isUnkeyed, steps: [...steps.values()] })))
+        unkept = { kind: 'dropped' };
+    } catch (error) {
+      unkept = { kind: 'unsent', error };
+    }
+  };
+  const operation = operations.begin('mutation', {
+    policy: definition.own,
+    submission,
+    submissionCode,
+    idempotent,
+    attempt: attempts,
+    isUrged,
+    ref: before,
+  });
+  running.operation = operation;
+  onOperation(entry, operation);
+  signals.set(signal, operation);
+  const bound = bindFetch(fetch, operation, signal, signals).fetchNow();
+  const own: SteadyFetch = async (input, init) => {
+    refuseLate();
+    const end = running.onRequest(toUrl(input instanceof Request ? input.url : `${input}`)?.origin);
+    try {
+      return await bound(input, init);
+    } finally {
+      end();
+    }
+  };
+  const json = createJson(own);
+  const execution: Execution = { submission, operation, isIdle: () => idleSince() !== undefined };
+  if (!idempotent) operations.executions.add(execution);
+  const { timeout } = definition.policy;
+  const limitMs = Math.max(leastMs, typeof timeout === 'object' ? timeout.headersMs : timeout);
+  const stillness = waitForStillness(clock, limitMs, idleSince);
+  let late: Error | undefined;
+  try {
+    if (isForeign) {
+      submission.isUnkeyed = true;
+      await submission.kept?.();
+    }
+    const giveUp = stillness.promise.then(() => {
+      throw (late = idleError(limitMs));
+    });
+    const made = Promise.race([
+      giveUp,
+      operations.attempt(operation, () =>
+        run(variables as never, {
+          fetch: own,
+          json,
+          idempotencyKey: id,
+          attempt: attempts,
+          signal,
+        }),
+      ),
+    ]);
+    const data = await untilAborted(signal, made);
+    // Whoever takes an error for an answer, it was not sent.
+    return unkept ?? { kind: 'done', data };
+  } catch (error) {
+    if (signal.aborted || unkept) {
+      operation.end('cancelled');
+      return unkept ?? { kind: 'dropped' };
+    }
+    const { ref } = operation;
+    const report = reportOf(error, clock.now());
+    const isIdle = late !== undefined && error === late;
+    // Nobody knows what it has done: what goes on as if its tab had died may be repeated, or has a key.
+    const isLikeCrashed = isIdle && !(submission.isUnkeyed && !idempotent);
+    // It is done, and whoever waits for its answer gets one when it is done once more.
+    const isCutPut =
+      report.method === 'PUT' &&
+      report.failure.processed === 'yes' &&
+      !operation.effects.isUnrepeatable() &&
+      (isNetworkError(error) || isTimeoutError(error));
+    const decision: Decision =
+      isLikeCrashed || isCutPut
+        ? { kind: 'stop', reason: 'deadline', retryAt: undefined }
+        : operation.fail(error);
+    operation.recordError(error, clock.now(), decision);
+    // The next attempt may be that of another tab: silently, because the operation goes on.
+    operation.end();
+    return {
+      kind: 'failed',
+      error,
+      failure: report.failure,
+      decision,
+      isInDoubt: isIdle || mayHaveTakenEffect(report, operation),
+      wasSent: wasOut,
+      ref,
+      past: [...steps.values()],
+    };
+  } finally {
+    isOver = true;
+    operations.executions.delete(execution);
+    stillness.stop();
+  }
+}
+
+/** What to do about these mistakes; a production build leaves it out. */
+const remedies =
+  process.env.NODE_ENV === 'production'
+    ? (['', ''] as const)
+    : ([
+        ' Await in the mutationFn all that it sends.',
+        ' Let whatever it awaits end by itself, or give its policy a longer timeout.',
+      ] as const);
+
+/** What does nothing for so long is given up. */
+const leastMs = 60_000;
+/** A handler has neither ended nor had a request under way for too long. */
+const idleError = (limitMs: number): Error =>
+  Object.assign(
+    new Error(
+      `The mutationFn of an outbox handler has not settled, and has sent nothing, for ${limitMs / 1000} s. ` +
+        'It is tried again later.' +
+        remedies[1],
+    ),
+    { name: 'IdleError' },
+  );

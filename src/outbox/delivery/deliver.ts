@@ -1,0 +1,274 @@
+import type { Clock } from '../../lib/clock.ts';
+import { sleep } from '../../lib/wait.ts';
+import { warn } from '../../lib/input/warn.ts';
+import { type PastStep, renewRefused } from '../../operation/submission.ts';
+import type { Operation } from '../../operation/operation.ts';
+import { backoffDelay } from '../../policy/backoff.ts';
+import type { Decision } from '../../policy/decide.ts';
+import { type SenderContext, sendEntry } from './attempt.ts';
+import { readVariables, type Codec, type Unread } from '../codec.ts';
+import { type Attempt, laneOf, type Running } from './due.ts';
+import { shorten } from '../errors.ts';
+import { type HandlerDefinition, limitOf, nextStepOf } from '../handler.ts';
+import type { Receipts } from '../receipts.ts';
+import type { Change, RowStore, Settled } from '../store/row-store.ts';
+import type { DeadReason, Fence, Row } from '../store/schema.ts';
+
+/** An entry that can be sent. */
+interface Ready {
+  readonly variables: unknown;
+  readonly past: readonly PastStep[];
+}
+
+/** How an entry has ended, or that it has not. */
+export type EntryEnd =
+  | { readonly kind: 'done'; readonly data: unknown; readonly variables: unknown }
+  | { readonly kind: 'dead'; readonly reason: DeadReason; readonly error: unknown }
+  /** It has not: this version of the app does not understand it. */
+  | { readonly kind: 'too-new' }
+  | { readonly kind: 'again'; readonly error: unknown; readonly decision: Decision };
+
+/** What a page knows of the attempts at its entries, whatever store those are in. */
+export interface PageMemory {
+  /** Of those that wait here for their next attempt. */
+  readonly refs: Map<string, Operation['ref']>;
+  /** Handlers that have ended well and sent nothing through their context. */
+  readonly foreign: Set<string>;
+  readonly underWay: Map<string, UnderWay>;
+}
+
+interface UnderWay {
+  readonly running: Running;
+  readonly made: Promise<Attempt | undefined>;
+}
+
+export const createPageMemory = (): PageMemory => ({
+  refs: new Map(),
+  foreign: new Set(),
+  underWay: new Map(),
+});
+
+export interface AttemptContext {
+  readonly sender: SenderContext;
+  readonly handlers: ReadonlyMap<string, HandlerDefinition>;
+  /** When this page began, in epoch milliseconds. */
+  readonly startedAt: number;
+  readonly codec: Codec;
+  readonly memory: PageMemory;
+  readonly note: RowStore['note'];
+  /** Who in this tab waits for a result. */
+  readonly receipts: Pick<Receipts, 'get'>;
+  /** An attempt has begun. */
+  readonly onOperation: (entry: Row, operation: Operation) => void;
+  /** Its end, once it is written; `settled` is undefined where it was not ours to write any more. */
+  readonly onEnd: (entry: Row, end: EntryEnd, settled: Settled | undefined) => void;
+}
+
+/** Makes an attempt at an entry, and says what is to be written of it. */
+export function createAttempt({
+  sender,
+  handlers,
+  startedAt,
+  codec,
+  memory: { refs, foreign, underWay },
+  note,
+  receipts,
+  onOperation,
+  onEnd,
+}: AttemptContext): MakeAttempt {
+  const { clock, random, operations } = sender;
+
+  const prepare = async (
+    entry: Row,
+    definition: HandlerDefinition | undefined,
+  ): Promise<Ready | Unread> => {
+    const read = await readVariables(entry, definition, codec);
+    if ('reason' in read) return read;
+    // Its tab died while it was under way, and nobody knows its key.
+    if (entry.isUnkeyed && !definition?.handler.idempotent) return { reason: 'not-repeatable' };
+    try {
+      const past = entry.steps === undefined ? [] : await codec.decode(entry.steps);
+      if (!isPast(past)) throw new TypeError('What is kept of its requests cannot be read.');
+      return { ...read, past: entry.isRedriven ? renewRefused(past) : past };
+    } catch (error) {
+      return { reason: 'unreadable', error };
+    }
+  };
+
+  const keep = async (data: unknown): Promise<unknown> => {
+    try {
+      return await codec.encode('outbox', data);
+    } catch {
+      if (process.env.NODE_ENV !== 'production') warnOfResult(operations);
+      return undefined;
+    }
+  };
+
+  const make: MakeAttempt = async (running, fence, isUrged) => {
+    const { entry } = running;
+    const before = refs.get(entry.id);
+    refs.delete(entry.id);
+    const definition = handlers.get(entry.handler);
+    const isBlocking = definition?.handler.onDead !== 'pass';
+    const bury = (reason: DeadReason, error: unknown, tried: Partial<Change>): Attempt => {
+      const { isInDoubt } = entry;
+      const short = error === undefined ? undefined : shorten(error);
+      const change = { kind: 'dead', reason, isBlocking, isInDoubt, error: short } as const;
+      return {
+        change: { attempts: entry.attempts, ...change, ...tried } as Change,
+        report: (settled) => onEnd(entry, { kind: 'dead', reason, error }, settled),
+      };
+    };
+
+    const ready = await prepare(entry, definition);
+    // Nothing was tried.
+    if ('reason' in ready) {
+      const { reason, error } = ready;
+      // Whoever has submitted it since this page began can deliver it: that tab may only be put away.
+      const isOthers =
+        (reason === 'handler-missing' || reason === 'not-migrated') && entry.createdAt > startedAt;
+      if (reason !== 'too-new' && !isOthers)
+        return bury(reason, error, { attempts: entry.attempts - 1 });
+      const change = { kind: 'too-new' } as const;
+      return { change, report: (settled) => onEnd(entry, change, settled) };
+    }
+    if (!definition) return undefined;
+    const spent = isUrged ? undefined : limitOf(entry, definition, clock.now());
+    if (spent) return bury(spent, undefined, { attempts: entry.attempts - 1 });
+    const { variables, past } = ready;
+    const keepSteps = async (steps: readonly PastStep[]): Promise<Pick<Row, 'steps'>> =>
+      steps.length > 0 ? { steps: await codec.encode('outbox', steps) } : {};
+    const made = await sendEntry(sender, running, {
+      definition,
+      variables,
+      isForeign: foreign.has(entry.handler),
+      isUrged,
+      before,
+      past,
+      onOperation,
+      async note({ isUnkeyed, steps }) {
+        const write = async (kept: readonly PastStep[]): Promise<boolean> =>
+          note(entry, fence, {
+            ...(await keepSteps(kept)),
+            isRedriven: false,
+            noted: entry.attempts,
+            ...(isUnkeyed && { isUnkeyed }),
+          });
+        try {
+          return await write(steps);
+        } catch {
+          // There may be no room for the bytes, or they cannot be stored: then what they are known by.
+          return write(steps.map((step) => ({ ...step, body: undefined })));
+        }
+      },
+    });
+    if (made.kind === 'dropped') return undefined;
+    if (made.kind === 'unsent') throw made.error;
+    if (made.kind === 'not-repeatable')
+      return bury('not-repeatable', undefined, { attempts: entry.attempts - 1 });
+    if (made.kind === 'done') {
+      if (!running.hasAsked && !definition.handler.idempotent) {
+        foreign.add(entry.handler);
+        if (process.env.NODE_ENV !== 'production') warnOfForeign(operations, entry.handler);
+      }
+      const isKept = !receipts.get(entry.id);
+      const result = isKept ? await keep(made.data) : undefined;
+      return {
+        change: { kind: 'done', result, isKept },
+        report: (settled) => onEnd(entry, { ...made, variables }, settled),
+      };
+    }
+    const { error, decision, isInDoubt } = made;
+    // They were kept before they went: what has become of the entry does not hang on it.
+    const kept = await keepSteps(made.past).catch(() => ({}));
+    const nowMs = clock.now();
+    const lane = running.origin ? laneOf(entry.handler, running.origin) : entry.lane;
+    const next = nextStepOf(made, entry, definition, {
+      nowMs,
+      backoffMs: () => backoffDelay({ ...definition.policy, retry: entry.attempts }, random),
+    });
+    if (next.kind === 'dead') return bury(next.reason, error, { isInDoubt, ...kept });
+    return {
+      change: { ...next, lane, plannedAt: nowMs, ...kept, error: shorten(error), isInDoubt },
+      report(settled) {
+        if (settled?.row) refs.set(entry.id, made.ref);
+        onEnd(entry, { kind: 'again', error, decision }, settled);
+      },
+    };
+  };
+  return async (running, fence, isUrged) => {
+    const { id } = running.entry;
+    const earlier = underWay.get(id);
+    if (earlier) {
+      // Its database was deleted meanwhile, and the entry was written anew: that attempt is this one.
+      const { signal } = running.controller;
+      signal.addEventListener('abort', () => earlier.running.controller.abort(signal.reason));
+      running.operation = earlier.running.operation;
+      const made = await earlier.made.catch(() => {});
+      if (made) return made;
+    }
+    const made = make(running, fence, isUrged);
+    underWay.set(id, { running, made });
+    try {
+      return await made;
+    } finally {
+      if (underWay.get(id)?.made === made) underWay.delete(id);
+    }
+  };
+}
+
+/** @returns undefined where nothing is to be written: nobody wants it any more, or it is another tab's. */
+type MakeAttempt = (
+  running: Running,
+  fence: Fence,
+  isUrged: boolean,
+) => Promise<Attempt | undefined>;
+
+const isPast = (value: unknown): value is Ready['past'] =>
+  Array.isArray(value) && value.every((step) => typeof Object(step).id === 'string');
+
+function warnOfForeign(key: object, handler: string): void {
+  warn(
+    key,
+    `foreign ${handler}`,
+    `The outbox handler '${handler}' has ended well and sent nothing with the fetch or json of its context. What it ` +
+      `sends otherwise has no idempotency key: should its page die meanwhile, its entry is a dead letter from now on ` +
+      `('not-repeatable'), because sent once more it could be done twice. Send it with the context's fetch or json, ` +
+      `also after an await; or say idempotent: true where all of it may be done twice.`,
+  );
+}
+
+function warnOfResult(key: object): void {
+  warn(
+    key,
+    'outbox result',
+    `An outbox handler has returned something that cannot be stored. Its entry is delivered, but a tab ` +
+      `that asks for its result later gets undefined. Return plain values: JSON, Date, Map, Blob.`,
+  );
+}
+
+/** It is tried so often, a second later and then twice as late. */
+const tries = 5;
+
+/**
+ * Writes an end, and again where that fails: what has happened has happened. Resolves with undefined
+ * where the store is no longer used.
+ */
+export async function writeEnd<T>(
+  clock: Clock,
+  write: () => Promise<T>,
+  isOver: () => boolean,
+  onError: (error: unknown) => void,
+): Promise<T | undefined> {
+  for (let left = tries; ; left -= 1) {
+    try {
+      return await write();
+    } catch (error) {
+      // The database is gone: what has become of the entry is all the same known.
+      if (isOver()) return undefined;
+      if (left === 1) throw error;
+      onError(error);
+      await sleep(clock, 1000 * 2 ** (tries - left), undefined);
+    }
+  }
+}

@@ -1,0 +1,147 @@
+import { type AttemptContext, createAttempt } from './deliver.ts';
+import { discarded } from '../errors.ts';
+import type { OtherTabs, Pauses } from '../messages.ts';
+import { followAttempt, type Receipts } from '../receipts.ts';
+import type { Display } from '../state.ts';
+import { createOwnership, type Ownership, type OwnershipContext } from './ownership.ts';
+import type { Fence, Row, Unplaced } from '../store/schema.ts';
+import type { Revived, RowStore } from '../store/row-store.ts';
+import { createWorker, type Worker, type WorkerContext } from './worker.ts';
+
+/** A store, and what sends its entries. */
+export interface Engine {
+  readonly store: RowStore;
+  readonly ownership: Ownership;
+  readonly worker: Worker;
+  /** Keeps an entry of this tab's own, and sends it when it is due. @returns the entry as it is kept. */
+  readonly add: (entry: Unplaced, isWanted: () => boolean) => Promise<Row>;
+  /**
+   * A user wants an entry to be sent now, or again; `change` makes another of it.
+   *
+   * @returns the entry as it is now, and whose turn has come by that; undefined when that cannot be.
+   */
+  readonly revive: (id: string, change?: (entry: Row) => Row) => Promise<Revived | undefined>;
+  /** Sends what nobody would look for. */
+  readonly adoptStrays: () => Promise<void>;
+  /** The page is put away: its entries are sent by others until it is back. */
+  readonly leave: () => void;
+  /** All entries were discarded. */
+  readonly forget: () => void;
+  readonly onError: (error: unknown) => void;
+  readonly dispose: () => void;
+}
+
+export interface EngineContext
+  extends
+    Omit<AttemptContext, 'note' | 'onOperation'>,
+    Omit<WorkerContext, 'clock' | 'random' | 'attempt' | 'onLost' | 'onIdle'>,
+    Omit<OwnershipContext, 'clock' | 'onGain'> {
+  readonly receipts: Receipts;
+  readonly pauses: Pick<Pauses, 'note'>;
+  readonly display: Pick<Display, 'refresh'>;
+  readonly others: Pick<OtherTabs, 'post'>;
+}
+
+export function createEngine(context: EngineContext): Engine {
+  const { store, receipts, pauses, display, others, onError } = context;
+  const { clock, random } = context.sender;
+  /** There are entries of an owner that the other tabs do not know yet, or whose owner has died. */
+  const tellOwner = (): void => others.post({ kind: 'owner' });
+  const ownership = createOwnership({
+    ...context,
+    clock,
+    onGain(fence) {
+      // Whoever had it may have died between an end and telling whose turn had come.
+      worker.look();
+      worker.drive(fence);
+      tellOwner();
+    },
+  });
+  const worker: Worker = createWorker({
+    ...context,
+    clock,
+    random,
+    attempt: createAttempt({
+      ...context,
+      onOperation: (entry, operation) =>
+        followAttempt(receipts, pauses, entry, operation, () => {
+          display.refresh();
+          worker.check();
+        }),
+      // What was cleared while it waited at the gate does not go.
+      note: async (...noted) => context.clearing() === undefined && store.note(...noted),
+    }),
+    onLost: ownership.lose,
+    onIdle() {
+      ownership
+        .tidy()
+        .then((given) => given.forEach(({ owner }) => worker.drop(owner)))
+        .catch(onError);
+    },
+  });
+
+  const drop = (): void => {
+    for (const { owner } of ownership.held()) worker.drop(owner);
+  };
+  const driveOrTell = (fence: Fence): void => {
+    if (ownership.has(fence)) {
+      if (worker.drive(fence)) tellOwner();
+      return;
+    }
+    // It was given up while the entry was written: to whoever looks first.
+    tellOwner();
+    void ownership.look();
+  };
+  const add: Engine['add'] = async (entry, isWanted) => {
+    for (;;) {
+      if (!isWanted()) throw discarded(entry);
+      const added = await ownership.use(async (fence, leaseUntil) => {
+        const { owner } = fence;
+        const kept = await store.add({ ...entry, owner, liveOwner: owner }, fence, leaseUntil);
+        if (kept?.liveOwner === owner) driveOrTell(fence);
+        else if (!kept) ownership.lose(fence);
+        return kept;
+      });
+      if (!added) continue;
+      if (isWanted()) worker.add(added);
+      return added;
+    }
+  };
+
+  return {
+    store,
+    ownership,
+    worker,
+    add,
+    revive: (id, change) =>
+      ownership.use(async (fence, leaseUntil) => {
+        const revived = await store.revive(id, fence, clock.now(), change, leaseUntil);
+        if (revived?.row.liveOwner === fence.owner) driveOrTell(fence);
+        return revived;
+      }),
+    async adoptStrays() {
+      if (!(await store.hasStrays())) return;
+      await ownership.use(async (fence, leaseUntil) => {
+        if (!(await store.adoptStrays(fence, clock.now(), leaseUntil))) return;
+        // Those of other owners, too, are where they were not looked for.
+        worker.look();
+        driveOrTell(fence);
+      });
+    },
+    forget() {
+      drop();
+      worker.abort();
+      ownership.release();
+    },
+    leave() {
+      drop();
+      ownership.leave();
+    },
+    onError,
+    dispose() {
+      worker.dispose();
+      ownership.dispose();
+      store.close();
+    },
+  };
+}

@@ -1,0 +1,315 @@
+import { type Clock, type Random, createSteadyClock } from '../../lib/clock.ts';
+import type { Network } from '../../lib/network.ts';
+import { writeEnd } from './deliver.ts';
+import {
+  type Attempt,
+  beginAttempt,
+  createPlaces,
+  type DueEntry,
+  isThrough,
+  nextReadAt,
+  noteDue,
+  originOfLane,
+  type Owned,
+  ownedBy,
+  readDue,
+  type Running,
+  type Slot,
+} from './due.ts';
+import { reasonOf } from '../store/open-database.ts';
+import type { RowStore, Settled } from '../store/row-store.ts';
+import type { Fence, Row } from '../store/schema.ts';
+
+export interface WorkerContext {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly store: RowStore;
+  readonly network: Network;
+  /** So many attempts at once to one origin, at most. */
+  readonly parallel: number;
+  /** Makes one attempt; undefined when nobody wanted it any more. Never rejects. */
+  readonly attempt: (
+    running: Running,
+    fence: Fence,
+    isUrged: boolean,
+  ) => Promise<Attempt | undefined>;
+  /** Which clear of all entries is under way, or has failed: nothing is sent meanwhile. */
+  readonly clearing: () => string | undefined;
+  /** One has begun that this tab has not heard of. */
+  readonly onCleared: (token: string) => void;
+  /** Rows have changed: an attempt begins. */
+  readonly onChange: () => void;
+  /** Its turn has come, whoever sends it. */
+  readonly onDue: (entry: Row) => void;
+  /** Another tab has taken the entries of this owner over. */
+  readonly onLost: (fence: Fence) => void;
+  /** The store does not work. */
+  readonly onError: (error: unknown) => void;
+  /** There is nothing left to do at the moment. */
+  readonly onIdle: () => void;
+}
+
+/** Sends the entries of the owners that this tab has, when they are due. */
+export interface Worker {
+  /** The entries of this owner are to be sent. @returns whether that is new. */
+  readonly drive: (fence: Fence) => boolean;
+  /** They no longer are. What is under way goes on. */
+  readonly drop: (owner: string) => void;
+  /** An entry of an owner of ours is due. `isUrged`: because a user wants it now. */
+  readonly add: (entry: DueEntry, isUrged?: boolean) => void;
+  /** Looks again what is due: time has passed, or another tab has changed something. */
+  readonly look: () => void;
+  /** An attempt is paused or goes on: there may be a place for another. */
+  readonly check: () => void;
+  /** A request to this origin went well, or (without one) the network is back: what waits goes soon. */
+  readonly wake: (origin?: string) => void;
+  /** Breaks off what is under way: all of it, or of the entry with this id. */
+  readonly abort: (id?: string) => void;
+  /** When the next one is due, or Infinity; while something is due or under way, that has passed. */
+  readonly nextAt: () => number;
+  readonly dispose: () => void;
+}
+
+/** No wait is trusted to one timer for longer: timers stand still while a machine sleeps. */
+const longestTimerMs = 5000;
+/** A store that does not work is asked again after so long. */
+const errorPauseMs = 5000;
+/** And one entry that cannot be read or written, ever later, after so long at the most. */
+const longestAsideMs = 60_000;
+/** What waits for an origin goes within this time of a success there, spread. */
+const wakeMs = { least: 500, most: 4000 } as const;
+/** A clock that was set back by less is not worth a write. */
+const leastSetBackMs = 1000;
+
+export function createWorker({
+  clock: wall,
+  random,
+  store,
+  network,
+  parallel,
+  attempt,
+  clearing,
+  onCleared,
+  onChange,
+  onDue,
+  onLost,
+  onError,
+  onIdle,
+}: WorkerContext): Worker {
+  // What is on the disk is of the clock on the wall; how long something takes is not.
+  const clock = createSteadyClock(wall);
+  const running = new Map<number, Slot>();
+  const driven = new Map<string, Owned>();
+  const places = createPlaces(parallel);
+  /** Rows that could not be taken, or of which nothing could be written. */
+  const aside = new Map<number, { readonly times: number; readonly until: number }>();
+  let timer: unknown;
+  let pausedUntil = -Infinity;
+  let moving: Promise<void> | undefined;
+  let isPumping = false;
+  let isAskedAgain = false;
+  let wasOffline = network.isOffline();
+  let isOver = false;
+
+  const read = (owned: Owned): Promise<void> => readDue(owned, store, running, wall.now());
+  const note = (entry: DueEntry, isUrged = false): void =>
+    noteDue(driven.get(entry.liveOwner ?? ''), entry, wall.now(), isUrged);
+  const expire = (): void => {
+    for (const owned of driven.values()) owned.isStale = true;
+  };
+  /** Where the clock was set back, all that waits was planned by another time. */
+  const moveWaits = async (): Promise<void> => {
+    const setBackMs = clock.setBackMs();
+    for (const owned of driven.values()) {
+      const byMs = setBackMs - owned.setBackMs;
+      if (byMs < leastSetBackMs) continue;
+      await store.setBack(owned.fence, wall.now(), byMs);
+      owned.setBackMs = setBackMs;
+      owned.isStale = true;
+    }
+  };
+  /** One at a time: moved twice, the next time would be missed. */
+  const obeyClock = (): Promise<void> =>
+    (moving ??= moveWaits().finally(() => (moving = undefined)));
+  const isBlocked = (): boolean =>
+    isOver || clock.now() < pausedUntil || network.isOffline() || clearing() !== undefined;
+
+  const fill = async (): Promise<void> => {
+    await obeyClock();
+    for (const owned of driven.values()) if (nextReadAt([owned]) <= wall.now()) await read(owned);
+    while (!isBlocked()) {
+      for (const owned of driven.values())
+        if ([...owned.lanes.values()].some((lane) => lane.hasMore && lane.seqs.length === 0))
+          await read(owned);
+      const next = places.take(driven.values(), running.values(), clock.now());
+      if (!next) break;
+      const { seq, isUrged } = next;
+      const isAside = !isUrged && (aside.get(seq)?.until ?? 0) > clock.now();
+      if (!running.has(seq) && !isAside) void run(seq, next.fence, next);
+    }
+  };
+  const pump = async (): Promise<void> => {
+    if (isPumping) {
+      isAskedAgain = true;
+      return;
+    }
+    isPumping = true;
+    try {
+      do {
+        isAskedAgain = false;
+        if (isOver || clock.now() < pausedUntil) break;
+        const cleared = driven.size > 0 ? clearing() : undefined;
+        if (cleared !== undefined) {
+          onCleared(cleared);
+          break;
+        }
+        await fill();
+      } while (isAskedAgain);
+    } catch (error) {
+      pause(error);
+    } finally {
+      isPumping = false;
+    }
+    plan();
+    if (isIdle() && !isOver) onIdle();
+  };
+  const isIdle = (): boolean => running.size === 0 && isThrough(driven.values());
+
+  const pause = (error: unknown): void => {
+    pausedUntil = clock.now() + errorPauseMs;
+    expire();
+    onError(error);
+  };
+
+  const setAside = (seq: number, error: unknown): void => {
+    const times = (aside.get(seq)?.times ?? 0) + 1;
+    const forMs = Math.min(errorPauseMs * Math.max(1, 2 ** (times - 2)), longestAsideMs);
+    aside.set(seq, { times, until: clock.now() + forMs });
+    const again = clock.setTimeout(() => {
+      expire();
+      void pump();
+    }, forMs);
+    clock.unref?.(again);
+    onError(error);
+  };
+
+  const plan = (): void => {
+    clock.clearTimeout(timer);
+    if (isOver) return;
+    const isWaiting = running.size > 0 && !isThrough(driven.values());
+    const dueInMs = nextReadAt(driven.values()) - wall.now();
+    if (dueInMs === Infinity && !isWaiting) return;
+    const delayMs = Math.max(dueInMs, pausedUntil - clock.now(), 0);
+    timer = clock.setTimeout(() => void pump(), Math.min(delayMs, longestTimerMs));
+  };
+
+  const run = async (
+    seq: number,
+    fence: Fence,
+    { lane, isUrged }: Pick<Slot, 'lane' | 'isUrged'>,
+  ): Promise<void> => {
+    const slot: Slot = { lane, isUrged, startedAt: clock.now(), one: undefined };
+    running.set(seq, slot);
+    const { owner } = fence;
+    let settled: Settled | undefined;
+    try {
+      const claim = await store.claim(seq, fence, wall.now());
+      if (claim === 'lost') {
+        if (driven.get(owner)?.fence.token === fence.token) driven.delete(owner);
+        onLost(fence);
+      } else if (claim.next) onDue(claim.next);
+      // Unless its owner was given up meanwhile: all entries were discarded, or the page is put away.
+      else if (claim.row && driven.get(owner)?.fence.token === fence.token) {
+        const { row: entry } = claim;
+        const one = beginAttempt(entry, clock, places);
+        slot.lane = entry.lane;
+        slot.one = one;
+        onChange();
+        const made = await attempt(one, fence, isUrged);
+        if (made)
+          settled = await writeEnd(
+            clock,
+            // This tab may have slept, and taken over from itself since.
+            async () => {
+              // Its new time is of now: moved with the others, it would come too early.
+              await obeyClock();
+              const current = driven.get(owner)?.fence ?? fence;
+              return store.settle(entry, current, made.change, wall.now());
+            },
+            () => isOver,
+            onError,
+          );
+        // It may be there still, and then nobody else looks: this tab has slept, and is back.
+        if (!settled) expire();
+        made?.report(settled);
+      }
+      aside.delete(seq);
+    } catch (error) {
+      // What says nothing of the database may be of this entry alone: it keeps nobody else waiting.
+      if (reasonOf(error)) pause(error);
+      else setAside(seq, error);
+    }
+    running.delete(seq);
+    if (settled?.row?.state === 'pending') note(settled.row);
+    if (settled?.next) note(settled.next);
+    void pump();
+  };
+
+  const wakeLanes = async (origin: string | undefined): Promise<void> => {
+    await obeyClock();
+    for (const owned of driven.values())
+      for (const { name, nextAt } of owned.lanes.values()) {
+        // Where it goes is not known while nothing of it was sent.
+        const isMeant = origin === undefined || (originOfLane(name) ?? origin) === origin;
+        if (!isMeant || nextAt === Infinity) continue;
+        const { least, most } = wakeMs;
+        await store.wake(owned.fence, name, wall.now(), most, () =>
+          Math.round(least + random() * (most - least)),
+        );
+        owned.isStale = true;
+      }
+    void pump();
+  };
+  const wake = (origin?: string): void => void (isOver || wakeLanes(origin).catch(pause));
+
+  const unsubscribe = network.subscribe(() => {
+    const isOffline = network.isOffline();
+    if (wasOffline && !isOffline) wake();
+    wasOffline = isOffline;
+    void pump();
+  });
+  return {
+    drive(fence) {
+      const { owner, token } = fence;
+      if (driven.get(owner)?.fence.token === token) return false;
+      driven.set(owner, ownedBy(fence, clock.setBackMs()));
+      void pump();
+      return true;
+    },
+    drop: (owner) => void driven.delete(owner),
+    add(entry, isUrged = false) {
+      if (!driven.has(entry.liveOwner ?? '')) return;
+      const known = running.get(entry.seq)?.one;
+      if (isUrged && known) for (const { go } of known.operation?.pauses ?? []) go();
+      note(entry, isUrged);
+      void pump();
+    },
+    look() {
+      expire();
+      void pump();
+    },
+    check: () => void pump(),
+    wake,
+    nextAt: () => (isIdle() ? nextReadAt(driven.values()) : -Infinity),
+    abort(id) {
+      for (const { one } of running.values())
+        if (one?.entry.id === (id ?? one?.entry.id)) one?.controller.abort();
+    },
+    dispose() {
+      isOver = true;
+      clock.clearTimeout(timer);
+      unsubscribe();
+      driven.clear();
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import { hmac } from '../../lib/sha256.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { EntryStorage } from '../storage.ts';
+
+/** What Chromium adds to a service worker's registration. */
+interface SyncRegistration {
+  readonly sync?: { readonly register: (tag: string) => Promise<void> };
+}
+
+/** What a sync is known by. */
+export const syncTag = (database: string): string => `steadfetch ${database}`;
+
+/**
+ * Returns what asks the browser to wake the service worker when the network is there, also once this
+ * page is gone. Only Chromium can, with a service worker; elsewhere it does nothing.
+ */
+export function prepareSync(database: string): () => void {
+  const { navigator } = globalThis as Partial<typeof globalThis>;
+  const { serviceWorker } = (navigator ?? {}) as Partial<Navigator>;
+  let registration: SyncRegistration | undefined;
+  // Looked up beforehand: a page that is being left has no time for it.
+  serviceWorker?.ready.then(
+    (ready) => (registration = ready as SyncRegistration),
+    () => {},
+  );
+  return () => {
+    // Forbidden by the user or the browser: then the next page delivers.
+    registration?.sync?.register(syncTag(database)).catch(() => {});
+  };
+}
+
+/**
+ * The database of a user: one of its own, so that nobody's entries are sent as another's. Her id is
+ * not to be read from its name.
+ */
+export function databaseName(name: string, user: string | undefined): string {
+  if (user === undefined) return name;
+  const encoder = new TextEncoder();
+  const digest = hmac(encoder.encode('steadfetch outbox'), encoder.encode(user));
+  const hex = Array.from(digest.slice(0, 16), (byte) => byte.toString(16).padStart(2, '0'));
+  return `${name} ${hex.join('')}`;
+}
+
+/** A lock that nobody holds is granted long before. */
+const grantMs = 500;
+/** What is due so soon is waited for. */
+const soonMs = 30_000;
+
+/** An outbox, as far as it is needed to send what nobody else sends. */
+export interface Drainable {
+  readonly clock: Clock;
+  readonly storage: Pick<EntryStorage, 'ready' | 'durable'>;
+}
+
+/**
+ * Sends what nobody else sends, as far as that can be done now.
+ *
+ * @returns whether something of it is left for later.
+ */
+export async function drain({ clock, storage }: Drainable): Promise<boolean> {
+  const pass = (ms: number): Promise<void> =>
+    new Promise((over) => void clock.setTimeout(over, ms));
+  await storage.ready();
+  const engine = storage.durable();
+  if (!engine) return false;
+  await engine.ownership.look();
+  await pass(grantMs);
+  for (;;) {
+    const waitMs = engine.worker.nextAt() - clock.now();
+    if (waitMs > soonMs) return waitMs < Infinity;
+    await pass(Math.max(grantMs, waitMs));
+  }
+}

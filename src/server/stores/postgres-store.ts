@@ -1,0 +1,202 @@
+import { rejectValue } from '../../lib/input/check.ts';
+import { driverOf, type PgPool, type PostgresDriver, type PostgresJs } from './postgres-driver.ts';
+import type { IdempotencyStore, StoredAnswer } from './store.ts';
+
+/** Options of {@link postgresStore}. */
+export interface PostgresStoreOptions {
+  /** The name of the table, also with that of its schema: `shop.keys`. @default 'idempotency_keys' */
+  readonly table?: string | undefined;
+}
+
+/**
+ * The SQL that creates the table of a {@link postgresStore}, for a migration. It may run again.
+ *
+ * @throws TypeError when the table's name has other characters than letters, digits and underscores.
+ *
+ * @example
+ * ```ts
+ * import { Pool } from 'pg';
+ * import { postgresTable } from 'steadfetch/server/postgres';
+ *
+ * const pool = new Pool();
+ * await pool.query(postgresTable());
+ * await pool.end();
+ * ```
+ */
+export function postgresTable(table: string = 'idempotency_keys'): string {
+  requireName('postgresTable', table);
+  return `CREATE TABLE IF NOT EXISTS ${table} (
+  id text PRIMARY KEY,
+  fingerprint text NOT NULL,
+  token text NOT NULL,
+  lease_until timestamptz NOT NULL,
+  expires_at timestamptz NOT NULL,
+  status integer,
+  headers text,
+  body bytea
+);
+CREATE INDEX IF NOT EXISTS ${table.replace('.', '_')}_expires_at ON ${table} (expires_at);`;
+}
+
+interface Row {
+  readonly fingerprint: string;
+  /** Null until the request is answered. */
+  readonly status: number | null;
+  readonly headers: string;
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+/**
+ * Stores keys and answers in PostgreSQL, in the same transaction as what the handler writes with `tx`:
+ * a crash at any moment leaves both or neither, however many servers there are. Leases and lifetimes go by
+ * the clock of the database.
+ *
+ * It takes a `Pool` of `pg`, and `tx` is a client of it; or the `sql` of postgres.js, and `tx` is one of
+ * its transactions. Create the table before, with {@link postgresTable}. A running handler has a
+ * connection to itself, and a claim needs one for a moment: make the pool larger than the number of
+ * handlers that run at once.
+ *
+ * @throws TypeError when the table's name has other characters than letters, digits and underscores.
+ *
+ * @example
+ * ```ts
+ * import { Pool } from 'pg';
+ * import { idempotent } from 'steadfetch/server';
+ * import { postgresStore } from 'steadfetch/server/postgres';
+ *
+ * const pool = new Pool({ max: 20 });
+ * // Without a listener, an idle connection that breaks ends the process.
+ * pool.on('error', console.error);
+ *
+ * export const placeOrder = idempotent(
+ *   async (request, { tx }) => {
+ *     const { article } = (await request.json()) as { article: string };
+ *     const insert = 'INSERT INTO orders (article) VALUES ($1) RETURNING id';
+ *     const { rows } = await tx.query<{ id: number }>(insert, [article]);
+ *     return Response.json(rows[0], { status: 201 });
+ *   },
+ *   { store: postgresStore(pool) },
+ * );
+ * ```
+ */
+export function postgresStore<Tx>(
+  database: PgPool<Tx> | PostgresJs<Tx>,
+  { table = 'idempotency_keys' }: PostgresStoreOptions = {},
+): IdempotencyStore<Tx> {
+  requireName('postgresStore', table);
+  const driver = driverOf(database);
+  const { query } = driver;
+  const interval = (ms: string): string => `now() + ${ms}::float8 * interval '1 millisecond'`;
+  const dropExpired = `DELETE FROM ${table} WHERE id IN (
+    SELECT id FROM ${table} WHERE expires_at <= now() LIMIT ${sweepSize} FOR UPDATE SKIP LOCKED)`;
+  const take = `INSERT INTO ${table} AS k (id, fingerprint, token, lease_until, expires_at)
+    VALUES ($1, $2, $3, ${interval('$4')}, ${interval('$5')})
+    ON CONFLICT (id) DO UPDATE SET
+      fingerprint = excluded.fingerprint, token = excluded.token,
+      lease_until = excluded.lease_until, expires_at = excluded.expires_at,
+      status = NULL, headers = NULL, body = NULL
+    WHERE k.expires_at <= now()
+      OR (k.status IS NULL AND k.lease_until <= now() AND k.fingerprint = excluded.fingerprint)`;
+  const find = `SELECT fingerprint, status, headers, body FROM ${table} WHERE id = $1`;
+  const keep = `UPDATE ${table} SET status = $3, headers = $4, body = $5
+    WHERE id = $1 AND token = $2`;
+  // Waits for a commit whose outcome is unknown, because that has locked the row.
+  const free = `DELETE FROM ${table} WHERE id = $1 AND token = $2 AND status IS NULL`;
+
+  const readLimits = createLimitsReader(driver);
+  let claims = 0;
+
+  return {
+    async claim({ id, fingerprint, token, leaseMs, lifetimeMs }) {
+      // By itself, because two claims that each drop the other's expired key would wait for each other.
+      if (claims++ % claimsPerSweep === 0) await query(dropExpired);
+      const taken = await query(take, [id, fingerprint, token, leaseMs, lifetimeMs]);
+      if (taken.count === 1) return { kind: 'claimed' };
+      const [row] = (await query(find, [id])).rows as Row[];
+      // Another process has just freed the key: the next attempt gets it.
+      if (!row) return { kind: 'running', fingerprint };
+      return row.status === null
+        ? { kind: 'running', fingerprint: row.fingerprint }
+        : { kind: 'answered', fingerprint: row.fingerprint, answer: answerOf(row, row.status) };
+    },
+
+    async run({ id, token, leaseMs }, work) {
+      let thrown: { readonly error: unknown } | undefined;
+      let isLost = false;
+      const runWork = async (tx: Tx): Promise<StoredAnswer | undefined> => {
+        try {
+          return await work(tx);
+        } catch (error) {
+          thrown = { error };
+          throw error;
+        }
+      };
+      try {
+        const isKept = await driver.transact(await readLimits(leaseMs), async (tx, queryIn) => {
+          const answer = await runWork(tx);
+          if (!answer) return false;
+          const { status, headers, body } = answer;
+          const kept = await queryIn(keep, [id, token, status, JSON.stringify(headers), body]);
+          isLost = kept.count !== 1;
+          return !isLost;
+        });
+        if (!isKept) await query(free, [id, token]);
+      } catch (error) {
+        const freed = query(free, [id, token]);
+        // When the key cannot be freed, it is the database that failed, and not the handler.
+        if (thrown) await freed;
+        else await freed.catch(() => {});
+        throw thrown ? thrown.error : error;
+      }
+      return !isLost;
+    },
+  };
+}
+
+/** A sweep drops more than is added until the next one. */
+const claimsPerSweep = 50;
+const sweepSize = 500;
+
+/**
+ * Limits of a transaction to its lease. Without them the server would keep its locks until the connection
+ * of a process that is frozen or has lost its power is found to be broken, which may take hours. A shorter
+ * limit of the database or the role stays.
+ */
+function createLimitsReader({ query }: PostgresDriver<unknown>) {
+  const names = ['statement_timeout', 'idle_in_transaction_session_timeout'] as const;
+  const read = async (): Promise<readonly number[]> => {
+    const ms = names.map(
+      (name) => `(SELECT setting::float8 FROM pg_settings WHERE name = '${name}')`,
+    );
+    const { rows } = await query(`SELECT ${ms.map((one, index) => `${one} AS ms${index}`).join()}`);
+    const [row = {}] = rows as readonly Record<string, number>[];
+    return names.map((_, index) => row[`ms${index}`] || Infinity);
+  };
+  let known: readonly number[] | undefined;
+  return async (leaseMs: number): Promise<string> => {
+    // Read by each until they are known: one whose connection is dead must not keep all others waiting.
+    const own = (known ??= await read());
+    const of = (index: number): number => Math.min(leaseMs, own[index] ?? leaseMs, greatestLimit);
+    return names.map((name, index) => `SET LOCAL ${name} = ${of(index)}`).join('; ');
+  };
+}
+
+/** The largest value of a setting: 2^31 - 1. */
+const greatestLimit = 2_147_483_647;
+
+const answerOf = ({ headers, body }: Row, status: number): StoredAnswer => ({
+  status,
+  headers: JSON.parse(headers) as StoredAnswer['headers'],
+  body,
+});
+
+/** @throws TypeError unless it is the name of a table and no more, with or without that of its schema. */
+function requireName(operation: string, table: string): void {
+  if (/^\w+(?:\.\w+)?$/.test(table)) return;
+  rejectValue(
+    operation,
+    'table',
+    table,
+    'letters, digits and underscores, and one dot after a schema',
+  );
+}

@@ -1,0 +1,187 @@
+import { rejectValue } from '../../lib/input/check.ts';
+import type { ClaimResult, IdempotencyStore, StoredAnswer } from './store.ts';
+
+/** The part of a client of ioredis that the store uses. */
+interface IoRedis {
+  eval(script: string, keyCount: number, ...args: string[]): Promise<unknown>;
+  defineCommand(name: string, definition: { lua: string }): void;
+}
+
+/** The part of a client of `redis` that the store uses. */
+interface NodeRedis {
+  eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
+}
+
+/** A client of ioredis or of `redis`. */
+export type RedisClient = IoRedis | NodeRedis;
+
+/** Options of {@link redisStore}. */
+export interface RedisStoreOptions {
+  /**
+   * What the names of all its keys in Redis begin with. In a cluster, a part in braces, as in `{shop}:`,
+   * keeps them in the slot of what the handlers write with `tx`. @default 'idempotency:'
+   */
+  readonly prefix?: string | undefined;
+}
+
+/** The transaction of a {@link redisStore}. Redis does not roll back, so commands wait for the commit. */
+export interface RedisTransaction {
+  /**
+   * Queues a command of Redis, as in `queue('LPUSH', 'orders', article)`. It runs in the same step as the
+   * answer is stored in, and never if the handler fails or its claim was lost.
+   *
+   * @throws Error once the transaction has ended.
+   */
+  queue(command: string, ...args: (string | number)[]): void;
+}
+
+// One hash per key: `fingerprint`, `token` and `leaseUntil` of the claim, and `answer` when there is one.
+// A driver may send a script again when its connection broke: each gives the same result the second time.
+
+const claimScript = `
+local time = redis.call('TIME')
+local nowMs = time[1] * 1000 + math.floor(time[2] / 1000)
+local found = redis.call('HMGET', KEYS[1], 'fingerprint', 'answer', 'leaseUntil', 'token')
+if found[2] then return { 'answered', found[1], found[2] } end
+if found[1] and found[4] ~= ARGV[2] and (tonumber(found[3]) > nowMs or found[1] ~= ARGV[1]) then
+  return { 'running', found[1] }
+end
+redis.call('HSET', KEYS[1],
+  'fingerprint', ARGV[1], 'token', ARGV[2], 'leaseUntil', string.format('%.0f', nowMs + ARGV[3]))
+redis.call('PEXPIRE', KEYS[1], ARGV[4])
+return { 'claimed' }`;
+
+const commitScript = `
+local found = redis.call('HMGET', KEYS[1], 'token', 'answer')
+if found[1] ~= ARGV[1] then return 0 end
+if found[2] then return 1 end
+redis.call('HSET', KEYS[1], 'answer', ARGV[2])
+for _, command in ipairs(cjson.decode(ARGV[3])) do redis.call(unpack(command)) end
+return 1`;
+
+const freeScript = `
+local found = redis.call('HMGET', KEYS[1], 'token', 'answer')
+if found[1] == ARGV[1] and not found[2] then redis.call('DEL', KEYS[1]) end
+return 1`;
+
+/**
+ * Stores keys and answers in Redis, which drops them itself when they expire. Leases and lifetimes go by
+ * the clock of Redis.
+ *
+ * What the handler queues with `tx` runs in the same step as its answer is stored in: both or neither. What
+ * it writes anywhere else is in no transaction with the key: a crash between the two runs it again after
+ * the lease. Then give what it writes a unique column with the user and the `key` of the context.
+ *
+ * Redis must not drop keys on its own (`maxmemory-policy noeviction`), and forgets what it had not written
+ * to its disk when it dies, or not yet sent to the replica that takes over. docs/server.md says more.
+ *
+ * @throws TypeError when the client is none of ioredis or `redis`, or the prefix is empty.
+ *
+ * @example
+ * ```ts
+ * import { Redis } from 'ioredis';
+ * import { idempotent } from 'steadfetch/server';
+ * import { redisStore } from 'steadfetch/server/redis';
+ *
+ * const redis = new Redis();
+ * export const placeOrder = idempotent(
+ *   async (request, { tx }) => {
+ *     tx.queue('LPUSH', 'orders', await request.text());
+ *     return Response.json({ isPlaced: true }, { status: 201 });
+ *   },
+ *   { store: redisStore(redis) },
+ * );
+ * ```
+ */
+export function redisStore(
+  client: RedisClient,
+  { prefix = 'idempotency:' }: RedisStoreOptions = {},
+): IdempotencyStore<RedisTransaction> {
+  if (typeof client?.eval !== 'function')
+    rejectValue('redisStore', 'client', client, 'a client of ioredis or of redis');
+  if (typeof prefix !== 'string' || prefix === '')
+    rejectValue('redisStore', 'prefix', prefix, 'text that is not empty');
+
+  const run = async (script: string, id: string, ...args: string[]): Promise<unknown> =>
+    'defineCommand' in client
+      ? client.eval(script, 1, prefix + id, ...args)
+      : client.eval(script, { keys: [prefix + id], arguments: args });
+
+  return {
+    async claim({ id, fingerprint, token, leaseMs, lifetimeMs }) {
+      try {
+        const reply = await run(claimScript, id, fingerprint, token, `${leaseMs}`, `${lifetimeMs}`);
+        // As text, because a client may be set up to give Buffers.
+        return resultOf((reply as unknown[]).map(String));
+      } catch (error) {
+        if (isOutOfMemory(error)) return { kind: 'full' };
+        throw error;
+      }
+    },
+
+    async run({ id, token }, work) {
+      const commands: string[][] = [];
+      let isOver = false;
+      const tx: RedisTransaction = {
+        queue(...command) {
+          if (isOver) throw new Error(late);
+          commands.push(command.map(String));
+        },
+      };
+      let answer: StoredAnswer | undefined;
+      try {
+        answer = await work(tx);
+      } finally {
+        isOver = true;
+        if (!answer) await run(freeScript, id, token);
+      }
+      // Not freed when it fails: the answer may have been stored.
+      const args = answer && [token, encodeAnswer(answer), JSON.stringify(commands)];
+      return !args || (await run(commitScript, id, ...args)) === 1;
+    },
+  };
+}
+
+function resultOf([kind, fingerprint = '', answer = '']: readonly string[]): ClaimResult {
+  if (kind === 'claimed') return { kind };
+  return kind === 'answered'
+    ? { kind, fingerprint, answer: decodeAnswer(answer) }
+    : { kind: 'running', fingerprint };
+}
+
+/** Redis is at its `maxmemory`, and may not drop keys. */
+const isOutOfMemory = (error: unknown): boolean => /^OOM\b/.test((error as Error).message);
+
+const late = 'redisStore: tx was used after its transaction had ended. Nothing was written.';
+
+/** An answer as text, with a body that can be read in Redis if it is text. */
+interface EncodedAnswer extends Omit<StoredAnswer, 'body'> {
+  readonly text?: string;
+  readonly base64?: string;
+}
+
+function encodeAnswer({ body, ...answer }: StoredAnswer): string {
+  const encoded: EncodedAnswer = { ...answer, ...encodeBody(body) };
+  return JSON.stringify(encoded);
+}
+
+function encodeBody(body: Uint8Array): Pick<EncodedAnswer, 'text' | 'base64'> {
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body) };
+  } catch {
+    let binary = '';
+    // In parts, because a call takes no more than some ten thousand arguments.
+    for (let start = 0; start < body.length; start += 8192)
+      binary += String.fromCharCode(...body.subarray(start, start + 8192));
+    return { base64: btoa(binary) };
+  }
+}
+
+function decodeAnswer(encoded: string): StoredAnswer {
+  const { text, base64 = '', ...answer } = JSON.parse(encoded) as EncodedAnswer;
+  const body =
+    text === undefined
+      ? Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
+      : new TextEncoder().encode(text);
+  return { ...answer, body };
+}

@@ -1,0 +1,156 @@
+import { rejectValue } from '../../lib/input/check.ts';
+import { lendHandle } from './lend.ts';
+import type { IdempotencyStore, StoredAnswer } from './store.ts';
+
+/** The part of a prepared statement that the store uses. */
+interface SqliteStatement {
+  get(...values: (string | number)[]): unknown;
+  run(...values: (string | number | Uint8Array)[]): { readonly changes: number | bigint };
+}
+
+/** The part of a synchronous SQLite handle that the store uses. `DatabaseSync` of node:sqlite has it. */
+export interface SqliteDatabase {
+  exec(sql: string): void;
+  prepare(sql: string): SqliteStatement;
+}
+
+/** Options of {@link sqliteStore}. */
+export interface SqliteStoreOptions {
+  /** The name of the table. The store creates it. @default 'idempotency_keys' */
+  readonly table?: string | undefined;
+}
+
+interface Row {
+  readonly fingerprint: string;
+  /** Null until the request is answered. */
+  readonly status: number | null;
+  readonly headers: string;
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+/**
+ * Stores keys and answers in SQLite, in the same transaction as what the handler writes with `tx`, which
+ * is the handle. Several processes may share the file.
+ *
+ * Use the handle for this store only. While a handler awaits something, its transaction stays open on the
+ * handle, and the next handler waits, up to `leaseMs`. `tx` throws once its transaction has ended. Give
+ * the handle a `timeout`, so that processes wait for each other.
+ *
+ * @throws TypeError when the table's name has other characters than letters, digits and underscores.
+ *
+ * @example
+ * ```ts
+ * import { DatabaseSync } from 'node:sqlite';
+ * import { idempotent, sqliteStore } from 'steadfetch/server';
+ *
+ * const db = new DatabaseSync('shop.db', { timeout: 5000 });
+ * export const placeOrder = idempotent(
+ *   async (request, { tx }) => {
+ *     const { article } = (await request.json()) as { article: string };
+ *     const { lastInsertRowid } = tx.prepare('INSERT INTO orders (article) VALUES (?)').run(article);
+ *     return Response.json({ id: Number(lastInsertRowid) }, { status: 201 });
+ *   },
+ *   { store: sqliteStore(db) },
+ * );
+ * ```
+ */
+export function sqliteStore<Db extends SqliteDatabase>(
+  db: Db,
+  { table = 'idempotency_keys' }: SqliteStoreOptions = {},
+): IdempotencyStore<Db> {
+  if (!/^\w+$/.test(table))
+    rejectValue('sqliteStore', 'table', table, 'letters, digits and underscores');
+  db.exec(
+    `CREATE TABLE IF NOT EXISTS ${table} (
+      id TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, token TEXT NOT NULL,
+      lease_until INTEGER NOT NULL, expires_at INTEGER NOT NULL,
+      status INTEGER, headers TEXT, body BLOB
+    );
+    CREATE INDEX IF NOT EXISTS ${table}_expires_at ON ${table} (expires_at)`,
+  );
+  const dropExpired = db.prepare(
+    `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE expires_at <= ? LIMIT 100)`,
+  );
+  const take = db.prepare(
+    `INSERT INTO ${table} (id, fingerprint, token, lease_until, expires_at) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET
+      fingerprint = excluded.fingerprint, token = excluded.token,
+      lease_until = excluded.lease_until, expires_at = excluded.expires_at,
+      status = NULL, headers = NULL, body = NULL
+    WHERE expires_at <= ?
+      OR (status IS NULL AND lease_until <= ? AND fingerprint = excluded.fingerprint)`,
+  );
+  const find = db.prepare(`SELECT fingerprint, status, headers, body FROM ${table} WHERE id = ?`);
+  const keep = db.prepare(
+    `UPDATE ${table} SET status = ?, headers = ?, body = ? WHERE id = ? AND token = ?`,
+  );
+  const free = db.prepare(`DELETE FROM ${table} WHERE id = ? AND token = ?`);
+
+  // Known without reading the file, which may be in the middle of a transaction.
+  const running = new Map<string, string>();
+  let last: Promise<unknown> = Promise.resolve();
+  /** Runs one piece of work after the other, because the handle has one transaction at a time. */
+  const enqueue = <T>(work: () => T | Promise<T>): Promise<T> => {
+    const next = last.then(work);
+    last = next.catch(() => {});
+    return next;
+  };
+
+  return {
+    async claim({ id, fingerprint, token, nowMs, leaseMs, lifetimeMs }) {
+      const holder = running.get(id);
+      if (holder !== undefined) return { kind: 'running', fingerprint: holder };
+      return enqueue(() => {
+        dropExpired.run(nowMs);
+        const until = [nowMs + leaseMs, nowMs + lifetimeMs] as const;
+        const taken = take.run(id, fingerprint, token, ...until, nowMs, nowMs);
+        if (Number(taken.changes) === 1) {
+          running.set(id, fingerprint);
+          return { kind: 'claimed' };
+        }
+        const row = find.get(id) as Row | undefined;
+        // Another process has just freed the key: the next attempt gets it.
+        if (!row) return { kind: 'running', fingerprint };
+        return row.status === null
+          ? { kind: 'running', fingerprint: row.fingerprint }
+          : { kind: 'answered', fingerprint: row.fingerprint, answer: answerOf(row, row.status) };
+      });
+    },
+
+    run: ({ id, token }, work) =>
+      enqueue(async () => {
+        let isCommitted = false;
+        let isHeld = true;
+        const { tx, takeBack } = lendHandle(db, 'sqliteStore');
+        try {
+          // Immediate, because a lock that is requested at the first write may be refused at once.
+          db.exec('BEGIN IMMEDIATE');
+          try {
+            const answer = await work(tx);
+            if (answer) {
+              const { status, headers, body } = answer;
+              const { changes } = keep.run(status, JSON.stringify(headers), body, id, token);
+              isHeld = Number(changes) === 1;
+              if (isHeld) {
+                db.exec('COMMIT');
+                isCommitted = true;
+              }
+            }
+          } finally {
+            takeBack();
+            if (!isCommitted) db.exec('ROLLBACK');
+          }
+        } finally {
+          running.delete(id);
+          if (!isCommitted) free.run(id, token);
+        }
+        return isHeld;
+      }),
+  };
+}
+
+const answerOf = ({ headers, body }: Row, status: number): StoredAnswer => ({
+  status,
+  headers: JSON.parse(headers) as StoredAnswer['headers'],
+  body,
+});

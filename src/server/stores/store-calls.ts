@@ -1,0 +1,138 @@
+import { maxTimerMs, systemClock } from '../../lib/clock.ts';
+import type { Settings } from '../options.ts';
+import { type Claim, type ClaimResult, LeaseOverError, type StoredAnswer } from './store.ts';
+
+/**
+ * Claims a key.
+ *
+ * @returns undefined when the store has failed, or not answered within `storeTimeoutMs`.
+ */
+export async function claimKey<Tx>(
+  settings: Settings<Tx>,
+  claim: Claim,
+): Promise<ClaimResult | undefined> {
+  const { store, storeTimeoutMs, onStoreError } = settings;
+  const claiming = (async () => store.claim(claim))();
+  const limit = createTimeLimit();
+  limit.start(storeTimeoutMs, () => storeTimeout('claim', storeTimeoutMs));
+  try {
+    return await Promise.race([claiming, limit.isOver]);
+  } catch (error) {
+    onStoreError(error);
+    // Granted when nobody waits for it any more: it must not keep the key until its lease is over.
+    claiming
+      .then(({ kind }) =>
+        kind === 'claimed' ? store.run(claim, async () => undefined) : undefined,
+      )
+      .catch(() => {});
+    return undefined;
+  } finally {
+    limit.stop();
+  }
+}
+
+/**
+ * Runs the work of a claim. The time limit of the store stands still while the work runs, which has the
+ * lease for a limit.
+ *
+ * @returns What the store returns, or undefined when it has failed, or a step of it took longer than
+ *   `storeTimeoutMs`. Then nobody knows whether it has committed.
+ * @throws What the work throws.
+ */
+export async function runClaim<Tx>(
+  settings: Settings<Tx>,
+  claim: Claim,
+  work: (tx: Tx) => Promise<StoredAnswer | undefined>,
+): Promise<boolean | undefined> {
+  const { store, storeTimeoutMs, onStoreError } = settings;
+  const limit = createTimeLimit();
+  const startStep = (step: string): void =>
+    limit.start(storeTimeoutMs, () => storeTimeout(step, storeTimeoutMs));
+  let thrown: { readonly error: unknown } | undefined;
+  let isGivenUp = false;
+
+  startStep('begin');
+  const running = (async () =>
+    store.run(claim, async (tx) => {
+      // Its request has been answered: the store rolls back, and frees the key.
+      if (isGivenUp) throw storeTimeout('begin', storeTimeoutMs);
+      limit.stop();
+      try {
+        return await work(tx);
+      } catch (error) {
+        thrown = { error };
+        throw error;
+      } finally {
+        startStep('end');
+      }
+    }))();
+  try {
+    return await Promise.race([running, limit.isOver]);
+  } catch (error) {
+    isGivenUp = true;
+    running.catch(() => {});
+    if (thrown && thrown.error === error) throw error;
+    onStoreError(error);
+    return undefined;
+  } finally {
+    limit.stop();
+  }
+}
+
+const storeTimeout = (step: string, storeTimeoutMs: number): Error =>
+  new Error(`idempotent: the store did not ${step} within storeTimeoutMs, ${storeTimeoutMs} ms.`);
+
+/** The time that a handler has, from the claim of its key on. */
+export interface Lease {
+  /** Aborted with a {@link LeaseOverError}. */
+  readonly signal: AbortSignal;
+  /**
+   * Stops waiting for work when the lease is over. Work that would begin after that is not begun.
+   *
+   * @throws LeaseOverError when the lease is over, and whatever the work throws.
+   */
+  readonly limit: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly end: () => void;
+}
+
+/** Begins before the claim, so it ends here before the store grants the key to another. */
+export function startLease(leaseMs: number): Lease {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const time = createTimeLimit();
+  time.start(leaseMs, () => {
+    const error = new LeaseOverError(leaseMs);
+    controller.abort(error);
+    return error;
+  });
+  return {
+    signal,
+    async limit(work) {
+      signal.throwIfAborted();
+      return Promise.race([work(), time.isOver]);
+    },
+    end: time.stop,
+  };
+}
+
+interface TimeLimit {
+  /** Rejects when the time is over. */
+  readonly isOver: Promise<never>;
+  readonly start: (delayMs: number, createError: () => Error) => void;
+  readonly stop: () => void;
+}
+
+function createTimeLimit(): TimeLimit {
+  let fail: (error: Error) => void;
+  const isOver = new Promise<never>((_, reject) => (fail = reject));
+  isOver.catch(() => {});
+  let timer: unknown;
+  return {
+    isOver,
+    start(delayMs, createError) {
+      const end = (): void => fail(createError());
+      timer = systemClock.setTimeout(end, Math.min(delayMs, maxTimerMs));
+    },
+    stop: () => systemClock.clearTimeout(timer),
+  };
+}

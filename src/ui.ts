@@ -1,0 +1,16 @@
+export { ConnectionBanner } from './ui/connection-banner.tsx';
+export type { ConnectionBannerProps, ConnectionView } from './ui/connection-banner.tsx';
+export { english } from './ui/texts/english.ts';
+export { german } from './ui/texts/german.ts';
+export { japanese } from './ui/texts/japanese.ts';
+export { OutboxBadge } from './ui/outbox-badge.tsx';
+export type { OutboxBadgeProps, OutboxBadgeView } from './ui/outbox-badge.tsx';
+export { OutboxPanel } from './ui/outbox-panel.tsx';
+export type { EditControls, OutboxPanelProps, OutboxPanelView } from './ui/outbox-panel.tsx';
+export { RetryStatus } from './ui/retry-status.tsx';
+export type { RetryStatusProps, RetryStatusView } from './ui/retry-status.tsx';
+export { SafeForm } from './ui/safe-form.tsx';
+export type { SafeFormProps, SafeFormView } from './ui/safe-form.tsx';
+export { TextsProvider, type TextsProviderProps } from './ui/texts/texts.tsx';
+export type { FailureWord, UiTexts } from './ui/texts/ui-texts.ts';
+export type { StatusWords } from './ui/texts/words.ts';

@@ -1,0 +1,192 @@
+import { type ReactElement, type ReactNode, useId, useState } from 'react';
+import type { OutboxEntry } from '../outbox/entries.ts';
+import { type OutboxControls, useOutbox, useOutboxEntries } from '../react/use-outbox.ts';
+import { Action, Countdown, Frame, Told } from './parts.tsx';
+import { useTexts } from './texts/texts.tsx';
+import type { UiTexts } from './texts/ui-texts.ts';
+import type { StatusWords } from './texts/words.ts';
+
+/** What a render prop of `OutboxPanel` is given. */
+export interface OutboxPanelView extends OutboxControls {
+  /** The oldest first, with what is said of them. */
+  readonly entries: readonly { readonly entry: OutboxEntry; readonly words: StatusWords }[];
+}
+
+/** What an app's form for editing a dead letter is given. */
+export interface EditControls {
+  /** Sends the entry with these variables instead, under a new key. */
+  readonly send: (variables: unknown) => void;
+  readonly close: () => void;
+}
+
+/** How the entries are named and edited. */
+export interface OutboxPanelProps {
+  /** What an entry is, for its user. @default the name of its handler, and when it was submitted */
+  readonly describe?: ((entry: OutboxEntry) => string) | undefined;
+  /** A form for other variables of a dead letter. @default none: dead letters have no Edit */
+  readonly edit?: ((entry: OutboxEntry, controls: EditControls) => ReactNode) | undefined;
+  /** Draws it; what a screen reader hears stays. @default what the component draws */
+  readonly children?: ((view: OutboxPanelView) => ReactNode) | undefined;
+}
+
+/**
+ * What waits in the outbox, and what needs the user, with its reason: Send now, Send again, Edit and Discard, which
+ * asks once more. It says so where the browser keeps nothing.
+ *
+ * @throws Error when the QueryClient has no outbox.
+ *
+ * @example
+ * ```tsx
+ * import { OutboxPanel } from 'steadfetch/ui';
+ *
+ * export const Outbox = () => (
+ *   <OutboxPanel describe={({ variables }) => (variables as { title: string }).title} />
+ * );
+ * ```
+ */
+export function OutboxPanel({ describe, edit, children }: OutboxPanelProps): ReactElement {
+  const texts = useTexts();
+  const outbox = useOutbox();
+  const entries = (useOutboxEntries() ?? []).filter(({ state }) => state !== 'done');
+  const [news, setNews] = useState('');
+  const { storage, dead, discard } = outbox;
+  const isKept = storage === 'durable' || storage === 'opening';
+  const nameOf = describe ?? ((entry: OutboxEntry) => defaultName(entry, texts));
+  const onDiscard = async (key: string): Promise<void> => {
+    await discard(key);
+    setNews(texts.outbox.discarded);
+  };
+  const shown = entries.map((entry) => ({ entry, words: entryWords(entry, texts) }));
+  return (
+    <Frame name="outbox" label={texts.outbox.label} state={dead > 0 ? 'dead' : 'well'}>
+      {children ? (
+        children({ ...outbox, entries: shown })
+      ) : (
+        <>
+          {!isKept && <p className="steadfetch-detail">{texts.outbox.notKept}</p>}
+          {shown.length === 0 && <p className="steadfetch-detail">{texts.outbox.empty}</p>}
+          {dead > 1 && <Action label={texts.outbox.retryAll} onPress={outbox.retryAll} />}
+          <ul className="steadfetch-entries">
+            {shown.map(({ entry, words }) => (
+              <EntryRow
+                key={entry.idempotencyKey}
+                entry={entry}
+                words={words}
+                name={nameOf(entry)}
+                outbox={outbox}
+                edit={edit}
+                onDiscard={onDiscard}
+              />
+            ))}
+          </ul>
+        </>
+      )}
+      <Told text={dead > 0 ? texts.outbox.dead(dead) : news} />
+    </Frame>
+  );
+}
+
+function EntryRow({
+  entry,
+  words,
+  name,
+  outbox,
+  edit,
+  onDiscard,
+}: {
+  readonly entry: OutboxEntry;
+  readonly words: StatusWords;
+  readonly name: string;
+  readonly outbox: OutboxControls;
+  readonly edit: OutboxPanelProps['edit'];
+  readonly onDiscard: (key: string) => Promise<void>;
+}): ReactElement {
+  const texts = useTexts();
+  const id = useId();
+  const [asks, setAsks] = useState<'nothing' | 'discard' | 'keep' | 'edit'>('nothing');
+  const { idempotencyKey: key, state, pause, nextRetryAt, processed } = entry;
+  const isDead = state === 'dead';
+  const close = (): void => setAsks('nothing');
+  const isNext = pause !== undefined || (state === 'pending' && nextRetryAt !== undefined);
+  const send = (variables: unknown): void => {
+    close();
+    void outbox.edit(key, variables);
+  };
+  return (
+    <li className="steadfetch-entry" data-state={state} aria-labelledby={id}>
+      <p className="steadfetch-title" id={id}>
+        {name}
+      </p>
+      <p className="steadfetch-detail">
+        {texts.sentence(words.title)} {words.detail}
+      </p>
+      {isNext && (
+        <Countdown retryAt={pause ? pause.retryAt : nextRetryAt} label={texts.nextAttemptIn} />
+      )}
+      {asks === 'edit' && edit ? (
+        <>
+          {processed === 'unknown' && <p className="steadfetch-detail">{texts.outbox.mayBeDone}</p>}
+          {edit(entry, { send, close })}
+        </>
+      ) : asks === 'discard' ? (
+        <div key="question" className="steadfetch-actions">
+          <Action
+            label={texts.outbox.discardForGood}
+            describes={name}
+            onPress={() => onDiscard(key)}
+            isFirst
+          />
+          <Action label={texts.outbox.keep} describes={name} onPress={() => setAsks('keep')} />
+        </div>
+      ) : (
+        <div key="actions" className="steadfetch-actions">
+          {(isDead || isNext) && (
+            <Action
+              label={isDead ? texts.outbox.retry : texts.outbox.sendNow}
+              describes={name}
+              onPress={() => outbox.retry(key)}
+              isPrimary={isDead}
+            />
+          )}
+          {isDead && edit && (
+            <Action label={texts.outbox.edit} describes={name} onPress={() => setAsks('edit')} />
+          )}
+          <Action
+            label={texts.outbox.discard}
+            describes={name}
+            onPress={() => setAsks('discard')}
+            isFirst={asks === 'keep'}
+          />
+        </div>
+      )}
+    </li>
+  );
+}
+
+function defaultName({ handler, createdAt }: OutboxEntry, { lang, outbox }: UiTexts): string {
+  const format = new Intl.DateTimeFormat(lang, { dateStyle: 'medium', timeStyle: 'short' });
+  return outbox.entry(handler, format.format(createdAt));
+}
+
+function entryWords(entry: OutboxEntry, texts: UiTexts): StatusWords {
+  const { state, attempts, lastError, nextRetryAt, pause, reason = 'refused', waitsFor } = entry;
+  const { outbox } = texts;
+  switch (state) {
+    case 'dead': {
+      const { status } = lastError ?? {};
+      const isRefused = reason === 'refused' && status !== undefined;
+      const refusal = texts.sentence(`${texts.failures.refused} (${status})`);
+      return { title: outbox.deadTitle, detail: isRefused ? refusal : outbox.reasons[reason] };
+    }
+    case 'sending':
+      return { title: outbox.sending, detail: texts.attempt(Math.max(1, attempts), undefined) };
+    case 'paused':
+      return { title: texts.pauses[pause?.reason ?? 'queued'], detail: texts.goesOn };
+    default: {
+      if (waitsFor) return { title: outbox.otherVersion, detail: '' };
+      if (nextRetryAt === undefined) return { title: outbox.behind, detail: '' };
+      const tried = attempts > 0 ? `${texts.attempt(attempts, undefined)} ` : '';
+      return { title: outbox.pending, detail: `${tried}${texts.goesOn}` };
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import {
+  createContext,
+  type ReactElement,
+  type ReactNode,
+  useCallback,
+  useContext,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+} from 'react';
+import { useCountdown } from '../react/use-countdown.ts';
+import { timeOf, useTexts } from './texts/texts.tsx';
+
+/** Where the keyboard goes when a button that has it goes away. */
+const Home = createContext<() => void>(() => {});
+
+/** The frame of a component. It stays, whatever is in it: a live region must be there before it has text. */
+export function Frame({
+  name,
+  label,
+  state,
+  children,
+}: {
+  readonly name: string;
+  readonly label?: string | undefined;
+  readonly state: string;
+  readonly children: ReactNode;
+}): ReactElement {
+  const ref = useRef<HTMLDivElement>(null);
+  const goHome = useCallback(() => ref.current?.focus(), []);
+  return (
+    <div
+      ref={ref}
+      className={`steadfetch steadfetch-${name}`}
+      data-state={state}
+      role={label === undefined ? undefined : 'group'}
+      aria-label={label}
+      tabIndex={-1}
+    >
+      <Home.Provider value={goHome}>{children}</Home.Provider>
+    </div>
+  );
+}
+
+/** A button that hands the keyboard over when it goes away, and stays focusable while it does nothing. */
+export function Action({
+  onPress,
+  isPrimary,
+  isIdle = false,
+  isFirst = false,
+  label,
+  describes,
+}: {
+  readonly onPress: () => unknown;
+  readonly isPrimary?: boolean;
+  readonly isIdle?: boolean;
+  /** The keyboard goes to it when it comes: it is the answer to a press. */
+  readonly isFirst?: boolean;
+  readonly label: string;
+  /** What it is about, for who cannot see where it is. */
+  readonly describes?: string;
+}): ReactElement {
+  const ref = useRef<HTMLButtonElement>(null);
+  const goHome = useContext(Home);
+  useLayoutEffect(() => {
+    const button = ref.current;
+    if (isFirst) button?.focus();
+    return () => {
+      if (button && button === button.ownerDocument.activeElement) goHome();
+    };
+  }, [goHome, isFirst]);
+  return (
+    <button
+      ref={ref}
+      type="button"
+      className="steadfetch-button"
+      data-primary={isPrimary || undefined}
+      aria-disabled={isIdle || undefined}
+      onClick={() => {
+        if (!isIdle) void onPress();
+      }}
+    >
+      {label}
+      {describes && ' '}
+      {describes && <span className="steadfetch-told">{describes}</span>}
+    </button>
+  );
+}
+
+/** Tells of what changes, and only of that: so it is empty at first, also where the page was loaded with it. */
+export function Told({
+  text,
+  isAlert = false,
+}: {
+  readonly text: string;
+  readonly isAlert?: boolean;
+}): ReactElement {
+  const polite = useRef<HTMLSpanElement>(null);
+  const alert = useRef<HTMLSpanElement>(null);
+  useEffect(() => {
+    if (polite.current) polite.current.textContent = isAlert ? '' : text;
+    if (alert.current) alert.current.textContent = isAlert ? text : '';
+  }, [text, isAlert]);
+  return (
+    <>
+      <span ref={polite} className="steadfetch-told" role="status" aria-live="polite" aria-atomic />
+      <span ref={alert} className="steadfetch-told" role="alert" aria-atomic />
+    </>
+  );
+}
+
+/** The time until then. It ticks outside any live region. */
+export function Countdown({
+  retryAt,
+  label,
+}: {
+  readonly retryAt: number | undefined;
+  readonly label: string;
+}): ReactElement | null {
+  const id = useId();
+  const texts = useTexts();
+  const seconds = useCountdown(retryAt);
+  if (seconds === undefined) return null;
+  return (
+    <p className="steadfetch-countdown">
+      <span id={id}>{label}</span>{' '}
+      <span role="timer" aria-labelledby={id}>
+        {timeOf(seconds, texts, 'narrow')}
+      </span>
+    </p>
+  );
+}

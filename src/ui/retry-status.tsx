@@ -1,0 +1,118 @@
+import type { QueryKey } from '@tanstack/react-query';
+import type { ReactElement, ReactNode } from 'react';
+import { useMutationStatus, useRetryStatus } from '../react/use-status.ts';
+import type { MutationTarget } from '../react-query/status/mutation.ts';
+import type { RetryControls, RetryState } from '../react-query/status/status.ts';
+import { Action, Countdown, Frame, Told } from './parts.tsx';
+import { useTexts } from './texts/texts.tsx';
+import { type StatusWords, toldOf, wordsOf } from './texts/words.ts';
+
+/** What a render prop of `RetryStatus` is given. */
+export interface RetryStatusView extends RetryState, RetryControls, StatusWords {}
+
+/** Whose status is shown, and how. */
+export type RetryStatusProps = (
+  | { readonly query: QueryKey; readonly mutation?: never }
+  /** The key of a mutation, or the `target` of a hook. */
+  | { readonly mutation: QueryKey | MutationTarget; readonly query?: never }
+) & {
+  /** Draws it; what a screen reader hears stays. @default what the component draws */
+  readonly children?: ((view: RetryStatusView) => ReactNode) | undefined;
+};
+
+/**
+ * How a query or a mutation is doing when it does not go at once: why, the attempt, a countdown, Retry now and
+ * Cancel. It shows nothing while all is well. A screen reader hears each transition once.
+ *
+ * @throws Error when the QueryClient carries no default options of Steadfetch.
+ *
+ * @example
+ * ```tsx
+ * import { RetryStatus } from 'steadfetch/ui';
+ *
+ * export const ProductsStatus = () => <RetryStatus query={['products']} />;
+ * ```
+ */
+export function RetryStatus({ query, mutation, children }: RetryStatusProps): ReactElement {
+  if (query) return <QueryStatus queryKey={query}>{children}</QueryStatus>;
+  return <MutationStatus of={mutation}>{children}</MutationStatus>;
+}
+
+type Draw = RetryStatusProps['children'];
+
+function QueryStatus({
+  queryKey,
+  children,
+}: {
+  readonly queryKey: QueryKey;
+  readonly children: Draw;
+}): ReactElement {
+  return (
+    <StatusView kind="query" state={useRetryStatus({ queryKey })}>
+      {children}
+    </StatusView>
+  );
+}
+
+function MutationStatus({
+  of,
+  children,
+}: {
+  readonly of: QueryKey | MutationTarget;
+  readonly children: Draw;
+}): ReactElement {
+  const target = 'mutation' in of ? of : { mutationKey: of, mutation: undefined };
+  const state = useMutationStatus(target as MutationTarget);
+  return (
+    <StatusView kind="mutation" state={state}>
+      {children}
+    </StatusView>
+  );
+}
+
+function StatusView({
+  kind,
+  state,
+  children,
+}: {
+  readonly kind: 'query' | 'mutation';
+  readonly state: RetryState & RetryControls;
+  readonly children: Draw;
+}): ReactElement {
+  const texts = useTexts();
+  const words = wordsOf(state, kind, texts);
+  const { status, retryAt, reason, retryNow, cancel } = state;
+  const isUnderWay = status === 'waiting' || status === 'paused' || status === 'sending';
+  const isOver = status === 'failed' || status === 'unknown';
+  const isShown = words.title !== '' && status !== 'succeeded';
+  const isRetried = isUnderWay && (status !== 'sending' || state.attempt > 1);
+  // A mutation that has ended is pressed again by its own button.
+  const canRetry = isRetried || (isOver && kind === 'query');
+  return (
+    <Frame name="status" label={texts[kind].label} state={status}>
+      {children
+        ? children({ ...state, ...words })
+        : isShown && (
+            <>
+              <p className="steadfetch-title">{words.title}</p>
+              {words.detail && <p className="steadfetch-detail">{words.detail}</p>}
+              {isUnderWay && <Countdown retryAt={retryAt} label={texts.nextAttemptIn} />}
+              {(canRetry || isUnderWay) && (
+                <div className="steadfetch-actions">
+                  {canRetry && (
+                    <Action
+                      label={texts.retryNow}
+                      onPress={retryNow}
+                      isPrimary
+                      isIdle={status === 'sending'}
+                    />
+                  )}
+                  {isUnderWay && <Action label={texts.cancel} onPress={cancel} />}
+                </div>
+              )}
+            </>
+          )}
+      <Told text={toldOf(words, state, texts)} isAlert={isOver && reason !== 'cancelled'} />
+    </Frame>
+  );
+}

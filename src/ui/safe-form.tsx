@@ -1,0 +1,162 @@
+import type { DefaultError, UseMutationOptions } from '@tanstack/react-query';
+import { type ReactElement, type ReactNode, useState } from 'react';
+import type { SafeSubmitOptions, SafeSubmitResult } from '../form/safe-submit.ts';
+import { useSafeSubmit } from '../react/use-safe-submit.ts';
+import { useMutationStatus } from '../react/use-status.ts';
+import type { RetryControls, RetryState } from '../react-query/status/status.ts';
+import { Action, Countdown, Frame, Told } from './parts.tsx';
+import { useTexts } from './texts/texts.tsx';
+import type { UiTexts } from './texts/ui-texts.ts';
+import { toldOf, type StatusWords, wordsOf } from './texts/words.ts';
+
+/** What a render prop of `SafeForm` is given. */
+export interface SafeFormView<
+  TData = unknown,
+  TError = DefaultError,
+  TVariables = unknown,
+> extends StatusWords {
+  readonly state: RetryState & RetryControls;
+  readonly form: SafeSubmitResult<TData, TError, TVariables>;
+}
+
+/** What a form sends, and what is in it. */
+export interface SafeFormProps<TData, TError, TVariables> extends SafeSubmitOptions<
+  TData,
+  TVariables
+> {
+  /** That of `mutationOptions`. */
+  readonly mutation: UseMutationOptions<TData, TError, TVariables>;
+  /** What a press of Submit sends, from the fields or from the app's own state. */
+  readonly variables: (fields: FormData) => TVariables;
+  /** The text of its button. @default that of the texts */
+  readonly submitLabel?: string | undefined;
+  /** The name of the form, for who cannot see it. */
+  readonly label?: string | undefined;
+  /** The fields. As a function, it is given how the form is doing. */
+  readonly children: ReactNode | ((view: SafeFormView<TData, TError, TVariables>) => ReactNode);
+}
+
+/**
+ * A form whose submission is done once, with its button, how it is doing, and the question that an unknown
+ * outcome asks. After a success the next press makes it a new form, so that a second press by mistake sends
+ * nothing.
+ *
+ * @throws TypeError when its mutation is not that of `mutationOptions`, or `form` is no name.
+ *
+ * @example
+ * ```tsx
+ * import { createSteadfetch, mutationOptions, profiles } from 'steadfetch';
+ * import { SafeForm } from 'steadfetch/ui';
+ *
+ * const steady = createSteadfetch({ apis: [{ match: '/api/', idempotency: profiles.draft }] });
+ * const placeOrder = mutationOptions(steady, {
+ *   mutationFn: (order: { sku: string }, { json }) =>
+ *     json<{ id: string }>('/api/orders', { json: order }),
+ * });
+ *
+ * export const Checkout = () => (
+ *   <SafeForm
+ *     form="checkout"
+ *     mutation={placeOrder}
+ *     submitLabel="Order"
+ *     variables={(fields) => ({ sku: fields.get('sku') as string })}
+ *   >
+ *     <label>
+ *       Article <input name="sku" required />
+ *     </label>
+ *   </SafeForm>
+ * );
+ * ```
+ */
+export function SafeForm<TData = unknown, TError = DefaultError, TVariables = void>({
+  mutation,
+  variables,
+  submitLabel,
+  label,
+  children,
+  ...options
+}: SafeFormProps<TData, TError, TVariables>): ReactElement {
+  const texts = useTexts();
+  const submitText = submitLabel ?? texts.form.submit;
+  const form = useSafeSubmit(mutation, options);
+  const { submit, reset, isPending, isSuccess, confirmation, target } = form;
+  const state = useMutationStatus(target);
+  const [isBusy, setIsBusy] = useState(false);
+  const words = formWords(state, form, isBusy && isPending, submitText, texts);
+  const isWaiting = isPending && (state.status === 'waiting' || state.status === 'paused');
+  const press = async (fields: FormData): Promise<void> => {
+    if (isSuccess) return reset();
+    setIsBusy(false);
+    const result = await submit(variables(fields));
+    setIsBusy(result.status === 'busy');
+  };
+  return (
+    <form
+      aria-label={label}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void press(new FormData(event.currentTarget));
+      }}
+    >
+      {typeof children === 'function' ? children({ ...words, state, form }) : children}
+      <Frame name="form" state={state.status}>
+        {words.title && <p className="steadfetch-title">{words.title}</p>}
+        {words.detail && <p className="steadfetch-detail">{words.detail}</p>}
+        {isWaiting && <Countdown retryAt={state.retryAt} label={texts.nextAttemptIn} />}
+        <div className="steadfetch-actions">
+          <button
+            type="submit"
+            className="steadfetch-button"
+            data-primary={!isWaiting || undefined}
+            aria-disabled={isPending || undefined}
+          >
+            {isSuccess ? texts.form.another : submitText}
+          </button>
+          {isWaiting && <Action label={texts.retryNow} onPress={state.retryNow} isPrimary />}
+          {isPending && <Action label={texts.cancel} onPress={state.cancel} />}
+        </div>
+        {confirmation && (
+          <div className="steadfetch-question" role="group" aria-label={texts.form.question}>
+            <p className="steadfetch-title">{texts.form.question}</p>
+            <p className="steadfetch-detail">
+              {confirmation.reason === 'edited-after-unknown'
+                ? texts.form.edited
+                : texts.form.twice}
+            </p>
+            <div className="steadfetch-actions">
+              <Action label={texts.form.back} onPress={confirmation.cancel} isFirst />
+              <Action label={texts.form.confirm} onPress={confirmation.confirm} />
+            </div>
+          </div>
+        )}
+        <Told
+          text={confirmation ? texts.form.question : toldOf(words, state, texts)}
+          isAlert={!confirmation && (state.status === 'failed' || state.status === 'unknown')}
+        />
+      </Frame>
+    </form>
+  );
+}
+
+/** What the form says: of what is under way; else of what may have been done before. */
+function formWords(
+  state: RetryState,
+  { unknown }: Pick<SafeSubmitResult, 'unknown'>,
+  isBusy: boolean,
+  submit: string,
+  texts: UiTexts,
+): StatusWords {
+  const { form } = texts;
+  const { status } = state;
+  const words = wordsOf(state, 'mutation', texts);
+  if (isBusy) return { ...words, detail: form.busy };
+  if (status === 'sending' || status === 'waiting' || status === 'paused') return words;
+  if (status === 'succeeded') return { title: form.succeeded, detail: '' };
+  if (unknown) {
+    const title = status === 'unknown' ? form.unknown : form.unknownBefore;
+    return { title, detail: unknown.isExpired ? form.expired : form.pressAgain(submit) };
+  }
+  if (status === 'failed')
+    return { title: words.title, detail: `${words.detail} ${form.failed(submit)}` };
+  return { title: '', detail: '' };
+}

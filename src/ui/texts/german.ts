@@ -1,0 +1,114 @@
+import type { UiTexts } from './ui-texts.ts';
+
+/** The texts of the components in German. */
+export const german: UiTexts = {
+  lang: 'de',
+  sentence: (text) => `${text}.`,
+  retryNow: 'Jetzt versuchen',
+  cancel: 'Abbrechen',
+  nextAttemptIn: 'Nächster Versuch in',
+  attempt: (attempt, of) =>
+    of === undefined ? `Versuch ${attempt}.` : `Versuch ${attempt} von ${of}.`,
+  tryingAgainIn: (time) => `Neuer Versuch in ${time}.`,
+  failures: {
+    network: 'Der Server ist nicht erreichbar',
+    timeout: 'Der Server hat nicht rechtzeitig geantwortet',
+    body: 'Die Antwort ist abgebrochen',
+    'rate-limited': 'Der Server bittet um eine Pause',
+    unavailable: 'Der Server ist gerade nicht verfügbar',
+    'server-error': 'Auf dem Server ist ein Fehler aufgetreten',
+    refused: 'Der Server hat abgelehnt',
+    error: 'Es ist ein Fehler aufgetreten',
+  },
+  pauses: {
+    offline: 'Sie sind offline',
+    'server-down': 'Der Server ist ausgefallen',
+    'rate-limited': 'Der Server bittet um eine Pause',
+    queued: 'Wartet, bis es an der Reihe ist',
+    hidden: 'Wartet, bis Sie diesen Tab ansehen',
+  },
+  goesOn: 'Es geht von selbst weiter.',
+  otherTabProbes: 'Ein anderer Tab prüft, wann der Server wieder da ist.',
+  cancelled: 'Abgebrochen',
+  query: {
+    label: 'Laden',
+    again: 'Neuer Versuch läuft',
+    succeeded: 'Geladen',
+    failed: 'Das konnte nicht geladen werden',
+  },
+  mutation: {
+    label: 'Senden',
+    sending: 'Wird gesendet',
+    again: 'Wird noch einmal gesendet',
+    succeeded: 'Gesendet',
+    failed: 'Das wurde nicht ausgeführt',
+    unknown: 'Ob es ausgeführt wurde, ist nicht bekannt',
+  },
+  connection: {
+    offline: 'Sie sind offline',
+    down: 'Der Server ist ausgefallen',
+    limited: 'Der Server bittet um eine Pause',
+    back: 'Wieder verbunden',
+    checkNow: 'Jetzt prüfen',
+    nextCheckIn: 'Nächste Prüfung in',
+    waiting: (count) => (count === 1 ? '1 Anfrage wartet.' : `${count} Anfragen warten.`),
+  },
+  outbox: {
+    label: 'Postausgang',
+    empty: 'Alles ist gesendet.',
+    waiting: (count) => `${count} zu senden`,
+    dead: (count) => (count === 1 ? '1 Eintrag braucht Sie' : `${count} Einträge brauchen Sie`),
+    notKept:
+      'Dieser Browser speichert zurzeit nichts: Lassen Sie die Seite offen, bis alles gesendet ist.',
+    entry: (handler, time) => `${handler}, ${time}`,
+    pending: 'Wartet auf das Senden',
+    behind: 'Wird nach dem Eintrag davor gesendet',
+    otherVersion: 'Eine andere Version dieser Seite sendet es',
+    sending: 'Wird gesendet',
+    done: 'Gesendet',
+    deadTitle: 'Nicht gesendet',
+    reasons: {
+      refused: 'Der Server hat es abgelehnt.',
+      'not-repeatable':
+        'Es ist vielleicht angekommen. Noch einmal gesendet, könnte es doppelt ausgeführt werden.',
+      'answer-lost': 'Es wurde ausgeführt, aber die Antwort war nicht lesbar.',
+      expired: 'Es ist vielleicht angekommen und zu alt, um es sicher noch einmal zu senden.',
+      'max-attempts': 'Es wurde oft genug versucht.',
+      'max-age': 'Es ist zu alt.',
+      'handler-missing': 'Diese Version der Seite kann es nicht senden.',
+      'not-migrated':
+        'Eine frühere Version der Seite hat es geschrieben, und diese kann es nicht lesen.',
+      unreadable: 'Es ist nicht mehr lesbar.',
+    },
+    mayBeDone:
+      'Es wurde vielleicht schon ausgeführt: Mit anderem Inhalt könnte es doppelt ausgeführt werden.',
+    sendNow: 'Jetzt senden',
+    retry: 'Noch einmal senden',
+    retryAll: 'Alle noch einmal senden',
+    edit: 'Ändern',
+    discard: 'Verwerfen',
+    discardForGood: 'Endgültig verwerfen',
+    keep: 'Behalten',
+    discarded: 'Verworfen.',
+  },
+  form: {
+    submit: 'Senden',
+    another: 'Noch eines senden',
+    succeeded: 'Gesendet',
+    failed: (submit) => `Es wurde nichts gesendet. Sie können noch einmal auf „${submit}“ drücken.`,
+    unknown: 'Ob es angekommen ist, ist nicht bekannt',
+    unknownBefore: 'Ob angekommen ist, was Sie zuvor gesendet haben, ist nicht bekannt',
+    pressAgain: (submit) =>
+      `Drücken Sie noch einmal auf „${submit}“: Es wird nicht doppelt ausgeführt.`,
+    expired:
+      'Es ist zu alt, um es sicher noch einmal zu senden. Bitte prüfen Sie, ob es angekommen ist.',
+    busy: 'Ihre Änderungen wurden nicht gesendet: Was Sie zuvor gesendet haben, ist noch unterwegs.',
+    question: 'Dies auch senden?',
+    edited:
+      'Was Sie zuvor gesendet haben, ist vielleicht angekommen, und dies ist etwas anderes. Vielleicht wird beides ausgeführt.',
+    twice:
+      'Was Sie zuvor gesendet haben, ist vielleicht angekommen. Noch einmal gesendet, wird es vielleicht doppelt ausgeführt.',
+    confirm: 'Senden',
+    back: 'Nicht senden',
+  },
+};

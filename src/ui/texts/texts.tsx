@@ -1,0 +1,56 @@
+import {
+  createContext,
+  type ReactElement,
+  type ReactNode,
+  useContext,
+  useSyncExternalStore,
+} from 'react';
+import { english } from './english.ts';
+import type { UiTexts } from './ui-texts.ts';
+
+const Texts = createContext<readonly UiTexts[]>([english]);
+
+/** Which texts the components have. */
+export interface TextsProviderProps {
+  /** Texts of one or several languages: those of the language of the page, or else the first. */
+  readonly texts: readonly UiTexts[];
+  readonly children: ReactNode;
+}
+
+/**
+ * Gives all components below these texts: those whose `lang` is that of the page (`<html lang>`), or else the
+ * first. Without it, they have English ones.
+ *
+ * @example
+ * ```tsx
+ * import type { ReactNode } from 'react';
+ * import { english, german, japanese, TextsProvider } from 'steadfetch/ui';
+ *
+ * const texts = [{ ...english, retryNow: 'Once more' }, german, japanese];
+ *
+ * export const App = ({ children }: { children: ReactNode }) => (
+ *   <TextsProvider texts={texts}>{children}</TextsProvider>
+ * );
+ * ```
+ */
+export function TextsProvider({ texts, children }: TextsProviderProps): ReactElement {
+  return <Texts.Provider value={texts}>{children}</Texts.Provider>;
+}
+
+const languageOf = (lang: string): string => lang.slice(0, 2).toLowerCase();
+const pageLanguage = (): string => languageOf(document.documentElement.lang);
+const never = (): (() => void) => () => {};
+
+/** Those of the language of the page; the first on a server, which does not know it. */
+export function useTexts(): UiTexts {
+  const given = useContext(Texts);
+  const language = useSyncExternalStore(never, pageLanguage, () => '');
+  return given.find(({ lang }) => languageOf(lang) === language) ?? given[0] ?? english;
+}
+
+/** A time of so many seconds, in words: "8 seconds". */
+export function timeOf(seconds: number, { lang }: UiTexts, display: 'long' | 'narrow'): string {
+  const unit = seconds < 120 ? 'second' : 'minute';
+  const value = unit === 'second' ? seconds : Math.ceil(seconds / 60);
+  return new Intl.NumberFormat(lang, { style: 'unit', unit, unitDisplay: display }).format(value);
+}

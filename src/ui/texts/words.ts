@@ -1,0 +1,84 @@
+import type { Failure } from '../../policy/outcome.ts';
+import type { RetryState } from '../../react-query/status/status.ts';
+import { reportOf } from '../../operation/error-info.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { timeOf } from './texts.tsx';
+import type { FailureWord, UiTexts } from './ui-texts.ts';
+
+/** What a user is told of a query or a mutation. */
+export interface StatusWords {
+  readonly title: string;
+  readonly detail: string;
+}
+
+function wordOf(failure: Failure): FailureWord {
+  switch (failure.kind) {
+    case 'network':
+    case 'timeout':
+    case 'body':
+      return failure.kind;
+    case 'http': {
+      const { status } = failure;
+      if (status === 429) return 'rate-limited';
+      if (status === 503) return 'unavailable';
+      return status >= 500 ? 'server-error' : 'refused';
+    }
+    default:
+      return 'error';
+  }
+}
+
+/** What went wrong, in the words of the user in front of the page. */
+function failureText(error: unknown, { failures }: UiTexts): string {
+  const { failure } = reportOf(error, systemClock.now());
+  const text = failures[wordOf(failure)];
+  return failure.kind === 'http' ? `${text} (${failure.status})` : text;
+}
+
+/** The state in words; empty where there is nothing to say. */
+export function wordsOf(
+  state: RetryState,
+  kind: 'query' | 'mutation',
+  texts: UiTexts,
+): StatusWords {
+  const { status, attempt, maxAttempts, lastError, reason, probedBy } = state;
+  const own = texts[kind];
+  const counted = texts.attempt(attempt, Number.isFinite(maxAttempts) ? maxAttempts : undefined);
+  switch (status) {
+    case 'sending':
+      if (attempt > 1) return { title: own.again, detail: counted };
+      return { title: kind === 'query' ? '' : texts.mutation.sending, detail: '' };
+    case 'waiting':
+      return { title: failureText(lastError, texts), detail: `${counted} ${texts.goesOn}` };
+    case 'paused': {
+      const title = texts.pauses[reason as keyof UiTexts['pauses']] ?? texts.pauses.queued;
+      return { title, detail: probedBy ? texts.otherTabProbes : texts.goesOn };
+    }
+    case 'failed': {
+      const why = reason === 'cancelled' ? texts.cancelled : failureText(lastError, texts);
+      return { title: own.failed, detail: texts.sentence(why) };
+    }
+    case 'unknown':
+      return {
+        title: texts.mutation.unknown,
+        detail: texts.sentence(failureText(lastError, texts)),
+      };
+    case 'succeeded':
+      return { title: attempt > 1 || kind === 'mutation' ? own.succeeded : '', detail: '' };
+    default:
+      return { title: '', detail: '' };
+  }
+}
+
+/** What a screen reader hears at a transition: a wait is told once, and not counted down. */
+export function toldOf(
+  { title, detail }: StatusWords,
+  { status, retryAt }: RetryState,
+  texts: UiTexts,
+): string {
+  if (!title) return '';
+  if (status !== 'waiting' || retryAt === undefined)
+    return `${texts.sentence(title)} ${detail}`.trim();
+  const seconds = Math.max(1, Math.ceil((retryAt - systemClock.now()) / 1000));
+  return `${texts.sentence(title)} ${texts.tryingAgainIn(timeOf(seconds, texts, 'long'))}`;
+}

@@ -1,0 +1,13 @@
+import { createClient } from '@supabase/supabase-js';
+import { steady } from '../recipes/steady.ts';
+
+const api = createClient('https://api.example', 'anon-key', {
+  fetch: steady.rawFetch,
+  persistSession: false,
+  autoRefreshToken: false,
+});
+
+export async function load(signal) {
+  const { data } = await api.from('products').select('name').abortSignal(signal).throwOnError();
+  return data.map(({ name }) => name);
+}

@@ -1,0 +1,7 @@
+import { createTRPCProxyClient, httpLink } from '@trpc/client';
+import { steady } from '../recipes/steady.ts';
+
+const link = httpLink({ url: 'https://api.example/trpc', fetch: steady.rawFetch });
+const api = createTRPCProxyClient({ links: [link] });
+
+export const load = (signal) => api.products.query(undefined, { signal });

@@ -1,0 +1,58 @@
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { resolve } from 'node:path';
+import lighthouse, { desktopConfig } from 'lighthouse';
+import { chromium } from 'playwright';
+import { chromiumLaunchOptions } from '../setup/chromium.ts';
+import { serveFolder } from './serve.ts';
+
+// What Lighthouse says of the built demo, below a path, as on a phone and as on a desktop.
+const goal = 95;
+const pages = ['', '#/read', '#/order', '#/send'];
+const categories = ['performance', 'accessibility', 'best-practices', 'seo'];
+
+/** A port that nobody listens on. */
+const freePort = (): Promise<number> =>
+  new Promise((found) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => found(port));
+    });
+  });
+
+const demo = resolve(import.meta.dirname, '../../demo/dist');
+const { url, server } = await serveFolder(demo, '/some/where/');
+const port = await freePort();
+const { args, ...options } = chromiumLaunchOptions();
+const browser = await chromium.launch({
+  ...options,
+  args: [...args, `--remote-debugging-port=${port}`],
+});
+
+let isReached = true;
+const wanted = process.argv.slice(2);
+for (const page of wanted.length > 0 ? wanted : pages) {
+  for (const device of ['phone', 'desktop'] as const) {
+    const result = await lighthouse(
+      `${url}${page}`,
+      { port, onlyCategories: categories, logLevel: 'error' },
+      device === 'desktop' ? desktopConfig : undefined,
+    );
+    if (!result) throw new Error('Lighthouse says nothing.');
+    const scores = categories.map((name) => {
+      const score = Math.round(100 * (result.lhr.categories[name]?.score ?? 0));
+      isReached &&= score >= goal;
+      return `${name} ${score}`;
+    });
+    console.log(`${page || '#/'}, ${device}: ${scores.join(', ')}`);
+    for (const { id, score, title, displayValue } of Object.values(result.lhr.audits)) {
+      if (score !== null && score < 0.9) console.log(`  ${id}: ${title} ${displayValue ?? ''}`);
+    }
+  }
+}
+await browser.close();
+server.close();
+if (!isReached) {
+  console.error(`Below ${goal}.`);
+  process.exitCode = 1;
+}

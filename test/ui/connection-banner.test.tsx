@@ -1,0 +1,75 @@
+import { act, fireEvent, screen } from '@testing-library/react';
+import { watchConnectivity } from 'steadfetch';
+import { ConnectionBanner } from 'steadfetch/ui';
+import { expect, test } from 'vitest';
+import { createRig, setOnline } from '../react-query/rig.tsx';
+
+const seen = (): string => {
+  const copy = document.querySelector('.steadfetch-banner')?.cloneNode(true) as HTMLElement;
+  for (const told of copy.querySelectorAll('.steadfetch-told')) told.remove();
+  return copy.textContent;
+};
+const heard = (): string => screen.getByRole('status').textContent;
+
+test('offline it says so, and for five seconds that it is over', async () => {
+  const rig = createRig();
+  rig.show(<ConnectionBanner />);
+  expect([seen(), heard()]).toEqual(['', '']);
+  setOnline(false);
+  expect([seen(), heard()]).toEqual(['You are offline', 'You are offline.']);
+  setOnline(true);
+  expect([seen(), heard()]).toEqual(['Connected again', 'Connected again.']);
+  await rig.time.advance(4999);
+  expect(seen()).toBe('Connected again');
+  await rig.time.advance(1);
+  expect([seen(), heard()]).toEqual(['', '']);
+});
+
+test('an origin that is down is named as the server, with how many requests wait and when it is tried', async () => {
+  const rig = createRig({ health: {} });
+  rig.server.plan('/a', 503, 503, 503);
+  rig.show(<ConnectionBanner origin="http://localhost:3000" />);
+  const ask = (): void =>
+    void rig.client.prefetchQuery({ queryKey: ['a'], queryFn: () => rig.steady.json('/a') });
+  act(ask);
+  await rig.time.advance(500);
+  expect(seen()).toBe('The server is down1 request is waiting.Next attempt in 2s');
+  expect(heard()).toBe('The server is down.');
+});
+
+test('a server that asks for a pause is said to', async () => {
+  const rig = createRig({ health: {} });
+  rig.server.plan('/a', { status: 429, headers: { 'retry-after': '10' } });
+  rig.show(<ConnectionBanner />);
+  act(
+    () => void rig.client.prefetchQuery({ queryKey: ['a'], queryFn: () => rig.steady.json('/a') }),
+  );
+  await rig.time.advance(1);
+  expect(seen()).toBe('The server asks for a pauseNext attempt in 11s');
+});
+
+test('where the network is watched, Check now checks it', async () => {
+  const rig = createRig({ connectivity: watchConnectivity({ check: '/ping' }) });
+  rig.server.plan('/ping', 'network', 'network', 200);
+  rig.show(<ConnectionBanner />);
+  const setOnLine = (isOnline: boolean): void => {
+    Object.defineProperty(navigator, 'onLine', { value: isOnline, configurable: true });
+    window.dispatchEvent(new Event(isOnline ? 'online' : 'offline'));
+  };
+  act(() => setOnLine(false));
+  await rig.time.settle();
+  expect(seen()).toMatch(/^You are offlineNext check in \dsCheck now$/);
+  const before = rig.server.times('/ping').length;
+  act(() => void fireEvent.click(screen.getByRole('button', { name: 'Check now' })));
+  await rig.time.settle();
+  expect(rig.server.times('/ping').length).toBe(before + 1);
+  Reflect.deleteProperty(navigator, 'onLine');
+});
+
+test('a render prop draws it, and what is heard stays', () => {
+  const rig = createRig();
+  rig.show(<ConnectionBanner>{({ status }) => `now ${status}`}</ConnectionBanner>);
+  expect(seen()).toBe('now well');
+  setOnline(false);
+  expect([seen(), heard()]).toEqual(['now offline', 'You are offline.']);
+});

@@ -1,0 +1,153 @@
+import { useQuery } from '@tanstack/react-query';
+import { act, fireEvent, screen } from '@testing-library/react';
+import { useSteadyMutation } from 'steadfetch/react';
+import { mutationOptions, profiles } from 'steadfetch';
+import { english, german, japanese, RetryStatus, TextsProvider } from 'steadfetch/ui';
+import { afterEach, expect, test } from 'vitest';
+import { createRig, type Rig, setOnline } from '../react-query/rig.tsx';
+
+afterEach(() => document.documentElement.removeAttribute('lang'));
+
+function Products({ rig, children }: { readonly rig: Rig; readonly children?: React.ReactNode }) {
+  const { data } = useQuery({
+    queryKey: ['products'],
+    queryFn: () => rig.steady.json<string>('/products'),
+  });
+  return (
+    <>
+      <p>{data}</p>
+      {children ?? <RetryStatus query={['products']} />}
+    </>
+  );
+}
+
+/** What is seen: without what is only heard. */
+const seen = (): string => {
+  const copy = screen.getByRole('group').cloneNode(true) as HTMLElement;
+  for (const told of copy.querySelectorAll('.steadfetch-told')) told.remove();
+  return copy.textContent;
+};
+const heard = (): string => screen.getByRole('status').textContent;
+const press = (name: string): void => {
+  act(() => void fireEvent.click(screen.getByRole('button', { name })));
+};
+
+test('nothing is seen or heard while all is well', async () => {
+  const rig = createRig();
+  rig.server.plan('/products', { body: 'kites', afterMs: 10 });
+  rig.show(<Products rig={rig} />);
+  expect(seen()).toBe('');
+  await rig.time.advance(10);
+  expect(screen.getByText('kites')).toBeTruthy();
+  expect([seen(), heard()]).toEqual(['', '']);
+});
+
+test('a wait says why, which attempt it was and how long it is, and is heard once', async () => {
+  const rig = createRig();
+  rig.server.plan('/products', { status: 503 }, { status: 503 }, { body: 'kites' });
+  rig.show(<Products rig={rig} />);
+  await rig.time.settle();
+  expect(seen()).toBe(
+    'The server is unavailable (503)Attempt 1 of 4. It goes on by itself.Next attempt in 1sRetry nowCancel',
+  );
+  const told = 'The server is unavailable (503). Trying again in 1 second.';
+  expect(heard()).toBe(told);
+  expect(screen.getByRole('timer', { name: 'Next attempt in' }).textContent).toBe('1s');
+  await rig.time.advance(499);
+  expect(heard()).toBe(told);
+  await rig.time.advance(1);
+  expect(heard()).toBe('The server is unavailable (503). Trying again in 1 second.');
+  await rig.time.advance(1000);
+  expect(seen()).toBe('');
+  expect(heard()).toBe('Loaded.');
+});
+
+test('Retry now sends it at once, and Cancel ends it; the keyboard stays in the component', async () => {
+  const rig = createRig();
+  rig.server.plan('/products', { status: 500 }, { status: 404 });
+  rig.show(<Products rig={rig} />);
+  await rig.time.settle();
+  screen.getByRole('button', { name: 'Cancel' }).focus();
+  press('Cancel');
+  await rig.time.settle();
+  expect(seen()).toBe('This could not be loadedCancelled.Retry now');
+  // Who has cancelled knows it: no alarm.
+  expect(screen.getByRole('alert').textContent).toBe('');
+  expect(heard()).toBe('This could not be loaded. Cancelled.');
+  expect(document.activeElement).toBe(screen.getByRole('group'));
+  press('Retry now');
+  await rig.time.settle();
+  expect(seen()).toBe('This could not be loadedThe server refused (404).Retry now');
+  expect(screen.getByRole('alert').textContent).toBe(
+    'This could not be loaded. The server refused (404).',
+  );
+});
+
+test('offline it is paused, and says that it goes on by itself', async () => {
+  const rig = createRig();
+  setOnline(false);
+  rig.server.plan('/products', { body: 'kites' });
+  rig.show(<Products rig={rig} />);
+  await rig.time.settle();
+  expect(seen()).toBe('You are offlineIt goes on by itself.Retry nowCancel');
+  setOnline(true);
+  await rig.time.settle();
+  expect(seen()).toBe('');
+});
+
+test('a mutation says what became of it, and never that it failed where it may have been done', async () => {
+  const rig = createRig({ apis: [{ match: '/orders', idempotency: profiles.draft }] });
+  rig.server.plan('/orders', 'hang');
+  const order = mutationOptions(rig.steady, {
+    mutationFn: (_: void, { json }) => json('/orders', { method: 'POST' }),
+    policy: { maxRetries: 0 },
+  });
+  function Order() {
+    const { mutate, target } = useSteadyMutation(order);
+    return (
+      <>
+        <button onClick={() => mutate()}>Order</button>
+        <RetryStatus mutation={target} />
+      </>
+    );
+  }
+  rig.show(<Order />);
+  expect(seen()).toBe('');
+  press('Order');
+  await rig.time.settle();
+  expect(seen()).toBe('SendingCancel');
+  await rig.time.advance(10_000);
+  expect(seen()).toBe('It is not known whether this was doneThe server did not answer in time.');
+});
+
+test('a render prop draws it, and what is heard stays', async () => {
+  const rig = createRig();
+  rig.server.plan('/products', { status: 503 });
+  rig.show(
+    <Products rig={rig}>
+      <RetryStatus query={['products']}>
+        {({ title, attempt, maxAttempts }) => `${title}: ${attempt}/${maxAttempts}`}
+      </RetryStatus>
+    </Products>,
+  );
+  await rig.time.settle();
+  expect(seen()).toBe('The server is unavailable (503): 1/4');
+  expect(heard()).toBe('The server is unavailable (503). Trying again in 1 second.');
+});
+
+test.each([
+  ['de-AT', 'Der Server ist gerade nicht verfügbar (503). Neuer Versuch in 1 Sekunde.'],
+  ['ja', 'サーバーを利用できません (503)。 1 秒後に再試行します。'],
+  ['fr', 'The server is unavailable (503). Trying again in 1 second.'],
+])('a page in %s has its texts, or else the first', async (lang, expected) => {
+  document.documentElement.lang = lang;
+  const rig = createRig();
+  rig.server.plan('/products', { status: 503 });
+  rig.show(
+    <TextsProvider texts={[english, german, japanese]}>
+      <Products rig={rig} />
+    </TextsProvider>,
+  );
+  await rig.time.settle();
+  expect(heard()).toBe(expected);
+});
