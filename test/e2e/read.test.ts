@@ -44,9 +44,7 @@ describe('what each side does in each trouble, and what it comes to', () => {
     await actor.at(1400);
     await actor.answered(2);
     await actor.tells('alone', '503, waited 1 s, 503, waiting');
-    await actor.at(3000);
-    await actor.arrives({ steady: 3 });
-    await actor.at(3420);
+    await actor.play('steady');
     await actor.tells('steady', '503, waited 1 s, 503, paused 1.2 s (server down), 200');
     await actor.at(3820);
     await actor.arrives({ alone: 3 });
