@@ -7,9 +7,7 @@ import { act, type ReactNode } from 'react';
 import { outcomeOf } from 'steadfetch';
 import { resetSteadfetch, virtualTime } from 'steadfetch/testing';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
-import { observe } from '../fetch/observe.ts';
 import { Feed } from './recipes/infinite.tsx';
-import { loader, product } from './recipes/loader.ts';
 import { check } from './recipes/optimistic.ts';
 import { Price } from './recipes/polling.tsx';
 import { queryClient, server, steady } from './recipes/steady.ts';
@@ -46,40 +44,6 @@ function start() {
 const lastMutation = () => queryClient.getMutationCache().getAll().at(-1)?.state;
 
 afterEach(() => vi.restoreAllMocks());
-
-test('a loader waits for its data, over a failure', async () => {
-  const { time, times } = start();
-  server.plan('/api/products/1', 503, { body: { name: 'kite' } });
-  const request = new Request('http://shop.example/products/1');
-  const loaded = observe(loader({ params: { id: '1' }, request }));
-  await time.advance(600);
-  expect(loaded.state).toBe('resolved');
-  expect(times('/api/products/1')).toEqual([0, 500]);
-  expect(queryClient.getQueryData(product('1').queryKey)).toEqual({ name: 'kite' });
-});
-
-test('a navigation that is given up ends its request', async () => {
-  const { time } = start();
-  server.plan('/api/products/2', 'hang');
-  const controller = new AbortController();
-  const request = new Request('http://shop.example/products/2', { signal: controller.signal });
-  const loaded = observe(loader({ params: { id: '2' }, request }));
-  await time.advance(100);
-  controller.abort();
-  await time.advance(0);
-  expect(loaded.state).toBe('rejected');
-  expect(server.sent.at(-1)?.abortedAt).toBe(time.now());
-});
-
-test('while the server is down a loader fails at once, and the route shows its error', async () => {
-  const { time, times } = start();
-  server.plan('/api/products/3', 503, 503, 503, 503);
-  const request = new Request('http://shop.example/products/3');
-  const first = observe(loader({ params: { id: '3' }, request }));
-  await time.advance(600);
-  expect(first.state).toBe('rejected');
-  expect(times('/api/products/3')).toEqual([0, 500]);
-});
 
 test('the second page of a list is sent again, and the first one stays', async () => {
   const { time, show } = start();

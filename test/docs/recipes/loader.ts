@@ -1,3 +1,4 @@
+// loader.ts
 import { queryOptions } from '@tanstack/react-query';
 import { queryClient, steady } from './steady.ts';
 
@@ -5,19 +6,17 @@ export const product = (id: string) =>
   queryOptions({
     queryKey: ['product', id],
     queryFn: ({ signal }) => steady.json<{ name: string }>(`/api/products/${id}`, { signal }),
+    staleTime: 60_000,
   });
 
-interface Navigation {
-  readonly params: { readonly id: string };
-  readonly request: Request;
-}
-
-// React Router; in TanStack Router the signal is `abortController.signal`.
-export async function loader({ params, request }: Navigation): Promise<null> {
-  const options = product(params.id);
+/** Waits for the product. A navigation that is given up ends its request. */
+export async function loadProduct(id: string, { signal }: AbortController | Request) {
+  const options = product(id);
   const cancel = () => void queryClient.cancelQueries(options);
-  request.signal.addEventListener('abort', cancel);
-  await queryClient.ensureQueryData({ ...options, ...steady.queryPolicy({ whenDown: 'fail' }) });
-  request.signal.removeEventListener('abort', cancel);
-  return null;
+  signal.addEventListener('abort', cancel);
+  try {
+    await queryClient.ensureQueryData({ ...options, ...steady.queryPolicy({ whenDown: 'fail' }) });
+  } finally {
+    signal.removeEventListener('abort', cancel);
+  }
 }
