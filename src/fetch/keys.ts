@@ -117,7 +117,8 @@ function warnOfSilence(operations: Operations, { method, url }: SentFacts): void
     `keys ${origin}`,
     `${method} ${url.replace(/[?#].*/s, '')} was to have an idempotency key, and no profile says how ${origin} ` +
       `takes one. So none is sent, and the request is not retried. Declare it: createSteadfetch({ apis: ` +
-      `[{ match: '${origin}', idempotency: profiles.draft }] }) (docs/idempotency.md).`,
+      `[{ match: '${origin}', idempotency: profiles.draft }] }).`,
+    'idempotency.md',
   );
 }
 

@@ -18,7 +18,8 @@ export function warnOfLoop(instance: object, operation: Attempted, name: string)
     `loop ${shown(name)}`,
     `${shown(name)} is sent again within one attempt of an operation. ${rule}. With ky and ofetch ` +
       `that is retry: 0, with supabase-js db: { retry: false }; remove axios-retry, fetch-retry, urql's ` +
-      `retryExchange, Apollo's RetryLink, tRPC's retryLink and wretch's retry middleware (docs/clients.md).`,
+      `retryExchange, Apollo's RetryLink, tRPC's retryLink and wretch's retry middleware.`,
+    'clients.md',
   );
 }
 
@@ -48,7 +49,8 @@ export function warnOfInnerRetries(
     warn(
       instance,
       `inner ${remedy}`,
-      `A client inside an operation retries by itself. ${rule}: ${remedy} (docs/clients.md).`,
+      `A client inside an operation retries by itself. ${rule}: ${remedy}.`,
+      'clients.md',
     );
   }
 }

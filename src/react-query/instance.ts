@@ -11,6 +11,7 @@ import type { Origins } from '../origin/origins.ts';
 import type { Clock, Transport } from '../lib/clock.ts';
 import { isFunction, reject } from '../lib/input/check.ts';
 import type { MadeBy } from '../lib/input/made-by.ts';
+import { pageOf } from '../lib/input/warn.ts';
 import type { PolicyOptions } from '../policy/options.ts';
 import type { AnyPersister, Steadfetch, SteadyPersister } from './steadfetch.ts';
 
@@ -78,11 +79,11 @@ export function instanceOfSteady(steady: unknown, operation: string): Instance {
 export function whatIsMade(steady: unknown): string {
   const { queryPolicy } = Object(steady) as Partial<Steadfetch>;
   const isForeign = process.env.NODE_ENV !== 'production' && typeof queryPolicy === 'function';
-  return `what createSteadfetch ${isForeign ? `of the same copy of the package returns: ${twoCopies}` : 'returns'}`;
+  return `what createSteadfetch ${isForeign ? `of the same copy of the package returns: ${twoCopies()}` : 'returns'}`;
 }
 
-const twoCopies =
-  '`import` and `require` load two, and know nothing of each other (docs/testing.md#import-and-require)';
+const twoCopies = (): string =>
+  `\`import\` and \`require\` load two, and know nothing of each other (${pageOf('testing.md#import-and-require')})`;
 
 /** The instance behind React Query's `retry` or `retryDelay` option, when it is ours. */
 export function instanceBehind(option: unknown): Instance | undefined {
@@ -133,7 +134,7 @@ export function instanceOf(client: QueryClient, operation: string): Instance {
     process.env.NODE_ENV !== 'production' &&
     ` Make it with new QueryClient({ defaultOptions: steady.defaultOptions }).${
       options.some(isFunction)
-        ? ` If it is, there are two copies of the package: ${twoCopies}.`
+        ? ` If it is, there are two copies of the package: ${twoCopies()}.`
         : ''
     }`;
   throw new Error(

@@ -11,7 +11,8 @@ import { instanceBehind, isOurPersister } from './instance.ts';
 // All of this is for development: what is wrong here works, and is as without us.
 
 const remedy =
-  'new QueryClient({ defaultOptions: mergeDefaultOptions(steady, yours) }) keeps both (docs/retry.md#defaultoptions).';
+  'new QueryClient({ defaultOptions: mergeDefaultOptions(steady, yours) }) keeps both.';
+const remedyPage = 'retry.md#defaultoptions';
 
 /** A user may ask again by hand; React Query asks three times more. */
 const mostFailures = 2;
@@ -51,6 +52,7 @@ export function createStrayWatch(
         `${shown(request.replace(/ \S*$/, ''))} has failed ${failures} times and is requested again, and no query has run with the ` +
           `options of this instance. If it is the request of a query, its QueryClient has lost them, as by a ` +
           `spread of defaultOptions beside queries of its own: ${remedy}`,
+        remedyPage,
       );
     }
     strays.set(request, { operation, failures });
@@ -69,6 +71,7 @@ export function warnOfLostQueries(instance: object, queries: object | undefined)
     'lost queries',
     `A QueryClient has the options of this instance for mutations, and not for queries: a spread of ` +
       `defaultOptions beside queries of its own loses them. ${remedy}`,
+    remedyPage,
   );
 }
 
@@ -81,7 +84,8 @@ export function warnOfPersister(instance: object, { queryKey, options }: Query):
     'persister',
     `The query ${hashKey(queryKey)} has a persister that has taken the place of Steadfetch's: its ` +
       `attempts and its status are not known, and offline it is paused before it shows what is stored. ` +
-      `Put yours inside: ...composePersister(steady, yours) (docs/retry.md#defaultoptions).`,
+      `Put yours inside: ...composePersister(steady, yours).`,
+    remedyPage,
   );
 }
 
@@ -101,7 +105,8 @@ export function warnOfOwnRetry(
     'own retry',
     `The query ${hashKey(queryKey)} is retried by a retry of its own where the policy stops ` +
       `(${decision.reason}): given as a number, it counts for every failure, a 404 as well. Spread ` +
-      `...steady.queryPolicy({ maxRetries: ${maxRetries} }) instead (docs/retry.md#defaultoptions).`,
+      `...steady.queryPolicy({ maxRetries: ${maxRetries} }) instead.`,
+    remedyPage,
   );
 }
 
@@ -138,7 +143,8 @@ function warnOfSharing(instance: object): void {
     'shared',
     `An instance is shared by the requests of this server (it was made at module level, or serves several ` +
       `QueryClients), so a server that is down, or a 429, for one request fails those of other users. Call ` +
-      `createSteadfetch for each request, beside new QueryClient (docs/ssr.md#an-instance-for-each-request).`,
+      `createSteadfetch for each request, beside new QueryClient.`,
+    'ssr.md#an-instance-for-each-request',
   );
 }
 
@@ -151,7 +157,8 @@ export function warnOfUnknownKey(instance: object, queries: QueryCache, hash: st
     instance,
     `unknown ${hash}`,
     `useRetryStatus is given the key ${hash}, and no query of this QueryClient has it: it says idle.${hint} ` +
-      `Give the whole queryKey of the query (docs/retry.md#what-the-user-sees).`,
+      `Give the whole queryKey of the query.`,
+    'retry.md#what-the-user-sees',
   );
 }
 
@@ -165,14 +172,15 @@ export function warnOfUnrepeatable(
   const what = url === undefined ? `A ${method}` : `${method} ${shown(url)}`;
   const cure =
     ref.kind === 'query'
-      ? `If it only reads, say so: apis: [{ match, idempotent: true }] (docs/apis.md).`
+      ? `If it only reads, say so: apis: [{ match, idempotent: true }].`
       : `Declare that its API honours idempotency keys, apis: [{ match, idempotency: profiles.draft }], and ` +
-        `use mutationOptions; or say that it does no harm, idempotent: true (docs/mutations.md).`;
+        `use mutationOptions; or say that it does no harm, idempotent: true.`;
   warn(
     instance,
     `unrepeatable ${ref.kind}`,
     `${what} has failed and is not sent again: it may have been done, and nothing says that it may be done ` +
       `twice. ${cure}`,
+    ref.kind === 'query' ? 'apis.md' : 'mutations.md',
   );
 }
 
@@ -195,7 +203,8 @@ export function noteInstance(instance: object): void {
     noteInstance,
     'instances',
     `createSteadfetch has been called by renders ${mostMade} times within ${madeWithinMs / 1000} s. Each render ` +
-      `forgets what is down, and leaves timers behind: call it once, in a module, beside new QueryClient (README.md).`,
+      `forgets what is down, and leaves timers behind: call it once, in a module, beside new QueryClient.`,
+    'retry.md#anti-patterns',
   );
 }
 

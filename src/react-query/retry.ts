@@ -115,6 +115,7 @@ function warnOfNesting(operations: Operations, linked: Operation | undefined): v
     operations,
     'nested retry',
     `retry runs inside a ${outer.ref.kind} that is retried already. Two retry loops multiply: ` +
-      `three tries in each of two are nine requests. Call steady.fetch there instead (docs/retry.md#anti-patterns).`,
+      `three tries in each of two are nine requests. Call steady.fetch there instead.`,
+    'retry.md#anti-patterns',
   );
 }

@@ -43,7 +43,7 @@ test('where it has options that another copy of the package may have made, the e
     'Failed: useRetryStatus: this QueryClient carries no default options of Steadfetch. ' +
       'Make it with new QueryClient({ defaultOptions: steady.defaultOptions }). ' +
       'If it is, there are two copies of the package: `import` and `require` load two, ' +
-      'and know nothing of each other (docs/testing.md#import-and-require).',
+      'and know nothing of each other (docs/testing.md#import-and-require in the repository of steadfetch).',
   );
 });
 

@@ -1,6 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { createJson } from '../../fetch/json.ts';
 import { checkNames, reject } from '../../lib/input/check.ts';
+import { pageOf } from '../../lib/input/warn.ts';
 import { forgetMade, replaceEarlier } from '../../lib/browser/hot-update.ts';
 import { instanceBehind, whatIsMade } from '../../react-query/instance.ts';
 import { browserPorts } from '../../tabs/lock.ts';
@@ -63,7 +64,7 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
       reject('createOutbox', 'handlers', handlers, 'an object with a handler for each name');
     if (typeof structuredClone === 'undefined')
       throw new Error(
-        'createOutbox: structuredClone is missing here, and must be there: see docs/connectivity.md#react-native.',
+        `createOutbox: structuredClone is missing here, and must be there: see ${pageOf('connectivity.md#react-native')}.`,
       );
   }
   const { steady, queryClient: client, handlers, user, cipher } = config;
