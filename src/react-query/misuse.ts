@@ -162,6 +162,51 @@ export function warnOfUnknownKey(instance: object, queries: QueryCache, hash: st
   );
 }
 
+/** So many mutations without a key, and none with the one that is watched, are no accident. */
+const mostKeyless = 2;
+
+/**
+ * Tells of the status of a mutationKey that no mutation has had, when a mutation is made with nearly that key,
+ * or the second one without any. Nothing else is sure: before its button is pressed, there is no mutation.
+ */
+export function watchKeys(
+  instance: object,
+  isThere: (id: string) => boolean,
+): (ids: readonly string[], watched: Iterable<string>) => void {
+  const found = new Set<string>();
+  const keyless = new Map<string, number>();
+  return (ids, watched) => {
+    for (const id of watched) {
+      if (isThere(id)) found.add(id);
+      // The id of a hook is no key.
+      if (found.has(id) || !id.startsWith('[')) continue;
+      const alike = ids.find((other) => areAlike(id, other));
+      if (ids.length === 0) keyless.set(id, (keyless.get(id) ?? 0) + 1);
+      const isKeyless = ids.length === 0 && keyless.get(id) === mostKeyless;
+      if (alike === undefined && !isKeyless) continue;
+      const cure = isKeyless
+        ? `${mostKeyless} mutations without a mutationKey have been made: give it to the one that is meant`
+        : `Did you mean ${alike}? It must be the whole mutationKey`;
+      warn(
+        instance,
+        `unknown mutation ${id}`,
+        `useMutationStatus is given the key ${id}, and no mutation of this QueryClient has had it: it says ` +
+          `idle. ${cure}.`,
+        'mutations.md#what-the-user-sees',
+      );
+    }
+  };
+}
+
+/** One key is the beginning of the other, or differs from it by its spelling alone. */
+function areAlike(one: string, other: string): boolean {
+  const begins = (short: string, long: string): boolean =>
+    long.startsWith(`${short.slice(0, -1)},`);
+  const letters = (hash: string): string =>
+    hash.toLowerCase().replaceAll(/s(?=")|[^\p{L}\p{N}]/gu, '');
+  return begins(one, other) || begins(other, one) || letters(one) === letters(other);
+}
+
 /** Tells of what is never sent again, because nothing says that this does no harm. */
 export function warnOfUnrepeatable(
   instance: object,

@@ -41,7 +41,7 @@ export function useRetryStatus({
 /**
  * The status of a mutation, and its controls. The mutation is that of one `useSteadyMutation` or form (its
  * `target`), or the newest with a `mutationKey`. Renders at transitions only. The controls do nothing for a
- * plain mutation.
+ * plain mutation. In development a warning tells of a key that mutations nearly have, or should have.
  *
  * @throws Error when the QueryClient carries no default options of Steadfetch.
  *

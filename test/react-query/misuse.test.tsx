@@ -12,7 +12,7 @@ import {
   watchConnectivity,
 } from 'steadfetch';
 import { createOutbox } from 'steadfetch/outbox';
-import { useRetryStatus } from 'steadfetch/react';
+import { useMutationStatus, useRetryStatus, useSteadyMutation } from 'steadfetch/react';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createRig, type Rig } from './rig.tsx';
 
@@ -277,6 +277,91 @@ describe('the status of a query that there is not', () => {
     await rig.time.advance(5000);
     rerender(rig.wrap(null));
     await rig.time.advance(60_000);
+    expect(warnings).toEqual([]);
+  });
+});
+
+describe('the status of a mutation that there is not', () => {
+  const mutate = async (rig: Rig, mutationKey?: readonly unknown[]): Promise<void> => {
+    const options = { mutationFn: async () => 1, ...(mutationKey && { mutationKey }) };
+    const mutation = rig.client.getMutationCache().build(rig.client, options);
+    await Promise.all([mutation.execute(undefined), rig.time.advance(0)]);
+  };
+  const watch = (rig: Rig, mutationKey: readonly unknown[]) => {
+    function Status() {
+      return <p>{useMutationStatus({ mutationKey }).status}</p>;
+    }
+    rig.show(<Status />);
+  };
+  const message = (key: string, cure: string): string =>
+    `[steadfetch] useMutationStatus is given the key ${key}, and no mutation of this QueryClient has had it: ` +
+    `it says idle. ${cure}. See docs/mutations.md#what-the-user-sees in the repository of steadfetch.`;
+
+  test.each([
+    [['orders'], ['order']],
+    [['order'], ['order', 5]],
+    [['order', 5], ['order']],
+    [['placeOrder'], ['place-order']],
+  ])('%j is told of once, where %j is made', async (watched, made) => {
+    const rig = createRig();
+    watch(rig, watched);
+    await mutate(rig, made);
+    await mutate(rig, made);
+    const [key, other] = [JSON.stringify(watched), JSON.stringify(made)];
+    const cure = `Did you mean ${other}? It must be the whole mutationKey`;
+    expect(warnings).toEqual([message(key, cure)]);
+  });
+
+  test('is told of once, from the second mutation without a key on', async () => {
+    const rig = createRig();
+    watch(rig, ['order']);
+    await mutate(rig);
+    expect(warnings).toEqual([]);
+    await mutate(rig);
+    await mutate(rig);
+    const cure =
+      '2 mutations without a mutationKey have been made: give it to the one that is meant';
+    expect(warnings).toEqual([message('["order"]', cure)]);
+  });
+
+  test.each([
+    ['other forms have theirs', [['login'], ['login'], ['upload', 1]]],
+    [
+      'rows of a list have theirs',
+      [
+        ['order', 2],
+        ['order', 3],
+      ],
+    ],
+    ['it has been there, and is forgotten', [['order', 1], ['order'], undefined, undefined]],
+  ])('is not told of where %s', async (_, keys) => {
+    const rig = createRig();
+    watch(rig, ['order', 1]);
+    for (const key of keys) {
+      await mutate(rig, key);
+      await rig.time.advance(3_600_000);
+    }
+    expect(warnings).toEqual([]);
+  });
+
+  test('is not told of where useSteadyMutation names it', async () => {
+    const rig = createRig();
+    const definition = mutationOptions(rig.steady, { mutationFn: async () => 1 });
+    function Order() {
+      const { mutate: submit, target } = useSteadyMutation(definition);
+      const other = useMutationStatus({ mutationKey: ['other'] });
+      return (
+        <button onClick={() => submit(undefined)}>
+          {useMutationStatus(target).status}
+          {other.status}
+        </button>
+      );
+    }
+    rig.show(<Order />);
+    for (let press = 0; press < 3; press++) {
+      act(() => screen.getByRole('button').click());
+      await rig.time.advance(0);
+    }
     expect(warnings).toEqual([]);
   });
 });

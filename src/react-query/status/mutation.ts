@@ -20,6 +20,7 @@ import {
   waitOf,
 } from './status.ts';
 import { type Instance, instanceBehind } from '../instance.ts';
+import { watchKeys } from '../misuse.ts';
 
 /** The mutations of one `useSteadyMutation`; made by the hook. */
 export interface MutationTarget {
@@ -46,9 +47,13 @@ function idsOf({ options: { mutationKey, mutationFn } }: Mutation): string[] {
 
 /** The statuses of the mutations of a client, each by the id of its target. */
 export const mutationStatusesOf: (client: QueryClient, operation: string) => StatusStore<Mutation> =
-  /* @__PURE__ */ createStatusStores((client, instance, { isIdle, refresh }) => {
+  /* @__PURE__ */ createStatusStores((client, instance, { isIdle, refresh, ids }) => {
     const mutations = client.getMutationCache();
     const newest = new Map<string, Mutation>();
+    const tellOfKeys =
+      process.env.NODE_ENV !== 'production'
+        ? watchKeys(instance.operations, (id) => newest.has(id))
+        : undefined;
     const index = (): Map<string, Mutation> => {
       newest.clear();
       for (const mutation of mutations.getAll()) enter(mutation);
@@ -72,6 +77,7 @@ export const mutationStatusesOf: (client: QueryClient, operation: string) => Sta
             if (process.env.NODE_ENV !== 'production' && type === 'added') checkSpread(mutation);
             if (type === 'removed') index();
             else enter(mutation);
+            if (type === 'added') tellOfKeys?.(idsOf(mutation), ids());
             refreshMutation(mutation);
           }),
           // Of a plain one nobody knows which it is.

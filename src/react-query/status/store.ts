@@ -23,6 +23,8 @@ interface Watch {
   readonly isIdle: () => boolean;
   /** It may have changed; all may, where none is named. */
   readonly refresh: (id?: string) => void;
+  /** Whose status is watched. */
+  readonly ids: () => Iterable<string>;
 }
 
 /** Where statuses come from. */
@@ -113,6 +115,7 @@ function createStatusStore<T extends object>(
       if (id !== undefined) refreshOne(id);
       else for (const one of watched.keys()) refreshOne(one);
     },
+    ids: () => watched.keys(),
   });
   let stop: readonly (() => void)[] = [];
   return {
