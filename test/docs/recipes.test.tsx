@@ -135,14 +135,26 @@ test('an upload is sent again under the same name, and tells its progress anew',
   expect([sent.length, new Set(sent).size]).toEqual([2, 1]);
 });
 
-test('what has come of a stream is shown, and a silence ends it', async () => {
+test('a silence of 15 s ends a stream, and what has come of it is shown until the next one is whole', async () => {
   const { time } = start();
-  vi.spyOn(steady, 'fetch').mockResolvedValueOnce(new Response('Kites fly.'));
+  const silent = new ReadableStream({
+    start: (controller) => controller.enqueue(new TextEncoder().encode('Kites ')),
+  });
+  vi.spyOn(server, 'fetch')
+    .mockResolvedValueOnce(new Response(silent))
+    .mockResolvedValueOnce(new Response('Kites fly.'));
   const observer = new QueryObserver(queryClient, answer('Do kites fly?'));
-  const unsubscribe = observer.subscribe(() => {});
-  await time.advance(0);
-  expect(observer.getCurrentResult().data).toEqual(['Kites fly.']);
-  unsubscribe();
+  onTestFinished(observer.subscribe(() => {}));
+  const shown = () => {
+    const { data, fetchStatus, failureCount } = observer.getCurrentResult();
+    return [data, fetchStatus, failureCount];
+  };
+  await time.advance(14_999);
+  expect(shown()).toEqual([['Kites '], 'fetching', 0]);
+  await time.advance(1);
+  expect(shown()).toEqual([['Kites '], 'fetching', 1]);
+  await time.advance(500);
+  expect(shown()).toEqual([['Kites fly.'], 'idle', 0]);
 });
 
 test('a poll whose round fails twice shows how old its figure is, and the next round asks again', async () => {

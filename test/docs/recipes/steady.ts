@@ -6,7 +6,7 @@ import { createServer } from '../../react-query/server.ts';
 export const server = createServer(() => Date.now());
 
 export const steady = createSteadfetch({
-  fetch: server.fetch,
+  fetch: (input, init) => server.fetch(input, init),
   random: () => 0.5,
   apis: [{ match: '/api', idempotency: profiles.draft }],
 });
