@@ -71,7 +71,7 @@ const inApis = {
 const allowed = {
   random: 'a function',
   fetch: 'a function',
-  apis: 'a list of profiles',
+  apis: "a list of profiles, as [{ match: '/api' }]",
   clock: 'an object with now, setTimeout, clearTimeout',
 } as const;
 

@@ -1,6 +1,6 @@
 import type { DefaultOptions } from '@tanstack/react-query';
-import { checkNames } from '../lib/input/check.ts';
-import { isOurPersister } from './instance.ts';
+import { checkNames, reject } from '../lib/input/check.ts';
+import { isOurPersister, whatIsMade } from './instance.ts';
 import { composePersister } from './query/persister.ts';
 import type { AnyPersister, Steadfetch } from './steadfetch.ts';
 
@@ -26,7 +26,12 @@ const names: readonly (keyof DefaultOptions)[] = ['queries', 'mutations', 'hydra
  * ```
  */
 export function mergeDefaultOptions(steady: Steadfetch, yours: DefaultOptions): DefaultOptions {
-  if (process.env.NODE_ENV !== 'production') checkNames('mergeDefaultOptions', yours, names);
+  if (process.env.NODE_ENV !== 'production') {
+    const { queryPolicy } = Object(steady) as Partial<Steadfetch>;
+    if (!queryPolicy)
+      reject('mergeDefaultOptions', 'its first argument', steady, whatIsMade(steady));
+    checkNames('mergeDefaultOptions', yours, names);
+  }
   const { queries: ownQueries, mutations: ownMutations, ...rest } = yours;
   const { retry, persister, ...queries } = set(ownQueries);
   const { retry: mutationRetry, ...mutations } = set(ownMutations);

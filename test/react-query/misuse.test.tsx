@@ -4,6 +4,7 @@ import {
   composePersister,
   createSteadfetch,
   defineIdempotency,
+  mergeDefaultOptions,
   mutationOptions,
   rateLimitFields,
   retry,
@@ -149,6 +150,11 @@ describe('a name or a shape that is wrong is an error, which says what was meant
       'shareAcrossTabs without functions',
       () => (shareAcrossTabs as Any)({ open: 5 }),
       'TypeError: shareAcrossTabs: open is 5, and must be a function.',
+    ],
+    [
+      'mergeDefaultOptions without an instance',
+      () => (mergeDefaultOptions as Any)({ queries: {} }),
+      'TypeError: mergeDefaultOptions: its first argument is {"queries":{}}, and must be what createSteadfetch returns.',
     ],
     [
       'composePersister with what persisterFn is a member of',

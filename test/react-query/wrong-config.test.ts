@@ -46,7 +46,7 @@ describe('in development what is wrong is an error that says what is right', () 
     [
       'apis that are no list',
       () => create({ apis: {} }),
-      'createSteadfetch: apis is {}, and must be a list of profiles.',
+      "createSteadfetch: apis is {}, and must be a list of profiles, as [{ match: '/api' }].",
     ],
     [
       'a fetch that is no function',
