@@ -1,6 +1,7 @@
 import react from '@vitejs/plugin-react';
 import { msw } from 'msw/vite';
 import { defineConfig, type Plugin } from 'vite';
+import { docsPages } from './site/docs-pages.ts';
 
 /** A site that shows a link to the demo wants its picture's whole address, which only its host knows. */
 const absolutePicture = (url: string): Plugin => ({
@@ -24,5 +25,5 @@ export default defineConfig({
   },
   // The demo has no server: its API is mocked in production too, so the worker that answers is
   // built next to the bundle.
-  plugins: [react(), msw({ mode: 'worker-only' }), url ? absolutePicture(url) : []],
+  plugins: [react(), msw({ mode: 'worker-only' }), docsPages(), url ? absolutePicture(url) : []],
 });

@@ -85,6 +85,7 @@ describe('the shape of an act', () => {
       'Send it',
       'Docs',
       'npm',
+      '日本語',
     ]);
     expect(await page.locator('[aria-current=page]').textContent()).toBe('Order it');
     await page.getByRole('link', { name: 'Read it' }).click();
@@ -92,19 +93,51 @@ describe('the shape of an act', () => {
     expect(await page.title()).toBe('Read it · Steadfetch');
   });
 
-  test('what it links to is built with it, and says what the page says', async () => {
-    const { page } = await demo.visit('#/read/healthy');
-    const proof = await page
-      .getByRole('region', { name: 'Measured' })
-      .getByRole('link')
-      .evaluateAll((links) => links.map((link) => (link as HTMLAnchorElement).href));
-    const [figures, , user] = await Promise.all(
-      proof.map((url) => page.evaluate(async (href) => (await fetch(href)).text(), url)),
+  test.each(['#/', '#/read/healthy'])(
+    'on %s each figure is on the page that it links to',
+    async (hash) => {
+      const { page } = await demo.visit(hash);
+      const proofs = await page
+        .getByRole('region', { name: 'Measured' })
+        .locator('> a')
+        .evaluateAll((links) =>
+          links.map((link) => [link.textContent, (link as HTMLAnchorElement).href] as const),
+        );
+      const pages = await Promise.all(
+        proofs.map(([, url]) =>
+          page.evaluate(async (href) => {
+            const response = await fetch(href);
+            const { body } = new DOMParser().parseFromString(await response.text(), 'text/html');
+            // A row of a table is a line, its cells a bar apart.
+            for (const cell of body.querySelectorAll('td, th')) cell.append(' | ');
+            return response.ok ? body.textContent : '';
+          }, url),
+        ),
+      );
+      const said = [
+        [/^10,000 of 10,000.*45 %.*9,834\.$/, /\nSteadfetch \| \n100\.00 % /],
+        [/^0 twice.*2,669\.$/, /\nReact Query, key in the mutationFn \| \n98\.34 % \| \n2,669 /],
+        [
+          /^880 of 880.*594\.$/,
+          /\nSteadfetch \| \nall \| \n880 [^]*\nReact Query \| \nall \| \n594 /,
+        ],
+        [/^24 kB.*39 kB/, /`?useCountdown`? are 24 kB min\+gzip.*39 kB with mutationOptions/],
+      ] as const;
+      expect(proofs).toHaveLength(said.length);
+      said.forEach(([figure, place], index) => {
+        expect(proofs[index]?.[0]).toMatch(figure);
+        expect(pages[index]).toMatch(place);
+      });
+    },
+  );
+
+  test.each(['#/', '#/order'])('on a phone, %s has the ways out below', async (hash) => {
+    const { page } = await demo.visit(hash, { screen: 'phone' });
+    const links = page.getByRole('region', { name: 'Measured' }).locator('.ways-out a');
+    expect(await links.allTextContents()).toEqual(['Docs', 'npm', '日本語']);
+    expect(await links.evaluateAll((all) => all.every((link) => link.checkVisibility()))).toBe(
+      true,
     );
-    expect(figures).toMatch(/\| Steadfetch \| 100.00 % \| 0 \| 0 \|/);
-    expect(figures).toMatch(/\| React Query, key in the mutationFn \| 98.34 % \| 2,669 \|/);
-    expect(user).toMatch(/\| Steadfetch \| all \| 880 \|/);
-    expect(user).toMatch(/\| React Query \| all \| 594 \|/);
   });
 
   test('shows the code that runs, with the lines that differ marked, to copy', async () => {

@@ -1,3 +1,4 @@
+import { Proof } from '../proof.tsx';
 import { CopyLine } from './copy-line.tsx';
 import { describeConditions, describeMoment, describePrice } from './describe.ts';
 import { firstStorm } from './first-storm.ts';
@@ -46,6 +47,7 @@ export default function StormView() {
           {playhead.atS >= span.toS && <b>{describePrice(storm)} </b>}
           {describeConditions(storm)}
         </p>
+        <Proof />
         <Lab />
       </main>
       <svg className="visually-hidden" aria-hidden="true">
