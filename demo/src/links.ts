@@ -6,6 +6,8 @@ export const links = {
   docs: page('index'),
   japanese: page('ja'),
   readme: page('readme'),
+  acrossTabs: page('across-tabs'),
   exactlyOnce: page('exactly-once/figures'),
+  partialFailure: page('storms/partial-failure'),
   oneUser: page('storms/one-user'),
 } as const;

@@ -47,6 +47,10 @@ export default function StormView() {
           {playhead.atS >= span.toS && <b>{describePrice(storm)} </b>}
           {describeConditions(storm)}
         </p>
+        <p className="for-real">
+          <b>Do it for real:</b> open three tabs, take their server down, and see one of them ask
+          for all. <a href="#/tabs">Three tabs that share a probe</a>
+        </p>
         <Proof />
         <Lab />
       </main>
