@@ -1,13 +1,8 @@
 import react from '@vitejs/plugin-react';
 import { msw } from 'msw/vite';
-import { defineConfig, type Plugin } from 'vite';
-
-/** A site that shows a link to the demo wants its picture's whole address, which only its host knows. */
-const absolutePicture = (url: string): Plugin => ({
-  name: 'absolute-picture',
-  transformIndexHtml: (html) =>
-    html.replace('content="./storm.jpg"', `content="${new URL('storm.jpg', url).href}"`),
-});
+import { defineConfig } from 'vite';
+import { withAddress } from './site/address.ts';
+import { docsPages } from './site/docs-pages.ts';
 
 const url = process.env['DEMO_URL'];
 
@@ -24,5 +19,10 @@ export default defineConfig({
   },
   // The demo has no server: its API is mocked in production too, so the worker that answers is
   // built next to the bundle.
-  plugins: [react(), msw({ mode: 'worker-only' }), url ? absolutePicture(url) : []],
+  plugins: [
+    react(),
+    msw({ mode: 'worker-only' }),
+    docsPages(),
+    url !== undefined && { name: 'address', transformIndexHtml: (html: string) => withAddress(html, url) },
+  ],
 });

@@ -15,6 +15,7 @@ const pages = {
   read: { title: 'Read it · Steadfetch', load: () => import('./read/read.tsx') },
   order: { title: 'Order it · Steadfetch', load: () => import('./order/order.tsx') },
   send: { title: 'Send it · Steadfetch', load: () => import('./send/send.tsx') },
+  tabs: { title: 'Three tabs, one probe · Steadfetch', load: () => import('./tabs/tabs.tsx') },
 } as const satisfies Record<
   string,
   { readonly title: string; readonly load: () => Promise<{ readonly default: Page }> }

@@ -1,7 +1,13 @@
-/** The docs are built next to the demo: as they are, for they are written to be read as text. */
+/** A page of the docs, which are built beside the demo. */
+const page = (path: string): string => new URL(`docs/${path}.html`, document.baseURI).href;
+
 export const links = {
   npm: 'https://www.npmjs.com/package/steadfetch',
-  docs: new URL('../../docs/README.md', import.meta.url).href,
-  exactlyOnce: new URL('../../docs/exactly-once/figures.md', import.meta.url).href,
-  oneUser: new URL('../../docs/storms/one-user.md', import.meta.url).href,
+  docs: page('index'),
+  japanese: page('ja'),
+  readme: page('readme'),
+  acrossTabs: page('across-tabs'),
+  exactlyOnce: page('exactly-once/figures'),
+  partialFailure: page('storms/partial-failure'),
+  oneUser: page('storms/one-user'),
 } as const;

@@ -1,4 +1,4 @@
-import { links } from './links.ts';
+import { WaysOut } from './proof.tsx';
 
 const pages = [
   { name: 'storm', label: 'The storm', href: '#/' },
@@ -27,10 +27,7 @@ export function Header({ current }: { readonly current: string }) {
           </a>
         ))}
       </nav>
-      <p className="ways-out">
-        <a href={links.docs}>Docs</a>
-        <a href={links.npm}>npm</a>
-      </p>
+      <WaysOut />
     </header>
   );
 }

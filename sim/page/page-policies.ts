@@ -1,7 +1,10 @@
 import { QueryClient, QueryObserver } from '@tanstack/react-query';
 import { createBucket } from '../policies/budgets.ts';
 import { putQueryInto } from '../policies/query-environment.ts';
-import type { TabContext } from '../policies/policy.ts';
+import { axiosRetry } from '../policies/axios-retry.ts';
+import { cockatielBreaker } from '../policies/cockatiel.ts';
+import { ky } from '../policies/ky.ts';
+import type { OpenTab, TabContext } from '../policies/policy.ts';
 import { type AttemptError, send } from '../policies/send.ts';
 import { createSteady } from '../policies/steadfetch.ts';
 
@@ -23,7 +26,11 @@ export interface Page {
   readonly close: () => void;
 }
 
-export type OpenPage = (context: PageContext) => Page;
+export interface OpenPage {
+  (context: PageContext): Page;
+  /** As that of a tab. */
+  readonly makesRequests?: boolean;
+}
 
 /** How a page fetches and retries: all that differs between policies. */
 interface Parts {
@@ -88,6 +95,18 @@ const reactQueryWith = (
     };
   });
 
+/** The retries of another client inside React Query, which sends nothing again then: two loops multiply. */
+const clientInReactQuery = (openTab: OpenTab): OpenPage => {
+  const openPage = openWith((context) => {
+    const ask = openTab({ ...context, share: undefined, isBackground: false });
+    return {
+      client: new QueryClient({ defaultOptions: { queries: { retry: false } } }),
+      queryFn: (url) => () => ask(url),
+    };
+  });
+  return Object.assign(openPage, { makesRequests: openTab.makesRequests === true });
+};
+
 const fullJitterMs = (random: () => number, failureCount: number, error: unknown): number =>
   (error as AttemptError).retryAfterMs ?? random() * Math.min(capMs, 1000 * 2 ** failureCount);
 
@@ -115,6 +134,11 @@ export const pagePolicies = {
       onSuccess: budget.onSuccess,
     };
   }),
+  ky: clientInReactQuery(ky),
+  'axios-retry': clientInReactQuery(axiosRetry),
+  cockatiel: clientInReactQuery(cockatielBreaker),
+  /** No retries at all. */
+  none: reactQueryWith(() => ({ retry: 0 })),
   /** Eight retries; Retry-After is obeyed to the second. */
   'full-jitter-8': reactQueryWith(({ random }) => ({
     retry: 8,

@@ -24,4 +24,8 @@ export const pagePolicyNames: Readonly<Record<PagePolicyName, string>> = {
   'react-query': 'React Query',
   'full-jitter-budget': 'full jitter, budget',
   'full-jitter-8': 'full jitter, 8 retries',
+  ky: 'ky',
+  'axios-retry': 'axios-retry',
+  cockatiel: 'cockatiel',
+  none: 'No retry',
 };

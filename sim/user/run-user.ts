@@ -68,7 +68,7 @@ export async function runUser(
   };
   const fetch = createNetwork(simulation, { receive }, () => {});
   const policyRandom = randomStream(seed, `policy ${outageS}`);
-  const restoreGlobals = installGlobals(simulation.clock, policyRandom);
+  const restoreGlobals = installGlobals(simulation.clock, policyRandom, openPage.makesRequests);
   const browserPage = installPage('visible');
   try {
     const context = { clock: simulation.clock, random: policyRandom, fetch, timeoutMs };

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { anchorOf } from '../../demo/site/render-page.ts';
 import { folders } from '../house/import-rules.ts';
 import { compile, type Sample } from './compile.ts';
 import { makeReference } from './make-reference.ts';
@@ -60,13 +61,8 @@ function defaultsOf(option: string): string[] {
 
 /** Whether a page has the heading of an anchor, by the rules of GitHub. */
 function hasHeading(page: string, anchor: string): boolean {
-  const headings = [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replaceAll(/[^\w\s-]/g, '')
-      .replaceAll(' ', '-'),
-  );
-  return headings.includes(anchor);
+  const headings = [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => heading);
+  return headings.map(anchorOf).includes(anchor);
 }
 
 test('the pages that warnings name are there, with their headings', () => {
@@ -84,6 +80,25 @@ test('the pages that warnings name are there, with their headings', () => {
 
 test('docs/reference.md is what npm run reference makes of the types', () => {
   expect(read('docs/reference.md')).toBe(makeReference());
+});
+
+describe('docs/ja.md', () => {
+  const samplesOf = (text: string): string[] =>
+    [...text.matchAll(/```(?:tsx?|sh)\n.*?```/gs)].map(([sample]) => sample);
+
+  test('has samples of the README alone', () => {
+    const known = samplesOf(read('README.md'));
+    const samples = samplesOf(read('docs/ja.md'));
+    expect(samples).toHaveLength(4);
+    expect(samples.filter((sample) => !known.includes(sample))).toEqual([]);
+  });
+
+  test('has the figures of the README alone', () => {
+    const known = new Set(read('README.md').match(/\d[\d,.]*\d|\d/g));
+    const figures = read('docs/ja.md').match(/\d[\d,.]*\d|\d/g) ?? [];
+    expect(figures.length).toBeGreaterThan(40);
+    expect(figures.filter((figure) => !known.has(figure))).toEqual([]);
+  });
 });
 
 describe('docs/internals.md', () => {

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Actor, asActor } from './actor.ts';
 import { auditInStill } from './audit-page.ts';
 import { expectReadable } from './expect-readable.ts';
+import { findOverlaps } from './find-overlaps.ts';
 import { type Demo, openDemo, screens } from './open-demo.ts';
 
 let demo: Demo;
@@ -85,6 +86,7 @@ describe('the shape of an act', () => {
       'Send it',
       'Docs',
       'npm',
+      '日本語',
     ]);
     expect(await page.locator('[aria-current=page]').textContent()).toBe('Order it');
     await page.getByRole('link', { name: 'Read it' }).click();
@@ -92,19 +94,51 @@ describe('the shape of an act', () => {
     expect(await page.title()).toBe('Read it · Steadfetch');
   });
 
-  test('what it links to is built with it, and says what the page says', async () => {
-    const { page } = await demo.visit('#/read/healthy');
-    const proof = await page
-      .getByRole('region', { name: 'Measured' })
-      .getByRole('link')
-      .evaluateAll((links) => links.map((link) => (link as HTMLAnchorElement).href));
-    const [figures, , user] = await Promise.all(
-      proof.map((url) => page.evaluate(async (href) => (await fetch(href)).text(), url)),
+  test.each(['#/', '#/read/healthy'])(
+    'on %s each figure is on the page that it links to',
+    async (hash) => {
+      const { page } = await demo.visit(hash);
+      const proofs = await page
+        .getByRole('region', { name: 'Measured' })
+        .locator('> a')
+        .evaluateAll((links) =>
+          links.map((link) => [link.textContent, (link as HTMLAnchorElement).href] as const),
+        );
+      const pages = await Promise.all(
+        proofs.map(([, url]) =>
+          page.evaluate(async (href) => {
+            const response = await fetch(href);
+            const { body } = new DOMParser().parseFromString(await response.text(), 'text/html');
+            // A row of a table is a line, its cells a bar apart.
+            for (const cell of body.querySelectorAll('td, th')) cell.append(' | ');
+            return response.ok ? body.textContent : '';
+          }, url),
+        ),
+      );
+      const said = [
+        [/^10,000 of 10,000.*45 %.*9,834\.$/, /\nSteadfetch \| \n100\.00 % /],
+        [/^0 twice.*2,669\.$/, /\nReact Query, key in the mutationFn \| \n98\.34 % \| \n2,669 /],
+        [
+          /^880 of 880.*594\.$/,
+          /\nSteadfetch \| \nall \| \n880 [^]*\nReact Query \| \nall \| \n594 /,
+        ],
+        [/^24 kB.*39 kB/, /`?useCountdown`? are 24 kB min\+gzip.*39 kB with mutationOptions/],
+      ] as const;
+      expect(proofs).toHaveLength(said.length);
+      said.forEach(([figure, place], index) => {
+        expect(proofs[index]?.[0]).toMatch(figure);
+        expect(pages[index]).toMatch(place);
+      });
+    },
+  );
+
+  test.each(['#/', '#/order'])('on a phone, %s has the ways out below', async (hash) => {
+    const { page } = await demo.visit(hash, { screen: 'phone' });
+    const links = page.getByRole('region', { name: 'Measured' }).locator('.ways-out a');
+    expect(await links.allTextContents()).toEqual(['Docs', 'npm', '日本語']);
+    expect(await links.evaluateAll((all) => all.every((link) => link.checkVisibility()))).toBe(
+      true,
     );
-    expect(figures).toMatch(/\| Steadfetch \| 100.00 % \| 0 \| 0 \|/);
-    expect(figures).toMatch(/\| React Query, key in the mutationFn \| 98.34 % \| 2,669 \|/);
-    expect(user).toMatch(/\| Steadfetch \| all \| 880 \|/);
-    expect(user).toMatch(/\| React Query \| all \| 594 \|/);
   });
 
   test('shows the code that runs, with the lines that differ marked, to copy', async () => {
@@ -130,13 +164,13 @@ describe('the shape of an act', () => {
   test('has three troubles in front and the rest under More, by keyboard too', async () => {
     const { page } = await demo.visit('#/read');
     const names = (): Promise<string[]> => page.locator('.option').allTextContents();
-    expect(await names()).toEqual(['Down for 9 s', '503 twice', 'No answer']);
-    await page.getByRole('radio', { name: 'Down for 9 s' }).focus();
+    expect(await names()).toEqual(['Down for 10 s', '503 twice', 'No answer']);
+    await page.getByRole('radio', { name: 'Down for 10 s' }).focus();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     expect(await names()).toHaveLength(10);
     await page.keyboard.press('Tab');
-    await page.getByRole('radio', { name: 'Down for 9 s' }).focus();
+    await page.getByRole('radio', { name: 'Down for 10 s' }).focus();
     await page.keyboard.press('ArrowRight');
     await page.waitForFunction(() => location.hash === '#/read/503-twice');
   });
@@ -160,6 +194,29 @@ describe('the shape of an act', () => {
     expect(await page.title()).toBe('Read it · Steadfetch');
   });
 });
+
+/** Each act, from its start to its verdict. */
+const stories = {
+  async '#/read/outage'(actor: Actor) {
+    await actor.arrives({ alone: 1, steady: 1 });
+    await actor.play('alone', 'steady');
+  },
+  async '#/order/lost'(actor: Actor) {
+    await actor.press('Order on both sides');
+    await actor.arrives({ alone: 1, steady: 1 });
+    await actor.play('alone', 'steady');
+  },
+  async '#/send/lost'(actor: Actor) {
+    await actor.press('Start over');
+    await actor.lists();
+    await actor.press('Send on both sides');
+    await actor.comesTo(
+      '1 sent, 2 arrived',
+      '1 of 1 arrived',
+      'A new key is a new note. The same key is the same note.',
+    );
+  },
+} as const;
 
 describe('the layout', () => {
   test.each([
@@ -185,19 +242,68 @@ describe('the layout', () => {
     expect(await layout()).toEqual(before);
   });
 
-  test.each([
-    ['desktop', '#/order/lost'],
-    ['phone', '#/order/lost'],
-  ] as const)('on a %s the whole story is on the first screen (%s)', async (screen, hash) => {
+  test.each(
+    (['desktop', 'phone'] as const).flatMap((screen) =>
+      (Object.keys(stories) as (keyof typeof stories)[]).map((hash) => [screen, hash] as const),
+    ),
+  )('on a %s the whole story is on the first screen (%s)', async (screen, hash) => {
     const actor = asActor(await demo.visit(hash, { screen }));
-    await actor.press('Order on both sides');
-    await actor.arrives({ alone: 1, steady: 1 });
-    await actor.play('alone', 'steady');
+    await stories[hash](actor);
     const bottoms = await actor.page
-      .locator('h1, .controls, .verdicts, .timeline')
+      .locator('h1, .controls, .verdicts, .conclusion, .timeline')
       .evaluateAll((boxes) => boxes.map((box) => box.getBoundingClientRect().bottom));
+    expect(bottoms).toHaveLength(5);
     expect(Math.max(...bottoms)).toBeLessThanOrEqual(screens[screen].height);
   });
+
+  test.each([
+    [1280, '#/order/lost'],
+    [900, '#/order/lost'],
+    [390, '#/order/lost'],
+    [900, '#/read/503-twice'],
+    [390, '#/read/503-twice'],
+    [390, '#/send/fine'],
+  ] as const)('at %i px the two sides are side by side (%s)', async (width, hash) => {
+    const { page } = await demo.visit(hash);
+    await page.setViewportSize({ width, height: 844 });
+    const [one, other] = await page
+      .locator('.pane')
+      .evaluateAll((panes) =>
+        panes.map((pane) => pane.getBoundingClientRect().toJSON() as DOMRect),
+      );
+    expect(other?.top).toBe(one?.top);
+    expect(other?.left).toBeGreaterThan(one?.right ?? Infinity);
+    expect(other?.width).toBe(one?.width);
+  });
+
+  test.each([390, 320])('at %i px nothing lies on the countdown or Retry now', async (width) => {
+    const actor = asActor(await demo.visit('#/read/503-twice'));
+    await actor.page.setViewportSize({ width, height: 640 });
+    await actor.answered(1);
+    await actor.says('The server is unavailable (503)');
+    expect(await actor.page.getByRole('timer').isVisible()).toBe(true);
+    const parts = '.pane .steadfetch-status :is([role=timer], button, .steadfetch-title)';
+    expect(await actor.page.locator(parts).count()).toBeGreaterThanOrEqual(4);
+    expect(await findOverlaps(actor.page, parts)).toEqual([]);
+  });
+
+  test.each(['#/read/503-twice', '#/order/lost', '#/send/fine'])(
+    'with text at 200 %, on %s nothing is wider than the screen, and nothing lies on another',
+    async (hash) => {
+      const { page } = await demo.visit(hash);
+      await page.addStyleTag({ content: 'html { font-size: 200% }' });
+      for (const screen of ['desktop', 'phone'] as const) {
+        await page.setViewportSize(screens[screen]);
+        const overhang = await page.evaluate(
+          () => document.documentElement.scrollWidth - innerWidth,
+        );
+        expect(overhang, screen).toBe(0);
+        const parts =
+          'h1, .lead, .head a, .option, .option-more, .explanation, .actions > *, .verdict > p, .conclusion, .track, .axis, .legend, .pane h2, .pane .slip, .pane .button, .ledger, .note, .code, .proof a';
+        expect(await findOverlaps(page, parts), screen).toEqual([]);
+      }
+    },
+  );
 
   test.each([1280, 1000, 390, 320])(
     'at %i px no label lies on another, or is cut off',
@@ -267,4 +373,68 @@ test.each([
 test('with less motion wanted, nothing is animated', async () => {
   const visitor = await demo.visit('#/read/outage', { reducedMotion: 'reduce' });
   expect(await visitor.page.evaluate(() => document.getAnimations().length)).toBe(0);
+});
+
+const looks = (['desktop', 'phone'] as const).flatMap((screen) =>
+  (['light', 'dark'] as const).map((colorScheme) => [screen, colorScheme] as const),
+);
+
+describe.each(looks)('on a %s in the %s scheme, by keyboard alone', (screen, colorScheme) => {
+  const visit = async (hash: string): Promise<Actor> =>
+    asActor(await demo.visit(hash, { screen, colorScheme }));
+  const tabTo = async ({ page }: Actor, name: string): Promise<void> => {
+    const target = page.getByRole('button', { name, exact: true });
+    for (let presses = 0; presses < 60; presses += 1) {
+      if (await target.evaluate((button) => button === document.activeElement)) return;
+      await page.keyboard.press('Tab');
+    }
+    throw new Error(`Tab does not lead to ${name}.`);
+  };
+
+  test('Read it: another trouble is chosen, and played to its verdict', async () => {
+    const actor = await visit('#/read');
+    const { page } = actor;
+    const isOnSwitch = (): Promise<boolean> =>
+      page.evaluate(() => document.activeElement?.matches('.option input') === true);
+    while (!(await isOnSwitch())) await page.keyboard.press('Tab');
+    await page.keyboard.press('ArrowRight');
+    await page.waitForFunction(() => location.hash === '#/read/503-twice');
+    await actor.arrives({ alone: 1, steady: 1 });
+    await actor.play('alone', 'steady');
+    await actor.concludes(
+      'Answered after 4.2 s',
+      'Answered after 3.4 s',
+      'Both recovered by themselves.',
+    );
+  });
+
+  test('Order it: ordered, to its verdict', async () => {
+    const actor = await visit('#/order');
+    await tabTo(actor, 'Order on both sides');
+    await actor.page.keyboard.press('Enter');
+    await actor.arrives({ alone: 1, steady: 1 });
+    await actor.play('alone', 'steady');
+    await actor.concludes(
+      '2 kites',
+      '1 kite',
+      'A new key is a new order. The same key is the same order.',
+    );
+  });
+
+  test('Send it: sent, to its verdict', async () => {
+    const actor = await visit('#/send/lost');
+    await tabTo(actor, 'Start over');
+    await actor.page.keyboard.press('Enter');
+    await actor.lists();
+    await actor.comesTo('Nothing sent yet', 'Nothing sent yet', '');
+    await actor.page.keyboard.press('Shift+Tab');
+    await actor.page.keyboard.press('Shift+Tab');
+    await tabTo(actor, 'Send on both sides');
+    await actor.page.keyboard.press('Enter');
+    await actor.comesTo(
+      '1 sent, 2 arrived',
+      '1 of 1 arrived',
+      'A new key is a new note. The same key is the same note.',
+    );
+  });
 });

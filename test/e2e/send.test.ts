@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { english } from '../../src/ui/texts/english.ts';
 import { type Actor, asActor } from './actor.ts';
 import { auditInStill } from './audit-page.ts';
 import { expectReadable } from './expect-readable.ts';
@@ -129,4 +130,18 @@ test('axe finds nothing', async () => {
   await actor.press('Send on both sides');
   await actor.lists(`${note} Waiting to be sent. It goes on by itself.`);
   expect(await auditInStill(actor)).toEqual([]);
+});
+
+test('where the browser has no IndexedDB, as some private windows, the note is sent, and the page says that it is not kept', async () => {
+  const { page, pass } = await demo.visit('#/send/offline');
+  await page.addInitScript(() => {
+    Object.defineProperty(window, 'indexedDB', { value: undefined });
+  });
+  const actor = asActor({ page, pass, requests: [], complaints: [] });
+  await actor.reload();
+  await actor.press('Send on both sides');
+  await actor.lists(`${note} Waiting to be sent. It goes on by itself.`);
+  await page.getByText(english.outbox.notKept).waitFor();
+  await actor.press('Go online');
+  await actor.comesTo('1 of 1 arrived', '1 of 1 arrived', 'Both arrived.');
 });

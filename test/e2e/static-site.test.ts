@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -7,6 +7,8 @@ import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { serveFolder } from '../lighthouse/serve.ts';
+import { auditPage } from './audit-page.ts';
+import { expectReadable } from './expect-readable.ts';
 import { launchChromium } from './launch.ts';
 
 /** What Vite says of the files that it made. */
@@ -72,9 +74,60 @@ test('no page loads more than 200 kB of script, compressed', () => {
     'src/read/read.tsx',
     'src/send/send.tsx',
     'src/storm/storm-view.tsx',
+    'src/tabs/tabs.tsx',
   ]);
   expect(pages.filter((page) => kilobytesOf(page) > 200)).toEqual([]);
   expect(kilobytesOf('src/storm/storm-view.tsx')).toBeLessThanOrEqual(90);
+});
+
+test('below any path, every link within the docs leads to what is there', async () => {
+  const pages = readdirSync(join(folder, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.html'))
+    .map((file) => `docs/${file}`);
+  expect(pages.length).toBeGreaterThan(30);
+  const read = async (url: string): Promise<string | undefined> => {
+    const response = await fetch(url);
+    return response.ok ? response.text() : undefined;
+  };
+  const broken: string[] = [];
+  let count = 0;
+  for (const page of pages) {
+    const text = (await read(`${site.url}${page}`)) ?? '';
+    for (const [, link = ''] of text.matchAll(/ (?:href|src)="([^"]*)"/g)) {
+      const { href, hash, origin } = new URL(link.replaceAll('&amp;', '&'), `${site.url}${page}`);
+      if (!href.startsWith(site.url)) {
+        // Elsewhere; but nothing on this host is beside the site.
+        if (link !== 'data:,' && origin === new URL(site.url).origin)
+          broken.push(`${page}: ${link}`);
+        continue;
+      }
+      count += 1;
+      const target = await read(href);
+      const isThere =
+        target !== undefined &&
+        (hash === '' || target.includes(` id="${decodeURIComponent(hash.slice(1))}"`));
+      if (!isThere) broken.push(`${page}: ${link}`);
+    }
+  }
+  expect(broken).toEqual([]);
+  expect(count).toBeGreaterThan(300);
+});
+
+test('the docs are found from the demo, and the way back', async () => {
+  const page = await open();
+  await page.getByRole('region', { name: 'Measured' }).getByRole('link', { name: 'Docs' }).click();
+  await page
+    .getByRole('heading', { level: 1, name: 'How Steadfetch treats an API that fails' })
+    .waitFor();
+  await page.getByRole('link', { name: 'Retry', exact: true }).first().click();
+  await page.getByRole('heading', { level: 1, name: 'Retry' }).waitFor();
+  expect(await auditPage(page)).toEqual([]);
+  await page.getByRole('link', { name: '日本語' }).click();
+  await page.getByText('このページは日本語の入門です').waitFor();
+  expect(await page.evaluate(() => document.documentElement.lang)).toBe('ja');
+  await expectReadable(page);
+  await page.getByRole('link', { name: 'Demo' }).click();
+  await page.getByRole('heading', { level: 1, name: /^Your API is down/ }).waitFor();
 });
 
 const headingOf = (page: Page): Promise<string | null> =>

@@ -92,6 +92,48 @@ describe('the home', () => {
     expect(await counters(page)).toEqual(['2,234', '0%', '–', '2,272', '0%', '–']);
   });
 
+  test('the install line is copied, with the package that it needs beside it', async () => {
+    const { page } = await demo.visit('');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy the install command' }).click();
+    await page.locator('.copy-told', { hasText: 'Copied' }).waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
+      'npm install steadfetch @tanstack/react-query',
+    );
+  });
+
+  test('in forced colours, each shape differs from the paper and from what it lies beside', async () => {
+    const { page } = await demo.visit('#/');
+    await page.emulateMedia({ forcedColors: 'active' });
+    const colours = await page.evaluate(() => {
+      const fillOf = (selector: string): string => {
+        const shape = document.querySelector(selector);
+        return shape ? getComputedStyle(shape).fill : 'none';
+      };
+      const paper = getComputedStyle(document.body).backgroundColor;
+      const names = ['load', 'over', 'answered path', 'error path'];
+      return { paper, fills: names.map((name) => fillOf(`.chart-${name}`)) };
+    });
+    expect(new Set(colours.fills).size).toBeGreaterThanOrEqual(3);
+    expect(colours.fills).not.toContain(colours.paper);
+    expect(colours.fills).not.toContain('none');
+    const text = await page
+      .locator('.chart-answered text')
+      .first()
+      .evaluate((element) => getComputedStyle(element).stroke);
+    expect(colours.fills).not.toContain(text);
+  });
+
+  test('with text at 200 % nothing is wider than the screen', async () => {
+    const { page } = await demo.visit('');
+    await page.addStyleTag({ content: 'html { font-size: 200% }' });
+    for (const screen of ['desktop', 'phone'] as const) {
+      await page.setViewportSize(screens[screen]);
+      const overhang = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      expect(overhang, screen).toBe(0);
+    }
+  });
+
   test('every text can be read, nothing is wider than the screen, and axe finds nothing', async () => {
     const { page } = await demo.visit('');
     await expectReadable(page);
@@ -147,10 +189,9 @@ describe('the lab', () => {
       'Requests in the whole run',
       ...sides.map(({ figures }) => figures.requests.toLocaleString('en')),
     ]);
-    // ky brings no queries of its own: the page's rival is React Query.
     const users = page.locator('.user h4');
     expect(await users.allTextContents()).toEqual([
-      expect.stringMatching(/^React Query \d+ requests$/),
+      expect.stringMatching(/^ky \d+ requests$/),
       expect.stringMatching(/^Steadfetch \d+ requests$/),
     ]);
     expect(await page.locator('.user-end').count()).toBe(12);
@@ -173,12 +214,37 @@ describe('the lab', () => {
     await expect.poll(() => page.workers()).toEqual([]);
   });
 
-  test('what is only partly down has no one user', async () => {
+  test.each([
+    ['React Query', 'It answers 503 at once'],
+    ['ky', 'It does not answer at all'],
+    ['axios-retry', 'Connections break'],
+    ['cockatiel', 'It answers 503 at once'],
+    ['Full jitter, budget', 'It does not answer at all'],
+    ['No retry', 'Connections break'],
+  ])('%s is run, and so is its one user (%s)', async (rival, kind) => {
     const { page } = await demo.visit('');
     await page.getByLabel('Tabs', { exact: true }).fill('20');
+    await page.getByLabel('For how many seconds').fill('2');
+    await page.getByLabel('How the server fails').selectOption(kind);
+    const names = page.getByLabel('Beside Steadfetch');
+    const option = names.locator('option', { hasText: new RegExp(`^${rival}: `) });
+    await names.selectOption((await option.textContent()) ?? '');
+    await page.getByRole('button', { name: 'Run this storm' }).click();
+    await page.getByRole('region', { name: 'One user: Steadfetch' }).waitFor();
+    await page.getByRole('progressbar').waitFor({ state: 'detached' });
+    expect((await figuresOf(page))[0]).toEqual(['', rival, 'Steadfetch']);
+    const users = await page.locator('.user h4').allTextContents();
+    expect(users[0]?.toLowerCase()).toMatch(new RegExp(`^${rival.toLowerCase()} \\d+ requests$`));
+  });
+
+  test('where half of the endpoints are down there is no one user, and the page says why', async () => {
+    const { page } = await demo.visit('');
+    await page.getByLabel('Tabs', { exact: true }).fill('20');
+    await page.getByLabel('For how many seconds').fill('2');
     await page.getByLabel('How the server fails').selectOption('Half of its endpoints answer 503');
     await page.getByRole('button', { name: 'Run this storm' }).click();
     await page.getByText(/half of whose endpoints answer 503/).waitFor();
+    await page.getByText('There is no picture of one user here').waitFor();
     await page.getByRole('table', { name: 'The figures of this storm' }).waitFor();
     expect(await page.locator('.user').count()).toBe(0);
   });

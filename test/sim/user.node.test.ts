@@ -107,3 +107,17 @@ test('a fresh page of 30 whose server takes 1.2 s for each answer is whole withi
   expect(answered).toBe(1);
   expect(wholeP95Ms).toBeLessThan(9000);
 });
+
+test('in a page, a client has its own retries and React Query has none: ky asks three times', async () => {
+  const requests = async (
+    policy: 'ky' | 'axios-retry' | 'cockatiel' | 'none',
+  ): Promise<number[]> => {
+    const record = await runUser({ ...scenario, queries: 6, outageS: 20 }, pagePolicies[policy]);
+    return [record.requests, record.queries.filter(({ isOk }) => isOk === false).length];
+  };
+  // An open breaker of cockatiel lets nothing through; it opens after five of the six.
+  expect(await requests('none')).toEqual([6, 6]);
+  expect(await requests('ky')).toEqual([18, 6]);
+  expect(await requests('axios-retry')).toEqual([24, 6]);
+  expect(await requests('cockatiel')).toEqual([6, 6]);
+});

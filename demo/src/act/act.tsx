@@ -1,7 +1,7 @@
 import { type ReactNode, useSyncExternalStore } from 'react';
 import { type Side, sideNames, sides } from '../api/server.ts';
+import { Proof } from '../proof.tsx';
 import { type Code, CodePair } from './code.tsx';
-import { Proof } from './proof.tsx';
 import type { Recorder } from './recorder.ts';
 import { Timeline } from './timeline.tsx';
 import './pane.css';

@@ -68,7 +68,7 @@ interface Options<S extends Desk> {
 }
 
 /** Long enough that a request can be seen on its way. */
-const latency = slow({ delayMs: 400 });
+export const latency = slow({ delayMs: 400 });
 const unplugged = networkError();
 
 /** Each run has a server of its own, so that none is down for what an earlier one has done. */

@@ -16,8 +16,8 @@ export const troubles: readonly [Trouble, ...Trouble[]] = [
   },
   {
     id: 'down',
-    label: 'Down for 9 s',
-    text: 'The shop answers 503 for nine seconds. Nothing is booked in that time.',
+    label: 'Down for 10 s',
+    text: 'The shop answers 503 for ten seconds. React Query retries three times; Steadfetch asks until it is back.',
     meets: inOutage,
   },
   {

@@ -113,6 +113,6 @@ function conclude(
     return `No request could help here. Steadfetch sent ${requests.steady}, React Query alone ${requests.alone}.`;
   }
   return other.tone === 'ok'
-    ? 'One gave up while the server was down. The other waited.'
+    ? `React Query alone sent ${requests.alone} and gave up. Steadfetch sent ${requests.steady} and got its answer.`
     : 'Here React Query alone did better.';
 }

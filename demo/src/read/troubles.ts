@@ -4,8 +4,8 @@ import { always, first, inOutage, never, type Trouble } from '../api/troubles.ts
 export const troubles: readonly [Trouble, ...Trouble[]] = [
   {
     id: 'outage',
-    label: 'Down for 9 s',
-    text: 'The server answers 503 for nine seconds.',
+    label: 'Down for 10 s',
+    text: 'The server answers 503 for ten seconds. React Query retries three times; Steadfetch asks until it is back.',
     meets: inOutage,
   },
   {

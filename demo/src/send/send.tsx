@@ -221,5 +221,5 @@ function conclude(
     return 'Refused on both sides. Steadfetch keeps it, with the reason, for you to edit.';
   return lanes.alone.some(({ end }) => end?.how === 'left')
     ? 'With its page, one was lost. The other was on the disk.'
-    : 'One gave up. The other kept it, and sent it later.';
+    : `React Query alone sent ${books.alone.requests} and gave up. Steadfetch kept it, and sent it later.`;
 }

@@ -21,6 +21,7 @@ export const outbox = createOutbox({
   handlers: {
     note: outboxHandler({
       mutationFn: ({ url, words }: Note, { json }) => json<Receipt>(url, { json: { words } }),
+      // With the waits of React Query: 1, 2 and 4 s; then every 8 s, because it does not give up.
       policy: { backoff: 'none', capMs: 8000 },
     }),
   },

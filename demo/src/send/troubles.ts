@@ -18,7 +18,7 @@ export const troubles: readonly [Trouble, ...Trouble[]] = [
   {
     id: 'down',
     label: 'Shop down',
-    text: 'The shop answers 503 until you choose another trouble.',
+    text: 'The shop answers 503 until you choose another trouble. React Query retries three times; Steadfetch keeps the note.',
     meets: always('503'),
   },
   {

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-const command = 'npm install steadfetch';
+const command = 'npm install steadfetch @tanstack/react-query';
 
 /** How to install it, to copy. */
 export function CopyLine() {

@@ -1,3 +1,4 @@
+import { Proof } from '../proof.tsx';
 import { CopyLine } from './copy-line.tsx';
 import { describeConditions, describeMoment, describePrice } from './describe.ts';
 import { firstStorm } from './first-storm.ts';
@@ -46,6 +47,11 @@ export default function StormView() {
           {playhead.atS >= span.toS && <b>{describePrice(storm)} </b>}
           {describeConditions(storm)}
         </p>
+        <p className="for-real">
+          <b>Do it for real:</b> open three tabs, take their server down, and see one of them ask
+          for all. <a href="#/tabs">Three tabs that share a probe</a>
+        </p>
+        <Proof />
         <Lab />
       </main>
       <svg className="visually-hidden" aria-hidden="true">

@@ -48,7 +48,8 @@ export function FiguresTable({ storm }: { readonly storm: Storm }) {
     (_, index) => span.outageS + (index + 1) * stepS,
   );
   return (
-    <div className="lab-tables">
+    // With the keyboard, too, it can be scrolled.
+    <div className="lab-tables" tabIndex={0} role="group" aria-label="Figures">
       <table>
         <caption>The figures of this storm</caption>
         <thead>

@@ -1,4 +1,5 @@
 import { type FormEvent, useState } from 'react';
+import { links } from '../../links.ts';
 import { describeConditions, describeMoment, describePrice } from '../describe.ts';
 import { firstStorm } from '../first-storm.ts';
 import { formatCount } from '../format.ts';
@@ -8,7 +9,6 @@ import { useStorm } from '../use-storm.ts';
 import { FiguresTable } from './figures-table.tsx';
 import { LabForm } from './lab-form.tsx';
 import { OneUser } from './one-user.tsx';
-import { pageRivalOf } from './page-names.ts';
 import {
   estimateMs,
   firstSettings,
@@ -36,7 +36,7 @@ export function Lab() {
     event.preventDefault();
     setHasRun(true);
     run(settings.rival, toScenario(settings));
-    runUsers(pageRivalOf(settings.rival), toUserScenario(settings));
+    runUsers(settings.rival, toUserScenario(settings));
   };
   return (
     <section className="lab" aria-labelledby="lab-title">
@@ -88,12 +88,19 @@ export function Lab() {
         </>
       )}
       <FiguresTable storm={storm} />
+      {hasRun && storm.scenario.kind === 'half-endpoints' && (
+        <p className="lab-lead lab-no-user">
+          There is no picture of one user here: it has one server, which is down as a whole. What
+          half of a server does to a page is measured in{' '}
+          <a href={links.partialFailure}>Partial failure</a>.
+        </p>
+      )}
       {users && (
         <>
           <h3>One user of this outage</h3>
           <p className="lab-lead">
             A page is opened as the server goes down, and asks for six things at once. Nobody else
-            is there.
+            is there. React Query shows them, and each side has its own retries.
           </p>
           <OneUser outageS={users.scenario.outageS} seen={users.seen} />
         </>

@@ -1,4 +1,4 @@
-import { pageNames } from './page-names.ts';
+import { pagePolicyNames } from '../../../../sim/report/names.ts';
 import type { SeenByUser } from './use-users.ts';
 
 interface Props {
@@ -26,9 +26,9 @@ export function OneUser({ outageS, seen }: Props) {
   return (
     <div className="users">
       {seen.map(({ policy, record }) => (
-        <section key={policy} className="user" aria-label={`One user: ${pageNames[policy]}`}>
+        <section key={policy} className="user" aria-label={`One user: ${pagePolicyNames[policy]}`}>
           <h4>
-            {pageNames[policy]} <span>{record.requests} requests</span>
+            {pagePolicyNames[policy]} <span>{record.requests} requests</span>
           </h4>
           <ol style={{ '--outage': percent(outageMs) } as React.CSSProperties}>
             {record.queries.map((query, index) => (

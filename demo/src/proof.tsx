@@ -1,4 +1,4 @@
-import { links } from '../links.ts';
+import { links } from './links.ts';
 
 const figures = [
   {
@@ -19,11 +19,11 @@ const figures = [
   {
     figure: '24 kB',
     text: 'min+gzip for queries with their status, 39 kB with safe forms. An app pays for what it imports.',
-    href: links.docs,
+    href: links.readme,
   },
 ] as const;
 
-/** What was measured, and where it is written. */
+/** What was measured, and where it is written; and the ways out, which a phone has no other room for. */
 export function Proof() {
   return (
     <section className="proof" aria-label="Measured">
@@ -33,6 +33,20 @@ export function Proof() {
           <span>{text}</span>
         </a>
       ))}
+      <WaysOut />
     </section>
+  );
+}
+
+/** Links to what is not the demo. */
+export function WaysOut() {
+  return (
+    <p className="ways-out">
+      <a href={links.docs}>Docs</a>
+      <a href={links.npm}>npm</a>
+      <a href={links.japanese} lang="ja" hrefLang="ja">
+        日本語
+      </a>
+    </p>
   );
 }
