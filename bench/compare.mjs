@@ -13,6 +13,7 @@ const titles = {
   contenders: 'One successful call around a stub of fetch, against the stub alone',
   variants: 'Steadfetch in other circumstances, against the stub alone',
   queries: 'One whole fetchQuery around the stub, against React Query without Steadfetch',
+  instances: 'What a server makes for each request, against a QueryClient alone',
 };
 
 /** What one call of Steadfetch may cost, against the stub alone. */

@@ -129,4 +129,35 @@ export const queries = {
   },
 };
 
-export const groups = { contenders, variants, queries };
+/** What a server makes for each request: it renders for one user. */
+export const instances = {
+  'new QueryClient()': async () => {
+    const { QueryClient } = await import('@tanstack/react-query');
+    return blockOf(() => new QueryClient());
+  },
+
+  'createSteadfetch() and new QueryClient() with its defaultOptions': async () => {
+    const { QueryClient } = await import('@tanstack/react-query');
+    const { createSteadfetch } = await import('../dist/index.js');
+    return blockOf(() => {
+      const { defaultOptions } = createSteadfetch();
+      return new QueryClient({ defaultOptions });
+    });
+  },
+
+  'the same, with an API, its limits and its connectivity': async () => {
+    const { QueryClient } = await import('@tanstack/react-query');
+    const steadfetch = await import('../dist/index.js');
+    return blockOf(() => {
+      const { defaultOptions } = steadfetch.createSteadfetch({
+        apis: [{ match: '/api', idempotency: steadfetch.profiles.draft }],
+        concurrency: steadfetch.limitConcurrency({ maxInFlight: 6 }),
+        connectivity: steadfetch.watchConnectivity(),
+        rateLimit: steadfetch.rateLimitFields(),
+      });
+      return new QueryClient({ defaultOptions });
+    });
+  },
+};
+
+export const groups = { contenders, variants, queries, instances };

@@ -110,11 +110,27 @@ export default defineConfig({
       },
       {
         extends: true,
+        resolve: { alias: [...packageAlias, ...floorAlias] },
+        test: {
+          name: 'floor on a server',
+          include: ['test/{react-query,form,react}/**/*.node.test.{ts,tsx}'],
+          environment: 'node',
+          setupFiles: ['test/setup/floor.ts'],
+          env: {
+            EXPECTED_REACT_QUERY: pinned('react-query-floor'),
+            // For the processes that tests start.
+            NODE_OPTIONS: `--import="${resolve(root, 'test/setup/floor.ts')}"`,
+          },
+        },
+      },
+      {
+        extends: true,
         resolve: { alias: packageAlias },
         test: {
           name: 'node',
           include: ['test/**/*.node.test.{ts,tsx}'],
           environment: 'node',
+          env: { EXPECTED_REACT_QUERY: pinned('@tanstack/react-query') },
         },
       },
       {

@@ -61,8 +61,12 @@ export function installApp({ folder: name, packages }: Runner, tarball: string):
   const aliases = msws.map((version) => [`msw-${version}`, `npm:msw@${version}`]);
   const folder = install(name, { ...imported, ...packages, ...Object.fromEntries(aliases) });
   const isJest = 'jest' in packages;
-  const test = sampleNamed('products.test.tsx');
-  writeFileSync(join(folder, 'products.test.tsx'), isJest ? forJest(test) : test);
+  const faults = readFileSync(join(import.meta.dirname, 'faults.test.tsx'), 'utf8');
+  for (const [file, test] of [
+    ['products.test.tsx', sampleNamed('products.test.tsx')],
+    ['faults.test.tsx', faults],
+  ] as const)
+    writeFileSync(join(folder, file), isJest ? forJest(test) : test);
   const tsconfig = { compilerOptions: { jsx: 'react-jsx' } };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig));
   if (isJest)

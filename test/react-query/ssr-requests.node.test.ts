@@ -191,6 +191,14 @@ describe('a process that renders', () => {
     );
   const shown = 'idle online opening\nidle online opening\ntrue\n';
 
+  test('has the React Query that these tests are about', () => {
+    const { stdout } = run(`
+      import manifest from '@tanstack/react-query/package.json' with { type: 'json' };
+      console.log(manifest.version);
+      const begin = create;`);
+    expect(stdout.split('\n')[0]).toBe(process.env['EXPECTED_REACT_QUERY']);
+  });
+
   test('ends by itself, also with outboxes, and is told nothing where each page has its own instance', () => {
     const { stdout, stderr } = run('const begin = create;');
     expect(stdout).toBe(shown);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { type Claim, idempotent, type IdempotencyStore, sqliteStore } from 'steadfetch/server';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createLatch, openOrders, ordersIn, post, problemOf, told } from './rig.ts';
 
 const claimOf = (id: string, nowMs: number): Claim => ({
@@ -150,23 +150,83 @@ test('handlers that await take the handle in turn, each with its own transaction
   expect(ordersIn(db).toSorted()).toEqual(['0', '2']);
 });
 
-test('a file that is locked for too long is a 503, and the key is free afterwards', async () => {
-  const [a, b] = openTwice();
-  a.exec('PRAGMA busy_timeout = 1');
-  const errors: string[] = [];
-  const onStoreError = (error: unknown) => void errors.push((error as Error).message);
-  const send = idempotent(() => new Response('fine'), { store: sqliteStore(a), onStoreError });
-  b.exec('BEGIN IMMEDIATE');
-  expect(await problemOf(send(post({ key: '"a"' })))).toBe('503 store-unavailable');
-  expect(errors).toEqual(['database is locked']);
-  b.exec('ROLLBACK');
-  expect(await told(send(post({ key: '"a"' })))).toBe('200 fine');
+describe('while another process has the file', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  test('a claim waits for it, and holds up nothing else meanwhile', async () => {
+    const [a, b] = openTwice();
+    const store = sqliteStore(a);
+    b.exec('BEGIN IMMEDIATE');
+    const claiming = store.claim({ ...claimOf('a', 0), leaseMs: 10_000 });
+    await vi.advanceTimersByTimeAsync(9_999);
+    b.exec('ROLLBACK');
+    await vi.advanceTimersByTimeAsync(10);
+    expect(await claiming).toEqual({ kind: 'claimed' });
+  });
+
+  test('a claim waits no longer than its lease', async () => {
+    const [a, b] = openTwice();
+    const store = sqliteStore(a);
+    b.exec('BEGIN IMMEDIATE');
+    const failed = expect(store.claim(claimOf('a', 0))).rejects.toThrow('database is locked');
+    await vi.advanceTimersByTimeAsync(10);
+    await failed;
+  });
+
+  test('a transaction and its commit wait for it', async () => {
+    const [a, b] = openTwice();
+    const store = sqliteStore(a);
+    const claim = { ...claimOf('a', 0), leaseMs: 10_000 };
+    await store.claim(claim);
+    b.exec('BEGIN IMMEDIATE');
+    const running = store.run(claim, async (tx) => {
+      // Whoever reads keeps others from their commit, where there is no write-ahead log.
+      b.exec('BEGIN; SELECT count(*) FROM orders');
+      tx.exec("INSERT INTO orders (article) VALUES ('a lamp')");
+      return answer;
+    });
+    await vi.advanceTimersByTimeAsync(5000);
+    b.exec('ROLLBACK');
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(ordersIn(b)).toEqual([]);
+    b.exec('ROLLBACK');
+    await vi.advanceTimersByTimeAsync(10);
+    expect(await running).toBe(true);
+    expect(ordersIn(b)).toEqual(['a lamp']);
+  });
+
+  test('a request is answered 503 after storeTimeoutMs, and its key is free afterwards', async () => {
+    const [a, b] = openTwice();
+    const store = sqliteStore(a);
+    const claimed = createLatch();
+    const errors: string[] = [];
+    const send = idempotent(() => new Response('fine'), {
+      store: {
+        ...store,
+        claim(claim) {
+          const claiming = store.claim(claim);
+          claimed.open();
+          return claiming;
+        },
+      },
+      onStoreError: (error) => void errors.push((error as Error).message),
+    });
+    b.exec('BEGIN IMMEDIATE');
+    const answered = send(post({ key: '"a"' }));
+    await claimed.opened;
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(await problemOf(answered)).toBe('503 store-unavailable');
+    expect(errors).toEqual(['idempotent: the store did not claim within storeTimeoutMs, 5000 ms.']);
+    b.exec('ROLLBACK');
+    await vi.advanceTimersByTimeAsync(10);
+    expect(await told(send(post({ key: '"a"' })))).toBe('200 fine');
+  });
 });
 
 test('a transaction has the file to itself from its beginning: what it has read is still so when it writes', async () => {
   const [a, b] = openTwice();
   a.exec('PRAGMA journal_mode = WAL');
-  b.exec('PRAGMA busy_timeout = 1');
   const { open, opened } = createLatch();
   const { open: tellRead, opened: read } = createLatch();
   const first = idempotent(
@@ -182,7 +242,9 @@ test('a transaction has the file to itself from its beginning: what it has read 
   const other = sqliteStore(b);
   const answered = first(post({ key: '"a"' }));
   await read;
-  await expect(other.claim(claimOf('b', 0))).rejects.toThrow('database is locked');
+  await expect(other.claim({ ...claimOf('b', 0), leaseMs: 0 })).rejects.toThrow(
+    'database is locked',
+  );
   open();
   expect(await told(answered)).toBe('200 the last one');
   expect(await other.claim(claimOf('b', 0))).toEqual({ kind: 'claimed' });

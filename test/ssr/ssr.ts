@@ -82,7 +82,8 @@ const everywhere: readonly Scenario[] = [
       api.plan({ '/api/products': [limited, { afterMs: 300 }] });
       const startedAt = performance.now();
       const pages = await Promise.all([html(), html()]);
-      equal(performance.now() - startedAt < 2500, true);
+      // Whoever waits for the Retry-After waits longer.
+      equal(performance.now() - startedAt < limitMs, true);
       equal(pages.filter((text) => text.includes('lamp')).length, 1);
       equal((await html()).includes('lamp'), true);
       equal(sentTo(api, '/api/products'), ['server', 'server', 'server']);

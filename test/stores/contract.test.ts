@@ -1,6 +1,6 @@
 import type { Claim, StoredAnswer } from 'steadfetch/server';
 import { describe, expect, test } from 'vitest';
-import { remoteStores, startDrivers } from './remote-stores.ts';
+import { sharedStores, startDrivers } from './shared-stores.ts';
 import { createLatch, createShop, post, problemOf, told } from '../server/rig.ts';
 
 const drivers = startDrivers();
@@ -24,7 +24,9 @@ const plain = (result: unknown): unknown => {
   return own ? { ...rest, answer: { ...own, body: Uint8Array.from(own.body) } } : rest;
 };
 
-describe.each(remoteStores(drivers))('%s', (name, createRig) => {
+describe.each(sharedStores(drivers))('%s', (name, createRig) => {
+  const isSqlite = name.startsWith('sqliteStore');
+
   test('grants a key once, and then gives its answer, to another process as well', async () => {
     const { store, twin } = await createRig();
     const claim = claimOf('a');
@@ -46,15 +48,19 @@ describe.each(remoteStores(drivers))('%s', (name, createRig) => {
     expect(kinds).toEqual(['claimed', ...Array.from({ length: 99 }, () => 'running')]);
   });
 
-  test('goes by the clock of the server: a process whose clock is wrong changes nothing', async () => {
-    const { store, twin } = await createRig();
-    const yearMs = 31_536_000_000;
-    const claim = claimOf('a', { nowMs: -yearMs });
-    expect(await store.claim(claim)).toEqual({ kind: 'claimed' });
-    expect(await twin.claim(claimOf('a', { nowMs: yearMs }))).toEqual(running);
-    await store.run(claim, async () => answer);
-    expect(plain(await twin.claim(claimOf('a', { nowMs: yearMs })))).toEqual(answered);
-  });
+  // SQLite has that of its machine, which its processes share.
+  test.skipIf(isSqlite)(
+    'goes by the clock of the server: a process whose clock is wrong changes nothing',
+    async () => {
+      const { store, twin } = await createRig();
+      const yearMs = 31_536_000_000;
+      const claim = claimOf('a', { nowMs: -yearMs });
+      expect(await store.claim(claim)).toEqual({ kind: 'claimed' });
+      expect(await twin.claim(claimOf('a', { nowMs: yearMs }))).toEqual(running);
+      await store.run(claim, async () => answer);
+      expect(plain(await twin.claim(claimOf('a', { nowMs: yearMs })))).toEqual(answered);
+    },
+  );
 
   test('a lease that is over is taken by the same payload only', async () => {
     const { store, twin, endLeases } = await createRig();
@@ -92,25 +98,29 @@ describe.each(remoteStores(drivers))('%s', (name, createRig) => {
     expect(await countKeys()).toBe(1);
   });
 
-  test('who was taken for dead and comes back overwrites nothing, and its effect is undone', async () => {
-    const rig = await createRig();
-    const [started, woken] = [createLatch(), createLatch()];
-    const sleepy = createShop(rig, {}, async () => {
-      started.open();
-      await woken.opened;
-      return new Response('by the late one');
-    });
-    const other = createShop({ ...rig, store: rig.twin }, {}, () => new Response('by the other'));
-    const first = sleepy.send(post({ key }));
-    await started.opened;
-    expect(await problemOf(other.send(post({ key })))).toBe('409 in-progress');
-    await rig.endLeases();
-    expect(await told(other.send(post({ key })))).toBe('200 by the other');
-    woken.open();
-    expect(await problemOf(first)).toBe('409 in-progress');
-    expect(await told(sleepy.send(post({ key })))).toBe('200 by the other');
-    expect(await rig.ledger.orders()).toEqual(['a lamp']);
-  });
+  // In SQLite a handler that has begun has the file, and nobody can take its key: see its own test.
+  test.skipIf(isSqlite)(
+    'who was taken for dead and comes back overwrites nothing, and its effect is undone',
+    async () => {
+      const rig = await createRig();
+      const [started, woken] = [createLatch(), createLatch()];
+      const sleepy = createShop(rig, {}, async () => {
+        started.open();
+        await woken.opened;
+        return new Response('by the late one');
+      });
+      const other = createShop({ ...rig, store: rig.twin }, {}, () => new Response('by the other'));
+      const first = sleepy.send(post({ key }));
+      await started.opened;
+      expect(await problemOf(other.send(post({ key })))).toBe('409 in-progress');
+      await rig.endLeases();
+      expect(await told(other.send(post({ key })))).toBe('200 by the other');
+      woken.open();
+      expect(await problemOf(first)).toBe('409 in-progress');
+      expect(await told(sleepy.send(post({ key })))).toBe('200 by the other');
+      expect(await rig.ledger.orders()).toEqual(['a lamp']);
+    },
+  );
 
   test('whose lease is over while nobody else came may still commit', async () => {
     const rig = await createRig();
@@ -218,11 +228,10 @@ describe.each(remoteStores(drivers))('%s', (name, createRig) => {
     const shop = createShop(rig, { onStoreError, storeTimeoutMs: 50 });
     const patient = createShop(rig, { onStoreError });
     expect(await told(patient.send(post({ key })))).toBe('201 a lamp: order 1');
-    const server = name.startsWith('postgres') ? drivers().postgres : drivers().redis;
-    await server.kill();
+    await rig.server.kill();
     for (const own of [key, '"b"'])
       expect(await problemOf(shop.send(post({ key: own })))).toBe('503 store-unavailable');
-    await server.start();
+    await rig.server.start();
     const send = async (own: string) => {
       const response = await patient.send(post({ key: own }));
       return response.status < 500 && response.status !== 409 ? await response.text() : '';

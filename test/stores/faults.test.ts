@@ -4,7 +4,7 @@ import { idempotent, LeaseOverError } from 'steadfetch/server';
 import { postgresStore, postgresTable } from 'steadfetch/server/postgres';
 import { redisStore } from 'steadfetch/server/redis';
 import { describe, expect, test } from 'vitest';
-import { startDrivers } from './remote-stores.ts';
+import { startDrivers } from './shared-stores.ts';
 import { post, problemOf, told } from '../server/rig.ts';
 
 const drivers = startDrivers();

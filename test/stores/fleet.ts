@@ -1,13 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { IdempotentOptions } from 'steadfetch/server';
+import { type IdempotentOptions, sqliteStore } from 'steadfetch/server';
 import { postgresTable } from 'steadfetch/server/postgres';
 import { onTestFinished } from 'vitest';
-import type { Drivers } from './remote-stores.ts';
+import { patienceMs } from '../setup/patience.ts';
+import type { Drivers } from './shared-stores.ts';
 
-export const driverNames = ['pg', 'postgres.js', 'ioredis', 'redis'] as const;
+export const driverNames = ['pg', 'postgres.js', 'ioredis', 'redis', 'node:sqlite'] as const;
 export type DriverName = (typeof driverNames)[number];
 
 /** What each process of a fleet is told. */
@@ -16,6 +19,7 @@ export interface ShopSettings extends Pick<
   'leaseMs' | 'storeTimeoutMs' | 'retryAfterSeconds'
 > {
   readonly driver: DriverName;
+  /** Of SQLite, the folder of its file. */
   readonly socket: string;
   /** Of its keys and of its orders. */
   readonly name: string;
@@ -55,6 +59,31 @@ function startShop(settings: ShopSettings): Shop {
   return { child, url: listens() };
 }
 
+/** A file of SQLite, with a table of orders, before several processes want it at once. */
+function createFile(folder: string): void {
+  mkdirSync(folder);
+  const db = openFile(folder);
+  db.exec('CREATE TABLE orders (key TEXT, run TEXT)');
+  sqliteStore(db);
+  db.close();
+}
+
+export const openFile = (folder: string): DatabaseSync =>
+  new DatabaseSync(join(folder, 'shop.db'), { timeout: patienceMs });
+
+function ordersIn(folder: string): string[] {
+  const db = openFile(folder);
+  const rows = db.prepare("SELECT key || ' ' || run AS line FROM orders").all();
+  db.close();
+  return rows.map(({ line }) => String(line));
+}
+
+/** One line for each handler that has begun: the file of SQLite has one transaction at a time. */
+const begunIn = (folder: string): string[] => {
+  const path = join(folder, 'begun.txt');
+  return existsSync(path) ? readFileSync(path, 'utf8').trimEnd().split('\n') : [];
+};
+
 let fleets = 0;
 
 /** Several processes that take orders behind one store, until the test is over. */
@@ -66,9 +95,12 @@ export async function startFleet(
   const { size = 3, ...more } = options;
   const name = `fleet_${(fleets += 1)}`;
   const isRedis = driver === 'ioredis' || driver === 'redis';
-  const { socket } = isRedis ? drivers.redis : drivers.postgres;
+  const isSqlite = driver === 'node:sqlite';
+  const folder = join(drivers.folder, name);
+  const { socket } = isRedis ? drivers.redis : isSqlite ? { socket: folder } : drivers.postgres;
   const settings: ShopSettings = { driver, socket, name, connections: 10, ...more };
-  if (!isRedis) {
+  if (isSqlite) createFile(folder);
+  else if (!isRedis) {
     const tables = `CREATE TABLE ${name}_orders (key text, run text);
       CREATE TABLE ${name}_begun (key text)`;
     await drivers.pool.query(`${postgresTable(`${name}_keys`)} ${tables}`);
@@ -104,6 +136,7 @@ export async function startFleet(
     const begun = new Map<string, number>();
     const read = async (what: 'orders' | 'begun'): Promise<string[]> => {
       if (isRedis) return drivers.ioredis.lrange(`${name}:${what}`, 0, -1);
+      if (isSqlite) return what === 'orders' ? ordersIn(folder) : begunIn(folder);
       const line = what === 'orders' ? "key || ' ' || run" : 'key';
       const { rows } = await drivers.pool.query<{ line: string }>(
         `SELECT ${line} AS line FROM ${name}_${what}`,
@@ -119,6 +152,8 @@ export async function startFleet(
   };
 
   return {
+    /** Where SQLite has its file. */
+    folder,
     size,
     send,
     /** Sends an order, at one process after the other, until it is answered. */

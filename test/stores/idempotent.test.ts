@@ -1,9 +1,9 @@
 import { describe } from 'vitest';
 import { testIdempotent } from '../server/idempotent-contract.ts';
 import { testLease } from '../server/lease-contract.ts';
-import { remoteStores, startDrivers } from './remote-stores.ts';
+import { sharedStores, startDrivers } from './shared-stores.ts';
 
-const stores = remoteStores(startDrivers());
+const stores = sharedStores(startDrivers());
 
 describe.each(stores)('with %s', (_, createStore) => {
   testIdempotent(createStore);

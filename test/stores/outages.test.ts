@@ -1,13 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { driverNames, type Fleet, type Reply, startFleet } from './fleet.ts';
-import { type Drivers, startDrivers } from './remote-stores.ts';
+import { driverNames, type Fleet, openFile, type Reply, startFleet } from './fleet.ts';
+import { type Drivers, startDrivers } from './shared-stores.ts';
 
 const drivers = startDrivers();
 const outageMs = 10_000;
 
-/** Stops all processes of PostgreSQL and of Redis, as a machine does that swaps. They keep their connections. */
-async function freeze({ postgres, redis, pool }: Drivers): Promise<() => Promise<void>> {
+/**
+ * Stops all processes of PostgreSQL and of Redis, as a machine does that swaps. They keep their connections.
+ * Another process keeps the file of SQLite.
+ */
+async function freeze(
+  { postgres, redis, pool }: Drivers,
+  folder: string,
+): Promise<() => Promise<void>> {
+  const file = openFile(folder);
+  file.exec('BEGIN EXCLUSIVE');
   const client = await pool.connect();
   const stopped = [postgres.pid(), redis.pid()];
   const signalAll = (signal: NodeJS.Signals): void => {
@@ -23,6 +31,7 @@ async function freeze({ postgres, redis, pool }: Drivers): Promise<() => Promise
   const thaw = async (): Promise<void> => {
     signalAll('SIGCONT');
     stopped.length = 0;
+    if (file.isOpen) file.close();
   };
   onTestFinished(thaw);
   return thaw;
@@ -47,14 +56,17 @@ async function keepBuying(fleet: Fleet, buyer: string, isOver: () => boolean) {
   return answers;
 }
 
+/** SQLite has no server that may be down. */
+const serverNames = driverNames.filter((name) => name !== 'node:sqlite');
+
 test.each([
-  ['does not answer', freeze],
-  ['is down', crash],
+  ['does not answer', driverNames, freeze],
+  ['is down', serverNames, crash],
 ] as const)(
   'a store that %s for 10 seconds is a 503 with Retry-After, and every order is still taken once',
-  async (_how, begin) => {
+  async (_how, names, begin) => {
     const fleets = await Promise.all(
-      driverNames.map(async (driver) => {
+      names.map(async (driver) => {
         const limits = { leaseMs: 2000, storeTimeoutMs: 1000 };
         return [driver, await startFleet(drivers(), driver, { size: 2, ...limits })] as const;
       }),
@@ -66,7 +78,8 @@ test.each([
     });
     await sleep(1000);
 
-    const end = await begin(drivers());
+    const folder = fleets.at(-1)?.[1].folder ?? '';
+    const end = await begin(drivers(), folder);
     const endsAt = Date.now() + outageMs;
     // Each process, whatever it had under way, and its handlers which wait for their store.
     const seen = fleets.map(async ([driver, fleet]) => {
@@ -77,7 +90,7 @@ test.each([
       return [driver, [...new Set(told)]] as const;
     });
     expect(Object.fromEntries(await Promise.all(seen))).toEqual(
-      Object.fromEntries(driverNames.map((driver) => [driver, ['503, after 1 s']])),
+      Object.fromEntries(names.map((driver) => [driver, ['503, after 1 s']])),
     );
     await sleep(endsAt - Date.now());
     await end();

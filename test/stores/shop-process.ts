@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import { appendFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { Redis } from 'ioredis';
 import { Pool, type PoolClient } from 'pg';
 import postgres, { type TransactionSql } from 'postgres';
 import { createClient } from 'redis';
-import { idempotent, type IdempotencyStore } from '../../src/server.ts';
+import { idempotent, type IdempotencyStore, sqliteStore } from '../../src/server.ts';
 import { postgresStore } from '../../src/server/postgres.ts';
 import { redisStore, type RedisTransaction } from '../../src/server/redis.ts';
 import { toListener } from '../server/node-adapter.ts';
@@ -81,6 +84,17 @@ async function openNodeRedis(): Promise<Shop<RedisTransaction>> {
   };
 }
 
+function openSqlite(): Shop<DatabaseSync> {
+  // Processes that start at once wait for each other while the store looks for its table.
+  const db = new DatabaseSync(join(socket, 'shop.db'), { timeout: 5000 });
+  return {
+    store: sqliteStore(db),
+    write: (tx, key, run) =>
+      tx.prepare('INSERT INTO orders (key, run) VALUES (?, ?)').run(key, run),
+    begin: (key) => appendFile(join(socket, 'begun.txt'), `${key}\n`),
+  };
+}
+
 function serve<Tx>({ store, write, begin }: Shop<Tx>): void {
   const placeOrder = idempotent(
     async (request, { key, tx }) => {
@@ -105,4 +119,5 @@ console.error = () => {};
 if (driver === 'pg') serve(openPg());
 else if (driver === 'postgres.js') serve(openPostgresJs());
 else if (driver === 'ioredis') serve(openIoRedis());
+else if (driver === 'node:sqlite') serve(openSqlite());
 else serve(await openNodeRedis());

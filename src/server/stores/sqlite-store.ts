@@ -1,6 +1,7 @@
+import { systemClock } from '../../lib/clock.ts';
 import { rejectValue } from '../../lib/input/check.ts';
 import { lendHandle } from './lend.ts';
-import type { IdempotencyStore, StoredAnswer } from './store.ts';
+import type { ClaimResult, IdempotencyStore, StoredAnswer } from './store.ts';
 
 /** The part of a prepared statement that the store uses. */
 interface SqliteStatement {
@@ -32,9 +33,10 @@ interface Row {
  * Stores keys and answers in SQLite, in the same transaction as what the handler writes with `tx`, which
  * is the handle. Several processes may share the file.
  *
- * Use the handle for this store only. While a handler awaits something, its transaction stays open on the
- * handle, and the next handler waits, up to `leaseMs`. `tx` throws once its transaction has ended. Give
- * the handle a `timeout`, so that processes wait for each other.
+ * Use the handle for this store only. SQLite has one transaction at a time, and that of a handler lasts until
+ * it answers: all other requests wait meanwhile, also in other processes. They wait without holding up the
+ * event loop, so the store sets the `busy_timeout` of the handle to 0. `tx` throws once its transaction has
+ * ended.
  *
  * @throws TypeError when the table's name has other characters than letters, digits and underscores.
  *
@@ -68,6 +70,8 @@ export function sqliteStore<Db extends SqliteDatabase>(
     );
     CREATE INDEX IF NOT EXISTS ${table}_expires_at ON ${table} (expires_at)`,
   );
+  // It would wait for other processes within a statement, and hold up the event loop.
+  db.exec('PRAGMA busy_timeout = 0');
   const dropExpired = db.prepare(
     `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE expires_at <= ? LIMIT 100)`,
   );
@@ -84,7 +88,7 @@ export function sqliteStore<Db extends SqliteDatabase>(
   const keep = db.prepare(
     `UPDATE ${table} SET status = ?, headers = ?, body = ? WHERE id = ? AND token = ?`,
   );
-  const free = db.prepare(`DELETE FROM ${table} WHERE id = ? AND token = ?`);
+  const free = db.prepare(`DELETE FROM ${table} WHERE id = ? AND token = ? AND status IS NULL`);
 
   // Known without reading the file, which may be in the middle of a transaction.
   const running = new Map<string, string>();
@@ -100,39 +104,46 @@ export function sqliteStore<Db extends SqliteDatabase>(
     async claim({ id, fingerprint, token, nowMs, leaseMs, lifetimeMs }) {
       const holder = running.get(id);
       if (holder !== undefined) return { kind: 'running', fingerprint: holder };
-      return enqueue(() => {
-        dropExpired.run(nowMs);
-        const until = [nowMs + leaseMs, nowMs + lifetimeMs] as const;
-        const taken = take.run(id, fingerprint, token, ...until, nowMs, nowMs);
-        if (Number(taken.changes) === 1) {
-          running.set(id, fingerprint);
-          return { kind: 'claimed' };
-        }
-        const row = find.get(id) as Row | undefined;
-        // Another process has just freed the key: the next attempt gets it.
-        if (!row) return { kind: 'running', fingerprint };
-        return row.status === null
-          ? { kind: 'running', fingerprint: row.fingerprint }
-          : { kind: 'answered', fingerprint: row.fingerprint, answer: answerOf(row, row.status) };
-      });
+      const giveUpAt = systemClock.now() + leaseMs;
+      return enqueue(() =>
+        whenUnlocked<ClaimResult>(giveUpAt, () => {
+          dropExpired.run(nowMs);
+          const until = [nowMs + leaseMs, nowMs + lifetimeMs] as const;
+          const taken = take.run(id, fingerprint, token, ...until, nowMs, nowMs);
+          if (Number(taken.changes) === 1) {
+            running.set(id, fingerprint);
+            return { kind: 'claimed' };
+          }
+          const row = find.get(id) as Row | undefined;
+          // Another process has just freed the key: the next attempt gets it.
+          if (!row) return { kind: 'running', fingerprint };
+          return row.status === null
+            ? { kind: 'running', fingerprint: row.fingerprint }
+            : { kind: 'answered', fingerprint: row.fingerprint, answer: answerOf(row, row.status) };
+        }),
+      );
     },
 
-    run: ({ id, token }, work) =>
-      enqueue(async () => {
+    run({ id, token, leaseMs }, work) {
+      const inLease = (): number => systemClock.now() + leaseMs;
+      const giveUpAt = inLease();
+      return enqueue(async () => {
         let isCommitted = false;
         let isHeld = true;
         const { tx, takeBack } = lendHandle(db, 'sqliteStore');
         try {
           // Immediate, because a lock that is requested at the first write may be refused at once.
-          db.exec('BEGIN IMMEDIATE');
+          await whenUnlocked(giveUpAt, () => db.exec('BEGIN IMMEDIATE'));
           try {
             const answer = await work(tx);
+            takeBack();
             if (answer) {
               const { status, headers, body } = answer;
               const { changes } = keep.run(status, JSON.stringify(headers), body, id, token);
               isHeld = Number(changes) === 1;
               if (isHeld) {
-                db.exec('COMMIT');
+                // Without a write-ahead log it waits for those who read.
+                await whenUnlocked(inLease(), () => db.exec('COMMIT'));
                 isCommitted = true;
               }
             }
@@ -142,11 +153,27 @@ export function sqliteStore<Db extends SqliteDatabase>(
           }
         } finally {
           running.delete(id);
-          if (!isCommitted) free.run(id, token);
+          if (!isCommitted) await whenUnlocked(inLease(), () => free.run(id, token));
         }
         return isHeld;
-      }),
+      });
+    },
   };
+}
+
+const retryLockedMs = 10;
+
+/** Repeats a statement while another process has the file, until this time. */
+async function whenUnlocked<T>(giveUpAt: number, statement: () => T): Promise<T> {
+  for (;;) {
+    try {
+      return statement();
+    } catch (error) {
+      const isLocked = /database is locked/.test(`${error}`);
+      if (!isLocked || systemClock.now() >= giveUpAt) throw error;
+    }
+    await new Promise<void>((wake) => systemClock.setTimeout(wake, retryLockedMs));
+  }
 }
 
 const answerOf = ({ headers, body }: Row, status: number): StoredAnswer => ({

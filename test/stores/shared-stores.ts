@@ -1,16 +1,20 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 import { Redis } from 'ioredis';
 import { Pool, type PoolClient } from 'pg';
 import postgres, { type TransactionSql } from 'postgres';
 import { createClient } from 'redis';
-import type { IdempotencyStore } from 'steadfetch/server';
+import { type IdempotencyStore, sqliteStore } from 'steadfetch/server';
 import { postgresStore, postgresTable } from 'steadfetch/server/postgres';
 import { type RedisClient, redisStore, type RedisTransaction } from 'steadfetch/server/redis';
 import { afterAll, beforeAll } from 'vitest';
 import { type Database, startPostgres, startRedis } from './databases.ts';
-import type { NamedStore, StoreRig } from '../server/rig.ts';
+import { type NamedStore, openOrders, ordersIn, type StoreRig } from '../server/rig.ts';
 
-/** A rig whose keys can be made older, because the clock of the store is its own. */
-export interface RemoteRig extends StoreRig {
+/** A rig of a store that several processes share. Its keys can be made older. */
+export interface SharedRig extends StoreRig {
   /** Another store of the same keys, as another process has it. */
   readonly twin: IdempotencyStore<unknown>;
   /** Ends all leases. */
@@ -19,10 +23,14 @@ export interface RemoteRig extends StoreRig {
   readonly expireAll: () => Promise<void>;
   /** How many keys the store holds. */
   readonly countKeys: () => Promise<number>;
+  /** Ends what the store is in, and starts it again. */
+  readonly server: Pick<Database, 'kill' | 'start'>;
 }
 
 /** Drivers, connected to servers of the tests' own. */
 export interface Drivers {
+  /** For the files of SQLite. */
+  readonly folder: string;
   readonly postgres: Database;
   readonly redis: Database;
   readonly pool: Pool;
@@ -46,7 +54,8 @@ async function openDrivers(): Promise<Drivers> {
   const nodeRedis = createNodeRedis(redis.socket);
   nodeRedis.on('error', () => {});
   await nodeRedis.connect();
-  return { postgres: pg, redis, pool, sql, ioredis, nodeRedis };
+  const folder = mkdtempSync(join(tmpdir(), 'steadfetch-sqlite-'));
+  return { folder, postgres: pg, redis, pool, sql, ioredis, nodeRedis };
 }
 
 async function closeDrivers(drivers: Drivers): Promise<void> {
@@ -54,15 +63,16 @@ async function closeDrivers(drivers: Drivers): Promise<void> {
   drivers.nodeRedis.destroy();
   await Promise.all([drivers.pool.end(), drivers.sql.end({ timeout: 0 })]);
   await Promise.all([drivers.postgres.remove(), drivers.redis.remove()]);
+  rmSync(drivers.folder, { recursive: true, force: true });
 }
 
 let rigs = 0;
 
 async function createPostgresRig<Tx>(
-  { pool }: Drivers,
+  { pool, postgres: server }: Drivers,
   open: (table: string) => IdempotencyStore<Tx>,
   insert: (tx: Tx, sql: string, value: string) => Promise<unknown>,
-): Promise<RemoteRig> {
+): Promise<SharedRig> {
   const [table, orders] = [`keys_${(rigs += 1)}`, `orders_${rigs}`];
   await pool.query(postgresTable(table));
   await pool.query(`CREATE TABLE ${orders} (id serial PRIMARY KEY, article text NOT NULL)`);
@@ -84,10 +94,11 @@ async function createPostgresRig<Tx>(
       const { rows } = await pool.query<{ n: number }>(`SELECT count(*)::int AS n FROM ${table}`);
       return rows[0]?.n ?? 0;
     },
+    server,
   };
 }
 
-function createRedisRig({ ioredis }: Drivers, client: RedisClient): RemoteRig {
+function createRedisRig({ ioredis, redis: server }: Drivers, client: RedisClient): SharedRig {
   const [prefix, orders] = [`keys:${(rigs += 1)}:`, `orders:${rigs}`];
   const keys = (): Promise<string[]> => ioredis.keys(`${prefix}*`);
   return {
@@ -104,6 +115,36 @@ function createRedisRig({ ioredis }: Drivers, client: RedisClient): RemoteRig {
       for (const key of await keys()) await ioredis.pexpire(key, 0);
     },
     countKeys: async () => (await keys()).length,
+    server,
+  };
+}
+
+/** Two handles of one file, as two processes have it. */
+function createSqliteRig({ folder }: Drivers): SharedRig {
+  const path = join(folder, `keys-${(rigs += 1)}.db`);
+  const [one, other, third] = [openOrders(path), openOrders(path), openOrders(path)];
+  const change = (columns: string): void => {
+    // By the handle of the store, because a handler may have the file.
+    one.exec(`UPDATE idempotency_keys SET ${columns}`);
+  };
+  return {
+    store: sqliteStore(one),
+    twin: sqliteStore(other),
+    ledger: {
+      write: (tx, order) =>
+        (tx as DatabaseSync).prepare('INSERT INTO orders (article) VALUES (?)').run(order),
+      orders: () => ordersIn(one),
+    },
+    endLeases: async () => change('lease_until = 0'),
+    expireAll: async () => change('expires_at = 0'),
+    async countKeys() {
+      return Number(one.prepare('SELECT count(*) AS n FROM idempotency_keys').get()?.['n']);
+    },
+    // A file has no server: another process keeps it.
+    server: {
+      kill: async () => third.exec('BEGIN EXCLUSIVE'),
+      start: async () => third.exec('ROLLBACK'),
+    },
   };
 }
 
@@ -120,10 +161,10 @@ export function startDrivers(): () => Drivers {
   };
 }
 
-export type NamedRemoteStore = readonly [NamedStore[0], () => Promise<RemoteRig>];
+export type NamedSharedStore = readonly [NamedStore[0], () => Promise<SharedRig>];
 
-/** The stores that need a server, with each driver. */
-export const remoteStores = (drivers: () => Drivers): readonly NamedRemoteStore[] => [
+/** The stores that several processes share, with each driver. That of the memory is of one process. */
+export const sharedStores = (drivers: () => Drivers): readonly NamedSharedStore[] => [
   [
     'postgresStore of pg',
     () =>
@@ -144,4 +185,5 @@ export const remoteStores = (drivers: () => Drivers): readonly NamedRemoteStore[
   ],
   ['redisStore of ioredis', async () => createRedisRig(drivers(), drivers().ioredis)],
   ['redisStore of redis', async () => createRedisRig(drivers(), drivers().nodeRedis)],
+  ['sqliteStore of node:sqlite', async () => createSqliteRig(drivers())],
 ];
