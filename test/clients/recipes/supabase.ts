@@ -4,7 +4,6 @@ import { steady } from './steady.ts';
 const api = createClient('https://api.example', 'anon-key', {
   global: { fetch: steady.rawFetch },
   db: { retry: false },
-  auth: { persistSession: false, autoRefreshToken: false },
 });
 
 export async function load(signal: AbortSignal): Promise<string[]> {
