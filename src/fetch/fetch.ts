@@ -18,12 +18,13 @@ import { isBodySpent, type Passed, type SteadyInit } from './attempt/request.ts'
 import { accept } from './attempt/response.ts';
 
 /**
- * One honest attempt, with the signature of fetch.
+ * One attempt, with the signature of fetch, that rejects on every status outside 2xx: with an
+ * `HttpError`. It never retries.
  *
  * Resolves with the real Response when it is ok (an opaque one, and one with status 0, passes
- * through), and otherwise throws an `HttpError`, `NetworkError` or `TimeoutError`. The time limit
+ * through). Without an answer it rejects with a `NetworkError` or a `TimeoutError`. The time limit
  * covers headers and body; the readers of the Response report a late or broken body as our error.
- * The caller's abort keeps its own reason. It never retries.
+ * The caller's abort keeps its own reason.
  *
  * One answer outside 2xx is good news: the retry of a DELETE that may have been done finds nothing
  * (404, 410). It resolves. So does what `alreadyDone` of its API's profile takes for done.
