@@ -433,7 +433,8 @@ export class Operation {
     const raw = this.#raw;
     const abort = this.#abortOf(error);
     if (abort) return { ...own, failure: abort.failure };
-    return own.failure.kind === 'error' && raw?.attempt === this.#attempt ? { ...raw.report } : own;
+    if (raw?.attempt !== this.#attempt || own.operation) return own;
+    return isAbout(own, raw.report) ? { ...raw.report } : own;
   }
 
   /** Enters what was decided about a failure. */
@@ -493,5 +494,14 @@ export function mayHaveTakenEffect(
 }
 
 /** The method of a request that is somebody else's: a query reads; anything else might write. */
+/** Whether an error that says nothing, or only the status of what has gone with a key, is about this request. */
+const isAbout = ({ failure, method }: FailureReport, sent: FailureReport): boolean =>
+  failure.kind === 'error' ||
+  (!!sent.keyed &&
+    method === undefined &&
+    failure.kind === 'http' &&
+    sent.failure.kind === 'http' &&
+    failure.status === sent.failure.status);
+
 const methodOf = (kind: OperationRef['kind'] | undefined): string =>
   kind === 'query' ? 'GET' : 'POST';

@@ -126,7 +126,7 @@ describe.each(clients)('%s', (_, ask, remedy) => {
 });
 
 const besideUs: readonly (readonly [string, Ask, string])[] = [
-  ['ky', (_, isOn, steady) => askKy(globalThis.fetch, isOn, steady), 'give ky retry: 0'],
+  ['ky', (_, isOn, steady) => askKy(globalThis.fetch as Fetch, isOn, steady), 'give ky retry: 0'],
   [
     'axios-retry',
     (_, isOn) => {

@@ -4,7 +4,7 @@ import { steady } from '../recipes/steady.ts';
 
 const url = 'https://api.example/graphql';
 const options = { exchanges: [fetchExchange], fetch: steady.rawFetch, preferGetMethod: true };
-const api = new Client({ url, ...options });
+export const api = new Client({ url, ...options });
 
 export async function load() {
   const { data, error } = await api.query(Products, {});

@@ -4,7 +4,7 @@ import { steady } from './steady.ts';
 
 const uri = 'https://api.example/graphql';
 const link = new HttpLink({ uri, fetch: steady.rawFetch, useGETForQueries: true });
-const api = new ApolloClient({ link, cache: new InMemoryCache() });
+export const api = new ApolloClient({ link, cache: new InMemoryCache() });
 
 export const load = (signal: AbortSignal): Promise<string[]> =>
   api

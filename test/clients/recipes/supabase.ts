@@ -1,7 +1,7 @@
 import { createClient } from '@supabase/supabase-js';
 import { steady } from './steady.ts';
 
-const api = createClient('https://api.example', 'anon-key', {
+export const api = createClient('https://api.example', 'anon-key', {
   global: { fetch: steady.rawFetch },
   db: { retry: false },
 });

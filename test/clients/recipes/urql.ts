@@ -3,7 +3,7 @@ import { Products } from './documents.ts';
 import { steady } from './steady.ts';
 
 const url = 'https://api.example/graphql';
-const api = new Client({ url, exchanges: [fetchExchange], fetch: steady.rawFetch });
+export const api = new Client({ url, exchanges: [fetchExchange], fetch: steady.rawFetch });
 
 export async function load(): Promise<string[]> {
   const { data, error } = await api.query(Products, {});
