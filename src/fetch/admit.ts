@@ -7,7 +7,6 @@ import { shown, toUrl } from '../lib/input/url.ts';
 import { isRepeatable, reportFailure } from '../operation/error-info.ts';
 import type { RequestFacts, SentRequest } from '../operation/facts.ts';
 import { NotSentError } from '../operation/errors.ts';
-import { warnOfLoop } from '../operation/warn-of-loop.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Operations } from '../operation/operations.ts';
 import type { Admission } from '../origin/admission.ts';
@@ -147,8 +146,6 @@ export function createAdmissions(
     const { operation, url, api } = facts;
     // Never sent: it neither starts nor ends.
     if (signal?.aborted) throw operation.abortUnsent(facts, signal);
-    if (process.env.NODE_ENV !== 'production')
-      warnOfLoop(context.operations, operation, facts.name);
     if (facts.isLocal) return atNoGate;
     // What has failed, and was told so, sends nothing more: not before its next attempt, or ever.
     if (

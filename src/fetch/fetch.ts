@@ -1,5 +1,6 @@
 import { codeOf } from '../lib/input/made-by.ts';
 import { readPassed } from '../operation/error-info.ts';
+import { noteRequest } from '../operation/warn-of-loop.ts';
 import { failures } from '../policy/outcome.ts';
 import { classify, interpret } from './attempt/classify.ts';
 import type { AuthCode, ConditionalCode, SubmissionCode } from './codes.ts';
@@ -17,12 +18,13 @@ import { isBodySpent, type Passed, type SteadyInit } from './attempt/request.ts'
 import { accept } from './attempt/response.ts';
 
 /**
- * One honest attempt, with the signature of fetch.
+ * One attempt, with the signature of fetch, that rejects on every status outside 2xx: with an
+ * `HttpError`. It never retries.
  *
  * Resolves with the real Response when it is ok (an opaque one, and one with status 0, passes
- * through), and otherwise throws an `HttpError`, `NetworkError` or `TimeoutError`. The time limit
+ * through). Without an answer it rejects with a `NetworkError` or a `TimeoutError`. The time limit
  * covers headers and body; the readers of the Response report a late or broken body as our error.
- * The caller's abort keeps its own reason. It never retries.
+ * The caller's abort keeps its own reason.
  *
  * One answer outside 2xx is good news: the retry of a DELETE that may have been done finds nothing
  * (404, 410). It resolves. So does what `alreadyDone` of its API's profile takes for done.
@@ -121,6 +123,7 @@ async function send(
       const wasSpent = isBodySpent(parts, sent);
       const number = context.nextRequest();
       const given = { context, facts, input, caller, keyed, number, recordOutcome, endRequest };
+      if (process.env.NODE_ENV !== 'production') noteRequest(context.emitter, facts, caller);
       const call = startCall(given, sent, timeout);
       tell(call);
       let response: Response;

@@ -26,7 +26,7 @@ import type {
 import type { EventDetail, OperationResult } from './events.ts';
 import type { FailureReport, RequestFacts, SentRequest } from './facts.ts';
 import type { Submission, Steps } from './submission.ts';
-import { warnOfInnerRetries } from './warn-of-loop.ts';
+import { noteAttempt, warnOfLoop } from './warn-of-loop.ts';
 
 interface MergedPolicy {
   readonly api: PolicyOptions | undefined;
@@ -89,6 +89,10 @@ export class Operation {
   isAsked: boolean = false;
   /** In development: the requests of this attempt that failed. One of them again is a second loop. */
   declare failedRequests: Set<string> | undefined;
+  /** In development: the one that was sent again within this attempt. */
+  declare loop: string | undefined;
+  /** In development: another client has sent it, with a signal that is no query's. */
+  declare hasForeignSignal: boolean | undefined;
 
   #ref: Omit<OperationRef, 'attempt'>;
   #attempt: number;
@@ -178,7 +182,7 @@ export class Operation {
   next(): void {
     this.#attempt++;
     this.#phase = 'sending';
-    if (process.env.NODE_ENV !== 'production') this.failedRequests = undefined;
+    if (process.env.NODE_ENV !== 'production') this.failedRequests = this.loop = undefined;
     const now = this.#shared.clock.now();
     const dueAt = this.#decision?.retryAt ?? now;
     this.countPaused(dueAt, now);
@@ -188,11 +192,13 @@ export class Operation {
 
   /** Tells of the start of an attempt. */
   start(): void {
+    if (process.env.NODE_ENV !== 'production') noteAttempt(this.#shared.emitter, this);
     this.emit({ type: 'attempt:start' });
   }
 
   /** An attempt has succeeded, and with it the operation. */
   succeed(): void {
+    if (process.env.NODE_ENV !== 'production') warnOfLoop(this.#shared.emitter, this);
     this.emit({ type: 'attempt:end', error: undefined });
     this.end('succeeded');
   }
@@ -200,7 +206,7 @@ export class Operation {
   /** Decides on the failure of the present attempt, and enters it. */
   fail(error: unknown): Decision {
     const { clock, random, classifyError } = this.#shared;
-    if (process.env.NODE_ENV !== 'production') warnOfInnerRetries(this.#shared, this, error);
+    if (process.env.NODE_ENV !== 'production') warnOfLoop(this.#shared.emitter, this, error);
     const nowMs = clock.now();
     const report = this.reportOf(error, nowMs);
     if (!this.#abortOf(error)) report.failure = classifyError(error, report.failure);
@@ -427,7 +433,8 @@ export class Operation {
     const raw = this.#raw;
     const abort = this.#abortOf(error);
     if (abort) return { ...own, failure: abort.failure };
-    return own.failure.kind === 'error' && raw?.attempt === this.#attempt ? { ...raw.report } : own;
+    if (raw?.attempt !== this.#attempt || own.operation) return own;
+    return isAbout(own, raw.report) ? { ...raw.report } : own;
   }
 
   /** Enters what was decided about a failure. */
@@ -487,5 +494,14 @@ export function mayHaveTakenEffect(
 }
 
 /** The method of a request that is somebody else's: a query reads; anything else might write. */
+/** Whether an error that says nothing, or only the status of what has gone with a key, is about this request. */
+const isAbout = ({ failure, method }: FailureReport, sent: FailureReport): boolean =>
+  failure.kind === 'error' ||
+  (!!sent.keyed &&
+    method === undefined &&
+    failure.kind === 'http' &&
+    sent.failure.kind === 'http' &&
+    failure.status === sent.failure.status);
+
 const methodOf = (kind: OperationRef['kind'] | undefined): string =>
   kind === 'query' ? 'GET' : 'POST';

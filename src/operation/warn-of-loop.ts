@@ -1,56 +1,101 @@
 import { shown } from '../lib/input/url.ts';
 import { warn } from '../lib/input/warn.ts';
+import type { Operation } from './operation.ts';
 
-/** What is known of the attempt. */
-interface Attempted {
-  readonly isSingle: boolean | undefined;
-  readonly failedRequests?: ReadonlySet<string> | undefined;
+// All of this is for development.
+
+/** An attempt that has begun, with the requests of no operation that were sent since. */
+interface Begun {
+  readonly operation: Operation;
+  readonly strays: Map<string, Operation>;
 }
 
-const rule =
-  'Two retry loops multiply: three tries in each of two are nine requests. Turn the inner one off';
+interface Sent {
+  readonly operation: Operation;
+  readonly name: string;
+  readonly isRaw: boolean;
+}
 
-/** For development: a request that has failed is sent again within one attempt. */
-export function warnOfLoop(instance: object, operation: Attempted, name: string): void {
-  if (operation.isSingle || !operation.failedRequests?.has(name)) return;
+/** The attempt that has begun last, for each instance. */
+const latest = new WeakMap<object, Begun>();
+
+/** An attempt begins: requests that are known as nobody's may be its. */
+export function noteAttempt(instance: object, operation: Operation): void {
+  latest.set(instance, { operation, strays: new Map() });
+}
+
+/**
+ * Notes a request that has failed and is sent again within one attempt. A client that has a signal of its
+ * own hides whose its requests are: such a read belongs to the attempt that has sent nothing known as its own.
+ */
+export function noteRequest(
+  instance: object,
+  { operation, name, isRaw }: Sent,
+  signal: AbortSignal | undefined,
+): void {
+  if (isRaw && signal) operation.hasForeignSignal = true;
+  if (!operation.isSingle) {
+    if (operation.failedRequests?.has(name)) operation.loop = name;
+    return;
+  }
+  const begun = latest.get(instance);
+  const isOurs = begun && begun.operation.phase === 'sending' && !begun.operation.sent;
+  if (!isOurs || !/^(?:GET|HEAD) /.test(name)) return;
+  if (begun.strays.get(name)?.failedRequests) begun.operation.loop = name;
+  begun.strays.set(name, operation);
+}
+
+/** Tells of a second retry loop at the end of an attempt: by then an error may say whose it is. */
+export function warnOfLoop(instance: object, { isSingle, loop }: Operation, error?: unknown): void {
+  if (isSingle) return;
+  const { remedy, isOn = false } = readClient(error);
+  if (loop === undefined && !isOn) return;
+  const what =
+    loop === undefined
+      ? 'A client inside an operation retries by itself'
+      : `${shown(loop)} is sent again within one attempt of an operation`;
   warn(
     instance,
-    `loop ${shown(name)}`,
-    `${shown(name)} is sent again within one attempt of an operation. ${rule}. With ky and ofetch ` +
-      `that is retry: 0, with supabase-js db: { retry: false }; remove axios-retry, fetch-retry, urql's ` +
-      `retryExchange, Apollo's RetryLink, tRPC's retryLink and wretch's retry middleware.`,
+    'loop',
+    `${what}. Two retry loops multiply: three tries in each of two are nine requests. ` +
+      `Turn the inner one off: ${remedy ?? remedies}.`,
     'clients.md',
   );
 }
 
-/** What some clients leave of their own retries in their errors. */
-interface Retried {
+const remedies =
+  `retry: 0 for ky and ofetch, db: { retry: false } for supabase-js, no axios-retry, no fetch-retry, no ` +
+  `retryExchange in urql, no RetryLink in Apollo, no retryLink in tRPC and no retry middleware in wretch`;
+
+/** What some clients leave in their errors. */
+interface Marks {
+  readonly name?: unknown;
+  readonly cause?: unknown;
   readonly config?: { readonly 'axios-retry'?: { readonly retryCount?: number } };
   readonly options?: { readonly retry?: { readonly limit?: number } };
 }
 
-/** The same, of a client whose requests are not known, by its error. */
-export function warnOfInnerRetries(
-  instance: object,
-  { isSingle }: Attempted,
-  error: unknown,
-): void {
-  if (isSingle) return;
-  let remedy: string | undefined;
+const remediesByName: ReadonlyMap<unknown, string> = new Map([
+  ['FetchError', 'give ofetch retry: 0'],
+  ['PostgrestError', 'give supabase-js db: { retry: false }'],
+  ['CombinedError', "remove urql's retryExchange"],
+]);
+
+/** How the retries of the client behind an error are turned off, and whether it says that they are on. */
+function readClient(error: unknown): { readonly remedy?: string; readonly isOn?: boolean } {
   try {
-    const { config, options } = error as Retried;
-    if ((config?.['axios-retry']?.retryCount ?? 0) > 0)
-      remedy = 'remove axios-retry, or give it retries: 0';
-    else if ((options?.retry?.limit ?? 0) > 0) remedy = 'give ky retry: 0';
+    let marks = error as Marks | undefined;
+    for (let depth = 0; marks && depth < 5; depth++) {
+      const { name, cause, config, options } = marks;
+      if ((config?.['axios-retry']?.retryCount ?? 0) > 0)
+        return { remedy: 'remove axios-retry, or give it retries: 0', isOn: true };
+      if ((options?.retry?.limit ?? 0) > 0) return { remedy: 'give ky retry: 0', isOn: true };
+      const remedy = remediesByName.get(name);
+      if (remedy !== undefined) return { remedy };
+      marks = cause as Marks | undefined;
+    }
   } catch {
     // Whatever was thrown says nothing of it.
   }
-  if (remedy) {
-    warn(
-      instance,
-      `inner ${remedy}`,
-      `A client inside an operation retries by itself. ${rule}: ${remedy}.`,
-      'clients.md',
-    );
-  }
+  return {};
 }

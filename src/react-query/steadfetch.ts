@@ -92,7 +92,10 @@ export type MutationPolicyOptions = Omit<PolicyOptions, 'timeout'>;
 
 /** A Steadfetch instance: usually one per app. */
 export interface Steadfetch {
-  /** One attempt, for the `queryFn` of a query, for `retry`, or for itself. */
+  /**
+   * One attempt, for the `queryFn` of a query, for `retry`, or for itself. It rejects on every status
+   * outside 2xx.
+   */
   readonly fetch: SteadyFetch;
   /** The same for another client, such as ky or a GraphQL client: it resolves on every status. */
   readonly rawFetch: RawFetch;

@@ -1,6 +1,13 @@
-import { environmentManager, onlineManager, QueryClient } from '@tanstack/react-query';
-import { outcomeOf } from 'steadfetch';
+import {
+  CancelledError,
+  environmentManager,
+  MutationObserver,
+  onlineManager,
+  QueryClient,
+} from '@tanstack/react-query';
+import { mutationOptions, outcomeOf, type SteadfetchEvent } from 'steadfetch';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { resetSteadfetch } from '../../src/testing/reset.ts';
 import { rejectionOf } from '../fetch/observe.ts';
 import * as apollo from './recipes/apollo.ts';
 import * as connect from './recipes/connect.ts';
@@ -8,12 +15,13 @@ import * as graphqlRequest from './recipes/graphql-request.ts';
 import * as ky from './recipes/ky.ts';
 import * as ofetch from './recipes/ofetch.ts';
 import * as openapiFetch from './recipes/openapi-fetch.ts';
-import { server, steady } from './recipes/steady.ts';
+import { expire, server, steady } from './recipes/steady.ts';
 import * as supabase from './recipes/supabase.ts';
 import * as trpc from './recipes/trpc.ts';
 import * as urql from './recipes/urql.ts';
 import * as wretch from './recipes/wretch.ts';
-import type { Plan } from './shop-server.ts';
+import type { Arrival, Plan } from './shop-server.ts';
+import { writes } from './writes.ts';
 
 interface Recipe {
   readonly load: (signal: AbortSignal) => Promise<string[]>;
@@ -38,12 +46,14 @@ export function describeClients(shop: () => string): void {
   const put = (plan: Partial<Plan>): Promise<Response> =>
     fetch(`${shop()}/plan`, {
       method: 'PUT',
-      body: JSON.stringify({ statuses: [], codes: [], requests: 0, ...plan }),
+      body: JSON.stringify({ statuses: [], codes: [], ...plan }),
     });
-  const requests = async (): Promise<number> => {
-    const response = await fetch(`${shop()}/plan`);
-    return ((await response.json()) as Plan).requests;
+  /** What has arrived, once that is so. */
+  const arrivals = async (wanted = ''): Promise<Arrival[]> => {
+    const response = await fetch(`${shop()}/plan?${wanted}`);
+    return ((await response.json()) as Plan).arrivals;
   };
+  const requests = async (): Promise<number> => (await arrivals()).length;
 
   beforeAll(() => {
     environmentManager.setIsServer(() => false);
@@ -54,14 +64,16 @@ export function describeClients(shop: () => string): void {
   describe.each(recipes)('%s', (name, { load }, good) => {
     let client: QueryClient;
     const isGraphQL = /graphql|urql|Apollo/.test(name);
-    const ask = () =>
+    const ask = (options: { readonly retry?: false } = {}) =>
       client.fetchQuery({
         queryKey: [name],
         // An apart read of the signal, as apps do it.
         queryFn: ({ signal }) => load(signal),
+        ...options,
       });
 
     beforeEach(() => {
+      resetSteadfetch(steady);
       client = new QueryClient({ defaultOptions: steady.defaultOptions });
     });
 
@@ -96,6 +108,57 @@ export function describeClients(shop: () => string): void {
       await put({ good, codes: ['RATE_LIMITED'] });
       expect(await ask()).toEqual(['kite']);
       expect(await requests()).toBe(2);
+    });
+
+    test('a write that was answered 503 is sent again with the same key', async () => {
+      await put({ good, statuses: [503] });
+      const { [name]: write = () => Promise.reject(new Error('It has none.')) } = writes;
+      const options = mutationOptions(steady, {
+        mutationFn: (_: void, { signal, ...given }) =>
+          write({
+            signal,
+            get idempotencyKey() {
+              return given.idempotencyKey;
+            },
+          }),
+      });
+      const observer = new MutationObserver(client, options);
+      await observer.mutate();
+      const [first, second, ...others] = await arrivals();
+      expect(first).toMatchObject({ method: 'POST', key: expect.stringMatching(/^[\da-f-]{36}$/) });
+      expect(second).toMatchObject({ method: 'POST', key: first?.key });
+      expect(others).toEqual([]);
+    });
+
+    test('the time limit of the policy ends an attempt, and the server is told', async () => {
+      await put({ good, statuses: [0] });
+      const failing = rejectionOf(ask({ retry: false }));
+      await arrivals('requests=1');
+      expire();
+      expect(outcomeOf(await failing)).toMatchObject({ kind: 'timeout' });
+      expect(await arrivals('closed=1')).toHaveLength(1);
+    });
+
+    // urql takes no signal.
+    test.runIf(name !== 'urql')('Cancel ends a request, and the server is told', async () => {
+      await put({ good, statuses: [0] });
+      const failing = rejectionOf(ask());
+      await arrivals('requests=1');
+      await client.cancelQueries();
+      expect(await failing).toBeInstanceOf(CancelledError);
+      expect(await arrivals('closed=1')).toHaveLength(1);
+    });
+
+    test('while its server is down it is paused, and goes on with a probe', async () => {
+      await put({ good, statuses: [503, 503] });
+      const events: SteadfetchEvent[] = [];
+      onTestFinished(steady.subscribe((event) => void events.push(event)));
+      expect(await ask()).toEqual(['kite']);
+      expect(events.filter(({ type }) => type.startsWith('pause'))).toMatchObject([
+        { type: 'pause:start', reason: 'server-down' },
+        { type: 'pause:end', result: 'probe' },
+      ]);
+      expect(await requests()).toBe(3);
     });
 
     test('the Retry-After of a 429 is obeyed', async () => {

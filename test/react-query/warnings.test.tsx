@@ -123,17 +123,6 @@ describe('a second retry loop', () => {
   });
 
   test.each([
-    ['axios-retry', { config: { 'axios-retry': { retryCount: 3 } } }, /remove axios-retry/],
-    ['ky', { options: { retry: { limit: 2 } } }, /give ky retry: 0/],
-  ])('the retries of %s inside are said once, with what turns them off', async (_, own, remedy) => {
-    const rig = createRig();
-    const fail = () => Promise.reject(Object.assign(new Error('failed'), own));
-    const asked = rig.client.fetchQuery({ queryKey: ['it'], queryFn: fail }).catch(() => {});
-    await Promise.all([asked, rig.time.advance(10_000)]);
-    expect(said()).toEqual([expect.stringMatching(remedy)]);
-  });
-
-  test.each([
     { config: { 'axios-retry': { retryCount: 0 } } },
     { options: { retry: { limit: 0 } } },
     { options: { retry: 0 } },

@@ -219,6 +219,8 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
 function warnIfUnlinked(operations: Operations, operation: Operation, error: unknown): void {
   const sent = operationOf(reportOf(error, 0));
   if (!sent || sent === operation || sent.ref.kind !== 'call' || !sent.isSingle) return;
+  // urql takes none.
+  if (sent.hasForeignSignal) return;
   warn(
     operations,
     'unlinked query',

@@ -5,7 +5,7 @@ import { steady } from '../recipes/steady.ts';
 
 const baseUrl = 'https://api.example';
 const transport = createConnectTransport({ baseUrl, fetch: steady.rawFetch, useHttpGet: true });
-const api = createPromiseClient(Products, transport);
+export const api = createPromiseClient(Products, transport);
 
 export async function load(signal) {
   const { names } = await api.list({}, { signal });

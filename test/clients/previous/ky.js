@@ -1,7 +1,7 @@
 import ky from 'ky';
 import { steady } from '../recipes/steady.ts';
 
-const api = ky.create({
+export const api = ky.create({
   prefixUrl: 'https://api.example',
   fetch: steady.rawFetch,
   retry: 0,

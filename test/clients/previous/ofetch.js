@@ -1,7 +1,7 @@
 import { createFetch } from 'ofetch';
 import { steady } from '../recipes/steady.ts';
 
-const api = createFetch({ fetch: steady.rawFetch, Headers }).create({
+export const api = createFetch({ fetch: steady.rawFetch, Headers }).create({
   baseURL: 'https://api.example',
   retry: 0,
 });

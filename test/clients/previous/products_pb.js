@@ -16,5 +16,6 @@ export const Products = {
       kind: MethodKind.Unary,
       idempotency: MethodIdempotency.NoSideEffects,
     },
+    add: { name: 'Add', I: ListRequest, O: ListResponse, kind: MethodKind.Unary },
   },
 };

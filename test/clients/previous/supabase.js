@@ -1,11 +1,7 @@
 import { createClient } from '@supabase/supabase-js';
 import { steady } from '../recipes/steady.ts';
 
-const api = createClient('https://api.example', 'anon-key', {
-  fetch: steady.rawFetch,
-  persistSession: false,
-  autoRefreshToken: false,
-});
+export const api = createClient('https://api.example', 'anon-key', { fetch: steady.rawFetch });
 
 export async function load(signal) {
   const { data } = await api.from('products').select('name').abortSignal(signal).throwOnError();

@@ -1,6 +1,6 @@
 import wretch from 'wretch';
 import { steady } from '../recipes/steady.ts';
 
-const api = wretch('https://api.example').polyfills({ fetch: steady.rawFetch });
+export const api = wretch('https://api.example').polyfills({ fetch: steady.rawFetch });
 
 export const load = (signal) => api.options({ signal }).get('/products').json();

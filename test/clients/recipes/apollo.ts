@@ -4,10 +4,9 @@ import { steady } from './steady.ts';
 
 const uri = 'https://api.example/graphql';
 const link = new HttpLink({ uri, fetch: steady.rawFetch, useGETForQueries: true });
-const api = new ApolloClient({ link, cache: new InMemoryCache() });
+export const api = new ApolloClient({ link, cache: new InMemoryCache() });
 
-export async function load(signal: AbortSignal): Promise<string[]> {
-  const context = { fetchOptions: { signal } };
-  const { data } = await api.query({ query: Products, context, fetchPolicy: 'no-cache' });
-  return data?.products ?? [];
-}
+export const load = (signal: AbortSignal): Promise<string[]> =>
+  api
+    .query({ query: Products, fetchPolicy: 'no-cache', context: { fetchOptions: { signal } } })
+    .then(({ data }) => data?.products ?? []);

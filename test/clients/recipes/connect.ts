@@ -5,9 +5,7 @@ import { steady } from './steady.ts';
 
 const baseUrl = 'https://api.example';
 const transport = createConnectTransport({ baseUrl, fetch: steady.rawFetch, useHttpGet: true });
-const api = createClient(Products, transport);
+export const api = createClient(Products, transport);
 
-export async function load(signal: AbortSignal): Promise<string[]> {
-  const { names } = await api.list({}, { signal });
-  return names;
-}
+export const load = async (signal: AbortSignal): Promise<string[]> =>
+  (await api.list({}, { signal })).names;

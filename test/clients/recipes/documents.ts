@@ -6,3 +6,9 @@ export const Products: TypedDocumentNode<{ products: string[] }> = gql`
     products
   }
 `;
+
+export const AddProduct: TypedDocumentNode<{ add: string[] }> = gql`
+  mutation {
+    add
+  }
+`;

@@ -1,7 +1,7 @@
 import { GraphQLClient } from 'graphql-request';
 import { steady } from './steady.ts';
 
-const api = new GraphQLClient('https://api.example/graphql', { fetch: steady.rawFetch });
+export const api = new GraphQLClient('https://api.example/graphql', { fetch: steady.rawFetch });
 
 export async function load(signal: AbortSignal): Promise<string[]> {
   const document = '{ products }';

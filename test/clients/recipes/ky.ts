@@ -1,7 +1,7 @@
 import ky from 'ky';
 import { steady } from './steady.ts';
 
-const api = ky.create({
+export const api = ky.create({
   prefix: 'https://api.example',
   fetch: steady.rawFetch,
   retry: 0,

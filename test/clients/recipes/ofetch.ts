@@ -1,7 +1,10 @@
 import { ofetch } from 'ofetch';
 import { steady } from './steady.ts';
 
-const api = ofetch.create({ baseURL: 'https://api.example', retry: 0 }, { fetch: steady.rawFetch });
+export const api = ofetch.create(
+  { baseURL: 'https://api.example', retry: 0 },
+  { fetch: steady.rawFetch },
+);
 
 export const load = (signal: AbortSignal): Promise<string[]> =>
   api<string[]>('/products', { signal });

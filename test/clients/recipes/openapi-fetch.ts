@@ -2,7 +2,7 @@ import createClient from 'openapi-fetch';
 import { steady } from './steady.ts';
 import type { paths } from './openapi.ts';
 
-const api = createClient<paths>({ baseUrl: 'https://api.example', fetch: steady.rawFetch });
+export const api = createClient<paths>({ baseUrl: 'https://api.example', fetch: steady.rawFetch });
 
 export async function load(signal: AbortSignal): Promise<string[]> {
   const { data, response } = await api.GET('/products', { signal });

@@ -2,5 +2,9 @@
 export interface paths {
   '/products': {
     get: { responses: { 200: { content: { 'application/json': string[] } } } };
+    post: {
+      requestBody: { content: { 'application/json': { name: string } } };
+      responses: { 200: { content: { 'application/json': string[] } } };
+    };
   };
 }

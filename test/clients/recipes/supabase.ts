@@ -1,10 +1,9 @@
 import { createClient } from '@supabase/supabase-js';
 import { steady } from './steady.ts';
 
-const api = createClient('https://api.example', 'anon-key', {
+export const api = createClient('https://api.example', 'anon-key', {
   global: { fetch: steady.rawFetch },
   db: { retry: false },
-  auth: { persistSession: false, autoRefreshToken: false },
 });
 
 export async function load(signal: AbortSignal): Promise<string[]> {

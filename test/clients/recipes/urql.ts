@@ -2,12 +2,8 @@ import { Client, fetchExchange } from '@urql/core';
 import { Products } from './documents.ts';
 import { steady } from './steady.ts';
 
-const api = new Client({
-  url: 'https://api.example/graphql',
-  exchanges: [fetchExchange],
-  fetch: steady.rawFetch,
-  preferGetMethod: true,
-});
+const url = 'https://api.example/graphql';
+export const api = new Client({ url, exchanges: [fetchExchange], fetch: steady.rawFetch });
 
 export async function load(): Promise<string[]> {
   const { data, error } = await api.query(Products, {});

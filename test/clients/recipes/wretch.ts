@@ -1,7 +1,7 @@
 import wretch from 'wretch';
 import { steady } from './steady.ts';
 
-const api = wretch('https://api.example').fetchPolyfill(steady.rawFetch);
+export const api = wretch('https://api.example').fetchPolyfill(steady.rawFetch);
 
 export const load = (signal: AbortSignal): Promise<string[]> =>
   api.options({ signal }).get('/products').json<string[]>();
