@@ -20,8 +20,8 @@ interface EventBase {
 
 /**
  * What happens, in order. Each event has its `type`, `at` (when it happened, in epoch milliseconds) and
- * `operation`. Queries and `retry` show whole operations; a plain mutation shows its requests and
- * decisions, and a lone `steady.fetch` its request.
+ * `operation`. Queries, `mutationOptions`, `retry` and the outbox show whole operations: one that starts
+ * also ends, once. A plain mutation shows its requests and decisions, and a lone `steady.fetch` its request.
  *
  * An operation that has ended is silent: what of it is still under way, a request that was
  * cancelled or superseded, ends with it and says no more.
