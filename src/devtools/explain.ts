@@ -143,6 +143,10 @@ export function lineOf(event: RecordedEvent): string {
       return `${event.endpoint ?? event.origin} is taken for down`;
     case 'outage:end':
       return `${event.endpoint ?? event.origin} is up again, after ${duration(event.downMs)}`;
+    case 'leader:start':
+      return `this tab probes ${event.endpoint ?? event.origin} for all`;
+    case 'leader:end':
+      return `this tab no longer probes ${event.endpoint ?? event.origin} for all`;
     case 'connectivity':
       return `the network is ${event.status}`;
     case 'outbox': {

@@ -40,10 +40,18 @@ export interface AttemptLimit {
   readonly beginRequest: () => () => void;
 }
 
+/** What is kept of an operation between two attempts, where those are objects of their own. */
+export interface HandedOver {
+  readonly ref: Omit<OperationRef, 'attempt'>;
+  readonly attempt: number;
+  /** Its beginning was told, and so its end is to be told. */
+  readonly isTold: boolean;
+}
+
 /** What an operation begins with. */
 export interface OperationInit {
-  /** Which one it is, where it began before this page. */
-  readonly ref?: Omit<OperationRef, 'attempt'> | undefined;
+  /** What it goes on with, where it is no new one. */
+  readonly before?: HandedOver | undefined;
   readonly attempt?: number;
   readonly policy?: PolicyOptions | undefined;
   /** Whatever it sends may be sent again. */
@@ -59,8 +67,8 @@ export interface OperationInit {
   readonly admission?: Admission | undefined;
   readonly sent?: SentRequest | undefined;
   readonly isUrged?: boolean | undefined;
-  /** The app's own `retry` may go on where the policy stops: it ends when its query does. */
-  readonly endsWithQuery?: boolean | undefined;
+  /** It may go on where the policy stops, by the app's own `retry` or in the outbox: whoever has begun it ends it. */
+  readonly endsWithOwner?: boolean | undefined;
 }
 
 /** What is seen of an operation; what is undefined stays. */

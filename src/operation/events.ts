@@ -20,8 +20,8 @@ interface EventBase {
 
 /**
  * What happens, in order. Each event has its `type`, `at` (when it happened, in epoch milliseconds) and
- * `operation`. Queries and `retry` show whole operations; a plain mutation shows its requests and
- * decisions, and a lone `steady.fetch` its request.
+ * `operation`. Queries, `mutationOptions`, `retry` and the outbox show whole operations: one that starts
+ * also ends, once. A plain mutation shows its requests and decisions, and a lone `steady.fetch` its request.
  *
  * An operation that has ended is silent: what of it is still under way, a request that was
  * cancelled or superseded, ends with it and says no more.
@@ -31,6 +31,19 @@ export type SteadfetchEvent =
   | (EventBase & { readonly type: 'operation:start' })
   /** A run of the queryFn, or of the function given to `retry`, begins. */
   | (EventBase & { readonly type: 'attempt:start' })
+  /** Its attempt waits before it is sent; told again when the reason or the time changes. */
+  | (EventBase & {
+      readonly type: 'pause:start';
+      readonly reason: PauseReason;
+      readonly retryAt: number | undefined;
+      readonly probedBy?: 'another-tab' | undefined;
+    })
+  /** The pause is over: the attempt is sent (as the probe of what is down, if so), `maxPauseMs` is over, or
+   * nobody wants it any more. */
+  | (EventBase & {
+      readonly type: 'pause:end';
+      readonly result: 'sent' | 'probe' | 'expired' | 'dropped';
+    })
   /** A request goes out. */
   | (EventBase & {
       readonly type: 'request:start';
@@ -46,30 +59,17 @@ export type SteadfetchEvent =
       readonly url: string;
       readonly outcome: Outcome;
     })
-  /** Its attempt waits before it is sent; told again when the reason or the time changes. */
-  | (EventBase & {
-      readonly type: 'pause:start';
-      readonly reason: PauseReason;
-      readonly retryAt: number | undefined;
-      readonly probedBy?: 'another-tab' | undefined;
-    })
-  /** The pause is over: the attempt is sent (as the probe of what is down, if so), `maxPauseMs` is over, or
-   * nobody wants it any more. */
-  | (EventBase & {
-      readonly type: 'pause:end';
-      readonly result: 'sent' | 'probe' | 'expired' | 'dropped';
-    })
   /** The run has ended; `error` is undefined if it succeeded. */
   | (EventBase & { readonly type: 'attempt:end'; readonly error: unknown })
   /** A failure was decided on. Of a request that another client has sent, only the error is known. */
   | (EventBase & {
       readonly type: 'decision';
-      readonly method: string | undefined;
-      readonly url: string | undefined;
       readonly failure: Failure;
       readonly decision: Decision;
       readonly maxRetries: number;
       readonly error: unknown;
+      readonly method: string | undefined;
+      readonly url: string | undefined;
     })
   /** The operation `succeeded`, `failed`, was `cancelled`, or was `superseded` by a newer fetch of the same query. */
   | (EventBase & { readonly type: 'operation:end'; readonly result: OperationResult });

@@ -18,6 +18,7 @@ import { isSteadfetchError } from './errors.ts';
 import type {
   AttemptLimit,
   Environment,
+  HandedOver,
   OperationInit,
   PausedAttempt,
   Phase,
@@ -117,7 +118,8 @@ export class Operation {
   #raw: { readonly attempt: number; readonly report: FailureReport } | undefined;
   /** The caller's abort reason, once it was thrown, and what it means; boxed, because a reason may be any value. */
   #abort: { readonly reason: unknown; failure: Failure } | undefined;
-  #isTold = false;
+  /** Its beginning was told. */
+  #isTold: boolean;
   /** What was merged last: the same for each of its attempts, as a rule, and merging takes long. */
   #merged: MergedPolicy | undefined;
 
@@ -131,7 +133,8 @@ export class Operation {
     this.effects = new Effects(given.submission);
     this.policy = given.policy;
     this.isUrged = given.isUrged;
-    this.#ref = given.ref ?? ref;
+    this.#ref = given.before?.ref ?? ref;
+    this.#isTold = !!given.before?.isTold;
     this.#attempt = given.attempt ?? 1;
     this.#askedAt = ref.startedAt;
     this.#admission = given.admission;
@@ -240,7 +243,7 @@ export class Operation {
       this.#retriedFor = this.#retriedFor.concat(decision.reason);
       this.#previousBackoffMs = decision.backoffMs;
     }
-    if (isRetried || this.#given.endsWithQuery) {
+    if (isRetried || this.#given.endsWithOwner) {
       this.#dropPauses();
       this.#phase = 'waiting';
     } else this.end(failure.kind === 'aborted' ? 'cancelled' : 'failed');
@@ -266,9 +269,9 @@ export class Operation {
     this.isUrged = false;
   }
 
-  /** It is over: without a result, silently. */
+  /** It is over: without a result, silently; and so is one whose beginning was not told. */
   end(result?: OperationResult): void {
-    if (result) this.emit({ type: 'operation:end', result });
+    if (result && this.#isTold) this.emit({ type: 'operation:end', result });
     this.#phase = 'ended';
     this.steps = undefined;
     this.#dropPauses();
@@ -278,14 +281,21 @@ export class Operation {
     if (this.isUnproven) this.isUnproven = this.isUnproven() ? yes : no;
   }
 
+  /** This attempt is over, and silent. @returns what the next one goes on with, or the end is told of. */
+  handOver(): HandedOver {
+    this.end();
+    return { ref: this.#ref, attempt: this.#attempt, isTold: this.#isTold };
+  }
+
   /** Tells the listeners. An operation that has ended is silent, whatever of it is still under way. */
   emit(detail: EventDetail): void {
     const { clock, emitter } = this.#shared;
     if (!emitter.isHeard() || this.#phase === 'ended') return;
     const { type } = detail;
-    // A query may be paused before its first attempt.
-    const isStart = type === 'attempt:start' || (type === 'pause:start' && !this.isSingle);
-    if (isStart && this.#attempt === 1 && !this.#isTold) {
+    // A query may be paused before its first attempt. A lone request, which has no attempts, is no more than that.
+    const isStart =
+      type === 'attempt:start' || (type === 'pause:start' && this.request === undefined);
+    if (isStart && this.#attempt === (this.#given.attempt ?? 1) && !this.#isTold) {
       this.#isTold = true;
       this.emit({ type: 'operation:start' });
     }

@@ -45,7 +45,8 @@ function sendProbes(origin: Origin, now: number, go: Go): number {
   for (const down of health.down()) {
     const able = (): readonly Group[] => groupsOf(down.scope, ableGroups(origin));
     if (groupsOf(down.scope, queue.groups()).length === 0) {
-      leader?.rest(down.scope);
+      // While its probe is under way, the other tabs wait for that.
+      if (!down.probes.isProbing()) leader?.rest(down.scope);
       continue;
     }
     down.probeAt = probeAtOf(origin, down);

@@ -2,7 +2,7 @@ import type { Clock, Random } from '../lib/clock.ts';
 import { codeOf } from '../lib/input/made-by.ts';
 import type { Network } from '../lib/network.ts';
 import { originOf } from '../lib/input/url.ts';
-import type { Tabs, TabsCode } from '../tabs/share-across-tabs.ts';
+import type { Leads, Tabs, TabsCode } from '../tabs/share-across-tabs.ts';
 import { type Admission, createAdmission } from './admission.ts';
 import type { OriginOptions } from './origin.ts';
 
@@ -22,6 +22,8 @@ export interface Origins {
   readonly admissions: ReadonlyMap<string, Admission>;
   /** Who is told once at each beginning and each end of an outage. They must not throw. */
   readonly outages: Set<OutageListener>;
+  /** The same where this tab begins to probe for all tabs, and no longer does. */
+  readonly leads: Leads;
   /** The page was shown, or a query has come into sight: who waits in the foreground may have changed. */
   readonly reconsider: () => void;
   /** Forgets all that was learned. Nothing waits any more. */
@@ -40,6 +42,7 @@ export function createOrigins(
   network: Network,
 ): Origins {
   const outages = new Set<OutageListener>();
+  const leads: Leads = new Set();
   const admissions = new Map<string, Admission>();
   const watchers = new Set<() => void>();
   const onChange = (): void => {
@@ -63,7 +66,7 @@ export function createOrigins(
   };
   const open = (key: string, options: OriginOptions | undefined): Admission => {
     forgetIdle();
-    tabs ??= sharing?.open(clock, random);
+    tabs ??= sharing?.open(clock, random, leads);
     const isWatched = (): boolean => watchers.size > 0;
     const joinTabs = tabs?.join.bind(tabs, key);
     const onOutage = (scope: string, downMs?: number): void => {
@@ -85,6 +88,7 @@ export function createOrigins(
     clock,
     admissions,
     outages,
+    leads,
     reconsider,
     forget() {
       all((admission) => admission.dispose());

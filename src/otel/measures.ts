@@ -88,7 +88,7 @@ export function createMeasures(meter: Meter, outbox: Readable<OutboxState> | und
         endPause(id, event.at, 'dropped');
         const failure = failures.get(id);
         failures.delete(id);
-        // That of a plain mutation has no beginning, and only a failure.
+        // It began before anybody measured.
         if (!begun.delete(id)) return;
         operations.record((event.at - startedAt) / 1000, {
           'steadfetch.operation.kind': kind,

@@ -3,6 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Pause } from '../origin/wait-queue.ts';
 import type { PauseReason } from '../policy/outcome.ts';
 import { readVariables, type Codec } from './codec.ts';
+import type { PageMemory } from './delivery/deliver.ts';
 import type { Engine } from './delivery/engine.ts';
 import { type HandlerDefinition, scopeOf } from './handler.ts';
 import type { Forget } from './clear/clear.ts';
@@ -41,6 +42,7 @@ export interface EntriesContext {
   readonly pauses: Pick<PausedEntries, 'of'>;
   readonly storage: Pick<EntryStorage, 'ready' | 'engines' | 'write'>;
   readonly receipts: Pick<Receipts, 'rename'>;
+  readonly memory: Pick<PageMemory, 'endWaiting'>;
   readonly forget: Pick<Forget, 'one'>;
   readonly others: Pick<OtherTabs, 'post'>;
   /** An entry is due now; `isUrged`: because a user wants it. */
@@ -55,6 +57,7 @@ export function createEntries({
   pauses,
   storage,
   receipts,
+  memory,
   forget,
   others,
   onDue,
@@ -84,6 +87,7 @@ export function createEntries({
       const { row: after, next } = (entry && (await act(engine, entry))) ?? {};
       if (!after) return undefined;
       if (after.id !== id) {
+        memory.endWaiting(id, 'cancelled');
         receipts.rename(id, after.id, after);
         others.post({ kind: 'renamed', id, next: after.id });
       }

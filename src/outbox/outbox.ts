@@ -98,12 +98,19 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     },
     up: ({ origin }) => successes.hear(origin),
     done({ id, handler, variables, data }) {
+      memory.endWaiting(id, 'succeeded');
       onDelivered({ idempotencyKey: id, handler, variables, data });
       void redrive.settle(id, { data });
       sweeper.plan();
     },
-    ended: ({ id }) => void redrive.hear(id),
-    renamed: ({ id, next }) => receipts.rename(id, next),
+    ended({ id }) {
+      memory.endWaiting(id, 'failed');
+      void redrive.hear(id);
+    },
+    renamed({ id, next }) {
+      memory.endWaiting(id, 'cancelled');
+      receipts.rename(id, next);
+    },
     discarded({ id, isInDoubt }) {
       const known = receipts.get(id);
       forget.one(id, known && { ...known.facts, isInDoubt });
@@ -112,13 +119,14 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     paused: pauses.hear,
     here: pauses.answer,
   });
+  const memory = createPageMemory(context.sender.operations);
   const shared = {
     ...context,
     clock,
     startedAt: clock.now(),
     codec: createCodec(context.cipher, clock),
     receipts,
-    memory: createPageMemory(),
+    memory,
     mark,
     pauses,
     display,

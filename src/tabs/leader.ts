@@ -26,6 +26,9 @@ export interface Line {
   readonly isSeen: () => boolean;
 }
 
+/** Is told when this tab begins to probe something for all tabs, and when it no longer does. */
+export type LeadListener = (scope: string, isLeader: boolean) => void;
+
 /** Which tab probes what is down: this one, or another that says so. */
 export interface Leader extends Pick<Line, 'say'> {
   /** Another tab says that it probes. @returns whether this tab leaves it to that one. */
@@ -54,7 +57,12 @@ const backgroundMs = 30_000;
 /** No word of another tab makes a user wait for longer. */
 const longestMs = 15_000;
 
-export function createLeader(clock: Clock, random: Random, line: Line): Leader {
+export function createLeader(
+  clock: Clock,
+  random: Random,
+  line: Line,
+  onLead: LeadListener,
+): Leader {
   /** What this tab probes, and when it said so. */
   const led = new Map<string, number>();
   /** What others probe: until when a user, and the background, leave it to them. */
@@ -64,12 +72,17 @@ export function createLeader(clock: Clock, random: Random, line: Line): Leader {
     led.set(scope, clock.now());
     line.say({ kind: 'down', scope, isProbed: true });
   };
+  /** Of the origin, which has the empty scope, its endpoints are a part. */
+  const forget = (all: Map<string, unknown>, scope: string, onForget?: LeadListener): void => {
+    for (const one of all.keys())
+      if ((scope === '' || scope === one) && all.delete(one)) onForget?.(one, false);
+  };
   return {
     say: line.say,
     hear(scope, from) {
       // Of two leaders, the one with the lower number goes on.
       if (led.has(scope) && line.id() < from) return false;
-      led.delete(scope);
+      forget(led, scope, onLead);
       const now = clock.now();
       const share = 1 + random();
       followed.set(scope, [
@@ -85,12 +98,14 @@ export function createLeader(clock: Clock, random: Random, line: Line): Leader {
     },
     lead(scope) {
       followed.delete(scope);
+      const isNew = !led.has(scope);
       say(scope);
+      if (isNew) onLead(scope, true);
     },
-    rest: (scope) => void led.delete(scope),
+    rest: (scope) => forget(led, scope, onLead),
     leave(scope) {
-      led.delete(scope);
-      followed.delete(scope);
+      forget(led, scope, onLead);
+      forget(followed, scope);
     },
     repeat() {
       if (!line.isSeen()) return Infinity;

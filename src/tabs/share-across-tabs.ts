@@ -3,15 +3,25 @@ import { checkNames, isFunction, reject } from '../lib/input/check.ts';
 import { hasPage } from '../lib/browser/page.ts';
 import { code, type MadeBy } from '../lib/input/made-by.ts';
 import { openChannel, type ShareChannel, type SharePorts } from './channel.ts';
-import { createLeader, type Hear, type Leader, type Word } from './leader.ts';
+import {
+  createLeader,
+  type Hear,
+  type Leader,
+  type LeadListener,
+  type Line,
+  type Word,
+} from './leader.ts';
 import { watchPageState } from './page-state.ts';
 
 /** What sharing brings. */
 export interface TabsCode {
   readonly by: 'shareAcrossTabs';
   /** Undefined where no tab can be reached. */
-  readonly open: (clock: Clock, random: Random) => Tabs | undefined;
+  readonly open: (clock: Clock, random: Random, leads: Leads) => Tabs | undefined;
 }
+
+/** Who is told where this tab begins to probe something for all tabs, and no longer does. They must not throw. */
+export type Leads = Set<(key: string, ...lead: Parameters<LeadListener>) => void>;
 
 /** The tabs of one browser. */
 export interface Tabs {
@@ -48,9 +58,10 @@ export function shareAcrossTabs(ports?: SharePorts): MadeBy<'shareAcrossTabs'> {
   }
   const made: TabsCode = {
     by: 'shareAcrossTabs',
-    open(clock, random) {
+    open(clock, random, leads) {
       if (!ports && !hasPage()) return undefined;
-      return createTabs(clock, random, ports ?? { open: openChannel, watch: watchPageState });
+      const own = ports ?? { open: openChannel, watch: watchPageState };
+      return createTabs(clock, random, own, leads);
     },
   };
   return { [code]: made };
@@ -60,7 +71,7 @@ export function shareAcrossTabs(ports?: SharePorts): MadeBy<'shareAcrossTabs'> {
  * What tabs say is advice: it has lengths of time and no times, so that a clock that is set, or a
  * message that comes late, does little harm; and none is believed for long.
  */
-export function createTabs(clock: Clock, random: Random, ports: SharePorts): Tabs {
+export function createTabs(clock: Clock, random: Random, ports: SharePorts, leads: Leads): Tabs {
   let id: number | undefined;
   const ownId = (): number => (id ??= random());
   const members = new Map<unknown, Hear>();
@@ -87,7 +98,10 @@ export function createTabs(clock: Clock, random: Random, ports: SharePorts): Tab
   return {
     join(key, hear) {
       members.set(key, hear);
-      return createLeader(clock, random, {
+      const onLead: LeadListener = (...lead) => {
+        for (const tell of leads) tell(key, ...lead);
+      };
+      const line: Line = {
         id: ownId,
         isSeen: () => isVisible,
         say(word) {
@@ -97,7 +111,8 @@ export function createTabs(clock: Clock, random: Random, ports: SharePorts): Tab
             // A channel that the browser has closed.
           }
         },
-      });
+      };
+      return createLeader(clock, random, line, onLead);
     },
     dispose() {
       isAlone = true;

@@ -60,7 +60,7 @@ export interface LogRecord {
   readonly retryAt?: number | undefined;
   /** How the operation, or the pause, ended. */
   readonly result?: OperationResult | 'sent' | 'probe' | 'expired' | 'dropped' | undefined;
-  /** What an outage is of; undefined for all of its origin. */
+  /** What is down or probed; undefined for all of its origin. */
   readonly endpoint?: string | undefined;
   /** How long the outage was, in milliseconds. */
   readonly downMs?: number | undefined;
@@ -193,6 +193,13 @@ function describeState(event: StateEvent, lastDead: number): Entry {
       const { downMs } = event;
       const details = { origin, endpoint, downMs };
       return { level: 'info', text: `${what} is up again after ${downMs} ms`, details };
+    }
+    case 'leader:start':
+    case 'leader:end': {
+      const { type, origin, endpoint } = event;
+      const what = endpoint === undefined ? origin : `${endpoint} of ${origin}`;
+      const text = `this tab ${type === 'leader:start' ? 'probes' : 'no longer probes'} ${what} for all`;
+      return { level: 'debug', text, details: { origin, endpoint } };
     }
     case 'connectivity': {
       const { status } = event;

@@ -117,7 +117,7 @@ export function metrics(steady: Steadfetch, sources: TelemetrySources = {}): Met
       case 'operation:end': {
         const { id, attempt } = event.operation;
         endPause(id, event.at);
-        // That of a plain mutation has no beginning, and only a failure.
+        // It began before anybody counted.
         if (!open.delete(id)) return;
         operations[event.result]++;
         if (event.result !== 'succeeded') return;

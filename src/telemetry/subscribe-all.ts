@@ -6,7 +6,7 @@ import type { SteadfetchEvent } from '../operation/events.ts';
 import type { OutboxState } from '../outbox/state.ts';
 import { type Instance, instanceOfSteady } from '../react-query/instance.ts';
 import type { Steadfetch } from '../react-query/steadfetch.ts';
-import { onOutage } from './watch-health.ts';
+import { onLead, onOutage } from './watch-health.ts';
 
 interface StateEventBase {
   /** When it happened, in epoch milliseconds. */
@@ -29,6 +29,22 @@ export type StateEvent =
       readonly partition: string | undefined;
       readonly endpoint: string | undefined;
       readonly downMs: number;
+    })
+  /**
+   * This tab probes it from now on, for all tabs: it is the leader there. Only with `shareAcrossTabs`.
+   */
+  | (StateEventBase & {
+      readonly type: 'leader:start';
+      readonly origin: string;
+      readonly partition: string | undefined;
+      readonly endpoint: string | undefined;
+    })
+  /** It no longer does: it is up again, another tab probes it, or nobody waits for it here. */
+  | (StateEventBase & {
+      readonly type: 'leader:end';
+      readonly origin: string;
+      readonly partition: string | undefined;
+      readonly endpoint: string | undefined;
     })
   /** What is known of the network has changed. Only with `watchConnectivity`. */
   | (StateEventBase & {
@@ -58,7 +74,8 @@ const counts = ['due', 'waiting', 'sending', 'paused', 'dead'] as const;
 
 /**
  * Tells of all that happens: the events of `steady.subscribe` and, in the same order of time, the outages
- * of endpoints and origins, the state of the network, and the entries of an outbox.
+ * of endpoints and origins, which of them this tab probes for all tabs, the state of the network, and the
+ * entries of an outbox.
  *
  * @returns A function that ends the subscription.
  * @throws TypeError when the first argument is not what `createSteadfetch` returns.
@@ -96,6 +113,9 @@ export function subscribeInstance(
           : { type: 'outage:end', ...what, downMs },
       );
     }),
+    onLead(origins, ({ isLeader, ...what }) =>
+      tell({ type: isLeader ? 'leader:start' : 'leader:end', at: wall.now(), ...what }),
+    ),
   ];
   if (connectivity) {
     let { status: shown } = connectivity.getState();

@@ -112,13 +112,17 @@ export function watchHealth(steady: Steadfetch): WatchedHealth {
   };
 }
 
-/** The beginning of an outage, or its end. */
-interface Outage {
+/** An origin, or an endpoint of it. */
+interface Scope {
   readonly origin: string;
   /** The declared partition of the origin; undefined without one. */
   readonly partition: string | undefined;
   /** Undefined for the origin itself. */
   readonly endpoint: string | undefined;
+}
+
+/** The beginning of an outage, or its end. */
+interface Outage extends Scope {
   /** How long it was, at its end, in milliseconds; undefined at its beginning. */
   readonly downMs: number | undefined;
 }
@@ -128,14 +132,28 @@ export function onOutage(
   { outages }: Pick<Origins, 'outages'>,
   listener: (outage: Outage) => void,
 ): () => void {
-  const tell = (key: string, scope: string, downMs?: number): void => {
-    const [origin = ''] = key.split(' ');
-    const partition = key.slice(origin.length + 1) || undefined;
-    // The origin itself has the empty scope.
-    tellApp(listener, { origin, partition, endpoint: scope || undefined, downMs });
-  };
+  const tell = (key: string, scope: string, downMs?: number): void =>
+    tellApp(listener, { ...scopeOf(key, scope), downMs });
   outages.add(tell);
   return () => void outages.delete(tell);
+}
+
+/** Calls the listener where this tab begins to probe for all tabs, and where it no longer does, until the returned function is called. */
+export function onLead(
+  { leads }: Pick<Origins, 'leads'>,
+  listener: (lead: Scope & { readonly isLeader: boolean }) => void,
+): () => void {
+  const tell = (key: string, scope: string, isLeader: boolean): void =>
+    tellApp(listener, { ...scopeOf(key, scope), isLeader });
+  leads.add(tell);
+  return () => void leads.delete(tell);
+}
+
+function scopeOf(key: string, scope: string): Scope {
+  const [origin = ''] = key.split(' ');
+  const partition = key.slice(origin.length + 1) || undefined;
+  // The origin itself has the empty scope.
+  return { origin, partition, endpoint: scope || undefined };
 }
 
 /** Nothing of one origin, or of any, is taken for down any more. */

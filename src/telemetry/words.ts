@@ -37,6 +37,19 @@ export const pauses: Readonly<Record<PauseReason, string>> = {
   queued: 'others go first',
 };
 
+/**
+ * The reason of a decision or a pause in words: an event has its code, which is short and can be counted.
+ *
+ * @example
+ * ```ts
+ * steady.subscribe((event) => {
+ *   if (event.type === 'decision') console.log(describeReason(event.decision.reason));
+ * });
+ * ```
+ */
+export const describeReason = (reason: RetryReason | StopReason | PauseReason): string =>
+  ({ ...reasons, ...pauses })[reason];
+
 /** What an attempt showed, in a word or two. */
 export function describeOutcome(outcome: Outcome): string {
   switch (outcome.kind) {

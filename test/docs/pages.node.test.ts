@@ -122,6 +122,41 @@ describe('docs/internals.md', () => {
   });
 });
 
+describe('docs/telemetry.md', () => {
+  const own = ['type', 'at', 'operation'];
+  /** The events of a union, each with its fields in their order. */
+  const eventsOf = (path: string, name: string): [type: string, fields: string][] => {
+    const [, union = ''] =
+      new RegExp(`export type ${name} =(.*?\\}\\));\n`, 's').exec(read(path)) ?? [];
+    return union.split(/\n {2}\| /).flatMap((member): [string, string][] => {
+      const fields = [...member.matchAll(/readonly (\w+)\??:/g)].map(([, field = '']) => field);
+      const [, type] = /readonly type: '([\w:]+)'/.exec(member) ?? [];
+      return type ? [[type, fields.filter((field) => !own.includes(field)).join()]] : [];
+    });
+  };
+  const tables = read('docs/telemetry.md').matchAll(
+    /^\| type \| when \| with \|\n.*\n((?:\|.*\n)*)/gm,
+  );
+  const [operations = [], states = []] = [...tables].map(([, rows = '']) =>
+    [...rows.matchAll(/^\| `([\w:]+)` \| .* \| (.*)\|$/gm)].map(([, type, fields = '']) => [
+      type,
+      [...fields.matchAll(/`(\w+)`/g)].map(([, field]) => field).join(),
+    ]),
+  );
+
+  test.each([
+    ['of operations', operations, 'src/operation/events.ts', 'SteadfetchEvent', 9],
+    ['of subscribeAll alone', states, 'src/telemetry/subscribe-all.ts', 'StateEvent', 6],
+  ] as const)(
+    'the table of events %s has each of them, with its fields',
+    (_, table, path, name, count) => {
+      const events = eventsOf(path, name);
+      expect(events).toHaveLength(count);
+      expect(table).toEqual(events);
+    },
+  );
+});
+
 describe.each(pages)('%s', (page) => {
   const text = read(page);
 

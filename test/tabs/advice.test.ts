@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { SharePorts } from '../../src/tabs/channel.ts';
 import { stateOf } from '../../src/origin/status.ts';
+import type { Hear, Leader } from '../../src/tabs/leader.ts';
 import { createTabs } from '../../src/tabs/share-across-tabs.ts';
 import { openOrigin, type OriginRig } from '../origin/rig.ts';
 import { createVirtualClock } from '../origin/virtual-clock.ts';
@@ -27,14 +28,13 @@ function openBrowser() {
   };
   const clock = createVirtualClock();
   return {
-    openTab(number: number, ownClock = clock): OriginRig {
-      const tabs = createTabs(ownClock, () => number / 10, ports);
-      return openOrigin(
-        {},
-        () => 0.5,
-        (hear) => tabs.join('origin', hear),
-        ownClock,
-      );
+    openTab(number: number, ownClock = clock): OriginRig & { readonly leads: readonly string[] } {
+      const leads: string[] = [];
+      const tell = (key: string, scope: string, isLeader: boolean): void =>
+        void leads.push(`${ownClock.elapsed()} ${key} '${scope}' ${isLeader ? 'start' : 'end'}`);
+      const tabs = createTabs(ownClock, () => number / 10, ports, new Set([tell]));
+      const join = (hear: Hear): Leader => tabs.join('origin', hear);
+      return { ...openOrigin({}, () => 0.5, join, ownClock), leads };
     },
     post(message: object) {
       for (const receive of receivers) receive({ version: 2, key: 'origin', from: 0, ...message });
@@ -129,4 +129,93 @@ test('a leader that hangs is replaced within 10 s', async () => {
   // The clock of the leader stands still: it says nothing more.
   await other.advance(10_000);
   expect(asked.story).toEqual(['6500 probe']);
+});
+
+describe('who probes for all is told', () => {
+  test('when its first probe goes, and when that has found the server up', async () => {
+    const browser = openBrowser();
+    const leader = browser.openTab(1);
+    const other = browser.openTab(2);
+    leader.send('a', 'outage');
+    leader.send('b', 'outage');
+    const first = leader.ask('a');
+    const second = leader.ask('a');
+    other.ask('c');
+    await leader.advance(1200);
+    first.settle('outage');
+    await leader.advance(1200);
+    expect(second.story).toEqual(['2400 probe']);
+    await leader.advance(100);
+    second.settle('success');
+    expect([leader.leads, other.leads]).toEqual([
+      ["1200 origin '' start", "2500 origin '' end"],
+      [],
+    ]);
+  });
+
+  test('when nobody waits there any more', async () => {
+    const { send, ask, advance, leads } = openBrowser().openTab(1);
+    send('a', 'outage');
+    send('a', 'outage');
+    const first = ask('a');
+    const second = ask('a');
+    await advance(1200);
+    first.settle('outage');
+    await advance(100);
+    second.leave();
+    await advance(100);
+    expect(leads).toEqual(["1200 origin 'a' start", "1300 origin 'a' end"]);
+  });
+
+  test('when it hears of another tab that probes, too, and has the lower number', async () => {
+    const browser = openBrowser();
+    const { send, ask, advance, leads } = browser.openTab(1);
+    send('a', 'outage');
+    send('a', 'outage');
+    ask('a');
+    await advance(1200);
+    browser.post({ kind: 'down', scope: 'a', isProbed: true, from: 0.2 });
+    expect(leads).toEqual(["1200 origin 'a' start"]);
+    browser.post({ kind: 'down', scope: 'a', isProbed: true, from: 0 });
+    expect(leads).toEqual(["1200 origin 'a' start", "1200 origin 'a' end"]);
+  });
+
+  test('of an endpoint, also when all of its origin was down, and is up again', async () => {
+    const browser = openBrowser();
+    const { send, ask, advance, leads } = browser.openTab(1);
+    send('a', 'outage');
+    send('a', 'outage');
+    const first = ask('a');
+    const second = ask('a');
+    await advance(1200);
+    first.settle('outage');
+    send('b', 'outage');
+    await advance(1200);
+    second.settle('success');
+    expect(leads).toEqual([
+      "1200 origin 'a' start",
+      "2400 origin '' start",
+      "2400 origin 'a' end",
+      "2400 origin '' end",
+    ]);
+  });
+});
+
+test('an endpoint that is up with its origin is not said to be down any more', async () => {
+  const browser = openBrowser();
+  const leader = browser.openTab(1);
+  const other = browser.openTab(2);
+  leader.send('a', 'outage');
+  leader.send('a', 'outage');
+  const waiting = ['a', 'a', 'a'].map((endpoint) => leader.ask(endpoint));
+  await leader.advance(1200);
+  waiting[0]?.settle('outage');
+  leader.send('b', 'outage');
+  await leader.advance(1200);
+  waiting[1]?.settle('success');
+  // Something waits for something else: what holds is said again.
+  leader.admission.pause('c', 20_000);
+  leader.ask('c');
+  await leader.advance(10_000);
+  expect(other.ask('a').story).toEqual(['12400']);
 });

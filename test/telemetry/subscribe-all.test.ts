@@ -1,8 +1,8 @@
 import { QueryClient } from '@tanstack/react-query';
-import { retry, type Steadfetch, watchConnectivity } from 'steadfetch';
+import { retry, shareAcrossTabs, type Steadfetch, watchConnectivity } from 'steadfetch';
 import type { OutboxState } from 'steadfetch/outbox';
 import { consoleLogger, subscribeAll, type TelemetryEvent } from 'steadfetch/telemetry';
-import { seededRandom } from 'steadfetch/testing';
+import { resetSteadfetch, seededRandom } from 'steadfetch/testing';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { createStore } from '../../src/lib/store.ts';
 import { answer, type Handler, origin, refuse } from '../fetch/fake-server.ts';
@@ -21,6 +21,26 @@ const emptyOutbox: OutboxState = {
   storage: 'durable',
   wasErased: false,
 };
+
+/** Joins the tabs of one browser. */
+function createPorts(): NonNullable<Parameters<typeof shareAcrossTabs>[0]> {
+  const receivers = new Set<(message: unknown) => void>();
+  return {
+    open(_, receive) {
+      receivers.add(receive);
+      return {
+        post(message) {
+          for (const other of receivers) if (other !== receive) other(message);
+        },
+        close: () => void receivers.delete(receive),
+      };
+    },
+    watch(listener) {
+      listener('visible');
+      return () => {};
+    },
+  };
+}
 
 /** What is told of no operation of its own. */
 function watchStates(steady: Steadfetch): TelemetryEvent[] {
@@ -74,6 +94,57 @@ describe('subscribeAll', () => {
     expect(events).toEqual([
       { type: 'outage:start', at: startedAt, ...what },
       { type: 'outage:end', at: startedAt + 1200, ...what, downMs: 1200 },
+    ]);
+  });
+
+  test.each(['steady.dispose', 'resetSteadfetch'] as const)(
+    'an outage ends, and this tab probes it no more, with %s',
+    async (how) => {
+      const { steady } = open([refuse], { tabs: shareAcrossTabs(createPorts()) });
+      const events = watchStates(steady);
+      observe(steady.fetch(url));
+      observe(steady.fetch(url));
+      await settled();
+      observe(steady.fetch(url));
+      observe(steady.fetch(url));
+      await vi.advanceTimersByTimeAsync(1250);
+      if (how === 'steady.dispose') steady.dispose();
+      else resetSteadfetch(steady);
+      const what = { origin, partition: undefined, endpoint: 'GET /items' };
+      const endedAt = startedAt + 1250;
+      expect(events).toEqual([
+        { type: 'outage:start', at: startedAt, ...what },
+        { type: 'leader:start', at: startedAt + 1200, ...what },
+        { type: 'outage:end', at: endedAt, ...what, downMs: 1250 },
+        { type: 'leader:end', at: endedAt, ...what },
+      ]);
+    },
+  );
+
+  test('of two tabs, the one that probes for both is told so, and when it no longer does', async () => {
+    const ports = createPorts();
+    const first = open([refuse, refuse, answer()], { tabs: shareAcrossTabs(ports) });
+    const second = open([answer()], { tabs: shareAcrossTabs(ports) });
+    const [events, others] = [watchStates(first.steady), watchStates(second.steady)];
+    observe(second.steady.fetch(`${origin}/news`));
+    observe(first.steady.fetch(url));
+    observe(first.steady.fetch(url));
+    await settled();
+    observe(first.steady.fetch(url));
+    await vi.advanceTimersByTimeAsync(100);
+    observe(second.steady.fetch(url));
+    await vi.runAllTimersAsync();
+    const what = { origin, partition: undefined, endpoint: 'GET /items' };
+    const [at, endAt] = [startedAt, startedAt + 1200];
+    expect(events).toEqual([
+      { type: 'outage:start', at, ...what },
+      { type: 'leader:start', at: endAt, ...what },
+      { type: 'outage:end', at: endAt, ...what, downMs: 1200 },
+      { type: 'leader:end', at: endAt, ...what },
+    ]);
+    expect(others).toEqual([
+      { type: 'outage:start', at, ...what },
+      { type: 'outage:end', at: endAt, ...what, downMs: 1200 },
     ]);
   });
 

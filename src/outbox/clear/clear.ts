@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { withLimit } from '../../lib/wait.ts';
 import type { ClearMark } from './clear-mark.ts';
+import type { PageMemory } from '../delivery/deliver.ts';
 import { discarded, type EntryFacts, notCleared } from '../errors.ts';
 import type { OtherTabs } from '../messages.ts';
 import type { Receipts } from '../receipts.ts';
@@ -26,6 +27,7 @@ type NotCleared = { readonly reason: unknown } | undefined;
 export interface ForgetContext {
   readonly clock: Clock;
   readonly receipts: Receipts;
+  readonly memory: Pick<PageMemory, 'endWaiting'>;
   readonly storage: Pick<EntryStorage, 'engines' | 'durable' | 'reopen' | 'lose'>;
   readonly mark: ClearMark;
   readonly others: Pick<OtherTabs, 'post'>;
@@ -35,6 +37,7 @@ export interface ForgetContext {
 export function createForget({
   clock,
   receipts,
+  memory,
   storage,
   mark,
   others,
@@ -42,6 +45,7 @@ export function createForget({
 }: ForgetContext): Forget {
   const one: Forget['one'] = (id, facts, error) => {
     for (const { worker } of storage.engines()) worker.abort(id);
+    memory.endWaiting(id, 'cancelled');
     if (facts) receipts.reject(id, error ?? discarded(facts));
   };
   /** Unless it was settled meanwhile. */

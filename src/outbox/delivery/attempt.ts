@@ -7,6 +7,7 @@ import { reportOf } from '../../operation/error-info.ts';
 import { isNetworkError, isTimeoutError } from '../../operation/errors.ts';
 import type { Submission, PastStep } from '../../operation/submission.ts';
 import { type Operation, mayHaveTakenEffect } from '../../operation/operation.ts';
+import type { HandedOver } from '../../operation/environment.ts';
 import type { Execution } from '../../operation/operations.ts';
 import type { LoopContext } from '../../operation/retry-loop.ts';
 import { createJson } from '../../fetch/json.ts';
@@ -36,7 +37,7 @@ export interface SendOptions {
   /** A user has asked for it: it goes whatever is known of its origin. */
   readonly isUrged: boolean;
   /** Which operation it is: its attempts before were made in this tab. */
-  readonly before: Operation['ref'] | undefined;
+  readonly before: HandedOver | undefined;
   /** Its requests so far, in whatever tab. */
   readonly past: readonly PastStep[];
   /** Keeps this before a request goes. @returns whether it may go. */
@@ -61,7 +62,7 @@ export type Attempted =
   | { readonly kind: 'done'; readonly data: unknown }
   | ({
       readonly kind: 'failed';
-      readonly ref: Operation['ref'];
+      readonly before: HandedOver;
       readonly past: readonly PastStep[];
     } & FailedAttempt)
   /** Nobody wanted it any more, or it is another tab's. */
@@ -132,7 +133,8 @@ export async function sendEntry(
     idempotent,
     attempt: attempts,
     isUrged,
-    ref: before,
+    before,
+    endsWithOwner: true,
   });
   running.operation = operation;
   onOperation(entry, operation);
@@ -182,7 +184,6 @@ export async function sendEntry(
       operation.end('cancelled');
       return unkept ?? { kind: 'dropped' };
     }
-    const { ref } = operation;
     const report = reportOf(error, clock.now());
     const isIdle = late !== undefined && error === late;
     // Nobody knows what it has done: what goes on as if its tab had died may be repeated, or has a key.
@@ -198,8 +199,6 @@ export async function sendEntry(
         ? { kind: 'stop', reason: 'deadline', retryAt: undefined }
         : operation.fail(error);
     operation.recordError(error, clock.now(), decision);
-    // The next attempt may be that of another tab: silently, because the operation goes on.
-    operation.end();
     return {
       kind: 'failed',
       error,
@@ -207,7 +206,7 @@ export async function sendEntry(
       decision,
       isInDoubt: isIdle || mayHaveTakenEffect(report, operation),
       wasSent: wasOut,
-      ref,
+      before: operation.handOver(),
       past: [...steps.values()],
     };
   } finally {

@@ -2,7 +2,10 @@ import type { Clock } from '../../lib/clock.ts';
 import { sleep } from '../../lib/wait.ts';
 import { warn } from '../../lib/input/warn.ts';
 import { type PastStep, renewRefused } from '../../operation/submission.ts';
+import type { HandedOver } from '../../operation/environment.ts';
+import type { OperationResult } from '../../operation/events.ts';
 import type { Operation } from '../../operation/operation.ts';
+import type { Operations } from '../../operation/operations.ts';
 import { backoffDelay } from '../../policy/backoff.ts';
 import type { Decision } from '../../policy/decide.ts';
 import { type SenderContext, sendEntry } from './attempt.ts';
@@ -30,8 +33,10 @@ export type EntryEnd =
 
 /** What a page knows of the attempts at its entries, whatever store those are in. */
 export interface PageMemory {
-  /** Of those that wait here for their next attempt. */
-  readonly refs: Map<string, Operation['ref']>;
+  /** The operations of those that wait here for their next attempt. */
+  readonly waiting: Map<string, HandedOver>;
+  /** Ends the operation of an entry that waits here, or of all: this tab makes no next attempt. */
+  readonly endWaiting: (id: string | undefined, result: OperationResult) => void;
   /** Handlers that have ended well and sent nothing through their context. */
   readonly foreign: Set<string>;
   readonly underWay: Map<string, UnderWay>;
@@ -42,11 +47,21 @@ interface UnderWay {
   readonly made: Promise<Attempt | undefined>;
 }
 
-export const createPageMemory = (): PageMemory => ({
-  refs: new Map(),
-  foreign: new Set(),
-  underWay: new Map(),
-});
+export function createPageMemory({ begin }: Pick<Operations, 'begin'>): PageMemory {
+  const waiting: PageMemory['waiting'] = new Map();
+  return {
+    waiting,
+    endWaiting(id, result) {
+      for (const one of id === undefined ? [...waiting.keys()] : [id]) {
+        const before = waiting.get(one);
+        if (before && waiting.delete(one))
+          begin('mutation', { attempt: before.attempt, before }).end(result);
+      }
+    },
+    foreign: new Set(),
+    underWay: new Map(),
+  };
+}
 
 export interface AttemptContext {
   readonly sender: SenderContext;
@@ -70,7 +85,7 @@ export function createAttempt({
   handlers,
   startedAt,
   codec,
-  memory: { refs, foreign, underWay },
+  memory: { waiting, endWaiting, foreign, underWay },
   note,
   receipts,
   onOperation,
@@ -106,14 +121,13 @@ export function createAttempt({
 
   const make: MakeAttempt = async (running, fence, isUrged) => {
     const { entry } = running;
-    const before = refs.get(entry.id);
-    refs.delete(entry.id);
     const definition = handlers.get(entry.handler);
     const isBlocking = definition?.handler.onDead !== 'pass';
     const bury = (reason: DeadReason, error: unknown, tried: Partial<Change>): Attempt => {
       const { isInDoubt } = entry;
       const short = error === undefined ? undefined : shorten(error);
       const change = { kind: 'dead', reason, isBlocking, isInDoubt, error: short } as const;
+      endWaiting(entry.id, 'failed');
       return {
         change: { attempts: entry.attempts, ...change, ...tried } as Change,
         report: (settled) => onEnd(entry, { kind: 'dead', reason, error }, settled),
@@ -138,6 +152,8 @@ export function createAttempt({
     const { variables, past } = ready;
     const keepSteps = async (steps: readonly PastStep[]): Promise<Pick<Row, 'steps'>> =>
       steps.length > 0 ? { steps: await codec.encode('outbox', steps) } : {};
+    const before = waiting.get(entry.id);
+    waiting.delete(entry.id);
     const made = await sendEntry(sender, running, {
       definition,
       variables,
@@ -179,6 +195,7 @@ export function createAttempt({
       };
     }
     const { error, decision, isInDoubt } = made;
+    waiting.set(entry.id, made.before);
     // They were kept before they went: what has become of the entry does not hang on it.
     const kept = await keepSteps(made.past).catch(() => ({}));
     const nowMs = clock.now();
@@ -191,7 +208,7 @@ export function createAttempt({
     return {
       change: { ...next, lane, plannedAt: nowMs, ...kept, error: shorten(error), isInDoubt },
       report(settled) {
-        if (settled?.row) refs.set(entry.id, made.ref);
+        if (!settled?.row) endWaiting(entry.id, 'cancelled');
         onEnd(entry, { kind: 'again', error, decision }, settled);
       },
     };

@@ -81,6 +81,7 @@ export function createEngine(context: EngineContext): Engine {
   });
 
   const drop = (): void => {
+    context.memory.endWaiting(undefined, 'cancelled');
     for (const { owner } of ownership.held()) worker.drop(owner);
   };
   const driveOrTell = (fence: Fence): void => {
@@ -139,6 +140,7 @@ export function createEngine(context: EngineContext): Engine {
     },
     onError,
     dispose() {
+      context.memory.endWaiting(undefined, 'cancelled');
       worker.dispose();
       ownership.dispose();
       store.close();

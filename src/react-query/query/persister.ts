@@ -206,7 +206,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
         admission: known?.admission,
         sent: known?.sent,
         isUrged: known?.isUrged,
-        endsWithQuery: !isServer() && !instanceBehind(query.options.retry),
+        endsWithOwner: !isServer() && !instanceBehind(query.options.retry),
       },
       query.queryKey,
     );
