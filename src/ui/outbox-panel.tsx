@@ -1,7 +1,7 @@
 import { type ReactElement, type ReactNode, useId, useState } from 'react';
 import type { OutboxEntry } from '../outbox/entries.ts';
 import { type OutboxControls, useOutbox, useOutboxEntries } from '../react/use-outbox.ts';
-import { Action, Countdown, Frame, Told } from './parts.tsx';
+import { Action, Countdown, Frame, Group, Item, Told } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
 import type { UiTexts } from './texts/ui-texts.ts';
 import type { StatusWords } from './texts/words.ts';
@@ -103,17 +103,18 @@ function EntryRow({
 }): ReactElement {
   const texts = useTexts();
   const id = useId();
-  const [asks, setAsks] = useState<'nothing' | 'discard' | 'keep' | 'edit'>('nothing');
+  const [asks, setAsks] = useState<'nothing' | 'discard' | 'kept' | 'edit'>('nothing');
   const { idempotencyKey: key, state, pause, nextRetryAt, processed } = entry;
   const isDead = state === 'dead';
   const close = (): void => setAsks('nothing');
+  const keep = (): void => setAsks('kept');
   const isNext = pause !== undefined || (state === 'pending' && nextRetryAt !== undefined);
   const send = (variables: unknown): void => {
     close();
     void outbox.edit(key, variables);
   };
   return (
-    <li className="steadfetch-entry" data-state={state} aria-labelledby={id}>
+    <Item state={state} labelledBy={id}>
       <p className="steadfetch-title" id={id}>
         {name}
       </p>
@@ -124,20 +125,19 @@ function EntryRow({
         <Countdown retryAt={pause ? pause.retryAt : nextRetryAt} label={texts.nextAttemptIn} />
       )}
       {asks === 'edit' && edit ? (
-        <>
+        <Group name="edit" label={texts.outbox.edit}>
           {processed === 'unknown' && <p className="steadfetch-detail">{texts.outbox.mayBeDone}</p>}
           {edit(entry, { send, close })}
-        </>
+        </Group>
       ) : asks === 'discard' ? (
-        <div key="question" className="steadfetch-actions">
+        <Group name="actions" label={texts.outbox.discard} onEscape={keep}>
+          <Action label={texts.outbox.keep} describes={name} onPress={keep} isFirst />
           <Action
             label={texts.outbox.discardForGood}
             describes={name}
             onPress={() => onDiscard(key)}
-            isFirst
           />
-          <Action label={texts.outbox.keep} describes={name} onPress={() => setAsks('keep')} />
-        </div>
+        </Group>
       ) : (
         <div key="actions" className="steadfetch-actions">
           {(isDead || isNext) && (
@@ -155,11 +155,11 @@ function EntryRow({
             label={texts.outbox.discard}
             describes={name}
             onPress={() => setAsks('discard')}
-            isFirst={asks === 'keep'}
+            isFirst={asks === 'kept'}
           />
         </div>
       )}
-    </li>
+    </Item>
   );
 }
 

@@ -2,6 +2,7 @@ import {
   createContext,
   type ReactElement,
   type ReactNode,
+  type RefObject,
   useCallback,
   useContext,
   useEffect,
@@ -43,6 +44,76 @@ export function Frame({
   );
 }
 
+/** Hands the keyboard over when its element goes away with it. */
+function useHandover<T extends HTMLElement>(): RefObject<T | null> {
+  const ref = useRef<T>(null);
+  const goHome = useContext(Home);
+  useLayoutEffect(() => {
+    const element = ref.current;
+    return () => {
+      if (element?.contains(element.ownerDocument.activeElement)) goHome();
+    };
+  }, [goHome]);
+  return ref;
+}
+
+/** One of a list. What goes away in it leaves the keyboard here, and not at the start of the list. */
+export function Item({
+  state,
+  labelledBy,
+  children,
+}: {
+  readonly state: string;
+  readonly labelledBy: string;
+  readonly children: ReactNode;
+}): ReactElement {
+  const ref = useHandover<HTMLLIElement>();
+  const goHome = useCallback(() => ref.current?.focus(), [ref]);
+  return (
+    <li
+      ref={ref}
+      className="steadfetch-entry"
+      data-state={state}
+      aria-labelledby={labelledBy}
+      tabIndex={-1}
+    >
+      <Home.Provider value={goHome}>{children}</Home.Provider>
+    </li>
+  );
+}
+
+/** What a press has opened. Escape is the answer that changes nothing. */
+export function Group({
+  name,
+  label,
+  onEscape,
+  children,
+}: {
+  readonly name: string;
+  readonly label: string;
+  readonly onEscape?: () => void;
+  readonly children: ReactNode;
+}): ReactElement {
+  const ref = useHandover<HTMLDivElement>();
+  return (
+    <div
+      ref={ref}
+      className={`steadfetch-${name}`}
+      role="group"
+      aria-label={label}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || !onEscape) return;
+        // A dialog around it stays open.
+        event.preventDefault();
+        event.stopPropagation();
+        onEscape();
+      }}
+    >
+      {children}
+    </div>
+  );
+}
+
 /** A button that hands the keyboard over when it goes away, and stays focusable while it does nothing. */
 export function Action({
   onPress,
@@ -61,15 +132,10 @@ export function Action({
   /** What it is about, for who cannot see where it is. */
   readonly describes?: string;
 }): ReactElement {
-  const ref = useRef<HTMLButtonElement>(null);
-  const goHome = useContext(Home);
+  const ref = useHandover<HTMLButtonElement>();
   useLayoutEffect(() => {
-    const button = ref.current;
-    if (isFirst) button?.focus();
-    return () => {
-      if (button && button === button.ownerDocument.activeElement) goHome();
-    };
-  }, [goHome, isFirst]);
+    if (isFirst) ref.current?.focus();
+  }, [ref, isFirst]);
   return (
     <button
       ref={ref}

@@ -1,5 +1,5 @@
 import type { QueryKey } from '@tanstack/react-query';
-import type { ReactElement, ReactNode } from 'react';
+import { type ReactElement, type ReactNode, useState } from 'react';
 import { useMutationStatus, useRetryStatus } from '../react/use-status.ts';
 import type { MutationTarget } from '../react-query/status/mutation.ts';
 import type { RetryControls, RetryState } from '../react-query/status/status.ts';
@@ -80,12 +80,17 @@ function StatusView({
   readonly children: Draw;
 }): ReactElement {
   const texts = useTexts();
-  const words = wordsOf(state, kind, texts);
-  const { status, retryAt, reason, retryNow, cancel } = state;
+  const { status, attempt, retryAt, reason, retryNow, cancel } = state;
+  const [before, setBefore] = useState(status);
+  if (status !== 'sending' && status !== before) setBefore(status);
+  // Retry now of a query is a new fetch, with attempts of its own.
+  const wasTrouble = before === 'waiting' || before === 'paused' || before === 'failed';
+  const isAgain = attempt > 1 || (kind === 'query' && wasTrouble);
+  const words = wordsOf(state, kind, texts, isAgain);
   const isUnderWay = status === 'waiting' || status === 'paused' || status === 'sending';
   const isOver = status === 'failed' || status === 'unknown';
   const isShown = words.title !== '' && status !== 'succeeded';
-  const isRetried = isUnderWay && (status !== 'sending' || state.attempt > 1);
+  const isRetried = isUnderWay && (status !== 'sending' || isAgain);
   // A mutation that has ended is pressed again by its own button.
   const canRetry = isRetried || (isOver && kind === 'query');
   return (

@@ -4,7 +4,7 @@ import type { SafeSubmitOptions, SafeSubmitResult } from '../form/safe-submit.ts
 import { useSafeSubmit } from '../react/use-safe-submit.ts';
 import { useMutationStatus } from '../react/use-status.ts';
 import type { RetryControls, RetryState } from '../react-query/status/status.ts';
-import { Action, Countdown, Frame, Told } from './parts.tsx';
+import { Action, Countdown, Frame, Group, Told } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
 import type { UiTexts } from './texts/ui-texts.ts';
 import { toldOf, type StatusWords, wordsOf } from './texts/words.ts';
@@ -116,7 +116,7 @@ export function SafeForm<TData = unknown, TError = DefaultError, TVariables = vo
           {isPending && <Action label={texts.cancel} onPress={state.cancel} />}
         </div>
         {confirmation && (
-          <div className="steadfetch-question" role="group" aria-label={texts.form.question}>
+          <Group name="question" label={texts.form.question} onEscape={confirmation.cancel}>
             <p className="steadfetch-title">{texts.form.question}</p>
             <p className="steadfetch-detail">
               {confirmation.reason === 'edited-after-unknown'
@@ -127,7 +127,7 @@ export function SafeForm<TData = unknown, TError = DefaultError, TVariables = vo
               <Action label={texts.form.back} onPress={confirmation.cancel} isFirst />
               <Action label={texts.form.confirm} onPress={confirmation.confirm} />
             </div>
-          </div>
+          </Group>
         )}
         <Told
           text={confirmation ? texts.form.question : toldOf(words, state, texts)}

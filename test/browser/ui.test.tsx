@@ -1,104 +1,62 @@
-import { onlineManager, QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query';
+import { onlineManager } from '@tanstack/react-query';
 import axe from 'axe-core';
-import { StrictMode } from 'react';
-import { createRoot } from 'react-dom/client';
-import { createSteadfetch, defineIdempotency, mutationOptions } from 'steadfetch';
-import { createOutbox, outboxHandler } from 'steadfetch/outbox';
-import { ConnectionBanner, OutboxBadge, OutboxPanel, RetryStatus, SafeForm } from 'steadfetch/ui';
-import 'steadfetch/ui.css';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { cdp, userEvent } from 'vitest/browser';
+import { focused, openFailed, sees } from './components.tsx';
 
-let end: () => void;
+/** A retry that does not come while the test looks at its countdown. */
+const slow = { policy: { baseMs: 600_000, capMs: 600_000, deadlineMs: 6_000_000 } };
 
-/** A page with all components, where everything has failed: each at an origin of its own, so that
- * none of them pauses another one. */
-async function openPage(scheme: 'light' | 'dark'): Promise<HTMLElement> {
-  const steady = createSteadfetch({
-    random: () => 0.5,
-    apis: [{ match: '/orders', idempotency: defineIdempotency({ header: 'Idempotency-Key' }) }],
-    fetch: async (input) => {
-      const url = String(input instanceof Request ? input.url : input);
-      if (url.endsWith('/orders')) throw new TypeError('Failed to fetch');
-      return new Response('no', { status: url.endsWith('/notes') ? 422 : 503 });
-    },
+const emulate = (forcedColors: 'active' | 'none', scheme = 'light'): Promise<unknown> =>
+  cdp().send('Emulation.setEmulatedMedia', {
+    features: [
+      { name: 'forced-colors', value: forcedColors },
+      { name: 'prefers-color-scheme', value: scheme },
+    ],
   });
-  const client = new QueryClient({ defaultOptions: steady.defaultOptions });
-  const note = outboxHandler({
-    mutationFn: (text: string, { json }) =>
-      json('https://notes.example/notes', { method: 'POST', json: text }),
-  });
-  const name = `ui ${scheme} ${performance.now()}`;
-  const outbox = createOutbox({ steady, queryClient: client, handlers: { note }, name });
-  const order = mutationOptions(steady, {
-    mutationFn: (fields: object, { json }) => json('/orders', { method: 'POST', json: fields }),
-    policy: { maxRetries: 0 },
-  });
-  function Products() {
-    useQuery({
-      queryKey: ['products'],
-      queryFn: () => steady.json('https://shop.example/products'),
-    });
-    return <RetryStatus query={['products']} />;
-  }
-  const host = document.body.appendChild(document.createElement('main'));
-  document.documentElement.style.colorScheme = scheme;
-  document.body.style.background = scheme === 'dark' ? '#0c1420' : '#fff';
-  const root = createRoot(host);
-  end = () => {
-    root.unmount();
-    host.remove();
-    outbox.dispose();
-    steady.dispose();
-    onlineManager.setOnline(true);
-  };
-  root.render(
-    <StrictMode>
-      <QueryClientProvider client={client}>
-        <ConnectionBanner />
-        <Products />
-        <SafeForm
-          form="order"
-          label="Order"
-          mutation={order}
-          variables={(all) => Object.fromEntries(all)}
-        >
-          <label>
-            Article <input name="sku" defaultValue="kite" />
-          </label>
-        </SafeForm>
-        <OutboxBadge />
-        <OutboxPanel describe={({ variables }) => String(variables)} />
-      </QueryClientProvider>
-    </StrictMode>,
-  );
-  outbox.submit('note', 'A note').delivered.catch(() => {});
-  await show(host, 'Next attempt in');
-  await show(host, 'Not sent');
-  host.querySelector<HTMLButtonElement>('button[type=submit]')?.click();
-  await show(host, 'whether this has arrived');
-  return host;
-}
-
-async function show(page: HTMLElement, text: string): Promise<void> {
-  await expect.poll(() => page.textContent).toContain(text);
+const audit = async (page: HTMLElement): Promise<unknown> => {
+  const { violations } = await axe.run(page);
+  return violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
+};
+const press = (page: HTMLElement, name: string): void =>
+  [...page.querySelectorAll('button')].find(({ textContent }) => textContent === name)?.click();
+/** Opens all that the components ask. */
+async function openQuestions(page: HTMLElement): Promise<void> {
+  await userEvent.fill(page.querySelector('input') as HTMLInputElement, 'dragon');
+  press(page, 'Send');
+  await sees(page, 'Send this, too?');
+  press(page, 'Discard A note');
+  await sees(page, 'Discard for good');
 }
 
 beforeEach(() => {
-  Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: false });
-  document.documentElement.lang = 'en';
-  document.title = 'Components';
+  // A form remembers what may have been done.
+  sessionStorage.clear();
+  document.documentElement.style.colorScheme = 'light dark';
+  document.body.style.background = 'light-dark(#fff, #0c1420)';
   vi.spyOn(console, 'warn').mockReturnValue();
 });
-afterEach(() => end());
+afterEach(async () => {
+  await emulate('none');
+  document.documentElement.style.cssText = '';
+  document.body.style.cssText = '';
+});
 
-test.each(['light', 'dark'] as const)(
-  'axe finds nothing in the components where everything has failed, in %s',
-  async (scheme) => {
-    const page = await openPage(scheme);
+test.each([
+  ['light', 'none'],
+  ['dark', 'none'],
+  ['light', 'active'],
+  ['dark', 'active'],
+] as const)(
+  'axe finds nothing where everything has failed and is asked about, in %s, forced colours: %s',
+  async (scheme, forcedColors) => {
+    await emulate(forcedColors, scheme);
+    const page = await openFailed();
+    expect(await audit(page)).toEqual([]);
     onlineManager.setOnline(false);
-    await show(page, 'You are offline');
-    const { violations } = await axe.run(page);
-    expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+    await sees(page, 'You are offline');
+    await openQuestions(page);
+    expect(await audit(page)).toEqual([]);
   },
 );
 
@@ -107,12 +65,83 @@ test.each([
   [320, 1],
   [320, 2],
 ])('at %i px and text %i times as large nothing is cut off', async (width, zoom) => {
-  const page = await openPage('light');
+  const page = await openFailed(slow);
+  await openQuestions(page);
   page.style.width = `${width - 16}px`;
   document.documentElement.style.fontSize = `${zoom * 100}%`;
   for (const one of page.querySelectorAll('*:not(.steadfetch-told)'))
     expect([one.className, one.scrollWidth <= Math.max(one.clientWidth, page.clientWidth)]).toEqual(
       [one.className, true],
     );
-  document.documentElement.style.fontSize = '';
 });
+
+test.each(['none', 'active'] as const)(
+  'Tab goes through all as it is seen, and shows where it is; forced colours: %s',
+  async (forcedColors) => {
+    await emulate(forcedColors);
+    const page = await openFailed(slow);
+    await openQuestions(page);
+    page.focus();
+    const stops: unknown[] = [];
+    for (let stop = 0; stop < 8; stop += 1) {
+      await userEvent.tab();
+      const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement as Element);
+      stops.push([focused(), outlineStyle, outlineWidth]);
+    }
+    const ring = ['solid', '3px'];
+    expect(stops).toEqual([
+      ['Retry now', ...ring],
+      ['Cancel', ...ring],
+      ['Article ', expect.anything(), expect.anything()],
+      ['Send', ...ring],
+      ['Do not send', ...ring],
+      ['Send it', ...ring],
+      ['Keep A note', ...ring],
+      ['Discard for good A note', ...ring],
+    ]);
+  },
+);
+
+test.each(['light', 'dark'])(
+  'in forced colours boxes, buttons and the ring of the keyboard have system colours, in %s',
+  async (scheme) => {
+    await emulate('active', scheme);
+    const page = await openFailed(slow);
+    await openQuestions(page);
+    const probe = page.appendChild(document.createElement('i'));
+    const system = (name: string): string => {
+      probe.style.color = name;
+      return getComputedStyle(probe).color;
+    };
+    const styleOf = (selector: string): CSSStyleDeclaration =>
+      getComputedStyle(page.querySelector(selector) as HTMLElement);
+    for (const box of ['status', 'entry', 'question', 'badge']) {
+      const { borderTopWidth, borderTopStyle, borderTopColor, color } = styleOf(
+        `.steadfetch-${box}`,
+      );
+      expect([box, borderTopWidth, borderTopStyle, borderTopColor, color]).toEqual([
+        box,
+        '1px',
+        'solid',
+        system('CanvasText'),
+        system('CanvasText'),
+      ]);
+    }
+    const button = (selector: string): readonly string[] => {
+      const { color, backgroundColor, borderTopColor } = styleOf(`.steadfetch-button${selector}`);
+      return [color, backgroundColor, borderTopColor];
+    };
+    const [text, face, gray] = [system('ButtonText'), system('ButtonFace'), system('GrayText')];
+    expect(button(':not([data-primary])')).toEqual([
+      text,
+      expect.stringMatching(/, 0\)$/),
+      system('ButtonBorder'),
+    ]);
+    expect(button('[data-primary]')).toEqual([face, text, text]);
+    (page.querySelector('.steadfetch-button') as HTMLElement).ariaDisabled = 'true';
+    expect(button('[aria-disabled=true]')).toEqual([gray, face, gray]);
+    page.focus();
+    await userEvent.tab();
+    expect([focused(), styleOf(':focus').outlineColor]).toEqual(['Retry now', system('Highlight')]);
+  },
+);

@@ -72,13 +72,13 @@ test('Send again sends it, and it is gone once it has arrived', async () => {
   expect(browser.server.arrivals).toHaveLength(2);
 });
 
-test('Discard asks once more, Keep keeps it, and the keyboard is where the answer is', async () => {
+test('Discard asks once more, with the keyboard at Keep, which changes nothing', async () => {
   browser.server.rule = (arrival) => arrival.answer(422);
   show(<OutboxPanel describe={describe} />);
   tab.outbox.submit('order', 'lamp');
   await pass(200);
   await press('Discard lamp');
-  expect(document.activeElement?.textContent).toBe('Discard for good lamp');
+  expect(document.activeElement?.textContent).toBe('Keep lamp');
   await press('Keep lamp');
   expect(seen('.steadfetch-entry')).toContain('lamp');
   expect(document.activeElement?.textContent).toBe('Discard lamp');
@@ -117,7 +117,16 @@ test('without a description, an entry is named by its handler and its time', asy
   expect(seen('.steadfetch-entry .steadfetch-title')).toMatch(/^order, \w{3} \d+, \d{4}, \d+:\d\d/);
 });
 
-test('a render prop draws it', async () => {
+test('a render prop draws the badge, and what is heard stays', async () => {
+  browser.server.rule = (arrival) => arrival.answer(422);
+  show(<OutboxBadge>{({ toSend, dead, text }) => `${toSend}/${dead}: ${text}`}</OutboxBadge>);
+  tab.outbox.submit('order', 'lamp');
+  await pass(200);
+  expect(seen('.steadfetch-badge')).toBe('0/1: 1 needs your attention');
+  expect(screen.getByRole('status').textContent).toBe('1 needs your attention');
+});
+
+test('a render prop draws the panel', async () => {
   show(
     <OutboxPanel>
       {({ entries }) => entries.map(({ entry, words }) => `${entry.handler}: ${words.title}`)}

@@ -83,6 +83,23 @@ test('Retry now sends it at once, and Cancel ends it; the keyboard stays in the 
   );
 });
 
+test('Retry now says that it tries again, also where it has failed for good', async () => {
+  const rig = createRig();
+  rig.server.plan('/products', 503, { status: 404, afterMs: 10 }, { body: 'kites', afterMs: 10 });
+  rig.show(<Products rig={rig} />);
+  await rig.time.settle();
+  press('Retry now');
+  await rig.time.settle();
+  expect(seen()).toBe('Trying againAttempt 1 of 4.Retry nowCancel');
+  await rig.time.advance(10);
+  expect(seen()).toBe('This could not be loadedThe server refused (404).Retry now');
+  press('Retry now');
+  await rig.time.settle();
+  expect(seen()).toBe('Trying againAttempt 1 of 4.Retry nowCancel');
+  await rig.time.advance(10);
+  expect(seen()).toBe('');
+});
+
 test('offline it is paused, and says that it goes on by itself', async () => {
   const rig = createRig();
   setOnline(false);

@@ -40,13 +40,14 @@ export function wordsOf(
   state: RetryState,
   kind: 'query' | 'mutation',
   texts: UiTexts,
+  isAgain: boolean = state.attempt > 1,
 ): StatusWords {
   const { status, attempt, maxAttempts, lastError, reason, probedBy } = state;
   const own = texts[kind];
   const counted = texts.attempt(attempt, Number.isFinite(maxAttempts) ? maxAttempts : undefined);
   switch (status) {
     case 'sending':
-      if (attempt > 1) return { title: own.again, detail: counted };
+      if (isAgain) return { title: own.again, detail: counted };
       return { title: kind === 'query' ? '' : texts.mutation.sending, detail: '' };
     case 'waiting':
       return { title: failureText(lastError, texts), detail: `${counted} ${texts.goesOn}` };

@@ -1,0 +1,117 @@
+import { notifyManager, QueryClientProvider, useQuery } from '@tanstack/react-query';
+import { act, fireEvent, render, screen } from '@testing-library/react';
+import type { ReactNode } from 'react';
+import { ConnectionBanner, OutboxBadge, OutboxPanel, RetryStatus, SafeForm } from 'steadfetch/ui';
+import { expect, onTestFinished, test } from 'vitest';
+import { createBrowser, settle, shop } from '../outbox/rig.ts';
+import { createFormRig } from '../react/form-rig.tsx';
+import { createRig, type Rig } from '../react-query/rig.tsx';
+
+/** From now on, what is told in the regions that are there now; no others may come. It returns what ends it. */
+function listen(): () => readonly string[] {
+  const told: string[] = [];
+  const regions = [...document.querySelectorAll('[role=status], [role=alert]')];
+  expect(regions.map(({ textContent }) => textContent)).toEqual(regions.map(() => ''));
+  const before = new Map(regions.map((region) => [region, '']));
+  const observer = new MutationObserver(() => {
+    expect([...document.querySelectorAll('[role=status], [role=alert]')]).toEqual(regions);
+    for (const region of regions) {
+      const { textContent: text } = region;
+      if (text !== before.get(region) && text) told.push(`${region.role}: ${text}`);
+      before.set(region, text);
+    }
+  });
+  observer.observe(document.body, { subtree: true, childList: true, characterData: true });
+  return () => {
+    observer.disconnect();
+    return told;
+  };
+}
+
+function Products({ rig }: { readonly rig: Rig }) {
+  useQuery({ queryKey: ['products'], queryFn: () => rig.steady.json('/products') });
+  return <RetryStatus query={['products']} />;
+}
+
+test('an outage is told when it begins, not at each probe or second, and when it is over', async () => {
+  const rig = createRig({ health: {} });
+  rig.server.plan('/products', 503, 503, 503, 503, { body: 'kites' });
+  rig.show(
+    <>
+      <ConnectionBanner />
+      <Products rig={rig} />
+    </>,
+  );
+  const stop = listen();
+  await rig.time.advance(60_000);
+  expect(stop()).toEqual([
+    'status: The server is unavailable (503). Trying again in 1 second.',
+    // The banner.
+    'status: The server is down.',
+    'status: The server is down. It goes on by itself.',
+    'status: Connected again.',
+    'status: Loaded.',
+  ]);
+  expect(rig.server.times('/products')).toHaveLength(5);
+});
+
+test('an outbox tells of what needs the user, and of what was discarded', async () => {
+  notifyManager.setScheduler(setImmediate);
+  const browser = createBrowser();
+  const tab = browser.openTab({ handlers: shop });
+  onTestFinished(() => tab.crash());
+  const show = (children: ReactNode): void => {
+    render(<QueryClientProvider client={tab.client}>{children}</QueryClientProvider>);
+  };
+  show(
+    <>
+      <OutboxBadge />
+      <OutboxPanel describe={({ variables }) => String(variables)} />
+    </>,
+  );
+  const stop = listen();
+  browser.server.rule = (arrival) => arrival.answer(422);
+  tab.outbox.submit('order', 'lamp');
+  await act(() => browser.pass(200));
+  for (const name of ['Discard lamp', 'Discard for good lamp'])
+    await act(async () => {
+      fireEvent.click(screen.getByRole('button', { name }));
+      await settle();
+    });
+  await act(() => browser.pass(200));
+  expect(stop()).toEqual([
+    // The badge, and the panel.
+    'status: 1 needs your attention',
+    'status: 1 needs your attention',
+    'status: Discarded.',
+  ]);
+});
+
+test('a form tells of an unknown outcome as an alarm, of its question, and of the end', async () => {
+  const rig = createFormRig();
+  rig.book.plan('lost answer');
+  rig.show(
+    <SafeForm
+      form="checkout"
+      mutation={rig.placeOrder}
+      submitLabel="Order"
+      variables={(fields) => ({ sku: fields.get('sku') as string })}
+    >
+      <input aria-label="Article" name="sku" defaultValue="kite" />
+    </SafeForm>,
+  );
+  const stop = listen();
+  const press = async (name: string): Promise<void> => {
+    act(() => void fireEvent.click(screen.getByRole('button', { name })));
+    await rig.time.settle();
+  };
+  await press('Order');
+  fireEvent.change(screen.getByRole('textbox'), { target: { value: 'dragon' } });
+  await press('Order');
+  await press('Send it');
+  expect(stop()).toEqual([
+    'alert: It is not known whether this has arrived. Press Order again: it will not be done twice.',
+    'status: Send this, too?',
+    'status: Sent.',
+  ]);
+});
