@@ -503,7 +503,6 @@ export function mayHaveTakenEffect(
   return (failure.processed !== 'no' && !isRead) || !!operation?.effects.isUnknown();
 }
 
-/** The method of a request that is somebody else's: a query reads; anything else might write. */
 /** Whether an error that says nothing, or only the status of what has gone with a key, is about this request. */
 const isAbout = ({ failure, method }: FailureReport, sent: FailureReport): boolean =>
   failure.kind === 'error' ||
@@ -513,5 +512,6 @@ const isAbout = ({ failure, method }: FailureReport, sent: FailureReport): boole
     sent.failure.kind === 'http' &&
     failure.status === sent.failure.status);
 
+/** The method of a request that is somebody else's: a query reads; anything else might write. */
 const methodOf = (kind: OperationRef['kind'] | undefined): string =>
   kind === 'query' ? 'GET' : 'POST';
