@@ -23,6 +23,9 @@ export default defineConfig({
     react(),
     msw({ mode: 'worker-only' }),
     docsPages(),
-    url !== undefined && { name: 'address', transformIndexHtml: (html: string) => withAddress(html, url) },
+    url !== undefined && {
+      name: 'address',
+      transformIndexHtml: (html: string) => withAddress(html, url),
+    },
   ],
 });
