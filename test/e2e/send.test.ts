@@ -133,11 +133,11 @@ test('axe finds nothing', async () => {
 });
 
 test('where the browser has no IndexedDB, as some private windows, the note is sent, and the page says that it is not kept', async () => {
-  const { page, pass } = await demo.visit('#/send/offline');
+  const actor = await enter('offline');
+  const { page } = actor;
   await page.addInitScript(() => {
     Object.defineProperty(window, 'indexedDB', { value: undefined });
   });
-  const actor = asActor({ page, pass, requests: [], complaints: [] });
   await actor.reload();
   await actor.press('Send on both sides');
   await actor.lists(`${note} Waiting to be sent. It goes on by itself.`);
