@@ -1,4 +1,4 @@
-import type { AuthCode } from '../fetch/codes.ts';
+import { type AuthCode, renewableAt } from '../fetch/codes.ts';
 import { endCall, type FetchContext, type SentFacts, tell } from '../fetch/attempt/in-flight.ts';
 import { isStream, readHeaders, type RequestParts } from '../fetch/attempt/request.ts';
 import { textOf } from '../lib/input/callback.ts';
@@ -19,8 +19,9 @@ export interface RefreshOptions {
    */
   readonly headers?: (() => HeadersInit | Promise<HeadersInit>) | undefined;
   /**
-   * Gets new credentials, and resolves once `headers` gives them, or the cookie is set. `false` or a
-   * rejection says that there are none. Pass its `signal` on: it ends with `timeoutMs`, and what is
+   * Gets new credentials, and resolves once `headers` gives them, or the cookie is set. `false` says that
+   * there are none; a rejection, that nobody could be asked for them. Either way the 401 is the answer; an
+   * entry of an outbox waits where nobody could be asked. Pass its `signal` on: it ends with `timeoutMs`, and what is
    * sent with it is never refreshed itself.
    */
   readonly refresh: (context: RefreshContext) => unknown;
@@ -102,6 +103,8 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
   let running: Promise<boolean> | undefined;
   let failures = 0;
   let pausedUntil = -Infinity;
+  /** Nobody could be asked at the last one. */
+  let isUnasked = false;
   let failedText: string | undefined;
 
   /** A function of the app may never settle. */
@@ -146,12 +149,14 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
         own.add(signal);
         return refresh({ signal });
       });
+      isUnasked = false;
       if (said !== false) {
         epoch++;
         failures = 0;
         return true;
       }
     } catch (error) {
+      isUnasked = true;
       noteMistake('refresh', error, 'the 401 is the answer');
     }
     failedText = textIn(await read(context));
@@ -229,6 +234,7 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
       call.recordOutcome(failure, undefined, response);
       setLimit(call, call.limit);
       const isNew = await untilAborted(caller, renew(context, signed, endpoint)).catch(() => false);
+      if (!isNew && isUnasked) renewableAt.set(failure, pausedUntil);
       if (!isNew || signed.isOnce || caller?.aborted) {
         setLimit(call, call.limit, call.limitMs);
         return undefined;

@@ -1,5 +1,5 @@
 import type { Operations } from '../operation/operations.ts';
-import type { AnswerFailure, HttpFailure } from '../policy/outcome.ts';
+import type { AnswerFailure, Failure, HttpFailure } from '../policy/outcome.ts';
 import type { ErrorReader, IdempotencyProfile } from './api.ts';
 import type { Call, FetchContext, KeyedRequest, SentFacts } from './attempt/in-flight.ts';
 import type { Passed, RequestParts } from './attempt/request.ts';
@@ -43,6 +43,9 @@ export interface SubmissionCode {
     signal: AbortSignal | undefined,
   ) => Promise<void> | undefined;
 }
+
+/** Of each 401 that came because nobody could be asked for new credentials: when they can be again, in epoch milliseconds. */
+export const renewableAt: WeakMap<Failure, number> = new WeakMap();
 
 /** What `refreshOn401` brings: the credentials of requests. */
 export interface AuthCode {

@@ -32,7 +32,7 @@ export interface DeclaredRateLimit {
  *
  * | dialect | headers | source |
  * |---|---|---|
- * | `github` | `X-RateLimit-Remaining`, and `X-RateLimit-Reset` as seconds since 1970 | docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api |
+ * | `github` | `X-RateLimit-Remaining`, and `X-RateLimit-Reset` as seconds since 1970; a 403 with none left, or with `Retry-After`, counts as a 429 | docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api |
  * | `shopify` | `X-Shopify-Shop-Api-Call-Limit: 32/40`, a bucket that leaks at least two requests in a second: a full one is waited for a second; and `Retry-After: 2.0` | shopify.dev/docs/api/admin-rest/usage/rate-limits |
  * | `draft-6` | `RateLimit-Remaining`, and `RateLimit-Reset` as seconds from now: what the standard looked like before `RateLimit` | datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/06 |
  */
@@ -143,6 +143,8 @@ export function readRateLimit(
 export interface RateLimitCode {
   readonly by: 'rateLimitFields';
   readonly read: (headers: Headers, nowMs: number) => RateLimitState | undefined;
+  /** Whether an answer refuses for its limit, whatever its status: it counts as a 429 then. */
+  readonly isRefusal: (status: number, headers: Headers) => boolean;
 }
 
 const formats = ['epoch-seconds', 'epoch-ms', 'delta-seconds'];
@@ -169,6 +171,13 @@ export function rateLimitFields(
   const made: RateLimitCode = {
     by: 'rateLimitFields',
     read: (headers, nowMs) => readRateLimit((name) => headers.get(name), nowMs, declared),
+    // GitHub's primary limit and its secondary ones.
+    isRefusal: (status, headers) =>
+      (status === 403 || status === 429) &&
+      !!declared &&
+      'dialect' in declared &&
+      declared.dialect === 'github' &&
+      (headers.get('x-ratelimit-remaining') === '0' || headers.has('retry-after')),
   };
   return { [code]: made };
 }

@@ -200,6 +200,8 @@ interface Failed {
   readonly failure: Failure;
   readonly decision: Decision;
   readonly wasSent: boolean;
+  /** When new credentials can be asked for, where it failed for want of them: in epoch milliseconds. */
+  readonly renewableAt?: number | undefined;
 }
 
 /** What a user must decide. All other ends of a policy are waits for an outbox. */
@@ -217,20 +219,23 @@ const finals: Partial<Record<StopReason, DeadReason>> = {
  * wait where nobody has said one.
  */
 export function nextStepOf(
-  { failure, decision, wasSent }: Failed,
+  { failure, decision, wasSent, renewableAt }: Failed,
   { attempts, unsent = 0, createdAt }: Pick<Row, 'attempts' | 'unsent' | 'createdAt'>,
   { maxAttempts, maxAgeMs }: Limits,
   { nowMs, backoffMs }: { readonly nowMs: number; readonly backoffMs: () => number },
 ): NextStep {
-  if (decision.kind === 'stop') {
+  const isSignedOut = renewableAt !== undefined;
+  if (decision.kind === 'stop' && !isSignedOut) {
     const reason = finals[decision.reason];
     // A request that could not be sent will not be a better one; what is paused was none.
     if (reason) return { kind: 'dead', reason };
   }
-  const made = failure.kind === 'paused-too-long' && !wasSent ? attempts - 1 : attempts;
+  const isPaused = isSignedOut || (failure.kind === 'paused-too-long' && !wasSent);
+  const made = isPaused ? attempts - 1 : attempts;
   if (made - unsent >= maxAttempts) return { kind: 'dead', reason: 'max-attempts' };
   // What the admission knows of its own waits does not outlive them: a later attempt asks it again.
-  const toldMs = failure.kind === 'http' ? failure.retryAfterMs : undefined;
+  const askedMs = failure.kind === 'http' ? failure.retryAfterMs : undefined;
+  const toldMs = isSignedOut ? Math.max(0, renewableAt - nowMs) : askedMs;
   const waitMs = decision.kind === 'retry' ? decision.delayMs : Math.max(backoffMs(), toldMs ?? 0);
   const nextRetryAt = nowMs + waitMs;
   if (nextRetryAt - createdAt > maxAgeMs) return { kind: 'dead', reason: 'max-age' };

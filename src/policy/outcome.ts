@@ -107,7 +107,10 @@ export function classifyAnswer(answer: Answer, nowMs: number, inProgress: boolea
   };
 }
 
-/** Retry-After and, more exact where they are sent, two headers like it: in milliseconds (Azure, OpenAI). */
+/**
+ * Retry-After (RFC 9110 §10.2.3) and, more exact where they are sent, two headers like it, in milliseconds:
+ * those that `throttlingRetryStrategy` of Azure's SDK reads, of which OpenAI sends the first one.
+ */
 function readRetryAfter({ header }: Answer, nowMs: number): number | undefined {
   for (const name of ['retry-after-ms', 'x-ms-retry-after-ms']) {
     const value = header(name);
@@ -120,6 +123,7 @@ function readRetryAfter({ header }: Answer, nowMs: number): number | undefined {
 /**
  * Whether a status is that of a server in trouble, or of a gateway that does not reach it: also
  * Cloudflare's 520 to 524 and 530, and 529, which APIs send when they are overloaded.
+ * @see https://docs.anthropic.com/en/api/errors
  * @see https://developers.cloudflare.com/support/troubleshooting/http-status-codes/cloudflare-5xx-errors/
  */
 export function isUnavailable(status: number): boolean {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, beforeEach, vi } from 'vitest';
 import { type HostileServer, startServer } from '../browser/server.ts';
 import { describeAdapter } from './contract.ts';
 
@@ -7,5 +7,7 @@ beforeAll(async () => {
   server = await startServer();
 });
 afterAll(() => server.close());
+// What it hints at about requests of no query is another test's subject.
+beforeEach(() => void vi.spyOn(console, 'warn').mockReturnValue());
 
 describeAdapter(() => server.origin);

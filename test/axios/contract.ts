@@ -1,18 +1,26 @@
-import axiosNewest, { type AxiosStatic } from 'axios';
+import {
+  environmentManager,
+  MutationObserver,
+  onlineManager,
+  QueryClient,
+} from '@tanstack/react-query';
+import axiosNewest, { type AxiosInstance, type AxiosStatic } from 'axios';
 import axiosPrevious from 'axios-0';
 import {
   classifyOutcomes,
   createSteadfetch,
   isNotSentError,
   isTimeoutError,
+  mutationOptions,
   outcomeOf,
   profiles,
   retry,
+  type Steadfetch,
   type SteadfetchConfig,
   type SteadfetchEvent,
 } from 'steadfetch';
 import { steadyAdapter } from 'steadfetch/axios';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openTalk } from '../browser/talk.ts';
 import { rejectionOf } from '../fetch/observe.ts';
 
@@ -24,6 +32,8 @@ const versions: readonly (readonly [string, AxiosStatic])[] = [
 
 /** What holds for the adapter wherever it runs: in Node and in a browser, against a real server. */
 export function describeAdapter(originOf: () => string): void {
+  beforeAll(() => environmentManager.setIsServer(() => false));
+
   describe.each(versions)('%s', (_, axios) => {
     function rig(config: SteadfetchConfig = {}) {
       const steady = createSteadfetch({
@@ -36,6 +46,27 @@ export function describeAdapter(originOf: () => string): void {
       onTestFinished(() => steady.dispose());
       const api = axios.create({ adapter: steadyAdapter(steady, axios) });
       return { steady, events, api };
+    }
+    /** A query by axios. */
+    function queryOf(steady: Steadfetch, api: AxiosInstance, url: string) {
+      const client = new QueryClient({ defaultOptions: steady.defaultOptions });
+      client.mount();
+      onTestFinished(() => {
+        onlineManager.setOnline(true);
+        client.unmount();
+      });
+      const queryKey = [url];
+      const ask = () =>
+        client.fetchQuery({
+          queryKey,
+          queryFn: async ({ signal }) => (await api.get<unknown>(url, { signal })).data,
+        });
+      const paused = new Promise<void>((resolve) => {
+        client.getQueryCache().subscribe(({ query }) => {
+          if (query.state.fetchStatus === 'paused') resolve();
+        });
+      });
+      return { ask, paused, state: () => client.getQueryState(queryKey) };
     }
     const talkOf = (
       ...answers: Parameters<typeof openTalk> extends [string, ...infer A] ? A : never
@@ -78,6 +109,52 @@ export function describeAdapter(originOf: () => string): void {
       expect(answer).toEqual({ id: 1 });
       expect(bodies).toEqual([{ id: 1 }, { id: 1 }]);
       expect((await talk.log()).requests).toHaveLength(2);
+    });
+
+    test('offline a query is paused before it sends anything, and goes on when the network is back', async () => {
+      const { api, steady } = rig();
+      const { ask, state } = queryOf(steady, api, talkOf('ok').url);
+      onlineManager.setOnline(false);
+      const asked = ask();
+      expect(state()).toMatchObject({ fetchStatus: 'paused', fetchFailureCount: 0 });
+      onlineManager.setOnline(true);
+      expect(await asked).toEqual({ id: 1 });
+    });
+
+    test('a query that fails as the device goes offline is paused after that attempt, and goes on when the network is back', async () => {
+      const { api, steady } = rig();
+      const talk = talkOf('reset', 'ok');
+      const { ask, state, paused } = queryOf(steady, api, talk.url);
+      const stop = steady.subscribe(({ type }) => {
+        if (type === 'request:start') onlineManager.setOnline(false);
+      });
+      const asked = ask();
+      await paused;
+      expect(state()).toMatchObject({ fetchFailureCount: 1 });
+      expect((await talk.log()).requests).toHaveLength(1);
+      stop();
+      onlineManager.setOnline(true);
+      expect(await asked).toEqual({ id: 1 });
+      expect((await talk.log()).requests).toHaveLength(2);
+    });
+
+    test('a POST of mutationOptions gets its key, which is the same on the retry', async () => {
+      const { api, steady } = rig({ apis: [{ match: originOf(), idempotency: profiles.draft }] });
+      const talk = talkOf('reset', 'unavailable', 'ok');
+      const options = mutationOptions(steady, {
+        // Also after an await.
+        mutationFn: async (sku: string, { signal }) => {
+          await Promise.resolve();
+          return (await api.post<unknown>(talk.url, { sku }, { signal })).data;
+        },
+      });
+      const observer = new MutationObserver(new QueryClient(), options);
+      expect(await observer.mutate('kite')).toEqual({ id: 1 });
+      const { requests } = await talk.log();
+      const [first, ...others] = requests.map(({ headers }) => headers['idempotency-key']);
+      expect(first).toMatch(/^"[\da-f-]{36}"$/);
+      expect(others).toEqual([first, first]);
+      expect(requests.map(({ body }) => body)).toEqual(Array(3).fill('{"sku":"kite"}'));
     });
 
     test('a 404 is an AxiosError with its response, and is not retried', async () => {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { message, trailers } from '../grpc/frames.ts';
 
 /** What one request is answered with. */
 export type Answer = (response: ServerResponse, request: IncomingMessage) => void;
@@ -43,12 +44,41 @@ const keepAlive: Answer = (response) => {
   reply(200, { ...cors, ...json, connection: 'keep-alive' }, '{"id":1}')(response, response.req);
 };
 
+/** An answer of gRPC-web, which is always a 200. */
+const grpc =
+  (fields: Readonly<Record<string, string | number>>, content?: string): Answer =>
+  (response) => {
+    response.writeHead(200, { ...cors, 'content-type': 'application/grpc-web+proto' });
+    if (content !== undefined) response.write(message(content));
+    response.end(trailers(fields));
+  };
+
+/** A failure in the headers, without trailers. */
+const grpcHeaders: Answer = (response) =>
+  void response
+    .writeHead(200, {
+      ...cors,
+      'access-control-expose-headers': 'grpc-status',
+      'content-type': 'application/grpc-web+proto',
+      'grpc-status': '14',
+    })
+    .end();
+
 /**
  * Everything that this server can do to a request. Those whose name begins with `open` leave the
  * body open, until the test says how it goes on.
  */
 export const answers = {
   ok: reply(200, { ...cors, ...json }, '{"id":1}'),
+  'grpc-ok': grpc({ 'grpc-status': 0 }, '\n\u0004kite'),
+  'grpc-unavailable-headers': grpcHeaders,
+  'grpc-unavailable': grpc({ 'grpc-status': 14 }),
+  'grpc-invalid': grpc({ 'grpc-status': 3 }),
+  'grpc-pushback': grpc({ 'grpc-status': 14, 'grpc-retry-pushback-ms': -1 }),
+  'connect-ok': reply(200, { ...cors, ...json }, '{"names":["kite"]}'),
+  'connect-exhausted': reply(429, { ...cors, ...json }, '{"code":"resource_exhausted"}'),
+  'connect-unavailable': reply(503, { ...cors, ...json }, '{"code":"unavailable"}'),
+  'connect-invalid': reply(400, { ...cors, ...json }, '{"code":"invalid_argument"}'),
   'no-content': reply(204),
   'not-json': reply(200, { ...cors, ...json }, '{"id":'),
   'not-found': reply(404, { ...cors, ...json }, '{"problem":"unknown"}'),

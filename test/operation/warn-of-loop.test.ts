@@ -111,12 +111,20 @@ async function fetchFrom(ask: Ask, failures: number, isOn: boolean): Promise<num
 describe.each(clients)('%s', (_, ask, remedy) => {
   test('its retries of what fails in the end: one warning names what turns them off', async () => {
     expect(await fetchFrom(ask, 99, true)).toBeGreaterThan(4);
-    expect(warnings).toEqual([expect.stringContaining(`${rule} ${remedy} (docs/clients.md).`)]);
+    expect(warnings).toEqual([
+      expect.stringContaining(
+        `${rule} ${remedy}. See docs/clients.md in the repository of steadfetch.`,
+      ),
+    ]);
   });
 
   test('its retries of what succeeds in the end: one warning names all options', async () => {
     expect(await fetchFrom(ask, 1, true)).toBe(2);
-    expect(warnings).toEqual([expect.stringContaining(`${rule} ${all} (docs/clients.md).`)]);
+    expect(warnings).toEqual([
+      expect.stringContaining(
+        `${rule} ${all}. See docs/clients.md in the repository of steadfetch.`,
+      ),
+    ]);
   });
 
   test('with its retries off, four attempts are made and nothing is said', async () => {
@@ -142,7 +150,7 @@ describe.each(besideUs)('%s that does not send through us', (_, ask, remedy) => 
   test('its errors show that its retries are on: one warning names what turns them off', async () => {
     expect(await fetchFrom(ask, 99, true)).toBeGreaterThan(4);
     expect(warnings).toEqual([
-      `[steadfetch] A client inside an operation retries by itself. ${rule} ${remedy} (docs/clients.md).`,
+      `[steadfetch] A client inside an operation retries by itself. ${rule} ${remedy}. See docs/clients.md in the repository of steadfetch.`,
     ]);
   });
 

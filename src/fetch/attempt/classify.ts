@@ -1,3 +1,4 @@
+import type { RateLimitCode } from '../../headers/rate-limit.ts';
 import { codeOf } from '../../lib/input/made-by.ts';
 import { classifyAnswer, type AnswerFailure, type Outcome } from '../../policy/outcome.ts';
 import type { Expected } from '../api.ts';
@@ -12,7 +13,7 @@ export function classify(
   { context, facts, keyed }: Call,
   response: Response,
 ): AnswerFailure | undefined {
-  const { operation, method, name, step, effect, expect } = facts;
+  const { operation, method, name, step, effect, expect, api } = facts;
   const { status } = response;
   // An opaque answer has status 0, and nothing that could be read.
   if (status === 0) return undefined;
@@ -25,11 +26,18 @@ export function classify(
   const isGone = method === 'DELETE' && (status === 404 || status === 410);
   const asked = { request: name, key: step?.key };
   if (isGone && operation.effects.mayBeDone(asked, effect)) return undefined;
-  return classifyAnswer(
-    { status, header: (field) => response.headers.get(field) },
-    context.clock.now(),
+  const now = context.clock.now();
+  const fields = codeOf<RateLimitCode>(api?.rateLimit ?? context.rateLimit);
+  const isLimited = fields?.isRefusal(status, response.headers);
+  const failure = classifyAnswer(
+    { status: isLimited ? 429 : status, header: (field) => response.headers.get(field) },
+    now,
     !!keyed?.isInProgress(response),
   );
+  const { resetAt = now } = (isLimited && fields?.read(response.headers, now)) || {};
+  return failure.retryAfterMs === undefined && resetAt > now
+    ? { ...failure, retryAfterMs: resetAt - now }
+    : failure;
 }
 
 /** The same, as its API means it, and after what the operation has done before. */

@@ -14,7 +14,7 @@ import {
 } from '../../operation/time-limit.ts';
 import type { Timeout } from '../../policy/options.ts';
 import type { HttpFailure, Outcome } from '../../policy/outcome.ts';
-import { codeOf } from '../../lib/input/made-by.ts';
+import { codeOf, type MadeBy } from '../../lib/input/made-by.ts';
 import type { ApiProfile, Expected, FindApi } from '../api.ts';
 
 /** Tells the origin how an attempt ended, at its headers; only the first word counts. */
@@ -79,6 +79,8 @@ export interface FetchContext extends Environment, TimeLimitContext {
   readonly operations: Operations;
   /** Undefined where nobody watches the page. */
   readonly outlive?: Outlive | undefined;
+  /** How answers tell a rate limit, where their API does not say it. */
+  readonly rateLimit?: MadeBy<'rateLimitFields'> | undefined;
   /** The way out, past the admission of the origin. */
   readonly enter: Enter;
   /** The operation that the signal or the stack belongs to; else one for this request alone. */

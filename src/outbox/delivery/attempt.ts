@@ -1,5 +1,6 @@
 import { bindFetch } from '../../fetch/bind-fetch.ts';
 import type { SteadyFetch } from '../../fetch/fetch.ts';
+import { renewableAt } from '../../fetch/codes.ts';
 import { submissionCode } from '../../fetch/keys.ts';
 import { toUrl } from '../../lib/input/url.ts';
 import { untilAborted, waitForStillness } from '../../lib/wait.ts';
@@ -53,6 +54,8 @@ interface FailedAttempt {
   readonly error: unknown;
   /** It, or one before it, may have been done. */
   readonly isInDoubt: boolean;
+  /** When new credentials can be asked for, where it failed for want of them: in epoch milliseconds. */
+  readonly renewableAt: number | undefined;
   /** A request of it went out. */
   readonly wasSent: boolean;
 }
@@ -185,6 +188,7 @@ export async function sendEntry(
       return unkept ?? { kind: 'dropped' };
     }
     const report = reportOf(error, clock.now());
+    const authAt = renewableAt.get(report.failure);
     const isIdle = late !== undefined && error === late;
     // Nobody knows what it has done: what goes on as if its tab had died may be repeated, or has a key.
     const isLikeCrashed = isIdle && !(submission.isUnkeyed && !idempotent);
@@ -195,7 +199,7 @@ export async function sendEntry(
       !operation.effects.isUnrepeatable() &&
       (isNetworkError(error) || isTimeoutError(error));
     const decision: Decision =
-      isLikeCrashed || isCutPut
+      isLikeCrashed || isCutPut || authAt !== undefined
         ? { kind: 'stop', reason: 'deadline', retryAt: undefined }
         : operation.fail(error);
     operation.recordError(error, clock.now(), decision);
@@ -203,6 +207,7 @@ export async function sendEntry(
       kind: 'failed',
       error,
       failure: report.failure,
+      renewableAt: authAt,
       decision,
       isInDoubt: isIdle || mayHaveTakenEffect(report, operation),
       wasSent: wasOut,
