@@ -12,7 +12,7 @@ import { act, cleanup, render, screen, waitFor } from '@testing-library/react';
 import { http, HttpResponse } from 'msw';
 import { setupServer } from 'msw/node';
 import type { ComponentType, ReactNode } from 'react';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import * as after from './migrating/persisted-after.tsx';
 import * as before from './migrating/persisted-before.tsx';
 
@@ -58,6 +58,8 @@ async function order(
     </App>,
   );
   const button = await screen.findByText('Order', {}, patience);
+  // The persister watches from its effect on, which runs after the button is shown.
+  await act(async () => {});
   act(() => button.click());
 }
 
@@ -70,6 +72,7 @@ test('before: an order made offline is sent after a reload', async () => {
     }),
   );
   onlineManager.setOnline(false);
+  onTestFinished(() => onlineManager.setOnline(true));
   await order(before.App, { mutationKey: ['order'] });
   await waitFor(() => expect(stored()).toBe(1), patience);
   cleanup();
