@@ -17,6 +17,10 @@ export interface Framework {
   readonly packages: Readonly<Record<string, string>>;
   readonly build: string;
   readonly start: (port: number) => string;
+  /** Starts its server for development. */
+  readonly dev: (port: number) => string;
+  /** The module that makes an instance. */
+  readonly shared: string;
 }
 
 const shared = {
@@ -38,6 +42,8 @@ export const next: Framework = {
   },
   build: 'node node_modules/next/dist/bin/next build',
   start: (port) => `node node_modules/next/dist/bin/next start --hostname 127.0.0.1 --port ${port}`,
+  dev: (port) => `node node_modules/next/dist/bin/next dev --hostname 127.0.0.1 --port ${port}`,
+  shared: 'app/shared/shared.tsx',
 };
 
 export const reactRouter: Framework = {
@@ -54,6 +60,9 @@ export const reactRouter: Framework = {
   },
   build: 'node node_modules/@react-router/dev/bin.cjs build',
   start: () => 'node node_modules/@react-router/serve/bin.cjs build/server/index.js',
+  dev: (port) =>
+    `node node_modules/@react-router/dev/bin.cjs dev --host 127.0.0.1 --port ${port} --strictPort`,
+  shared: 'app/shared-steady.ts',
 };
 
 const env = { ...process.env, CI: '1', NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: 'production' };
@@ -117,18 +126,25 @@ export interface Running {
   readonly stop: () => void;
 }
 
-/** Starts an app that is built, and waits until it answers. */
+/** Starts an app, as it is built or for development, and waits until it answers. */
 export async function startApp(
-  { start }: Framework,
+  framework: Framework,
+  mode: 'start' | 'dev',
   folder: string,
   apiOrigin: string,
 ): Promise<Running> {
   const port = await findPort();
-  const [command = '', ...args] = start(port).split(' ');
+  const [command = '', ...args] = framework[mode](port).split(' ');
   const child = spawn(command, args, {
     cwd: folder,
     detached: true,
-    env: { ...env, API_ORIGIN: apiOrigin, HOST: '127.0.0.1', PORT: `${port}` },
+    env: {
+      ...env,
+      NODE_ENV: mode === 'dev' ? 'development' : 'production',
+      API_ORIGIN: apiOrigin,
+      HOST: '127.0.0.1',
+      PORT: `${port}`,
+    },
     stdio: 'pipe',
   });
   let output = '';

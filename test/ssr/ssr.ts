@@ -4,6 +4,7 @@ import type { Browser, Page } from 'playwright';
 import { launchChromium } from '../e2e/launch.ts';
 import buildIfStale from '../setup/dist.ts';
 import { type Api, startApi } from './api.ts';
+import { checkDev } from './dev.ts';
 import { buildApp, type Framework, next, packPackage, reactRouter, startApp } from './apps.ts';
 
 /** Many times what any of these takes. */
@@ -212,7 +213,7 @@ async function check(
   const folder = buildApp(framework, tarball);
   const api = await startApi();
   const front = `http://127.0.0.1:${api.port}`;
-  const app = await startApp(framework, folder, front);
+  const app = await startApp(framework, 'start', folder, front);
   api.setApp(app.port);
   const browser = await launchChromium();
   const stage: Stage = {
@@ -239,7 +240,25 @@ async function check(
     api.close();
   }
   if (failures > 0) console.log(app.output());
-  return failures;
+  return failures + (await checkInDev(framework, folder));
+}
+
+async function checkInDev(framework: Framework, folder: string): Promise<number> {
+  const running = await startApp(framework, 'dev', folder, '');
+  const browser = await launchChromium();
+  const name =
+    'in development an instance at module level is warned of once, by the server, and five edits leave one channel';
+  try {
+    await checkDev(framework, folder, running, browser);
+    console.log(`  ✓ ${name}`);
+    return 0;
+  } catch (error) {
+    console.log(`  ✗ ${name}\n${String(error)}\n${running.output()}`);
+    return 1;
+  } finally {
+    await browser.close();
+    running.stop();
+  }
 }
 
 /** `npm run ssr -- next` checks that one only. */

@@ -169,7 +169,7 @@ async function whenUnlocked<T>(giveUpAt: number, statement: () => T): Promise<T>
     try {
       return statement();
     } catch (error) {
-      const isLocked = /database is locked/.test(`${error}`);
+      const isLocked = error instanceof Error && /database is locked/.test(error.message);
       if (!isLocked || systemClock.now() >= giveUpAt) throw error;
     }
     await new Promise<void>((wake) => systemClock.setTimeout(wake, retryLockedMs));

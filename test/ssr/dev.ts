@@ -1,0 +1,64 @@
+import { deepStrictEqual as equal } from 'node:assert';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser } from 'playwright';
+import type { Framework, Running } from './apps.ts';
+
+/** What a page has open: counted before anything in it runs. */
+function watchChannels(): void {
+  const Native = BroadcastChannel;
+  let channels = 0;
+  globalThis.BroadcastChannel = class extends Native {
+    readonly #isOurs: boolean;
+    constructor(name: string) {
+      super(name);
+      this.#isOurs = name.startsWith('steadfetch');
+      if (this.#isOurs) channels++;
+    }
+    override close(): void {
+      if (this.#isOurs) channels--;
+      super.close();
+    }
+  };
+  Object.assign(globalThis, { channels: () => channels });
+}
+
+const warning = 'An instance is shared by the requests of this server';
+
+/** What a dev server says of an instance at module level, and what five edits of that module leave. */
+export async function checkDev(
+  { shared }: Framework,
+  folder: string,
+  running: Running,
+  browser: Browser,
+): Promise<void> {
+  const url = `http://127.0.0.1:${running.port}/shared`;
+  for (let visit = 0; visit < 3; visit++) await (await fetch(url)).text();
+  equal(running.output().split(warning).length - 1, 1);
+
+  const page = await browser.newPage();
+  const said: string[] = [];
+  page.on('console', (message) => said.push(message.text()));
+  await page.addInitScript(watchChannels);
+  await page.route('**/api/products', (route) => route.fulfill({ json: ['kite'] }));
+  await page.goto(url);
+  const source = join(folder, shared);
+  const text = readFileSync(source, 'utf8');
+  const shows = (version: number) =>
+    page.getByText(`version ${version}`, { exact: true }).waitFor();
+  await shows(0);
+  for (let edit = 1; edit <= 5; edit++) {
+    // What is sent to a page that has not connected yet is lost: so it is edited until it is there.
+    for (let spaces = 1; ; spaces++) {
+      const edited = text.replace('const version = 0', `const version = ${edit}`);
+      writeFileSync(source, edited + '\n'.repeat(spaces));
+      if (await Promise.race([shows(edit).then(() => true), page.waitForTimeout(5000)])) break;
+    }
+  }
+  equal(await page.evaluate('channels()'), 1);
+  equal(
+    said.filter((line) => line.includes(warning)),
+    [],
+  );
+  await page.close();
+}
