@@ -193,13 +193,13 @@ export function onOutage(
 
 /** Calls the listener where this tab begins to probe for all tabs, and where it no longer does, until the returned function is called. */
 export function onLead(
-  { leads }: Pick<Origins, 'leads'>,
+  { leaders }: Pick<Origins, 'leaders'>,
   listener: (lead: Scope & { readonly isLeader: boolean }) => void,
 ): () => void {
   const tell = (key: string, scope: string, isLeader: boolean): void =>
     tellApp(listener, { ...scopeOf(key, scope), isLeader });
-  leads.add(tell);
-  return () => void leads.delete(tell);
+  leaders.add(tell);
+  return () => void leaders.delete(tell);
 }
 
 function scopeOf(key: string, scope: string): Scope {
