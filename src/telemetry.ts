@@ -14,6 +14,8 @@ export { watchHealth } from './telemetry/watch-health.ts';
 export type {
   EndpointHealth,
   HealthState,
+  OriginTotals,
+  RequestTotals,
   OriginHealthState,
   WatchedHealth,
 } from './telemetry/watch-health.ts';

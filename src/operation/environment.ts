@@ -44,8 +44,7 @@ export interface AttemptLimit {
 export interface HandedOver {
   readonly ref: Omit<OperationRef, 'attempt'>;
   readonly attempt: number;
-  /** Its beginning was told, and so its end is to be told. */
-  readonly isTold: boolean;
+  readonly isTold: boolean | undefined;
 }
 
 /** What an operation begins with. */

@@ -50,6 +50,7 @@ export type SteadfetchEvent =
       readonly request: number;
       readonly method: string;
       readonly url: string;
+      readonly endpoint: string;
     })
   /** Its headers are in, or it failed; a body that fails afterwards ends it once more. */
   | (EventBase & {
@@ -57,6 +58,7 @@ export type SteadfetchEvent =
       readonly request: number;
       readonly method: string;
       readonly url: string;
+      readonly endpoint: string;
       readonly outcome: Outcome;
     })
   /** The run has ended; `error` is undefined if it succeeded. */

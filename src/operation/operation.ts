@@ -18,7 +18,6 @@ import { isSteadfetchError } from './errors.ts';
 import type {
   AttemptLimit,
   Environment,
-  HandedOver,
   OperationInit,
   PausedAttempt,
   Phase,
@@ -88,6 +87,8 @@ export class Operation {
   /** What its failures in React Query are entered in, and whether it was asked about the last one. */
   ledger: object | undefined;
   isAsked: boolean = false;
+  /** Its beginning was told, and so its end is to be told. */
+  declare isTold: boolean | undefined;
   /** In development: the requests of this attempt that failed. One of them again is a second loop. */
   declare failedRequests: Set<string> | undefined;
   /** In development: the one that was sent again within this attempt. */
@@ -118,8 +119,6 @@ export class Operation {
   #raw: { readonly attempt: number; readonly report: FailureReport } | undefined;
   /** The caller's abort reason, once it was thrown, and what it means; boxed, because a reason may be any value. */
   #abort: { readonly reason: unknown; failure: Failure } | undefined;
-  /** Its beginning was told. */
-  #isTold: boolean;
   /** What was merged last: the same for each of its attempts, as a rule, and merging takes long. */
   #merged: MergedPolicy | undefined;
 
@@ -134,7 +133,7 @@ export class Operation {
     this.policy = given.policy;
     this.isUrged = given.isUrged;
     this.#ref = given.before?.ref ?? ref;
-    this.#isTold = !!given.before?.isTold;
+    this.isTold = given.before?.isTold;
     this.#attempt = given.attempt ?? 1;
     this.#askedAt = ref.startedAt;
     this.#admission = given.admission;
@@ -271,7 +270,7 @@ export class Operation {
 
   /** It is over: without a result, silently; and so is one whose beginning was not told. */
   end(result?: OperationResult): void {
-    if (result && this.#isTold) this.emit({ type: 'operation:end', result });
+    if (result && this.isTold) this.emit({ type: 'operation:end', result });
     this.#phase = 'ended';
     this.steps = undefined;
     this.#dropPauses();
@@ -281,22 +280,15 @@ export class Operation {
     if (this.isUnproven) this.isUnproven = this.isUnproven() ? yes : no;
   }
 
-  /** This attempt is over, and silent. @returns what the next one goes on with, or the end is told of. */
-  handOver(): HandedOver {
-    this.end();
-    return { ref: this.#ref, attempt: this.#attempt, isTold: this.#isTold };
-  }
-
   /** Tells the listeners. An operation that has ended is silent, whatever of it is still under way. */
   emit(detail: EventDetail): void {
     const { clock, emitter } = this.#shared;
     if (!emitter.isHeard() || this.#phase === 'ended') return;
     const { type } = detail;
     // A query may be paused before its first attempt. A lone request, which has no attempts, is no more than that.
-    const isStart =
-      type === 'attempt:start' || (type === 'pause:start' && this.request === undefined);
-    if (isStart && this.#attempt === (this.#given.attempt ?? 1) && !this.#isTold) {
-      this.#isTold = true;
+    const isStart = type === 'attempt:start' || (type === 'pause:start' && !this.request);
+    if (isStart && !this.isTold) {
+      this.isTold = true;
       this.emit({ type: 'operation:start' });
     }
     const at = clock.now() - (clock.setBackMs?.() ?? 0);

@@ -135,16 +135,12 @@ export function createAdmission(
   /** Nothing was known against the origin when that was looked at last. */
   let isQuiet = true;
 
-  /** Nothing is taken for down, and so nothing is probed. */
-  const forgetOutages = (): void => {
-    health.reset();
-    leader?.leave(everything);
-  };
   /** What nobody has asked for a minute is not taken for down: what is asked next simply goes. */
   const forgetOld = (): void => {
     if (queue.size() > 0 || clock.now() - lastAskedAt < forgetMs) return;
     isEndOwed ||= health.down().length > 0;
-    forgetOutages();
+    health.reset();
+    leader?.leave(everything);
   };
   const isOpen: Admission['isOpen'] = (place) => {
     forgetOld();
@@ -333,9 +329,10 @@ export function createAdmission(
     isIdle: () => queue.size() === 0 && inFlight.size === 0 && health.down().length === 0,
     dispose() {
       isDisposed = true;
-      forgetOutages();
       unwatch();
       leaveNetwork();
+      // An outage ends with it.
+      lastAskedAt = -Infinity;
       pump();
     },
   };

@@ -23,7 +23,7 @@ export interface Origins {
   /** Who is told once at each beginning and each end of an outage. They must not throw. */
   readonly outages: Set<OutageListener>;
   /** The same where this tab begins to probe for all tabs, and no longer does. */
-  readonly leads: Leads;
+  readonly leaders: Leads;
   /** The page was shown, or a query has come into sight: who waits in the foreground may have changed. */
   readonly reconsider: () => void;
   /** Forgets all that was learned. Nothing waits any more. */
@@ -42,7 +42,7 @@ export function createOrigins(
   network: Network,
 ): Origins {
   const outages = new Set<OutageListener>();
-  const leads: Leads = new Set();
+  const leaders: Leads = new Set();
   const admissions = new Map<string, Admission>();
   const watchers = new Set<() => void>();
   const onChange = (): void => {
@@ -66,7 +66,7 @@ export function createOrigins(
   };
   const open = (key: string, options: OriginOptions | undefined): Admission => {
     forgetIdle();
-    tabs ??= sharing?.open(clock, random, leads);
+    tabs ??= sharing?.open(clock, random, leaders);
     const isWatched = (): boolean => watchers.size > 0;
     const joinTabs = tabs?.join.bind(tabs, key);
     const onOutage = (scope: string, downMs?: number): void => {
@@ -88,7 +88,7 @@ export function createOrigins(
     clock,
     admissions,
     outages,
-    leads,
+    leaders,
     reconsider,
     forget() {
       all((admission) => admission.dispose());

@@ -17,7 +17,7 @@ import { watchPageState } from './page-state.ts';
 export interface TabsCode {
   readonly by: 'shareAcrossTabs';
   /** Undefined where no tab can be reached. */
-  readonly open: (clock: Clock, random: Random, leads: Leads) => Tabs | undefined;
+  readonly open: (clock: Clock, random: Random, leaders: Leads) => Tabs | undefined;
 }
 
 /** Who is told where this tab begins to probe something for all tabs, and no longer does. They must not throw. */
@@ -58,10 +58,10 @@ export function shareAcrossTabs(ports?: SharePorts): MadeBy<'shareAcrossTabs'> {
   }
   const made: TabsCode = {
     by: 'shareAcrossTabs',
-    open(clock, random, leads) {
+    open(clock, random, leaders) {
       if (!ports && !hasPage()) return undefined;
       const own = ports ?? { open: openChannel, watch: watchPageState };
-      return createTabs(clock, random, own, leads);
+      return createTabs(clock, random, own, leaders);
     },
   };
   return { [code]: made };
@@ -71,7 +71,7 @@ export function shareAcrossTabs(ports?: SharePorts): MadeBy<'shareAcrossTabs'> {
  * What tabs say is advice: it has lengths of time and no times, so that a clock that is set, or a
  * message that comes late, does little harm; and none is believed for long.
  */
-export function createTabs(clock: Clock, random: Random, ports: SharePorts, leads: Leads): Tabs {
+export function createTabs(clock: Clock, random: Random, ports: SharePorts, leaders: Leads): Tabs {
   let id: number | undefined;
   const ownId = (): number => (id ??= random());
   const members = new Map<unknown, Hear>();
@@ -99,7 +99,7 @@ export function createTabs(clock: Clock, random: Random, ports: SharePorts, lead
     join(key, hear) {
       members.set(key, hear);
       const onLead: LeadListener = (...lead) => {
-        for (const tell of leads) tell(key, ...lead);
+        for (const tell of leaders) tell(key, ...lead);
       };
       const line: Line = {
         id: ownId,

@@ -20,6 +20,13 @@ export interface MetricsCounters {
   readonly endpointOutages: number;
   /** How often all of an origin was taken for down. */
   readonly originOutages: number;
+  /** How often an endpoint, and all of an origin, was up again. */
+  readonly endpointRecoveries: number;
+  readonly originRecoveries: number;
+  /** Probes that this tab has sent: the single attempts at what is down. */
+  readonly probes: number;
+  /** Entries of the outbox that became dead letters. */
+  readonly deadLetters: number;
   /** For how long operations were paused, in milliseconds, those that still are included. */
   readonly pausedMs: number;
 }
@@ -78,7 +85,12 @@ export function metrics(steady: Steadfetch, sources: TelemetrySources = {}): Met
     requests: 0,
     endpointOutages: 0,
     originOutages: 0,
+    endpointRecoveries: 0,
+    originRecoveries: 0,
+    probes: 0,
+    deadLetters: 0,
   };
+  let lastDead = outbox?.getState().dead ?? 0;
   let pausedMs = 0;
   let attemptsToSuccess = 0;
   /** Those of which an attempt was told, and no end. */
@@ -112,6 +124,7 @@ export function metrics(steady: Steadfetch, sources: TelemetrySources = {}): Met
         return;
       }
       case 'pause:end':
+        if (event.result === 'probe') counters.probes++;
         endPause(event.operation.id, event.at);
         return;
       case 'operation:end': {
@@ -130,7 +143,13 @@ export function metrics(steady: Steadfetch, sources: TelemetrySources = {}): Met
         down.add(scopeOf(event));
         return;
       case 'outage:end':
-        down.delete(scopeOf(event));
+        // Those that were down before anybody counted are no recoveries of counted outages.
+        if (down.delete(scopeOf(event)))
+          counters[event.endpoint === undefined ? 'originRecoveries' : 'endpointRecoveries']++;
+        return;
+      case 'outbox':
+        counters.deadLetters += Math.max(0, event.dead - lastDead);
+        lastDead = event.dead;
         return;
       default:
       // The others are counted by their beginning, or by their end.

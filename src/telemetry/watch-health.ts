@@ -4,7 +4,7 @@ import { keepIfSame, type Readable } from '../lib/store.ts';
 import { originOf, toUrl } from '../lib/input/url.ts';
 import { reject } from '../lib/input/check.ts';
 import { originStatus, type OriginState, watchOrigins } from '../origin/status.ts';
-import { instanceOfSteady } from '../react-query/instance.ts';
+import { type Instance, instanceOfSteady } from '../react-query/instance.ts';
 import type { Steadfetch } from '../react-query/steadfetch.ts';
 
 /** An endpoint that is taken for down. */
@@ -27,8 +27,25 @@ export interface OriginHealthState extends OriginState {
 /** The origins that requests have gone to lately, in the order of their first request. */
 export type HealthState = readonly OriginHealthState[];
 
+/** Requests since `watchHealth` was called. */
+export interface RequestTotals {
+  /** Those that were sent. */
+  readonly requests: number;
+  /** Those that got no good answer, without those that the caller has aborted. */
+  readonly failures: number;
+}
+
+/** The requests to one origin, and to each of its endpoints. */
+export interface OriginTotals extends RequestTotals {
+  readonly origin: string;
+  /** At most 100: those that come later count for their origin alone. */
+  readonly endpoints: readonly (RequestTotals & { readonly endpoint: string })[];
+}
+
 /** The health of all origins: read, watched, and reset by hand. */
 export interface WatchedHealth extends Readable<HealthState> {
+  /** What was counted until now, in the order of the first request: a value that no longer changes. */
+  readonly totals: () => readonly OriginTotals[];
   /**
    * Nothing of one origin, or of any, is taken for down any more, in this tab: what is paused for that
    * goes, one after the other. If it is still down, that shows at once. A Retry-After or a rate limit
@@ -42,6 +59,38 @@ export interface WatchedHealth extends Readable<HealthState> {
 }
 
 const none: readonly EndpointHealth[] = [];
+const maxEndpoints = 100;
+
+/** Counts the requests of an instance. */
+function countRequests({ emitter }: Pick<Instance, 'emitter'>) {
+  type Count = { requests: number; failures: number };
+  const origins = new Map<
+    string,
+    { readonly own: Count; readonly endpoints: Map<string, Count> }
+  >();
+  const none = (): Count => ({ requests: 0, failures: 0 });
+  const stop = emitter.subscribe((event) => {
+    if (event.type !== 'request:start' && event.type !== 'request:end') return;
+    const origin = originOf(event.url);
+    const known = origins.get(origin) ?? { own: none(), endpoints: new Map<string, Count>() };
+    origins.set(origin, known);
+    const { own, endpoints } = known;
+    const isNew = !endpoints.has(event.endpoint) && endpoints.size < maxEndpoints;
+    if (isNew) endpoints.set(event.endpoint, none());
+    for (const count of [own, endpoints.get(event.endpoint)]) {
+      if (!count) continue;
+      if (event.type === 'request:start') count.requests++;
+      else if (event.outcome.kind !== 'ok' && event.outcome.kind !== 'aborted') count.failures++;
+    }
+  });
+  const totals = (): readonly OriginTotals[] =>
+    [...origins].map(([origin, { own, endpoints }]) => ({
+      origin,
+      ...own,
+      endpoints: [...endpoints].map(([endpoint, count]) => ({ endpoint, ...count })),
+    }));
+  return { totals, stop };
+}
 
 /**
  * Watches the health of origins and endpoints: for a status page, a support tool, or a button that ends an
@@ -57,7 +106,9 @@ const none: readonly EndpointHealth[] = [];
  * ```
  */
 export function watchHealth(steady: Steadfetch): WatchedHealth {
-  const { origins, wall } = instanceOfSteady(steady, 'watchHealth');
+  const instance = instanceOfSteady(steady, 'watchHealth');
+  const { origins, wall } = instance;
+  const counted = countRequests(instance);
   const states = new Map<string, Readable<OriginState>>();
   const down = new Map<string, readonly EndpointHealth[]>();
   /** Who listens, and what ends that. */
@@ -91,6 +142,7 @@ export function watchHealth(steady: Steadfetch): WatchedHealth {
 
   return {
     getState,
+    totals: counted.totals,
     subscribe(listener) {
       const tell = (): void => listener();
       const unwatch = watchOrigins(origins, tell);
@@ -107,6 +159,7 @@ export function watchHealth(steady: Steadfetch): WatchedHealth {
     },
     stop() {
       stop();
+      counted.stop();
       for (const end of listeners.values()) end();
     },
   };
@@ -140,13 +193,13 @@ export function onOutage(
 
 /** Calls the listener where this tab begins to probe for all tabs, and where it no longer does, until the returned function is called. */
 export function onLead(
-  { leads }: Pick<Origins, 'leads'>,
+  { leaders }: Pick<Origins, 'leaders'>,
   listener: (lead: Scope & { readonly isLeader: boolean }) => void,
 ): () => void {
   const tell = (key: string, scope: string, isLeader: boolean): void =>
     tellApp(listener, { ...scopeOf(key, scope), isLeader });
-  leads.add(tell);
-  return () => void leads.delete(tell);
+  leaders.add(tell);
+  return () => void leaders.delete(tell);
 }
 
 function scopeOf(key: string, scope: string): Scope {

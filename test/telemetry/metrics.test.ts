@@ -20,6 +20,10 @@ const nothing = {
   requests: 0,
   endpointOutages: 0,
   originOutages: 0,
+  endpointRecoveries: 0,
+  originRecoveries: 0,
+  probes: 0,
+  deadLetters: 0,
   pausedMs: 0,
 };
 const load = (steady: Steadfetch, signal?: AbortSignal): Promise<Response> =>
@@ -89,11 +93,18 @@ test('an outage and the time paused in it are counted, also while they last', as
   observe(steady.fetch(url));
   await vi.advanceTimersByTimeAsync(500);
   const during = counted.snapshot();
-  expect(during.counters).toMatchObject({ endpointOutages: 1, originOutages: 0, pausedMs: 500 });
+  expect(during.counters).toEqual({ ...nothing, requests: 2, endpointOutages: 1, pausedMs: 500 });
   expect(during).toMatchObject({ down: 1, paused: 1 });
   await vi.advanceTimersByTimeAsync(5000);
   const after = counted.snapshot();
-  expect(after.counters).toMatchObject({ endpointOutages: 1, originOutages: 0, pausedMs: 1200 });
+  expect(after.counters).toEqual({
+    ...nothing,
+    requests: 3,
+    endpointOutages: 1,
+    endpointRecoveries: 1,
+    probes: 1,
+    pausedMs: 1200,
+  });
   expect(after).toMatchObject({ down: 0, paused: 0 });
   expect(during.counters.pausedMs).toBe(500);
 });
@@ -112,14 +123,30 @@ test('an operation that ends while it is paused is paused no more', async () => 
   expect(counted.snapshot()).toMatchObject({ paused: 0, counters: { pausedMs: 300 } });
 });
 
-test('an outage of an origin is counted as one', async () => {
-  const { steady } = open([refuse]);
+test('an outage of an origin is counted as one, with each of its probes, and so is its end', async () => {
+  const { steady } = open([refuse, refuse, refuse, answer()]);
   const counted = metrics(steady);
   observe(steady.fetch(`${url}/a/list`));
   observe(steady.fetch(`${url}/b/count`));
   await settled();
-  const { counters, down } = counted.snapshot();
-  expect([counters.originOutages, counters.endpointOutages, down]).toEqual([1, 0, 1]);
+  const began = { ...nothing, requests: 2, originOutages: 1 };
+  expect(counted.snapshot()).toMatchObject({ counters: began, down: 1 });
+  observe(steady.fetch(`${url}/a/list`));
+  observe(steady.fetch(`${url}/a/list`));
+  await vi.runAllTimersAsync();
+  expect(counted.snapshot()).toMatchObject({
+    // The endpoint that was probed has failed twice by then: it is down, and up, with its origin.
+    counters: {
+      ...began,
+      requests: 4,
+      endpointOutages: 1,
+      endpointRecoveries: 1,
+      originRecoveries: 1,
+      probes: 2,
+      pausedMs: 3600,
+    },
+    down: 0,
+  });
 });
 
 test('a plain mutation counts by its requests alone', async () => {
@@ -134,7 +161,7 @@ test('a plain mutation counts by its requests alone', async () => {
   expect(counted.snapshot().counters).toEqual({ ...nothing, requests: 4 });
 });
 
-test('dead letters are those that the outbox has now', () => {
+test('dead letters are those that the outbox has now, and those that became such', () => {
   const { steady } = open([answer()]);
   const empty = { due: 0, waiting: 0, sending: 0, paused: 0, dead: 0, oldestAt: undefined };
   const state: OutboxState = { ...empty, storage: 'durable', wasErased: false };
@@ -142,7 +169,10 @@ test('dead letters are those that the outbox has now', () => {
   const counted = metrics(steady, { outbox });
   expect(counted.snapshot().deadLetters).toBe(0);
   outbox.set({ ...state, dead: 3 });
-  expect(counted.snapshot().deadLetters).toBe(3);
+  outbox.set({ ...state, dead: 1 });
+  outbox.set({ ...state, dead: 2 });
+  expect(counted.snapshot().deadLetters).toBe(2);
+  expect(counted.snapshot().counters).toEqual({ ...nothing, deadLetters: 4 });
 });
 
 test('after stop it counts no more', async () => {

@@ -1,6 +1,6 @@
 import { watchHealth } from 'steadfetch/telemetry';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { answer, origin, refuse } from '../fetch/fake-server.ts';
+import { answer, hang, origin, refuse } from '../fetch/fake-server.ts';
 import { fakeTime, observe, settled } from '../fetch/observe.ts';
 import { open, startedAt, url } from './rig.ts';
 
@@ -134,4 +134,52 @@ test('after stop nobody is told any more', async () => {
   observe(steady.fetch(url));
   await settled();
   expect(listener).not.toHaveBeenCalled();
+});
+
+test('requests and failures are counted by origin and endpoint, without what was aborted', async () => {
+  const { steady } = open([answer(), answer(503), hang, answer(404), answer()], { health: false });
+  observe(steady.fetch(url));
+  await settled();
+  const health = watchHealth(steady);
+  expect(health.totals()).toEqual([]);
+  observe(steady.fetch(`${origin}/items/17`));
+  const controller = new AbortController();
+  observe(steady.fetch(`${origin}/items/18`, { signal: controller.signal }));
+  observe(steady.fetch(url, { method: 'PUT' }));
+  observe(steady.fetch('https://other.test/'));
+  await settled();
+  const before = health.totals();
+  controller.abort();
+  await settled();
+  expect(before).toEqual([
+    {
+      origin,
+      requests: 3,
+      failures: 2,
+      endpoints: [
+        { endpoint: 'GET /items/:id', requests: 2, failures: 1 },
+        { endpoint: 'PUT /items', requests: 1, failures: 1 },
+      ],
+    },
+    {
+      origin: 'https://other.test',
+      requests: 1,
+      failures: 0,
+      endpoints: [{ endpoint: 'GET /', requests: 1, failures: 0 }],
+    },
+  ]);
+  expect(health.totals()).toEqual(before);
+  health.stop();
+  await steady.fetch(url);
+  expect(health.totals()).toEqual(before);
+});
+
+test('of more than 100 endpoints the later ones count for their origin alone', async () => {
+  const { steady } = open([answer()]);
+  const health = watchHealth(steady);
+  for (let count = 0; count < 101; count++)
+    observe(steady.fetch(`${origin}/page-of-${'x'.repeat(count)}`));
+  await settled();
+  const [totals] = health.totals();
+  expect([totals?.requests, totals?.endpoints.length]).toEqual([101, 100]);
 });

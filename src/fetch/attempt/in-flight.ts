@@ -225,10 +225,10 @@ export function endCall(call: Call): void {
 /** Tells listeners that it starts or, with an outcome, how it ended; then the origin, too. */
 export function tell(call: Call, outcome?: Outcome, error?: unknown, response?: Response): void {
   const { context, facts, number: request } = call;
-  const { operation, method, url } = facts;
+  const { operation, method, url, endpoint } = facts;
   if (outcome) call.recordOutcome(outcome, error, response);
   if (!context.emitter.isHeard()) return;
-  const event = { request, method, url };
+  const event = { request, method, url, endpoint };
   operation.emit(
     outcome ? { type: 'request:end', ...event, outcome } : { type: 'request:start', ...event },
   );

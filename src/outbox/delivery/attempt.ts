@@ -203,6 +203,9 @@ export async function sendEntry(
         ? { kind: 'stop', reason: 'deadline', retryAt: undefined }
         : operation.fail(error);
     operation.recordError(error, clock.now(), decision);
+    // Silently: the next attempt goes on with it, or whoever knows that there is none ends it.
+    operation.end();
+    const { ref, attempt, isTold } = operation;
     return {
       kind: 'failed',
       error,
@@ -211,7 +214,7 @@ export async function sendEntry(
       decision,
       isInDoubt: isIdle || mayHaveTakenEffect(report, operation),
       wasSent: wasOut,
-      before: operation.handOver(),
+      before: { ref, attempt, isTold },
       past: [...steps.values()],
     };
   } finally {

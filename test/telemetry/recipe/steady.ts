@@ -1,0 +1,6 @@
+import { createSteadfetch } from 'steadfetch';
+import { answer, fakeServer } from '../../fetch/fake-server.ts';
+
+const { fetch } = fakeServer(answer(503), answer(404, 'secret'));
+
+export const steady = createSteadfetch({ fetch, random: () => 0.5 });
