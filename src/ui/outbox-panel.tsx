@@ -170,13 +170,15 @@ function defaultName({ handler, createdAt }: OutboxEntry, { lang, outbox }: UiTe
 
 function entryWords(entry: OutboxEntry, texts: UiTexts): StatusWords {
   const { state, attempts, lastError, nextRetryAt, pause, reason = 'refused', waitsFor } = entry;
+  const { processed } = entry;
   const { outbox } = texts;
   switch (state) {
     case 'dead': {
       const { status } = lastError ?? {};
       const isRefused = reason === 'refused' && status !== undefined;
       const refusal = texts.sentence(`${texts.failures.refused} (${status})`);
-      return { title: outbox.deadTitle, detail: isRefused ? refusal : outbox.reasons[reason] };
+      const titles = { no: outbox.deadTitle, yes: outbox.done, unknown: texts.mutation.unknown };
+      return { title: titles[processed], detail: isRefused ? refusal : outbox.reasons[reason] };
     }
     case 'sending':
       return { title: outbox.sending, detail: texts.attempt(Math.max(1, attempts), undefined) };

@@ -7,7 +7,7 @@ import { createRoot } from 'react-dom/client';
 import { createSteadfetch, type Steadfetch } from 'steadfetch';
 import { SteadfetchDevtools, steadfetchDevtoolsPlugin } from 'steadfetch/devtools';
 import { createOutbox, outboxHandler } from 'steadfetch/outbox';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { patienceMs } from '../setup/patience.ts';
 
 let end: () => void;
@@ -94,6 +94,45 @@ test.each(['light', 'dark'] as const)('axe finds nothing in any tab, in %s', asy
     const found = violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
     expect([tab.textContent, found]).toEqual([tab.textContent, []]);
   }
+});
+
+test('in forced colours badge, tabs, the selected operation, buttons and bars can be told apart', async () => {
+  const { cdp } = await import('vitest/browser');
+  const emulate = (value: 'active' | 'none'): Promise<unknown> =>
+    cdp().send('Emulation.setEmulatedMedia', { features: [{ name: 'forced-colors', value }] });
+  await emulate('active');
+  onTestFinished(async () => void (await emulate('none')));
+  openPage(<SteadfetchDevtools theme="light" />);
+  await vi.waitFor(() => expect(find('.badge')?.ariaLabel).toContain('2 paused'));
+  const probe = document.body.appendChild(document.createElement('i'));
+  onTestFinished(() => probe.remove());
+  const system = (name: string): string => {
+    probe.style.setProperty('color', name, 'important');
+    return getComputedStyle(probe).color;
+  };
+  const styleOf = (selector: string): CSSStyleDeclaration =>
+    getComputedStyle(find(selector) as HTMLElement);
+  expect(styleOf('.badge').borderTopStyle).toBe('solid');
+  await open();
+  expect(styleOf('.chip').borderTopStyle).toBe('solid');
+  expect([
+    styleOf('[role=tab][aria-selected=true]').borderBottomColor,
+    styleOf('[role=tab][aria-selected=false]').borderBottomColor,
+  ]).toEqual([system('Highlight'), system('Canvas')]);
+  const bars = ['down', 'none'].map((cell) => styleOf(`.strip i[data-cell=${cell}]`));
+  expect(bars.map(({ forcedColorAdjust }) => forcedColorAdjust)).toEqual(['none', 'auto']);
+  tabs()[1]?.click();
+  await vi.waitFor(() => expect(find('.op')).not.toBeNull());
+  find('.op')?.click();
+  await vi.waitFor(() => expect(find('.op[aria-current=true]')).not.toBeNull());
+  const { borderLeftColor, borderLeftWidth } = styleOf('.op[aria-current=true]');
+  expect([borderLeftColor, borderLeftWidth]).toEqual([system('Highlight'), '3px']);
+  tabs()
+    .find(({ textContent }) => textContent === 'Faults')
+    ?.click();
+  await vi.waitFor(() => expect(find('.form')).not.toBeNull());
+  const { color, backgroundColor } = styleOf('.form [data-primary]');
+  expect([color, backgroundColor]).toEqual([system('ButtonFace'), system('ButtonText')]);
 });
 
 test('the style of the page does not reach it', async () => {

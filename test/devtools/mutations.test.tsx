@@ -39,6 +39,57 @@ test('a dead letter says why it is one, what is known of its outcome, and where 
   );
 });
 
+test('a dead letter is sent again, or all of them at once', async () => {
+  const rig = createRig(withKeys);
+  rig.server.plan('/notes', 422, 422, 422, { body: 1 }, { body: 2 });
+  const outbox = createPage(rig);
+  rig.show(<SteadfetchDevtools />);
+  for (const text of ['A note', 'Another']) outbox.submit('note', text).delivered.catch(() => {});
+  await rig.time.advance(1000);
+  openTab('Mutations');
+  await rig.time.advance(1000);
+  expect(rig.server.sent).toHaveLength(2);
+  press(devtools().getAllByRole('button', { name: 'Send again' })[0] as HTMLElement);
+  await rig.time.advance(1000);
+  expect(rig.server.sent.map(({ body }) => body)).toEqual(['"A note"', '"Another"', '"A note"']);
+  press(devtools().getByRole('button', { name: 'Send all dead letters' }));
+  await rig.time.advance(1000);
+  expect(rig.server.sent).toHaveLength(5);
+  expect(outbox.getState()).toMatchObject({ dead: 0, due: 0, waiting: 0 });
+});
+
+test('what waits is sent now', async () => {
+  const rig = createRig(withKeys);
+  rig.server.plan('/notes', 503, { body: 1 });
+  const outbox = createPage(rig);
+  rig.show(<SteadfetchDevtools />);
+  outbox.submit('note', 'A note').delivered.catch(() => {});
+  await rig.time.advance(100);
+  openTab('Mutations');
+  await rig.time.settle();
+  expect(entry()).toMatch(/^To be sent/);
+  press(devtools().getByRole('button', { name: 'Send now' }));
+  await rig.time.advance(10);
+  expect(rig.server.times('/notes')).toEqual([0, 100]);
+});
+
+test('Keep and Do not edit change nothing', async () => {
+  const rig = createRig(withKeys);
+  rig.server.plan('/notes', 422);
+  const outbox = createPage(rig);
+  rig.show(<SteadfetchDevtools />);
+  outbox.submit('note', 'A note').delivered.catch(() => {});
+  await rig.time.advance(1000);
+  openTab('Mutations');
+  await rig.time.advance(1000);
+  const before = entry();
+  for (const name of ['Discard', 'Keep', 'Edit', 'Do not edit'])
+    press(devtools().getByRole('button', { name }));
+  await rig.time.advance(1000);
+  expect(entry()).toBe(before);
+  expect(rig.server.sent).toHaveLength(1);
+});
+
 test('it is edited, and sent with other variables', async () => {
   const rig = createRig(withKeys);
   rig.server.plan('/notes', 422, { body: 1 });

@@ -2,7 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { act, fireEvent } from '@testing-library/react';
 import { mutationOptions, profiles, retry } from 'steadfetch';
 import { record, SteadfetchDevtools, SteadfetchDevtoolsPanel } from 'steadfetch/devtools';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createRig, type Rig } from '../react-query/rig.tsx';
 import { devtools, open, openTab, press } from './rig.tsx';
 
@@ -179,6 +179,66 @@ test('a recording of another page is replayed in the same panel', async () => {
   expect(state()).toMatch(/^Succeeded/);
   press(getByRole('button', { name: 'Back to this page' }));
   expect(devtools().queryByText('Replay of theirs.json')).toBe(null);
+});
+
+test('what Export saves is replayed by Import in the same panel, and Clear empties the log', async () => {
+  const saved: Blob[] = [];
+  // jsdom has neither, and cannot save.
+  URL.createObjectURL = (blob) => `blob:${saved.push(blob as Blob)}`;
+  URL.revokeObjectURL = () => {};
+  const save = vi.spyOn(HTMLAnchorElement.prototype, 'click').mockReturnValue();
+  const choose = vi.spyOn(HTMLInputElement.prototype, 'click').mockReturnValue();
+  onTestFinished(() => {
+    Reflect.deleteProperty(URL, 'createObjectURL');
+    Reflect.deleteProperty(URL, 'revokeObjectURL');
+    save.mockRestore();
+    choose.mockRestore();
+  });
+  const rig = createRig();
+  rig.server.plan('/a', 503, { body: 1 });
+  show(rig, '/a');
+  await rig.time.advance(1000);
+  openTab('Log');
+  const { getByRole, getByText, getByLabelText, getAllByRole } = devtools();
+  const lines = (): readonly string[] => getAllByRole('listitem').map((line) => line.textContent);
+  const before = lines();
+  press(getByRole('button', { name: 'Export' }));
+  const names = save.mock.contexts.map((link) => (link as HTMLAnchorElement).download);
+  expect(names).toEqual(['steadfetch-recording.json']);
+  press(getByRole('button', { name: 'Clear' }));
+  await rig.time.advance(1000);
+  expect(getByText('Nothing has happened yet')).toBeDefined();
+  press(getByRole('button', { name: 'Import' }));
+  expect(choose.mock.contexts).toEqual([getByLabelText('A recording')]);
+  const file = new File(saved, 'steadfetch-recording.json');
+  fireEvent.change(getByLabelText('A recording'), { target: { files: [file] } });
+  await rig.time.settle();
+  expect(getByText('Replay of steadfetch-recording.json')).toBeDefined();
+  press(getByRole('tab', { name: /^Log/ }));
+  expect(lines()).toEqual(before);
+});
+
+test('Copy as failing test copies the test of what has failed, and says so', async () => {
+  const copied: string[] = [];
+  const clipboard = { writeText: async (text: string) => void copied.push(text) };
+  Object.defineProperty(navigator, 'clipboard', { value: clipboard, configurable: true });
+  onTestFinished(() => void Reflect.deleteProperty(navigator, 'clipboard'));
+  const rig = createRig();
+  rig.server.plan('/a', 503, 404);
+  show(rig, '/a', '/b');
+  await rig.time.advance(1000);
+  openTab('Operations');
+  const { getByRole } = devtools();
+  press(getByRole('button', { name: /\["\/b"\]/ }));
+  expect(getByRole('button', { name: 'Copy as failing test' }).ariaDisabled).toBe('true');
+  press(getByRole('button', { name: /\["\/a"\]/ }));
+  press(getByRole('button', { name: 'Copy as failing test' }));
+  await rig.time.settle();
+  expect(getByRole('status').textContent).toBe('The test is copied.');
+  // That it runs, and fails, is shown by as-test.node.test.ts.
+  expect(copied).toEqual([
+    expect.stringContaining('compose(failTimes(1, 503), failTimes(1, 404))'),
+  ]);
 });
 
 test('what is no recording is refused in words', async () => {

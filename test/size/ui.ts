@@ -1,4 +1,4 @@
-// What an app with everything pays when it shows all components of steadfetch/ui, in three languages.
+// What an app with everything pays when it shows all components of steadfetch/ui, in English.
 export * from './everything.ts';
 export {
   ConnectionBanner,

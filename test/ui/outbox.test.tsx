@@ -3,7 +3,15 @@ import { act, fireEvent, render, screen } from '@testing-library/react';
 import type { ReactNode } from 'react';
 import { OutboxBadge, OutboxPanel } from 'steadfetch/ui';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createBrowser, settle, shop, type TestBrowser, type TestTab } from '../outbox/rig.ts';
+import type { OutboxContext } from 'steadfetch/outbox';
+import {
+  createBrowser,
+  plainApi,
+  settle,
+  shop,
+  type TestBrowser,
+  type TestTab,
+} from '../outbox/rig.ts';
 
 let browser: TestBrowser;
 let tab: TestTab<typeof shop>;
@@ -59,6 +67,26 @@ test('the panel says what is under way, and why something needs the user', async
     'lampNot sent. The server refused (422).Send again Discard ',
   );
   expect(screen.getByRole('button', { name: 'Send again lamp' })).toBeTruthy();
+});
+
+test('what may have arrived is not said to be unsent', async () => {
+  const handlers = {
+    order: {
+      mutationFn: (order: unknown, { fetch }: OutboxContext) =>
+        fetch(`${plainApi}/orders`, { method: 'POST', body: String(order) }),
+    },
+  };
+  tab.crash();
+  tab = browser.openTab({ handlers }) as unknown as typeof tab;
+  show(<OutboxPanel describe={describe} />);
+  tab.outbox.submit('order', 'lamp');
+  await pass(200);
+  browser.server.arrivals[0]?.cut();
+  await pass(200);
+  expect(seen('.steadfetch-entry')).toBe(
+    'lampIt is not known whether this was done. It may have arrived. Sent again, it could be done twice.' +
+      'Send again Discard ',
+  );
 });
 
 test('Send again sends it, and it is gone once it has arrived', async () => {

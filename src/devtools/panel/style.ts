@@ -121,5 +121,7 @@ td:has(.none){display:none}
 }
 @media (max-width:680px){.dock{height:75vh}}
 @media (prefers-reduced-motion:no-preference){.badge[data-tone=bad] .dot,.chip[data-busy] .dot{animation:p 1.6s ease-in-out infinite}@keyframes p{50%{opacity:.35}}}
-@media (forced-colors:active){.strip i:not([data-cell=none]),.dot,.time>li::before{forced-color-adjust:none}.chip,.badge{border:1px solid}}
+@media (forced-colors:active){.strip i:not([data-cell=none]),.dot,.time>li::before{forced-color-adjust:none}.chip,.badge{border:1px solid}
+.tabs button{border-color:Canvas}.tabs button[aria-selected=true]{border-color:Highlight}.op[aria-current=true]{border-left:3px solid Highlight}
+button[data-primary]{forced-color-adjust:none;background:ButtonText;border-color:ButtonText;color:ButtonFace}button[aria-disabled=true]{border-color:GrayText;color:GrayText}}
 `;

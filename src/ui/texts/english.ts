@@ -91,7 +91,7 @@ export const english: UiTexts = {
     submit: 'Send',
     another: 'Send another',
     succeeded: 'Sent',
-    failed: (submit) => `Nothing was sent. You can press ${submit} again.`,
+    failed: (submit) => `You can press ${submit} again.`,
     unknown: 'It is not known whether this has arrived',
     unknownBefore: 'It is not known whether what you sent before has arrived',
     pressAgain: (submit) => `Press ${submit} again: it will not be done twice.`,

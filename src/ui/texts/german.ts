@@ -4,7 +4,7 @@ import type { UiTexts } from './ui-texts.ts';
 export const german: UiTexts = {
   lang: 'de',
   sentence: (text) => `${text}.`,
-  retryNow: 'Jetzt versuchen',
+  retryNow: 'Jetzt erneut versuchen',
   cancel: 'Abbrechen',
   nextAttemptIn: 'Nächster Versuch in',
   attempt: (attempt, of) =>
@@ -13,11 +13,11 @@ export const german: UiTexts = {
   failures: {
     network: 'Der Server ist nicht erreichbar',
     timeout: 'Der Server hat nicht rechtzeitig geantwortet',
-    body: 'Die Antwort ist abgebrochen',
+    body: 'Die Antwort kam unvollständig an',
     'rate-limited': 'Der Server bittet um eine Pause',
     unavailable: 'Der Server ist gerade nicht verfügbar',
     'server-error': 'Auf dem Server ist ein Fehler aufgetreten',
-    refused: 'Der Server hat abgelehnt',
+    refused: 'Der Server hat die Anfrage abgelehnt',
     error: 'Es ist ein Fehler aufgetreten',
   },
   pauses: {
@@ -25,10 +25,10 @@ export const german: UiTexts = {
     'server-down': 'Der Server ist ausgefallen',
     'rate-limited': 'Der Server bittet um eine Pause',
     queued: 'Wartet, bis es an der Reihe ist',
-    hidden: 'Wartet, bis Sie diesen Tab ansehen',
+    hidden: 'Wartet, bis Sie zu diesem Tab wechseln',
   },
-  goesOn: 'Es geht von selbst weiter.',
-  otherTabProbes: 'Ein anderer Tab prüft, wann der Server wieder da ist.',
+  goesOn: 'Es geht automatisch weiter.',
+  otherTabProbes: 'Ein anderer Tab prüft, ob der Server wieder erreichbar ist.',
   cancelled: 'Abgebrochen',
   query: {
     label: 'Laden',
@@ -42,7 +42,7 @@ export const german: UiTexts = {
     again: 'Wird noch einmal gesendet',
     succeeded: 'Gesendet',
     failed: 'Das wurde nicht ausgeführt',
-    unknown: 'Ob es ausgeführt wurde, ist nicht bekannt',
+    unknown: 'Es ist unklar, ob das ausgeführt wurde',
   },
   connection: {
     offline: 'Sie sind offline',
@@ -55,13 +55,13 @@ export const german: UiTexts = {
   },
   outbox: {
     label: 'Postausgang',
-    empty: 'Alles ist gesendet.',
+    empty: 'Alles wurde gesendet.',
     waiting: (count) => `${count} zu senden`,
-    dead: (count) => (count === 1 ? '1 Eintrag braucht Sie' : `${count} Einträge brauchen Sie`),
+    dead: (count) => (count === 1 ? '1 Eintrag zu prüfen' : `${count} Einträge zu prüfen`),
     notKept:
       'Dieser Browser speichert zurzeit nichts: Lassen Sie die Seite offen, bis alles gesendet ist.',
     entry: (handler, time) => `${handler}, ${time}`,
-    pending: 'Wartet auf das Senden',
+    pending: 'Wartet auf den Versand',
     behind: 'Wird nach dem Eintrag davor gesendet',
     otherVersion: 'Eine andere Version dieser Seite sendet es',
     sending: 'Wird gesendet',
@@ -70,10 +70,11 @@ export const german: UiTexts = {
     reasons: {
       refused: 'Der Server hat es abgelehnt.',
       'not-repeatable':
-        'Es ist vielleicht angekommen. Noch einmal gesendet, könnte es doppelt ausgeführt werden.',
+        'Es ist vielleicht angekommen. Wird es noch einmal gesendet, könnte es doppelt ausgeführt werden.',
       'answer-lost': 'Es wurde ausgeführt, aber die Antwort war nicht lesbar.',
-      expired: 'Es ist vielleicht angekommen und zu alt, um es sicher noch einmal zu senden.',
-      'max-attempts': 'Es wurde oft genug versucht.',
+      expired:
+        'Es ist vielleicht angekommen, und es ist zu alt, um es ohne Risiko noch einmal zu senden.',
+      'max-attempts': 'Alle Versuche sind aufgebraucht.',
       'max-age': 'Es ist zu alt.',
       'handler-missing': 'Diese Version der Seite kann es nicht senden.',
       'not-migrated':
@@ -85,7 +86,7 @@ export const german: UiTexts = {
     sendNow: 'Jetzt senden',
     retry: 'Noch einmal senden',
     retryAll: 'Alle noch einmal senden',
-    edit: 'Ändern',
+    edit: 'Bearbeiten',
     discard: 'Verwerfen',
     discardForGood: 'Endgültig verwerfen',
     keep: 'Behalten',
@@ -93,22 +94,22 @@ export const german: UiTexts = {
   },
   form: {
     submit: 'Senden',
-    another: 'Noch eines senden',
+    another: 'Noch etwas senden',
     succeeded: 'Gesendet',
-    failed: (submit) => `Es wurde nichts gesendet. Sie können noch einmal auf „${submit}“ drücken.`,
-    unknown: 'Ob es angekommen ist, ist nicht bekannt',
-    unknownBefore: 'Ob angekommen ist, was Sie zuvor gesendet haben, ist nicht bekannt',
+    failed: (submit) => `Sie können noch einmal auf „${submit}“ drücken.`,
+    unknown: 'Es ist unklar, ob das angekommen ist',
+    unknownBefore: 'Es ist unklar, ob das angekommen ist, was Sie zuvor gesendet haben',
     pressAgain: (submit) =>
       `Drücken Sie noch einmal auf „${submit}“: Es wird nicht doppelt ausgeführt.`,
     expired:
-      'Es ist zu alt, um es sicher noch einmal zu senden. Bitte prüfen Sie, ob es angekommen ist.',
+      'Es ist zu alt, um es ohne Risiko noch einmal zu senden. Bitte prüfen Sie, ob es angekommen ist.',
     busy: 'Ihre Änderungen wurden nicht gesendet: Was Sie zuvor gesendet haben, ist noch unterwegs.',
-    question: 'Dies auch senden?',
+    question: 'Das auch senden?',
     edited:
-      'Was Sie zuvor gesendet haben, ist vielleicht angekommen, und dies ist etwas anderes. Vielleicht wird beides ausgeführt.',
+      'Was Sie zuvor gesendet haben, ist vielleicht angekommen, und das hier ist etwas anderes. Vielleicht wird beides ausgeführt.',
     twice:
-      'Was Sie zuvor gesendet haben, ist vielleicht angekommen. Noch einmal gesendet, wird es vielleicht doppelt ausgeführt.',
-    confirm: 'Senden',
+      'Was Sie zuvor gesendet haben, ist vielleicht angekommen. Wenn Sie es noch einmal senden, wird es vielleicht doppelt ausgeführt.',
+    confirm: 'Trotzdem senden',
     back: 'Nicht senden',
   },
 };
