@@ -17,7 +17,7 @@ const figures = [
     href: links.oneUser,
   },
   {
-    figure: '24 kB',
+    figure: '25 kB',
     text: 'min+gzip for queries with their status, 39 kB with safe forms. An app pays for what it imports.',
     href: links.readme,
   },
