@@ -1,5 +1,6 @@
 import { checkNames, reject } from '../lib/input/check.ts';
 import { code, type MadeBy } from '../lib/input/made-by.ts';
+import type { HttpFailure } from '../policy/outcome.ts';
 import { parseHttpDate } from './retry-after.ts';
 import { readListItems } from './structured-field.ts';
 
@@ -143,8 +144,12 @@ export function readRateLimit(
 export interface RateLimitCode {
   readonly by: 'rateLimitFields';
   readonly read: (headers: Headers, nowMs: number) => RateLimitState | undefined;
-  /** Whether an answer refuses for its limit, whatever its status: it counts as a 429 then. */
-  readonly isRefusal: (status: number, headers: Headers) => boolean;
+  /** What a refusal for a limit means, whose status may not say that it is one. */
+  readonly readRefusal: (
+    failure: HttpFailure,
+    headers: Headers,
+    nowMs: number,
+  ) => HttpFailure | undefined;
 }
 
 const formats = ['epoch-seconds', 'epoch-ms', 'delta-seconds'];
@@ -168,16 +173,20 @@ export function rateLimitFields(
   declared?: DeclaredRateLimit | RateLimitDialect,
 ): MadeBy<'rateLimitFields'> {
   if (process.env.NODE_ENV !== 'production' && declared) check(declared);
+  const isGitHub = !!declared && 'dialect' in declared && declared.dialect === 'github';
+  const read: RateLimitCode['read'] = (headers, nowMs) =>
+    readRateLimit((name) => headers.get(name), nowMs, declared);
   const made: RateLimitCode = {
     by: 'rateLimitFields',
-    read: (headers, nowMs) => readRateLimit((name) => headers.get(name), nowMs, declared),
-    // GitHub's primary limit and its secondary ones.
-    isRefusal: (status, headers) =>
-      (status === 403 || status === 429) &&
-      !!declared &&
-      'dialect' in declared &&
-      declared.dialect === 'github' &&
-      (headers.get('x-ratelimit-remaining') === '0' || headers.has('retry-after')),
+    read,
+    readRefusal(failure, headers, nowMs) {
+      // GitHub's primary limit, and its secondary ones.
+      const isLimit = headers.get('x-ratelimit-remaining') === '0' || headers.has('retry-after');
+      if (!isGitHub || !isLimit || ![403, 429].includes(failure.status)) return undefined;
+      const { resetAt } = read(headers, nowMs) ?? {};
+      const untilReset = resetAt === undefined ? undefined : resetAt - nowMs;
+      return { ...failure, status: 429, retryAfterMs: failure.retryAfterMs ?? untilReset };
+    },
   };
   return { [code]: made };
 }

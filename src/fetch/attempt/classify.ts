@@ -26,18 +26,12 @@ export function classify(
   const isGone = method === 'DELETE' && (status === 404 || status === 410);
   const asked = { request: name, key: step?.key };
   if (isGone && operation.effects.mayBeDone(asked, effect)) return undefined;
+  const { headers } = response;
   const now = context.clock.now();
-  const fields = codeOf<RateLimitCode>(api?.rateLimit ?? context.rateLimit);
-  const isLimited = fields?.isRefusal(status, response.headers);
-  const failure = classifyAnswer(
-    { status: isLimited ? 429 : status, header: (field) => response.headers.get(field) },
-    now,
-    !!keyed?.isInProgress(response),
-  );
-  const { resetAt = now } = (isLimited && fields?.read(response.headers, now)) || {};
-  return failure.retryAfterMs === undefined && resetAt > now
-    ? { ...failure, retryAfterMs: resetAt - now }
-    : failure;
+  const answer = { status, header: (field: string) => headers.get(field) };
+  const failure = classifyAnswer(answer, now, !!keyed?.isInProgress(response));
+  const limits = codeOf<RateLimitCode>(api?.rateLimit ?? context.rateLimit);
+  return limits?.readRefusal(failure, headers, now) ?? failure;
 }
 
 /** The same, as its API means it, and after what the operation has done before. */
