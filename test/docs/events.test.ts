@@ -8,7 +8,7 @@ import { steady } from './recipes/steady.ts';
 const { at } = vi.hoisted(() => ({ at: { url: '' } }));
 vi.mock('./recipes/steady.ts', async () => {
   const { createSteadfetch } = await import('steadfetch');
-  const send: typeof fetch = (input, init) => fetch(new URL(String(input), at.url), init);
+  const send: typeof fetch = (input, init) => fetch(new URL(input as string, at.url), init);
   return { steady: createSteadfetch({ fetch: send, random: () => 0 }) };
 });
 
