@@ -68,15 +68,15 @@ function countRequests({ emitter }: Pick<Instance, 'emitter'>) {
     string,
     { readonly own: Count; readonly endpoints: Map<string, Count> }
   >();
-  const none = (): Count => ({ requests: 0, failures: 0 });
+  const zero = (): Count => ({ requests: 0, failures: 0 });
   const stop = emitter.subscribe((event) => {
     if (event.type !== 'request:start' && event.type !== 'request:end') return;
     const origin = originOf(event.url);
-    const known = origins.get(origin) ?? { own: none(), endpoints: new Map<string, Count>() };
+    const known = origins.get(origin) ?? { own: zero(), endpoints: new Map<string, Count>() };
     origins.set(origin, known);
     const { own, endpoints } = known;
     const isNew = !endpoints.has(event.endpoint) && endpoints.size < maxEndpoints;
-    if (isNew) endpoints.set(event.endpoint, none());
+    if (isNew) endpoints.set(event.endpoint, zero());
     for (const count of [own, endpoints.get(event.endpoint)]) {
       if (!count) continue;
       if (event.type === 'request:start') count.requests++;

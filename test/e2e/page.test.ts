@@ -406,6 +406,8 @@ describe.each(looks)('on a %s in the %s scheme, by keyboard alone', (screen, col
       'Answered after 3.4 s',
       'Both recovered by themselves.',
     );
+    // Each has sent one in the trouble before.
+    expect(actor.sent()).toEqual({ alone: 4, steady: 4 });
   });
 
   test('Order it: ordered, to its verdict', async () => {
@@ -419,6 +421,7 @@ describe.each(looks)('on a %s in the %s scheme, by keyboard alone', (screen, col
       '1 kite',
       'A new key is a new order. The same key is the same order.',
     );
+    expect(actor.sent()).toEqual({ alone: 2, steady: 2 });
   });
 
   test('Send it: sent, to its verdict', async () => {
@@ -436,5 +439,6 @@ describe.each(looks)('on a %s in the %s scheme, by keyboard alone', (screen, col
       '1 of 1 arrived',
       'A new key is a new note. The same key is the same note.',
     );
+    expect(actor.sent()).toEqual({ alone: 2, steady: 2 });
   });
 });

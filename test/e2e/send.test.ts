@@ -144,4 +144,5 @@ test('where the browser has no IndexedDB, as some private windows, the note is s
   await page.getByText(english.outbox.notKept).waitFor();
   await actor.press('Go online');
   await actor.comesTo('1 of 1 arrived', '1 of 1 arrived', 'Both arrived.');
+  expect(actor.sent()).toEqual({ alone: 1, steady: 1 });
 });

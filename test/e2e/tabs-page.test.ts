@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await context.close();
-  expect(complaints).toEqual([]);
+  if (complaints.length > 0) throw new Error(`In the console: ${complaints.join('\n')}`);
 });
 afterAll(async () => {
   await browser.close();
@@ -64,6 +64,7 @@ function settle(): Promise<void> {
       from.close();
       resolve();
     });
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel has no target origin
     from.postMessage('settle');
   });
 }
@@ -159,4 +160,5 @@ test('it is found from the home', async () => {
   const page = await visit('');
   await page.getByRole('link', { name: 'Three tabs that share a probe' }).click();
   await page.getByRole('heading', { level: 1, name: 'Three tabs, one probe' }).waitFor();
+  expect(new URL(page.url()).hash).toBe('#/tabs');
 });

@@ -34,7 +34,7 @@ test('an error that Sentry is told of has the last decisions as breadcrumbs, wit
   captureException(new Error('The items are missing.'));
   await flush();
   // An envelope is a line of JSON for itself, and two for each of its items.
-  const [, , item = ''] = bodies.map((body) => `${body}`.split('\n'))[0] ?? [];
+  const [, , item = ''] = String(bodies[0]).split('\n');
   const { breadcrumbs } = JSON.parse(item) as { breadcrumbs: readonly object[] };
   const common = { category: 'steadfetch', timestamp: expect.any(Number) as number };
   const request = { event: 'decision', operation: 1, kind: 'call', method: 'GET', url, origin };
