@@ -1,17 +1,26 @@
 import { shown } from '../lib/input/url.ts';
 import { warn } from '../lib/input/warn.ts';
-import type { Operation } from './operation.ts';
 
 // All of this is for development.
 
+/** What is read and noted of an operation. */
+interface Attempted {
+  readonly phase: string;
+  readonly isSingle: boolean | undefined;
+  readonly sent: unknown;
+  failedRequests: Set<string> | undefined;
+  loop: string | undefined;
+  hasForeignSignal: boolean | undefined;
+}
+
 /** An attempt that has begun, with the requests of no operation that were sent since. */
 interface Begun {
-  readonly operation: Operation;
-  readonly strays: Map<string, Operation>;
+  readonly operation: Attempted;
+  readonly strays: Map<string, Attempted>;
 }
 
 interface Sent {
-  readonly operation: Operation;
+  readonly operation: Attempted;
   readonly name: string;
   readonly isRaw: boolean;
 }
@@ -20,7 +29,7 @@ interface Sent {
 const latest = new WeakMap<object, Begun>();
 
 /** An attempt begins: requests that are known as nobody's may be its. */
-export function noteAttempt(instance: object, operation: Operation): void {
+export function noteAttempt(instance: object, operation: Attempted): void {
   latest.set(instance, { operation, strays: new Map() });
 }
 
@@ -46,7 +55,7 @@ export function noteRequest(
 }
 
 /** Tells of a second retry loop at the end of an attempt: by then an error may say whose it is. */
-export function warnOfLoop(instance: object, { isSingle, loop }: Operation, error?: unknown): void {
+export function warnOfLoop(instance: object, { isSingle, loop }: Attempted, error?: unknown): void {
   if (isSingle) return;
   const { remedy, isOn = false } = readClient(error);
   if (loop === undefined && !isOn) return;

@@ -157,7 +157,7 @@ describe('docs/telemetry.md', () => {
   );
 });
 
-describe.each(pages)('%s', (page) => {
+describe.each([...pages, 'README.md'])('%s', (page) => {
   const text = read(page);
 
   const tables = [...text.matchAll(/^\| option \| default \|.*\n(?:\|.*\n)*/gm)].join('\n');
