@@ -1,6 +1,5 @@
 import { checkNames, reject } from '../lib/input/check.ts';
 import { code, type MadeBy } from '../lib/input/made-by.ts';
-import type { HttpFailure } from '../policy/outcome.ts';
 import { parseHttpDate } from './retry-after.ts';
 import { readListItems } from './structured-field.ts';
 
@@ -145,11 +144,17 @@ export interface RateLimitCode {
   readonly by: 'rateLimitFields';
   readonly read: (headers: Headers, nowMs: number) => RateLimitState | undefined;
   /** What a refusal for a limit means, whose status may not say that it is one. */
-  readonly readRefusal: (
-    failure: HttpFailure,
+  readonly readRefusal: <T extends Refusal>(
+    refusal: T,
     headers: Headers,
     nowMs: number,
-  ) => HttpFailure | undefined;
+  ) => T | undefined;
+}
+
+/** An answer outside 2xx: its status, and what it says of when to come again. */
+interface Refusal {
+  readonly status: number;
+  readonly retryAfterMs?: number | undefined;
 }
 
 const formats = ['epoch-seconds', 'epoch-ms', 'delta-seconds'];
@@ -179,13 +184,13 @@ export function rateLimitFields(
   const made: RateLimitCode = {
     by: 'rateLimitFields',
     read,
-    readRefusal(failure, headers, nowMs) {
+    readRefusal(refusal, headers, nowMs) {
       // GitHub's primary limit, and its secondary ones.
       const isLimit = headers.get('x-ratelimit-remaining') === '0' || headers.has('retry-after');
-      if (!isGitHub || !isLimit || ![403, 429].includes(failure.status)) return undefined;
+      if (!isGitHub || !isLimit || ![403, 429].includes(refusal.status)) return undefined;
       const { resetAt } = read(headers, nowMs) ?? {};
       const untilReset = resetAt === undefined ? undefined : resetAt - nowMs;
-      return { ...failure, status: 429, retryAfterMs: failure.retryAfterMs ?? untilReset };
+      return { ...refusal, status: 429, retryAfterMs: refusal.retryAfterMs ?? untilReset };
     },
   };
   return { [code]: made };
