@@ -60,6 +60,8 @@ export default defineConfig({
     environment: 'jsdom',
     server: { deps: { inline: [/jest-dom/] } },
     restoreMocks: true,
+    // A machine that is busy makes no difference.
+    testTimeout: 60_000,
     // As React Query's own settings have it.
     projects: [
       {
