@@ -13,7 +13,7 @@ import type { Operation } from 'steadfetch';
 import { useConnectivity, useCountdown, useFallback, useMutationStatus, useOriginStatus, useOutbox, useOutboxEntries, useOutboxEntry, useOutboxMutation, useRetryStatus, useSafeSubmit, useSteadyMutation } from 'steadfetch/react';
 import { traceOperations } from 'steadfetch/otel';
 import { createOutbox, deliverOnSync, isDeadLetterError, outboxHandler } from 'steadfetch/outbox';
-import { consoleLogger, metrics, subscribeAll, watchHealth } from 'steadfetch/telemetry';
+import { consoleLogger, describeReason, metrics, subscribeAll, watchHealth } from 'steadfetch/telemetry';
 import { useState } from 'react';
 import { parseHttpDate } from '${root}/src/headers/retry-after.ts';
 import { failures } from '${root}/src/policy/outcome.ts';
