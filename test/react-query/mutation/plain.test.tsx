@@ -148,7 +148,7 @@ describe('two mutations to one URL at the same time', () => {
     const attempts = rig.events.flatMap(({ type, operation }) =>
       type === 'decision' ? operation.attempt : [],
     );
-    expect(attempts.toSorted()).toEqual([1, 1, 2, 2, 3, 3, 4, 4]);
+    expect(attempts.toSorted((a, b) => a - b)).toEqual([1, 1, 2, 2, 3, 3, 4, 4]);
   });
 
   test('with equal waits, too, and with the deadline of each', async () => {
