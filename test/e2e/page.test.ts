@@ -439,6 +439,6 @@ describe.each(looks)('on a %s in the %s scheme, by keyboard alone', (screen, col
       '1 of 1 arrived',
       'A new key is a new note. The same key is the same note.',
     );
-    expect(actor.sent()).toEqual({ alone: 2, steady: 2 });
+    expect(new Set(actor.keys().steady).size).toBe(1);
   });
 });
