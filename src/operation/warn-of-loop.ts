@@ -28,9 +28,14 @@ interface Sent {
 /** The attempt that has begun last, for each instance. */
 const latest = new WeakMap<object, Begun>();
 
+/** The latest attempt of each operation. */
+const byOperation = new WeakMap<object, Begun>();
+
 /** An attempt begins: requests that are known as nobody's may be its. */
 export function noteAttempt(instance: object, operation: Attempted): void {
-  latest.set(instance, { operation, strays: new Map() });
+  const begun: Begun = { operation, strays: new Map() };
+  latest.set(instance, begun);
+  byOperation.set(operation, begun);
 }
 
 /**
@@ -52,6 +57,12 @@ export function noteRequest(
   if (!isOurs || !/^(?:GET|HEAD) /.test(name)) return;
   if (begun.strays.get(name)?.failedRequests) begun.operation.loop = name;
   begun.strays.set(name, operation);
+}
+
+/** Whether a read that is known as nobody's, and had no signal, has failed in the attempt of this operation. */
+export function hasStrayFailure(operation: object): boolean {
+  const strays = byOperation.get(operation)?.strays.values() ?? [];
+  return [...strays].some((stray) => stray.failedRequests && !stray.hasForeignSignal);
 }
 
 /** Tells of a second retry loop at the end of an attempt: by then an error may say whose it is. */

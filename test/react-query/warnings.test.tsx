@@ -180,8 +180,38 @@ describe('a queryFn that awaits first', () => {
     expect(said()).toEqual([expect.stringMatching(/^\[steadfetch\] .*\["it"\].*\{ signal \}/s)]);
   });
 
+  test('and passes no signal on: it is said where its error says nothing of the request, too', async () => {
+    await fail((rig) => async (context) => {
+      await afterAwait(
+        rig,
+        false,
+      )(context).catch(() => {
+        throw new Error('Not found.');
+      });
+    });
+    expect(said()).toEqual([expect.stringMatching(/^\[steadfetch\] .*\["it"\].*\{ signal \}/s)]);
+  });
+
   test.each<[string, (rig: Rig) => QueryFunction]>([
     ['passes the signal on', (rig) => afterAwait(rig, true)],
+    [
+      'passes the signal on, and makes another error of it,',
+      (rig) => (context) =>
+        afterAwait(
+          rig,
+          true,
+        )(context).catch(() => {
+          throw new Error('Not found.');
+        }),
+    ],
+    [
+      'fails by itself, after an answer,',
+      (rig) => async () => {
+        await Promise.resolve();
+        await rig.steady.json('/b');
+        throw new Error('Not as expected.');
+      },
+    ],
     ['awaits nothing', (rig) => () => rig.steady.json('/a')],
     ['has its retries inside', (rig) => () => retry(rig.steady, () => rig.steady.json('/a'))],
   ])('one that %s is told of nothing', async (_name, queryFn) => {

@@ -10,6 +10,7 @@ import {
 } from '@tanstack/react-query';
 import { reportOf } from '../../operation/error-info.ts';
 import { type Operation, operationOf, type Signals } from '../../operation/operation.ts';
+import { hasStrayFailure } from '../../operation/warn-of-loop.ts';
 import type { Operations } from '../../operation/operations.ts';
 import type { Admissions } from '../../fetch/admit.ts';
 import type { Lifecycle } from './lifecycle.ts';
@@ -217,15 +218,19 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
 
 /** In development: the queryFn awaited something and then sent a request without its signal. */
 function warnIfUnlinked(operations: Operations, operation: Operation, error: unknown): void {
-  const sent = operationOf(reportOf(error, 0));
-  if (!sent || sent === operation || sent.ref.kind !== 'call' || !sent.isSingle) return;
+  const report = reportOf(error, 0);
+  const sent = operationOf(report);
+  const isOurs = sent && sent !== operation && sent.ref.kind === 'call' && sent.isSingle;
+  // Whoever has made another error of it has kept nothing of the first.
+  const isLost = !sent && report.failure.kind === 'error' && hasStrayFailure(operation);
+  if (!isOurs && !isLost) return;
   // urql takes none.
-  if (sent.hasForeignSignal) return;
+  if (sent?.hasForeignSignal) return;
   warn(
     operations,
     'unlinked query',
     `A request of the query ${hashKey(operation.ref.queryKey ?? [])} is not known as its own: its queryFn ` +
-      `called steady after an await, without its signal. The query's policy (timeout, whenDown) ` +
+      `sent it after an await, without its signal. The query's policy (timeout, whenDown) ` +
       `does not hold for it, and it cannot be cancelled. Pass the signal on: ` +
       `queryFn: async ({ signal }) => steady.json(url, { signal }).`,
   );
