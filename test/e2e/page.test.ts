@@ -430,6 +430,8 @@ describe.each(looks)('on a %s in the %s scheme, by keyboard alone', (screen, col
     await actor.page.keyboard.press('Enter');
     await actor.lists();
     await actor.comesTo('Nothing sent yet', 'Nothing sent yet', '');
+    // What an earlier test has left in the outbox may have gone out from this page.
+    const { steady: sentBefore } = actor.sent();
     await actor.page.keyboard.press('Shift+Tab');
     await actor.page.keyboard.press('Shift+Tab');
     await tabTo(actor, 'Send on both sides');
@@ -439,6 +441,6 @@ describe.each(looks)('on a %s in the %s scheme, by keyboard alone', (screen, col
       '1 of 1 arrived',
       'A new key is a new note. The same key is the same note.',
     );
-    expect(new Set(actor.keys().steady).size).toBe(1);
+    expect(new Set(actor.keys().steady.slice(sentBefore)).size).toBe(1);
   });
 });
