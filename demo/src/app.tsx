@@ -6,20 +6,66 @@ import { useHash } from './use-hash.ts';
 /** A page, and where on it one is: the rest of the hash. */
 type Page = ComponentType<{ readonly place: string | undefined }>;
 
-/** Each is loaded when it is opened, and starts the mock API then. */
+/** What stands above a page, before it is loaded, too. */
+interface Head {
+  readonly heading: string;
+  readonly lead: string;
+}
+
+interface Entry {
+  readonly title: string;
+  /** Without one, the page has its own. */
+  readonly head?: Head;
+  /** Each is loaded when it is opened, and starts the mock API then. */
+  readonly load: () => Promise<{ readonly default: Page }>;
+}
+
+const withHead = (head: Head, load: Entry['load']): Entry => ({
+  title: `${head.heading} · Steadfetch`,
+  head,
+  load,
+});
+
 const pages = {
   storm: {
     title: 'Steadfetch: your API is down, a thousand tabs ask again',
     load: () => import('./storm/storm-view.tsx'),
   },
-  read: { title: 'Read it · Steadfetch', load: () => import('./read/read.tsx') },
-  order: { title: 'Order it · Steadfetch', load: () => import('./order/order.tsx') },
-  send: { title: 'Send it · Steadfetch', load: () => import('./send/send.tsx') },
-  tabs: { title: 'Three tabs, one probe · Steadfetch', load: () => import('./tabs/tabs.tsx') },
-} as const satisfies Record<
-  string,
-  { readonly title: string; readonly load: () => Promise<{ readonly default: Page }> }
->;
+  read: withHead(
+    {
+      heading: 'Read it',
+      lead: 'Two pages ask for the same list at the same time. Then their server gets into trouble.',
+    },
+    () => import('./read/read.tsx'),
+  ),
+  order: withHead(
+    {
+      heading: 'Order it',
+      lead: 'An answer gets lost, so the order is sent again. Only a key tells the shop that it is the same order.',
+    },
+    () => import('./order/order.tsx'),
+  ),
+  send: withHead(
+    {
+      heading: 'Send it',
+      lead: 'You press Send without a network, and then close the page. Does it ever arrive?',
+    },
+    () => import('./send/send.tsx'),
+  ),
+  tabs: withHead(
+    {
+      heading: 'Three tabs, one probe',
+      lead: 'These are real tabs of your browser. All want the same list, and their server goes down. One of them asks whether it is back, and tells the others.',
+    },
+    () => import('./tabs/tabs.tsx'),
+  ),
+} satisfies Record<string, Entry>;
+
+/** Where a page cannot start. */
+const failed: Head = {
+  heading: 'This page could not start',
+  lead: 'Reload it, over https or on localhost. Its server runs in your browser, as a service worker.',
+};
 
 type Name = keyof typeof pages;
 
@@ -31,16 +77,16 @@ function parseHash(hash: string): { readonly name: Name; readonly place: string 
     : { name: isStorm(hash) ? 'storm' : 'read', place };
 }
 
-/** The page of this name; undefined until it is loaded. */
-function usePage(name: Name): Page | undefined {
-  const [loaded, setLoaded] = useState<Readonly<Partial<Record<Name, Page>>>>({});
+/** The page of this name: undefined until it is loaded, and null where it cannot start. */
+function usePage(name: Name): Page | null | undefined {
+  const [loaded, setLoaded] = useState<Readonly<Partial<Record<Name, Page | null>>>>({});
   useEffect(() => {
-    const load = async (): Promise<Page> => {
+    const load = async (): Promise<Page | null> => {
       try {
         return (await pages[name].load()).default;
       } catch (error) {
         console.error(error);
-        return Unavailable;
+        return null;
       }
     };
     void load().then((page) => setLoaded((now) => ({ ...now, [name]: page })));
@@ -52,29 +98,33 @@ export function App() {
   const { name, place } = parseHash(useHash());
   const page = usePage(name);
   const shown = useRef(name);
+  const { title, head }: Entry = pages[name];
   useEffect(() => {
-    document.title = pages[name].title;
+    document.title = title;
     if (shown.current === name) return;
     shown.current = name;
     // As on a new page: from the top.
     scrollTo(0, 0);
     document.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true });
-  }, [name]);
+  }, [name, title]);
+  const content = page && createElement(page, { place });
+  const above = page === null ? failed : head;
   return (
     <>
       <Header current={name} />
-      {page ? createElement(page, { place }) : <main className="act" aria-busy="true" />}
+      {page && !head ? (
+        content
+      ) : (
+        <main key={name} className="act" aria-busy={page === undefined}>
+          {above && (
+            <div className="act-head">
+              <h1 tabIndex={-1}>{above.heading}</h1>
+              <p className="lead">{above.lead}</p>
+            </div>
+          )}
+          {content}
+        </main>
+      )}
     </>
-  );
-}
-
-function Unavailable() {
-  return (
-    <main className="act">
-      <h1 tabIndex={-1}>This page could not start</h1>
-      <p className="lead">
-        Reload it, over https or on localhost. Its server runs in your browser, as a service worker.
-      </p>
-    </main>
   );
 }

@@ -8,8 +8,6 @@ import './pane.css';
 import { type Verdict, Verdicts } from './verdict.tsx';
 
 interface Props {
-  readonly title: string;
-  readonly lead: ReactNode;
   readonly controls: ReactNode;
   readonly verdicts: Readonly<Record<Side, Verdict>>;
   /** What the two come to, once both are known. */
@@ -23,14 +21,10 @@ interface Props {
 
 /** The shape of every act: two sides under one set of controls, on one time axis, and their code. */
 export function Act(props: Props) {
-  const { title, lead, controls, verdicts, conclusion, recorder, panes, note, code } = props;
+  const { controls, verdicts, conclusion, recorder, panes, note, code } = props;
   const recording = useSyncExternalStore(recorder.subscribe, recorder.getState);
   return (
-    <main className="act">
-      <div className="act-head">
-        <h1 tabIndex={-1}>{title}</h1>
-        <p className="lead">{lead}</p>
-      </div>
+    <>
       <div className="controls">{controls}</div>
       <Verdicts verdicts={verdicts} conclusion={conclusion} />
       <Timeline recording={recording} />
@@ -45,6 +39,6 @@ export function Act(props: Props) {
       {note && <div className="note">{note}</div>}
       <CodePair alone={code.alone} steady={code.steady} />
       <Proof />
-    </main>
+    </>
   );
 }

@@ -140,8 +140,6 @@ function Stage({ run = 0, trouble }: { readonly run: number | undefined; trouble
   };
   return (
     <Act
-      title="Order it"
-      lead="An answer gets lost, so the order is sent again. Only a key tells the shop that it is the same order."
       controls={
         <>
           <TroubleSwitch act="order" troubles={troubles} chosen={trouble} />

@@ -63,8 +63,6 @@ export default function Read({ place }: { readonly place: string | undefined }) 
     );
   return (
     <Act
-      title="Read it"
-      lead="Two pages ask for the same list at the same time. Then their server gets into trouble."
       controls={
         <>
           <TroubleSwitch act="read" troubles={troubles} chosen={trouble} />

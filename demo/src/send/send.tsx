@@ -125,8 +125,6 @@ function Stage({ run, trouble }: { readonly run: number; readonly trouble: Troub
   );
   return (
     <Act
-      title="Send it"
-      lead="You press Send without a network, and then close the page. Does it ever arrive?"
       controls={
         <>
           <TroubleSwitch act="send" troubles={troubles} chosen={trouble} />

@@ -51,14 +51,7 @@ export default function Tabs() {
     );
   };
   return (
-    <main className="act tabs-page">
-      <div className="act-head">
-        <h1 tabIndex={-1}>Three tabs, one probe</h1>
-        <p className="lead">
-          These are real tabs of your browser. All want the same list, and their server goes down.
-          One of them asks whether it is back, and tells the others.
-        </p>
-      </div>
+    <div className="tabs-page">
       <div className="actions">
         <button
           type="button"
@@ -111,7 +104,7 @@ export default function Tabs() {
         <a href={links.acrossTabs}>Across tabs</a>
       </p>
       <Proof />
-    </main>
+    </div>
   );
 }
 
