@@ -1,4 +1,4 @@
-import { type ReactNode, useSyncExternalStore } from 'react';
+import { type ReactNode, useDeferredValue, useSyncExternalStore } from 'react';
 import { type Side, sideNames, sides } from '../api/server.ts';
 import { Proof } from '../proof.tsx';
 import { type Code, CodePair } from './code.tsx';
@@ -23,6 +23,8 @@ interface Props {
 export function Act(props: Props) {
   const { controls, verdicts, conclusion, recorder, panes, note, code } = props;
   const recording = useSyncExternalStore(recorder.subscribe, recorder.getState);
+  // Below the first screen, and long: it is rendered after what is seen at once, and in slices.
+  const listed = useDeferredValue<typeof code | undefined>(code, undefined);
   return (
     <>
       <div className="controls">{controls}</div>
@@ -37,7 +39,7 @@ export function Act(props: Props) {
         ))}
       </div>
       {note && <div className="note">{note}</div>}
-      <CodePair alone={code.alone} steady={code.steady} />
+      {listed && <CodePair alone={listed.alone} steady={listed.steady} />}
       <Proof />
     </>
   );

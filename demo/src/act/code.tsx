@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { memo, useState } from 'react';
 import { type Side, sideNames } from '../api/server.ts';
 import { diffLines } from './diff.ts';
 import './code.css';
@@ -9,8 +9,13 @@ export interface Code {
   readonly source: string;
 }
 
-/** Both sources, with the lines marked in which they differ. */
-export function CodePair({ alone, steady }: { readonly alone: Code; readonly steady: Code }) {
+interface Pair {
+  readonly alone: Code;
+  readonly steady: Code;
+}
+
+/** Both sources, with the lines marked in which they differ: it stays as it is while an act is played. */
+export const CodePair = memo(function CodePair({ alone, steady }: Pair) {
   const { removed, added } = diffLines(alone.source, steady.source);
   return (
     <section className="code-pair" aria-labelledby="code-title">
@@ -21,7 +26,7 @@ export function CodePair({ alone, steady }: { readonly alone: Code; readonly ste
       </div>
     </section>
   );
-}
+});
 
 interface Props {
   readonly side: Side;

@@ -76,6 +76,11 @@ const texts = [
   },
 ];
 
+const code = {
+  alone: { file: 'order-form.tsx', source: aloneSource },
+  steady: { file: 'order-form.tsx', source: steadySource },
+};
+
 /** Order it: an order whose answer is lost. */
 export default function OrderAct({ place }: { readonly place: string | undefined }) {
   const trouble = troubleOf(troubles, place);
@@ -178,10 +183,7 @@ function Stage({ run = 0, trouble }: { readonly run: number | undefined; trouble
           closes.
         </p>
       }
-      code={{
-        alone: { file: 'order-form.tsx', source: aloneSource },
-        steady: { file: 'order-form.tsx', source: steadySource },
-      }}
+      code={code}
     />
   );
 }

@@ -43,6 +43,11 @@ const session = createSession({ desks, servers, recorder, empty: emptyDesk });
 const worker = await startWorker();
 worker.use(servers.alone.handler, servers.steady.handler);
 
+const code = {
+  alone: { file: 'catalogue.tsx', source: aloneSource },
+  steady: { file: 'catalogue.tsx', source: steadySource },
+};
+
 /** Read it: one page is asked for while its server is in trouble. */
 export default function Read({ place }: { readonly place: string | undefined }) {
   const trouble = troubleOf(troubles, place);
@@ -81,10 +86,7 @@ export default function Read({ place }: { readonly place: string | undefined }) 
         alone: pane('alone', alone.Catalogue, alone.queryClient),
         steady: pane('steady', steady.Catalogue, steady.queryClient),
       }}
-      code={{
-        alone: { file: 'catalogue.tsx', source: aloneSource },
-        steady: { file: 'catalogue.tsx', source: steadySource },
-      }}
+      code={code}
     />
   );
 }

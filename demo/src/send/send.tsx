@@ -70,6 +70,11 @@ worker.use(servers.alone.handler, servers.steady.handler);
 session.play(troubleNow());
 const steady = await import('./steady.tsx');
 
+const code = {
+  alone: { file: 'note-form.tsx', source: aloneSource },
+  steady: { file: 'note-form.tsx', source: steadySource },
+};
+
 /** Send it: notes that are written offline, and a page that is left. */
 export default function SendAct({ place }: { readonly place: string | undefined }) {
   const trouble = troubleOf(troubles, place);
@@ -160,10 +165,7 @@ function Stage({ run, trouble }: { readonly run: number; readonly trouble: Troub
           it. <b>Not kept:</b> what the browser deletes with the data of the site.
         </p>
       }
-      code={{
-        alone: { file: 'note-form.tsx', source: aloneSource },
-        steady: { file: 'note-form.tsx', source: steadySource },
-      }}
+      code={code}
     />
   );
 }

@@ -3,6 +3,8 @@ import type { Span } from './storm.ts';
 
 /** How long a storm plays, whatever its length. */
 const playMs = 10_000;
+/** How often the charts are drawn: at every frame they would keep a phone busy. */
+const stepMs = 50;
 
 export interface Playhead {
   /** The second of the storm that is shown. */
@@ -31,13 +33,14 @@ export function usePlayhead({ fromS, toS }: Span, reachedS: number): Playhead {
     let frame = 0;
     let lastMs: number | undefined;
     const draw = (nowMs: number): void => {
+      frame = requestAnimationFrame(draw);
+      if (lastMs !== undefined && nowMs - lastMs < stepMs) return;
       // A tab that comes back from the background goes on where it was.
       const passedMs = Math.min(100, nowMs - (lastMs ?? nowMs));
       lastMs = nowMs;
       setWantedS((before) =>
         Math.max(before, Math.min(before + (passedMs / playMs) * (toS - fromS), farthestS)),
       );
-      frame = requestAnimationFrame(draw);
     };
     frame = requestAnimationFrame(draw);
     return () => cancelAnimationFrame(frame);
