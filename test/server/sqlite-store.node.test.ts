@@ -251,3 +251,44 @@ test('a transaction has the file to itself from its beginning: what it has read 
   expect(await other.claim(claimOf('b', 0))).toEqual({ kind: 'claimed' });
   expect(ordersIn(b)).toEqual(['of 1']);
 });
+
+test('what a failed statement has rolled back is not answered as done, and the next attempt runs', async () => {
+  const db = openOrders();
+  db.exec('CREATE UNIQUE INDEX one_of_each ON orders (article)');
+  db.exec("INSERT INTO orders (article) VALUES ('a chair')");
+  const errors: unknown[] = [];
+  let articles = ['a lamp', 'a chair'];
+  const send = idempotent(
+    (_request, { tx }) => {
+      for (const article of articles)
+        try {
+          tx.prepare('INSERT OR ROLLBACK INTO orders (article) VALUES (?)').run(article);
+        } catch {
+          // It was there already, the handler believes, and nothing else has happened.
+        }
+      return new Response(articles.join(), { status: 201 });
+    },
+    { store: sqliteStore(db), onStoreError: (error) => void errors.push(String(error)) },
+  );
+  expect(await problemOf(send(post({ key: '"a"' })))).toBe('503 store-unavailable');
+  expect(errors).toEqual([
+    'Error: sqliteStore: a statement that failed has rolled the transaction back, and the handler has answered nonetheless. Its answer is not stored.',
+  ]);
+  articles = ['a lamp'];
+  expect(await told(send(post({ key: '"a"' })))).toBe('201 a lamp');
+  expect(ordersIn(db)).toEqual(['a chair', 'a lamp']);
+});
+
+test('what a failed statement has rolled back with, and is thrown on, is thrown on as it is', async () => {
+  const db = openOrders();
+  db.exec('CREATE UNIQUE INDEX one_of_each ON orders (article)');
+  db.exec("INSERT INTO orders (article) VALUES ('a chair')");
+  const send = idempotent(
+    (_request, { tx }) => {
+      tx.prepare('INSERT OR ROLLBACK INTO orders (article) VALUES (?)').run('a chair');
+      return new Response('unreached');
+    },
+    { store: sqliteStore(db) },
+  );
+  await expect(send(post({ key: '"a"' }))).rejects.toThrow('UNIQUE constraint failed');
+});
