@@ -292,3 +292,26 @@ test('what a failed statement has rolled back with, and is thrown on, is thrown 
   );
   await expect(send(post({ key: '"a"' }))).rejects.toThrow('UNIQUE constraint failed');
 });
+
+test('an iterator that a handler leaves open holds up nobody, in whatever process', async () => {
+  const [a, b] = openTwice();
+  for (const db of [a, b])
+    db.exec("PRAGMA journal_mode = WAL; INSERT INTO orders VALUES (NULL, '')");
+  const shopOf = (db: DatabaseSync) =>
+    idempotent(
+      async (request, { tx }) => {
+        const article = await request.text();
+        tx.prepare('SELECT article FROM orders').iterate().next();
+        tx.prepare('INSERT INTO orders (article) VALUES (?)').run(article);
+        return new Response(article, { status: 201 });
+      },
+      { store: sqliteStore(db), leaseMs: 500, onStoreError: () => {} },
+    );
+  const send = (shop: ReturnType<typeof shopOf>, body: string) =>
+    told(shop(post({ key: `"${body}"`, body })));
+  const [one, other] = [shopOf(a), shopOf(b)];
+  expect(await send(one, 'a lamp')).toBe('201 a lamp');
+  expect(await send(other, 'a chair')).toBe('201 a chair');
+  expect(await send(one, 'a table')).toBe('201 a table');
+  expect(ordersIn(b)).toEqual(['', '', 'a lamp', 'a chair', 'a table']);
+});
