@@ -171,8 +171,7 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.ts'],
           environment: 'node',
           globalSetup: ['test/setup/dist.ts'],
-          // Each launches a browser of its own: one at a time, and after everything else.
-          fileParallelism: false,
+          // Each launches a browser of its own: after everything else.
           sequence: { groupOrder: 1 },
         },
       },
