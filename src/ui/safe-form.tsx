@@ -1,6 +1,7 @@
 import type { DefaultError, UseMutationOptions } from '@tanstack/react-query';
 import { type ReactElement, type ReactNode, useRef, useState } from 'react';
 import type { SafeSubmitOptions, SafeSubmitResult } from '../form/safe-submit.ts';
+import { systemClock } from '../lib/clock.ts';
 import { useSafeSubmit } from '../react/use-safe-submit.ts';
 import { useMutationStatus } from '../react/use-status.ts';
 import type { RetryControls, RetryState } from '../react-query/status/status.ts';
@@ -97,7 +98,7 @@ export function SafeForm<TData = unknown, TError = DefaultError, TVariables = vo
     const result = await submit(variables(fields));
     if (result.status === 'succeeded') {
       isEcho.current = true;
-      setTimeout(() => (isEcho.current = false), echoMs);
+      systemClock.setTimeout(() => (isEcho.current = false), echoMs);
     }
     setIsBusy(result.status === 'busy');
   };
