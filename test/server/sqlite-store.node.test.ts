@@ -272,7 +272,7 @@ test('what a failed statement has rolled back is not answered as done, and the n
   );
   expect(await problemOf(send(post({ key: '"a"' })))).toBe('503 store-unavailable');
   expect(errors).toEqual([
-    'Error: sqliteStore: a statement that failed has rolled the transaction back, and the handler has answered nonetheless. Its answer is not stored.',
+    'Error: sqliteStore: a failed statement has rolled the transaction back. The answer is not stored.',
   ]);
   articles = ['a lamp'];
   expect(await told(send(post({ key: '"a"' })))).toBe('201 a lamp');

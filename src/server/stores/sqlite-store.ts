@@ -168,7 +168,7 @@ export function sqliteStore<Db extends SqliteDatabase>(
 
 /** SQLite does so by itself: on a conflict that is to (`ON CONFLICT ROLLBACK`), or a full disk. */
 const rolledBack =
-  'sqliteStore: a statement that failed has rolled the transaction back, and the handler has answered nonetheless. Its answer is not stored.';
+  'sqliteStore: a failed statement has rolled the transaction back. The answer is not stored.';
 
 function rollBack(db: SqliteDatabase): void {
   try {
