@@ -59,8 +59,11 @@ export function createFormPresses<TData, TError, TVariables, TOnMutateResult>(
   let current: { readonly fingerprint: string; readonly promise: Promise<End> } | undefined;
   let notDone: FormSubmission | undefined;
   let last: { readonly fingerprint: string; readonly result: End; readonly at: number } | undefined;
-  const echoOf = (print: string): End | undefined => {
+  /** `seen`: what had ended last when it was pressed, before it was read. */
+  const echoOf = (print: string, seen: typeof last): End | undefined => {
     if (last?.fingerprint !== print) return undefined;
+    // Pressed while that was under way, however long it has taken to read.
+    if (last !== seen) return last.result;
     const sinceMs = clock.now() - last.at;
     return sinceMs >= 0 && sinceMs < echoMs[last.result.status] ? last.result : undefined;
   };
@@ -70,6 +73,7 @@ export function createFormPresses<TData, TError, TVariables, TOnMutateResult>(
 
   const press = async (variables: TVariables, confirmedKey?: string): Promise<Result> => {
     const one = { variables };
+    const seen = last;
     reading.add(one);
     unread = undefined;
     changed();
@@ -79,7 +83,7 @@ export function createFormPresses<TData, TError, TVariables, TOnMutateResult>(
       // Asked only now: an effect may press before the effect that gives the options.
       const payload = options()?.keepPayload ? toKept(variables) : undefined;
       // Begun before it counts as read, and not waited for.
-      const promise = begin({ variables, payload, fingerprint: print }, confirmedKey);
+      const promise = begin({ variables, payload, fingerprint: print }, confirmedKey, seen);
       return promise;
     } catch (error) {
       // A payload without content is a mistake of the app; a file that is gone is nobody's.
@@ -96,6 +100,7 @@ export function createFormPresses<TData, TError, TVariables, TOnMutateResult>(
   const begin = (
     pressed: Pressed<TVariables>,
     confirmedKey: string | undefined,
+    seen: typeof last,
   ): Promise<Result> => {
     const { variables, fingerprint: print } = pressed;
     if (current)
@@ -103,7 +108,7 @@ export function createFormPresses<TData, TError, TVariables, TOnMutateResult>(
     // What was confirmed once is sent once, whoever still holds the question.
     if (confirmedKey !== undefined && confirmed?.id === confirmedKey + print)
       return confirmed.promise;
-    const ended = confirmedKey === undefined ? echoOf(print) : undefined;
+    const ended = confirmedKey === undefined ? echoOf(print, seen) : undefined;
     if (ended) return Promise.resolve(ended);
     const nowMs = wall.now();
     const before = sent();

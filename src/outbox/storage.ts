@@ -62,6 +62,8 @@ export interface StorageContext extends Omit<
 /** A database that is not there is opened anew after so long, and then after twice as long each time. */
 const reopenMs = 1000;
 const longestReopenMs = 60_000;
+/** What may be on a disk that does not work, and is not to be, is looked for again after so long. */
+const lookAgainMs = 5000;
 
 export function createStorage(context: StorageContext): EntryStorage {
   const { open: openBackend, ports, mark, display, onOpen } = context;
@@ -165,6 +167,26 @@ export function createStorage(context: StorageContext): EntryStorage {
   };
   const isOpen = openOnce();
 
+  /** Which entries are of this page alone, and may be on the disk, too. */
+  const copies = new Set<string>();
+  /**
+   * What could not be written may be there all the same: the browser has hung for too long, and then gone
+   * on. Sent from here and from there, by the next page, it could be done twice.
+   */
+  const removeCopy = async (id: string): Promise<void> => {
+    try {
+      if (!durable) throw failure;
+      const { store } = durable;
+      if (!(await store.find(id)) || !copies.has(id)) return;
+      const { next } = (await store.discard(id, clock.now())) ?? {};
+      if (next) context.onDue(next);
+    } catch {
+      if (isOver) return;
+      const again = clock.setTimeout(() => void removeCopy(id), lookAgainMs);
+      clock.unref?.(again);
+    }
+  };
+
   return {
     async ready() {
       if (isStopped) throw disposedOf('outbox');
@@ -187,6 +209,8 @@ export function createStorage(context: StorageContext): EntryStorage {
       // Behind one of its scope that is in this page alone, and may go later.
       const isBehind = entry.scope !== undefined && (await memory?.store.isBlocked(entry.scope));
       const engine = durable;
+      const { id, isInDoubt } = entry;
+      copies.delete(id);
       if (engine && !isBehind) {
         try {
           return {
@@ -195,7 +219,13 @@ export function createStorage(context: StorageContext): EntryStorage {
           };
         } catch (error) {
           // What cannot be stored there cannot be kept here, either.
-          if (Object(error).name === 'DataCloneError' || !isWanted()) throw error;
+          if (Object(error).name === 'DataCloneError') throw error;
+          // What was sent before may be there from before.
+          if (!isInDoubt) {
+            copies.add(id);
+            void removeCopy(id);
+          }
+          if (!isWanted()) throw error;
         }
       }
       if (isStopped) throw leftBehind(entry, false);

@@ -1,6 +1,7 @@
 import type { DefaultError, UseMutationOptions } from '@tanstack/react-query';
-import { type ReactElement, type ReactNode, useState } from 'react';
+import { type ReactElement, type ReactNode, useRef, useState } from 'react';
 import type { SafeSubmitOptions, SafeSubmitResult } from '../form/safe-submit.ts';
+import { systemClock } from '../lib/clock.ts';
 import { useSafeSubmit } from '../react/use-safe-submit.ts';
 import { useMutationStatus } from '../react/use-status.ts';
 import type { RetryControls, RetryState } from '../react-query/status/status.ts';
@@ -8,6 +9,12 @@ import { Action, Countdown, Frame, Group, Told } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
 import type { UiTexts } from './texts/ui-texts.ts';
 import { toldOf, type StatusWords, wordsOf } from './texts/words.ts';
+
+/**
+ * A press so soon after a success is the second half of a double click, or an Enter that is held down: the
+ * success stays to be seen, or the form would be sent once more.
+ */
+const echoMs = 1000;
 
 /** What a render prop of `SafeForm` is given. */
 export interface SafeFormView<
@@ -84,10 +91,15 @@ export function SafeForm<TData = unknown, TError = DefaultError, TVariables = vo
   const [isBusy, setIsBusy] = useState(false);
   const words = formWords(state, form, isBusy && isPending, submitText, texts);
   const isWaiting = isPending && (state.status === 'waiting' || state.status === 'paused');
+  const isEcho = useRef(false);
   const press = async (fields: FormData): Promise<void> => {
-    if (isSuccess) return reset();
+    if (isSuccess) return isEcho.current ? undefined : reset();
     setIsBusy(false);
     const result = await submit(variables(fields));
+    if (result.status === 'succeeded') {
+      isEcho.current = true;
+      systemClock.setTimeout(() => (isEcho.current = false), echoMs);
+    }
     setIsBusy(result.status === 'busy');
   };
   return (

@@ -38,8 +38,11 @@ export interface Arrival {
   readonly isAborted: () => boolean;
 }
 
-/** What becomes of what a tab asks of its database; 'abort' only once it is under way, 'closed' until it is opened anew. */
-export type Fault = 'none' | 'write' | 'all' | 'quota' | 'abort' | 'closed';
+/**
+ * What becomes of what a tab asks of its database; 'abort' only once it is under way, 'hang' is written and
+ * never said to be, 'closed' until it is opened anew.
+ */
+export type Fault = 'none' | 'write' | 'all' | 'quota' | 'abort' | 'hang' | 'closed';
 
 /** A server that a test answers for, by hand or by rule. */
 interface TestServer {
@@ -170,7 +173,8 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
         throw new DOMException('The connection is closed.', 'InvalidStateError');
       const isHit = mode === 'readwrite' ? fault !== 'none' : fault === 'all';
       if (isHit && fault === 'quota') throw new DOMException('full', 'QuotaExceededError');
-      if (isHit && fault !== 'abort') throw new DOMException('The disk is broken.', 'UnknownError');
+      if (isHit && fault !== 'abort' && fault !== 'hang')
+        throw new DOMException('The disk is broken.', 'UnknownError');
     };
     const tabClock = {
       ...clock,
@@ -225,7 +229,7 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
           })),
     });
     const client = new QueryClient({ defaultOptions: steady.defaultOptions });
-    const restore = spyOnDatabase(watchDatabase, () => fault === 'abort');
+    const restore = spyOnDatabase(watchDatabase, () => fault);
     const outbox = createOutbox({ name, ports, ...options, steady, queryClient: client, handlers });
     restore();
     return {
@@ -289,10 +293,17 @@ function abort(native: IDBTransaction): void {
   }
 }
 
+function hang(native: IDBTransaction): void {
+  const listen = native.addEventListener.bind(native);
+  native.addEventListener = (type: string, listener: EventListener) => {
+    if (type !== 'complete') listen(type, listener);
+  };
+}
+
 /** Watches the transactions of the database that is opened next, until the returned function is called. */
 function spyOnDatabase(
   watch: (mode: IDBTransactionMode | undefined) => void,
-  isAborting: () => boolean,
+  faultNow: () => Fault,
 ): () => void {
   const { indexedDB } = globalThis as Partial<typeof globalThis>;
   if (!indexedDB) return () => {};
@@ -304,7 +315,8 @@ function spyOnDatabase(
       database.transaction = (stores, mode, options) => {
         watch(mode);
         const native = transaction(stores, mode, options);
-        if (mode === 'readwrite' && isAborting()) setImmediate(() => abort(native));
+        if (mode === 'readwrite' && faultNow() === 'abort') setImmediate(() => abort(native));
+        if (mode === 'readwrite' && faultNow() === 'hang') hang(native);
         return native;
       };
     });

@@ -2,7 +2,7 @@ import type { OutboxContext } from 'steadfetch/outbox';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openIndexedDb } from '../../src/outbox/store/indexeddb.ts';
 import { createVirtualClock } from '../origin/virtual-clock.ts';
-import { createBrowser, settle, shop } from './rig.ts';
+import { createBrowser, plainApi, settle, shop } from './rig.ts';
 
 /** Runs it where `indexedDB` is this. */
 function withIndexedDb<T>(value: unknown, run: () => T): T {
@@ -168,6 +168,70 @@ test('what a full disk does not take goes after the older ones of its scope, and
   await pass(60_000);
   expect(server.arrivals.map(({ body }) => body)).toEqual(['1', '1', '2', '3']);
   expect(await outbox.submit('order', 4).saved).toEqual({ isDurable: true });
+});
+
+describe('what the browser has written, and said so too late, goes from this page alone', () => {
+  test.each([
+    ['a request without a key', undefined],
+    ['one of a scope', 'cart'],
+  ])('%s is sent once, also where the next page comes', async (_, scope) => {
+    const { openTab, server, pass, rows } = createBrowser();
+    server.rule = (arrival) => arrival.answer(201, { id: 1 });
+    const handlers = {
+      order: {
+        mutationFn: (order: string, { json }: OutboxContext) =>
+          json(`${plainApi}/orders`, { json: order }),
+        ...(scope && { scope }),
+      },
+    };
+    const tab = openTab({ handlers });
+    await settle();
+    tab.fail('hang');
+    const { saved, delivered } = tab.outbox.submit('order', 'lamp');
+    await settle();
+    tab.fail('none');
+    await pass(31_000, 1000);
+    expect(await saved).toEqual({ isDurable: false });
+    await pass(1000);
+    expect(server.arrivals).toHaveLength(1);
+    expect(await delivered).toEqual({ id: 1 });
+    expect(await rows()).toEqual([]);
+    tab.crash();
+    openTab({ handlers });
+    await pass(10_000);
+    expect(server.arrivals).toHaveLength(1);
+  });
+
+  test('once its disk works again, where that takes longer', async () => {
+    const { openTab, pass, rows } = createBrowser();
+    const tab = openTab({ handlers: shop });
+    await settle();
+    tab.fail('hang');
+    const { idempotencyKey } = tab.outbox.submit('order', 'lamp');
+    await settle();
+    tab.fail('all');
+    await pass(60_000, 1000);
+    tab.fail('none');
+    expect((await rows()).map(({ id }) => id)).toEqual([idempotencyKey]);
+    await pass(5000);
+    expect(await rows()).toEqual([]);
+    expect(await tab.outbox.find(idempotencyKey)).toMatchObject({ isDurable: false });
+  });
+
+  test('and not at all, where a user has discarded it meanwhile', async () => {
+    const { openTab, server, pass, rows } = createBrowser();
+    const tab = openTab({ handlers: shop });
+    await settle();
+    tab.fail('hang');
+    const { idempotencyKey, delivered } = tab.outbox.submit('order', 'lamp');
+    await settle();
+    tab.fail('none');
+    void tab.outbox.clear();
+    await pass(31_000, 1000);
+    await expect(delivered).rejects.toThrow('was discarded');
+    expect(await tab.outbox.find(idempotencyKey)).toBeUndefined();
+    expect([await rows(), server.arrivals]).toEqual([[], []]);
+  });
 });
 
 test('a database that the browser has found damaged, and has made anew, is told of: what was in it is gone', async () => {

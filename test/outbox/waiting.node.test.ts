@@ -290,3 +290,27 @@ describe('whatever becomes of the clock', () => {
     },
   );
 });
+
+test.each(['quota', 'write'] as const)(
+  'an entry whose turn comes just when the disk takes nothing (%s) goes once it does, and nobody has to look',
+  async (fault) => {
+    const { openTab, server, pass } = createBrowser();
+    server.rule = (arrival) => arrival.answer(201, { id: 1 });
+    const tab = openTab({
+      handlers: {
+        order: {
+          mutationFn: (n: number, { json }: OutboxContext) => json(`${api}/orders`, { json: n }),
+          scope: 'cart',
+          onDelivered: () => tab.fail(fault),
+        },
+      },
+    });
+    const { delivered } = tab.outbox.submit('order', 1);
+    tab.outbox.submit('order', 2);
+    await delivered;
+    await settle();
+    tab.fail('none');
+    await pass(5100);
+    expect(server.arrivals.map(({ body }) => body)).toEqual(['1', '2']);
+  },
+);

@@ -216,6 +216,31 @@ describe('what the user meant once is submitted once', () => {
     expect(rig.book.keys).toHaveLength(1);
     expect(rig.book.bodies[0]).toContain('filename="a.txt"');
   });
+
+  test('a press whose file takes long to read belongs to what was under way when it was made', async () => {
+    const rig = createFormRig();
+    const form = open(rig);
+    const payload = new FormData();
+    payload.append('file', new File(['content'], 'a.txt'));
+    const reads: (() => void)[] = [];
+    const slice = vi.spyOn(Blob.prototype, 'slice').mockImplementation(() => {
+      const content = new Promise<ArrayBuffer>((resolve) => {
+        reads.push(() => resolve(new ArrayBuffer(7)));
+      });
+      return { arrayBuffer: () => content } as Blob;
+    });
+    const results = [form.press(payload), form.press(payload)];
+    await rig.time.settle();
+    slice.mockRestore();
+    reads[0]?.();
+    await rig.time.settle();
+    await rig.time.advance(5000);
+    expect(await results[0]).toMatchObject({ status: 'succeeded', data: { id: 1 } });
+    reads[1]?.();
+    await rig.time.settle();
+    expect(await results[1]).toMatchObject({ status: 'succeeded', data: { id: 1 } });
+    expect(rig.book.keys).toHaveLength(1);
+  });
 });
 
 describe('after a failure that was surely not done', () => {

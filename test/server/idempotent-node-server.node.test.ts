@@ -87,3 +87,31 @@ test('two headers with a key are none', async () => {
   socket.end(`${[...head, ...keys].join('\r\n')}\r\n\r\n`);
   expect(await text(socket)).toContain('HTTP/1.1 400');
 });
+
+test('a request that has no URL, or whose method the web has not, is a 500, and the server goes on', async () => {
+  vi.spyOn(console, 'error').mockReturnValue();
+  const { port } = new URL(url);
+  const answers: string[] = [];
+  for (const line of ['POST //', 'POST http://x:99999/', 'POST http://a@b/', 'TRACE /orders']) {
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.end(`${line} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+    answers.push((await text(socket)).slice(0, 12));
+  }
+  expect(answers).toEqual(Array.from({ length: 4 }, () => 'HTTP/1.1 500'));
+  expect(await told(send('"a"'))).toBe('201 {"article":"a lamp"}');
+});
+
+test('an answer whose body breaks off is a 500 without its headers, and the server goes on', async () => {
+  const logged = vi.spyOn(console, 'error').mockReturnValue();
+  const broken = new Error('broken off');
+  const stream = new ReadableStream({ pull: (controller) => controller.error(broken) });
+  const headers = { 'content-length': '9', etag: '"1"' };
+  server.removeAllListeners('request');
+  server.on(
+    'request',
+    toListener(async () => new Response(stream, { headers })),
+  );
+  const response = await send('"a"');
+  expect([response.status, response.headers.get('etag')]).toEqual([500, null]);
+  expect(logged.mock.calls).toEqual([[broken]]);
+});

@@ -4,14 +4,14 @@ import { Readable } from 'node:stream';
 /** Serves a handler of web-standard requests with Node's http server. */
 export const toListener =
   (handle: (request: Request) => Promise<Response>): RequestListener =>
-  (incoming, outgoing) => {
-    handle(toRequest(incoming)).then(
-      (response) => send(response, outgoing),
-      (error: unknown) => {
-        console.error(error);
-        outgoing.writeHead(500).end();
-      },
-    );
+  async (incoming, outgoing) => {
+    try {
+      await send(await handle(toRequest(incoming)), outgoing);
+    } catch (error) {
+      // Also a request that the web's Request refuses (`//`, TRACE): thrown on, it would end the process.
+      console.error(error);
+      outgoing.writeHead(500).end();
+    }
   };
 
 function toRequest(incoming: IncomingMessage): Request {
@@ -27,8 +27,9 @@ function toRequest(incoming: IncomingMessage): Request {
 }
 
 async function send(response: Response, outgoing: ServerResponse): Promise<void> {
+  const body = new Uint8Array(await response.arrayBuffer());
   outgoing.statusCode = response.status;
   // One by one, because Set-Cookie may occur several times.
   for (const [name, value] of response.headers) outgoing.appendHeader(name, value);
-  outgoing.end(new Uint8Array(await response.arrayBuffer()));
+  outgoing.end(body);
 }

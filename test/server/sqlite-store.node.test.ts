@@ -251,3 +251,67 @@ test('a transaction has the file to itself from its beginning: what it has read 
   expect(await other.claim(claimOf('b', 0))).toEqual({ kind: 'claimed' });
   expect(ordersIn(b)).toEqual(['of 1']);
 });
+
+test('what a failed statement has rolled back is not answered as done, and the next attempt runs', async () => {
+  const db = openOrders();
+  db.exec('CREATE UNIQUE INDEX one_of_each ON orders (article)');
+  db.exec("INSERT INTO orders (article) VALUES ('a chair')");
+  const errors: unknown[] = [];
+  let articles = ['a lamp', 'a chair'];
+  const send = idempotent(
+    (_request, { tx }) => {
+      for (const article of articles)
+        try {
+          tx.prepare('INSERT OR ROLLBACK INTO orders (article) VALUES (?)').run(article);
+        } catch {
+          // It was there already, the handler believes, and nothing else has happened.
+        }
+      return new Response(articles.join(), { status: 201 });
+    },
+    { store: sqliteStore(db), onStoreError: (error) => void errors.push(String(error)) },
+  );
+  expect(await problemOf(send(post({ key: '"a"' })))).toBe('503 store-unavailable');
+  expect(errors).toEqual([
+    'Error: sqliteStore: a failed statement has rolled the transaction back. The answer is not stored.',
+  ]);
+  articles = ['a lamp'];
+  expect(await told(send(post({ key: '"a"' })))).toBe('201 a lamp');
+  expect(ordersIn(db)).toEqual(['a chair', 'a lamp']);
+});
+
+test('what a failed statement has rolled back with, and is thrown on, is thrown on as it is', async () => {
+  const db = openOrders();
+  db.exec('CREATE UNIQUE INDEX one_of_each ON orders (article)');
+  db.exec("INSERT INTO orders (article) VALUES ('a chair')");
+  const send = idempotent(
+    (_request, { tx }) => {
+      tx.prepare('INSERT OR ROLLBACK INTO orders (article) VALUES (?)').run('a chair');
+      return new Response('unreached');
+    },
+    { store: sqliteStore(db) },
+  );
+  await expect(send(post({ key: '"a"' }))).rejects.toThrow('UNIQUE constraint failed');
+});
+
+test('an iterator that a handler leaves open holds up nobody, in whatever process', async () => {
+  const [a, b] = openTwice();
+  for (const db of [a, b])
+    db.exec("PRAGMA journal_mode = WAL; INSERT INTO orders VALUES (NULL, '')");
+  const shopOf = (db: DatabaseSync) =>
+    idempotent(
+      async (request, { tx }) => {
+        const article = await request.text();
+        tx.prepare('SELECT article FROM orders').iterate().next();
+        tx.prepare('INSERT INTO orders (article) VALUES (?)').run(article);
+        return new Response(article, { status: 201 });
+      },
+      { store: sqliteStore(db), leaseMs: 500, onStoreError: () => {} },
+    );
+  const send = (shop: ReturnType<typeof shopOf>, body: string) =>
+    told(shop(post({ key: `"${body}"`, body })));
+  const [one, other] = [shopOf(a), shopOf(b)];
+  expect(await send(one, 'a lamp')).toBe('201 a lamp');
+  expect(await send(other, 'a chair')).toBe('201 a chair');
+  expect(await send(one, 'a table')).toBe('201 a table');
+  expect(ordersIn(b)).toEqual(['', '', 'a lamp', 'a chair', 'a table']);
+});

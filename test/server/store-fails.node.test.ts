@@ -262,3 +262,30 @@ test('what a store gets is text that every store can hold: of what cannot be, th
   expect(prints).toEqual(odd.map(() => hash));
   expect(new Set(prints).size).toBe(odd.length);
 });
+
+const loggers: readonly (readonly [how: string, onStoreError: () => unknown])[] = [
+  [
+    'throws',
+    () => {
+      throw new Error('no logger');
+    },
+  ],
+  ['rejects', () => Promise.reject(new Error('no logger'))],
+];
+
+test.each(loggers)(
+  'an onStoreError that %s changes no answer, and ends no process',
+  async (_, onStoreError) => {
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+    const unhandled = vi.fn<(reason: unknown) => void>();
+    process.on('unhandledRejection', unhandled);
+    const claim = openShop(() => ({ claim: gone }), { onStoreError });
+    const run = openShop(() => ({ run: gone }), { onStoreError });
+    expect(await problemOf(claim.send())).toBe('503 store-unavailable');
+    expect(await problemOf(run.send())).toBe('503 store-unavailable');
+    await new Promise((wake) => setImmediate(wake));
+    process.off('unhandledRejection', unhandled);
+    expect(warn.mock.calls).toEqual([[new Error('no logger')], [new Error('no logger')]]);
+    expect(unhandled.mock.calls).toEqual([]);
+  },
+);

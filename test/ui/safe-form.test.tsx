@@ -45,11 +45,27 @@ test('what is in its fields is sent once, and the next press makes it a new form
   expect(seen()).toBe('SentSend another');
   expect(heard('status')).toBe('Sent.');
   expect(rig.book.bodies).toEqual(['{"sku":"kite"}']);
+  await rig.time.advance(1000);
   await press(rig, 'Send another');
   expect(seen()).toBe('Order');
   expect(rig.book.orders).toHaveLength(1);
   await press(rig, 'Order');
   expect(rig.book.orders).toHaveLength(2);
+});
+
+test('a double click whose first half is answered at once leaves the success to be seen, and is one order', async () => {
+  const rig = createFormRig();
+  rig.show(<Checkout rig={rig} />);
+  await press(rig, 'Order');
+  await rig.time.advance(200);
+  await press(rig, 'Send another');
+  await rig.time.advance(700);
+  await press(rig, 'Send another');
+  expect(seen()).toBe('SentSend another');
+  expect(rig.book.orders).toHaveLength(1);
+  await rig.time.advance(100);
+  await press(rig, 'Send another');
+  expect(seen()).toBe('Order');
 });
 
 test('what may have been done is said to, and the next press does not do it twice', async () => {

@@ -196,10 +196,12 @@ export function createWorker({
   const plan = (): void => {
     clock.clearTimeout(timer);
     if (isOver) return;
-    const isWaiting = running.size > 0 && !isThrough(driven.values());
+    const pausedMs = pausedUntil - clock.now();
+    // What is due goes when a place is free, or the store is asked again.
+    const isWaiting = (running.size > 0 || pausedMs > 0) && !isThrough(driven.values());
     const dueInMs = nextReadAt(driven.values()) - wall.now();
     if (dueInMs === Infinity && !isWaiting) return;
-    const delayMs = Math.max(dueInMs, pausedUntil - clock.now(), 0);
+    const delayMs = Math.max(dueInMs, pausedMs, 0);
     timer = clock.setTimeout(() => void pump(), Math.min(delayMs, longestTimerMs));
   };
 

@@ -1,7 +1,7 @@
 /** A handle of a database, lent to one transaction. */
 interface Loan<Handle> {
   readonly tx: Handle;
-  /** From now on, every use of `tx` throws. */
+  /** From now on, every use of `tx` throws. What is left open of an iterator would hold up the handle. */
   readonly takeBack: () => void;
 }
 
@@ -13,12 +13,15 @@ interface Loan<Handle> {
  */
 export function lendHandle<Handle extends object>(handle: Handle, store: string): Loan<Handle> {
   let isOver = false;
+  const open: { readonly return?: () => unknown }[] = [];
   const call = <T>(work: () => T): T => {
     if (!isOver) return lend(work());
     throw new Error(`${store}: tx was used after its transaction had ended. Nothing was written.`);
   };
   const lend = <T>(value: T): T => {
     const { run, next } = Object(value) as Record<string, unknown>;
+    if (typeof next === 'function' && Symbol.iterator in Object(value))
+      open.push(value as Iterator<unknown>);
     const isLent =
       value === (handle as unknown) || [run, next].some((one) => typeof one === 'function');
     return isLent ? (new Proxy(value as object, { get, apply }) as T) : value;
@@ -31,5 +34,9 @@ export function lendHandle<Handle extends object>(handle: Handle, store: string)
   };
   const apply = (target: object, self: unknown, args: unknown[]): unknown =>
     call(() => Reflect.apply(target as () => unknown, self, args));
-  return { tx: lend(handle), takeBack: () => void (isOver = true) };
+  const takeBack = (): void => {
+    isOver = true;
+    for (const iterator of open.splice(0)) iterator.return?.();
+  };
+  return { tx: lend(handle), takeBack };
 }

@@ -85,9 +85,13 @@ export function sqliteStore<Db extends SqliteDatabase>(
       OR (status IS NULL AND lease_until <= ? AND fingerprint = excluded.fingerprint)`,
   );
   const find = db.prepare(`SELECT fingerprint, status, headers, body FROM ${table} WHERE id = ?`);
+  // Written first in the transaction: gone with it, if a statement of the handler has rolled it back.
+  const mark = db.prepare(`UPDATE ${table} SET headers = '' WHERE id = ? AND token = ?`);
   const keep = db.prepare(
-    `UPDATE ${table} SET status = ?, headers = ?, body = ? WHERE id = ? AND token = ?`,
+    `UPDATE ${table} SET status = ?, headers = ?, body = ?
+    WHERE id = ? AND token = ? AND headers IS NOT NULL`,
   );
+  const isOurs = db.prepare(`SELECT 1 FROM ${table} WHERE id = ? AND token = ?`);
   const free = db.prepare(`DELETE FROM ${table} WHERE id = ? AND token = ? AND status IS NULL`);
 
   // Known without reading the file, which may be in the middle of a transaction.
@@ -135,6 +139,7 @@ export function sqliteStore<Db extends SqliteDatabase>(
           // Immediate, because a lock that is requested at the first write may be refused at once.
           await whenUnlocked(giveUpAt, () => db.exec('BEGIN IMMEDIATE'));
           try {
+            mark.run(id, token);
             const answer = await work(tx);
             takeBack();
             if (answer) {
@@ -145,11 +150,11 @@ export function sqliteStore<Db extends SqliteDatabase>(
                 // Without a write-ahead log it waits for those who read.
                 await whenUnlocked(inLease(), () => db.exec('COMMIT'));
                 isCommitted = true;
-              }
+              } else if (isOurs.get(id, token)) throw new Error(rolledBack);
             }
           } finally {
             takeBack();
-            if (!isCommitted) db.exec('ROLLBACK');
+            if (!isCommitted) rollBack(db);
           }
         } finally {
           running.delete(id);
@@ -159,6 +164,18 @@ export function sqliteStore<Db extends SqliteDatabase>(
       });
     },
   };
+}
+
+/** SQLite does so by itself: on a conflict that is to (`ON CONFLICT ROLLBACK`), or a full disk. */
+const rolledBack =
+  'sqliteStore: a failed statement has rolled the transaction back. The answer is not stored.';
+
+function rollBack(db: SqliteDatabase): void {
+  try {
+    db.exec('ROLLBACK');
+  } catch {
+    // There is none any more. What was thrown before says why.
+  }
 }
 
 const retryLockedMs = 10;

@@ -1,4 +1,5 @@
 import { maxTimerMs, systemClock } from '../../lib/clock.ts';
+import { tellApp } from '../../lib/input/callback.ts';
 import type { Settings } from '../options.ts';
 import { type Claim, type ClaimResult, LeaseOverError, type StoredAnswer } from './store.ts';
 
@@ -18,7 +19,7 @@ export async function claimKey<Tx>(
   try {
     return await Promise.race([claiming, limit.isOver]);
   } catch (error) {
-    onStoreError(error);
+    tellApp(onStoreError, error);
     // Granted when nobody waits for it any more: it must not keep the key until its lease is over.
     claiming
       .then(({ kind }) =>
@@ -72,7 +73,7 @@ export async function runClaim<Tx>(
     isGivenUp = true;
     running.catch(() => {});
     if (thrown && thrown.error === error) throw error;
-    onStoreError(error);
+    tellApp(onStoreError, error);
     return undefined;
   } finally {
     limit.stop();
