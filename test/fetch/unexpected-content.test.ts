@@ -32,6 +32,11 @@ describe('steady.json', () => {
     'text/json',
     'text/plain;charset=UTF-8',
     'application/octet-stream',
+    'binary/octet-stream',
+    // Sent twice, as by a proxy beside its server.
+    'application/json, application/json',
+    'text/html, application/json; charset=utf-8',
+    'application/json; profile="a,b; c"; q=1',
     '',
   ])('takes an answer of type "%s"', async (type) => {
     const { json } = create(fakeServer(typed(type)));
@@ -47,6 +52,7 @@ describe('steady.json', () => {
     'application/jsonp',
     'application/json-seq',
     'text/javascript',
+    'application/json, text/html',
   ])(
     'refuses an answer of type "%s", whatever its body, and leaves that to be read',
     async (type) => {
@@ -56,7 +62,7 @@ describe('steady.json', () => {
       expect(isUnexpectedContentError(error)).toBe(true);
       expect(error).toMatchObject({
         code: 'unexpected-content',
-        message: `PUT ${url}: 200, with content type ${type.toLowerCase().replace(/;.*/, '')} where JSON was expected.`,
+        message: `PUT ${url}: 200, with content type ${type.toLowerCase().replace(/.*, |;.*/g, '')} where JSON was expected.`,
         outcome: { kind: 'body', status: 200, processed: 'unknown' },
       });
       expect(await (error as UnexpectedContentError).response.text()).toBe('{"id":1}');

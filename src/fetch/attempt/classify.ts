@@ -59,10 +59,13 @@ export async function interpret(
 }
 
 /** What a server that says nothing better sends JSON as; only the body itself can tell. */
-const undecided = ['', 'text/plain', 'application/octet-stream'];
+const undecided = ['', 'text/plain', 'application/octet-stream', 'binary/octet-stream'];
 
-const mediaType = ({ headers }: Response): string =>
-  (headers.get('content-type') ?? '').replace(/;.*/s, '').trim().toLowerCase();
+/** Of a field that was sent twice, the last one, as fetch takes it ("extract a MIME type"). */
+function mediaType({ headers }: Response): string {
+  const sent = (headers.get('content-type') ?? '').replaceAll(/"[^"]*"/g, '').split(',');
+  return `${sent.at(-1)}`.replace(/;.*/s, '').trim().toLowerCase();
+}
 
 /**
  * Whether an answer says that it is something else than what was asked for: the login page of a
