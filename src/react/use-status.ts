@@ -15,7 +15,7 @@ import type { StatusStore } from '../react-query/status/store.ts';
 /**
  * The status of a query, and its controls. Works in any component, also in a Suspense fallback. Renders at
  * transitions only. For mutations, use `useMutationStatus`. In development a warning tells of a key that no
- * query has.
+ * query has. The options of the query do as well, and must be given where they have a `queryKeyHashFn`.
  *
  * @throws TypeError when there is no key; Error when the QueryClient carries no default options of Steadfetch.
  *
@@ -28,13 +28,18 @@ import type { StatusStore } from '../react-query/status/store.ts';
  */
 export function useRetryStatus({
   queryKey,
+  queryKeyHashFn,
 }: {
   readonly queryKey: QueryKey;
+  readonly queryKeyHashFn?: ((queryKey: never) => string) | undefined;
 }): RetryState & RetryControls {
   const client = useQueryClient();
   if (process.env.NODE_ENV !== 'production' && !Array.isArray(queryKey))
     reject('useRetryStatus', 'queryKey', queryKey, 'the key of a query: { queryKey: [...] }');
-  const { queryHash } = client.defaultQueryOptions({ queryKey });
+  const { queryHash } = client.defaultQueryOptions({
+    ...(queryKeyHashFn && { queryKeyHashFn: queryKeyHashFn as (queryKey: QueryKey) => string }),
+    queryKey,
+  });
   return useStatus(queryStatusesOf(client, 'useRetryStatus'), queryHash, queryControlsOf);
 }
 
