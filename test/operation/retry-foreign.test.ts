@@ -195,7 +195,11 @@ test('a failure of something else is waited for by backoff, also where what was 
   for (let failures = 0; failures < 2; failures++) await rejectionOf(steady.fetch(url));
   const startedAt = Date.now();
   const times: number[] = [];
-  const firstThenOther = async ({ signal }: { readonly signal: AbortSignal }): Promise<Response> => {
+  const firstThenOther = async ({
+    signal,
+  }: {
+    readonly signal: AbortSignal;
+  }): Promise<Response> => {
     try {
       return await steady.fetch(url, { signal, policy: { whenDown: 'fail' } });
     } catch {

@@ -28,7 +28,8 @@ export const queryStatusesOf: (client: QueryClient, operation: string) => Status
       start() {
         // By the key itself: its hash may be by a function of the query's own.
         const hashes = new WeakMap<object, string>();
-        const enter = ({ queryKey, queryHash }: Query): void => void hashes.set(queryKey, queryHash);
+        const enter = ({ queryKey, queryHash }: Query): void =>
+          void hashes.set(queryKey, queryHash);
         queries.getAll().forEach(enter);
         return [
           queries.subscribe(({ query }) => {
