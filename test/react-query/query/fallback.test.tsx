@@ -54,6 +54,17 @@ test('a value is shown when the query fails for good, and is stale at once', asy
   expect(status()).toMatchObject({ status: 'failed', reason: 'not-retryable' });
 });
 
+test('what comes after a reset is no fallback, though it is the first data again', async () => {
+  const rig = createRig();
+  rig.server.plan('/prices', 404);
+  const { story, status } = show(rig, { fallback: 'list prices' });
+  await rig.time.advance(1000);
+  act(() => void rig.client.resetQueries({ queryKey }));
+  await rig.time.settle();
+  expect(story.at(-1)).toBe('1000 success GET /prices 2');
+  expect(status()).toMatchObject({ status: 'succeeded', lastError: undefined });
+});
+
 test('a failure that is still retried shows nothing in its place', async () => {
   const rig = createRig();
   rig.server.plan('/prices', 503);
