@@ -116,7 +116,8 @@ type Trouble = 'offline' | 'down' | 'rate-limited' | undefined;
 function useBack(trouble: Trouble, network: NetworkState, { origins }: Instance): boolean {
   const recoveredAt = Math.max(...[...origins.admissions.values()].map((one) => one.recoveredAt()));
   const [was, setWas] = useState({ trouble, recoveredAt });
-  if (trouble && was.trouble !== trouble) setWas({ trouble, recoveredAt });
+  const isNews = was.trouble !== trouble || was.recoveredAt !== recoveredAt;
+  if (trouble && isNews) setWas({ trouble, recoveredAt });
   const isForgotten = was.trouble === 'down' && recoveredAt <= was.recoveredAt;
   if (!trouble && isForgotten) setWas({ trouble, recoveredAt });
   const isBack = !trouble && !!was.trouble && !isForgotten && network.status !== 'suspect';

@@ -64,6 +64,24 @@ test('one that is only forgotten, because nobody has asked for a minute, is not 
   expect([seen(), heard()]).toEqual(['', '']);
 });
 
+test('nor is one that begins while the end of another is told', async () => {
+  const rig = createRig({ health: {}, policy: { maxPauseMs: 5000 } });
+  rig.server.plan('/a', 503, 503, 200, ...Array.from({ length: 9 }, () => 503));
+  rig.show(<ConnectionBanner />);
+  const ask = (): Promise<void> =>
+    rig.client.prefetchQuery({ queryKey: ['a'], queryFn: () => rig.steady.json('/a') });
+  act(() => void ask());
+  await rig.time.advance(1700);
+  expect(heard()).toBe('Connected again.');
+  act(() => void ask());
+  const told: string[] = [];
+  for (let second = 0; second < 90; second++) {
+    await rig.time.advance(1000);
+    if (told.at(-1) !== heard()) told.push(heard());
+  }
+  expect(told).toEqual(['Connected again.', 'The server is down.', '']);
+});
+
 test('a server that asks for a pause is said to', async () => {
   const rig = createRig({ health: {} });
   rig.server.plan('/a', { status: 429, headers: { 'retry-after': '10' } });
