@@ -1,4 +1,4 @@
-import { type QueryKey, useQueryClient } from '@tanstack/react-query';
+import { type QueryKey, type UseQueryOptions, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useMemo, useSyncExternalStore } from 'react';
 import { mutationControlsOf, queryControlsOf } from '../react-query/controls.ts';
 import {
@@ -26,20 +26,19 @@ import type { StatusStore } from '../react-query/status/store.ts';
  * return status === 'waiting' && <button onClick={retryNow}>Retry now ({seconds} s)</button>;
  * ```
  */
-export function useRetryStatus({
-  queryKey,
-  queryKeyHashFn,
-}: {
+export function useRetryStatus(options: {
   readonly queryKey: QueryKey;
   readonly queryKeyHashFn?: ((queryKey: never) => string) | undefined;
 }): RetryState & RetryControls {
   const client = useQueryClient();
-  if (process.env.NODE_ENV !== 'production' && !Array.isArray(queryKey))
-    reject('useRetryStatus', 'queryKey', queryKey, 'the key of a query: { queryKey: [...] }');
-  const { queryHash } = client.defaultQueryOptions({
-    ...(queryKeyHashFn && { queryKeyHashFn: queryKeyHashFn as (queryKey: QueryKey) => string }),
-    queryKey,
-  });
+  if (process.env.NODE_ENV !== 'production' && !Array.isArray(options.queryKey))
+    reject(
+      'useRetryStatus',
+      'queryKey',
+      options.queryKey,
+      'the key of a query: { queryKey: [...] }',
+    );
+  const { queryHash } = client.defaultQueryOptions(options as UseQueryOptions);
   return useStatus(queryStatusesOf(client, 'useRetryStatus'), queryHash, queryControlsOf);
 }
 

@@ -1,4 +1,4 @@
-import { writeJson } from '../../lib/json.ts';
+import { toJson } from '../../lib/json.ts';
 import type { TelemetryEvent } from '../../telemetry/subscribe-all.ts';
 import type { Inspection } from '../inspect.ts';
 import type { DecidingOption } from '../levels.ts';
@@ -33,7 +33,7 @@ const version = 1;
 
 /** A recording as text. */
 export function writeRecording(events: readonly RecordedEvent[]): string {
-  return writeJson({ format, version, events }, 1);
+  return JSON.stringify({ format, version, events }, toJson, 1);
 }
 
 /**

@@ -61,11 +61,8 @@ export async function interpret(
 /** What a server that says nothing better sends JSON as; only the body itself can tell. */
 const undecided = ['', 'text/plain', 'application/octet-stream', 'binary/octet-stream'];
 
-/** Of a field that was sent twice, the last one, as fetch takes it ("extract a MIME type"). */
-function mediaType({ headers }: Response): string {
-  const sent = (headers.get('content-type') ?? '').replaceAll(/"[^"]*"/g, '').split(',');
-  return `${sent.at(-1)}`.replace(/;.*/s, '').trim().toLowerCase();
-}
+const mediaType = ({ headers }: Response): string =>
+  (headers.get('content-type') ?? '').replace(/;.*/s, '').trim().toLowerCase();
 
 /**
  * Whether an answer says that it is something else than what was asked for: the login page of a
@@ -85,5 +82,5 @@ export function isJsonAnswer(response: Response): boolean {
 /** What the content type is called in a message. */
 export const shownType = (response: Response): string => mediaType(response) || 'nothing';
 
-/** RFC 8259 §11, and the suffix of RFC 6839 §3.1. */
-const isJson = (type: string): boolean => /^[^/]+\/([^/]+\+)?json$/.test(type);
+/** RFC 8259 §11, and the suffix of RFC 6839 §3.1. Of a field that was sent twice, the last one counts. */
+const isJson = (type: string): boolean => /^(.*,)?[^/,]+\/([^/,]+\+)?json$/.test(type);

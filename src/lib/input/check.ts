@@ -1,4 +1,4 @@
-import { writeJson } from '../json.ts';
+import { toJson } from '../json.ts';
 import { type Elsewhere, findMeant } from './nearest.ts';
 
 /** The whole numbers that an option may have, both ends included. */
@@ -125,7 +125,7 @@ function show(value: unknown): string {
   if (typeof value === 'string') return `'${value}'`;
   if (typeof value !== 'object' || value === null) return String(value);
   try {
-    return writeJson(value);
+    return JSON.stringify(value, toJson);
   } catch {
     return 'an object';
   }
