@@ -7,7 +7,6 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react';
-import type { ConnectivityState } from '../connectivity/connectivity.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Readable } from '../lib/store.ts';
 import { type Instance, instanceOf } from '../react-query/instance.ts';
@@ -130,7 +129,11 @@ function useBack(trouble: Trouble, network: NetworkState, { origins }: Instance)
   return isBack;
 }
 
-type NetworkState = Pick<ConnectivityState, 'status' | 'nextCheckAt'>;
+/** As `useConnectivity` has it, where somebody watches the network. */
+interface NetworkState {
+  readonly status: 'online' | 'suspect' | 'offline';
+  readonly nextCheckAt: number | undefined;
+}
 
 interface NetworkView extends Readable<NetworkState> {
   readonly checkNow?: () => void;
