@@ -1,3 +1,4 @@
+import { toJson } from '../lib/json.ts';
 import { describeOutcome, pauses, reasons } from '../telemetry/words.ts';
 import type { DecidingOption } from './levels.ts';
 import type { RecordedEvent } from './recording/recording.ts';
@@ -156,7 +157,7 @@ export function lineOf(event: RecordedEvent): string {
     default: {
       const { title, detail } = explain(event) ?? {};
       const { queryKey } = event.operation;
-      const what = queryKey ? `${JSON.stringify(queryKey)} ` : '';
+      const what = queryKey ? `${JSON.stringify(queryKey, toJson)} ` : '';
       return `${what}${title ?? begun(event)}${detail ? `. ${detail}` : ''}`;
     }
   }

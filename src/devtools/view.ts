@@ -1,3 +1,4 @@
+import { toJson } from '../lib/json.ts';
 import type { OperationRef } from '../policy/operation.ts';
 import type { InspectedOrigin, OriginInspection } from './inspect.ts';
 import type { RecordedEvent } from './recording/recording.ts';
@@ -111,7 +112,7 @@ function open(event: OperationEvent): OperationView {
     id,
     kind,
     queryKey,
-    label: queryKey ? JSON.stringify(queryKey) : placeOf(event),
+    label: queryKey ? JSON.stringify(queryKey, toJson) : placeOf(event),
     startedAt,
     endedAt: undefined,
     attempt,

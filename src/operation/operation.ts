@@ -225,6 +225,9 @@ export class Operation {
     if (own) own.trialAt = undefined;
     // Others were answered while this probe hung: it is late enough for its user.
     const isOver = trialAt !== undefined && !!admission && trialAt <= admission.recoveredAt();
+    // The next attempt is paused where this one went, without a wait of its own: that of a query before
+    // it begins, any other by its request, and so not where something else has failed.
+    const isPausedNext = this.#ref.kind === 'query' || report.url !== undefined;
     // What this request itself may have done is an input already.
     if (report.effect) report.effect.isRepeatable = true;
     const decision = decide(failure, this.view(report), policy, {
@@ -232,7 +235,7 @@ export class Operation {
       random,
       isUnrepeatable:
         this.#ref.kind !== 'query' && !this.#given.idempotent && this.effects.isUnrepeatable(),
-      isDown: isOver || !!admission?.isDown(endpoint),
+      isDown: isOver || (isPausedNext && !!admission?.isDown(endpoint)),
       limitedMs: admission && sent ? Math.ceil(admission.limitedUntil(sent.limitScope) - nowMs) : 0,
       onMistake: reporterOf(this.#shared, 'shouldRetry', remedy),
     });

@@ -167,10 +167,8 @@ export function createAdmission(
     inFlight.add(target);
     limits.spend(limitScope);
     health.recordSent(endpoint);
-    if (probed) {
-      probed.probes.start();
-      leader?.lead(probed.scope);
-    }
+    const endProbe = probed?.probes.start();
+    if (probed) leader?.lead(probed.scope);
     return {
       isProbe: !!probed,
       isTrial: !!probed || isInTurn,
@@ -185,10 +183,10 @@ export function createAdmission(
         const latencyMs = clock.now() - sentAt;
         // What was sent before, and hangs, says nothing of how the origin is now.
         const isOfRecovery = slowStart.isRecovery(endpoint) && sentAt >= recoveredAt;
-        if (shown === undefined) probed?.probes.end(false);
+        if (shown === undefined) endProbe?.(false);
         else if (shown === 'outage') {
           lastFailure = error;
-          probed?.probes.end(true);
+          endProbe?.(true);
           const down = health.recordFailure(endpoint, sentAt);
           if (isOfRecovery) slowStart.observe(false, latencyMs);
           if (down) {

@@ -146,6 +146,9 @@ export function createHealth(
   const begin = (health: Health): void => {
     health.downSince = clock.now();
     health.probes.begin();
+    // The countdown that one of its endpoints shows goes on.
+    for (const { downSince, probes } of health === origin ? endpoints.values() : [])
+      if (downSince !== undefined) origin.probes.promise(probes.promisedAt());
     onOutage?.(health.scope);
   };
   const end = (health: Health): Recovery | undefined => {
@@ -205,9 +208,6 @@ export function createHealth(
       const saysMore = isDown(origin) || !isDown(own);
       const hasTripped = fail(own, endpoint, sentAt);
       const isAll = saysMore && fail(origin, endpoint, sentAt);
-      // The countdown that one of them shows goes on.
-      for (const { downSince, probes } of isAll ? endpoints.values() : [])
-        if (downSince !== undefined) origin.probes.promise(probes.promisedAt());
       return hasTripped || isAll ? downFor(endpoint) : undefined;
     },
     recordSuccess(endpoint, sentAt) {

@@ -14,9 +14,8 @@ export interface ProbeSchedule {
   readonly isProbing: () => boolean;
   /** When the last one began. */
   readonly startedAt: () => number;
-  readonly start: () => void;
-  /** The probe failed, or was called off and showed nothing. */
-  readonly end: (hasFailed: boolean) => void;
+  /** A probe goes. @returns what is to be called when it has failed, or was called off and showed nothing. */
+  readonly start: () => (hasFailed: boolean) => void;
   /** It is up again. */
   readonly close: () => void;
 }
@@ -47,6 +46,7 @@ export function createProbeSchedule(clock: Clock, random: Random): ProbeSchedule
   let count = 0;
   let beganAt = 0;
   let isOut = false;
+  let latest: object | undefined;
   let startedAt = -Infinity;
   let closedAt = -Infinity;
   let foregroundAt = 0;
@@ -70,6 +70,7 @@ export function createProbeSchedule(clock: Clock, random: Random): ProbeSchedule
         beganAt = now;
       }
       isOut = false;
+      latest = undefined;
       startedAt = now;
       plan(now);
     },
@@ -88,15 +89,18 @@ export function createProbeSchedule(clock: Clock, random: Random): ProbeSchedule
     isProbing,
     startedAt: () => startedAt,
     start() {
+      const own = (latest = {});
       isOut = true;
       startedAt = clock.now();
       promisedAt = Infinity;
-    },
-    end(hasFailed) {
-      isOut = false;
-      // What was due, and shown as due, before this one is over.
-      plan(startedAt);
-      if (!hasFailed) foregroundAt = Math.max(clock.now(), startedAt + leastGapMs);
+      return (hasFailed) => {
+        // What is shown is by a later one, or by another outage.
+        if (latest !== own) return;
+        isOut = false;
+        // What was due, and shown as due, before this one is over.
+        plan(startedAt);
+        if (!hasFailed) foregroundAt = Math.max(clock.now(), startedAt + leastGapMs);
+      };
     },
     close() {
       isOut = false;

@@ -10,6 +10,7 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import type { SteadfetchEvent } from '../operation/events.ts';
+import { toJson } from '../lib/json.ts';
 import { failures, type Outcome } from '../policy/outcome.ts';
 import { errorOf, methodOf, statusOf, urlOf } from './attributes.ts';
 
@@ -88,7 +89,7 @@ export function createSpans(
         const attributes: Attributes = {
           'steadfetch.operation.id': id,
           'steadfetch.operation.kind': kind,
-          ...(hasKey && queryKey && { 'steadfetch.query.key': JSON.stringify(queryKey) }),
+          ...(hasKey && queryKey && { 'steadfetch.query.key': JSON.stringify(queryKey, toJson) }),
         };
         const span = tracer.startSpan(kind, { startTime: at, attributes }, around);
         operations.set(id, { span, inside: trace.setSpan(around, span), failed: new Map() });

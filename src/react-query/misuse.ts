@@ -1,4 +1,4 @@
-import { hashKey, type Query, type QueryCache, type QueryClient } from '@tanstack/react-query';
+import type { Query, QueryCache, QueryClient } from '@tanstack/react-query';
 import { systemClock } from '../lib/clock.ts';
 import { wholeStack } from '../lib/browser/hot-update.ts';
 import { findMeant } from '../lib/input/nearest.ts';
@@ -76,13 +76,13 @@ export function warnOfLostQueries(instance: object, queries: object | undefined)
 }
 
 /** Tells of a query whose persister has taken the place of ours: offline, what it has stored is not shown. */
-export function warnOfPersister(instance: object, { queryKey, options }: Query): void {
+export function warnOfPersister(instance: object, { queryHash, options }: Query): void {
   const { persister } = options;
   if (typeof persister !== 'function' || isOurPersister(persister)) return;
   warn(
     instance,
     'persister',
-    `The query ${hashKey(queryKey)} has a persister that has taken the place of Steadfetch's: its ` +
+    `The query ${queryHash} has a persister that has taken the place of Steadfetch's: its ` +
       `attempts and its status are not known, and offline it is paused before it shows what is stored. ` +
       `Put yours inside: ...composePersister(steady, yours).`,
     remedyPage,
@@ -95,7 +95,7 @@ export function warnOfPersister(instance: object, { queryKey, options }: Query):
  */
 export function warnOfOwnRetry(
   instance: object,
-  { queryKey, options: { retry } }: Query,
+  { queryHash, options: { retry } }: Query,
   { decision }: Operation,
 ): void {
   if (decision?.kind !== 'stop' || typeof retry === 'function') return;
@@ -103,7 +103,7 @@ export function warnOfOwnRetry(
   warn(
     instance,
     'own retry',
-    `The query ${hashKey(queryKey)} is retried by a retry of its own where the policy stops ` +
+    `The query ${queryHash} is retried by a retry of its own where the policy stops ` +
       `(${decision.reason}): given as a number, it counts for every failure, a 404 as well. Spread ` +
       `...steady.queryPolicy({ maxRetries: ${maxRetries} }) instead.`,
     remedyPage,

@@ -1,5 +1,8 @@
-import { useCallback, useSyncExternalStore } from 'react';
-import { maxTimerMs, systemClock } from '../lib/clock.ts';
+import { useCallback, useMemo, useSyncExternalStore } from 'react';
+import { createSteadyClock, maxTimerMs, systemClock } from '../lib/clock.ts';
+
+/** A wall clock that is set back while it is shown must not make it longer. */
+const clock = /* @__PURE__ */ createSteadyClock(systemClock);
 
 /**
  * The whole seconds until a time by the wall clock, rounded up; 0 once the time has come, and undefined
@@ -16,13 +19,12 @@ import { maxTimerMs, systemClock } from '../lib/clock.ts';
  * ```
  */
 export function useCountdown(retryAt: number | undefined): number | undefined {
+  const at = useMemo(() => retryAt && retryAt + clock.setBackMs(), [retryAt]);
   const subscribe = useCallback(
-    (listener: () => void) =>
-      retryAt === undefined ? () => {} : subscribeToSeconds(retryAt, listener),
-    [retryAt],
+    (listener: () => void) => (at === undefined ? () => {} : subscribeToSeconds(at, listener)),
+    [at],
   );
-  const getSeconds = (): number | undefined =>
-    retryAt === undefined ? undefined : secondsUntil(retryAt);
+  const getSeconds = (): number | undefined => (at === undefined ? undefined : secondsUntil(at));
   return useSyncExternalStore(subscribe, getSeconds, noneAtFirst);
 }
 
@@ -30,7 +32,7 @@ export function useCountdown(retryAt: number | undefined): number | undefined {
 const noneAtFirst = (): undefined => undefined;
 
 function secondsUntil(at: number): number {
-  return Math.max(0, Math.ceil((at - systemClock.now()) / 1000));
+  return Math.max(0, Math.ceil((at - clock.now()) / 1000));
 }
 
 const listeners = new Map<() => void, number>();
@@ -52,14 +54,14 @@ function subscribeToSeconds(at: number, listener: () => void): () => void {
 }
 
 function schedule(): void {
-  systemClock.clearTimeout(timer);
+  clock.clearTimeout(timer);
   timer = undefined;
-  const now = systemClock.now();
+  const now = clock.now();
   let nextMs = Infinity;
   for (const at of listeners.values()) {
     if (at > now && at < Infinity) nextMs = Math.min(nextMs, ((at - now - 1) % 1000) + 1);
   }
-  if (nextMs <= maxTimerMs) timer = systemClock.setTimeout(tick, nextMs);
+  if (nextMs <= maxTimerMs) timer = clock.setTimeout(tick, nextMs);
 }
 
 function tick(): void {

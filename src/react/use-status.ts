@@ -1,4 +1,4 @@
-import { type QueryKey, useQueryClient } from '@tanstack/react-query';
+import { type QueryKey, type UseQueryOptions, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useMemo, useSyncExternalStore } from 'react';
 import { mutationControlsOf, queryControlsOf } from '../react-query/controls.ts';
 import {
@@ -15,7 +15,7 @@ import type { StatusStore } from '../react-query/status/store.ts';
 /**
  * The status of a query, and its controls. Works in any component, also in a Suspense fallback. Renders at
  * transitions only. For mutations, use `useMutationStatus`. In development a warning tells of a key that no
- * query has.
+ * query has. The options of the query do as well, and must be given where they have a `queryKeyHashFn`.
  *
  * @throws TypeError when there is no key; Error when the QueryClient carries no default options of Steadfetch.
  *
@@ -26,15 +26,19 @@ import type { StatusStore } from '../react-query/status/store.ts';
  * return status === 'waiting' && <button onClick={retryNow}>Retry now ({seconds} s)</button>;
  * ```
  */
-export function useRetryStatus({
-  queryKey,
-}: {
+export function useRetryStatus(options: {
   readonly queryKey: QueryKey;
+  readonly queryKeyHashFn?: ((queryKey: never) => string) | undefined;
 }): RetryState & RetryControls {
   const client = useQueryClient();
-  if (process.env.NODE_ENV !== 'production' && !Array.isArray(queryKey))
-    reject('useRetryStatus', 'queryKey', queryKey, 'the key of a query: { queryKey: [...] }');
-  const { queryHash } = client.defaultQueryOptions({ queryKey });
+  if (process.env.NODE_ENV !== 'production' && !Array.isArray(options.queryKey))
+    reject(
+      'useRetryStatus',
+      'queryKey',
+      options.queryKey,
+      'the key of a query: { queryKey: [...] }',
+    );
+  const { queryHash } = client.defaultQueryOptions(options as UseQueryOptions);
   return useStatus(queryStatusesOf(client, 'useRetryStatus'), queryHash, queryControlsOf);
 }
 

@@ -8,7 +8,8 @@ import {
   useSyncExternalStore,
 } from 'react';
 import { systemClock } from '../lib/clock.ts';
-import { instanceOf } from '../react-query/instance.ts';
+import type { Readable } from '../lib/store.ts';
+import { type Instance, instanceOf } from '../react-query/instance.ts';
 import { useOriginStatus } from '../react/use-origin-status.ts';
 import { Action, Countdown, Frame, Told } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
@@ -38,7 +39,7 @@ const backMs = 5000;
 
 /**
  * Says that the device is offline, the server is down, or asks for a pause; how many requests wait; and, for
- * five seconds, that it is over. It shows nothing while all is well.
+ * five seconds, that it is over, where that is known. It shows nothing while all is well.
  *
  * With `watchConnectivity` it has a Check now. Without, it goes by React Query's `onlineManager`.
  *
@@ -56,14 +57,16 @@ export function ConnectionBanner({ origin, children }: ConnectionBannerProps): R
   const { connection } = texts;
   const client = useQueryClient();
   const server = useOriginStatus(origin);
-  const network = useMemo(() => networkOf(instanceOf(client, 'ConnectionBanner')), [client]);
-  const offline = useSyncExternalStore(network.subscribe, network.offline, () => undefined);
+  const instance = useMemo(() => instanceOf(client, 'ConnectionBanner'), [client]);
+  const network = useMemo(() => networkOf(instance), [instance]);
+  const known = useSyncExternalStore(network.subscribe, network.getState, () => online);
+  const offline = known.status === 'offline';
   const trouble = offline
     ? 'offline'
     : server.status === 'down' || server.status === 'rate-limited'
       ? server.status
       : undefined;
-  const isBack = useAfter(trouble !== undefined);
+  const isBack = useBack(trouble, known, instance);
   const status = trouble ?? (isBack ? 'back' : 'well');
   const titles = {
     well: '',
@@ -76,8 +79,8 @@ export function ConnectionBanner({ origin, children }: ConnectionBannerProps): R
     status,
     title: titles[status],
     detail: trouble && server.waiting > 0 ? connection.waiting(server.waiting) : '',
-    retryAt: offline ? offline.nextCheckAt : trouble && server.retryAt,
-    checkNow: offline && network.checkNow,
+    retryAt: offline ? known.nextCheckAt : trouble && server.retryAt,
+    checkNow: offline ? network.checkNow : undefined,
   };
   return (
     <Frame name="banner" state={status}>
@@ -103,45 +106,47 @@ export function ConnectionBanner({ origin, children }: ConnectionBannerProps): R
   );
 }
 
-/** Whether it was so a moment ago, and is no longer. */
-function useAfter(isSo: boolean): boolean {
-  const [was, setWas] = useState(isSo);
-  if (isSo && !was) setWas(true);
+type Trouble = 'offline' | 'down' | 'rate-limited' | undefined;
+
+/**
+ * Whether what was wrong is known to be over, since a moment ago. An outage may also be forgotten, where nobody
+ * has asked for a minute, and a network be suspect.
+ */
+function useBack(trouble: Trouble, network: NetworkState, { origins }: Instance): boolean {
+  const recoveredAt = Math.max(...[...origins.admissions.values()].map((one) => one.recoveredAt()));
+  const [was, setWas] = useState({ trouble, recoveredAt });
+  const isNews = was.trouble !== trouble || was.recoveredAt !== recoveredAt;
+  if (trouble && isNews) setWas({ trouble, recoveredAt });
+  const isForgotten = was.trouble === 'down' && recoveredAt <= was.recoveredAt;
+  if (!trouble && isForgotten) setWas({ trouble, recoveredAt });
+  const isBack = !trouble && !!was.trouble && !isForgotten && network.status !== 'suspect';
   useEffect(() => {
-    if (isSo || !was) return undefined;
-    const timer = systemClock.setTimeout(() => setWas(false), backMs);
+    if (!isBack) return undefined;
+    const end = (): void => setWas({ trouble: undefined, recoveredAt: 0 });
+    const timer = systemClock.setTimeout(end, backMs);
     return () => systemClock.clearTimeout(timer);
-  }, [isSo, was]);
-  return !isSo && was;
+  }, [isBack]);
+  return isBack;
 }
 
-interface Offline {
+/** As `useConnectivity` has it, where somebody watches the network. */
+interface NetworkState {
+  readonly status: 'online' | 'suspect' | 'offline';
   readonly nextCheckAt: number | undefined;
 }
 
-interface NetworkView {
-  readonly subscribe: (listener: () => void) => () => void;
-  /** Undefined while there is a network. */
-  readonly offline: () => Offline | undefined;
+interface NetworkView extends Readable<NetworkState> {
   readonly checkNow?: () => void;
 }
 
-const unwatched: Offline = { nextCheckAt: undefined };
+const online: NetworkState = { status: 'online', nextCheckAt: undefined };
+const unwatched: NetworkState = { status: 'offline', nextCheckAt: undefined };
 
-function networkOf({ connectivity }: ReturnType<typeof instanceOf>): NetworkView {
-  if (!connectivity) {
-    return {
+function networkOf({ connectivity }: Instance): NetworkView {
+  return (
+    connectivity ?? {
       subscribe: (listener) => onlineManager.subscribe(listener),
-      offline: () => (onlineManager.isOnline() ? undefined : unwatched),
-    };
-  }
-  const { getState, subscribe, checkNow } = connectivity;
-  return {
-    subscribe,
-    offline() {
-      const state = getState();
-      return state.status === 'offline' ? state : undefined;
-    },
-    checkNow,
-  };
+      getState: () => (onlineManager.isOnline() ? online : unwatched),
+    }
+  );
 }

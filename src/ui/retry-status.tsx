@@ -5,7 +5,7 @@ import type { MutationTarget } from '../react-query/status/mutation.ts';
 import type { RetryControls, RetryState } from '../react-query/status/status.ts';
 import { Action, Countdown, Frame, Told } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
-import { type StatusWords, toldOf, wordsOf } from './texts/words.ts';
+import { type StatusWords, useTold, wordsOf } from './texts/words.ts';
 
 /** What a render prop of `RetryStatus` is given. */
 export interface RetryStatusView extends RetryState, RetryControls, StatusWords {}
@@ -81,12 +81,21 @@ function StatusView({
 }): ReactElement {
   const texts = useTexts();
   const { status, attempt, retryAt, reason, retryNow, cancel } = state;
-  const [before, setBefore] = useState(status);
-  if (status !== 'sending' && status !== before) setBefore(status);
+  // Each target has its own controls.
+  const begun = { of: retryNow, first: state, before: status };
+  const [known, setKnown] = useState(begun);
+  const isOther = known.of !== retryNow;
+  const isNews = status !== 'sending' && status !== known.before;
+  const seen = isOther ? begun : isNews ? { ...known, before: status } : known;
+  if (seen !== known) setKnown(seen);
+  const { first, before } = seen;
   // Retry now of a query is a new fetch, with attempts of its own.
   const wasTrouble = before === 'waiting' || before === 'paused' || before === 'failed';
   const isAgain = attempt > 1 || (kind === 'query' && wasTrouble);
   const words = wordsOf(state, kind, texts, isAgain);
+  const told = useTold(words, state, texts);
+  // What had been loaded before it was shown here is no news.
+  const isOld = kind === 'query' && status === 'succeeded' && state === first;
   const isUnderWay = status === 'waiting' || status === 'paused' || status === 'sending';
   const isOver = status === 'failed' || status === 'unknown';
   const isShown = words.title !== '' && status !== 'succeeded';
@@ -117,7 +126,7 @@ function StatusView({
               )}
             </>
           )}
-      <Told text={toldOf(words, state, texts)} isAlert={isOver && reason !== 'cancelled'} />
+      <Told text={isOld ? '' : told} isAlert={isOver && reason !== 'cancelled'} />
     </Frame>
   );
 }

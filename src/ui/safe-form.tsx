@@ -8,7 +8,7 @@ import type { RetryControls, RetryState } from '../react-query/status/status.ts'
 import { Action, Countdown, Frame, Group, Told } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
 import type { UiTexts } from './texts/ui-texts.ts';
-import { toldOf, type StatusWords, wordsOf } from './texts/words.ts';
+import { type StatusWords, useTold, wordsOf } from './texts/words.ts';
 
 /**
  * A press so soon after a success is the second half of a double click, or an Enter that is held down: the
@@ -90,6 +90,7 @@ export function SafeForm<TData = unknown, TError = DefaultError, TVariables = vo
   const state = useMutationStatus(target);
   const [isBusy, setIsBusy] = useState(false);
   const words = formWords(state, form, isBusy && isPending, submitText, texts);
+  const told = useTold(words, state, texts);
   const isWaiting = isPending && (state.status === 'waiting' || state.status === 'paused');
   const isEcho = useRef(false);
   const press = async (fields: FormData): Promise<void> => {
@@ -142,7 +143,7 @@ export function SafeForm<TData = unknown, TError = DefaultError, TVariables = vo
           </Group>
         )}
         <Told
-          text={confirmation ? texts.form.question : toldOf(words, state, texts)}
+          text={confirmation ? texts.form.question : told}
           isAlert={!confirmation && (state.status === 'failed' || state.status === 'unknown')}
         />
       </Frame>

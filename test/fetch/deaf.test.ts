@@ -70,6 +70,19 @@ describe('a transport that does not heed its signal', () => {
     expect(wire.isCancelled()).toBe(true);
   });
 
+  test('what it resolves with too late harms nobody, also where that is no answer', async () => {
+    for (const late of [undefined, null, 5, { body: 'text' }]) {
+      let resolve: (value: never) => void = () => {};
+      const steady = create(() => new Promise((give) => (resolve = give)));
+      const call = observe(steady.fetch(url, { timeout: 100 }));
+      await advance(100);
+      // A rejection that nobody handles would fail this test.
+      resolve(late as never);
+      await settled();
+      expect(call.error).toMatchObject({ code: 'timeout' });
+    }
+  });
+
   test.each(bodyReaderEntries)(
     'a body that it never ends is a TimeoutError of %s',
     async (_, read) => {

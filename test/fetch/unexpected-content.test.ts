@@ -32,6 +32,11 @@ describe('steady.json', () => {
     'text/json',
     'text/plain;charset=UTF-8',
     'application/octet-stream',
+    'binary/octet-stream',
+    // Sent twice, as by a proxy beside its server.
+    'application/json, application/json',
+    'text/html, application/json; charset=utf-8',
+    'application/json; profile="a,b; c"; q=1',
     '',
   ])('takes an answer of type "%s"', async (type) => {
     const { json } = create(fakeServer(typed(type)));
@@ -47,6 +52,7 @@ describe('steady.json', () => {
     'application/jsonp',
     'application/json-seq',
     'text/javascript',
+    'application/json, text/html',
   ])(
     'refuses an answer of type "%s", whatever its body, and leaves that to be read',
     async (type) => {

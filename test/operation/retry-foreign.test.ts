@@ -7,7 +7,7 @@ import {
   type SteadyInit,
 } from 'steadfetch';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { fakeTime, observe } from '../fetch/observe.ts';
+import { fakeTime, observe, rejectionOf } from '../fetch/observe.ts';
 
 beforeEach(fakeTime);
 
@@ -184,4 +184,31 @@ test('an error that throws when it is looked at is one that says nothing', async
   });
   expect((await attemptsAt(hostile)).attempts).toBe(1);
   expect((await attemptsAt(hostile, { idempotent: true })).attempts).toBe(4);
+});
+
+test('a failure of something else is waited for by backoff, also where what was tried first is down', async () => {
+  const steady = createSteadfetch({
+    fetch: () => Promise.resolve(new Response(null, { status: 503 })),
+    random: () => 0.5,
+  });
+  const url = 'http://localhost:3000/';
+  for (let failures = 0; failures < 2; failures++) await rejectionOf(steady.fetch(url));
+  const startedAt = Date.now();
+  const times: number[] = [];
+  const firstThenOther = async ({
+    signal,
+  }: {
+    readonly signal: AbortSignal;
+  }): Promise<Response> => {
+    try {
+      return await steady.fetch(url, { signal, policy: { whenDown: 'fail' } });
+    } catch {
+      times.push(Date.now() - startedAt);
+      throw new Error('no answer of the mirror');
+    }
+  };
+  observe(retry(steady, firstThenOther, { idempotent: true }));
+  await vi.runAllTimersAsync();
+  // Two of them have tried as the probe what is down: that uses up no retry.
+  expect(times).toEqual([0, 500, 1500, 2500, 4500, 6500]);
 });

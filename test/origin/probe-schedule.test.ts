@@ -26,3 +26,20 @@ test('who gives up just when a probe is due is sent as that probe', async () => 
   await advance(1200);
   expect(asked.story).toEqual(['1200 probe']);
 });
+
+test('of two probes that are under way at once, the later one says when the next one comes', async () => {
+  const { ask, send, advance } = openOrigin();
+  send('a', 'outage');
+  send('a', 'outage');
+  const hanging = ask('a');
+  const impatient = ask('a', { maxPauseMs: 12_000 });
+  const other = ask('a');
+  await advance(9000);
+  expect([hanging.story, impatient.story]).toEqual([['1200 probe'], ['9000 probe']]);
+  hanging.settle('outage');
+  await advance(1000);
+  expect(other.paused()).toBe('server-down NaN');
+  impatient.settle('outage');
+  await advance(50);
+  expect(other.paused()).toBe('server-down 14000');
+});

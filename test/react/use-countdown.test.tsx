@@ -47,6 +47,27 @@ test('an exact number of seconds shows that number first', async () => {
   ]);
 });
 
+test.each([
+  ['back by an hour', -3_600_000],
+  ['back by a day', -86_400_000],
+])('a clock that is set %s while it counts makes it no longer', async (_, byMs) => {
+  const { renders, Countdown } = createCountdown();
+  render(<Countdown at={startedAt + 3000} />);
+  await time.advance(500);
+  vi.setSystemTime(time.now() + byMs);
+  await time.advance(10_000);
+  expect(renders.map(([, seconds]) => seconds)).toEqual([3, 2, 1, 0]);
+});
+
+test('a time that is given once the clock was set back is one by the new clock', async () => {
+  const { renders, Countdown } = createCountdown();
+  const { rerender } = render(<Countdown at={startedAt + 3000} />);
+  vi.setSystemTime(startedAt - 3_600_000);
+  rerender(<Countdown at={time.now() + 2000} />);
+  await time.advance(10_000);
+  expect(renders.map(([, seconds]) => seconds)).toEqual([3, 2, 1, 0]);
+});
+
 describe('the time', () => {
   test('undefined is no countdown, and needs no timer', () => {
     const { renders, Countdown } = createCountdown();

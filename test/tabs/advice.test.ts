@@ -59,6 +59,19 @@ test.each([
   expect(asked.story).toHaveLength(1);
 });
 
+test('the countdown of an endpoint goes on where another tab finds all of its origin down', async () => {
+  const browser = openBrowser();
+  const { ask, advance, send } = browser.openTab(1);
+  for (let failures = 0; failures < 2; failures++) send('a', 'outage');
+  const asked = ask('a');
+  await advance(1000);
+  browser.post({ kind: 'down', scope: '', isProbed: false });
+  await advance(50);
+  expect(asked.paused()).toBe('server-down 1200');
+  await advance(150);
+  expect(asked.story).toEqual(['1200 probe']);
+});
+
 test.each([
   ['of another version', { version: 3, kind: 'down', scope: '', isProbed: true }],
   ['about another origin', { key: 'other', kind: 'down', scope: '', isProbed: true }],

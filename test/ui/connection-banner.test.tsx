@@ -2,6 +2,7 @@ import { act, fireEvent, screen } from '@testing-library/react';
 import { watchConnectivity } from 'steadfetch';
 import { ConnectionBanner } from 'steadfetch/ui';
 import { expect, test } from 'vitest';
+import { setBrowserOnline } from '../react-query/network.ts';
 import { createRig, setOnline } from '../react-query/rig.tsx';
 
 const seen = (): string => {
@@ -37,6 +38,50 @@ test('an origin that is down is named as the server, with how many requests wait
   expect(heard()).toBe('The server is down.');
 });
 
+test('an outage that is over is said to be', async () => {
+  const rig = createRig({ health: {} });
+  rig.server.plan('/a', 503, 503);
+  rig.show(<ConnectionBanner />);
+  act(
+    () => void rig.client.prefetchQuery({ queryKey: ['a'], queryFn: () => rig.steady.json('/a') }),
+  );
+  await rig.time.advance(1699);
+  expect(seen()).toBe('The server is down1 request is waiting.Next attempt in 1s');
+  await rig.time.advance(1);
+  expect([seen(), heard()]).toEqual(['Connected again', 'Connected again.']);
+});
+
+test('one that is only forgotten, because nobody has asked for a minute, is not said to be over', async () => {
+  const rig = createRig({ health: {}, policy: { maxPauseMs: 5000 } });
+  rig.server.plan('/a', ...Array.from({ length: 9 }, () => 503));
+  rig.show(<ConnectionBanner />);
+  const ask = (): Promise<void> =>
+    rig.client.prefetchQuery({ queryKey: ['a'], queryFn: () => rig.steady.json('/a') });
+  act(() => void ask());
+  await rig.time.advance(60_000);
+  expect(seen()).toBe('The server is down');
+  await rig.time.advance(5000);
+  expect([seen(), heard()]).toEqual(['', '']);
+});
+
+test('nor is one that begins while the end of another is told', async () => {
+  const rig = createRig({ health: {}, policy: { maxPauseMs: 5000 } });
+  rig.server.plan('/a', 503, 503, 200, ...Array.from({ length: 9 }, () => 503));
+  rig.show(<ConnectionBanner />);
+  const ask = (): Promise<void> =>
+    rig.client.prefetchQuery({ queryKey: ['a'], queryFn: () => rig.steady.json('/a') });
+  act(() => void ask());
+  await rig.time.advance(1700);
+  expect(heard()).toBe('Connected again.');
+  act(() => void ask());
+  const told: string[] = [];
+  for (let second = 0; second < 90; second++) {
+    await rig.time.advance(1000);
+    if (told.at(-1) !== heard()) told.push(heard());
+  }
+  expect(told).toEqual(['Connected again.', 'The server is down.', '']);
+});
+
 test('a server that asks for a pause is said to', async () => {
   const rig = createRig({ health: {} });
   rig.server.plan('/a', { status: 429, headers: { 'retry-after': '10' } });
@@ -64,6 +109,25 @@ test('where the network is watched, Check now checks it', async () => {
   await rig.time.settle();
   expect(rig.server.times('/ping').length).toBe(before + 1);
   Reflect.deleteProperty(navigator, 'onLine');
+});
+
+test('where the browser is believed at last, and no check was answered, nothing is said to be over', async () => {
+  const rig = createRig({ connectivity: watchConnectivity({ check: '/ping' }) });
+  rig.server.plan('/ping', ...Array.from({ length: 20 }, () => 'network' as const));
+  rig.server.plan('/', ...Array.from({ length: 20 }, () => 'network' as const));
+  rig.show(<ConnectionBanner />);
+  setBrowserOnline(false);
+  await rig.time.advance(100);
+  setBrowserOnline(true);
+  const told = new Set<string>();
+  for (let second = 0; second < 30; second++) {
+    await rig.time.advance(1000);
+    told.add(heard());
+  }
+  expect([...told]).toEqual(['You are offline.', '']);
+  act(() => void rig.steady.fetch('/a'));
+  await rig.time.advance(1);
+  expect(heard()).toBe('Connected again.');
 });
 
 test('a render prop draws it, and what is heard stays', () => {

@@ -62,6 +62,37 @@ test('a wait says why, which attempt it was and how long it is, and is heard onc
   expect(heard()).toBe('Loaded.');
 });
 
+test('a wait is heard once, also where what is around it renders meanwhile', async () => {
+  const rig = createRig();
+  rig.server.plan('/products', { status: 429, headers: { 'retry-after': '20' } });
+  const { rerender } = rig.show(<Products rig={rig} />);
+  await rig.time.settle();
+  const told = 'The server asks for a pause (429). Trying again in 21 seconds.';
+  for (let second = 0; second < 3; second++) {
+    expect(heard()).toBe(told);
+    await rig.time.advance(1000);
+    rerender(rig.wrap(<Products rig={rig} />));
+  }
+});
+
+test('another query in its place has nothing of its trouble, and nothing of what was loaded before is heard', async () => {
+  const rig = createRig();
+  rig.server.plan('/a', 404);
+  rig.server.plan('/b', { afterMs: 10 });
+  rig.server.plan('/c', 503, 200);
+  const prefetch = (path: string): void =>
+    void rig.client.prefetchQuery({ queryKey: [path], queryFn: () => rig.steady.json(path) });
+  for (const path of ['/a', '/c']) prefetch(path);
+  await rig.time.advance(500);
+  prefetch('/b');
+  const { rerender } = rig.show(<RetryStatus query={['/a']} />);
+  expect(seen()).toBe('This could not be loadedThe server refused (404).Retry now');
+  rerender(rig.wrap(<RetryStatus query={['/b']} />));
+  expect([seen(), heard()]).toEqual(['', '']);
+  rerender(rig.wrap(<RetryStatus query={['/c']} />));
+  expect([seen(), heard()]).toEqual(['', '']);
+});
+
 test('Retry now sends it at once, and Cancel ends it; the keyboard stays in the component', async () => {
   const rig = createRig();
   rig.server.plan('/products', { status: 500 }, { status: 404 });

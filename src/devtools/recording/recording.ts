@@ -1,3 +1,4 @@
+import { toJson } from '../../lib/json.ts';
 import type { TelemetryEvent } from '../../telemetry/subscribe-all.ts';
 import type { Inspection } from '../inspect.ts';
 import type { DecidingOption } from '../levels.ts';
@@ -32,7 +33,7 @@ const version = 1;
 
 /** A recording as text. */
 export function writeRecording(events: readonly RecordedEvent[]): string {
-  return JSON.stringify({ format, version, events }, undefined, 1);
+  return JSON.stringify({ format, version, events }, toJson, 1);
 }
 
 /**

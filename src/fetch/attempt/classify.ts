@@ -59,7 +59,7 @@ export async function interpret(
 }
 
 /** What a server that says nothing better sends JSON as; only the body itself can tell. */
-const undecided = ['', 'text/plain', 'application/octet-stream'];
+const undecided = ['', 'text/plain', 'application/octet-stream', 'binary/octet-stream'];
 
 const mediaType = ({ headers }: Response): string =>
   (headers.get('content-type') ?? '').replace(/;.*/s, '').trim().toLowerCase();
@@ -82,5 +82,5 @@ export function isJsonAnswer(response: Response): boolean {
 /** What the content type is called in a message. */
 export const shownType = (response: Response): string => mediaType(response) || 'nothing';
 
-/** RFC 8259 §11, and the suffix of RFC 6839 §3.1. */
-const isJson = (type: string): boolean => /^[^/]+\/([^/]+\+)?json$/.test(type);
+/** RFC 8259 §11, and the suffix of RFC 6839 §3.1. Of a field that was sent twice, the last one counts. */
+const isJson = (type: string): boolean => /^(.*,)?[^/,]+\/([^/,]+\+)?json$/.test(type);

@@ -176,8 +176,9 @@ export function transmit(call: Call): Promise<Response> {
   // Not as a method: a browser's fetch refuses any `this` but its window.
   const { transport } = call.context;
   codeOf<DeadlineCode>(call.facts.api?.deadline)?.stamp(call);
-  return untilStopped(call, transport(call.input, call.init), (late) => {
-    late.body?.cancel().catch(() => {});
+  return untilStopped(call, transport(call.input, call.init), (late?: Partial<Response> | null) => {
+    // It may be no answer at all.
+    late?.body?.cancel?.().catch(() => {});
   });
 }
 

@@ -47,9 +47,9 @@ export interface SteadyInit extends KeyedInit {
   readonly idempotent?: boolean | undefined;
   /**
    * What a good answer must be. `json` refuses one whose content type is another than
-   * `application/json`, `*+json`, `text/plain`, `application/octet-stream` or none, with an
-   * `UnexpectedContentError`: something in between has answered. `any` takes every answer, for a server
-   * whose content type is wrong.
+   * `application/json`, `*+json`, `text/plain`, `application/octet-stream` (or S3's
+   * `binary/octet-stream`) or none, with an `UnexpectedContentError`: something in between has
+   * answered. `any` takes every answer, for a server whose content type is wrong.
    *
    * @default that of its API; else `json` for `steady.json`, and `any` for `steady.fetch`
    */

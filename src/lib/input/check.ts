@@ -1,3 +1,4 @@
+import { toJson } from '../json.ts';
 import { type Elsewhere, findMeant } from './nearest.ts';
 
 /** The whole numbers that an option may have, both ends included. */
@@ -124,9 +125,6 @@ function show(value: unknown): string {
   if (typeof value === 'string') return `'${value}'`;
   if (typeof value !== 'object' || value === null) return String(value);
   try {
-    // JSON has no NaN, and refuses a BigInt.
-    const toJson = (_: string, part: unknown): unknown =>
-      Number.isNaN(part) || typeof part === 'bigint' ? String(part) : part;
     return JSON.stringify(value, toJson);
   } catch {
     return 'an object';

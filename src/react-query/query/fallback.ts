@@ -98,11 +98,12 @@ async function replace(
     ledger.add(operation, error, operation.decision);
     throw error;
   }
-  const note = { error, lastData, count: query.state.dataUpdateCount + 1 };
+  const note: ShownFallback = { error, lastData, count: query.state.dataUpdateCount + 1 };
   shown.set(query, note);
   const stop = client.getQueryCache().subscribe((event) => {
     if (event.query !== query || event.type !== 'updated') return;
     stop();
+    note.shownAt = query.state.dataUpdatedAt;
     if (fallbackOf(query) === note) query.invalidate();
   });
   // Where its endpoint is down, the real thing is fetched as soon as it is not.
@@ -117,8 +118,10 @@ interface ShownFallback {
   readonly error: unknown;
   /** The last data that was none. */
   readonly lastData: unknown;
-  /** Which one of its data it is, counted as React Query does. */
+  /** Which one of its data it is, counted as React Query does, from its latest reset on. */
   readonly count: number;
+  /** When it became that. */
+  shownAt?: number;
 }
 
 const shown = new WeakMap<Query, ShownFallback>();
@@ -126,7 +129,10 @@ const shown = new WeakMap<Query, ShownFallback>();
 /** What a query shows a fallback for right now; undefined when its data are its own. */
 export function fallbackOf(query: Query | undefined): ShownFallback | undefined {
   const note = query && shown.get(query);
-  return note?.count === query?.state.dataUpdateCount ? note : undefined;
+  const { dataUpdateCount, dataUpdatedAt } = { ...query?.state };
+  const isIt =
+    note?.count === dataUpdateCount && (note?.shownAt ?? dataUpdatedAt) === dataUpdatedAt;
+  return isIt ? note : undefined;
 }
 
 /** What a fallback is made from. */

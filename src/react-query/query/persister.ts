@@ -6,7 +6,6 @@ import {
   type QueryFunctionContext,
   type QueryKey,
   focusManager,
-  hashKey,
 } from '@tanstack/react-query';
 import { reportOf } from '../../operation/error-info.ts';
 import { type Operation, operationOf, type Signals } from '../../operation/operation.ts';
@@ -94,7 +93,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
       operation.returnPermit();
       if (link.isStarted) operation.emit({ type: 'attempt:end', error });
       if (process.env.NODE_ENV !== 'production' && !link.isRead)
-        warnIfUnlinked(operations, operation, error);
+        warnIfUnlinked(operations, query, operation, error);
       const isOver = operation.phase === 'ended';
       // What is read from another client's error is kept with it.
       if (!isOver) ledger.add(operation, error);
@@ -217,7 +216,12 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
 }
 
 /** In development: the queryFn awaited something and then sent a request without its signal. */
-function warnIfUnlinked(operations: Operations, operation: Operation, error: unknown): void {
+function warnIfUnlinked(
+  operations: Operations,
+  { queryHash }: Query,
+  operation: Operation,
+  error: unknown,
+): void {
   const report = reportOf(error, 0);
   const sent = operationOf(report);
   const isOurs = sent && sent !== operation && sent.ref.kind === 'call' && sent.isSingle;
@@ -229,7 +233,7 @@ function warnIfUnlinked(operations: Operations, operation: Operation, error: unk
   warn(
     operations,
     'unlinked query',
-    `A request of the query ${hashKey(operation.ref.queryKey ?? [])} is not known as its own: its queryFn ` +
+    `A request of the query ${queryHash} is not known as its own: its queryFn ` +
       `sent it after an await, without its signal. The query's policy (timeout, whenDown) ` +
       `does not hold for it, and it cannot be cancelled. Pass the signal on: ` +
       `queryFn: async ({ signal }) => steady.json(url, { signal }).`,

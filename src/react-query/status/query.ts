@@ -25,15 +25,26 @@ export const queryStatusesOf: (client: QueryClient, operation: string) => Status
         explain: (hash: string) => warnOfUnknownKey(instance.operations, queries, hash),
       }),
       read: (query, before) => queryStatus(query, instance, before),
-      start: () => [
-        queries.subscribe(({ query }) => refresh(query.queryHash)),
-        // A retry starts without an event of React Query.
-        instance.emitter.subscribe(({ type, operation: { queryKey, attempt } }) => {
-          const isChange = type === 'pause:start' || type === 'pause:end';
-          if (!isChange && (type !== 'attempt:start' || attempt === 1)) return;
-          if (queryKey) refresh(client.defaultQueryOptions({ queryKey }).queryHash);
-        }),
-      ],
+      start() {
+        // By the key itself: its hash may be by a function of the query's own.
+        const hashes = new WeakMap<object, string>();
+        const enter = ({ queryKey, queryHash }: Query): void =>
+          void hashes.set(queryKey, queryHash);
+        queries.getAll().forEach(enter);
+        return [
+          queries.subscribe(({ query }) => {
+            enter(query);
+            refresh(query.queryHash);
+          }),
+          // A retry starts without an event of React Query.
+          instance.emitter.subscribe(({ type, operation: { queryKey, attempt } }) => {
+            const isChange = type === 'pause:start' || type === 'pause:end';
+            if (!isChange && (type !== 'attempt:start' || attempt === 1)) return;
+            const hash = queryKey && hashes.get(queryKey);
+            if (hash !== undefined) refresh(hash);
+          }),
+        ];
+      },
     };
   });
 

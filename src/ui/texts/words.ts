@@ -1,3 +1,4 @@
+import { useMemo } from 'react';
 import type { Failure } from '../../policy/outcome.ts';
 import type { RetryState } from '../../react-query/status/status.ts';
 import { reportOf } from '../../operation/error-info.ts';
@@ -71,15 +72,18 @@ export function wordsOf(
   }
 }
 
-/** What a screen reader hears at a transition: a wait is told once, and not counted down. */
-export function toldOf(
+/** What a screen reader hears at a transition: a wait is told once, with the length that it has at first. */
+export function useTold(
   { title, detail }: StatusWords,
   { status, retryAt }: RetryState,
   texts: UiTexts,
 ): string {
+  const seconds = useMemo(
+    () => retryAt && Math.max(1, Math.ceil((retryAt - systemClock.now()) / 1000)),
+    [retryAt],
+  );
   if (!title) return '';
-  if (status !== 'waiting' || retryAt === undefined)
+  if (status !== 'waiting' || seconds === undefined)
     return `${texts.sentence(title)} ${detail}`.trim();
-  const seconds = Math.max(1, Math.ceil((retryAt - systemClock.now()) / 1000));
   return `${texts.sentence(title)} ${texts.tryingAgainIn(timeOf(seconds, texts, 'long'))}`;
 }

@@ -1,6 +1,11 @@
 import { runInNewContext } from 'node:vm';
 import { fallback, retry, type FallbackContext, type QueryPolicyOptions } from 'steadfetch';
-import { useQuery } from '@tanstack/react-query';
+import {
+  defaultShouldDehydrateQuery,
+  dehydrate,
+  type Query,
+  useQuery,
+} from '@tanstack/react-query';
 import { act } from '@testing-library/react';
 import { useFallback } from 'steadfetch/react';
 import { describe, expect, test, vi } from 'vitest';
@@ -52,6 +57,31 @@ test('a value is shown when the query fails for good, and is stale at once', asy
   await rig.time.advance(1000);
   expect(story.at(-1)).toBe('0 success list prices stale instead');
   expect(status()).toMatchObject({ status: 'failed', reason: 'not-retryable' });
+});
+
+test('it is left out of what is dehydrated as the docs say', async () => {
+  const rig = createRig();
+  rig.server.plan('/prices', 404);
+  show(rig, { fallback: 'list prices' });
+  const shouldDehydrateQuery = (query: Query): boolean =>
+    defaultShouldDehydrateQuery(query) && !query.state.isInvalidated;
+  const count = (): number => dehydrate(rig.client, { shouldDehydrateQuery }).queries.length;
+  await rig.time.settle();
+  expect(count()).toBe(0);
+  act(() => void rig.client.refetchQueries({ queryKey }));
+  await rig.time.settle();
+  expect(count()).toBe(1);
+});
+
+test('what comes after a reset is no fallback, though it is the first data again', async () => {
+  const rig = createRig();
+  rig.server.plan('/prices', 404);
+  const { story, status } = show(rig, { fallback: 'list prices' });
+  await rig.time.advance(1000);
+  act(() => void rig.client.resetQueries({ queryKey }));
+  await rig.time.settle();
+  expect(story.at(-1)).toBe('1000 success GET /prices 2');
+  expect(status()).toMatchObject({ status: 'succeeded', lastError: undefined });
 });
 
 test('a failure that is still retried shows nothing in its place', async () => {
