@@ -7,6 +7,7 @@ import {
   TextsProvider,
   type UiTexts,
 } from 'steadfetch/ui';
+import { renderToString } from 'react-dom/server';
 import { afterEach, expect, test } from 'vitest';
 import { createRig, setOnline } from '../react-query/rig.tsx';
 
@@ -129,4 +130,13 @@ test.each([
   act(() => setOnline(false));
   expect(screen.getByText(expected)).toBeTruthy();
   act(() => setOnline(true));
+});
+
+test.each(['pt_BR', ''])('texts whose lang is "%s" say that it is no language tag', (lang) => {
+  const texts = [{ ...english, lang }];
+  expect(() => renderToString(<TextsProvider texts={texts}>{null}</TextsProvider>)).toThrow(
+    new TypeError(
+      `TextsProvider: the lang "${lang}" of texts is no language tag. Write it as "pt-BR".`,
+    ),
+  );
 });

@@ -21,6 +21,8 @@ export interface TextsProviderProps {
  * Gives all components below these texts: those whose `lang` is that of the page (`<html lang>`), or else the
  * first. Without it, they have English ones.
  *
+ * @throws TypeError in development, where a `lang` is no language tag (BCP 47), which its times would be written with.
+ *
  * @example
  * ```tsx
  * import type { ReactNode } from 'react';
@@ -34,7 +36,18 @@ export interface TextsProviderProps {
  * ```
  */
 export function TextsProvider({ texts, children }: TextsProviderProps): ReactElement {
+  if (process.env.NODE_ENV !== 'production') for (const { lang } of texts) checkLanguage(lang);
   return <Texts.Provider value={texts}>{children}</Texts.Provider>;
+}
+
+function checkLanguage(lang: string): void {
+  try {
+    Intl.getCanonicalLocales(lang);
+  } catch {
+    throw new TypeError(
+      `TextsProvider: the lang ${JSON.stringify(lang)} of texts is no language tag. Write it as "pt-BR".`,
+    );
+  }
 }
 
 const languageOf = (lang: string): string => lang.slice(0, 2).toLowerCase();
