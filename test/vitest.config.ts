@@ -56,6 +56,9 @@ export const clients = [
   'wretch',
 ];
 
+/** Tests of the demo's pages. Their time is virtual, so they may have a core each. */
+const demoPages = 'test/e2e/{order,page,read,send,static-site,storm,tabs-page}.test.ts';
+
 const browserServer = resolve(root, 'test/browser/server.ts');
 
 export default defineConfig({
@@ -167,12 +170,24 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'e2e',
-          include: ['test/e2e/**/*.test.ts'],
+          name: 'demo',
+          include: [demoPages],
           environment: 'node',
           globalSetup: ['test/setup/dist.ts'],
-          // Each launches a browser of its own: after everything else.
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts'],
+          exclude: [demoPages],
+          environment: 'node',
+          globalSetup: ['test/setup/dist.ts'],
+          // Each launches a browser of its own: one at a time, and after everything else.
+          fileParallelism: false,
+          sequence: { groupOrder: 2 },
         },
       },
     ],

@@ -25,12 +25,41 @@ export function findChromium(): string | undefined {
   return [...usualPaths, chromium.executablePath()].find((path) => existsSync(path));
 }
 
+/**
+ * Chromium takes the last list of features alone, so this is Playwright's own, and those that render the
+ * suggestions of the address bar: nobody sees them, and each window has two pages of them, which take longer
+ * than the page under test.
+ */
+const disabledFeatures = [
+  'AimEnabled',
+  'AvoidCorsURLLoaderRestartOnRedirect',
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'BlockOriginHeaderModificationOnRedirect',
+  'DestroyProfileOnBrowserClose',
+  'DialMediaRouteProvider',
+  'GlobalMediaControls',
+  'HttpsUpgrades',
+  'LensOverlay',
+  'MediaRouter',
+  'NetworkTimeServiceQuerying',
+  'OptimizationHints',
+  'PaintHolding',
+  'ThirdPartyStoragePartitioning',
+  'Translate',
+  'WebUIOmniboxAimPopup',
+  'WebUIOmniboxFullPopup',
+  'WebUIOmniboxPopup',
+];
+
 /** What to pass to Playwright's `chromium.launch`, here and in Vitest's browser provider. */
 export function chromiumLaunchOptions(): { executablePath?: string; args: string[] } {
   const executablePath = findChromium();
   return {
     ...(executablePath !== undefined && { executablePath }),
-    // Chromium refuses to run its sandbox as root, which is what one is in a container.
-    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+    args: [
+      `--disable-features=${disabledFeatures.join()}`,
+      // Chromium refuses to run its sandbox as root, which is what one is in a container.
+      ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+    ],
   };
 }
