@@ -56,9 +56,6 @@ export const clients = [
   'wretch',
 ];
 
-/** Tests of the demo's pages. Their time is virtual, so they may have a core each. */
-const demoPages = 'test/e2e/{order,page,read,send,static-site,storm,tabs-page}.test.ts';
-
 const browserServer = resolve(root, 'test/browser/server.ts');
 
 export default defineConfig({
@@ -170,24 +167,13 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'demo',
-          include: [demoPages],
-          environment: 'node',
-          globalSetup: ['test/setup/dist.ts'],
-          sequence: { groupOrder: 1 },
-        },
-      },
-      {
-        extends: true,
-        test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
-          exclude: [demoPages],
           environment: 'node',
           globalSetup: ['test/setup/dist.ts'],
           // Each launches a browser of its own: one at a time, and after everything else.
           fileParallelism: false,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 1 },
         },
       },
     ],
