@@ -102,9 +102,11 @@ describe('what is booked in each trouble, and what it comes to', () => {
     await order(actor);
     await actor.answered(1);
     await actor.says('The server is unavailable (503)');
+    await actor.tells('alone', '503, waiting');
     await actor.at(1400);
     await actor.answered(2);
     await actor.says('The server is down');
+    await actor.tells('alone', '503, waited 1 s, 503, waiting');
     await actor.at(3100);
     await actor.arrives({ steady: 3 });
     await actor.at(3900);
