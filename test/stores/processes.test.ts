@@ -54,11 +54,11 @@ describe.each(driverNames)('with %s, three processes', (driver) => {
     // Whoever asks again when all is calm gets the same.
     for (const [key, given] of answers) given.add(await fleet.order(key));
     expect(await fleet.faultsIn(answers)).toEqual([]);
-    // What a handler writes elsewhere is written at least once, and again where its process was killed: some were.
+    // What a handler writes elsewhere is written at least once, and twice where its process was killed.
     const { begun, orders } = await fleet.ledger();
     expect(orders.size).toBe(keys);
     expect([...begun.keys()].toSorted()).toEqual([...answers.keys()].toSorted());
-    expect([...begun.values()].filter((times) => times > 1)).not.toEqual([]);
+    expect([...begun.values()].filter((times) => times > 1).length).toBeGreaterThan(10);
   });
 
   test('of which one has more handlers that never end than connections keep the key of nobody else', async () => {
