@@ -13,9 +13,7 @@ export type StopReason =
   | 'not-idempotent'
   /** A 2xx answer came: the server has done it. */
   | 'processed'
-  /** This kind of failure is retried at most once. */
-  | 'once'
-  /** As many retries as `maxRetries` allows have been made. */
+  /** As many retries as `maxRetries` allows have been made; or one after a 425, or five after a 500. */
   | 'max-retries'
   /** The next attempt would start after `deadlineMs`. */
   | 'deadline'
@@ -177,6 +175,15 @@ function whyRetry(failure: Failure): RetryReason | undefined {
   return isUnavailable(status) ? 'unavailable' : statusReasons[status];
 }
 
+/**
+ * Failures that are retried so often at the most, probes included. A 425 is retried once (RFC 8470 §5.2). A
+ * 500 may be an outage, or an error that stays: five retries are sent in about 7 s, as long as React Query's.
+ */
+const mostRetries: Partial<Readonly<Record<RetryReason, number>>> = {
+  'too-early': 1,
+  'internal-error': 5,
+};
+
 type NotSent = 'paused-too-long' | 'expired';
 const isNotSent = (kind: Failure['kind']): kind is NotSent =>
   kind === 'paused-too-long' || kind === 'expired';
@@ -208,9 +215,9 @@ function whyStop(
   // Without a key, only what the server surely did not process: refused early, or rate-limited.
   const isRefused = reason === 'too-early' || reason === 'rate-limited';
   if (!isRepeatable && !isRefused) return 'not-idempotent';
-  // 425 is retried once (RFC 8470 §5.2), and so is a 500 without Retry-After.
-  const isOnce = reason === 'too-early' || reason === 'internal-error';
-  return isOnce && retriedFor.includes(reason) ? 'once' : undefined;
+  const most = mostRetries[reason];
+  const made = retriedFor.filter((one) => one === reason).length;
+  return most !== undefined && made >= most ? 'max-retries' : undefined;
 }
 
 /**

@@ -19,7 +19,6 @@ export const reasons: Readonly<Record<RetryReason | StopReason, string>> = {
   'not-retryable': 'another attempt would get the same answer',
   'not-idempotent': 'it may have taken effect, and has no idempotency key',
   processed: 'the server has done it',
-  once: 'this failure is retried once only',
   'max-retries': 'all retries were made',
   deadline: 'the next attempt would start after the deadline',
   'retry-after': 'the server asks for a longer wait than maxRetryAfterMs',

@@ -129,16 +129,19 @@ describe('what each side does in each trouble, and what it comes to', () => {
     expect(actor.sent()).toEqual({ alone: 4, steady: 1 });
   });
 
-  test('500, always: Steadfetch asks once more', async () => {
+  test('500, always: both give up, as late as each other', async () => {
     const actor = await enter('500');
     await actor.answered(1);
     await actor.tells('steady', '500, waiting');
-    await actor.at(1400);
-    await actor.answered(2);
-    await actor.tells('steady', '500, waited 1 s, 500, failed');
+    await actor.play('alone', 'steady');
     await actor.says('This could not be loaded');
+    await actor.concludes(
+      'Failed after 8.6 s',
+      'Failed after 8.1 s',
+      'No request could help here. Steadfetch sent 6, React Query alone 4.',
+    );
     await actor.pass(aMinute);
-    expect(actor.sent().steady).toBe(2);
+    expect(actor.sent()).toEqual({ alone: 4, steady: 6 });
   });
 
   test('healthy: one request on each side', async () => {

@@ -2,7 +2,7 @@ import { QueryObserver } from '@tanstack/react-query';
 import { expect, test } from 'vitest';
 import { createRig } from '../react-query/rig.tsx';
 
-type Kind = '503' | 'reset' | 'hang' | 'retry-after';
+type Kind = '500' | '503' | 'reset' | 'hang' | 'retry-after';
 
 /**
  * A page opens when its server goes down, and asks for so many things of eight endpoints. An answer
@@ -29,7 +29,7 @@ async function openIn(kind: Kind, queries: number, outageMs: number) {
       await new Promise((come) => setTimeout(come, 50));
       if (kind === 'reset') throw new TypeError('Failed to fetch');
       const headers = new Headers(kind === 'retry-after' ? { 'retry-after': '2' } : {});
-      return new Response(null, { status: 503, headers });
+      return new Response(null, { status: kind === '500' ? 500 : 503, headers });
     },
   });
   const ends: number[] = [];
@@ -61,6 +61,9 @@ const cases: [Kind, number, number, number, number, number][] = [
   ['503', 6, 10_000, 2452, 3035, 17],
   ['503', 6, 30_000, 9955, 10_538, 20],
   ['503', 30, 30_000, 9955, 12_938, 68],
+  ['500', 1, 2000, 1050, 1050, 4],
+  ['500', 1, 5000, 1112, 1112, 6],
+  ['500', 6, 30_000, 9955, 10_538, 20],
   ['reset', 6, 10_000, 2452, 3035, 17],
   // It hangs until its time limit of 10 s.
   ['hang', 1, 2000, 8550, 8550, 2],
@@ -74,3 +77,16 @@ test.each(cases)(
     expect(await openIn(kind, queries, outageMs)).toEqual({ firstMs, wholeMs, sent });
   },
 );
+
+test('what always answers 500 is asked six times within seven seconds, and then shown as an error', async () => {
+  const rig = createRig({ health: {} });
+  rig.server.plan('/bug', 500, 500, 500, 500, 500, 500);
+  const observer = new QueryObserver(rig.client, {
+    queryKey: ['bug'],
+    queryFn: () => rig.steady.json('/bug'),
+  });
+  observer.subscribe(() => {});
+  await rig.time.advance(60_000);
+  expect(rig.server.times()).toEqual([0, 500, 1700, 2900, 4100, 5900]);
+  expect(observer.getCurrentResult()).toMatchObject({ status: 'error', fetchStatus: 'idle' });
+});

@@ -50,7 +50,6 @@ describe.each([
 });
 
 describe.each([
-  'once',
   'max-retries',
   'deadline',
   'aborted',

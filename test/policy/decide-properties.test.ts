@@ -59,7 +59,6 @@ describe(`decide (seed ${seed})`, () => {
       'stop: max-retries',
       'stop: not-idempotent',
       'stop: not-retryable',
-      'stop: once',
       'stop: processed',
       'stop: retry-after',
       'stop: should-retry',

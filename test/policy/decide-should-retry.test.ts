@@ -38,9 +38,11 @@ describe('true', () => {
     },
   );
 
-  test.each([500, 425])('sends again after a second %i', (status) => {
-    const operation = anOperation({ attempt: 3, retriedFor: ['internal-error', 'too-early'] });
-    expect(decided(() => undefined, answered(status), operation)).toBe('stop: once');
+  const fives = Array.from({ length: 5 }, () => 'internal-error' as const);
+
+  test.each([500, 425])('sends again after as many %i as the table allows', (status) => {
+    const operation = anOperation({ attempt: 3, retriedFor: [...fives, 'too-early'] });
+    expect(decided(() => undefined, answered(status), operation)).toBe('stop: max-retries');
     expect(decided(yes, answered(status), operation)).toMatch(/^retry/);
   });
 

@@ -56,9 +56,10 @@ describe.each([
     expect(await runsOf(rig, fail(404))).toEqual([0]);
   });
 
-  test('a bare 500 is retried once', async () => {
+  test('a bare 500 is retried, with the waits of the policy', async () => {
     const rig = createRig();
-    expect(await runsOf(rig, fail(500), fail(500))).toEqual([0, 500]);
+    const fails = Array.from({ length: 4 }, () => fail(500));
+    expect(await runsOf(rig, ...fails)).toEqual([0, 500, 1500, 3500]);
   });
 
   test('Retry-After is waited for', async () => {

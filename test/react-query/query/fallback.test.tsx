@@ -131,8 +131,8 @@ test.each([
 });
 
 test.each([
-  ['once, said at once', 'once', 500, () => undefined, {}],
-  ['once, said after two seconds', 'once', 500, () => later(2000), {}],
+  ['retries, said at once', 'max-retries', 503, () => undefined, { maxRetries: 1 }],
+  ['retries, said after two seconds', 'max-retries', 503, () => later(2000), { maxRetries: 1 }],
   ['deadline', 'deadline', 503, () => undefined, { deadlineMs: 1200 }],
 ])(
   'where there is none, the decision to stop stands (%s): nothing more is sent or said',
