@@ -16,8 +16,8 @@ interface Entry {
   readonly title: string;
   /** Without one, the page has its own. */
   readonly head?: Head;
-  /** Each is loaded when it is opened, and starts the mock API then. */
-  readonly load: () => Promise<{ readonly default: Page }>;
+  /** Each is loaded when it is opened, and starts its mock API then: `started` rejects where it cannot. */
+  readonly load: () => Promise<{ readonly default: Page; readonly started?: Promise<void> }>;
 }
 
 const withHead = (head: Head, load: Entry['load']): Entry => ({
@@ -77,26 +77,37 @@ function parseHash(hash: string): { readonly name: Name; readonly place: string 
     : { name: isStorm(hash) ? 'storm' : 'read', place };
 }
 
-/** The page of this name: undefined until it is loaded, and null where it cannot start. */
-function usePage(name: Name): Page | null | undefined {
-  const [loaded, setLoaded] = useState<Readonly<Partial<Record<Name, Page | null>>>>({});
+interface Loaded {
+  /** Undefined until it is loaded, and null where it cannot start. */
+  readonly page?: Page | null;
+  /** Its mock API has not started yet. */
+  readonly isBusy: boolean;
+}
+
+function usePage(name: Name): Loaded {
+  const [pagesLoaded, setLoaded] = useState<Readonly<Partial<Record<Name, Loaded>>>>({});
   useEffect(() => {
-    const load = async (): Promise<Page | null> => {
+    const show = (loaded: Loaded): void => setLoaded((now) => ({ ...now, [name]: loaded }));
+    const load = async (): Promise<void> => {
+      const entry: Entry = pages[name];
       try {
-        return (await pages[name].load()).default;
+        const { default: page, started } = await entry.load();
+        if (started) show({ page, isBusy: true });
+        await started;
+        show({ page, isBusy: false });
       } catch (error) {
         console.error(error);
-        return null;
+        show({ page: null, isBusy: false });
       }
     };
-    void load().then((page) => setLoaded((now) => ({ ...now, [name]: page })));
+    void load();
   }, [name]);
-  return loaded[name];
+  return pagesLoaded[name] ?? { isBusy: true };
 }
 
 export function App() {
   const { name, place } = parseHash(useHash());
-  const page = usePage(name);
+  const { page, isBusy } = usePage(name);
   const shown = useRef(name);
   const { title, head }: Entry = pages[name];
   useEffect(() => {
@@ -115,7 +126,7 @@ export function App() {
       {page && !head ? (
         content
       ) : (
-        <main key={name} className="act" aria-busy={page === undefined}>
+        <main key={name} className="act" aria-busy={isBusy}>
           {above && (
             <div className="act-head">
               <h1 tabIndex={-1}>{above.heading}</h1>

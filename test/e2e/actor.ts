@@ -210,7 +210,7 @@ export function asActor({ page, pass, requests: left }: Visitor): Actor {
     },
     async reload() {
       await page.reload();
-      await page.locator('.act .timeline').waitFor();
+      await page.locator('.act[aria-busy=false] .timeline').waitFor();
     },
     askedCount: () => asked,
     keys: () => ({ alone: keysOf('alone'), steady: keysOf('steady') }),

@@ -55,6 +55,10 @@ export function troubleOf(
   return troubles.find((trouble) => trouble.id === id) ?? troubles[0];
 }
 
+/** The one that the address names now. */
+export const troubleNow = (troubles: readonly [Trouble, ...Trouble[]]): Trouble =>
+  troubleOf(troubles, location.hash.split('/')[2]);
+
 /** Pulls the plug of the device, and puts it in again. */
 export function PlugButton() {
   const isOnline = useSyncExternalStore(

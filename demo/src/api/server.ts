@@ -1,9 +1,8 @@
-import { http, type HttpHandler, HttpResponse } from 'msw';
-import { type SetupWorker, setupWorker } from 'msw/browser';
-import { networkError, slow } from 'steadfetch/testing';
+import { slow } from 'steadfetch/testing';
 import { isPlugged } from './plug.ts';
 import { createFaults, isLate, type Trouble } from './troubles.ts';
 import type { KeptState } from './kept-state.ts';
+import type { Route } from './serving.ts';
 
 /** The two that are compared: React Query alone, and with Steadfetch. */
 export type Side = 'alone' | 'steady';
@@ -48,7 +47,7 @@ interface WireEvent {
 
 /** The API of one side of an act. */
 export interface Server {
-  readonly handler: HttpHandler;
+  readonly route: Route;
   /** Begins a run: its trouble from now on, and an address of its own. */
   readonly play: (trouble: Trouble) => void;
   readonly subscribe: (listener: (event: WireEvent) => void) => () => void;
@@ -69,7 +68,6 @@ interface Options<S extends Desk> {
 
 /** Long enough that a request can be seen on its way. */
 export const latency = slow({ delayMs: 400 });
-const unplugged = networkError();
 
 /** Each run has a server of its own, so that none is down for what an earlier one has done. */
 export const urlOf = (run: number, side: Side, path: string): string =>
@@ -110,7 +108,7 @@ export function createServer<S extends Desk>(options: Options<S>): Server {
   const serve = async (info: { readonly request: Request }): Promise<Response> => {
     const mishap = arrive(info.request);
     await latency(info);
-    if (isOver(info.request)) return HttpResponse.error();
+    if (isOver(info.request)) return Response.error();
     const early = mishap && !isLate(mishap) ? await faults[mishap](info) : undefined;
     if (early) return early;
     const response = await answer(info.request);
@@ -122,14 +120,18 @@ export function createServer<S extends Desk>(options: Options<S>): Server {
   };
 
   return {
-    handler: http[method](`*/api/${side}/${path}`, async (info) => {
-      if (!isPlugged() || isOver(info.request)) return unplugged(info);
-      const id = ++lastId;
-      tell(id, info.request);
-      const response = await serve(info);
-      tell(id, info.request, response);
-      return response;
-    }),
+    route: {
+      method,
+      path: `*/api/${side}/${path}`,
+      async answer(info) {
+        if (!isPlugged() || isOver(info.request)) return Response.error();
+        const id = ++lastId;
+        tell(id, info.request);
+        const response = await serve(info);
+        tell(id, info.request, response);
+        return response;
+      },
+    },
     play(trouble) {
       for (const fault of Object.values(faults)) fault.reset();
       faults = createFaults(body);
@@ -140,25 +142,4 @@ export function createServer<S extends Desk>(options: Options<S>): Server {
       return () => void listeners.delete(listener);
     },
   };
-}
-
-let starting: Promise<SetupWorker> | undefined;
-
-/** Starts the service worker that answers in the place of a server: when the first act is opened. */
-export function startWorker(): Promise<SetupWorker> {
-  const start = async (): Promise<SetupWorker> => {
-    const worker = setupWorker(
-      // What the connectivity check asks for.
-      http.head('*/api/here', (info) =>
-        isPlugged() ? new HttpResponse(null, { status: 204 }) : unplugged(info),
-      ),
-    );
-    await worker.start({
-      quiet: true,
-      onUnhandledFrame: 'bypass',
-      serviceWorker: { url: `${import.meta.env.BASE_URL}mockServiceWorker.js` },
-    });
-    return worker;
-  };
-  return (starting ??= start());
 }

@@ -4,7 +4,7 @@ import { useMutationStatus } from 'steadfetch/react';
 import { idempotent } from 'steadfetch/server';
 import { english, TextsProvider } from 'steadfetch/ui';
 import { Act } from '../act/act.tsx';
-import { TroubleSwitch, troubleOf } from '../act/controls.tsx';
+import { troubleNow, TroubleSwitch, troubleOf } from '../act/controls.tsx';
 import { Ledger } from '../act/ledger.tsx';
 import type { Lane } from '../act/recording.ts';
 import { createRecorder, watchAlone, watchSteady } from '../act/recorder.ts';
@@ -12,7 +12,8 @@ import { createSession, useRun } from '../act/session.ts';
 import { countOf, endVerdict, type Verdict } from '../act/verdict.tsx';
 import { type Books, booksStore, emptyBooks, settle } from '../api/books.ts';
 import { createTabState } from '../api/kept-state.ts';
-import { createServer, type Side, sides, startWorker, urlOf } from '../api/server.ts';
+import { createServer, type Side, sides, urlOf } from '../api/server.ts';
+import { serve, useServing } from '../api/serving.ts';
 import type { Trouble } from '../api/troubles.ts';
 import { kites } from '../shop/kites.ts';
 import * as alone from './alone.tsx';
@@ -56,11 +57,13 @@ const recorder = createRecorder('order');
 watchAlone(recorder, alone.queryClient, servers.alone);
 watchSteady(recorder, steady.steady, steady.queryClient);
 const session = createSession({ desks, servers, recorder, empty: emptyBooks });
+session.play(troubleNow(troubles));
 /** What is ordered: kept over a reload, so that one need not choose it again. */
 const draft = createTabState<Order>('steadfetch.order', { kite: 'kestrel', quantity: 1 });
 
-const worker = await startWorker();
-worker.use(servers.alone.handler, servers.steady.handler);
+const serving = serve(servers.alone.route, servers.steady.route);
+/** @public The app waits for it. */
+export const { started } = serving;
 
 const texts = [
   {
@@ -95,6 +98,7 @@ export default function OrderAct({ place }: { readonly place: string | undefined
 }
 
 function Stage({ run = 0, trouble }: { readonly run: number | undefined; trouble: Trouble }) {
+  const isReady = useServing(serving) && run > 0;
   const recording = useSyncExternalStore(recorder.subscribe, recorder.getState);
   const order = useSyncExternalStore(draft.subscribe, draft.getState);
   const books = {
@@ -129,7 +133,7 @@ function Stage({ run = 0, trouble }: { readonly run: number | undefined; trouble
         panes.current[side] = element;
       }}
     >
-      {run > 0 && (
+      {isReady && (
         <QueryClientProvider client={queryClient}>
           <Closing value={onClose[side]}>
             <OrderForm order={order} url={urlOf(run, side, 'orders')} />
@@ -150,7 +154,13 @@ function Stage({ run = 0, trouble }: { readonly run: number | undefined; trouble
           <TroubleSwitch act="order" troubles={troubles} chosen={trouble} />
           <div className="actions">
             <OrderFields order={order} isClosed={isClosed} />
-            <button type="button" className="button" data-primary onClick={press}>
+            <button
+              type="button"
+              className="button"
+              data-primary
+              disabled={!isReady}
+              onClick={press}
+            >
               {isClosed ? 'Order another' : 'Order on both sides'}
             </button>
             <button type="button" className="button" onClick={() => location.reload()}>

@@ -1,22 +1,16 @@
 import { type QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { HttpResponse } from 'msw';
 import { useSyncExternalStore } from 'react';
 import { Act } from '../act/act.tsx';
-import { PlugButton, TroubleSwitch, troubleOf } from '../act/controls.tsx';
+import { PlugButton, troubleNow, TroubleSwitch, troubleOf } from '../act/controls.tsx';
 import type { Lane } from '../act/recording.ts';
 import { createRecorder, watchAlone, watchSteady } from '../act/recorder.ts';
 import { createSession, useRun } from '../act/session.ts';
 import { countOf, endVerdict, type Verdict } from '../act/verdict.tsx';
 import { createTabState } from '../api/kept-state.ts';
-import {
-  createServer,
-  type Desk,
-  emptyDesk,
-  type Side,
-  startWorker,
-  urlOf,
-} from '../api/server.ts';
+import { createServer, type Desk, emptyDesk, type Side, urlOf } from '../api/server.ts';
+import { serve, useServing } from '../api/serving.ts';
 import { kites } from '../shop/kites.ts';
+import { Shelf } from '../shop/shop.tsx';
 import * as alone from './alone.tsx';
 import aloneSource from './alone.tsx?raw';
 import * as steady from './steady.tsx';
@@ -32,16 +26,18 @@ const serverOf = (side: Side) =>
     method: 'get',
     desk: desks[side],
     body: JSON.stringify(kites),
-    answer: async () => HttpResponse.json(kites),
+    answer: async () => Response.json(kites),
   });
 const servers = { alone: serverOf('alone'), steady: serverOf('steady') };
 const recorder = createRecorder('read');
 watchAlone(recorder, alone.queryClient, servers.alone);
 watchSteady(recorder, steady.steady, steady.queryClient);
 const session = createSession({ desks, servers, recorder, empty: emptyDesk });
+session.play(troubleNow(troubles));
 
-const worker = await startWorker();
-worker.use(servers.alone.handler, servers.steady.handler);
+const serving = serve(servers.alone.route, servers.steady.route);
+/** @public The app waits for it. */
+export const { started } = serving;
 
 const code = {
   alone: { file: 'catalogue.tsx', source: aloneSource },
@@ -58,14 +54,6 @@ export default function Read({ place }: { readonly place: string | undefined }) 
     alone: verdictOf(recording.alone, requests.alone),
     steady: verdictOf(recording.steady, requests.steady),
   };
-  const pane = (side: Side, Catalogue: typeof alone.Catalogue, queryClient: QueryClient) =>
-    run !== undefined && (
-      <QueryClientProvider client={queryClient}>
-        <div className="stage">
-          <Catalogue key={run} url={urlOf(run, side, 'kites')} />
-        </div>
-      </QueryClientProvider>
-    );
   return (
     <Act
       controls={
@@ -83,11 +71,48 @@ export default function Read({ place }: { readonly place: string | undefined }) 
       conclusion={conclude(verdicts, requests)}
       recorder={recorder}
       panes={{
-        alone: pane('alone', alone.Catalogue, alone.queryClient),
-        steady: pane('steady', steady.Catalogue, steady.queryClient),
+        alone: (
+          <Stage
+            run={run}
+            side="alone"
+            Catalogue={alone.Catalogue}
+            queryClient={alone.queryClient}
+          />
+        ),
+        steady: (
+          <Stage
+            run={run}
+            side="steady"
+            Catalogue={steady.Catalogue}
+            queryClient={steady.queryClient}
+          />
+        ),
       }}
       code={code}
     />
+  );
+}
+
+interface StageProps {
+  readonly run: number | undefined;
+  readonly side: Side;
+  readonly Catalogue: typeof alone.Catalogue;
+  readonly queryClient: QueryClient;
+}
+
+/** The page of one side; its empty shelf until there is a server to ask. */
+function Stage({ run, side, Catalogue, queryClient }: StageProps) {
+  const isServing = useServing(serving);
+  return (
+    <QueryClientProvider client={queryClient}>
+      <div className="stage">
+        {isServing && run !== undefined ? (
+          <Catalogue key={run} url={urlOf(run, side, 'kites')} />
+        ) : (
+          <Shelf kites={undefined} />
+        )}
+      </div>
+    </QueryClientProvider>
   );
 }
 

@@ -4,7 +4,7 @@ import { useOutbox, useOutboxEntries } from 'steadfetch/react';
 import { idempotent } from 'steadfetch/server';
 import { OutboxBadge } from 'steadfetch/ui';
 import { Act } from '../act/act.tsx';
-import { PlugButton, TroubleSwitch, troubleOf } from '../act/controls.tsx';
+import { PlugButton, troubleNow, TroubleSwitch, troubleOf } from '../act/controls.tsx';
 import { Ledger } from '../act/ledger.tsx';
 import { recordEntries, watchOutbox } from '../act/outbox-recorder.ts';
 import type { Lane } from '../act/recording.ts';
@@ -13,7 +13,8 @@ import { createSession, useRun } from '../act/session.ts';
 import { countOf, type Verdict } from '../act/verdict.tsx';
 import { type Books, booksStore, emptyBooks, settle } from '../api/books.ts';
 import { createBrowserState, createTabState } from '../api/kept-state.ts';
-import { createServer, type Side, sides, startWorker, urlOf } from '../api/server.ts';
+import { createServer, type Side, sides, urlOf } from '../api/server.ts';
+import { serve } from '../api/serving.ts';
 import type { Trouble } from '../api/troubles.ts';
 import * as alone from './alone.tsx';
 import aloneSource from './alone.tsx?raw';
@@ -29,14 +30,13 @@ const isSame = (one: Words, other: Words): boolean => one.words === other.words;
 const deskOf = (side: Side) =>
   createBrowserState<Books<Words>>(`steadfetch.send.${side}`, emptyBooks);
 const desks = { alone: deskOf('alone'), steady: deskOf('steady') };
-const troubleNow = (): Trouble => troubleOf(troubles, location.hash.split('/')[2]);
 
 function serverOf(side: Side) {
   const desk = desks[side];
   const take = idempotent(
     async (request, { tx }) => {
       const { words } = (await request.json()) as Words;
-      if (troubleNow().isStrict && !/\d/.test(words)) {
+      if (troubleNow(troubles).isStrict && !/\d/.test(words)) {
         return Response.json({ title: 'A note needs a number.' }, { status: 422 });
       }
       const receipt: Receipt = { number: tx.book({ words }) };
@@ -64,10 +64,9 @@ watchOutbox(recorder, servers.steady);
 const session = createSession({ desks, servers, recorder, empty: emptyBooks, keepsRun: true });
 const draft = createTabState<Words>('steadfetch.send', { words: 'A steady pull at the pier.' });
 
-const worker = await startWorker();
-worker.use(servers.alone.handler, servers.steady.handler);
-// The outbox sends what an earlier page has left as soon as it is there: not before the plug is pulled.
-session.play(troubleNow());
+// The outbox sends what an earlier page has left as soon as it is there: not before it is answered, nor before the plug is pulled.
+await serve(servers.alone.route, servers.steady.route).started;
+session.play(troubleNow(troubles));
 const steady = await import('./steady.tsx');
 
 const code = {

@@ -1,8 +1,8 @@
 import { QueryClientProvider, useQuery } from '@tanstack/react-query';
-import { http, HttpResponse } from 'msw';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { RetryStatus } from 'steadfetch/ui';
-import { latency, startWorker } from '../api/server.ts';
+import { latency } from '../api/server.ts';
+import { type Route, serve, useServing } from '../api/serving.ts';
 import { links } from '../links.ts';
 import { Proof } from '../proof.tsx';
 import { type Kite, kites } from '../shop/kites.ts';
@@ -13,16 +13,21 @@ import './tabs.css';
 const board = createBoard(localStorage, Date.now());
 
 /** The server that all tabs have in common: it is down for each of them from the same moment on. */
-const handler = http.get('*/api/tabs/kites', async (info) => {
-  const at = Date.now();
-  board.note('request', at);
-  const isUp = !isDown(board.getState().run, at);
-  await latency(info);
-  return isUp ? HttpResponse.json(kites) : new HttpResponse(null, { status: 503 });
-});
+const route: Route = {
+  method: 'get',
+  path: '*/api/tabs/kites',
+  async answer(info) {
+    const at = Date.now();
+    board.note('request', at);
+    const isUp = !isDown(board.getState().run, at);
+    await latency(info);
+    return isUp ? Response.json(kites) : new Response(null, { status: 503 });
+  },
+};
 
-const worker = await startWorker();
-worker.use(handler);
+const serving = serve(route);
+/** @public The app waits for it. */
+export const { started } = serving;
 
 /** Opens a tab beside this one, as a small window: only who is seen waits for its user. */
 function openBeside(place: number): boolean {
@@ -35,6 +40,7 @@ function openBeside(place: number): boolean {
 export default function Tabs() {
   const state = useSyncExternalStore(board.subscribe, board.getState);
   const { run, tabs } = state;
+  const isServing = useServing(serving);
   const [isShared, setShared] = useState(true);
   const [told, setTold] = useState('');
   const number = tabs.findIndex(({ id }) => id === board.own) + 1;
@@ -96,7 +102,8 @@ export default function Tabs() {
       <Lanes board={state} />
       <section className="pane tabs-own" aria-label="This tab">
         <h2>This is tab {number}</h2>
-        {run.number === 0 ? <p>It has not asked for anything yet.</p> : <Asking key={run.number} />}
+        {run.number === 0 && <p>It has not asked for anything yet.</p>}
+        {run.number > 0 && isServing && <Asking key={run.number} />}
       </section>
       <p className="note">
         One option does it: <code>tabs: shareAcrossTabs()</code>. Without it, each tab asks for
