@@ -134,12 +134,16 @@ describe('what each side does in each trouble, and what it comes to', () => {
     await actor.answered(1);
     await actor.tells('steady', '500, waiting');
     await actor.play('alone', 'steady');
-    await actor.says('This could not be loaded');
-    await actor.concludes(
-      'Failed after 8.6 s',
-      'Failed after 8.1 s',
-      'No request could help here. Steadfetch sent 6, React Query alone 4.',
+    await actor.tells('alone', '500, waited 1 s, 500, waited 2 s, 500, waited 4 s, 500, failed');
+    await actor.tells(
+      'steady',
+      '500, waited 1 s, 500, paused 1.2 s (server down), 500, paused 0.8 s (server down), 500, paused 1 s (server down), 500, paused 1.7 s (server down), 500, failed',
     );
+    await actor.says('This could not be loaded');
+    await actor.page
+      .getByText('No request could help here. Steadfetch sent 6, React Query alone 4.')
+      .first()
+      .waitFor();
     await actor.pass(aMinute);
     expect(actor.sent()).toEqual({ alone: 4, steady: 6 });
   });
