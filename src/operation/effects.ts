@@ -25,7 +25,7 @@ interface Sent {
 /** A request whose effect is asked about. */
 interface Asked {
   readonly request: string;
-  readonly key: string | undefined;
+  readonly key?: string | undefined;
 }
 
 /**
@@ -62,8 +62,8 @@ export class Effects {
   }
 
   /** The API has refused what carries the key of `own`, or is the same request without one: no attempt with it has taken effect. */
-  refuse(own: Effect): void {
-    const name = ({ key, request }: Effect): string => key ?? request;
+  refuse(own: Asked): void {
+    const name = ({ key, request }: Asked): string => key ?? request;
     this.#list = this.#list.filter((other) => other === own || name(other) !== name(own));
   }
 

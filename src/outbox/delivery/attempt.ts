@@ -173,7 +173,10 @@ export async function sendEntry(
         run(variables as never, {
           fetch: own,
           json,
-          idempotencyKey: id,
+          get idempotencyKey() {
+            submission.isRepeatable = true;
+            return id;
+          },
           attempt: attempts,
           signal,
         }),
