@@ -1,0 +1,94 @@
+import type { OutboxContext } from 'steadfetch/outbox';
+import { describe, expect, test } from 'vitest';
+import { createBrowser, plainApi, settle } from './rig.ts';
+
+/** Orders that go without a key, because their API honours none, once the test lets them. */
+function createShop() {
+  const waiting: (() => void)[] = [];
+  return {
+    go: () => {
+      for (const go of waiting.splice(0)) go();
+    },
+    handlers: {
+      order: {
+        async mutationFn(order: string, { json }: OutboxContext) {
+          await new Promise<void>((go) => void waiting.push(go));
+          return json<{ id: number }>(`${plainApi}/orders`, { method: 'POST', json: order });
+        },
+      },
+    },
+  };
+}
+
+describe('what was done without a key, and whose database closes before that is written, is told done', () => {
+  test('by the page that knows it, once its database is open again', async () => {
+    const { openTab, server, pass } = createBrowser();
+    const { handlers, go } = createShop();
+    const { outbox, fail } = openTab({ handlers });
+    const { delivered } = outbox.submit('order', 'lamp');
+    await settle();
+    go();
+    await settle();
+    fail('closed');
+    server.arrivals[0]?.answer(201, { id: 1 });
+    await pass(3000);
+    expect(await delivered).toEqual({ id: 1 });
+    await settle();
+    expect(await outbox.list()).toEqual([]);
+    expect(server.arrivals).toHaveLength(1);
+  });
+
+  test('also where another tab has taken it over meanwhile, and could only ask a user', async () => {
+    const { openTab, server, pass } = createBrowser();
+    const { handlers, go } = createShop();
+    const first = openTab({ handlers });
+    const { delivered, idempotencyKey } = first.outbox.submit('order', 'lamp');
+    await settle();
+    const other = openTab({ handlers });
+    await settle();
+    go();
+    await settle();
+    first.fail('closed');
+    server.arrivals[0]?.answer(201, { id: 1 });
+    await pass(900);
+    expect(await other.outbox.find(idempotencyKey)).toMatchObject({ reason: 'not-repeatable' });
+    await pass(2100);
+    expect(await delivered).toEqual({ id: 1 });
+    expect(await other.outbox.list()).toEqual([]);
+    expect(server.arrivals).toHaveLength(1);
+  });
+
+  test('and so is what was refused', async () => {
+    const { openTab, server, pass } = createBrowser();
+    const { handlers, go } = createShop();
+    const { outbox, fail } = openTab({ handlers });
+    const { delivered } = outbox.submit('order', 'lamp');
+    const end = delivered.catch((error: unknown) => error);
+    await settle();
+    go();
+    await settle();
+    fail('closed');
+    server.arrivals[0]?.answer(422);
+    await pass(3000);
+    expect(await end).toMatchObject({ reason: 'refused', outcome: { processed: 'no' } });
+    expect(server.arrivals).toHaveLength(1);
+  });
+
+  test('and what its server asks to send later is sent later', async () => {
+    const { openTab, server, pass } = createBrowser();
+    const { handlers, go } = createShop();
+    const { outbox, fail } = openTab({ handlers });
+    const { delivered } = outbox.submit('order', 'lamp');
+    await settle();
+    go();
+    await settle();
+    fail('closed');
+    server.arrivals[0]?.answer(429, {}, { 'retry-after': '5' });
+    await pass(10_000);
+    go();
+    await settle();
+    expect(server.arrivals).toHaveLength(2);
+    server.arrivals[1]?.answer(201, { id: 1 });
+    expect(await delivered).toEqual({ id: 1 });
+  });
+});
