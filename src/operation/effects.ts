@@ -77,9 +77,9 @@ export class Effects {
     return !!this.#submission?.wasSent || this.hasAny(own);
   }
 
-  /** Whether a request of any kind may have reached the server: what is not sent now was not the first. */
-  wasSent(): boolean {
-    return !!this.#submission?.wasSent || this.#list.length > 0;
+  /** Whether a request of any kind, `own` apart, may have reached the server: what is not sent now was not the first. */
+  wasSent(own?: Effect): boolean {
+    return !!this.#submission?.wasSent || this.#list.some((effect) => effect !== own);
   }
 
   /** Whether another attempt than `own` may have done this request. */

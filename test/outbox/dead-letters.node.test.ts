@@ -43,7 +43,7 @@ describe('a refusal that its server has stored is not repeated for ever', () => 
     const { openTab, pass } = createBrowser();
     const keys: string[] = [];
     const refusal: unknown = new Response(null, { status: 422, headers: replayed });
-    const order = {
+    const foreign = {
       idempotent: true,
       async mutationFn(_: number, { idempotencyKey }: OutboxContext): Promise<void> {
         keys.push(idempotencyKey);
@@ -51,8 +51,8 @@ describe('a refusal that its server has stored is not repeated for ever', () => 
         if (keys.length === 2) throw refusal;
       },
     };
-    const { outbox } = openTab({ handlers: { order } });
-    const { delivered, idempotencyKey: key } = outbox.submit('order', 1);
+    const { outbox } = openTab({ handlers: { foreign } });
+    const { delivered, idempotencyKey: key } = outbox.submit('foreign', 1);
     const ended = endOf(delivered);
     await pass(5000);
     expect(await ended).toMatchObject({ reason: 'refused', processed: 'no' });

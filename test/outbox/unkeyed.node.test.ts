@@ -20,6 +20,68 @@ function createShop() {
   };
 }
 
+describe('a request without a key that was surely not sent goes later', () => {
+  test('where the note that it is about to go takes longer than its time limit', async () => {
+    const { openTab, server, pass } = createBrowser();
+    const { handlers, go } = createShop();
+    const { outbox, fail } = openTab({ handlers });
+    const { delivered } = outbox.submit('order', 'lamp');
+    await settle();
+    fail('hang');
+    go();
+    await settle();
+    fail('none');
+    await pass(10_000);
+    expect(await outbox.list()).toMatchObject([{ state: 'pending', processed: 'no' }]);
+    await pass(5000);
+    go();
+    await settle();
+    expect(server.arrivals).toHaveLength(1);
+    server.arrivals[0]?.answer(201, { id: 1 });
+    expect(await delivered).toEqual({ id: 1 });
+    await settle();
+    expect(await outbox.list()).toEqual([]);
+  });
+
+  test('also under a limit of one attempt', async () => {
+    const { openTab, server, pass } = createBrowser();
+    const { handlers, go } = createShop();
+    const { outbox, fail } = openTab({
+      handlers: { order: { ...handlers.order, maxAttempts: 1 } },
+    });
+    outbox.submit('order', 'lamp');
+    await settle();
+    fail('hang');
+    go();
+    await settle();
+    fail('none');
+    await pass(15_000);
+    go();
+    await settle();
+    expect(server.arrivals).toHaveLength(1);
+  });
+
+  test('where the note hangs until it is given up', async () => {
+    const { openTab, server, pass } = createBrowser();
+    const { handlers, go } = createShop();
+    const patient = { ...handlers.order, policy: { timeout: 120_000 } };
+    const { outbox, fail } = openTab({ handlers: { order: patient } });
+    outbox.submit('order', 'lamp');
+    await settle();
+    fail('hang');
+    go();
+    await pass(60_000);
+    fail('none');
+    await pass(60_000);
+    go();
+    await settle();
+    expect(server.arrivals).toHaveLength(1);
+    server.arrivals[0]?.answer(201, { id: 1 });
+    await settle();
+    expect(await outbox.list()).toEqual([]);
+  });
+});
+
 describe('what was done without a key, and whose database closes before that is written, is told done', () => {
   test('by the page that knows it, once its database is open again', async () => {
     const { openTab, server, pass } = createBrowser();

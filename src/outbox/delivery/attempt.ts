@@ -58,6 +58,8 @@ interface FailedAttempt {
   readonly renewableAt: number | undefined;
   /** A request of it went out. */
   readonly wasSent: boolean;
+  /** What had to be kept before its first request went was not kept in time. */
+  readonly isUnsent: boolean;
 }
 
 /** What an attempt has come to. */
@@ -89,7 +91,7 @@ export async function sendEntry(
   const { id, createdAt, attempts, isInDoubt: wasSent } = entry;
   const steps = new Map(past.map((step) => [step.id, step]));
   let wasOut = false;
-  let unkept: Attempted | undefined;
+  let unkept: Extract<Attempted, { kind: 'dropped' | 'not-repeatable' | 'unsent' }> | undefined;
   let isOver = false;
   /** The next attempt sends it, or nobody does: the entry may be discarded meanwhile. */
   const refuseLate = (): void => {
@@ -98,6 +100,9 @@ export async function sendEntry(
         `The attempt of the outbox handler '${entry.handler}' that sends this has ended: it is not sent.` +
           remedies[0],
       );
+  };
+  const refuseUnkept = (): void => {
+    if (unkept) throw new Error('This entry is not sent: the outbox could not note it.');
   };
   const submission: Submission = {
     key: id,
@@ -114,7 +119,7 @@ export async function sendEntry(
       // Before each request: since the last one, another tab may have taken it over.
       await noteAll();
       refuseLate();
-      if (unkept) throw new Error('This entry is not sent: the outbox could not note it.');
+      refuseUnkept();
       wasOut = true;
     },
   };
@@ -184,25 +189,32 @@ export async function sendEntry(
     ]);
     const data = await untilAborted(signal, made);
     // Whoever takes an error for an answer, it was not sent.
-    return unkept ?? { kind: 'done', data };
-  } catch (error) {
-    if (signal.aborted || unkept) {
+    refuseUnkept();
+    return { kind: 'done', data };
+  } catch (thrown) {
+    const failing = !wasOut && unkept?.kind === 'unsent' ? unkept : undefined;
+    if (signal.aborted || (unkept && !failing)) {
       operation.end('cancelled');
       return unkept ?? { kind: 'dropped' };
     }
+    const error = failing ? failing.error : thrown;
     const report = reportOf(error, clock.now());
-    const authAt = renewableAt.get(report.failure);
+    const { failure } = report;
+    const authAt = renewableAt.get(failure);
+    // It may be kept all the same, and would then count as sent.
+    const isTooLate = failure.kind === 'timeout' && failure.processed === 'no';
+    const isUnsent = !!failing || (isTooLate && !wasOut);
     const isIdle = late !== undefined && error === late;
     // Nobody knows what it has done: what goes on as if its tab had died may be repeated, or has a key.
     const isLikeCrashed = isIdle && !(submission.isUnkeyed && !idempotent);
     // It is done, and whoever waits for its answer gets one when it is done once more.
     const isCutPut =
       report.method === 'PUT' &&
-      report.failure.processed === 'yes' &&
+      failure.processed === 'yes' &&
       !operation.effects.isUnrepeatable() &&
       (isNetworkError(error) || isTimeoutError(error));
     const decision: Decision =
-      isLikeCrashed || isCutPut || authAt !== undefined
+      isLikeCrashed || isCutPut || isUnsent || authAt !== undefined
         ? { kind: 'stop', reason: 'deadline', retryAt: undefined }
         : operation.fail(error);
     operation.recordError(error, clock.now(), decision);
@@ -213,9 +225,10 @@ export async function sendEntry(
       kind: 'failed',
       error,
       failure: report.failure,
+      isUnsent,
       renewableAt: authAt,
       decision,
-      isInDoubt: isIdle || mayHaveTakenEffect(report, operation),
+      isInDoubt: isUnsent ? wasSent : isIdle || mayHaveTakenEffect(report, operation),
       wasSent: wasOut,
       before: { ref, attempt, isTold },
       past: [...steps.values()],

@@ -195,19 +195,28 @@ export function createAttempt({
         report: (settled) => onEnd(entry, { ...made, variables }, settled),
       };
     }
-    const { error, decision, isInDoubt } = made;
+    const { error, decision, isInDoubt, isUnsent } = made;
+    const counted = isUnsent && { unsent: (entry.unsent ?? 0) + 1 };
     waiting.set(entry.id, made.before);
     // They were kept before they went: what has become of the entry does not hang on it.
     const kept = await keepSteps(made.past).catch(() => ({}));
     const nowMs = clock.now();
     const lane = running.origin ? laneOf(entry.handler, running.origin) : entry.lane;
-    const next = nextStepOf(made, entry, definition, {
+    const next = nextStepOf(made, { ...entry, ...counted }, definition, {
       nowMs,
       backoffMs: () => backoffDelay({ ...definition.policy, retry: entry.attempts }, random),
     });
     if (next.kind === 'dead') return bury(next.reason, error, { isInDoubt, ...kept });
     return {
-      change: { ...next, lane, plannedAt: nowMs, ...kept, error: shorten(error), isInDoubt },
+      change: {
+        ...next,
+        ...counted,
+        lane,
+        plannedAt: nowMs,
+        ...kept,
+        error: shorten(error),
+        isInDoubt,
+      },
       report(settled) {
         if (!settled?.row) endWaiting(entry.id, 'cancelled');
         onEnd(entry, { kind: 'again', error, decision }, settled);
