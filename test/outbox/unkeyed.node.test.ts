@@ -1,5 +1,5 @@
 import type { OutboxContext } from 'steadfetch/outbox';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createBrowser, plainApi, settle } from './rig.ts';
 
 /** Orders that go without a key, because their API honours none, once the test lets them. */
@@ -79,6 +79,60 @@ describe('a request without a key that was surely not sent goes later', () => {
     server.arrivals[0]?.answer(201, { id: 1 });
     await settle();
     expect(await outbox.list()).toEqual([]);
+  });
+
+  test('where the outbox is disposed of while that is noted: the next page delivers it', async () => {
+    let unsent = 0;
+    for (let turns = 0; turns < 12; turns += 1) {
+      const { openTab, server, pass } = createBrowser();
+      const { handlers, go } = createShop();
+      const first = openTab({ handlers });
+      first.outbox.submit('order', 'lamp').delivered.catch(() => {});
+      await settle();
+      go();
+      for (let left = turns; left > 0; left -= 1)
+        await new Promise((done) => void setImmediate(done));
+      first.outbox.dispose();
+      const wasSent = server.arrivals.length > 0;
+      await settle();
+      const { outbox } = openTab({ handlers });
+      await pass(1000);
+      go();
+      await settle();
+      // Once it was sent, nobody knows.
+      expect(server.arrivals.map(({ tab }) => tab)).toEqual([wasSent ? 1 : 2]);
+      expect(await outbox.list()).toMatchObject([{ state: wasSent ? 'dead' : 'sending' }]);
+      if (!wasSent) unsent += 1;
+    }
+    expect(unsent).toBe(5);
+  });
+
+  test('so it does where another client was to send it', async () => {
+    vi.spyOn(console, 'warn').mockReturnValue();
+    let unsent = 0;
+    for (let turns = 0; turns < 30; turns += 1) {
+      const { openTab, pass } = createBrowser();
+      const sent: string[] = [];
+      const mutationFn = async (order: string): Promise<void> => {
+        sent.push(order);
+        if (sent.length > 1) await new Promise(() => {});
+      };
+      const first = openTab({ handlers: { order: { mutationFn } } });
+      await first.outbox.submit('order', 'lamp').delivered;
+      await settle();
+      first.outbox.submit('order', 'chair').delivered.catch(() => {});
+      for (let left = turns; left > 0; left -= 1)
+        await new Promise((done) => void setImmediate(done));
+      first.outbox.dispose();
+      const wasSent = sent.length > 1;
+      await settle();
+      const { outbox } = openTab({ handlers: { order: { mutationFn } } });
+      await pass(1000);
+      expect(sent).toEqual(['lamp', 'chair']);
+      expect(await outbox.list()).toMatchObject([{ state: wasSent ? 'dead' : 'sending' }]);
+      if (!wasSent) unsent += 1;
+    }
+    expect(unsent).toBe(18);
   });
 });
 

@@ -43,6 +43,8 @@ export interface SendOptions {
   readonly past: readonly PastStep[];
   /** Keeps this before a request goes. @returns whether it may go. */
   readonly note: (note: RequestNote) => Promise<boolean>;
+  /** Takes that back, at once: nothing has gone, and nothing goes any more. */
+  readonly takeBack: () => Promise<unknown>;
   /** It begins: what is paused of it can be seen. */
   readonly onOperation: (entry: Row, operation: Operation) => void;
 }
@@ -81,7 +83,17 @@ export type Attempted =
 export async function sendEntry(
   context: SenderContext,
   running: Running,
-  { definition, variables, isForeign, isUrged, before, past, note, onOperation }: SendOptions,
+  {
+    definition,
+    variables,
+    isForeign,
+    isUrged,
+    before,
+    past,
+    note,
+    takeBack,
+    onOperation,
+  }: SendOptions,
 ): Promise<Attempted> {
   const { clock, operations, signals, fetch } = context;
   const { entry } = running;
@@ -101,9 +113,12 @@ export async function sendEntry(
           remedies[0],
       );
   };
-  const refuseUnkept = (): void => {
-    if (unkept) throw new Error('This entry is not sent: the outbox could not note it.');
+  const refuseUnkept = (isGone = false): void => {
+    if (unkept || isGone) throw new Error('This entry is not sent: the outbox could not note it.');
   };
+  signal.addEventListener('abort', () => {
+    if (!wasOut) takeBack().catch(() => {});
+  });
   const submission: Submission = {
     key: id,
     createdAt,
@@ -119,7 +134,7 @@ export async function sendEntry(
       // Before each request: since the last one, another tab may have taken it over.
       await noteAll();
       refuseLate();
-      refuseUnkept();
+      refuseUnkept(signal.aborted);
       wasOut = true;
     },
   };

@@ -178,6 +178,8 @@ export function createAttempt({
           return write(steps.map((step) => ({ ...step, body: undefined })));
         }
       },
+      takeBack: () =>
+        note(entry, fence, { noted: entry.attempts - 1, isUnkeyed: !!entry.isUnkeyed }),
     });
     if (made.kind === 'dropped') return undefined;
     if (made.kind === 'unsent') throw made.error;
