@@ -355,7 +355,7 @@ export class Operation {
   returnPermit(): void {
     const permit = this.#permit;
     this.#permit = undefined;
-    permit?.settle();
+    permit?.settle(undefined, undefined, true);
   }
 
   /** What became of the latest request of another client: undefined where that is known by its error. */
