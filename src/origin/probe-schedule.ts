@@ -39,7 +39,7 @@ const longestProbeMs = 15_000;
 /** An outage that begins so soon after another one is the same. */
 const sameMs = 10_000;
 /** The last probe before a wait ends. More of them keep a server down that is back: some wait always ends. */
-const lastChanceMs = 3000;
+export const lastChanceMs = 3000;
 /** There is none where a probe has gone so shortly before the end. */
 const lastChanceAfterMs = 8000;
 /** The next one after a probe that showed nothing. */
