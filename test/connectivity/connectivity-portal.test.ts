@@ -53,7 +53,7 @@ test.each([
   ['its 511', 511],
 ])(
   'a captive portal makes the network be checked by %s, and all waits until it is gone',
-  async (_, code) => {
+  async (_by, code) => {
     const { steady, status, timesMs } = behindPortal(40_000, true, code);
     const result = observe(
       retry(steady, ({ signal }) => steady.json(url, { method: 'PUT', signal })),
