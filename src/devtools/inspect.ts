@@ -1,4 +1,5 @@
 import { onlineManager, type QueryClient, type QueryKey } from '@tanstack/react-query';
+import { plainKey } from '../lib/json.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Origin } from '../origin/origin.ts';
 import { stateOf } from '../origin/status.ts';
@@ -49,6 +50,7 @@ export interface InspectedOperation {
   /** As its events have it; undefined before its first attempt, and for a plain mutation without a failure. */
   readonly id: number | undefined;
   readonly kind: OperationRef['kind'];
+  /** As JSON has it: what is a BigInt in it is text here. */
   readonly queryKey: QueryKey | undefined;
   readonly mutationKey: QueryKey | undefined;
   readonly status: 'sending' | 'waiting' | 'paused';
@@ -196,7 +198,7 @@ type Shown = Pick<InspectedOperation, 'attempt' | 'reason' | 'retryAt'> & {
 /** Nothing of an operation that has ended. */
 function underWay(
   kind: OperationRef['kind'],
-  keys: Pick<InspectedOperation, 'queryKey' | 'mutationKey'>,
+  { queryKey, mutationKey }: Pick<InspectedOperation, 'queryKey' | 'mutationKey'>,
   operation: Operation | undefined,
   { status, attempt, maxAttempts, reason, retryAt }: Shown,
   onWall: OnWall,
@@ -206,7 +208,8 @@ function underWay(
     {
       id: operation?.ref.id,
       kind,
-      ...keys,
+      queryKey: plainKey(queryKey),
+      mutationKey: plainKey(mutationKey),
       status,
       attempt,
       maxAttempts: maxAttempts > 0 && maxAttempts < Infinity ? maxAttempts : undefined,

@@ -113,8 +113,8 @@ export function createAdmissions(
         const limit = fields?.read(response.headers, now);
         if (limit) admission.allow(limitScope, limit);
       }
-      const { kind } = outcome;
-      // A body at its headers: somebody else has answered, as a captive portal does.
+      // A body at its headers, and 511: somebody else has answered, as a captive portal does.
+      const kind = status === 511 ? 'body' : outcome.kind;
       if (kind !== 'network' && kind !== 'timeout' && kind !== 'body') {
         if (response && !operation.isUnproven?.() && !isSentElsewhere(url, response))
           connectivity.recordAnswer(sentAt, now, url);

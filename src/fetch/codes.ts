@@ -1,3 +1,4 @@
+import type { SubmissionHook } from '../operation/environment.ts';
 import type { Operations } from '../operation/operations.ts';
 import type { AnswerFailure, Failure, HttpFailure } from '../policy/outcome.ts';
 import type { ErrorReader, IdempotencyProfile } from './api.ts';
@@ -33,7 +34,7 @@ export interface KeyCode {
 }
 
 /** What an operation with a submission brings: an app without submissions does not bundle it. */
-export interface SubmissionCode {
+export interface SubmissionCode extends SubmissionHook {
   /** Notes that a request goes without the key that it is to carry. */
   readonly noteUnkeyed: (operations: Operations, facts: SentFacts, passed: Passed) => void;
   /** Waits until the submission is safe where it is kept. */

@@ -2,7 +2,7 @@ import { reject } from '../lib/input/check.ts';
 import { codeOf } from '../lib/input/made-by.ts';
 import { shown, toUrl } from '../lib/input/url.ts';
 import { warn } from '../lib/input/warn.ts';
-import { readPassed, refuse } from '../operation/error-info.ts';
+import { headerOf, readPassed, refuse } from '../operation/error-info.ts';
 import { stepTarget } from '../operation/submission.ts';
 import type { Operations } from '../operation/operations.ts';
 import { prepare } from '../operation/time-limit.ts';
@@ -125,6 +125,14 @@ function warnOfSilence(operations: Operations, { method, url }: SentFacts): void
 /** The code that an operation with a submission brings. */
 export const submissionCode: SubmissionCode = {
   noteUnkeyed,
+  noteStored({ submission, effects }, { answer, failure }) {
+    if (failure.processed !== 'no' || !answer || !submission) return;
+    // Of what went with another key, or with none, it says nothing.
+    const isAll = submission.isRepeatable && !submission.isUnkeyed && !submission.past?.[0];
+    if (!isAll || headerOf(answer, 'idempotent-replayed') !== 'true') return;
+    submission.wasSent = false;
+    effects.refuse({ request: '' });
+  },
   whenKept(context, facts, signal) {
     const { submission } = facts.operation;
     return submission?.kept && prepare(context, facts, signal, submission.kept());

@@ -25,7 +25,7 @@ interface Sent {
 /** A request whose effect is asked about. */
 interface Asked {
   readonly request: string;
-  readonly key: string | undefined;
+  readonly key?: string | undefined;
 }
 
 /**
@@ -62,8 +62,8 @@ export class Effects {
   }
 
   /** The API has refused what carries the key of `own`, or is the same request without one: no attempt with it has taken effect. */
-  refuse(own: Effect): void {
-    const name = ({ key, request }: Effect): string => key ?? request;
+  refuse(own: Asked): void {
+    const name = ({ key, request }: Asked): string => key ?? request;
     this.#list = this.#list.filter((other) => other === own || name(other) !== name(own));
   }
 
@@ -77,9 +77,9 @@ export class Effects {
     return !!this.#submission?.wasSent || this.hasAny(own);
   }
 
-  /** Whether a request of any kind may have reached the server: what is not sent now was not the first. */
-  wasSent(): boolean {
-    return !!this.#submission?.wasSent || this.#list.length > 0;
+  /** Whether a request of any kind, `own` apart, may have reached the server: what is not sent now was not the first. */
+  wasSent(own?: Effect): boolean {
+    return !!this.#submission?.wasSent || this.#list.some((effect) => effect !== own);
   }
 
   /** Whether another attempt than `own` may have done this request. */

@@ -5,8 +5,9 @@ import type { Decision } from '../policy/decide.ts';
 import type { OperationRef } from '../policy/operation.ts';
 import type { Policy, PolicyOptions } from '../policy/options.ts';
 import type { Failure } from '../policy/outcome.ts';
+import type { Effects } from './effects.ts';
 import type { Emitter } from './events.ts';
-import type { SentRequest } from './facts.ts';
+import type { FailureReport, SentRequest } from './facts.ts';
 import type { Submission } from './submission.ts';
 
 /** Where an operation is between two attempts, or in one. */
@@ -47,6 +48,18 @@ export interface HandedOver {
   readonly isTold: boolean | undefined;
 }
 
+/** What an operation with a submission brings, as far as the operation itself calls it. */
+export interface SubmissionHook {
+  /**
+   * An attempt has failed. A refusal that the server has stored under the key of the submission, and that
+   * another client was given, is the answer to the attempts before, too: none of them has taken effect.
+   */
+  readonly noteStored: (
+    operation: { readonly submission: Submission | undefined; readonly effects: Effects },
+    report: FailureReport,
+  ) => void;
+}
+
 /** What an operation begins with. */
 export interface OperationInit {
   /** What it goes on with, where it is no new one. */
@@ -57,7 +70,7 @@ export interface OperationInit {
   readonly idempotent?: boolean | undefined;
   /** Its idempotency key, where it has one, and the code that goes with it. */
   readonly submission?: Submission | undefined;
-  readonly submissionCode?: object | undefined;
+  readonly submissionCode?: SubmissionHook | undefined;
   /** Nobody retries its attempts, so that a loop inside it is the only one. */
   readonly isSingle?: boolean | undefined;
   /** What a lone request is, to know its retry by: method, URL and idempotency key. */

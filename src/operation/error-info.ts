@@ -1,7 +1,7 @@
 import { createSlot } from '../lib/slot.ts';
 import { isIdempotentMethod } from '../policy/operation.ts';
 import { classifyAnswer, type Failure, failures } from '../policy/outcome.ts';
-import type { FailureReport, RequestFacts } from './facts.ts';
+import type { FailureReport, ForeignAnswer, RequestFacts } from './facts.ts';
 
 /** Sending it twice does no harm. */
 export function isRepeatable({ keyed, idempotent, method = '' }: RequestFacts): boolean {
@@ -59,10 +59,9 @@ export function reportOf(error: unknown, nowMs: number): FailureReport {
 }
 
 /** An error of another client, or what it is made of. */
-interface Foreign {
+interface Foreign extends ForeignAnswer {
   readonly status?: unknown;
   readonly statusCode?: unknown;
-  readonly headers?: { get?: (name: string) => string | null } & Record<string, unknown>;
   readonly response?: Foreign;
   /** axios */
   readonly code?: unknown;
@@ -94,10 +93,12 @@ const maxCauses = 5;
 function readForeign(error: Foreign, nowMs: number): FailureReport {
   let method: unknown;
   let failure: Failure | undefined;
+  let answer: Foreign | undefined;
   let at: Foreign | undefined = error;
   for (let depth = 0; !failure && isObject(at) && depth < maxCauses; depth++) {
     const given: Foreign | undefined = at.response ?? at.meta?.response;
     const response = isObject(given) ? given : undefined;
+    answer = response ?? at;
     const known = reports.get(at) ?? (response && reports.get(response));
     // Of its own it has what React Query asks about.
     if (known) return { ...known, decision: undefined, latest: undefined, queue: undefined };
@@ -114,23 +115,21 @@ function readForeign(error: Foreign, nowMs: number): FailureReport {
     operation: undefined,
     decision: undefined,
     latest: undefined,
+    answer,
   };
   return typeof method === 'string' ? { method: method.toUpperCase(), ...report } : report;
 }
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-function readAnswer(
-  { status: own, statusCode, headers }: Foreign,
-  nowMs: number,
-): Failure | undefined {
-  const status = own ?? statusCode;
+function readAnswer(at: Foreign, nowMs: number): Failure | undefined {
+  const status = at.status ?? at.statusCode;
   if (typeof status !== 'number' || status < 300 || status > 599) return undefined;
-  const header = (name: string): string | undefined => {
-    const value = headers?.get
-      ? headers.get(name)
-      : (headers?.[name] as string | number | undefined);
-    return value === null || value === undefined ? undefined : `${value}`;
-  };
-  return classifyAnswer({ status, header }, nowMs, false);
+  return classifyAnswer({ status, header: (name) => headerOf(at, name) }, nowMs, false);
+}
+
+/** A header of an answer, whichever client has it. */
+export function headerOf({ headers }: ForeignAnswer, name: string): string | undefined {
+  const value = headers?.get ? headers.get(name) : (headers?.[name] as string | number | undefined);
+  return value === null || value === undefined ? undefined : `${value}`;
 }

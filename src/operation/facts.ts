@@ -38,10 +38,17 @@ export interface RequestFacts {
   readonly effect?: Effect | undefined;
 }
 
+/** The answer that another client's error is about. */
+export interface ForeignAnswer {
+  readonly headers?: { get?: (name: string) => string | null } & Record<string, unknown>;
+}
+
 /** A failure, and what is known of its request. */
 export interface FailureReport extends RequestFacts {
   failure: Failure;
   operation?: object | undefined;
+  /** Of another client's error: what it was read from. */
+  readonly answer?: ForeignAnswer | undefined;
   /** What was decided about it. */
   decision?: Decision | undefined;
   /** Of the operations that have failed with this error: the one that React Query has asked about last. */

@@ -22,6 +22,7 @@ import type {
   PausedAttempt,
   Phase,
   Shown,
+  SubmissionHook,
 } from './environment.ts';
 import type { EventDetail, OperationResult } from './events.ts';
 import type { FailureReport, RequestFacts, SentRequest } from './facts.ts';
@@ -55,7 +56,7 @@ export class Operation {
   readonly #given: OperationInit;
   readonly submission: Submission | undefined;
   /** The code that goes with a submission, or with a key that was sent. */
-  submissionCode: object | undefined;
+  submissionCode: SubmissionHook | undefined;
   readonly isSingle: boolean | undefined;
   readonly request: string | undefined;
   /** What its requests may have done at the server. */
@@ -213,6 +214,7 @@ export class Operation {
     const report = this.reportOf(error, nowMs);
     if (!this.#abortOf(error)) report.failure = classifyError(error, report.failure);
     const { failure } = report;
+    this.submissionCode?.noteStored(this, report);
     const policy = this.policyOf(report);
     // A request that cannot be linked to its query is an operation of its own.
     const own = this.#admission ? this : operationOf(report);
@@ -353,7 +355,7 @@ export class Operation {
   returnPermit(): void {
     const permit = this.#permit;
     this.#permit = undefined;
-    permit?.settle();
+    permit?.settle(undefined, undefined, true);
   }
 
   /** What became of the latest request of another client: undefined where that is known by its error. */

@@ -129,7 +129,7 @@ export async function prepare<T>(
 function notReady(facts: LinkedFacts, limitMs: number): TimeoutError {
   const { operation, name } = facts;
   // What an earlier attempt may have done, this one does not undo.
-  const processed = operation.effects.wasSent() ? 'unknown' : 'no';
+  const processed = operation.effects.wasSent(facts.effect) ? 'unknown' : 'no';
   const outcome = { kind: 'timeout', phase: 'headers', processed } as const;
   const what = `${shown(name)}: not sent, what it needs was not there within ${limitMs} ms${ifSlow}.`;
   const error = new TimeoutError(what, { operation: operation.view(facts), outcome });

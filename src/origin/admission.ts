@@ -175,7 +175,7 @@ export function createAdmission(
       free() {
         if (free() && queue.size() > 0) pump();
       },
-      settle(outcome, error) {
+      settle(outcome, error, isUnused) {
         free();
         if (isOver) return;
         isOver = true;
@@ -183,7 +183,7 @@ export function createAdmission(
         const latencyMs = clock.now() - sentAt;
         // What was sent before, and hangs, says nothing of how the origin is now.
         const isOfRecovery = slowStart.isRecovery(endpoint) && sentAt >= recoveredAt;
-        if (shown === undefined) endProbe?.(false);
+        if (shown === undefined) endProbe?.(false, isUnused);
         else if (shown === 'outage') {
           lastFailure = error;
           endProbe?.(true);

@@ -1,4 +1,5 @@
 import type { Health } from './health.ts';
+import { lastChanceMs } from './probe-schedule.ts';
 import { ableGroups, isQueued, type Origin } from './origin.ts';
 import { firstOf, type Group, groupsOf, isForeground, type Waiter } from './wait-queue.ts';
 
@@ -22,16 +23,18 @@ export function sendDue(origin: Origin, now: number, go: Go): number {
 
 /** When this tab probes, for those who wait for what is down. */
 function probeAtOf({ leader, queue }: Origin, { scope, probes }: Health): number {
-  let [expiresAt, since] = [Infinity, Infinity];
-  for (const { waiters } of groupsOf(scope, queue.groups())) {
-    for (const waiter of waiters) {
+  let [expiresAt, since, lastAt] = [Infinity, Infinity, Infinity];
+  for (const group of groupsOf(scope, queue.groups())) {
+    lastAt = Math.min(lastAt, group.expiresAt - lastChanceMs);
+    for (const waiter of group.waiters) {
       if (!isForeground(waiter)) continue;
       expiresAt = Math.min(expiresAt, waiter.expiresAt);
       since = Math.min(since, waiter.askedAt);
     }
   }
   const isSeen = since < Infinity;
-  const leaderAt = leader?.waitsUntil(scope, isSeen, Math.max(since, probes.startedAt())) ?? 0;
+  const sinceMs = Math.max(since, probes.startedAt());
+  const leaderAt = leader?.waitsUntil(scope, isSeen, sinceMs, lastAt) ?? 0;
   return Math.max(probes.nextAt(isSeen, expiresAt), leaderAt);
 }
 

@@ -87,12 +87,13 @@ export const leastRate = 0.04;
 
 /**
  * What an outcome shows of its origin. Only what an outage looks like counts against it: a 4xx is an
- * answer, and so are 501 and 505; an abort, or an answer of somebody else, shows nothing.
+ * answer, and so are 501 and 505; an abort, or an answer of somebody else, such as the 511 of a captive
+ * portal, shows nothing.
  */
 export function shownBy(outcome?: Outcome): 'alive' | 'outage' | undefined {
   if (outcome?.kind === 'ok') return 'alive';
   if (outcome?.kind === 'timeout' || outcome?.kind === 'network') return 'outage';
-  if (outcome?.kind !== 'http') return undefined;
+  if (outcome?.kind !== 'http' || outcome.status === 511) return undefined;
   return outcome.status === 500 || isUnavailable(outcome.status) ? 'outage' : 'alive';
 }
 

@@ -14,8 +14,11 @@ export interface ProbeSchedule {
   readonly isProbing: () => boolean;
   /** When the last one began. */
   readonly startedAt: () => number;
-  /** A probe goes. @returns what is to be called when it has failed, or was called off and showed nothing. */
-  readonly start: () => (hasFailed: boolean) => void;
+  /**
+   * A probe goes. @returns what is to be called when it has failed, or was called off and showed nothing;
+   * `isUnused`: nothing was sent, so that the next one goes at once.
+   */
+  readonly start: () => (hasFailed: boolean, isUnused?: boolean) => void;
   /** It is up again. */
   readonly close: () => void;
 }
@@ -36,7 +39,7 @@ const longestProbeMs = 15_000;
 /** An outage that begins so soon after another one is the same. */
 const sameMs = 10_000;
 /** The last probe before a wait ends. More of them keep a server down that is back: some wait always ends. */
-const lastChanceMs = 3000;
+export const lastChanceMs = 3000;
 /** There is none where a probe has gone so shortly before the end. */
 const lastChanceAfterMs = 8000;
 /** The next one after a probe that showed nothing. */
@@ -93,12 +96,13 @@ export function createProbeSchedule(clock: Clock, random: Random): ProbeSchedule
       isOut = true;
       startedAt = clock.now();
       promisedAt = Infinity;
-      return (hasFailed) => {
+      return (hasFailed, isUnused) => {
         // What is shown is by a later one, or by another outage.
         if (latest !== own) return;
         isOut = false;
         // What was due, and shown as due, before this one is over.
-        plan(startedAt);
+        if (isUnused) promisedAt = clock.now();
+        else plan(startedAt);
         if (!hasFailed) foregroundAt = Math.max(clock.now(), startedAt + leastGapMs);
       };
     },

@@ -50,8 +50,8 @@ export interface Permit {
   readonly isTrial: boolean;
   /** Its headers are in, or it has failed: its place is free. Its outcome may be known later. */
   readonly free: () => void;
-  /** Its outcome; undefined where it has shown nothing. */
-  readonly settle: (outcome?: Outcome, error?: unknown) => void;
+  /** Its outcome; undefined where it has shown nothing. `isUnused`: because nothing was sent with it. */
+  readonly settle: (outcome?: Outcome, error?: unknown, isUnused?: boolean) => void;
 }
 
 /** An attempt that waits. */

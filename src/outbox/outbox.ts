@@ -190,10 +190,11 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
 
   const resume = async (engine: Engine): Promise<void> => {
     const steps = [
+      // First: what it revives has an end that nobody was told yet.
+      () => redrive.all(engine),
       () => enqueuer.restore(engine.store, redrive.settle),
       engine.ownership.look,
       engine.adoptStrays,
-      () => redrive.all(engine),
       // Whoever has delivered what is not old enough yet may be gone before it is.
       () => sweeper.sweep(engine),
     ];

@@ -1,5 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Codec } from './codec.ts';
+import type { PageMemory } from './delivery/deliver.ts';
 import type { Engine } from './delivery/engine.ts';
 import { gone, toDeadLetter } from './errors.ts';
 import type { HandlerDefinition } from './handler.ts';
@@ -31,6 +32,7 @@ export interface RedriveContext {
   readonly startedAt: number;
   readonly receipts: Receipts;
   readonly codec: Codec;
+  readonly memory: Pick<PageMemory, 'underWay'>;
   readonly storage: Pick<EntryStorage, 'durable'>;
   /** Is told of each that is revived. */
   readonly onDue: (entry: Row) => void;
@@ -47,6 +49,7 @@ export function createRedrive({
   startedAt,
   receipts,
   codec,
+  memory,
   storage,
   onDue,
 }: RedriveContext): Redrive {
@@ -66,14 +69,18 @@ export function createRedrive({
     const entry = await engine.store.find(id);
     if (!entry || buried.has(id)) return false;
     if (!isDeliverable(entry) && !(entry.waitsFor && isOurs(entry))) return false;
-    if (!entry.waitsFor && !(entry.deadReason && redrivable.includes(entry.deadReason)))
-      return false;
+    const { deadReason } = entry;
+    // The end that it really has could not be written yet.
+    const isKnownBetter = deadReason === 'not-repeatable' && memory.underWay.has(id);
+    const isRedrivable = isKnownBetter || (deadReason && redrivable.includes(deadReason));
+    if (!entry.waitsFor && !isRedrivable) return false;
     const revived = await engine.revive(id);
     if (revived) onDue(revived.row);
     return !!revived;
   };
   const reviveAll = async (engine: Engine): Promise<void> => {
     const { store } = engine;
+    for (const id of memory.underWay.keys()) await revive(engine, id);
     const reviveEach = async (load: Parameters<typeof pagesOf>[0]): Promise<void> => {
       for await (const { id } of pagesOf(load)) await revive(engine, id);
     };

@@ -161,6 +161,8 @@ const statusReasons: Readonly<Record<number, RetryReason>> = {
   425: 'too-early',
   429: 'rate-limited',
   500: 'internal-error',
+  // A captive portal (RFC 6585 §6): the network is not there yet.
+  511: 'network',
 };
 
 /** Why this failure could be worth another attempt, whatever the method; undefined when it is not. */

@@ -1,6 +1,6 @@
 /** Why an operation makes another attempt. */
 export type RetryReason =
-  /** No answer came: refused, reset, DNS, CORS, offline. */
+  /** No answer came: refused, reset, DNS, CORS, offline; or the 511 of a captive portal. */
   | 'network'
   /** The time limit of the attempt ended it. */
   | 'timeout'

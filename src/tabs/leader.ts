@@ -35,8 +35,16 @@ export interface Leader extends Pick<Line, 'say'> {
   readonly hear: (scope: string, from: number) => boolean;
   /** Whether another tab probes, as far as it has been heard of lately. */
   readonly isElsewhere: (scope: string) => boolean;
-  /** Until when this tab leaves the probe to the other one. `sinceMs`: when a user began to wait here, or this tab has probed last. */
-  readonly waitsUntil: (scope: string, isForeground: boolean, sinceMs: number) => number;
+  /**
+   * Until when this tab leaves the probe to the other one. `sinceMs`: when a user began to wait here, or this
+   * tab has probed last. `lastAt`: whoever waits here gives up soon after; what is silent then may be dead.
+   */
+  readonly waitsUntil: (
+    scope: string,
+    isForeground: boolean,
+    sinceMs: number,
+    lastAt: number,
+  ) => number;
   /** This tab probes: from now on it says so to the others. */
   readonly lead: (scope: string) => void;
   /** Nobody waits for it here: this tab probes it no longer. */
@@ -92,9 +100,11 @@ export function createLeader(
       return true;
     },
     isElsewhere: (scope) => (followed.get(scope)?.[1] ?? 0) > clock.now(),
-    waitsUntil(scope, isForeground, sinceMs) {
+    waitsUntil(scope, isForeground, sinceMs, lastAt) {
       const [foregroundAt, backgroundAt] = followed.get(scope) ?? [0, 0];
-      return isForeground ? Math.min(foregroundAt, sinceMs + longestMs) : backgroundAt;
+      return isForeground
+        ? Math.min(foregroundAt, sinceMs + longestMs)
+        : Math.max(foregroundAt, Math.min(backgroundAt, lastAt));
     },
     lead(scope) {
       followed.delete(scope);

@@ -1,5 +1,6 @@
 import { checkNames, checkValue, isFunction } from '../lib/input/check.ts';
 import { isBoolean } from '../lib/input/callback.ts';
+import { plainKey } from '../lib/json.ts';
 import type { ConnectivityState } from '../connectivity/connectivity.ts';
 import type { OperationResult, SteadfetchEvent } from '../operation/events.ts';
 import type { StopReason } from '../policy/decide.ts';
@@ -36,7 +37,7 @@ export interface LogRecord {
   readonly kind?: OperationRef['kind'] | undefined;
   /** The attempt under way or just ended, counted from 1. */
   readonly attempt?: number | undefined;
-  /** Only with `showQueryKeys`. */
+  /** Only with `showQueryKeys`, and as JSON has it. */
   readonly queryKey?: readonly unknown[] | undefined;
   /** The number of the request, within its instance. */
   readonly request?: number | undefined;
@@ -136,7 +137,7 @@ export function consoleLogger(options: ConsoleLoggerOptions = {}): (event: Telem
     if (event.type === 'pause:start') pausedFor.set(id, event.reason);
     else if (event.type === 'pause:end' || event.type === 'operation:end') pausedFor.delete(id);
     const entry = isRepeated ? undefined : describe(event, hasQuery);
-    const shown = { operation: id, kind, attempt, ...(hasKey && { queryKey }) };
+    const shown = { operation: id, kind, attempt, ...(hasKey && { queryKey: plainKey(queryKey) }) };
     if (entry) write(event, `${kind} ${id}, attempt ${attempt}: `, entry, shown);
   };
 }

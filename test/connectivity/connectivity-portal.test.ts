@@ -19,14 +19,14 @@ interface Rig {
 }
 
 /** A page behind a captive portal, which answers everything until somebody has logged in. */
-function behindPortal(untilMs: number, hasCheck: boolean): Rig {
+function behindPortal(untilMs: number, hasCheck: boolean, status = 200): Rig {
   const startedAt = Date.now();
   const times: number[] = [];
   const server: FakeServer = fakeServer(({ url: asked }) => {
     const isCheck = asked.endsWith('/ping');
     if (!isCheck) times.push(Date.now() - startedAt);
     if (Date.now() - startedAt < untilMs)
-      return new Response(login, { headers: { 'content-type': 'text/html' } });
+      return new Response(login, { status, headers: { 'content-type': 'text/html' } });
     return isCheck
       ? new Response('pong')
       : new Response('{"id":1}', { headers: { 'content-type': 'application/json' } });
@@ -48,18 +48,24 @@ function behindPortal(untilMs: number, hasCheck: boolean): Rig {
   return { steady, status: () => `${connectivity?.getState().status}`, timesMs: () => times };
 }
 
-test('the page of a captive portal makes the network be checked, and all waits until it is gone', async () => {
-  const { steady, status, timesMs } = behindPortal(40_000, true);
-  const result = observe(
-    retry(steady, ({ signal }) => steady.json(url, { method: 'PUT', signal })),
-  );
-  await settled();
-  expect(status()).toBe('offline');
-  await vi.advanceTimersByTimeAsync(39_999);
-  expect([result.state, timesMs()]).toEqual(['pending', [0]]);
-  await vi.advanceTimersByTimeAsync(4001);
-  expect([result.value, status(), timesMs()]).toEqual([{ id: 1 }, 'online', [0, 44_000]]);
-});
+test.each([
+  ['its page', 200],
+  ['its 511', 511],
+])(
+  'a captive portal makes the network be checked by %s, and all waits until it is gone',
+  async (_by, code) => {
+    const { steady, status, timesMs } = behindPortal(40_000, true, code);
+    const result = observe(
+      retry(steady, ({ signal }) => steady.json(url, { method: 'PUT', signal })),
+    );
+    await settled();
+    expect(status()).toBe('offline');
+    await vi.advanceTimersByTimeAsync(39_999);
+    expect([result.state, timesMs()]).toEqual(['pending', [0]]);
+    await vi.advanceTimersByTimeAsync(4001);
+    expect([result.value, status(), timesMs()]).toEqual([{ id: 1 }, 'online', [0, 44_000]]);
+  },
+);
 
 test('without a check it is a reason for suspicion, and a good answer takes that away', async () => {
   const { steady, status, timesMs } = behindPortal(1000, false);

@@ -204,6 +204,30 @@ test('mutations have their key, and a loop of retry is there without one', async
   expect(inspect(rig.steady).operations.map(({ kind }) => kind)).toEqual(['mutation']);
 });
 
+test('what is known can be written as JSON, also where keys have a BigInt or are rings', async () => {
+  const rig = createRig();
+  const ring: unknown[] = ['ring'];
+  ring.push(ring);
+  for (const [path, queryKey] of [
+    ['/big', ['big', { id: 12n }]],
+    ['/ring', ring],
+  ] as const) {
+    rig.server.plan(path, 'hang');
+    const queryFn = () => rig.steady.json(path);
+    const own = { queryKeyHashFn: () => path };
+    rig.client.fetchQuery({ ...own, queryKey, queryFn }).catch(() => {});
+  }
+  await rig.time.settle();
+  const inspection = inspect(rig.steady);
+  expect(inspection.operations.map(({ queryKey }) => queryKey)).toEqual([
+    ['big', { id: '12' }],
+    undefined,
+  ]);
+  const written = JSON.parse(JSON.stringify(inspection)) as typeof inspection;
+  expect(written.operations).toMatchObject([{ status: 'sending' }, { status: 'sending' }]);
+  expect(structuredClone(inspection)).toEqual(inspection);
+});
+
 test('anything but an instance is refused', () => {
   expect(() => inspect({} as never)).toThrow(
     'inspect: its first argument is {}, and must be what createSteadfetch returns.',

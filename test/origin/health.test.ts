@@ -19,8 +19,9 @@ test('of all statuses only those of a gateway, 500, 503 and 529 look like an out
   expect(outages).toEqual(ofOutage);
 });
 
-test('every other failed status is an answer, and no success', () => {
-  const others = statuses.filter((status) => !ofOutage.includes(status));
+test('every other failed status is an answer, and no success, but for that of a captive portal', () => {
+  expect(shownBy(http(511))).toBeUndefined();
+  const others = statuses.filter((status) => status !== 511 && !ofOutage.includes(status));
   for (const status of others) {
     expect(shownBy(http(status))).toBe('alive');
   }

@@ -39,6 +39,29 @@ describe('a refusal that its server has stored is not repeated for ever', () => 
     expect(await outbox.list({ state: 'dead' })).toEqual([]);
   });
 
+  test('by another client that was given the key: it was surely not done, and is retried under a new key', async () => {
+    const { openTab, pass } = createBrowser();
+    const keys: string[] = [];
+    const refusal: unknown = new Response(null, { status: 422, headers: replayed });
+    const foreign = {
+      idempotent: true,
+      async mutationFn(_: number, { idempotencyKey }: OutboxContext): Promise<void> {
+        keys.push(idempotencyKey);
+        if (keys.length === 1) throw new TypeError('Failed to fetch');
+        if (keys.length === 2) throw refusal;
+      },
+    };
+    const { outbox } = openTab({ handlers: { foreign } });
+    const { delivered, idempotencyKey: key } = outbox.submit('foreign', 1);
+    const ended = endOf(delivered);
+    await pass(5000);
+    expect(await ended).toMatchObject({ reason: 'refused', processed: 'no' });
+    const next = await outbox.retry(key);
+    expect(next).not.toBe(key);
+    await settle();
+    expect(keys).toEqual([key, key, next]);
+  });
+
   test('of a request beside one that was done: that one keeps its key, and the refused one has a fresh one', async () => {
     const { openTab, server } = createBrowser();
     const booking = {

@@ -48,11 +48,11 @@ test.each(statuses)(
 test('by default exactly these statuses are retried', () => {
   const isRetried = (failure: Failure): boolean => decideOn(failure).kind === 'retry';
   expect(statuses.filter((status) => isRetried(answered(status)))).toEqual([
-    408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529, 530,
+    408, 425, 429, 500, 502, 503, 504, 511, 520, 521, 522, 523, 524, 529, 530,
   ]);
   expect(
     statuses.filter((status) => isRetried(answered(status, { retryAfterMs: 20_000 }))),
-  ).toEqual([408, 413, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529, 530]);
+  ).toEqual([408, 413, 425, 429, 500, 502, 503, 504, 511, 520, 521, 522, 523, 524, 529, 530]);
 });
 
 test.each([408, 413, 425, 429, 500, 502, 503, 504])('a %i waits for its Retry-After', (status) => {

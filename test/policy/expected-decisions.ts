@@ -24,7 +24,7 @@ const row = (
 
 /**
  * Every error status, written down from the specifications and not from the code: RFC 9110 §15,
- * RFC 8470 §5.2 (425), RFC 6585 §4 (429). A 409 is one that does not say "still running".
+ * RFC 8470 §5.2 (425), RFC 6585 §4 (429) and §6 (511). A 409 is one that does not say "still running".
  */
 export const statusTable: readonly StatusRow[] = [
   row([400, 407], 'either', never, never),
@@ -45,7 +45,10 @@ export const statusTable: readonly StatusRow[] = [
   row([500, 500], 'given', 'retry: unavailable', unsure),
   row([501, 501], 'either', never, never),
   row([502, 504], 'either', 'retry: unavailable', unsure),
-  row([505, 519], 'either', never, never),
+  row([505, 510], 'either', never, never),
+  // That of a captive portal: the network is not there yet.
+  row([511, 511], 'either', 'retry: network', unsure),
+  row([512, 519], 'either', never, never),
   // Cloudflare's.
   row([520, 524], 'either', 'retry: unavailable', unsure),
   row([525, 528], 'either', never, never),

@@ -1,4 +1,4 @@
-import { mutationOptions, type SteadyMutationContext } from 'steadfetch';
+import { mutationOptions, outcomeOf, type SteadyMutationContext } from 'steadfetch';
 import { cleanup } from '@testing-library/react';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { mutationIdOf, mutationStatusesOf } from '../../src/react-query/status/mutation.ts';
@@ -116,6 +116,69 @@ test.each<[string, Send]>([
   expect(await press(rig, form)).toMatchObject({ status: 'succeeded' });
   expect(new Set(rig.book.keys).size).toBeLessThan(2);
   expect(warnings()).toEqual([]);
+});
+
+describe('a 422 to another client, which was given the key of the context, after an answer was lost', () => {
+  const ofAxios = (headers: Record<string, string>): unknown => ({
+    response: { status: 422, headers },
+  });
+  const ofKy = (headers: Record<string, string>) => ({
+    response: new Response(null, { status: 422, headers }),
+  });
+  const stored = { 'idempotent-replayed': 'true' };
+  /** The first press loses its answer, and the second one is refused like this. */
+  const pressTwice = async (refusal: unknown) => {
+    const rig = createFormRig();
+    let count = 0;
+    const form = open(rig, async (_, context) => {
+      count += 1;
+      if (!context.idempotencyKey) throw new Error('There is no key.');
+      if (count === 1) throw new TypeError('Failed to fetch');
+      throw refusal;
+    });
+    expect(await press(rig, form)).toMatchObject({ status: 'unknown' });
+    return press(rig, form);
+  };
+
+  test.each<[string, unknown]>([
+    ['axios', ofAxios(stored)],
+    ['ky', ofKy(stored)],
+    ['fetch, which throws the Response', ofKy(stored).response],
+  ])('is a sure refusal where its server has stored it: %s', async (_, refusal) => {
+    expect(await pressTwice(refusal)).toMatchObject({ status: 'failed' });
+    expect(outcomeOf(refusal)).toMatchObject({ status: 422, processed: 'no' });
+  });
+
+  test.each<[string, unknown]>([
+    ['axios', ofAxios({})],
+    ['ky', ofKy({})],
+  ])('proves nothing where it is not stored: %s', async (_, refusal) => {
+    expect(await pressTwice(refusal)).toMatchObject({ status: 'unknown' });
+    expect(outcomeOf(refusal)).toMatchObject({ status: 422, processed: 'unknown' });
+  });
+
+  test.each([
+    ['is a sure refusal also of an attempt before in the same press', true, 'failed'],
+    ['proves nothing where it has not asked for the key of the context', false, 'unknown'],
+  ])('%s', async (_, isKeyed, status) => {
+    const rig = createFormRig();
+    const busy: unknown = { response: { status: 503, headers: { 'retry-after': '1' } } };
+    let count = 0;
+    const placeOrder = mutationOptions(rig.steady, {
+      async mutationFn(_: object, context) {
+        count += 1;
+        if (isKeyed && !context.idempotencyKey) throw new Error('There is no key.');
+        throw [busy, ofAxios(stored)][count - 1];
+      },
+      policy: { shouldRetry: (failure) => failure.kind === 'http' && failure.status === 503 },
+    });
+    const form = rig.createForm({}, placeOrder);
+    rig.show(<form.Form />);
+    const result = form.press();
+    await rig.time.advance(5000);
+    expect(await result).toMatchObject({ status });
+    expect(count).toBe(2);
+  });
 });
 
 describe('a request of the instance that has nothing to do with the form', () => {

@@ -59,6 +59,32 @@ test.each([
   expect(asked.story).toHaveLength(1);
 });
 
+describe('what waits in the background for the probe of another tab', () => {
+  const down = { kind: 'down', scope: '', isProbed: true };
+  const background = { isForeground: () => false, maxPauseMs: 30_000 };
+
+  test('goes as the probe before its time is up, where that tab has died', async () => {
+    const browser = openBrowser();
+    const { ask, advance } = browser.openTab(9);
+    browser.post(down);
+    const asked = ask('a', background);
+    await advance(40_000);
+    expect(asked.story).toEqual(['27000 probe']);
+  });
+
+  test('asks nothing as long as that tab says that it probes', async () => {
+    const browser = openBrowser();
+    const { ask, advance } = browser.openTab(9);
+    browser.post(down);
+    const waiting = ask('a', background);
+    for (let second = 0; second < 40; second += 3) {
+      await advance(3000);
+      browser.post(down);
+    }
+    expect(waiting.story).toEqual(['30000 expired']);
+  });
+});
+
 test('the countdown of an endpoint goes on where another tab finds all of its origin down', async () => {
   const browser = openBrowser();
   const { ask, advance, send } = browser.openTab(1);

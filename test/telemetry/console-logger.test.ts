@@ -176,12 +176,13 @@ test('query strings are logged when asked for, without what comes after them', a
   expect(lines[0]).toContain(`GET ${url}?page=2 failed: 404.`);
 });
 
-test('query keys are logged when asked for', async () => {
+test('query keys are logged when asked for, as JSON has them', async () => {
   const { steady, records } = record([answer(404)], { showQueryKeys: true });
   const client = new QueryClient({ defaultOptions: steady.defaultOptions });
-  observe(client.fetchQuery({ queryKey: ['items', 7], queryFn: () => steady.fetch(url) }));
+  const query = { queryKey: ['items', 7n], queryKeyHashFn: () => 'items 7' };
+  observe(client.fetchQuery({ ...query, queryFn: () => steady.fetch(url) }));
   await settled();
-  expect(records).toMatchObject([{ event: 'decision', kind: 'query', queryKey: ['items', 7] }]);
+  expect(records).toMatchObject([{ event: 'decision', kind: 'query', queryKey: ['items', '7'] }]);
 });
 
 test('without a console of its own it writes to that of the environment', async () => {

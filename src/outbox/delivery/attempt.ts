@@ -43,6 +43,8 @@ export interface SendOptions {
   readonly past: readonly PastStep[];
   /** Keeps this before a request goes. @returns whether it may go. */
   readonly note: (note: RequestNote) => Promise<boolean>;
+  /** Takes that back, at once: nothing has gone, and nothing goes any more. */
+  readonly takeBack: () => Promise<unknown>;
   /** It begins: what is paused of it can be seen. */
   readonly onOperation: (entry: Row, operation: Operation) => void;
 }
@@ -58,6 +60,8 @@ interface FailedAttempt {
   readonly renewableAt: number | undefined;
   /** A request of it went out. */
   readonly wasSent: boolean;
+  /** What had to be kept before its first request went was not kept in time. */
+  readonly isUnsent: boolean;
 }
 
 /** What an attempt has come to. */
@@ -79,7 +83,17 @@ export type Attempted =
 export async function sendEntry(
   context: SenderContext,
   running: Running,
-  { definition, variables, isForeign, isUrged, before, past, note, onOperation }: SendOptions,
+  {
+    definition,
+    variables,
+    isForeign,
+    isUrged,
+    before,
+    past,
+    note,
+    takeBack,
+    onOperation,
+  }: SendOptions,
 ): Promise<Attempted> {
   const { clock, operations, signals, fetch } = context;
   const { entry } = running;
@@ -89,7 +103,7 @@ export async function sendEntry(
   const { id, createdAt, attempts, isInDoubt: wasSent } = entry;
   const steps = new Map(past.map((step) => [step.id, step]));
   let wasOut = false;
-  let unkept: Attempted | undefined;
+  let unkept: Extract<Attempted, { kind: 'dropped' | 'not-repeatable' | 'unsent' }> | undefined;
   let isOver = false;
   /** The next attempt sends it, or nobody does: the entry may be discarded meanwhile. */
   const refuseLate = (): void => {
@@ -99,6 +113,12 @@ export async function sendEntry(
           remedies[0],
       );
   };
+  const refuseUnkept = (isGone = false): void => {
+    if (unkept || isGone) throw new Error('This entry is not sent: the outbox could not note it.');
+  };
+  signal.addEventListener('abort', () => {
+    if (!wasOut) takeBack().catch(() => {});
+  });
   const submission: Submission = {
     key: id,
     createdAt,
@@ -114,7 +134,7 @@ export async function sendEntry(
       // Before each request: since the last one, another tab may have taken it over.
       await noteAll();
       refuseLate();
-      if (unkept) throw new Error('This entry is not sent: the outbox could not note it.');
+      refuseUnkept(signal.aborted);
       wasOut = true;
     },
   };
@@ -173,7 +193,10 @@ export async function sendEntry(
         run(variables as never, {
           fetch: own,
           json,
-          idempotencyKey: id,
+          get idempotencyKey() {
+            submission.isRepeatable = true;
+            return id;
+          },
           attempt: attempts,
           signal,
         }),
@@ -181,25 +204,32 @@ export async function sendEntry(
     ]);
     const data = await untilAborted(signal, made);
     // Whoever takes an error for an answer, it was not sent.
-    return unkept ?? { kind: 'done', data };
-  } catch (error) {
-    if (signal.aborted || unkept) {
+    refuseUnkept();
+    return { kind: 'done', data };
+  } catch (thrown) {
+    const failing = !wasOut && unkept?.kind === 'unsent' ? unkept : undefined;
+    if (signal.aborted || (unkept && !failing)) {
       operation.end('cancelled');
       return unkept ?? { kind: 'dropped' };
     }
+    const error = failing ? failing.error : thrown;
     const report = reportOf(error, clock.now());
-    const authAt = renewableAt.get(report.failure);
+    const { failure } = report;
+    const authAt = renewableAt.get(failure);
+    // It may be kept all the same, and would then count as sent.
+    const isTooLate = failure.kind === 'timeout' && failure.processed === 'no';
+    const isUnsent = !!failing || (isTooLate && !wasOut);
     const isIdle = late !== undefined && error === late;
     // Nobody knows what it has done: what goes on as if its tab had died may be repeated, or has a key.
     const isLikeCrashed = isIdle && !(submission.isUnkeyed && !idempotent);
     // It is done, and whoever waits for its answer gets one when it is done once more.
     const isCutPut =
       report.method === 'PUT' &&
-      report.failure.processed === 'yes' &&
+      failure.processed === 'yes' &&
       !operation.effects.isUnrepeatable() &&
       (isNetworkError(error) || isTimeoutError(error));
     const decision: Decision =
-      isLikeCrashed || isCutPut || authAt !== undefined
+      isLikeCrashed || isCutPut || isUnsent || authAt !== undefined
         ? { kind: 'stop', reason: 'deadline', retryAt: undefined }
         : operation.fail(error);
     operation.recordError(error, clock.now(), decision);
@@ -210,9 +240,10 @@ export async function sendEntry(
       kind: 'failed',
       error,
       failure: report.failure,
+      isUnsent,
       renewableAt: authAt,
       decision,
-      isInDoubt: isIdle || mayHaveTakenEffect(report, operation),
+      isInDoubt: isUnsent ? wasSent : isIdle || mayHaveTakenEffect(report, operation),
       wasSent: wasOut,
       before: { ref, attempt, isTold },
       past: [...steps.values()],

@@ -39,6 +39,7 @@ export interface PageMemory {
   readonly endWaiting: (id: string | undefined, result: OperationResult) => void;
   /** Handlers that have ended well and sent nothing through their context. */
   readonly foreign: Set<string>;
+  /** The attempts that are under way, or whose ends could not be written yet. */
   readonly underWay: Map<string, UnderWay>;
 }
 
@@ -177,6 +178,8 @@ export function createAttempt({
           return write(steps.map((step) => ({ ...step, body: undefined })));
         }
       },
+      takeBack: () =>
+        note(entry, fence, { noted: entry.attempts - 1, isUnkeyed: !!entry.isUnkeyed }),
     });
     if (made.kind === 'dropped') return undefined;
     if (made.kind === 'unsent') throw made.error;
@@ -194,19 +197,28 @@ export function createAttempt({
         report: (settled) => onEnd(entry, { ...made, variables }, settled),
       };
     }
-    const { error, decision, isInDoubt } = made;
+    const { error, decision, isInDoubt, isUnsent } = made;
+    const counted = isUnsent && { unsent: (entry.unsent ?? 0) + 1 };
     waiting.set(entry.id, made.before);
     // They were kept before they went: what has become of the entry does not hang on it.
     const kept = await keepSteps(made.past).catch(() => ({}));
     const nowMs = clock.now();
     const lane = running.origin ? laneOf(entry.handler, running.origin) : entry.lane;
-    const next = nextStepOf(made, entry, definition, {
+    const next = nextStepOf(made, { ...entry, ...counted }, definition, {
       nowMs,
       backoffMs: () => backoffDelay({ ...definition.policy, retry: entry.attempts }, random),
     });
     if (next.kind === 'dead') return bury(next.reason, error, { isInDoubt, ...kept });
     return {
-      change: { ...next, lane, plannedAt: nowMs, ...kept, error: shorten(error), isInDoubt },
+      change: {
+        ...next,
+        ...counted,
+        lane,
+        plannedAt: nowMs,
+        ...kept,
+        error: shorten(error),
+        isInDoubt,
+      },
       report(settled) {
         if (!settled?.row) endWaiting(entry.id, 'cancelled');
         onEnd(entry, { kind: 'again', error, decision }, settled);
@@ -214,24 +226,38 @@ export function createAttempt({
     };
   };
   return async (running, fence, isUrged) => {
-    const { id } = running.entry;
+    const { id, attempts } = running.entry;
     const earlier = underWay.get(id);
     if (earlier) {
-      // Its database was deleted meanwhile, and the entry was written anew: that attempt is this one.
+      // Its database was closed or deleted meanwhile, so its end is not written: that attempt is this one.
       const { signal } = running.controller;
       signal.addEventListener('abort', () => earlier.running.controller.abort(signal.reason));
       running.operation = earlier.running.operation;
       const made = await earlier.made.catch(() => {});
-      if (made) return made;
+      const again = attempts - earlier.running.entry.attempts;
+      // What another has tried since has another end, unless it was done before.
+      if (made && (again < 2 || made.change.kind === 'done'))
+        return again > 0 ? recount(made, earlier.running.entry) : made;
     }
-    const made = make(running, fence, isUrged);
-    underWay.set(id, { running, made });
-    try {
-      return await made;
-    } finally {
+    const forget = (): void => {
       if (underWay.get(id)?.made === made) underWay.delete(id);
-    }
+    };
+    const made = make(running, fence, isUrged).then((attempt) => {
+      if (!attempt) forget();
+      return attempt && { ...attempt, onWritten: forget };
+    });
+    made.catch(forget);
+    underWay.set(id, { running, made });
+    return made;
   };
+}
+
+/** The entry was claimed once more, to write this end of it: that was no attempt. */
+function recount(made: Attempt, { unsent = 0 }: Row): Attempt {
+  const { change } = made;
+  if (!('attempts' in change)) return made;
+  const counted = { attempts: change.attempts + 1, unsent: (change.unsent ?? unsent) + 1 };
+  return { ...made, change: { ...change, ...counted } };
 }
 
 /** @returns undefined where nothing is to be written: nobody wants it any more, or it is another tab's. */

@@ -210,6 +210,8 @@ export interface Attempt {
   readonly change: Change;
   /** Is told once it is written; undefined when it was not ours to write any more. */
   readonly report: (settled: Settled | undefined) => void;
+  /** It is written, or not ours to write any more. */
+  readonly onWritten?: () => void;
 }
 
 /** An attempt that is under way. */

@@ -236,7 +236,9 @@ export function createWorker({
               // Its new time is of now: moved with the others, it would come too early.
               await obeyClock();
               const current = driven.get(owner)?.fence ?? fence;
-              return store.settle(entry, current, made.change, wall.now());
+              const written = await store.settle(entry, current, made.change, wall.now());
+              made.onWritten?.();
+              return written;
             },
             () => isOver,
             onError,

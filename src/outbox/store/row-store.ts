@@ -22,6 +22,8 @@ interface Tried {
   readonly error: RowError | undefined;
   /** Those that were really made. */
   readonly attempts: number;
+  /** So many of them, as far as that has changed, have sent nothing. */
+  readonly unsent?: number;
   readonly isInDoubt: boolean;
   readonly steps?: unknown;
 }

@@ -177,7 +177,7 @@ export function applyChange(row: Row, change: Change, nowMs: number): Row | unde
     const attempts = row.attempts - 1;
     return { ...rest, state: 'pending', attempts, waitsFor: 'other-version' };
   }
-  const { error, attempts, isInDoubt, steps = row.steps } = change;
+  const { error, attempts, unsent, isInDoubt, steps = row.steps } = change;
   const { isUnkeyed, notBefore: _, ...known } = row;
   // Where nothing was tried, another tab may, and is to know; and so is whoever submits a dead one again.
   const isToKnow = attempts < row.attempts || change.kind === 'dead';
@@ -186,6 +186,7 @@ export function applyChange(row: Row, change: Change, nowMs: number): Row | unde
     ...(isToKnow && isUnkeyed && { isUnkeyed }),
     attempts,
     isInDoubt,
+    ...(unsent && { unsent }),
     ...(error && { lastError: error }),
     ...(steps !== undefined && { steps }),
   };

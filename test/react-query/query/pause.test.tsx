@@ -84,6 +84,37 @@ describe('a retry to an origin that is down', () => {
     expect(runs).toEqual([0, 500, 1700]);
   });
 
+  test('which then sends nothing gives its turn back: the next one that waits goes out as the probe at once', async () => {
+    const rig = createDownRig();
+    rig.server.plan('/a', 503, 503);
+    const runs: number[] = [];
+    const queryKey: QueryKey = ['cached'];
+    function Cached() {
+      useQuery({
+        queryKey,
+        queryFn: () => {
+          runs.push(rig.elapsed());
+          return runs.length > 2 ? 'from its own cache' : rig.steady.json<string>(api('/a'));
+        },
+      });
+      return null;
+    }
+    rig.show(<Cached />);
+    await rig.time.advance(1000);
+    const { Query, state } = createQuery(rig, '/a');
+    rig.show(
+      <>
+        <Cached />
+        <Query />
+      </>,
+    );
+    await rig.time.advance(700);
+    expect(runs).toEqual([0, 500, 1700]);
+    expect(rig.client.getQueryData(queryKey)).toBe('from its own cache');
+    expect(rig.server.times()).toEqual([0, 500, 1700]);
+    expect(state()).toMatchObject({ status: 'success', fetchStatus: 'idle' });
+  });
+
   test('fails after maxPauseMs, with the failure before as the cause', async () => {
     const rig = createDownRig({ policy: { maxPauseMs: 1500 } });
     rig.server.plan('/a', 503, 503);
