@@ -92,8 +92,9 @@ export function buildApp({ folder: name, packages, build }: Framework, tarball: 
     writeFileSync(marker, wanted);
   }
   const installed = join(folder, 'node_modules/steadfetch');
-  for (const path of [installed, join(folder, 'app'), join(folder, '.next'), join(folder, 'build')])
-    rmSync(path, { recursive: true, force: true });
+  // Vite keeps what it has made of the package, and does not look whether that is another one now.
+  for (const path of ['node_modules/steadfetch', 'node_modules/.vite', 'app', '.next', 'build'])
+    rmSync(join(folder, path), { recursive: true, force: true });
   mkdirSync(installed);
   execSync(`tar -xzf ${tarball} --strip-components=1 -C ${installed}`);
   cpSync(join(import.meta.dirname, name), folder, { recursive: true });
