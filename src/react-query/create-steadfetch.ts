@@ -265,7 +265,12 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     if (isServer()) noteServerInstance(operations);
     else {
       noteInstance(steady);
-      replaceEarlier(steady);
+      replaceEarlier(steady, (act) => {
+        const stop = steady.subscribe(() => {
+          stop();
+          act();
+        });
+      });
     }
   }
   return steady;

@@ -19,8 +19,8 @@ export interface Framework {
   readonly start: (port: number) => string;
   /** Starts its server for development. */
   readonly dev: (port: number) => string;
-  /** The module that makes an instance. */
-  readonly shared: string;
+  /** Of pages whose instance is made at module level, the module that makes it. */
+  readonly edited: Readonly<Record<string, string>>;
 }
 
 const shared = {
@@ -43,7 +43,7 @@ export const next: Framework = {
   build: 'node node_modules/next/dist/bin/next build',
   start: (port) => `node node_modules/next/dist/bin/next start --hostname 127.0.0.1 --port ${port}`,
   dev: (port) => `node node_modules/next/dist/bin/next dev --hostname 127.0.0.1 --port ${port}`,
-  shared: 'app/shared/shared.tsx',
+  edited: { '/shared': 'app/shared/shared.tsx' },
 };
 
 export const reactRouter: Framework = {
@@ -62,7 +62,7 @@ export const reactRouter: Framework = {
   start: () => 'node node_modules/@react-router/serve/bin.cjs build/server/index.js',
   dev: (port) =>
     `node node_modules/@react-router/dev/bin.cjs dev --host 127.0.0.1 --port ${port} --strictPort`,
-  shared: 'app/shared-steady.ts',
+  edited: { '/shared': 'app/shared-steady.ts', '/alone': 'app/alone.tsx' },
 };
 
 const env = { ...process.env, CI: '1', NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: 'production' };

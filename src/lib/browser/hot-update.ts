@@ -14,7 +14,14 @@ interface Version {
 /** webpack puts the hash of the compilation in its place; elsewhere it is not there. */
 declare const __webpack_hash__: string | undefined;
 
-const versions = new Map<string, Version>();
+/** Of each module those that may be in use, the newest last. */
+const versions = new Map<string, readonly Version[]>();
+
+/**
+ * What Vite has given its times within so long is of one edit: React Router evaluates the module of a
+ * route three times for each, in no order, and shows any of the three.
+ */
+const sameEditMs = 5000;
 
 /** The innermost position of a line of a stack: a file of a server, and its query. */
 const position = /(?<path>https?:\/\/[^\s?]+?)(?<query>\?\S*)?:\d+:\d+\)?\s*$/;
@@ -61,28 +68,51 @@ function moduleNow(): Module | undefined {
   return typeof __webpack_hash__ === 'string' ? ofWebpack(own, __webpack_hash__) : ofVite(own);
 }
 
+/** Takes versions out, and disposes of what they have made. */
+function drop(path: string, isDropped: (one: Version, all: readonly Version[]) => boolean): void {
+  const all = versions.get(path) ?? [];
+  const dropped = all.filter((one) => isDropped(one, all));
+  versions.set(
+    path,
+    all.filter((one) => !dropped.includes(one)),
+  );
+  for (const { made } of dropped) for (const one of made) one.dispose();
+}
+
 /**
- * Disposes of what the version of this module before has made, when a dev server has replaced it in the
- * page: nobody else can end that, and each edit of the module would leave a channel and listeners.
+ * Disposes of what earlier versions of this module have made, when a dev server has replaced them in the
+ * page: nobody else can end that, and each edit of the module would leave a channel and listeners. Which of
+ * the versions of one edit is shown, nobody knows before it is used: only then are those before it disposed
+ * of.
  *
  * Which module makes it, and in which version, is read from the stack, as Vite and webpack write it. Where
  * it does not say so, nothing is done: under another bundler the app has to do it. Call it in development
  * only.
+ *
+ * @param onUse Calls what it is given when what is made here is used.
  */
-export function replaceEarlier(made: Disposable): void {
+export function replaceEarlier(made: Disposable, onUse: (act: () => void) => void): void {
   const module = hasPage() ? moduleNow() : undefined;
   if (!module) return;
   const { path, version } = module;
-  const before = versions.get(path);
-  if (before && (before.version === version || version === '')) {
-    before.made.add(made);
-    return;
+  const known = versions.get(path) ?? [];
+  const newest = known.at(-1);
+  /** How much newer this one is. NaN for webpack, whose versions have no times. */
+  const after = (one: Version): number => Number(version) - Number(one.version);
+  // Code that was replaced, and runs once more.
+  const isLate = newest && after(newest) < -sameEditMs;
+  let own = isLate ? newest : known.find((one) => one.version === version);
+  if (!own) {
+    own = { version, made: new Set() };
+    versions.set(path, [...known, own]);
+    drop(path, (one) => one !== own && !(Math.abs(after(one)) <= sameEditMs));
   }
-  versions.set(path, { version, made: new Set([made]) });
-  for (const old of before?.made ?? []) old.dispose();
+  own.made.add(made);
+  const isAlone = versions.get(path)?.[0] === own;
+  if (!isAlone) onUse(() => drop(path, (one, all) => all.indexOf(one) < all.indexOf(own)));
 }
 
 /** It is disposed of. */
 export function forgetMade(made: Disposable): void {
-  for (const version of versions.values()) version.made.delete(made);
+  for (const version of [...versions.values()].flat()) version.made.delete(made);
 }
