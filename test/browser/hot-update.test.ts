@@ -12,15 +12,25 @@ beforeEach(() => {
   path = `/app/route-${++files}.tsx`;
 });
 
-/** Evaluates a version of the module, at the address that Vite gives it: the first has no time. */
-async function evaluate<T>(make: () => T, time?: number): Promise<T> {
+async function evaluateAt<T>(address: string, make: () => T, run = 'make()'): Promise<T> {
   Object.assign(globalThis, { make });
-  const address = `${location.origin}${path}${time === undefined ? '' : `?t=${time}`}`;
-  const source = `export const made = make();\n//# sourceURL=${address}`;
+  const source = `export const made = ${run};\n//# sourceURL=${location.origin}${address}`;
   const url = URL.createObjectURL(new Blob([source], { type: 'text/javascript' }));
   const { made } = (await import(/* @vite-ignore */ url)) as { readonly made: T };
   return made;
 }
+
+/** Evaluates a version of the module, at the address that Vite gives it: the first has no time. */
+const evaluate = <T>(make: () => T, time?: number): Promise<T> =>
+  evaluateAt(`${path}${time === undefined ? '' : `?t=${time}`}`, make);
+
+/** The same as Turbopack does: the code of a chunk, or of a module that was edited, has a body of this name. */
+const inBody = <T>(address: string, make: () => T, line = 1): Promise<T> =>
+  evaluateAt(
+    address,
+    make,
+    `Object.defineProperty(${'\n'.repeat(line)}() => make(), 'name', { value: 'module evaluation' })()`,
+  );
 
 interface Instance {
   readonly steady: Steadfetch;
@@ -102,6 +112,22 @@ test('whatever one version has made goes with it, also what its code makes when 
   expect(disposed).toEqual(['first', 'second', 'late', 'second again']);
   await third.use();
   expect(disposed).toEqual(['first', 'second', 'late', 'second again']);
+});
+
+test('Turbopack: an edited module is known by its id, and one of its chunk by its place there', async () => {
+  const { disposed, instance } = createLab();
+  const chunk = `${path}.chunk.js`;
+  const edited = `${chunk}?id=%255Bproject%255D/app/steady.ts+%255Bapp-client%255D+(ecmascript)`;
+  const pair = (name: string) => () => [instance(name)(), instance(`${name}, too`)()];
+  await inBody(chunk, pair('loaded'), 1);
+  await inBody(chunk, instance('elsewhere'), 2);
+  expect(disposed).toEqual([]);
+  // What it imports was edited.
+  await inBody(chunk, instance('loaded again'), 1);
+  expect(disposed).toEqual(['loaded', 'loaded, too']);
+  await inBody(edited, pair('second'));
+  await inBody(edited, instance('third'), 2);
+  expect(disposed).toEqual(['loaded', 'loaded, too', 'second', 'second, too']);
 });
 
 test('an outbox is used when a component shows it, or something is submitted to it', async () => {

@@ -10,6 +10,15 @@ const root = resolve(import.meta.dirname, '../..');
 const base = join(tmpdir(), 'steadfetch-ssr');
 const ours = manifest.devDependencies;
 
+/** A page whose instance is made at module level. */
+interface Edited {
+  readonly path: string;
+  /** The module that makes it. */
+  readonly module: string;
+  /** How many channels there are after each edit of it. */
+  readonly channels: number;
+}
+
 /** A framework, and how its app is built and started. */
 export interface Framework {
   readonly name: string;
@@ -19,8 +28,8 @@ export interface Framework {
   readonly start: (port: number) => string;
   /** Starts its server for development. */
   readonly dev: (port: number) => string;
-  /** Of pages whose instance is made at module level, the module that makes it. */
-  readonly edited: Readonly<Record<string, string>>;
+  /** The pages whose instance is made at module level. */
+  readonly edited: readonly Edited[];
 }
 
 const shared = {
@@ -43,7 +52,11 @@ export const next: Framework = {
   build: 'node node_modules/next/dist/bin/next build',
   start: (port) => `node node_modules/next/dist/bin/next start --hostname 127.0.0.1 --port ${port}`,
   dev: (port) => `node node_modules/next/dist/bin/next dev --hostname 127.0.0.1 --port ${port}`,
-  edited: { '/shared': 'app/shared/shared.tsx' },
+  edited: [
+    { path: '/shared', module: 'app/shared/shared.tsx', channels: 1 },
+    // Without the line that docs/ssr.md asks for: the one that the page was loaded with stays.
+    { path: '/unaided', module: 'app/unaided/unaided.tsx', channels: 2 },
+  ],
 };
 
 export const reactRouter: Framework = {
@@ -62,7 +75,10 @@ export const reactRouter: Framework = {
   start: () => 'node node_modules/@react-router/serve/bin.cjs build/server/index.js',
   dev: (port) =>
     `node node_modules/@react-router/dev/bin.cjs dev --host 127.0.0.1 --port ${port} --strictPort`,
-  edited: { '/shared': 'app/shared-steady.ts', '/alone': 'app/alone.tsx' },
+  edited: [
+    { path: '/shared', module: 'app/shared-steady.ts', channels: 1 },
+    { path: '/alone', module: 'app/alone.tsx', channels: 1 },
+  ],
 };
 
 const env = { ...process.env, CI: '1', NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: 'production' };

@@ -25,8 +25,8 @@ function watchChannels(): void {
 
 const warning = 'An instance is shared by the requests of this server';
 
-/** Edits the module five times: after each, what the page shows has the one channel. */
-async function checkEdits(page: Page, source: string): Promise<void> {
+/** Edits the module five times: after each, the page has so many channels. */
+async function checkEdits(page: Page, source: string, channels: number): Promise<void> {
   const text = readFileSync(source, 'utf8');
   const shows = (version: number) =>
     page.getByText(`version ${version}`, { exact: true }).waitFor();
@@ -40,7 +40,7 @@ async function checkEdits(page: Page, source: string): Promise<void> {
     }
     // A module may be evaluated once more after it is shown.
     await page.waitForTimeout(500);
-    equal(await page.evaluate('channels()'), 1);
+    equal(await page.evaluate('channels()'), channels);
   }
 }
 
@@ -51,7 +51,7 @@ export async function checkDev(
   running: Running,
   browser: Browser,
 ): Promise<void> {
-  for (const [index, [path, module]] of Object.entries(edited).entries()) {
+  for (const [index, { path, module, channels }] of edited.entries()) {
     const url = `http://127.0.0.1:${running.port}${path}`;
     for (let visit = 0; visit < 3; visit++) await (await fetch(url)).text();
     equal(running.output().split(warning).length - 1, index + 1);
@@ -62,7 +62,7 @@ export async function checkDev(
     await page.addInitScript(watchChannels);
     await page.route('**/api/products', (route) => route.fulfill({ json: ['kite'] }));
     await page.goto(url);
-    await checkEdits(page, join(folder, module));
+    await checkEdits(page, join(folder, module), channels);
     equal(
       said.filter((line) => line.includes(warning)),
       [],

@@ -7,11 +7,11 @@ interface Disposable {
 
 /** What a version of a module has made. */
 interface Version {
-  readonly version: string;
+  readonly version: unknown;
   readonly made: Set<Disposable>;
 }
 
-/** webpack puts the hash of the compilation in its place; elsewhere it is not there. */
+/** webpack puts the hash of the compilation in its place; elsewhere it is not there, or empty in Next.js. */
 declare const __webpack_hash__: string | undefined;
 
 /** Of each module those that may be in use, the newest last. */
@@ -41,7 +41,7 @@ export function wholeStack(): string {
 /** A module that is evaluated now or, in a callback, the one that has called it. */
 interface Module {
   readonly path: string;
-  readonly version: string;
+  readonly version: unknown;
 }
 
 /** Vite gives each version of a module another address: `?t=` and the time of the edit. */
@@ -61,11 +61,37 @@ function ofWebpack(lines: readonly string[], version: string): Module | undefine
   return path === undefined ? undefined : { path, version };
 }
 
+/** What is the same as long as nothing is awaited: all that the body of a module makes. */
+let turn: object | undefined;
+function turnNow(): object {
+  if (!turn) {
+    turn = {};
+    queueMicrotask(() => (turn = undefined));
+  }
+  return turn;
+}
+
+/** How Turbopack names the body of a module. The address has the id of the module, once it was edited. */
+const turbopackBody =
+  /^\s*(?:at )?module evaluation(?: \(|@)(?<file>[^\s?]+)(?<id>\?id=\S+?)?(?<at>:\d+:\d+)\)?\s*$/;
+
+/**
+ * Turbopack evaluates all versions of a module at one address. That of the first is that of its chunk, which is
+ * not linked with the id: so the first is known again where another module was edited, by its place there.
+ */
+function ofTurbopack(lines: readonly string[]): Module | undefined {
+  const line = lines.find((one) => turbopackBody.test(one)) ?? '';
+  const { file, id, at } = turbopackBody.exec(line)?.groups ?? {};
+  return file === undefined ? undefined : { path: id ?? `${file}${at}`, version: turnNow() };
+}
+
 function moduleNow(): Module | undefined {
   const lines = wholeStack().split('\n').filter(Boolean);
   const end = lines.findIndex((line) => isAsync.test(line));
   const own = lines.slice(0, end < 0 ? undefined : end);
-  return typeof __webpack_hash__ === 'string' ? ofWebpack(own, __webpack_hash__) : ofVite(own);
+  const ofOther =
+    typeof __webpack_hash__ === 'string' ? ofWebpack(own, __webpack_hash__) : ofVite(own);
+  return ofTurbopack(own) ?? ofOther;
 }
 
 /** Takes versions out, and disposes of what they have made. */
@@ -85,9 +111,8 @@ function drop(path: string, isDropped: (one: Version, all: readonly Version[]) =
  * the versions of one edit is shown, nobody knows before it is used: only then are those before it disposed
  * of.
  *
- * Which module makes it, and in which version, is read from the stack, as Vite and webpack write it. Where
- * it does not say so, nothing is done: under another bundler the app has to do it. Call it in development
- * only.
+ * Which module makes it, and in which version, is read from the stack, as Vite, webpack and Turbopack write
+ * it. Where it does not say so, nothing is done: there the app has to do it. Call it in development only.
  *
  * @param onUse Calls what it is given when what is made here is used.
  */
@@ -97,7 +122,7 @@ export function replaceEarlier(made: Disposable, onUse: (act: () => void) => voi
   const { path, version } = module;
   const known = versions.get(path) ?? [];
   const newest = known.at(-1);
-  /** How much newer this one is. NaN for webpack, whose versions have no times. */
+  /** How much newer this one is: NaN where versions have no times, as of webpack. */
   const after = (one: Version): number => Number(version) - Number(one.version);
   // Code that was replaced, and runs once more.
   const isLate = newest && after(newest) < -sameEditMs;
