@@ -32,10 +32,11 @@ async function checkEdits(page: Page, source: string, channels: number): Promise
     page.getByText(`version ${version}`, { exact: true }).waitFor();
   await shows(0);
   for (let edit = 1; edit <= 5; edit++) {
-    // What is sent to a page that has not connected yet is lost: so it is edited until it is there.
-    for (let spaces = 1; ; spaces++) {
-      const edited = text.replace('const version = 0', `const version = ${edit}`);
-      writeFileSync(source, edited + '\n'.repeat(spaces));
+    // What is sent to a page that has just connected may be lost: so it is edited until it is there. Each time
+    // its code is another: spaces alone change nothing that would be sent.
+    for (let tries = 1; ; tries++) {
+      const code = `const version = ${edit};\nObject.assign(globalThis, { tries: ${tries} })`;
+      writeFileSync(source, text.replace('const version = 0', code));
       if (await Promise.race([shows(edit).then(() => true), page.waitForTimeout(5000)])) break;
     }
     // A module may be evaluated once more after it is shown.
