@@ -265,12 +265,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     if (isServer()) noteServerInstance(operations);
     else {
       noteInstance(steady);
-      replaceEarlier(steady, (act) => {
-        const stop = steady.subscribe(() => {
-          stop();
-          act();
-        });
-      });
+      replaceEarlier(steady, steady.subscribe);
     }
   }
   return steady;

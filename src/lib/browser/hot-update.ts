@@ -6,16 +6,16 @@ interface Disposable {
 }
 
 /** What a version of a module has made. */
-interface Version {
+interface Made {
+  readonly one: Disposable;
   readonly version: unknown;
-  readonly made: Set<Disposable>;
 }
 
 /** webpack puts the hash of the compilation in its place; elsewhere it is not there, or empty in Next.js. */
 declare const __webpack_hash__: string | undefined;
 
-/** Of each module those that may be in use, the newest last. */
-const versions = new Map<string, readonly Version[]>();
+/** Of each module what may be in use, the newest last. */
+const madeBy = new Map<string, readonly Made[]>();
 
 /**
  * What Vite has given its times within so long is of one edit: React Router evaluates the module of a
@@ -40,69 +40,48 @@ export function wholeStack(): string {
 
 /** A module that is evaluated now or, in a callback, the one that has called it. */
 interface Module {
-  readonly path: string;
-  readonly version: unknown;
+  readonly path?: string | undefined;
+  readonly version?: unknown;
 }
 
+const groupsOf = (pattern: RegExp, line = ''): Partial<Record<string, string>> =>
+  pattern.exec(line)?.groups ?? {};
+
 /** Vite gives each version of a module another address: `?t=` and the time of the edit. */
-function ofVite(lines: readonly string[]): Module | undefined {
-  const { path, query = '' } = position.exec(lines.at(-1) ?? '')?.groups ?? {};
-  return path === undefined ? undefined : { path, version: /[?&]t=(\d+)/.exec(query)?.[1] ?? '' };
+function ofVite(lines: readonly string[]): Module {
+  const { path, query = '' } = groupsOf(position, lines.at(-1));
+  return { path, version: /[?&]t=(\d+)/.exec(query)?.[1] ?? '' };
 }
 
 /** A function that is the body of a module: in development, webpack names it by its file. */
 const body = /^\s*(?:at )?(?<path>[^\s@]+\.[cm]?[jt]sx?)(?: \(|@)/;
 
 /** webpack evaluates the versions of a module at one address, each by a compilation with a hash of its own. */
-function ofWebpack(lines: readonly string[], version: string): Module | undefined {
+function ofWebpack(lines: readonly string[], version: string): Module {
   const end = lines.findIndex((line) => line.includes('__webpack_require__'));
-  const line = lines.slice(0, Math.max(0, end)).findLast((one) => body.test(one)) ?? '';
-  const { path } = body.exec(line)?.groups ?? {};
-  return path === undefined ? undefined : { path, version };
-}
-
-/** What is the same as long as nothing is awaited: all that the body of a module makes. */
-let turn: object | undefined;
-function turnNow(): object {
-  if (!turn) {
-    turn = {};
-    queueMicrotask(() => (turn = undefined));
-  }
-  return turn;
+  const line = lines.slice(0, Math.max(0, end)).findLast((one) => body.test(one));
+  return { path: groupsOf(body, line)['path'], version };
 }
 
 /** How Turbopack names the body of a module. The address has the id of the module, once it was edited. */
 const turbopackBody =
-  /^\s*(?:at )?module evaluation(?: \(|@)(?<file>[^\s?]+)(?<id>\?id=\S+?)?(?<at>:\d+:\d+)\)?\s*$/;
+  /module evaluation(?: \(|@)(?<file>[^\s?]+)(?<id>\?id=\S+?)?(?<at>:\d+:\d+)\)?\s*$/;
 
-/**
- * Turbopack evaluates all versions of a module at one address. That of the first is that of its chunk, which is
- * not linked with the id: so the first is known again where another module was edited, by its place there.
- */
-function ofTurbopack(lines: readonly string[]): Module | undefined {
-  const line = lines.find((one) => turbopackBody.test(one)) ?? '';
-  const { file, id, at } = turbopackBody.exec(line)?.groups ?? {};
-  return file === undefined ? undefined : { path: id ?? `${file}${at}`, version: turnNow() };
-}
+/** The same as long as nothing is awaited: for all that the body of a module makes. */
+let turn: object | undefined;
 
-function moduleNow(): Module | undefined {
+function moduleNow(): Module {
   const lines = wholeStack().split('\n').filter(Boolean);
   const end = lines.findIndex((line) => isAsync.test(line));
   const own = lines.slice(0, end < 0 ? undefined : end);
-  const ofOther =
-    typeof __webpack_hash__ === 'string' ? ofWebpack(own, __webpack_hash__) : ofVite(own);
-  return ofTurbopack(own) ?? ofOther;
-}
-
-/** Takes versions out, and disposes of what they have made. */
-function drop(path: string, isDropped: (one: Version, all: readonly Version[]) => boolean): void {
-  const all = versions.get(path) ?? [];
-  const dropped = all.filter((one) => isDropped(one, all));
-  versions.set(
-    path,
-    all.filter((one) => !dropped.includes(one)),
-  );
-  for (const { made } of dropped) for (const one of made) one.dispose();
+  const evaluated = own.find((line) => turbopackBody.test(line));
+  const { file, at, id = `${file}${at}` } = groupsOf(turbopackBody, evaluated);
+  if (file === undefined)
+    return typeof __webpack_hash__ === 'string' ? ofWebpack(own, __webpack_hash__) : ofVite(own);
+  // Turbopack evaluates all versions at one address. That of the first is that of its chunk, which nothing links
+  // with the id: where another module was edited, it is known again by its place there.
+  queueMicrotask(() => (turn = undefined));
+  return { path: id, version: (turn ??= {}) };
 }
 
 /**
@@ -114,30 +93,31 @@ function drop(path: string, isDropped: (one: Version, all: readonly Version[]) =
  * Which module makes it, and in which version, is read from the stack, as Vite, webpack and Turbopack write
  * it. Where it does not say so, nothing is done: there the app has to do it. Call it in development only.
  *
- * @param onUse Calls what it is given when what is made here is used.
+ * @param onUse Calls what it is given whenever what is made here is used.
  */
-export function replaceEarlier(made: Disposable, onUse: (act: () => void) => void): void {
-  const module = hasPage() ? moduleNow() : undefined;
-  if (!module) return;
-  const { path, version } = module;
-  const known = versions.get(path) ?? [];
-  const newest = known.at(-1);
-  /** How much newer this one is: NaN where versions have no times, as of webpack. */
-  const after = (one: Version): number => Number(version) - Number(one.version);
-  // Code that was replaced, and runs once more.
-  const isLate = newest && after(newest) < -sameEditMs;
-  let own = isLate ? newest : known.find((one) => one.version === version);
-  if (!own) {
-    own = { version, made: new Set() };
-    versions.set(path, [...known, own]);
-    drop(path, (one) => one !== own && !(Math.abs(after(one)) <= sameEditMs));
-  }
-  own.made.add(made);
-  const isAlone = versions.get(path)?.[0] === own;
-  if (!isAlone) onUse(() => drop(path, (one, all) => all.indexOf(one) < all.indexOf(own)));
+export function replaceEarlier(one: Disposable, onUse: (act: () => void) => void): void {
+  const { path, version: own } = hasPage() ? moduleNow() : {};
+  if (path === undefined) return;
+  const before = madeBy.get(path) ?? [];
+  // The code of the first version may run once more when it was replaced: what it makes goes with the newest.
+  const version = own || before.at(-1)?.version;
+  madeBy.set(path, [...before, { one, version }]);
+  const isOwn = (made: Made): boolean => made.version === version;
+  const endEarlier = (thanMs: number): void => {
+    const all = madeBy.get(path) ?? [];
+    for (const made of all.slice(0, Math.max(0, all.findIndex(isOwn))))
+      // NaN where versions have no times, as those of webpack.
+      if (!(Math.abs(Number(version) - Number(made.version)) <= thanMs)) made.one.dispose();
+  };
+  endEarlier(sameEditMs);
+  if (!before.every(isOwn)) onUse(() => endEarlier(-1));
 }
 
 /** It is disposed of. */
-export function forgetMade(made: Disposable): void {
-  for (const version of [...versions.values()].flat()) version.made.delete(made);
+export function forgetMade(one: Disposable): void {
+  for (const [path, all] of madeBy)
+    madeBy.set(
+      path,
+      all.filter((made) => made.one !== one),
+    );
 }

@@ -110,8 +110,21 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
     onLeft: backgroundSync ? prepareSync(database) : () => {},
     onDelivered,
   });
-  let noteUse = (): void => {};
-  const core = process.env.NODE_ENV === 'production' ? made : tellOfUse(made, () => noteUse());
+  let noteUse: (() => void) | undefined;
+  const core: OutboxCore =
+    process.env.NODE_ENV === 'production'
+      ? made
+      : {
+          ...made,
+          submit(...given) {
+            noteUse?.();
+            return made.submit(...given);
+          },
+          subscribe(listener) {
+            noteUse?.();
+            return made.subscribe(listener);
+          },
+        };
 
   const mutationOptions = (
     handler: string,
@@ -148,21 +161,6 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
   const forget = client && registerOutbox(client, outbox as Outbox);
   if (process.env.NODE_ENV !== 'production') replaceEarlier(outbox, (act) => (noteUse = act));
   return outbox as Outbox<H>;
-}
-
-/** Says when something is submitted to it, or a component shows it. */
-function tellOfUse(core: OutboxCore, noteUse: () => void): OutboxCore {
-  return {
-    ...core,
-    submit(...given) {
-      noteUse();
-      return core.submit(...given);
-    },
-    subscribe(listener) {
-      noteUse();
-      return core.subscribe(listener);
-    },
-  };
 }
 
 const outboxes = new WeakMap<QueryClient, Outbox>();
