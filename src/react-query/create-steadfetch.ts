@@ -265,7 +265,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     if (isServer()) noteServerInstance(operations);
     else {
       noteInstance(steady);
-      replaceEarlier(steady);
+      replaceEarlier(steady, steady.subscribe);
     }
   }
   return steady;

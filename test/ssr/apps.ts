@@ -10,6 +10,15 @@ const root = resolve(import.meta.dirname, '../..');
 const base = join(tmpdir(), 'steadfetch-ssr');
 const ours = manifest.devDependencies;
 
+/** A page whose instance is made at module level. */
+interface Edited {
+  readonly path: string;
+  /** The module that makes it. */
+  readonly module: string;
+  /** How many channels there are after each edit of it. */
+  readonly channels: number;
+}
+
 /** A framework, and how its app is built and started. */
 export interface Framework {
   readonly name: string;
@@ -19,8 +28,8 @@ export interface Framework {
   readonly start: (port: number) => string;
   /** Starts its server for development. */
   readonly dev: (port: number) => string;
-  /** The module that makes an instance. */
-  readonly shared: string;
+  /** The pages whose instance is made at module level. */
+  readonly edited: readonly Edited[];
 }
 
 const shared = {
@@ -43,7 +52,11 @@ export const next: Framework = {
   build: 'node node_modules/next/dist/bin/next build',
   start: (port) => `node node_modules/next/dist/bin/next start --hostname 127.0.0.1 --port ${port}`,
   dev: (port) => `node node_modules/next/dist/bin/next dev --hostname 127.0.0.1 --port ${port}`,
-  shared: 'app/shared/shared.tsx',
+  edited: [
+    { path: '/shared', module: 'app/shared/shared.tsx', channels: 1 },
+    // Without the line that docs/ssr.md asks for: the one that the page was loaded with stays.
+    { path: '/unaided', module: 'app/unaided/unaided.tsx', channels: 2 },
+  ],
 };
 
 export const reactRouter: Framework = {
@@ -62,7 +75,10 @@ export const reactRouter: Framework = {
   start: () => 'node node_modules/@react-router/serve/bin.cjs build/server/index.js',
   dev: (port) =>
     `node node_modules/@react-router/dev/bin.cjs dev --host 127.0.0.1 --port ${port} --strictPort`,
-  shared: 'app/shared-steady.ts',
+  edited: [
+    { path: '/shared', module: 'app/shared-steady.ts', channels: 1 },
+    { path: '/alone', module: 'app/alone.tsx', channels: 1 },
+  ],
 };
 
 const env = { ...process.env, CI: '1', NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: 'production' };
@@ -92,8 +108,9 @@ export function buildApp({ folder: name, packages, build }: Framework, tarball: 
     writeFileSync(marker, wanted);
   }
   const installed = join(folder, 'node_modules/steadfetch');
-  for (const path of [installed, join(folder, 'app'), join(folder, '.next'), join(folder, 'build')])
-    rmSync(path, { recursive: true, force: true });
+  // Vite keeps what it has made of the package, and does not look whether that is another one now.
+  for (const path of ['node_modules/steadfetch', 'node_modules/.vite', 'app', '.next', 'build'])
+    rmSync(join(folder, path), { recursive: true, force: true });
   mkdirSync(installed);
   execSync(`tar -xzf ${tarball} --strip-components=1 -C ${installed}`);
   cpSync(join(import.meta.dirname, name), folder, { recursive: true });

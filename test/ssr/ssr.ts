@@ -247,7 +247,7 @@ async function checkInDev(framework: Framework, folder: string): Promise<number>
   const running = await startApp(framework, 'dev', folder, '');
   const browser = await launchChromium();
   const name =
-    'in development an instance at module level is warned of once, by the server, and five edits leave one channel';
+    'in development an instance at module level is warned of once, by the server, and edits leave the channels that docs/ssr.md says';
   try {
     await checkDev(framework, folder, running, browser);
     console.log(`  ✓ ${name}`);

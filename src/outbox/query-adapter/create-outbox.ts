@@ -7,7 +7,7 @@ import { instanceBehind, whatIsMade } from '../../react-query/instance.ts';
 import { browserPorts } from '../../tabs/lock.ts';
 import { databaseName, drain, type Drainable, prepareSync, syncTag } from './background-sync.ts';
 import { defineHandlers } from '../handler.ts';
-import { createOutboxCore, type Delivered } from '../outbox.ts';
+import { createOutboxCore, type Delivered, type OutboxCore } from '../outbox.ts';
 import { openIndexedDb } from '../store/indexeddb.ts';
 import { createOutboxMutation } from './mutation.ts';
 import {
@@ -97,7 +97,7 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
     for (const queryKey of invalidates) void client.invalidateQueries({ queryKey });
     tell?.({ ...delivered, client });
   };
-  const core = createOutboxCore({
+  const made = createOutboxCore({
     // What is on the disk is of the clock on the wall, which all tabs share.
     sender: { ...instance, clock, fetch },
     network: instance.network,
@@ -110,6 +110,21 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
     onLeft: backgroundSync ? prepareSync(database) : () => {},
     onDelivered,
   });
+  let noteUse: (() => void) | undefined;
+  const core: OutboxCore =
+    process.env.NODE_ENV === 'production'
+      ? made
+      : {
+          ...made,
+          submit(...given) {
+            noteUse?.();
+            return made.submit(...given);
+          },
+          subscribe(listener) {
+            noteUse?.();
+            return made.subscribe(listener);
+          },
+        };
 
   const mutationOptions = (
     handler: string,
@@ -144,7 +159,7 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
   };
   drainables.set(outbox, drainable);
   const forget = client && registerOutbox(client, outbox as Outbox);
-  if (process.env.NODE_ENV !== 'production') replaceEarlier(outbox);
+  if (process.env.NODE_ENV !== 'production') replaceEarlier(outbox, (act) => (noteUse = act));
   return outbox as Outbox<H>;
 }
 

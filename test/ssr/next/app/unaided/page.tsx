@@ -1,0 +1,7 @@
+import { Unaided } from './unaided.tsx';
+
+export const dynamic = 'force-dynamic';
+
+export default function Page() {
+  return <Unaided />;
+}

@@ -1,0 +1,32 @@
+'use client';
+import { QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query';
+import { createSteadfetch, shareAcrossTabs } from 'steadfetch';
+import { useRetryStatus } from 'steadfetch/react';
+
+// Nothing disposes of it when its module is edited, but Steadfetch itself.
+const steady = createSteadfetch({ tabs: shareAcrossTabs() });
+const client = new QueryClient({ defaultOptions: steady.defaultOptions });
+const version = 0;
+
+const products = {
+  queryKey: ['products', version],
+  queryFn: () => steady.json<string[]>('/api/products'),
+};
+
+function Status() {
+  const { data } = useQuery(products);
+  const { status } = useRetryStatus(products);
+  return (
+    <section id="shared">
+      <p>{data ? `version ${version}` : status}</p>
+    </section>
+  );
+}
+
+export function Unaided() {
+  return (
+    <QueryClientProvider client={client}>
+      <Status />
+    </QueryClientProvider>
+  );
+}
