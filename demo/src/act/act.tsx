@@ -39,8 +39,12 @@ export function Act(props: Props) {
         ))}
       </div>
       {note && <div className="note">{note}</div>}
-      {listed && <CodePair alone={listed.alone} steady={listed.steady} />}
-      <Proof />
+      {listed && (
+        <>
+          <CodePair alone={listed.alone} steady={listed.steady} />
+          <Proof />
+        </>
+      )}
     </>
   );
 }

@@ -1,5 +1,5 @@
 import { createContext, useContext, useEffect } from 'react';
-import { euros, kiteOf } from '../shop/shop.tsx';
+import { inEuros, kiteOf } from '../shop/shop.tsx';
 
 /** What is sent. */
 export interface Order {
@@ -29,7 +29,7 @@ export function Slip({ order, receipt }: { readonly order: Order; receipt: Recei
   const onClose = useContext(Closing);
   const isClosed = receipt !== undefined;
   useEffect(() => onClose(isClosed), [onClose, isClosed]);
-  const price = euros.format(kiteOf(order.kite).priceEur * order.quantity);
+  const price = inEuros(kiteOf(order.kite).priceEur * order.quantity);
   return (
     <p className="slip">
       <b>{describeOrder(order)}</b> {receipt ? `Order number ${receipt.number}` : price}

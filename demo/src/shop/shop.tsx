@@ -5,11 +5,8 @@ import './shelf.css';
 
 export type { Kite };
 
-export const euros = new Intl.NumberFormat('en-IE', {
-  style: 'currency',
-  currency: 'EUR',
-  maximumFractionDigits: 0,
-});
+/** A price, all of which are whole and small: a number format of the browser takes longer to make than the page. */
+export const inEuros = (euros: number): string => `€${euros}`;
 
 /** The kite of this id; the first of the shop where there is none. */
 export function kiteOf(id: string): Kite {
@@ -41,7 +38,7 @@ export function Shelf({ kites: loaded }: { readonly kites: readonly Kite[] | und
           <span className="sky" style={{ '--sky': kite.sky } as CSSProperties}>
             <KiteArt kite={kite} />
           </span>
-          <b>{kite.name}</b> {euros.format(kite.priceEur)}
+          <b>{kite.name}</b> {inEuros(kite.priceEur)}
         </li>
       ))}
     </ul>
