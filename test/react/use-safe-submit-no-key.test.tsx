@@ -160,7 +160,7 @@ describe('a 422 to another client, which was given the key of the context, after
   test.each([
     ['is a sure refusal also of an attempt before in the same press', true, 'failed'],
     ['proves nothing where it has not asked for the key of the context', false, 'unknown'],
-  ])('%s', async (_, isKeyed, status) => {
+  ])('%s', async (_what, isKeyed, status) => {
     const rig = createFormRig();
     const busy: unknown = { response: { status: 503, headers: { 'retry-after': '1' } } };
     let count = 0;
