@@ -64,7 +64,8 @@ export async function runUser(
     if (kind === 'hang') return undefined;
     const leftS = Math.ceil((recoveryMs - arrivalMs) / 1000);
     const retryAfter = kind === 'retry-after' ? `${leftS}` : undefined;
-    return { atMs: arrivalMs, status: kind === 'reset' ? 0 : 503, retryAfter };
+    const status = kind === 'reset' ? 0 : kind === '500' ? 500 : 503;
+    return { atMs: arrivalMs, status, retryAfter };
   };
   const fetch = createNetwork(simulation, { receive }, () => {});
   const policyRandom = randomStream(seed, `policy ${outageS}`);

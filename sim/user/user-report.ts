@@ -24,6 +24,7 @@ export const toCells = (jobs: readonly UserJob[], results: readonly UserFigures[
   );
 
 const kindNames: Readonly<Record<UserKind, string>> = {
+  '500': '500',
   '503': '503',
   reset: 'connection reset',
   hang: 'hang',

@@ -1,6 +1,7 @@
 /** How the server fails: at once, by a connection that breaks, by silence, or with a told time. */
 export const userKinds = ['503', 'reset', 'hang', 'retry-after'] as const;
-export type UserKind = (typeof userKinds)[number];
+/** A bare 500 is not among those of the page: it is retried five times, however long the server is down. */
+export type UserKind = (typeof userKinds)[number] | '500';
 
 /** What one page does while its server is down. */
 export interface PageScenario {

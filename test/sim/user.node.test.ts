@@ -86,6 +86,29 @@ test('Steadfetch answers a page of six after an outage of 5 s, and twice with th
   expect(await runUser(page, pagePolicies.steadfetch)).toEqual(record);
 });
 
+test.each([
+  [1, { steadfetch: 10, 'react-query': 10 }],
+  [2, { steadfetch: 10, 'react-query': 10 }],
+  [5, { steadfetch: 10, 'react-query': 10 }],
+  [10, { steadfetch: 0, 'react-query': 0 }],
+])(
+  'a lone page whose server answers 500 for %d s has its answer in as many of ten runs as with React Query alone, and no error later',
+  async (outageS, answered) => {
+    const told = { steadfetch: 0, 'react-query': 0 };
+    for (const policy of ['steadfetch', 'react-query'] as const) {
+      for (let seed = 1; seed <= 10; seed++) {
+        const outage = { ...scenario, kind: '500', outageS, seed } as const;
+        const { queries } = await runUser(outage, pagePolicies[policy]);
+        for (const { isOk, settledMs = Infinity } of queries) {
+          if (isOk) told[policy]++;
+          else expect(settledMs).toBeLessThanOrEqual(8600);
+        }
+      }
+    }
+    expect(told).toEqual(answered);
+  },
+);
+
 test('a probe that hung while its server came back is sent again at once: its user need not wait for a backoff as well', async () => {
   const page = { kind: 'hang', queries: 2, order: 'staggered', page: 'fresh' } as const;
   // In these the server is back after 50 s, and the other query is answered first.
