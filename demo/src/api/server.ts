@@ -2,7 +2,7 @@ import { slow } from 'steadfetch/testing';
 import { isPlugged } from './plug.ts';
 import { createFaults, isLate, type Trouble } from './troubles.ts';
 import type { KeptState } from './kept-state.ts';
-import type { Route } from './serving.ts';
+import type { Route } from './route.ts';
 
 /** The two that are compared: React Query alone, and with Steadfetch. */
 export type Side = 'alone' | 'steady';

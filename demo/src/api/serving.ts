@@ -1,11 +1,5 @@
 import { startTransition, useEffect, useState } from 'react';
-
-/** What a mock API answers. */
-export interface Route {
-  readonly method: 'get' | 'post';
-  readonly path: string;
-  readonly answer: (info: { readonly request: Request }) => Promise<Response>;
-}
+import type { Route } from './route.ts';
 
 /** The mock API of one page. */
 export interface Serving {

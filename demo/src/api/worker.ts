@@ -1,7 +1,7 @@
 import { http } from 'msw';
 import { type SetupWorker, setupWorker } from 'msw/browser';
 import { isPlugged } from './plug.ts';
-import type { Route } from './serving.ts';
+import type { Route } from './route.ts';
 
 const start = async (): Promise<SetupWorker> => {
   const worker = setupWorker(
