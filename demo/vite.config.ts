@@ -3,7 +3,6 @@ import { msw } from 'msw/vite';
 import { defineConfig } from 'vite';
 import { withAddress } from './site/address.ts';
 import { docsPages } from './site/docs-pages.ts';
-import { preloadPage } from './site/preload-page.ts';
 
 const url = process.env['DEMO_URL'];
 
@@ -24,7 +23,6 @@ export default defineConfig({
     react(),
     msw({ mode: 'worker-only' }),
     docsPages(),
-    preloadPage(),
     url !== undefined && {
       name: 'address',
       transformIndexHtml: (html: string) => withAddress(html, url),
