@@ -92,19 +92,21 @@ test.each([
   [5, { steadfetch: 10, 'react-query': 10 }],
   [10, { steadfetch: 0, 'react-query': 0 }],
 ])(
-  'a lone page whose server answers 500 for %d s has its answer in as many of ten runs as with React Query alone, and no error later',
+  'a lone page whose server answers 500 for %d s has its answer in as many of ten runs as with React Query alone, and its error within 8.6 s',
   async (outageS, answered) => {
     const told = { steadfetch: 0, 'react-query': 0 };
+    const failedAfterMs: number[] = [];
     for (const policy of ['steadfetch', 'react-query'] as const) {
       for (let seed = 1; seed <= 10; seed++) {
         const outage = { ...scenario, kind: '500', outageS, seed } as const;
         const { queries } = await runUser(outage, pagePolicies[policy]);
         for (const { isOk, settledMs = Infinity } of queries) {
           if (isOk) told[policy]++;
-          else expect(settledMs).toBeLessThanOrEqual(8600);
+          else failedAfterMs.push(settledMs);
         }
       }
     }
+    expect(Math.max(0, ...failedAfterMs)).toBeLessThanOrEqual(8600);
     expect(told).toEqual(answered);
   },
 );
