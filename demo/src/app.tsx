@@ -1,4 +1,4 @@
-import { type ComponentType, createElement, useEffect, useRef, useState } from 'react';
+import { type ComponentType, createElement, startTransition, useEffect, useRef, useState } from 'react';
 import { Header } from './navigation.tsx';
 import { isStorm } from './storm/is-storm.ts';
 import { useHash } from './use-hash.ts';
@@ -87,7 +87,9 @@ interface Loaded {
 function usePage(name: Name): Loaded {
   const [pagesLoaded, setLoaded] = useState<Readonly<Partial<Record<Name, Loaded>>>>({});
   useEffect(() => {
-    const show = (loaded: Loaded): void => setLoaded((now) => ({ ...now, [name]: loaded }));
+    // In slices: a page is a lot to render at once.
+    const show = (loaded: Loaded): void =>
+      startTransition(() => setLoaded((now) => ({ ...now, [name]: loaded })));
     const load = async (): Promise<void> => {
       const entry: Entry = pages[name];
       try {
