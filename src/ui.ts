@@ -12,5 +12,5 @@ export type { RetryStatusProps, RetryStatusView } from './ui/retry-status.tsx';
 export { SafeForm } from './ui/safe-form.tsx';
 export type { SafeFormProps, SafeFormView } from './ui/safe-form.tsx';
 export { TextsProvider, type TextsProviderProps } from './ui/texts/texts.tsx';
-export type { FailureWord, UiTexts } from './ui/texts/ui-texts.ts';
+export type { FailureWord, TimeTexts, UiTexts } from './ui/texts/ui-texts.ts';
 export type { StatusWords } from './ui/texts/words.ts';

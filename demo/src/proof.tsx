@@ -1,3 +1,4 @@
+import { memo } from 'react';
 import { links } from './links.ts';
 
 const figures = [
@@ -24,7 +25,7 @@ const figures = [
 ] as const;
 
 /** What was measured, and where it is written; and the ways out, which a phone has no other room for. */
-export function Proof() {
+export const Proof = memo(function Proof() {
   return (
     <section className="proof" aria-label="Measured">
       {figures.map(({ figure, text, href }) => (
@@ -36,7 +37,7 @@ export function Proof() {
       <WaysOut />
     </section>
   );
-}
+});
 
 /** Links to what is not the demo. */
 export function WaysOut() {

@@ -11,7 +11,8 @@ import {
   useRef,
 } from 'react';
 import { useCountdown } from '../react/use-countdown.ts';
-import { timeOf, useTexts } from './texts/texts.tsx';
+import { useTexts } from './texts/texts.tsx';
+import { timeOf } from './texts/words.ts';
 
 /** Where the keyboard goes when a button that has it goes away. */
 const Home = createContext<() => void>(() => {});
@@ -192,7 +193,7 @@ export function Countdown({
     <p className="steadfetch-countdown">
       <span id={id}>{label}</span>{' '}
       <span role="timer" aria-labelledby={id}>
-        {timeOf(seconds, texts, 'narrow')}
+        {timeOf(seconds, texts.shortTime)}
       </span>
     </p>
   );

@@ -3,7 +3,7 @@ import { act, fireEvent, screen } from '@testing-library/react';
 import { useSteadyMutation } from 'steadfetch/react';
 import { mutationOptions, profiles } from 'steadfetch';
 import { english, german, japanese, RetryStatus, TextsProvider } from 'steadfetch/ui';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { createRig, type Rig, setOnline } from '../react-query/rig.tsx';
 
 afterEach(() => document.documentElement.removeAttribute('lang'));
@@ -185,7 +185,7 @@ test('a render prop draws it, and what is heard stays', async () => {
 
 test.each([
   ['de-AT', 'Der Server ist gerade nicht verfügbar (503). Neuer Versuch in 1 Sekunde.'],
-  ['ja', 'サーバーを利用できません (503)。 1 秒後に再試行します。'],
+  ['ja', 'サーバーを利用できません (503)。 1秒後に再試行します。'],
   ['fr', 'The server is unavailable (503). Trying again in 1 second.'],
 ])('a page in %s has its texts, or else the first', async (lang, expected) => {
   document.documentElement.lang = lang;
@@ -198,4 +198,15 @@ test.each([
   );
   await rig.time.settle();
   expect(heard()).toBe(expected);
+});
+
+test('a wait makes no format of Intl: the first with a unit takes 30 ms, just when something has failed', async () => {
+  const made = vi.spyOn(Intl, 'NumberFormat');
+  const rig = createRig();
+  rig.server.plan('/products', { status: 503 });
+  rig.show(<Products rig={rig} />);
+  await rig.time.settle();
+  expect(heard()).toBe('The server is unavailable (503). Trying again in 1 second.');
+  expect(made).not.toHaveBeenCalled();
+  made.mockRestore();
 });

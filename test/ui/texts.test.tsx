@@ -21,6 +21,10 @@ const samples: Readonly<Record<string, readonly (readonly (string | number | und
     [2, undefined],
   ],
   tryingAgainIn: [['8 kites']],
+  'time.seconds': [[1], [8]],
+  'time.minutes': [[2]],
+  'shortTime.seconds': [[1], [8]],
+  'shortTime.minutes': [[2]],
   'connection.waiting': [[1], [2], [17]],
   'outbox.waiting': [[1], [2], [17]],
   'outbox.dead': [[1], [2], [17]],
@@ -68,33 +72,40 @@ test.each(languages)('in $lang a text has what it is given', (texts) => {
 });
 
 test('one is not several, where a language tells them apart', () => {
-  const counted = ({ connection, outbox }: UiTexts): readonly string[] =>
+  const counted = ({ connection, outbox, time }: UiTexts): readonly string[] =>
     [1, 2].flatMap((count) => [
+      time.seconds(count),
       connection.waiting(count),
       outbox.waiting(count),
       outbox.dead(count),
     ]);
   expect(languages.map(counted)).toEqual([
     [
+      '1 second',
       '1 request is waiting.',
       '1 to send',
       '1 needs your attention',
+      '2 seconds',
       '2 requests are waiting.',
       '2 to send',
       '2 need your attention',
     ],
     [
+      '1 Sekunde',
       '1 Anfrage wartet.',
       '1 zu senden',
       '1 Eintrag zu prüfen',
+      '2 Sekunden',
       '2 Anfragen warten.',
       '2 zu senden',
       '2 Einträge zu prüfen',
     ],
     [
+      '1秒',
       '1件のリクエストが待機中です。',
       '未送信 1件',
       '要確認 1件',
+      '2秒',
       '2件のリクエストが待機中です。',
       '未送信 2件',
       '要確認 2件',

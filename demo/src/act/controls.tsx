@@ -1,5 +1,5 @@
 import { onlineManager } from '@tanstack/react-query';
-import { type ReactNode, useState, useSyncExternalStore } from 'react';
+import { memo, type ReactNode, useState, useSyncExternalStore } from 'react';
 import { setPlugged } from '../api/plug.ts';
 import type { Trouble } from '../api/troubles.ts';
 
@@ -13,7 +13,7 @@ interface Props {
 const inFront = 3;
 
 /** What goes wrong: three ways in front, and the rest under More. */
-export function TroubleSwitch({ act, troubles, chosen }: Props) {
+export const TroubleSwitch = memo(function TroubleSwitch({ act, troubles, chosen }: Props) {
   const rest = troubles.slice(inFront);
   const [isOpen, setOpen] = useState(rest.includes(chosen));
   const option = (trouble: Trouble): ReactNode => (
@@ -45,7 +45,7 @@ export function TroubleSwitch({ act, troubles, chosen }: Props) {
       <p className="explanation">{chosen.text}</p>
     </fieldset>
   );
-}
+});
 
 /** The trouble that the hash names: `#/read/404`. */
 export function troubleOf(

@@ -1,5 +1,5 @@
 import { type QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { useSyncExternalStore } from 'react';
+import { memo, useSyncExternalStore } from 'react';
 import { Act } from '../act/act.tsx';
 import { PlugButton, troubleNow, TroubleSwitch, troubleOf } from '../act/controls.tsx';
 import type { Lane } from '../act/recording.ts';
@@ -101,7 +101,7 @@ interface StageProps {
 }
 
 /** The page of one side; its empty shelf until there is a server to ask. */
-function Stage({ run, side, Catalogue, queryClient }: StageProps) {
+const Stage = memo(function Stage({ run, side, Catalogue, queryClient }: StageProps) {
   const isServing = useServing(serving);
   return (
     <QueryClientProvider client={queryClient}>
@@ -114,7 +114,7 @@ function Stage({ run, side, Catalogue, queryClient }: StageProps) {
       </div>
     </QueryClientProvider>
   );
-}
+});
 
 /** How many the server has got. */
 const useRequests = (side: Side): number =>

