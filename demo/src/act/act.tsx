@@ -1,4 +1,11 @@
-import { type ReactNode, useDeferredValue, useSyncExternalStore } from 'react';
+import {
+  type ReactNode,
+  startTransition,
+  useDeferredValue,
+  useEffect,
+  useState,
+  useSyncExternalStore,
+} from 'react';
 import { type Side, sideNames, sides } from '../api/server.ts';
 import { Proof } from '../proof.tsx';
 import { type Code, CodePair } from './code.tsx';
@@ -23,28 +30,47 @@ interface Props {
 export function Act(props: Props) {
   const { controls, verdicts, conclusion, recorder, panes, note, code } = props;
   const recording = useSyncExternalStore(recorder.subscribe, recorder.getState);
-  // Below the first screen, and long: it is rendered after what is seen at once, and in slices.
-  const listed = useDeferredValue<typeof code | undefined>(code, undefined);
+  // One after the other, so that none of the three pictures keeps a phone busy for long.
+  const arePanesShown = useDeferredValue(true, false);
+  const isListed = useIdle();
   return (
     <>
       <div className="controls">{controls}</div>
       <Verdicts verdicts={verdicts} conclusion={conclusion} />
       <Timeline recording={recording} />
-      <div className="panes">
-        {sides.map((side) => (
-          <section key={side} className="pane" data-side={side} aria-label={sideNames[side]}>
-            <h2>{sideNames[side]}</h2>
-            {panes[side]}
-          </section>
-        ))}
-      </div>
-      {note && <div className="note">{note}</div>}
-      {listed && (
+      {arePanesShown && (
+        <div className="panes">
+          {sides.map((side) => (
+            <section key={side} className="pane" data-side={side} aria-label={sideNames[side]}>
+              <h2>{sideNames[side]}</h2>
+              {panes[side]}
+            </section>
+          ))}
+        </div>
+      )}
+      {arePanesShown && note && <div className="note">{note}</div>}
+      {isListed && (
         <>
-          <CodePair alone={listed.alone} steady={listed.steady} />
+          <CodePair alone={code.alone} steady={code.steady} />
           <Proof />
         </>
       )}
     </>
   );
+}
+
+/** Whether the browser has had nothing better to do: what is below the first screen, and long, waits for that. */
+function useIdle(): boolean {
+  const [isIdle, setIdle] = useState(false);
+  useEffect(() => {
+    const show = (): void => startTransition(() => setIdle(true));
+    // Safari has none.
+    if (typeof requestIdleCallback === 'undefined') {
+      const timer = setTimeout(show, 500);
+      return () => clearTimeout(timer);
+    }
+    const idle = requestIdleCallback(show, { timeout: 1000 });
+    return () => cancelIdleCallback(idle);
+  }, []);
+  return isIdle;
 }

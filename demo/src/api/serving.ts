@@ -19,15 +19,19 @@ export function serve(...routes: readonly Route[]): Serving {
   return { started: start(), isServing: () => isServing };
 }
 
-/** Whether requests are answered: nothing is asked for before. What asks then is rendered in slices. */
-export function useServing({ started, isServing }: Serving): boolean {
+/**
+ * Whether requests are answered: nothing is asked for before. What asks then is rendered in slices; `afterMs`
+ * later where another one asks at the same time.
+ */
+export function useServing({ started, isServing }: Serving, afterMs = 0): boolean {
   const [isReady, setReady] = useState(isServing);
   useEffect(() => {
+    const show = (): void => startTransition(() => setReady(true));
     // Where it cannot start, the app says so.
     started.then(
-      () => startTransition(() => setReady(true)),
+      () => (afterMs > 0 ? void setTimeout(show, afterMs) : show()),
       () => {},
     );
-  }, [started]);
+  }, [started, afterMs]);
   return isReady;
 }

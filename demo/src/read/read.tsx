@@ -102,7 +102,8 @@ interface StageProps {
 
 /** The page of one side; its empty shelf until there is a server to ask. */
 const Stage = memo(function Stage({ run, side, Catalogue, queryClient }: StageProps) {
-  const isServing = useServing(serving);
+  // The first requests take code that has never run: of both at once, a phone would stand still.
+  const isServing = useServing(serving, side === 'alone' ? 0 : 50);
   return (
     <QueryClientProvider client={queryClient}>
       <div className="stage">
