@@ -1,13 +1,7 @@
-import {
-  type ReactNode,
-  startTransition,
-  useDeferredValue,
-  useEffect,
-  useState,
-  useSyncExternalStore,
-} from 'react';
+import { type ReactNode, useDeferredValue, useSyncExternalStore } from 'react';
 import { type Side, sideNames, sides } from '../api/server.ts';
 import { Proof } from '../proof.tsx';
+import { useIdle } from '../use-idle.ts';
 import { type Code, CodePair } from './code.tsx';
 import type { Recorder } from './recorder.ts';
 import { Timeline } from './timeline.tsx';
@@ -48,29 +42,13 @@ export function Act(props: Props) {
           ))}
         </div>
       )}
-      {arePanesShown && note && <div className="note">{note}</div>}
       {isListed && (
         <>
+          {note && <div className="note">{note}</div>}
           <CodePair alone={code.alone} steady={code.steady} />
           <Proof />
         </>
       )}
     </>
   );
-}
-
-/** Whether the browser has had nothing better to do: what is below the first screen, and long, waits for that. */
-function useIdle(): boolean {
-  const [isIdle, setIdle] = useState(false);
-  useEffect(() => {
-    const show = (): void => startTransition(() => setIdle(true));
-    // Safari has none.
-    if (typeof requestIdleCallback === 'undefined') {
-      const timer = setTimeout(show, 500);
-      return () => clearTimeout(timer);
-    }
-    const idle = requestIdleCallback(show, { timeout: 1000 });
-    return () => cancelIdleCallback(idle);
-  }, []);
-  return isIdle;
 }

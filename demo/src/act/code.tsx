@@ -56,16 +56,36 @@ function Listing({ side, code: { file, source }, marked, mark }: Props) {
       </figcaption>
       {/* With the keyboard, too, it can be scrolled. */}
       <pre tabIndex={0} role="group" aria-label={`${file} of ${sideNames[side]}`}>
-        {source
-          .trimEnd()
-          .split('\n')
-          .map((line, index) => ({ line, number: index + 1 }))
-          .map(({ line, number }) => (
-            <code key={number} data-mark={marked.has(number) ? mark : undefined}>
-              {`${line}\n`}
+        <span className="lines">
+          {partsOf(source, marked).map(({ text, from, isMarked }) => (
+            <code key={from} data-mark={isMarked ? mark : undefined}>
+              {text}
             </code>
           ))}
+        </span>
       </pre>
     </figure>
   );
+}
+
+interface Part {
+  readonly text: string;
+  /** Its first line. */
+  readonly from: number;
+  readonly isMarked: boolean;
+}
+
+/** Each marked line, and what is between them: a box for each line takes a phone long to lay out. */
+function partsOf(source: string, marked: ReadonlySet<number>): readonly Part[] {
+  const parts: Part[] = [];
+  for (const [index, line] of source.trimEnd().split('\n').entries()) {
+    const isMarked = marked.has(index + 1);
+    const last = parts.at(-1);
+    if (last && !isMarked && !last.isMarked) {
+      parts[parts.length - 1] = { ...last, text: `${last.text}${line}\n` };
+    } else {
+      parts.push({ text: `${line}\n`, from: index + 1, isMarked });
+    }
+  }
+  return parts;
 }

@@ -133,13 +133,15 @@ function Stage({ run = 0, trouble }: { readonly run: number | undefined; trouble
         panes.current[side] = element;
       }}
     >
-      {isReady && (
-        <QueryClientProvider client={queryClient}>
-          <Closing value={onClose[side]}>
-            <OrderForm order={order} url={urlOf(run, side, 'orders')} />
-          </Closing>
-        </QueryClientProvider>
-      )}
+      <div className="order-place">
+        {isReady && (
+          <QueryClientProvider client={queryClient}>
+            <Closing value={onClose[side]}>
+              <OrderForm order={order} url={urlOf(run, side, 'orders')} />
+            </Closing>
+          </QueryClientProvider>
+        )}
+      </div>
       <Ledger books={desks[side]} title="Booked by the shop" describe={describeOrder} />
     </div>
   );
