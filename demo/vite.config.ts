@@ -3,6 +3,7 @@ import { msw } from 'msw/vite';
 import { defineConfig } from 'vite';
 import { withAddress } from './site/address.ts';
 import { docsPages } from './site/docs-pages.ts';
+import { shells } from './site/shells.tsx';
 
 const url = process.env['DEMO_URL'];
 
@@ -23,6 +24,7 @@ export default defineConfig({
     react(),
     msw({ mode: 'worker-only' }),
     docsPages(),
+    shells(),
     url !== undefined && {
       name: 'address',
       transformIndexHtml: (html: string) => withAddress(html, url),

@@ -1,81 +1,34 @@
-import { type ComponentType, createElement, startTransition, useEffect, useRef, useState } from 'react';
+import {
+  type ComponentType,
+  createElement,
+  startTransition,
+  useEffect,
+  useRef,
+  useState,
+} from 'react';
 import { Header } from './navigation.tsx';
-import { isStorm } from './storm/is-storm.ts';
+import { entries, type Entry, type Head, type Name, parseHash, Shell } from './shell.tsx';
 import { useHash } from './use-hash.ts';
 
 /** A page, and where on it one is: the rest of the hash. */
 type Page = ComponentType<{ readonly place: string | undefined }>;
 
-/** What stands above a page, before it is loaded, too. */
-interface Head {
-  readonly heading: string;
-  readonly lead: string;
-}
+/** Each is loaded when it is opened, and starts its mock API then: `started` rejects where it cannot. */
+type Load = () => Promise<{ readonly default: Page; readonly started?: Promise<void> }>;
 
-interface Entry {
-  readonly title: string;
-  /** Without one, the page has its own. */
-  readonly head?: Head;
-  /** Each is loaded when it is opened, and starts its mock API then: `started` rejects where it cannot. */
-  readonly load: () => Promise<{ readonly default: Page; readonly started?: Promise<void> }>;
-}
-
-const withHead = (head: Head, load: Entry['load']): Entry => ({
-  title: `${head.heading} · Steadfetch`,
-  head,
-  load,
-});
-
-const pages = {
-  storm: {
-    title: 'Steadfetch: your API is down, a thousand tabs ask again',
-    load: () => import('./storm/storm-view.tsx'),
-  },
-  read: withHead(
-    {
-      heading: 'Read it',
-      lead: 'Two pages ask for the same list at the same time. Then their server gets into trouble.',
-    },
-    () => import('./read/read.tsx'),
-  ),
-  order: withHead(
-    {
-      heading: 'Order it',
-      lead: 'An answer gets lost, so the order is sent again. Only a key tells the shop that it is the same order.',
-    },
-    () => import('./order/order.tsx'),
-  ),
-  send: withHead(
-    {
-      heading: 'Send it',
-      lead: 'You press Send without a network, and then close the page. Does it ever arrive?',
-    },
-    () => import('./send/send.tsx'),
-  ),
-  tabs: withHead(
-    {
-      heading: 'Three tabs, one probe',
-      lead: 'These are real tabs of your browser. All want the same list, and their server goes down. One of them asks whether it is back, and tells the others.',
-    },
-    () => import('./tabs/tabs.tsx'),
-  ),
-} satisfies Record<string, Entry>;
+const pages: Readonly<Record<Name, Load>> = {
+  storm: () => import('./storm/storm-view.tsx'),
+  read: () => import('./read/read.tsx'),
+  order: () => import('./order/order.tsx'),
+  send: () => import('./send/send.tsx'),
+  tabs: () => import('./tabs/tabs.tsx'),
+};
 
 /** Where a page cannot start. */
 const failed: Head = {
   heading: 'This page could not start',
   lead: 'Reload it, over https or on localhost. Its server runs in your browser, as a service worker.',
 };
-
-type Name = keyof typeof pages;
-
-/** `#/read/404`: the page, and the place on it. */
-function parseHash(hash: string): { readonly name: Name; readonly place: string | undefined } {
-  const [, name = '', place] = hash.split('/');
-  return name in pages
-    ? { name: name as Name, place }
-    : { name: isStorm(hash) ? 'storm' : 'read', place };
-}
 
 interface Loaded {
   /** Undefined until it is loaded, and null where it cannot start. */
@@ -91,9 +44,8 @@ function usePage(name: Name): Loaded {
     const show = (loaded: Loaded): void =>
       startTransition(() => setLoaded((now) => ({ ...now, [name]: loaded })));
     const load = async (): Promise<void> => {
-      const entry: Entry = pages[name];
       try {
-        const { default: page, started } = await entry.load();
+        const { default: page, started } = await pages[name]();
         if (started) show({ page, isBusy: true });
         await started;
         show({ page, isBusy: false });
@@ -111,7 +63,7 @@ export function App() {
   const { name, place } = parseHash(useHash());
   const { page, isBusy } = usePage(name);
   const shown = useRef(name);
-  const { title, head }: Entry = pages[name];
+  const { title, head }: Entry = entries[name];
   useEffect(() => {
     document.title = title;
     if (shown.current === name) return;
@@ -121,23 +73,17 @@ export function App() {
     document.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true });
   }, [name, title]);
   const content = page && createElement(page, { place });
-  const above = page === null ? failed : head;
+  if (page && !head) {
+    return (
+      <>
+        <Header current={name} />
+        {content}
+      </>
+    );
+  }
   return (
-    <>
-      <Header current={name} />
-      {page && !head ? (
-        content
-      ) : (
-        <main key={name} className="act" aria-busy={isBusy}>
-          {above && (
-            <div className="act-head">
-              <h1 tabIndex={-1}>{above.heading}</h1>
-              <p className="lead">{above.lead}</p>
-            </div>
-          )}
-          {content}
-        </main>
-      )}
-    </>
+    <Shell name={name} head={page === null ? failed : head} isBusy={isBusy}>
+      {content}
+    </Shell>
   );
 }

@@ -1,5 +1,5 @@
 /** A page of the docs, which are built beside the demo. */
-const page = (path: string): string => new URL(`docs/${path}.html`, document.baseURI).href;
+const page = (path: string): string => `docs/${path}.html`;
 
 export const links = {
   npm: 'https://www.npmjs.com/package/steadfetch',

@@ -1,4 +1,4 @@
-import { createRoot } from 'react-dom/client';
+import { hydrateRoot } from 'react-dom/client';
 import { App } from './app.tsx';
 import 'steadfetch/ui.css';
 import './styles/tokens.css';
@@ -8,6 +8,7 @@ import './styles/act.css';
 const container = document.querySelector('#root');
 if (!container) throw new Error('index.html has no #root.');
 
-// No StrictMode: in development it mounts everything twice, and a query whose queryFn takes the
-// signal then sends its first request twice. Here requests are counted.
-createRoot(container).render(<App />);
+// The frame of the page is in the HTML already. No StrictMode: in development it mounts everything
+// twice, and a query whose queryFn takes the signal then sends its first request twice. Here requests
+// are counted.
+hydrateRoot(container, <App />);

@@ -1,5 +1,7 @@
 import { useSyncExternalStore } from 'react';
 
+const getHash = (): string => location.hash;
+
 /** The URL hash, which says what is on the screen. */
 export const useHash = (): string =>
   useSyncExternalStore(
@@ -7,5 +9,7 @@ export const useHash = (): string =>
       window.addEventListener('hashchange', listener);
       return () => window.removeEventListener('hashchange', listener);
     },
-    () => location.hash,
+    getHash,
+    // What is in the HTML is that of the hash, too.
+    getHash,
   );

@@ -108,8 +108,10 @@ export default function Tabs() {
       </section>
       <p className="note">
         One option does it: <code>tabs: shareAcrossTabs()</code>. Without it, each tab asks for
-        itself. A tab that nobody sees waits for the others, so put the windows side by side.{' '}
-        <a href={links.acrossTabs}>Across tabs</a>
+        itself. <a href={links.acrossTabs}>Across tabs</a>
+      </p>
+      <p className="note">
+        A tab that nobody sees waits for the others, so put the windows side by side.
       </p>
       <Proof />
     </div>
