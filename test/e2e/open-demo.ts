@@ -55,7 +55,7 @@ export async function openDemo(): Promise<Demo> {
       await page.setViewportSize(screens[screen]);
       await page.emulateMedia({ colorScheme, reducedMotion });
       await page.goto(`${server.url}${hash}`);
-      await page.locator('.storm, .act[aria-busy=false] .timeline').waitFor();
+      await page.locator('.storm .lab, .act[aria-busy=false] .timeline ~ .proof').waitFor();
       return visitor;
     },
     async leave() {

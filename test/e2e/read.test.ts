@@ -55,6 +55,8 @@ describe('what each side does in each trouble, and what it comes to', () => {
       'Answered after 3.4 s',
       'Both recovered by themselves.',
     );
+    // React Query tells its observers in a timer.
+    await actor.pass(1);
     expect(await actor.page.getByRole('list', { name: 'Kites' }).count()).toBe(2);
   });
 

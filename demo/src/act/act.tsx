@@ -1,7 +1,7 @@
 import { type ReactNode, useDeferredValue, useSyncExternalStore } from 'react';
 import { type Side, sideNames, sides } from '../api/server.ts';
+import { useBackground } from '../background.ts';
 import { Proof } from '../proof.tsx';
-import { useIdle } from '../use-idle.ts';
 import { type Code, CodePair } from './code.tsx';
 import type { Recorder } from './recorder.ts';
 import { Timeline } from './timeline.tsx';
@@ -26,7 +26,7 @@ export function Act(props: Props) {
   const recording = useSyncExternalStore(recorder.subscribe, recorder.getState);
   // One after the other, so that none of the three pictures keeps a phone busy for long.
   const arePanesShown = useDeferredValue(true, false);
-  const isListed = useIdle();
+  const isListed = useBackground();
   return (
     <>
       <div className="controls">{controls}</div>

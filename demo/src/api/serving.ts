@@ -1,4 +1,5 @@
 import { startTransition, useEffect, useState } from 'react';
+import { inBackground } from '../background.ts';
 import type { Route } from './route.ts';
 
 /** The mock API of one page. */
@@ -20,18 +21,18 @@ export function serve(...routes: readonly Route[]): Serving {
 }
 
 /**
- * Whether requests are answered: nothing is asked for before. What asks then is rendered in slices; `afterMs`
- * later where another one asks at the same time.
+ * Whether requests are answered: nothing is asked for before. What asks then is rendered in slices; what
+ * `isSecond` after what else asks at the same time.
  */
-export function useServing({ started, isServing }: Serving, afterMs = 0): boolean {
+export function useServing({ started, isServing }: Serving, isSecond = false): boolean {
   const [isReady, setReady] = useState(isServing);
   useEffect(() => {
     const show = (): void => startTransition(() => setReady(true));
     // Where it cannot start, the app says so.
     started.then(
-      () => (afterMs > 0 ? void setTimeout(show, afterMs) : show()),
+      () => (isSecond ? void inBackground(show) : show()),
       () => {},
     );
-  }, [started, afterMs]);
+  }, [started, isSecond]);
   return isReady;
 }

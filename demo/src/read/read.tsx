@@ -103,7 +103,7 @@ interface StageProps {
 /** The page of one side; its empty shelf until there is a server to ask. */
 const Stage = memo(function Stage({ run, side, Catalogue, queryClient }: StageProps) {
   // The first requests take code that has never run: of both at once, a phone would stand still.
-  const isServing = useServing(serving, side === 'alone' ? 0 : 50);
+  const isServing = useServing(serving, side === 'steady');
   return (
     <QueryClientProvider client={queryClient}>
       <div className="stage">

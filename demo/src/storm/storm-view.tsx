@@ -1,5 +1,5 @@
+import { useBackground } from '../background.ts';
 import { Proof } from '../proof.tsx';
-import { useIdle } from '../use-idle.ts';
 import { CopyLine } from './copy-line.tsx';
 import { describeConditions, describeMoment, describePrice } from './describe.ts';
 import { firstStorm } from './first-storm.ts';
@@ -19,7 +19,7 @@ export default function StormView() {
   const span = spanOf(storm.scenario);
   const reached = reachedS(storm);
   const playhead = usePlayhead(span, reached);
-  const isIdle = useIdle();
+  const isLabShown = useBackground();
   const { seed } = storm.scenario;
   return (
     <div className="storm-page">
@@ -54,7 +54,7 @@ export default function StormView() {
           for all. <a href="#/tabs">Three tabs that share a probe</a>
         </p>
         <Proof />
-        {isIdle && <Lab />}
+        {isLabShown && <Lab />}
       </main>
       <svg className="visually-hidden" aria-hidden="true">
         <pattern id="storm-hatch" width="6" height="6" patternUnits="userSpaceOnUse">
