@@ -115,7 +115,7 @@ export function createAdmissions(
       }
       // A body at its headers, and 511: somebody else has answered, as a captive portal does.
       const kind = status === 511 ? 'body' : outcome.kind;
-      if (kind !== 'network' && kind !== 'timeout' && kind !== 'body') {
+      if (!['network', 'timeout', 'body'].includes(kind)) {
         if (response && !operation.isUnproven?.() && !isSentElsewhere(url, response))
           connectivity.recordAnswer(sentAt, now, url);
         permit.settle(outcome, error);

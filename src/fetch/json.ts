@@ -42,7 +42,7 @@ export function createJson(fetch: SteadyFetch): SteadyJson {
       defaultExpect: 'json',
     };
     const response = await fetch(input, sent);
-    const isEmpty = response.status === 204 || response.status === 205;
+    const isEmpty = [204, 205].includes(response.status);
     if (isEmpty || readParts(input, sent).method === 'HEAD') return null as T;
     return (await response.json()) as T;
   };

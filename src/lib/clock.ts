@@ -91,11 +91,12 @@ export function createSteadyClock(clock: Clock): SteadyClock {
   const now = (): number => {
     const nextMs = clock.now();
     // Most readings are within the millisecond of the one before, and this is the dearer half of one.
-    if (nextMs === wallMs) return nextMs + setBackMs;
-    const nextElapsedMs = clock.elapsedMs?.() ?? 0;
-    if (nextMs < wallMs) setBackMs += wallMs - nextMs + Math.max(0, nextElapsedMs - elapsedMs);
-    wallMs = nextMs;
-    elapsedMs = nextElapsedMs;
+    if (nextMs !== wallMs) {
+      const nextElapsedMs = clock.elapsedMs?.() ?? 0;
+      if (nextMs < wallMs) setBackMs += wallMs - nextMs + Math.max(0, nextElapsedMs - elapsedMs);
+      wallMs = nextMs;
+      elapsedMs = nextElapsedMs;
+    }
     return nextMs + setBackMs;
   };
   return {

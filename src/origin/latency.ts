@@ -27,7 +27,7 @@ export class Latency {
     if (latencyMs <= floorMs && !usual.has(endpoint)) return;
     if (usual.size >= maxEndpoints && !usual.has(endpoint)) usual.clear();
     const known = usual.get(endpoint) ?? latencyMs;
-    const bounded = Math.min(Math.max(0, latencyMs), mostFactor * Math.max(known, floorMs));
+    const bounded = Math.min(latencyMs, mostFactor * Math.max(known, floorMs));
     usual.set(endpoint, known + weight * (bounded - known));
   }
 
