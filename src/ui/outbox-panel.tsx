@@ -163,9 +163,14 @@ function EntryRow({
   );
 }
 
+/** By language. A format takes a hundred times as long to make as to use, and a panel may be long. */
+const dates = new Map<string, Intl.DateTimeFormat>();
+
 function defaultName({ handler, createdAt }: OutboxEntry, { lang, outbox }: UiTexts): string {
-  const format = new Intl.DateTimeFormat(lang, { dateStyle: 'medium', timeStyle: 'short' });
-  return outbox.entry(handler, format.format(createdAt));
+  const known = dates.get(lang);
+  const date = known ?? new Intl.DateTimeFormat(lang, { dateStyle: 'medium', timeStyle: 'short' });
+  if (!known) dates.set(lang, date);
+  return outbox.entry(handler, date.format(createdAt));
 }
 
 function entryWords(entry: OutboxEntry, texts: UiTexts): StatusWords {

@@ -1,8 +1,8 @@
 import { notifyManager, QueryClientProvider } from '@tanstack/react-query';
 import { act, fireEvent, render, screen } from '@testing-library/react';
 import type { ReactNode } from 'react';
-import { OutboxBadge, OutboxPanel } from 'steadfetch/ui';
-import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { english, OutboxBadge, OutboxPanel, TextsProvider } from 'steadfetch/ui';
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { OutboxContext } from 'steadfetch/outbox';
 import {
   createBrowser,
@@ -143,6 +143,22 @@ test('without a description, an entry is named by its handler and its time', asy
   tab.outbox.submit('order', 'lamp');
   await pass(200);
   expect(seen('.steadfetch-entry .steadfetch-title')).toMatch(/^order, \w{3} \d+, \d{4}, \d+:\d\d/);
+});
+
+test('a panel makes one format of dates, however many entries it shows, and however often', async () => {
+  const made = vi.spyOn(Intl, 'DateTimeFormat');
+  show(
+    <TextsProvider texts={[{ ...english, lang: 'en-NZ' }]}>
+      <OutboxPanel />
+    </TextsProvider>,
+  );
+  for (const name of ['lamp', 'rug', 'mat']) tab.outbox.submit('order', name);
+  await pass(200);
+  browser.server.arrivals[0]?.answer(422);
+  await pass(200);
+  expect(screen.getAllByRole('listitem')).toHaveLength(3);
+  expect(made.mock.calls.filter(([lang]) => lang === 'en-NZ')).toHaveLength(1);
+  made.mockRestore();
 });
 
 test('a render prop draws the badge, and what is heard stays', async () => {
