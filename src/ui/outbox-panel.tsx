@@ -163,13 +163,13 @@ function EntryRow({
   );
 }
 
-/** By language. A format takes a hundred times as long to make as to use, and a panel may be long. */
+/** By language: to make one takes a hundred times as long as to use it, and a panel may be long. */
 const dates = new Map<string, Intl.DateTimeFormat>();
 
 function defaultName({ handler, createdAt }: OutboxEntry, { lang, outbox }: UiTexts): string {
-  const known = dates.get(lang);
-  const date = known ?? new Intl.DateTimeFormat(lang, { dateStyle: 'medium', timeStyle: 'short' });
-  if (!known) dates.set(lang, date);
+  const date =
+    dates.get(lang) ?? new Intl.DateTimeFormat(lang, { dateStyle: 'medium', timeStyle: 'short' });
+  dates.set(lang, date);
   return outbox.entry(handler, date.format(createdAt));
 }
 

@@ -1,4 +1,9 @@
-import type { UiTexts } from './ui-texts.ts';
+import type { TimeTexts, UiTexts } from './ui-texts.ts';
+
+const time: TimeTexts = {
+  seconds: (count) => `${count}秒`,
+  minutes: (count) => `${count}分`,
+};
 
 /** The texts of the components in Japanese. */
 export const japanese: UiTexts = {
@@ -9,8 +14,8 @@ export const japanese: UiTexts = {
   nextAttemptIn: '次の試行まで',
   attempt: (attempt, of) =>
     of === undefined ? `${attempt}回目の試行。` : `${of}回中${attempt}回目の試行。`,
-  time: { seconds: (count) => `${count}秒`, minutes: (count) => `${count}分` },
-  shortTime: { seconds: (count) => `${count}秒`, minutes: (count) => `${count}分` },
+  time,
+  shortTime: time,
   tryingAgainIn: (time) => `${time}後に再試行します。`,
   failures: {
     network: 'サーバーに接続できませんでした',

@@ -21,7 +21,7 @@ export interface TextsProviderProps {
  * Gives all components below these texts: those whose `lang` is that of the page (`<html lang>`), or else the
  * first. Without it, they have English ones.
  *
- * @throws TypeError in development, where a `lang` is no language tag (BCP 47), which dates would be written with.
+ * @throws TypeError in development, where a `lang` is no language tag (BCP 47).
  *
  * @example
  * ```tsx

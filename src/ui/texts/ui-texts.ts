@@ -12,7 +12,7 @@ export type FailureWord =
   | 'refused'
   | 'error';
 
-/** How a time is written: in seconds, and from two minutes on in minutes. */
+/** How a time is written: from two minutes on in minutes. */
 export interface TimeTexts {
   readonly seconds: (count: number) => string;
   readonly minutes: (count: number) => string;

@@ -87,9 +87,8 @@ export function useTold(
   return `${texts.sentence(title)} ${texts.tryingAgainIn(timeOf(seconds, texts.time))}`;
 }
 
-/**
- * A time of so many seconds, in words of the texts. `Intl` has them as well, but the first format with a unit
- * takes 30 ms, and on a phone four times as long: in the moment in which something has failed.
- */
+// `Intl` has words for it as well, but its first format with a unit takes 30 ms, and on a phone four times as
+// long: in the moment in which something has failed.
+/** A time of so many seconds, in words. */
 export const timeOf = (seconds: number, words: TimeTexts): string =>
   seconds < 120 ? words.seconds(seconds) : words.minutes(Math.ceil(seconds / 60));
