@@ -9,7 +9,7 @@ export type Side = 'alone' | 'steady';
 export interface Actor {
   readonly page: Page;
   readonly pass: (ms: number) => Promise<void>;
-  /** Lets time pass, up to so many milliseconds after the run began. */
+  /** Lets time pass, up to so many milliseconds after the run began on both sides. */
   readonly at: (ms: number) => Promise<void>;
   /** Waits until the server of a side has got so many requests; next to no time passes. */
   readonly arrives: (requests: Partial<Record<Side, number>>) => Promise<void>;
@@ -136,7 +136,9 @@ export function asActor({ page, pass, requests: left }: Visitor): Actor {
         const act = location.hash.split('/')[1] ?? 'read';
         const kept = sessionStorage.getItem(`steadfetch.${act}.recording`) ?? '{}';
         const { alone = [], steady = [] } = JSON.parse(kept) as Record<string, { from: number }[]>;
-        return [Date.now(), Math.min(...[...alone, ...steady].map(({ from }) => from))];
+        // One side begins some milliseconds after the other: what is due by then is due on both.
+        const starts = [alone, steady].map((lanes) => Math.min(...lanes.map(({ from }) => from)));
+        return [Date.now(), Math.max(...starts.filter(Number.isFinite))];
       });
       await pass(start + ms - now);
     },
