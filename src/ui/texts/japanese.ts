@@ -1,6 +1,6 @@
 import type { TimeTexts, UiTexts } from './ui-texts.ts';
 
-const time: TimeTexts = {
+const times: TimeTexts = {
   seconds: (count) => `${count}秒`,
   minutes: (count) => `${count}分`,
 };
@@ -14,8 +14,8 @@ export const japanese: UiTexts = {
   nextAttemptIn: '次の試行まで',
   attempt: (attempt, of) =>
     of === undefined ? `${attempt}回目の試行。` : `${of}回中${attempt}回目の試行。`,
-  time,
-  shortTime: time,
+  time: times,
+  shortTime: times,
   tryingAgainIn: (time) => `${time}後に再試行します。`,
   failures: {
     network: 'サーバーに接続できませんでした',
