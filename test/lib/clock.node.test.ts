@@ -36,6 +36,17 @@ test('where elapsed time is known, none is lost between two looks though the clo
   expect(steady.now()).toBe(epochMs + 20_000);
 });
 
+test('elapsed time is asked for once in a millisecond of the wall clock, however often that is read', () => {
+  const wall = createVirtualClock();
+  let looks = 0;
+  const steady = createSteadyClock({ ...wall, now: wall.now, elapsedMs: () => ++looks });
+  for (let reading = 0; reading < 14; reading++) steady.now();
+  expect(looks).toBe(1);
+  wall.advance(1);
+  for (let reading = 0; reading < 14; reading++) steady.now();
+  expect(looks).toBe(2);
+});
+
 test('the time asleep counts, and a clock that was set forward ends waits early', () => {
   const wall = createVirtualClock();
   const steady = createSteadyClock(wall);
