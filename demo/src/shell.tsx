@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react';
 import { Header } from './navigation.tsx';
-import { isStorm } from './storm/is-storm.ts';
 
 /** What stands above a page, before it is loaded, too. */
 export interface Head {
@@ -41,15 +40,22 @@ export const entries = {
 
 export type Name = keyof typeof entries;
 
+/**
+ * The page that a hash names; none or `#/` is the home. The HTML runs it as well, before the app has come, so
+ * it uses nothing from outside.
+ */
+export function pageOf(hash: string, names: readonly string[]): string {
+  const [, name = ''] = hash.split('/');
+  if (names.includes(name)) return name;
+  return ['', '#', '#/'].includes(hash) ? 'storm' : 'read';
+}
+
 /** `#/read/404`: the page, and the place on it. */
 export function parseHash(hash: string): {
   readonly name: Name;
   readonly place: string | undefined;
 } {
-  const [, name = '', place] = hash.split('/');
-  return Object.hasOwn(entries, name)
-    ? { name: name as Name, place }
-    : { name: isStorm(hash) ? 'storm' : 'read', place };
+  return { name: pageOf(hash, Object.keys(entries)) as Name, place: hash.split('/')[2] };
 }
 
 interface Props {

@@ -7,21 +7,16 @@ import {
 import { firstStorm } from '../../demo/src/storm/first-storm.ts';
 import { formatShare } from '../../demo/src/storm/format.ts';
 import { band, ceilNicely, namePlace, type Plot, stepArea } from '../../demo/src/storm/geometry.ts';
-import { isStorm } from '../../demo/src/storm/is-storm.ts';
+import { parseHash } from '../../demo/src/shell.tsx';
 import { countsAt, type Run, spanOf, type Storm } from '../../demo/src/storm/storm.ts';
 
 const span = { fromS: 0, outageS: 1, recoveryS: 3, toS: 4 };
 const plot: Plot = { width: 100, height: 50, span, max: 10 };
 
 test('the home is where no hash, or an empty one, leads', () => {
-  expect(['', '#', '#/', '#/read', '#checkout', '#404'].map(isStorm)).toEqual([
-    true,
-    true,
-    true,
-    false,
-    false,
-    false,
-  ]);
+  expect(
+    ['', '#', '#/', '#/read', '#checkout', '#404'].map((hash) => parseHash(hash).name === 'storm'),
+  ).toEqual([true, true, true, false, false, false]);
 });
 
 describe('in words', () => {

@@ -87,8 +87,9 @@ export function useTold(
   return `${texts.sentence(title)} ${texts.tryingAgainIn(timeOf(seconds, texts.time))}`;
 }
 
-// `Intl` has words for it as well, but its first format with a unit takes 30 ms, and on a phone four times as
-// long: in the moment in which something has failed.
-/** A time of so many seconds, in words. */
+/**
+ * A time of so many seconds, in words. `Intl` has them as well, but its first format with a unit takes 30 ms, and
+ * on a phone four times as long, in the moment in which something has failed.
+ */
 export const timeOf = (seconds: number, words: TimeTexts): string =>
   seconds < 120 ? words.seconds(seconds) : words.minutes(Math.ceil(seconds / 60));
