@@ -123,7 +123,7 @@ export function conditionalWrites(
         return accept(call, response, isLeft ? { ...failure, processed: 'unknown' } : refusal);
       }
       call.keyed?.succeed();
-      operation.recordRaw();
+      operation.errors.recordRaw();
       endCall(call);
       tell(call, refusal, undefined, response);
       response.body?.cancel().catch(() => {});

@@ -215,8 +215,8 @@ function underWay(
       maxAttempts: maxAttempts > 0 && maxAttempts < Infinity ? maxAttempts : undefined,
       reason,
       retryAt: onWall(retryAt),
-      request: operation?.sent?.name.replace(/[?#].*/s, ''),
-      paused: operation?.pauses.length ?? 0,
+      request: operation?.route.at?.sent.name.replace(/[?#].*/s, ''),
+      paused: operation?.pauses.list.length ?? 0,
     },
   ];
 }
@@ -261,11 +261,11 @@ function mutationsOf(
 
 /** Of `retry`, or of an entry of the outbox. */
 function loopOf(operation: Operation, onWall: OnWall): InspectedOperation {
-  const { ref, attempt, phase, pauses, decision, sent } = operation;
-  const pause = pauses[0]?.pause;
+  const { ref, attempt, phase, pauses, decision, route } = operation;
+  const pause = pauses.list[0]?.pause;
   const reason = pause?.reason ?? (phase === 'waiting' ? decision?.reason : undefined);
   const retryAt = pause ? pause.retryAt : phase === 'waiting' ? decision?.retryAt : undefined;
-  const { maxRetries } = operation.policyOf(sent ?? {});
+  const { maxRetries } = operation.policyOf(route.at?.sent ?? {});
   const status = phase === 'waiting' || phase === 'paused' ? phase : 'sending';
   const shown = { status, attempt, maxAttempts: maxRetries + 1, reason, retryAt } as const;
   const keys = { queryKey: undefined, mutationKey: undefined };

@@ -15,7 +15,7 @@ import type { OriginOptions } from '../origin/origin.ts';
 import { createOrigins, type Origins } from '../origin/origins.ts';
 import type { Ask, Permit, Target } from '../origin/wait-queue.ts';
 import { isSafeMethod } from '../policy/operation.ts';
-import type { Failure, HttpFailure, PauseReason } from '../policy/outcome.ts';
+import type { Failure, FailureDetails, PauseReason } from '../policy/outcome.ts';
 import type { Enter, RecordOutcome, SentFacts } from './attempt/in-flight.ts';
 import { dropped } from './attempt/failure.ts';
 import { pauseAt } from './pause.ts';
@@ -93,15 +93,14 @@ export function createAdmissions(
     const sentAt = clock.now();
     const effect = operation.effects.begin(facts, name, isRepeatable(facts));
     facts.effect = effect;
-    if (permit.isTrial) operation.trialAt = sentAt;
+    if (permit.isTrial) operation.route.trialAt = sentAt;
     let isOver = false;
     return (outcome, error, response) => {
       if (isOver) return;
       isOver = true;
       operation.effects.settle(effect, outcome.processed);
       const now = clock.now();
-      const { status = 0, retryAfterMs }: Partial<HttpFailure> =
-        outcome.kind === 'http' ? outcome : {};
+      const { status = 0, retryAfterMs }: FailureDetails = outcome;
       // First: a probe that is told to wait must release nobody.
       // Retry-After takes precedence (draft-ietf-httpapi-ratelimit-headers).
       if (response && retryAfterMs !== undefined && [429, 503, 529].includes(status)) {
@@ -145,7 +144,7 @@ export function createAdmissions(
   const enter: Enter = (facts, signal) => {
     const { operation, url, api } = facts;
     // Never sent: it neither starts nor ends.
-    if (signal?.aborted) throw operation.abortUnsent(facts, signal);
+    if (signal?.aborted) throw operation.errors.abortUnsent(facts, signal);
     if (facts.isLocal) return atNoGate;
     // What has failed, and was told so, sends nothing more: not before its next attempt, or ever.
     if (
@@ -158,7 +157,7 @@ export function createAdmissions(
       api?.partition,
       api?.concurrency && { concurrency: api.concurrency },
     );
-    const early = operation.goTo(admission, facts);
+    const early = operation.route.goTo(admission, facts);
     const permit = early ?? admission.enter(targetOf(operation, facts));
     if (!permit) return wait(admission, facts, signal);
     if (!early) operation.isUrged = false;
@@ -170,8 +169,9 @@ export function createAdmissions(
     enter,
     origins,
     async pauseBefore(operation) {
-      const { admission, sent } = operation;
-      if (!admission || !sent) return true;
+      const { at } = operation.route;
+      if (!at) return true;
+      const { admission, sent } = at;
       const release = await pauseAt(
         admission,
         askOf(operation, sent),
@@ -181,7 +181,7 @@ export function createAdmissions(
       );
       if (release === 'expired') throw refuse(operation, sent, admission);
       if (release === 'dropped') return false;
-      operation.keepPermit(release);
+      operation.route.keepPermit(release);
       return true;
     },
   };
@@ -211,7 +211,7 @@ function refuse(
   const { reason, retryAt } = admission.whyPaused(facts);
   const outcome: Failure = { kind: 'paused-too-long', reason, retryAt, processed };
   const error = new NotSentError(
-    `${shown(`${operation.sent?.name}`)}: not sent, ${process.env.NODE_ENV === 'production' ? reason : said[reason]}.`,
+    `${shown(facts.name)}: not sent, ${process.env.NODE_ENV === 'production' ? reason : said[reason]}.`,
     {
       operation: operation.view(facts),
       outcome,

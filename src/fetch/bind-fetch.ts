@@ -50,7 +50,7 @@ export function bindFetch(
     },
     isOut: () =>
       operation.phase === 'sending' ||
-      open > operation.pauses.length ||
+      open > operation.pauses.list.length ||
       (operation.phase === 'paused' && operation.attempt === 1 && operation.effects.hasAny()),
     isIdle: () => open === 0,
     // While nothing of ours is open, it may be another client that is.

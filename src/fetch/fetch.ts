@@ -114,7 +114,7 @@ async function send(
     const recordOutcome = typeof entered === 'function' ? entered : await entered;
     try {
       // Whoever was told of its turn may have aborted it.
-      if (caller?.aborted) throw operation.abortUnsent(facts, caller);
+      if (caller?.aborted) throw operation.errors.abortUnsent(facts, caller);
       keyed?.start(facts);
       // It goes once its submission is safe where it is kept.
       const submissionCode = operation.submissionCode as SubmissionCode | undefined;
@@ -135,12 +135,13 @@ async function send(
       checkAnswer(call, response);
       const shown = classify(call, response);
       const failure = (shown ?? api?.outcomes) && (await interpret(call, response, shown));
-      const isRefused = failure?.kind === 'http' && failure.status === 401;
-      const again = isRefused && (await auth?.renew(call, failure, response));
+      const refusal = failure?.kind === 'http' && failure;
+      const again =
+        refusal && refusal.status === 401 && (await auth?.renew(call, refusal, response));
       if (failure && caller?.aborted) throw failed(call, undefined);
       if (!again) {
-        const conditional = failure?.kind === 'http' && codeOf<ConditionalCode>(api?.conditional);
-        const known = conditional && (await conditional.settle(call, failure, response));
+        const conditional = refusal && codeOf<ConditionalCode>(api?.conditional);
+        const known = conditional && (await conditional.settle(call, refusal, response));
         return known || accept(call, response, failure);
       }
       sent = again;

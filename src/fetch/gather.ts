@@ -28,7 +28,8 @@ export function gather(
   const callPolicy =
     init.timeout === undefined ? init.policy : { ...init.policy, timeout: init.timeout };
   if (process.env.NODE_ENV !== 'production' && !isRaw) checkInit(init);
-  if (callPolicy) definePolicy('steady.fetch', context.policy, callPolicy);
+  if (process.env.NODE_ENV !== 'production' && callPolicy)
+    definePolicy('steady.fetch', context.policy, callPolicy);
   checkExpect('steady.fetch', init.expect);
   const api = context.findApi(url);
   const name = `${method} ${url}`;

@@ -1,5 +1,4 @@
 import type { Clock, Random } from '../lib/clock.ts';
-import type { Admission } from '../origin/admission.ts';
 import type { Pause } from '../origin/wait-queue.ts';
 import type { Decision } from '../policy/decide.ts';
 import type { OperationRef } from '../policy/operation.ts';
@@ -7,7 +6,8 @@ import type { Policy, PolicyOptions } from '../policy/options.ts';
 import type { Failure } from '../policy/outcome.ts';
 import type { Effects } from './effects.ts';
 import type { Emitter } from './events.ts';
-import type { FailureReport, SentRequest } from './facts.ts';
+import type { FailureReport } from './facts.ts';
+import type { Destination } from './route.ts';
 import type { Submission } from './submission.ts';
 
 /** Where an operation is between two attempts, or in one. */
@@ -76,8 +76,7 @@ export interface OperationInit {
   /** What a lone request is, to know its retry by: method, URL and idempotency key. */
   readonly request?: string;
   /** Where the one before it went, of the same query: there this one goes. */
-  readonly admission?: Admission | undefined;
-  readonly sent?: SentRequest | undefined;
+  readonly at?: Destination | undefined;
   readonly isUrged?: boolean | undefined;
   /** It may go on where the policy stops, by the app's own `retry` or in the outbox: whoever has begun it ends it. */
   readonly endsWithOwner?: boolean | undefined;

@@ -64,7 +64,15 @@ export function createOperations(environment: Environment): Operations {
     async attempt(operation, part) {
       operation.start();
       try {
-        const value = await run(operation, part);
+        // With as few frames as can be: every error that is made within has them in its stack.
+        const outer = makeCurrent(operation);
+        let begun: ReturnType<typeof part>;
+        try {
+          begun = part();
+        } finally {
+          makeCurrent(outer);
+        }
+        const value = await begun;
         operation.succeed();
         return value;
       } catch (error) {

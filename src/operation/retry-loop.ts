@@ -53,7 +53,7 @@ export async function runLoop<T>(
     }
   } finally {
     // What stopped it may stop what was not sent, too.
-    if (signal?.aborted && operation.effects.isUnknown()) operation.abortUnsent({}, signal);
+    if (signal?.aborted && operation.effects.isUnknown()) operation.errors.abortUnsent({}, signal);
     operations.loops.delete(operation);
     // It has ended otherwise already, unless it was aborted.
     operation.end('cancelled');
@@ -61,56 +61,63 @@ export async function runLoop<T>(
 }
 
 /**
- * Runs an attempt that may do more than send requests of ours, or nothing but wait for another
- * client: what it spends on that at a stretch has the policy's `timeout`, from its start or from the
+ * Begins the time limit of an attempt that may do more than send requests of ours, or nothing but wait for
+ * another client: what it spends on that at a stretch has the policy's `timeout`, from its start or from the
  * end of its latest request of ours. A limit within bodies (`bodyIdleMs`) says nothing of it.
  *
- * Rejects with a `TimeoutError`, which `onLate` is given first.
+ * @returns what settles as the attempt does that it is given or, once the time is up, rejects with a
+ * `TimeoutError`, which `onLate` is given first. It does not run the attempt: every error that is made in
+ * there has all that calls it in its stack.
  */
-export function limitAttempt<T>(
+export function limitAttempt(
   context: LoopContext & TimeLimitContext,
   operation: Operation,
-  run: () => T | Promise<T>,
   onLate: (error: TimeoutError) => void,
-): T | Promise<T> {
+): <T>(begun: T | Promise<T>) => T | Promise<T> {
   const { timeout } = operation.policyOf({});
-  if (typeof timeout === 'object' || timeout === Infinity) return run();
-  return new Promise((resolve, reject) => {
-    const limit = noLimit();
-    let open = 0;
-    const expire = (): void => {
-      const outcome = { kind: 'timeout', phase: 'headers', processed: 'unknown' } as const;
-      const what = `retry: the function has not settled within ${timeout} ms${ifSlow}.`;
-      const error = new TimeoutError(what, { operation: operation.view({}), outcome });
-      reportFailure(error, { operation, failure: outcome });
-      end();
-      onLate(error);
-      reject(error);
-    };
-    const limited = { context, facts: { operation }, expire };
-    const end = (): void => {
-      if (operation.attemptLimit === own) operation.attemptLimit = undefined;
-      setLimit(limited, limit);
-    };
-    const own: AttemptLimit = {
-      beginRequest() {
-        if (open++ === 0) setLimit(limited, limit);
-        let isOpen = true;
-        return () => {
-          if (!isOpen) return;
-          isOpen = false;
-          if (--open === 0 && operation.attemptLimit === own) setLimit(limited, limit, timeout);
-        };
-      },
-    };
-    operation.attemptLimit = own;
-    setLimit(limited, limit, timeout);
-    const settle =
-      <V>(how: (value: V) => void) =>
-      (value: V): void => {
-        end();
-        how(value);
+  if (typeof timeout === 'object' || timeout === Infinity) return (begun) => begun;
+  const limit = noLimit();
+  let open = 0;
+  let giveUp = (_: unknown): void => {};
+  const expire = (): void => {
+    const outcome = { kind: 'timeout', phase: 'headers', processed: 'unknown' } as const;
+    const what = `retry: the function has not settled within ${timeout} ms${ifSlow}.`;
+    const error = new TimeoutError(what, { operation: operation.view({}), outcome });
+    reportFailure(error, { operation, failure: outcome });
+    end();
+    onLate(error);
+    giveUp(error);
+  };
+  const limited = { context, facts: { operation }, expire };
+  const end = (): void => {
+    if (operation.attemptLimit === own) operation.attemptLimit = undefined;
+    setLimit(limited, limit);
+  };
+  const own: AttemptLimit = {
+    beginRequest() {
+      if (open++ === 0) setLimit(limited, limit);
+      let isOpen = true;
+      return () => {
+        if (!isOpen) return;
+        isOpen = false;
+        if (--open === 0 && operation.attemptLimit === own) setLimit(limited, limit, timeout);
       };
-    (async () => run())().then(settle(resolve), settle(reject));
-  });
+    },
+  };
+  operation.attemptLimit = own;
+  setLimit(limited, limit, timeout);
+  return (begun) =>
+    new Promise((resolve, reject) => {
+      giveUp = reject;
+      Promise.resolve(begun).then(
+        (value) => {
+          end();
+          resolve(value);
+        },
+        (error) => {
+          end();
+          reject(error);
+        },
+      );
+    });
 }

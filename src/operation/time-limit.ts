@@ -85,7 +85,7 @@ function account({ context, facts }: Limited, limit: TimeLimit): number {
   if (limit.dueAt === Infinity) return 0;
   const now = context.clock.now();
   const lateMs = now - limit.dueAt;
-  if (lateMs > latestMs) facts.operation.countPaused(limit.dueAt + latestMs, now);
+  if (lateMs > latestMs) facts.operation.pauses.count(limit.dueAt + latestMs, now);
   limit.dueAt = Infinity;
   return lateMs;
 }
@@ -120,7 +120,7 @@ export async function prepare<T>(
   try {
     return await untilAborted(signal, Promise.race([needed, late]));
   } catch (error) {
-    throw signal?.aborted ? operation.abortUnsent(facts, signal) : error;
+    throw signal?.aborted ? operation.errors.abortUnsent(facts, signal) : error;
   } finally {
     setLimit(limited, limit);
   }

@@ -3,14 +3,48 @@ import { warn } from '../lib/input/warn.ts';
 
 // All of this is for development.
 
-/** What is read and noted of an operation. */
+/** What is read of an operation. */
 interface Attempted {
+  readonly attempt: number;
   readonly phase: string;
   readonly isSingle: boolean | undefined;
-  readonly sent: unknown;
-  failedRequests: Set<string> | undefined;
-  loop: string | undefined;
-  hasForeignSignal: boolean | undefined;
+  readonly route: { readonly at: unknown };
+}
+
+/** What is noted of an operation. */
+interface Notes {
+  readonly attempt: number;
+  /** The requests of this attempt that have failed: one of them again is a second loop. */
+  readonly failed: Set<string>;
+  /** The one that was sent again within this attempt. */
+  loop?: string | undefined;
+  /** Another client has sent it, with a signal that is no query's. */
+  hasForeignSignal?: boolean;
+}
+
+const notes = new WeakMap<Attempted, Notes>();
+
+function notesOf(operation: Attempted): Notes {
+  const { attempt } = operation;
+  let noted = notes.get(operation);
+  if (noted?.attempt !== attempt)
+    notes.set(operation, (noted = { ...noted, attempt, failed: new Set(), loop: undefined }));
+  return noted;
+}
+
+/** A request of the present attempt has failed. */
+export function noteFailure(operation: Attempted, name: string): void {
+  notesOf(operation).failed.add(name);
+}
+
+/** Whether one has. */
+export function hasFailed(operation: Attempted): boolean {
+  return notesOf(operation).failed.size > 0;
+}
+
+/** Whether another client has sent a request of it, with a signal that is no query's. */
+export function hasForeignSignal(operation: Attempted): boolean {
+  return !!notesOf(operation).hasForeignSignal;
 }
 
 /** An attempt that has begun, with the requests of no operation that were sent since. */
@@ -47,27 +81,30 @@ export function noteRequest(
   { operation, name, isRaw }: Sent,
   signal: AbortSignal | undefined,
 ): void {
-  if (isRaw && signal) operation.hasForeignSignal = true;
+  const own = notesOf(operation);
+  if (isRaw && signal) own.hasForeignSignal = true;
   if (!operation.isSingle) {
-    if (operation.failedRequests?.has(name)) operation.loop = name;
+    if (own.failed.has(name)) own.loop = name;
     return;
   }
   const begun = latest.get(instance);
-  const isOurs = begun && begun.operation.phase === 'sending' && !begun.operation.sent;
+  const isOurs = begun && begun.operation.phase === 'sending' && !begun.operation.route.at;
   if (!isOurs || !/^(?:GET|HEAD) /.test(name)) return;
-  if (begun.strays.get(name)?.failedRequests) begun.operation.loop = name;
+  const before = begun.strays.get(name);
+  if (before && hasFailed(before)) notesOf(begun.operation).loop = name;
   begun.strays.set(name, operation);
 }
 
 /** Whether a read that is known as nobody's, and had no signal, has failed in the attempt of this operation. */
 export function hasStrayFailure(operation: object): boolean {
   const strays = byOperation.get(operation)?.strays.values() ?? [];
-  return [...strays].some((stray) => stray.failedRequests && !stray.hasForeignSignal);
+  return [...strays].some((stray) => hasFailed(stray) && !hasForeignSignal(stray));
 }
 
 /** Tells of a second retry loop at the end of an attempt: by then an error may say whose it is. */
-export function warnOfLoop(instance: object, { isSingle, loop }: Attempted, error?: unknown): void {
-  if (isSingle) return;
+export function warnOfLoop(instance: object, operation: Attempted, error?: unknown): void {
+  if (operation.isSingle) return;
+  const { loop } = notesOf(operation);
   const { remedy, isOn = false } = readClient(error);
   if (loop === undefined && !isOn) return;
   const what =

@@ -159,8 +159,8 @@ export function createPauses(post: (message: Message) => void): Pauses {
     else all.delete(nameOf(said));
   };
   return {
-    note({ id, attempts }, { pauses: [pause] }) {
-      const said = { kind: 'paused', id, attempts, pause: pause?.pause } as const;
+    note({ id, attempts }, { pauses }) {
+      const said = { kind: 'paused', id, attempts, pause: pauses.list[0]?.pause } as const;
       if (said.pause === own.get(nameOf(said))?.pause) return;
       keep(said, own);
       post(said);

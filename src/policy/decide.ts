@@ -3,7 +3,7 @@ import type { Random } from '../lib/clock.ts';
 import { backoffDelay } from './backoff.ts';
 import type { Operation, RetryReason } from './operation.ts';
 import type { Policy } from './options.ts';
-import { type Failure, isUnavailable, type Processed } from './outcome.ts';
+import { type Failure, type FailureDetails, isUnavailable, type Processed } from './outcome.ts';
 
 /** Why an operation ends with its failure. */
 export type StopReason =
@@ -91,8 +91,7 @@ export function decide(
 ): Decision {
   const { nowMs, random, isCancelled, isDown, limitedMs = 0 } = context;
   if (isCancelled) return { kind: 'stop', reason: 'cancelled', retryAt: undefined };
-  const retryAfterMs = failure.kind === 'http' ? failure.retryAfterMs : undefined;
-  const advice = failure.kind === 'http' ? failure.shouldRetry : undefined;
+  const { retryAfterMs, shouldRetry: advice }: FailureDetails = failure;
   const wanted = callShouldRetry(failure, operation, policy, context) ?? advice;
   const reason = whyRetry(failure);
   const refusal = whyStop(failure, operation, reason, wanted);
@@ -104,10 +103,8 @@ export function decide(
   if (retryAfterMs !== undefined && retryAfterMs > policy.maxRetryAfterMs)
     return stop('retry-after', failure, nowMs);
 
-  const { backoff, baseMs, factor, capMs } = policy;
   const retry = Math.max(1, spent);
-  const growth = { backoff, baseMs, factor, capMs, retry, previousBackoffMs };
-  const backoffMs = backoffDelay(growth, random);
+  const backoffMs = backoffDelay({ ...policy, retry, previousBackoffMs }, random);
   const leastMs =
     retryAfterMs === undefined ? 0 : Math.floor(retryAfterMs * (1 + retryAfterJitter * random()));
   let delayMs = Math.max(backoffMs, leastMs);
@@ -137,12 +134,11 @@ export function processedAtEnd(
 }
 
 function stop(reason: StopReason, failure: Failure, nowMs: number): Decision {
-  const askedMs = failure.kind === 'http' ? failure.retryAfterMs : undefined;
-  const askedAt = askedMs === undefined ? undefined : nowMs + askedMs;
+  const { retryAfterMs, retryAt }: FailureDetails = failure;
   return {
     kind: 'stop',
     reason,
-    retryAt: failure.kind === 'paused-too-long' ? failure.retryAt : askedAt,
+    retryAt: retryAfterMs === undefined ? retryAt : nowMs + retryAfterMs,
   };
 }
 
@@ -226,8 +222,6 @@ function whyStop(
  * Whether `shouldRetry` may send a POST or PATCH without a key again: only where the server says
  * that it did not process it, or very probably did not (408, and 503 with Retry-After).
  */
-function mayOptIn(failure: Failure): boolean {
-  if (failure.kind !== 'http') return failure.processed === 'no';
-  const { status, retryAfterMs, processed } = failure;
+function mayOptIn({ processed, status, retryAfterMs }: FailureDetails & Failure): boolean {
   return processed === 'no' || status === 408 || (status === 503 && retryAfterMs !== undefined);
 }

@@ -64,6 +64,15 @@ type Cause =
     }
   | { readonly kind: 'network' | 'aborted' | 'invalid' | 'expired' | 'error' };
 
+/** What some kinds of outcome carry, and others do not. */
+export interface FailureDetails {
+  readonly kind: string;
+  readonly status?: number;
+  readonly retryAfterMs?: number | undefined;
+  readonly shouldRetry?: boolean | undefined;
+  readonly retryAt?: number | undefined;
+}
+
 /** What an attempt showed: success, or a {@link Failure}. */
 export type Outcome =
   | { readonly kind: 'ok'; readonly status: number; readonly processed: 'yes' }

@@ -24,7 +24,7 @@ export function queryControlsOf(store: StatusStore<Query>, hash: string): RetryC
 function retryQuery(query: Query, instance: Instance): void {
   const { status } = queryStatus(query, instance);
   const operation = instance.byQuery.get(query);
-  const pauses = operation?.pauses ?? [];
+  const pauses = operation?.pauses.list ?? [];
   for (const { go } of pauses) go();
   if (pauses.length > 0) return;
   if (status !== 'waiting' && status !== 'failed' && status !== 'paused') return;
@@ -89,7 +89,7 @@ function warnOfPlain({ operations }: Instance): void {
 function retryMutation(mutation: Mutation): void {
   const operation = runOf(mutation)?.operation;
   if (!operation) return;
-  for (const { go } of operation.pauses) go();
+  for (const { go } of operation.pauses.list) go();
   if (operation.phase !== 'waiting') return;
   operation.isUrged = true;
   operation.skip?.();

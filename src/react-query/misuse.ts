@@ -6,6 +6,7 @@ import { warn } from '../lib/input/warn.ts';
 import { shown } from '../lib/input/url.ts';
 import { reportOf } from '../operation/error-info.ts';
 import type { Operation } from '../operation/operation.ts';
+import { hasFailed } from '../operation/warn-of-loop.ts';
 import { instanceBehind, isOurPersister } from './instance.ts';
 
 // All of this is for development: what is wrong here works, and is as without us.
@@ -44,7 +45,7 @@ export function createStrayWatch(
       return operation;
     }
     const before = strays.get(request);
-    const failures = before?.operation.failedRequests ? before.failures + 1 : 0;
+    const failures = before && hasFailed(before.operation) ? before.failures + 1 : 0;
     if (failures === mostFailures) {
       warn(
         instance,

@@ -71,12 +71,12 @@ export async function retry<T>(
   }: RetryOptions & RetryFallback<T> = options ?? {};
   if (process.env.NODE_ENV !== 'production' && typeof run !== 'function')
     reject('retry', 'its second argument', run, 'a function');
-  definePolicy('retry', policy, own);
+  if (process.env.NODE_ENV !== 'production') definePolicy('retry', policy, own);
   const fallback = checkMade('retry', 'fallback', offered, 'fallback');
   if (process.env.NODE_ENV !== 'production')
     warnOfNesting(operations, caller && signals.get(caller));
   const operation = operations.begin('call', { policy: own, idempotent });
-  if (caller?.aborted) throw operation.abortUnsent({}, caller);
+  if (caller?.aborted) throw operation.errors.abortUnsent({}, caller);
   // Of its own, so that loops with one caller are told apart; it outlives the loop, for a body that
   // is still to be read, and needs no listener that would have to be removed.
   let late = new AbortController();
@@ -92,8 +92,14 @@ export async function retry<T>(
     late = new AbortController();
     signal = openSignal();
   };
-  const attempt = (): T | Promise<T> =>
-    limitAttempt(context, operation, () => run({ attempt: operation.attempt, signal }), onLate);
+  const attempt = (): T | Promise<T> => {
+    const limited = limitAttempt(context, operation, onLate);
+    try {
+      return limited(run({ attempt: operation.attempt, signal }));
+    } catch (error) {
+      return limited(Promise.reject(error));
+    }
+  };
   try {
     return await runLoop(context, operation, caller, attempt, onLate);
   } catch (error) {

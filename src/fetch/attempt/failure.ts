@@ -8,6 +8,7 @@ import {
   type UnexpectedContentError,
 } from '../../operation/errors.ts';
 import { ifSlow } from '../../operation/time-limit.ts';
+import { noteFailure } from '../../operation/warn-of-loop.ts';
 import { type Failure, failures } from '../../policy/outcome.ts';
 import { isJsonAnswer } from './classify.ts';
 import { type Call, endCall, type SentFacts, tell } from './in-flight.ts';
@@ -19,12 +20,11 @@ export function note<E>(call: Call, error: E, failure: Failure, response?: Respo
   const isAborted = failure.kind === 'aborted';
   // Its headers were good, and its body is not: it may be sent again, with its key.
   if (step) step.isDone = false;
-  if (process.env.NODE_ENV !== 'production' && !isAborted)
-    (operation.failedRequests ??= new Set()).add(name);
+  if (process.env.NODE_ENV !== 'production' && !isAborted) noteFailure(operation, name);
   const report = { ...call.facts, failure };
   reportFailure(error, report);
   // A client aborts at its own time limit, too, and then nobody knows what its error means.
-  if (isRaw) operation.recordRaw(isAborted ? undefined : report);
+  if (isRaw) operation.errors.recordRaw(isAborted ? undefined : report);
   tell(call, failure, error, response);
   return error;
 }
@@ -58,7 +58,7 @@ export function fail(
 export function failed(call: Call, cause: unknown, response?: Response, answer?: Failure): unknown {
   const { caller, context, facts, idleMs, limitMs } = call;
   endCall(call);
-  if (caller?.aborted) return note(call, facts.operation.abortBy(caller), failures.aborted);
+  if (caller?.aborted) return note(call, facts.operation.errors.abortBy(caller), failures.aborted);
   if (call.isLate) {
     const phase = response ? 'body' : 'headers';
     const processed = response ? 'yes' : 'unknown';
@@ -183,4 +183,4 @@ export function checkAnswer(call: Call, response: unknown): void {
 
 /** Whatever operation it is thrown into, which may be another than its own, is not tried again. */
 export const dropped = (facts: SentFacts, signal?: AbortSignal): unknown =>
-  facts.operation.abortUnsent(facts, signal?.aborted ? signal : {});
+  facts.operation.errors.abortUnsent(facts, signal?.aborted ? signal : {});

@@ -22,7 +22,7 @@ export async function outlivePage(call: Call, isWhole: boolean): Promise<Respons
   // It shows nothing, and leaves its place to others.
   call.recordOutcome(failures.aborted);
   await untilStopped(call, fate);
-  operation.countPaused(cutOffAt, clock.now());
+  operation.pauses.count(cutOffAt, clock.now());
   if (signal.aborted || !isWhole || !isRepeatable(facts) || isSpent(input, init)) return undefined;
   call.recordOutcome = await context.enter(facts, caller);
   setLimit(call, limit, limitMs);

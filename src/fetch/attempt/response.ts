@@ -28,17 +28,17 @@ export function accept(call: Call, given: Response, failure: AnswerFailure | und
   if (call.caller && limit.dueAt === Infinity) endWhenUnread(call, response);
   if (failure) {
     if (process.env.NODE_ENV !== 'production') hintAtCors(context.operations, facts.url, response);
-    if (isRaw && failure.kind === 'http') return note(call, response, failure, response);
+    const isHttp = failure.kind === 'http';
+    if (isRaw && isHttp) return note(call, response, failure, response);
     // Its API may have read another status from it.
     const read = failure.status === status ? '' : `, classified as ${failure.status}`;
     const answered = `${status} ${response.statusText}`.trimEnd() + read;
-    const isHttp = failure.kind === 'http';
     const what = isHttp ? '' : `, with content type ${shownType(response)} where JSON was expected`;
     const Type = isHttp ? HttpError : UnexpectedContentError;
     throw fail(call, Type, answered + what, failure, { response });
   }
   keyed?.succeed();
-  operation.recordRaw();
+  operation.errors.recordRaw();
   tell(call, succeeded(status), undefined, response);
   return response;
 }

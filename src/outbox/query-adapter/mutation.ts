@@ -100,7 +100,7 @@ function show(shown: Operation, { attempt, operation, retryAt, decision, error }
   shown.mirror({
     attempt,
     phase: operation?.phase ?? 'waiting',
-    pauses: operation?.pauses,
+    pauses: operation?.pauses.list,
     lastError: operation ? undefined : error,
     decision: decision && retryAt !== undefined ? { ...decision, retryAt } : undefined,
   });

@@ -46,8 +46,8 @@ export function createLifecycle(
       }
       if (!operation || operation.phase === 'ended') return;
       // Somebody new waits for it.
-      if (type === 'observerAdded') for (const { renew } of operation.pauses) renew();
-      const isLeft = type === 'observerRemoved' && operation.pauses.length > 0;
+      if (type === 'observerAdded') for (const { renew } of operation.pauses.list) renew();
+      const isLeft = type === 'observerRemoved' && operation.pauses.list.length > 0;
       if (isLeft && query.getObserversCount() === 0) {
         // React Query itself drops a retry, but no fetch that is paused.
         if (fetchStatus !== 'idle') void query.cancel({ revert: true });
@@ -70,7 +70,7 @@ export function createLifecycle(
     clients,
     // As `paused`, nobody sees a spinner for minutes, and focus, reconnect and intervals leave it alone.
     showPause(client, query, operation) {
-      const isPaused = operation.pauses.length > 0;
+      const isPaused = operation.pauses.list.length > 0;
       if (isPaused) follow(client);
       const isIts = byQuery.get(query) === operation && operation.phase !== 'ended';
       const { fetchStatus } = query.state;

@@ -9,7 +9,7 @@ import {
 } from '@tanstack/react-query';
 import { reportOf } from '../../operation/error-info.ts';
 import { type Operation, operationOf, type Signals } from '../../operation/operation.ts';
-import { hasStrayFailure } from '../../operation/warn-of-loop.ts';
+import { hasForeignSignal, hasStrayFailure } from '../../operation/warn-of-loop.ts';
 import type { Operations } from '../../operation/operations.ts';
 import type { Admissions } from '../../fetch/admit.ts';
 import type { Lifecycle } from './lifecycle.ts';
@@ -87,10 +87,10 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     }
     const succeed = (): void => {
       operation.succeed();
-      operation.returnPermit();
+      operation.route.returnPermit();
     };
     const fail = (error: unknown): void => {
-      operation.returnPermit();
+      operation.route.returnPermit();
       if (link.isStarted) operation.emit({ type: 'attempt:end', error });
       if (process.env.NODE_ENV !== 'production' && !link.isRead)
         warnIfUnlinked(operations, query, operation, error);
@@ -158,8 +158,8 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
   }
 
   /** It is known that its attempt would not be sent. */
-  function isKeptBack({ admission, sent, mayBeOffline }: Operation): boolean {
-    return !!admission && !!sent && !admission.isOpen({ ...sent, mayBeOffline });
+  function isKeptBack({ route: { at }, mayBeOffline }: Operation): boolean {
+    return !!at && !at.admission.isOpen({ ...at.sent, mayBeOffline });
   }
 
   async function untilItsTurn(operation: Operation): Promise<void> {
@@ -167,7 +167,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     // Nobody asks about it any more.
     if (operation.phase === 'ended') throw operation.lastError;
     // Its instance was disposed of.
-    if (!isSent) throw operation.abortBy({});
+    if (!isSent) throw operation.errors.abortBy({});
   }
 
   /** For the app's persister, which may restore what it has stored, whatever is known of the origin. */
@@ -203,8 +203,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
         policy,
         attempt,
         isSingle: policy?.maxRetries === 0,
-        admission: known?.admission,
-        sent: known?.sent,
+        at: known?.route.at,
         isUrged: known?.isUrged,
         endsWithOwner: !isServer() && !instanceBehind(query.options.retry),
       },
@@ -229,7 +228,7 @@ function warnIfUnlinked(
   const isLost = !sent && report.failure.kind === 'error' && hasStrayFailure(operation);
   if (!isOurs && !isLost) return;
   // urql takes none.
-  if (sent?.hasForeignSignal) return;
+  if (sent && hasForeignSignal(sent)) return;
   warn(
     operations,
     'unlinked query',
@@ -255,8 +254,9 @@ function isAwaited({ state }: Query): boolean {
  */
 class Link {
   readonly operation: Operation;
-  isRead = false;
-  isStarted = false;
+  /** In development. */
+  declare isRead: boolean | undefined;
+  declare isStarted: boolean | undefined;
   readonly #signals: Signals;
   constructor(operation: Operation, signals: Signals) {
     this.operation = operation;
@@ -265,7 +265,7 @@ class Link {
   get(context: { readonly signal: AbortSignal }, key: PropertyKey): unknown {
     if (key !== 'signal') return Reflect.get(context, key);
     const { signal } = context;
-    this.isRead = true;
+    if (process.env.NODE_ENV !== 'production') this.isRead = true;
     this.#signals.set(signal, this.operation);
     return signal;
   }

@@ -54,12 +54,14 @@ export function stopWatch(query: Query): void {
  */
 export function watchRecovery(
   query: Query,
-  { admission, sent }: Operation,
+  { route }: Operation,
   onBack: (query: Query) => void,
 ): void {
   stopWatch(query);
   // Without an admission it has sent nothing of ours. On a server nobody looks, and queries go with their page.
-  if (!admission || !sent || !admission.isDown(sent.endpoint) || isServer()) return;
+  const down = route.down();
+  if (!down || isServer()) return;
+  const { admission, sent } = down;
   const { endpoint } = sent;
   const reference = new WeakRef(query);
   const stop = admission.onRecovery(() => {
@@ -85,10 +87,9 @@ export function refetchWhenBack(
   operation: Operation,
   { clock, random, byQuery }: RefetchContext,
 ): void {
-  const { admission, sent } = operation;
+  const down = operation.route.down();
   stopWatch(query);
-  if (!sent || !admission?.isDown(sent.endpoint)) return;
-  if (operation.policyOf(sent).whenBack === 'leave') return;
+  if (!down || operation.policyOf(down.sent).whenBack === 'leave') return;
   const own = new WeakRef(operation);
   const isFailed = (failed: Query): boolean =>
     byQuery.get(failed) === own.deref() &&

@@ -9,7 +9,8 @@ import { checkSpread, definitionBehind } from '../mutation/definition.ts';
 import { onRunChange, mayHaveBegun, runOf } from '../mutation/execution.ts';
 import { createStatusStores, type StatusStore } from './store.ts';
 import type { FailureReport } from '../../operation/facts.ts';
-import { mayHaveTakenEffect, operationOf } from '../../operation/operation.ts';
+import { mayHaveTakenEffect } from '../../operation/known-errors.ts';
+import { operationOf } from '../../operation/operation.ts';
 import { reportOf } from '../../operation/error-info.ts';
 import {
   type RetryState,
@@ -102,7 +103,7 @@ export function mutationStatus(
   const own = runOf(mutation)?.operation;
   const lastError: unknown = error ?? failureReason ?? own?.lastError ?? undefined;
   const now = instance.clock.now();
-  const report = own?.reportOf(lastError, now) ?? reportOf(lastError, now);
+  const report = own?.errors.reportOf(lastError, now) ?? reportOf(lastError, now);
   const operation = own ?? operationOf(report);
   const { reason, retryAt } = (own ?? report).decision ?? {};
   const { retry, mutationFn } = mutation.options;
@@ -124,7 +125,7 @@ export function mutationStatus(
     const ended = isInDoubtBefore || isUnsure ? 'unknown' : 'failed';
     return { ...common, status: ended, attempt: failed, reason, retryAt };
   }
-  const pause = operation?.pauses[0]?.pause ?? pausedAtOnce(operation);
+  const pause = operation?.pauses.list[0]?.pause ?? pausedAtOnce(operation);
   if (pause) return { ...common, status: 'paused', attempt: next, ...pause };
   if (isPaused && !own) {
     const isQueued = mutation.options.networkMode === 'always' && isBehindAnother(mutation, cache);

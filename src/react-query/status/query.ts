@@ -85,7 +85,7 @@ export function queryStatus(
     maxAttempts,
     lastError: lastFailure,
   };
-  const pause = running?.pauses[0]?.pause ?? pausedAtOnce(running);
+  const pause = running?.pauses.list[0]?.pause ?? pausedAtOnce(running);
   if (pause) return { ...active, status: 'paused', ...pause };
   if (fetchStatus === 'paused') {
     const reason = pauseReason();

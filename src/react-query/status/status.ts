@@ -96,11 +96,10 @@ export function waitOf(
  * its failure on, and asks for admission a moment later.
  */
 export function pausedAtOnce(operation: Operation | undefined): Pause | undefined {
-  const { phase, decision, admission, sent } = operation ?? {};
+  const { phase, decision, route } = operation ?? {};
   if (phase !== 'waiting' || decision?.kind !== 'retry' || decision.delayMs > 0) return undefined;
-  return admission && sent && admission.isDown(sent.endpoint)
-    ? admission.whyPaused(sent)
-    : undefined;
+  const down = route?.down();
+  return down?.admission.whyPaused(down.sent);
 }
 
 /** How many attempts a policy of ours allows or, without one, React Query's `retry` option. */

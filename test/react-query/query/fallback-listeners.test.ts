@@ -2,6 +2,7 @@ import { QueryClient } from '@tanstack/react-query';
 import { createSteadfetch } from 'steadfetch';
 import { expect, test } from 'vitest';
 import type { Operation } from '../../../src/operation/operation.ts';
+import { Route } from '../../../src/operation/route.ts';
 import { fallback, type FallbackCode } from '../../../src/react-query/query/fallback.ts';
 import { codeOf } from '../../../src/lib/input/made-by.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
@@ -20,8 +21,7 @@ test('however often a fallback is shown while its origin is down, one listener w
     },
   };
   const operation = {
-    admission,
-    sent: { endpoint: 'GET /prices' },
+    route: new Route({ admission, sent: { endpoint: 'GET /prices' } } as never),
     policyOf: () => presets.interactive,
     fail: () => ({ kind: 'stop' }),
     end() {},

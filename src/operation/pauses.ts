@@ -1,0 +1,51 @@
+import type { PausedAttempt } from './environment.ts';
+
+/** The pauses of an operation: which of its requests wait, and the time that was no part of its own. */
+export class Pauses {
+  #list: readonly PausedAttempt[] = [];
+  #since = 0;
+  #totalMs = 0;
+  /** Until when that is counted. */
+  #countedTo = -Infinity;
+
+  /** Its requests that wait for the admission of an origin. */
+  get list(): readonly PausedAttempt[] {
+    return this.#list;
+  }
+  /** How long it was paused, or asleep, in milliseconds. */
+  get totalMs(): number {
+    return this.#totalMs;
+  }
+
+  /** @returns whether it had not waited already, for another reason. */
+  add(paused: PausedAttempt, nowMs: number): boolean {
+    if (this.#list.includes(paused)) return false;
+    if (this.#list.length === 0) this.#since = nowMs;
+    this.#list = [...this.#list, paused];
+    return true;
+  }
+
+  /** @returns whether nothing waits any more. */
+  remove(paused: PausedAttempt, nowMs: number): boolean {
+    this.#list = this.#list.filter((other) => other !== paused);
+    if (this.#list.length > 0) return false;
+    this.count(this.#since, nowMs);
+    return true;
+  }
+
+  /** The time since then was no part of the operation's own: what overlaps is counted once. */
+  count(since: number, nowMs: number): void {
+    this.#totalMs += Math.max(0, nowMs - Math.max(since, this.#countedTo));
+    this.#countedTo = nowMs;
+  }
+
+  /** Those of another operation, which does all that this one does. */
+  mirror(list: readonly PausedAttempt[]): void {
+    this.#list = list;
+  }
+
+  /** What an attempt has left at an admission is not sent beside the next one. */
+  drop(): void {
+    for (const { drop } of this.#list) drop();
+  }
+}

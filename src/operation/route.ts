@@ -1,0 +1,85 @@
+import type { Admission } from '../origin/admission.ts';
+import type { Permit } from '../origin/wait-queue.ts';
+import type { Failure } from '../policy/outcome.ts';
+import type { SentRequest } from './facts.ts';
+
+/** What an origin says of an attempt that has failed there. */
+export interface FailureThere {
+  /** It was a trial: it uses up no retry. */
+  readonly isTrial: boolean;
+  /** The origin is back: the next attempt needs no wait. */
+  readonly isBack: boolean;
+  /** Its next attempt is paused there. */
+  readonly isDown: boolean;
+  /** How long it sends nothing there by a rate limit, in milliseconds. */
+  readonly limitedMs: number;
+}
+
+/** Where the latest request went. */
+export interface Destination {
+  readonly admission: Admission;
+  readonly sent: SentRequest;
+}
+
+/** Where the requests of an operation go: its next attempt waits there before it begins. */
+export class Route {
+  /** When a request of its present attempt was sent as a trial: a probe, or let go once its origin was back. */
+  trialAt: number | undefined;
+  #at: Destination | undefined;
+  /** A permit that was given before the attempt began, for its first request that goes there. */
+  #permit: Permit | undefined;
+
+  constructor(at: Destination | undefined) {
+    this.#at = at;
+  }
+
+  get at(): Destination | undefined {
+    return this.#at;
+  }
+
+  /** The same where that is down. */
+  down(): Destination | undefined {
+    const at = this.#at;
+    return at?.admission.isDown(at.sent.endpoint) ? at : undefined;
+  }
+
+  /** A request is to go there. @returns the permit that was given for it before its attempt began. */
+  goTo(admission: Admission, sent: SentRequest): Permit | undefined {
+    const permit = this.#at?.admission === admission ? this.#permit : undefined;
+    if (permit) this.#permit = undefined;
+    this.#at = { admission, sent };
+    return permit;
+  }
+
+  /** A permit for the first request of the attempt that is about to begin. */
+  keepPermit(permit: Permit): void {
+    this.#permit = permit;
+  }
+
+  /** The attempt is over: a permit that it has not taken goes back. */
+  returnPermit(): void {
+    const permit = this.#permit;
+    this.#permit = undefined;
+    permit?.settle(undefined, undefined, true);
+  }
+
+  /** An attempt has failed. */
+  fail({ kind }: Failure, nowMs: number): FailureThere {
+    const { trialAt = Infinity } = this;
+    const { admission, sent } = this.#at ?? {};
+    this.trialAt = undefined;
+    if (!admission || !sent) return nowhere;
+    const isSlowByNature = kind === 'timeout' && admission.isItsOwnFault(sent.endpoint);
+    return {
+      // A probe was sent for all who wait: it is no retry of this operation's. But what is slow where
+      // the rest of its origin answers will be slow again.
+      isTrial: trialAt < Infinity && !isSlowByNature,
+      // Others were answered while this probe hung: it is late enough for its user.
+      isBack: trialAt <= admission.recoveredAt(),
+      isDown: !!this.down(),
+      limitedMs: Math.ceil(admission.limitedUntil(sent.limitScope) - nowMs),
+    };
+  }
+}
+
+const nowhere: FailureThere = { isTrial: false, isBack: false, isDown: false, limitedMs: 0 };
