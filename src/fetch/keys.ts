@@ -3,7 +3,7 @@ import { codeOf } from '../lib/input/made-by.ts';
 import { shown, toUrl } from '../lib/input/url.ts';
 import { warn } from '../lib/input/warn.ts';
 import { headerOf, readPassed, refuse } from '../operation/error-info.ts';
-import { stepTarget } from '../operation/submission.ts';
+import { stepTarget } from '../operation/parts/submission.ts';
 import type { Operations } from '../operation/operations.ts';
 import { prepare } from '../operation/time-limit.ts';
 import { isIdempotentMethod, isSafeMethod } from '../policy/operation.ts';

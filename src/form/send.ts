@@ -11,7 +11,7 @@ import { type MutationTarget, mutationStatus } from '../react-query/status/mutat
 import type { StatusStore } from '../react-query/status/store.ts';
 import type { FormOptions, SubmitResult } from './safe-submit.ts';
 import { reportOf } from '../operation/error-info.ts';
-import { type Submission, renewRefused } from '../operation/submission.ts';
+import { type Submission, renewRefused } from '../operation/parts/submission.ts';
 import { askBeforeLeaving } from '../lib/browser/page.ts';
 import { warn } from '../lib/input/warn.ts';
 import { createIdempotencyKey } from '../idempotency/key.ts';

@@ -1,5 +1,5 @@
 import { isKeyExpired } from '../idempotency/key.ts';
-import type { Submission, PastStep } from '../operation/submission.ts';
+import type { Submission, PastStep } from '../operation/parts/submission.ts';
 import { createIdempotencyKey } from '../idempotency/key.ts';
 import type { TabStorage } from './tab-storage.ts';
 import { fingerprintOf, canonicalise } from '../lib/fingerprint.ts';

@@ -1,4 +1,4 @@
-import type { FixedBody } from '../operation/submission.ts';
+import type { FixedBody } from '../operation/parts/submission.ts';
 
 /** The key that a JSON body carries already. */
 export function readBodyKey(body: unknown, field: string): string | undefined {

@@ -6,7 +6,7 @@ import { isKeyExpired } from './key.ts';
 import { shown } from '../lib/input/url.ts';
 import { reportFailure } from '../operation/error-info.ts';
 import { NotSentError } from '../operation/errors.ts';
-import type { Step, Steps } from '../operation/submission.ts';
+import type { Step, Steps } from '../operation/parts/submission.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Failure } from '../policy/outcome.ts';
 

@@ -6,7 +6,7 @@ import { checkNames, isKeyWanted, submissionCode } from '../fetch/keys.ts';
 import type { Clock } from '../lib/clock.ts';
 import { warn } from '../lib/input/warn.ts';
 import { isRepeatable, refuse } from '../operation/error-info.ts';
-import { type Step, type Steps, stepTarget } from '../operation/submission.ts';
+import { type Step, type Steps, stepTarget } from '../operation/parts/submission.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Execution, Operations } from '../operation/operations.ts';
 import { prepare } from '../operation/time-limit.ts';

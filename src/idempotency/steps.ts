@@ -1,6 +1,6 @@
 import { reject } from '../lib/input/check.ts';
 import { shown } from '../lib/input/url.ts';
-import type { Submission, Step, Steps } from '../operation/submission.ts';
+import type { Submission, Step, Steps } from '../operation/parts/submission.ts';
 import { fixBody, isSameBody } from './body.ts';
 import { createIdempotencyKey, deriveKey } from './key.ts';
 

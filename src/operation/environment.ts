@@ -4,11 +4,11 @@ import type { Decision } from '../policy/decide.ts';
 import type { OperationRef } from '../policy/operation.ts';
 import type { Policy, PolicyOptions } from '../policy/options.ts';
 import type { Failure } from '../policy/outcome.ts';
-import type { Effects } from './effects.ts';
+import type { Effects } from './parts/effects.ts';
 import type { Emitter } from './events.ts';
 import type { FailureReport } from './facts.ts';
-import type { Destination } from './route.ts';
-import type { Submission } from './submission.ts';
+import type { Destination } from './parts/route.ts';
+import type { Submission } from './parts/submission.ts';
 
 /** Where an operation is between two attempts, or in one. */
 export type Phase = 'sending' | 'paused' | 'waiting' | 'ended';

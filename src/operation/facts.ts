@@ -1,8 +1,8 @@
 import type { Decision } from '../policy/decide.ts';
 import type { PolicyOptions } from '../policy/options.ts';
 import type { Failure } from '../policy/outcome.ts';
-import type { Effect } from './effects.ts';
-import type { Step } from './submission.ts';
+import type { Effect } from './parts/effects.ts';
+import type { Step } from './parts/submission.ts';
 
 /** What is known of a request that was sent: enough to wait for admission of the next one. */
 export interface SentRequest {

@@ -9,7 +9,7 @@ import {
 } from '../policy/operation.ts';
 import { layer, type Policy, type PolicyOptions } from '../policy/options.ts';
 import { type Failure, failures } from '../policy/outcome.ts';
-import { Effects } from './effects.ts';
+import { Effects } from './parts/effects.ts';
 import type {
   AttemptLimit,
   Environment,
@@ -21,10 +21,10 @@ import type {
 } from './environment.ts';
 import type { EventDetail, OperationResult } from './events.ts';
 import type { FailureReport, RequestFacts } from './facts.ts';
-import { KnownErrors, mayHaveTakenEffect, speakForAll, usualMethod } from './known-errors.ts';
-import { Pauses } from './pauses.ts';
-import { Route } from './route.ts';
-import type { Submission, Steps } from './submission.ts';
+import { KnownErrors, mayHaveTakenEffect, speakForAll, usualMethod } from './parts/known-errors.ts';
+import { Pauses } from './parts/pauses.ts';
+import { Route } from './parts/route.ts';
+import type { Submission, Steps } from './parts/submission.ts';
 import { noteAttempt, warnOfLoop } from './warn-of-loop.ts';
 
 /** Which operation a signal belongs to: the link that survives an await. */

@@ -1,7 +1,7 @@
 import type { OperationRef } from '../policy/operation.ts';
 import type { Environment, OperationInit } from './environment.ts';
 import { Operation } from './operation.ts';
-import type { Submission } from './submission.ts';
+import type { Submission } from './parts/submission.ts';
 
 /** A mutation of ours whose mutationFn runs. */
 export interface Execution {

@@ -78,7 +78,7 @@ export function limitAttempt(
   if (typeof timeout === 'object' || timeout === Infinity) return (begun) => begun;
   const limit = noLimit();
   let open = 0;
-  let giveUp = (_: unknown): void => {};
+  let giveUp: (error: unknown) => void = () => {};
   const expire = (): void => {
     const outcome = { kind: 'timeout', phase: 'headers', processed: 'unknown' } as const;
     const what = `retry: the function has not settled within ${timeout} ms${ifSlow}.`;
@@ -106,18 +106,15 @@ export function limitAttempt(
   };
   operation.attemptLimit = own;
   setLimit(limited, limit, timeout);
+  const settle =
+    <V>(how: (value: V) => void) =>
+    (value: V): void => {
+      end();
+      how(value);
+    };
   return (begun) =>
     new Promise((resolve, reject) => {
       giveUp = reject;
-      Promise.resolve(begun).then(
-        (value) => {
-          end();
-          resolve(value);
-        },
-        (error) => {
-          end();
-          reject(error);
-        },
-      );
+      Promise.resolve(begun).then(settle(resolve), settle(reject));
     });
 }

@@ -166,7 +166,7 @@ export function createAdmission(
     };
     inFlight.add(target);
     limits.spend(limitScope);
-    health.recordSent(endpoint);
+    health.recordSent(endpoint, sentAt);
     const endProbe = probed?.probes.start();
     if (probed) leader?.lead(probed.scope);
     return {

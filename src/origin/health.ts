@@ -45,7 +45,7 @@ export interface OriginHealth {
   readonly down: () => readonly Health[];
   /** What keeps an endpoint from being asked: itself or its origin, when that is down. */
   readonly downFor: (endpoint: string) => Health | undefined;
-  readonly recordSent: (endpoint: string) => void;
+  readonly recordSent: (endpoint: string, sentAt: number) => void;
   /** @returns what is down by that. */
   readonly recordFailure: (endpoint: string, sentAt: number) => Health | undefined;
   /** @returns what is up by that, and how long it was down. */
@@ -198,10 +198,10 @@ export function createHealth(
     all,
     down: () => (isDown(origin) ? [origin] : [...endpoints.values()].filter(isDown)),
     downFor,
-    recordSent(endpoint) {
+    recordSent(endpoint, sentAt) {
       if (endpoint !== latest) elsewhereAt = latestAt;
       latest = endpoint;
-      latestAt = clock.now();
+      latestAt = sentAt;
     },
     recordFailure(endpoint, sentAt) {
       const own = findOrOpen(endpoint);

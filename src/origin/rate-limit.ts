@@ -52,8 +52,8 @@ export function createRateLimits(clock: Clock, random: Random): RateLimits {
   let share = 0;
 
   const until: RateLimits['until'] = (scope) => {
-    const { pausedUntil = 0 } = limits.get(scope) ?? {};
-    return clock.now() < pausedUntil ? pausedUntil : -Infinity;
+    const { pausedUntil } = limits.get(scope) ?? unlimited;
+    return pausedUntil > -Infinity && clock.now() < pausedUntil ? pausedUntil : -Infinity;
   };
   const of = (scope: string): RateLimit => {
     const known = limits.get(scope);

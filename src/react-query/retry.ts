@@ -79,23 +79,18 @@ export async function retry<T>(
   if (caller?.aborted) throw operation.errors.abortUnsent({}, caller);
   // Of its own, so that loops with one caller are told apart; it outlives the loop, for a body that
   // is still to be read, and needs no listener that would have to be removed.
-  let late = new AbortController();
-  const openSignal = (): AbortSignal => {
-    const opened = caller ? firstOf([caller, late.signal]) : late.signal;
-    signals.set(opened, operation);
-    return opened;
+  const link = (late: AbortSignal): AbortSignal => {
+    const signal = caller ? firstOf([caller, late]) : late;
+    signals.set(signal, operation);
+    return signal;
   };
-  let signal = openSignal();
+  let present: AttemptContext | undefined;
   // An attempt that is over, by its limit or its failure, sends nothing more: the next one does.
-  const onLate = (error: unknown): void => {
-    late.abort(error);
-    late = new AbortController();
-    signal = openSignal();
-  };
+  const onLate = (error: unknown): void => present?.end(error);
   const attempt = (): T | Promise<T> => {
     const limited = limitAttempt(context, operation, onLate);
     try {
-      return limited(run({ attempt: operation.attempt, signal }));
+      return limited(run((present = new AttemptContext(operation.attempt, link))));
     } catch (error) {
       return limited(Promise.reject(error));
     }
@@ -113,6 +108,45 @@ export async function retry<T>(
     return data as T;
   }
 }
+
+/** What one attempt is told. Its signal is made when it is read: that takes longer than the rest of the attempt. */
+class AttemptContext implements RetryContext {
+  readonly attempt: number;
+  declare readonly signal: AbortSignal;
+  readonly #link: (own: AbortSignal) => AbortSignal;
+  #own: AbortController | undefined;
+  #signal: AbortSignal | undefined;
+  /** Why the attempt is over; boxed, because it may be any value. */
+  #end: { readonly error: unknown } | undefined;
+
+  constructor(attempt: number, link: (own: AbortSignal) => AbortSignal) {
+    this.attempt = attempt;
+    this.#link = link;
+    Object.defineProperty(this, 'signal', readSignal);
+  }
+
+  open(): AbortSignal {
+    if (!this.#signal) {
+      this.#own = new AbortController();
+      if (this.#end) this.#own.abort(this.#end.error);
+      this.#signal = this.#link(this.#own.signal);
+    }
+    return this.#signal;
+  }
+
+  end(error: unknown): void {
+    this.#end = { error };
+    this.#own?.abort(error);
+  }
+}
+
+/** A property of its own, so that a copy of the context has it. One descriptor serves all: that is fast. */
+const readSignal: PropertyDescriptor & ThisType<AttemptContext> = {
+  enumerable: true,
+  get() {
+    return this.open();
+  },
+};
 
 function warnOfNesting(operations: Operations, linked: Operation | undefined): void {
   const outer = operations.current() ?? linked;

@@ -6,7 +6,7 @@ import {
   type SteadyInit,
 } from 'steadfetch';
 import { submissionCode } from '../../src/fetch/keys.ts';
-import type { Submission } from '../../src/operation/submission.ts';
+import type { Submission } from '../../src/operation/parts/submission.ts';
 import type { Operation } from '../../src/operation/operation.ts';
 import { instanceOfSteady } from '../../src/react-query/instance.ts';
 import { noOrigin } from '../setup/no-origin.ts';

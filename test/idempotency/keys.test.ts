@@ -8,7 +8,7 @@ import {
 } from 'steadfetch';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { deriveKey } from '../../src/idempotency/key.ts';
-import { type PastStep, renewRefused } from '../../src/operation/submission.ts';
+import { type PastStep, renewRefused } from '../../src/operation/parts/submission.ts';
 import { answer, fakeServer, type Handler, origin, refuse } from '../fetch/fake-server.ts';
 import { fakeTime, rejectionOf } from '../fetch/observe.ts';
 import { createSubmitter, submissionKey } from '../fetch/submit.ts';

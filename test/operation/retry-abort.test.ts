@@ -166,3 +166,23 @@ test('aborted before it starts, it was surely not done', async () => {
   const error = await rejectionOf(retry(createSteadfetch(), () => {}, { signal }));
   expect(outcomeOf(error)).toEqual({ kind: 'aborted', processed: 'no' });
 });
+
+test('a copy of what an attempt is told has its signal, which is made when it is read', async () => {
+  const made = vi.spyOn(globalThis, 'AbortController');
+  const steady = createSteadfetch({ random: () => 0 });
+  const attempts: RetryContext[] = [];
+  const errors = [new Error('first'), new Error('last')];
+  const fail = (context: RetryContext) => {
+    attempts.push(context);
+    throw errors[attempts.length - 1];
+  };
+  const result = observe(retry(steady, fail, { maxRetries: 1, idempotent: true }));
+  await vi.runAllTimersAsync();
+  expect(result.error).toBe(errors[1]);
+  expect(made).not.toHaveBeenCalled();
+  // Also where that is late: the first attempt is over, and the last may have a body that is still to be read.
+  const [first, last] = attempts.map((context) => ({ ...context }));
+  expect([first?.attempt, first?.signal.reason]).toEqual([1, errors[0]]);
+  expect([last?.attempt, last?.signal.aborted]).toEqual([2, false]);
+  expect(attempts[0]?.signal).toBe(first?.signal);
+});

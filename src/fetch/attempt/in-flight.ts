@@ -1,7 +1,7 @@
 import type { Transport } from '../../lib/clock.ts';
-import type { Effect } from '../../operation/effects.ts';
+import type { Effect } from '../../operation/parts/effects.ts';
 import type { RequestFacts } from '../../operation/facts.ts';
-import type { Step } from '../../operation/submission.ts';
+import type { Step } from '../../operation/parts/submission.ts';
 import type { Environment } from '../../operation/environment.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { Operations } from '../../operation/operations.ts';

@@ -171,6 +171,8 @@ export function readInit<T extends object>(operation: string, init: T | null | u
       process.env.NODE_ENV !== 'production' && `is a ${typeof init}, and must be an object`,
     );
   }
+  // `steady.json` has read it already.
+  if ('defaultExpect' in init) return init;
   // The objects that everything inherits from have no member of fetch's.
   for (let owner: object | null = init; owner; owner = Object.getPrototypeOf(owner)) {
     if (owner === Object.prototype || owner === Function.prototype) break;

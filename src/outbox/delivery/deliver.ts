@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { sleep } from '../../lib/wait.ts';
 import { warn } from '../../lib/input/warn.ts';
-import { type PastStep, renewRefused } from '../../operation/submission.ts';
+import { type PastStep, renewRefused } from '../../operation/parts/submission.ts';
 import type { HandedOver } from '../../operation/environment.ts';
 import type { OperationResult } from '../../operation/events.ts';
 import type { Operation } from '../../operation/operation.ts';

@@ -1,6 +1,6 @@
 import type { Mutation, MutationFunction, QueryClient } from '@tanstack/react-query';
 import type { SteadyFetch } from '../../fetch/fetch.ts';
-import type { Submission } from '../../operation/submission.ts';
+import type { Submission } from '../../operation/parts/submission.ts';
 import type { SteadyJson } from '../../fetch/json.ts';
 import type { Operations } from '../../operation/operations.ts';
 import { warn } from '../../lib/input/warn.ts';

@@ -1,5 +1,5 @@
 import type { Mutation, MutationFunctionContext } from '@tanstack/react-query';
-import type { Submission } from '../../operation/submission.ts';
+import type { Submission } from '../../operation/parts/submission.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { BoundFetch } from '../../fetch/bind-fetch.ts';
 import { noteFailure } from './definition.ts';

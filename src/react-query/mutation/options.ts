@@ -8,7 +8,7 @@ import type {
 import { bindFetch } from '../../fetch/bind-fetch.ts';
 import type { SteadyFetch } from '../../fetch/fetch.ts';
 import { createJson, type SteadyJson } from '../../fetch/json.ts';
-import type { Submission, PastStep } from '../../operation/submission.ts';
+import type { Submission, PastStep } from '../../operation/parts/submission.ts';
 import { runLoop } from '../../operation/retry-loop.ts';
 import { submissionCode } from '../../fetch/keys.ts';
 import { checkMisnamed, reject } from '../../lib/input/check.ts';

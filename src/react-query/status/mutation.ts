@@ -9,7 +9,7 @@ import { checkSpread, definitionBehind } from '../mutation/definition.ts';
 import { onRunChange, mayHaveBegun, runOf } from '../mutation/execution.ts';
 import { createStatusStores, type StatusStore } from './store.ts';
 import type { FailureReport } from '../../operation/facts.ts';
-import { mayHaveTakenEffect } from '../../operation/known-errors.ts';
+import { mayHaveTakenEffect } from '../../operation/parts/known-errors.ts';
 import { operationOf } from '../../operation/operation.ts';
 import { reportOf } from '../../operation/error-info.ts';
 import {

@@ -2,7 +2,7 @@ import { QueryClient } from '@tanstack/react-query';
 import { createSteadfetch } from 'steadfetch';
 import { expect, test } from 'vitest';
 import type { Operation } from '../../../src/operation/operation.ts';
-import { Route } from '../../../src/operation/route.ts';
+import { Route } from '../../../src/operation/parts/route.ts';
 import { fallback, type FallbackCode } from '../../../src/react-query/query/fallback.ts';
 import { codeOf } from '../../../src/lib/input/made-by.ts';
 import { systemClock } from '../../../src/lib/clock.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Effects } from '../../src/operation/effects.ts';
+import { Effects } from '../../../src/operation/parts/effects.ts';
 
 const orders = 'POST /orders';
 const post = { method: 'POST' };

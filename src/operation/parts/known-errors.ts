@@ -1,10 +1,10 @@
-import { reasonOf } from '../lib/abort.ts';
-import { isSafeMethod, type OperationRef } from '../policy/operation.ts';
-import { type Failure, failures, type Processed } from '../policy/outcome.ts';
+import { reasonOf } from '../../lib/abort.ts';
+import { isSafeMethod, type OperationRef } from '../../policy/operation.ts';
+import { type Failure, failures, type Processed } from '../../policy/outcome.ts';
 import type { Effects } from './effects.ts';
-import { reportFailure, reportOf } from './error-info.ts';
-import { isSteadfetchError } from './errors.ts';
-import type { FailureReport, RequestFacts } from './facts.ts';
+import { reportFailure, reportOf } from '../error-info.ts';
+import { isSteadfetchError } from '../errors.ts';
+import type { FailureReport, RequestFacts } from '../facts.ts';
 
 type Aborted = { readonly reason?: unknown };
 

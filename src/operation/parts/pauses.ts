@@ -1,4 +1,4 @@
-import type { PausedAttempt } from './environment.ts';
+import type { PausedAttempt } from '../environment.ts';
 
 /** The pauses of an operation: which of its requests wait, and the time that was no part of its own. */
 export class Pauses {

@@ -1,4 +1,4 @@
-import { toUrl } from '../lib/input/url.ts';
+import { toUrl } from '../../lib/input/url.ts';
 
 /** What gives the requests of one operation their idempotency keys: what the user meant, once. */
 export interface Submission {

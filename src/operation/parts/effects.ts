@@ -1,5 +1,5 @@
-import { isSafeMethod } from '../policy/operation.ts';
-import type { Processed } from '../policy/outcome.ts';
+import { isSafeMethod } from '../../policy/operation.ts';
+import type { Processed } from '../../policy/outcome.ts';
 import type { Submission, Step } from './submission.ts';
 
 /** A request of an operation that may have reached the server, and taken effect there. */

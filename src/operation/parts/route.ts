@@ -1,7 +1,7 @@
-import type { Admission } from '../origin/admission.ts';
-import type { Permit } from '../origin/wait-queue.ts';
-import type { Failure } from '../policy/outcome.ts';
-import type { SentRequest } from './facts.ts';
+import type { Admission } from '../../origin/admission.ts';
+import type { Permit } from '../../origin/wait-queue.ts';
+import type { Failure } from '../../policy/outcome.ts';
+import type { SentRequest } from '../facts.ts';
 
 /** What an origin says of an attempt that has failed there. */
 export interface FailureThere {

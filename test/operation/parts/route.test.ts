@@ -1,0 +1,78 @@
+import { expect, test, vi } from 'vitest';
+import { type Destination, Route } from '../../../src/operation/parts/route.ts';
+import { failures } from '../../../src/policy/outcome.ts';
+
+const sent = {
+  name: 'GET /prices',
+  endpoint: 'GET /prices',
+  limitScope: 'GET /prices',
+  method: 'GET',
+  keyed: false,
+};
+
+/** An admission that says of its origin what is given. */
+const admissionThat = (says: object): Destination['admission'] =>
+  ({
+    isDown: () => false,
+    isItsOwnFault: () => false,
+    recoveredAt: () => -Infinity,
+    limitedUntil: () => -Infinity,
+    ...says,
+  }) as unknown as Destination['admission'];
+
+const timeout = { kind: 'timeout', phase: 'headers', processed: 'unknown' } as const;
+
+test('what has sent nothing is nowhere', () => {
+  const route = new Route(undefined);
+  expect([route.at, route.down()]).toEqual([undefined, undefined]);
+  expect(route.fail(failures.network, 1000)).toEqual({
+    isTrial: false,
+    isBack: false,
+    isDown: false,
+    limitedMs: 0,
+  });
+});
+
+test('a permit is for the admission that gave it, and goes back where it is not taken', () => {
+  const [here, there] = [admissionThat({}), admissionThat({})];
+  const settle = vi.fn<() => void>();
+  const permit = { isProbe: true, isTrial: true, free() {}, settle };
+  const route = new Route({ admission: here, sent });
+  route.keepPermit(permit);
+  expect(route.goTo(there, sent)).toBeUndefined();
+  expect(route.goTo(here, sent)).toBeUndefined();
+  route.keepPermit(permit);
+  expect(route.goTo(here, sent)).toBe(permit);
+  route.returnPermit();
+  expect(settle).not.toHaveBeenCalled();
+  route.keepPermit(permit);
+  route.returnPermit();
+  route.returnPermit();
+  expect(settle.mock.calls).toEqual([[undefined, undefined, true]]);
+});
+
+test('a probe that fails is a trial once, and finds out what its origin says', () => {
+  const admission = admissionThat({ isDown: () => true, limitedUntil: () => 1500.2 });
+  const route = new Route({ admission, sent });
+  route.trialAt = 900;
+  const found = { isBack: false, isDown: true, limitedMs: 501 };
+  expect(route.fail(failures.network, 1000)).toEqual({ isTrial: true, ...found });
+  expect(route.fail(failures.network, 1000)).toEqual({ isTrial: false, ...found });
+  expect(route.down()).toEqual({ admission, sent });
+});
+
+test('a probe that is slow where the rest of its origin answers is no trial', () => {
+  const route = new Route({ admission: admissionThat({ isItsOwnFault: () => true }), sent });
+  route.trialAt = 900;
+  expect(route.fail(timeout, 1000).isTrial).toBe(false);
+  route.trialAt = 900;
+  expect(route.fail(failures.network, 1000).isTrial).toBe(true);
+});
+
+test('an origin that has answered others since the probe was sent is back', () => {
+  const route = new Route({ admission: admissionThat({ recoveredAt: () => 900 }), sent });
+  route.trialAt = 900;
+  expect(route.fail(timeout, 1000).isBack).toBe(true);
+  route.trialAt = 901;
+  expect(route.fail(timeout, 1000).isBack).toBe(false);
+});
