@@ -40,6 +40,13 @@ export const systemClock: Clock = {
   unref: (handle) => (handle as { unref?: () => void }).unref?.(),
 };
 
+/** Calls back once, after the delay, by a timer that keeps no process alive. @returns the timer. */
+export function later(clock: Clock, delayMs: number, act: () => void): unknown {
+  const timer = clock.setTimeout(act, delayMs);
+  clock.unref?.(timer);
+  return timer;
+}
+
 /** Sends a request, as `fetch` does. */
 export type Transport = typeof fetch;
 

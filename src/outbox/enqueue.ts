@@ -1,18 +1,134 @@
 import { createIdempotencyKey } from '../idempotency/key.ts';
-import { reject } from '../lib/input/check.ts';
+import { askBeforeLeaving } from '../lib/browser/page.ts';
 import type { Clock } from '../lib/clock.ts';
+import { reject } from '../lib/input/check.ts';
 import { reportFailure } from '../operation/error-info.ts';
 import { isSteadfetchError } from '../operation/errors.ts';
+import type { Operation } from '../operation/operation.ts';
+import type { Decision } from '../policy/decide.ts';
 import { failures } from '../policy/outcome.ts';
 import type { Codec } from './codec.ts';
-import { laneOf } from './delivery/due.ts';
-import type { Entries } from './entries.ts';
-import { discarded, disposedOf } from './errors.ts';
+import { discarded, disposedOf, type EntryFacts } from './errors.ts';
 import { type HandlerDefinition, scopeOf } from './handler.ts';
-import type { EntryStorage } from './storage.ts';
 import type { RowStore } from './store/row-store.ts';
-import { type Row, rowSchema, type Unplaced } from './store/schema.ts';
-import type { OnProgress, Receipt, Receipts } from './receipts.ts';
+import { laneOf, type Row, rowSchema, type Unplaced } from './store/schema.ts';
+
+/** What this tab does with a submission of its own. */
+export interface Progress {
+  readonly attempt: number;
+  /** The attempt that is under way, or was last. */
+  readonly operation?: Operation;
+  /** When it is sent next; undefined while it is being sent. */
+  readonly retryAt?: number | undefined;
+  readonly decision?: Decision;
+  readonly error?: unknown;
+}
+
+type OnProgress = (progress: Progress) => void;
+
+/** What this page holds of an entry that it has submitted, until that has ended. */
+export interface Receipt {
+  readonly facts: EntryFacts;
+  /** Its result, for as many as ask. */
+  readonly promise: Promise<unknown>;
+  /** Of whoever has asked last. */
+  onProgress: OnProgress | undefined;
+  /** As it is kept; undefined before. */
+  entry: Unplaced | undefined;
+  /** It is on the disk, where other tabs find it. */
+  isSaved: boolean;
+  /** It is there, or in this page alone: it may have been sent. */
+  isKept: boolean;
+}
+
+/** What this page has submitted and knows no end of. */
+export interface Receipts {
+  /** The receipt for the entry with this id: the same one for as many as ask. */
+  readonly begin: (facts: EntryFacts, onProgress: OnProgress | undefined) => Receipt;
+  readonly get: (id: string) => Receipt | undefined;
+  readonly all: () => readonly (readonly [id: string, Receipt])[];
+  /** Whether it is on the disk: then the page can be left. */
+  readonly save: (id: string, isSaved: boolean) => void;
+  readonly resolve: (id: string, data: unknown) => void;
+  readonly reject: (id: string, error: unknown) => void;
+  /** It has another id from now on. */
+  readonly rename: (id: string, next: string, entry?: Row) => void;
+  /** Tells whoever has submitted an entry here how it goes. */
+  readonly tell: (entry: Row, progress: Omit<Progress, 'attempt'>) => void;
+}
+
+interface Waiter {
+  readonly resolve: (data: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** As long as one of them is not on the disk, the browser asks before the page is left. */
+export function createReceipts(): Receipts {
+  const known = new Map<string, Receipt & Waiter>();
+  const unsaved = new Set<string>();
+  let stay: (() => void) | undefined;
+  const setSaved = (id: string, isSaved: boolean): void => {
+    if (isSaved) unsaved.delete(id);
+    else unsaved.add(id);
+    if (unsaved.size > 0) stay ??= askBeforeLeaving();
+    else {
+      stay?.();
+      stay = undefined;
+    }
+  };
+  const take = (id: string): Waiter | undefined => {
+    const one = known.get(id);
+    known.delete(id);
+    setSaved(id, true);
+    return one;
+  };
+  return {
+    begin(facts, onProgress) {
+      const { id } = facts;
+      let one = known.get(id);
+      if (!one) {
+        let end!: Pick<Waiter, 'resolve' | 'reject'>;
+        const promise = new Promise<unknown>((resolve, refuse) => {
+          end = { resolve, reject: refuse };
+        });
+        // Whoever does not look at it finds its end among the entries.
+        promise.catch(() => {});
+        const none = { onProgress, entry: undefined, isSaved: false, isKept: false };
+        one = { facts, promise, ...none, ...end };
+        known.set(id, one);
+        setSaved(id, false);
+      }
+      one.onProgress = onProgress;
+      return one;
+    },
+    get: (id) => known.get(id),
+    all: () => [...known],
+    save(id, isSaved) {
+      const one = known.get(id);
+      if (!one) return;
+      one.isSaved = isSaved;
+      one.isKept = true;
+      setSaved(id, isSaved);
+    },
+    resolve: (id, data) => take(id)?.resolve(data),
+    reject: (id, error) => take(id)?.reject(error),
+    rename(id, next, entry) {
+      const one = known.get(id);
+      if (!one) return;
+      known.delete(id);
+      const facts = entry ?? { ...one.facts, id: next };
+      known.set(next, { ...one, facts, entry: entry && unplace(entry) });
+      if (unsaved.delete(id)) unsaved.add(next);
+    },
+    tell: ({ id, attempts: attempt }, progress) =>
+      known.get(id)?.onProgress?.({ ...progress, attempt }),
+  };
+}
+
+function unplace(entry: Row): Unplaced {
+  const { seq: _, owner: __, liveOwner: ___, ...unplaced } = entry;
+  return unplaced;
+}
 
 /** What is known of a submission that somebody else keeps: a form. */
 interface GivenSubmission {
@@ -52,16 +168,22 @@ export interface Enqueuer {
   readonly close: () => void;
 }
 
-/** `onKept` is told of each entry that is kept, as it is there; another press may have been first. */
-export function createEnqueuer(
-  clock: Clock,
-  handlers: ReadonlyMap<string, HandlerDefinition>,
-  codec: Codec,
-  receipts: Receipts,
-  storage: Pick<EntryStorage, 'add'>,
-  discard: Entries['discard'],
-  onKept: (entry: Row, isDurable: boolean) => Promise<void>,
-): Enqueuer {
+interface EnqueuerContext {
+  readonly clock: Clock;
+  readonly handlers: ReadonlyMap<string, HandlerDefinition>;
+  readonly codec: Codec;
+  readonly receipts: Receipts;
+  readonly add: (
+    entry: Unplaced,
+    isWanted: () => boolean,
+  ) => Promise<{ readonly entry: Row; readonly isDurable: boolean }>;
+  readonly discard: (id: string) => Promise<unknown>;
+  /** Is told of each entry that is kept, as it is there; another press may have been first. */
+  readonly onKept: (entry: Row, isDurable: boolean) => Promise<void>;
+}
+
+export function createEnqueuer(context: EnqueuerContext): Enqueuer {
+  const { clock, handlers, codec, receipts, add, discard, onKept } = context;
   const tab = createIdempotencyKey();
   let turn: Promise<unknown> = Promise.resolve();
   let isOver = false;
@@ -72,15 +194,14 @@ export function createEnqueuer(
     const isWanted = (): boolean => receipts.get(id) === known;
     if (!isWanted()) throw discarded(entry);
     known.entry = entry;
-    const { entry: added, isDurable } = await storage.add(entry, isWanted);
+    const { entry: added, isDurable } = await add(entry, isWanted);
     if (!isWanted()) {
       // A user has discarded it meanwhile.
       await discard(id);
       throw discarded(entry);
     }
     receipts.save(id, isDurable);
-    if (isOver) return isDurable;
-    await onKept(added, isDurable);
+    if (!isOver) await onKept(added, isDurable);
     return isDurable;
   };
 

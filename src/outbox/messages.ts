@@ -1,3 +1,6 @@
+import { type Clock, later } from '../lib/clock.ts';
+import { toUrl } from '../lib/input/url.ts';
+import type { Emitter } from '../operation/events.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Pause } from '../origin/wait-queue.ts';
 import type { TabPorts } from '../tabs/lock.ts';
@@ -178,5 +181,92 @@ export function createPauses(post: (message: Message) => void): Pauses {
       return entry.state === 'sending' ? (own.get(name) ?? heard.get(name))?.pause : undefined;
     },
     ids: () => new Set([...own.values(), ...heard.values()].map(({ id }) => id)),
+  };
+}
+
+/**
+ * So often is one origin told of. With the at most 4 s that a woken entry waits, both together are within
+ * the 5 s that are promised.
+ */
+const gapMs = { here: 600, others: 300 } as const;
+
+/** The requests that go well, of whomever: what the outbox has put off for their origin need not wait. */
+export interface Successes {
+  /** One has gone well at this origin, in another tab. */
+  readonly hear: (origin: string) => void;
+  /**
+   * A wait was decided at this time, in epoch milliseconds, and is written only now: what went well in
+   * between has not ended it. `origin` is undefined where it is not known, and any is meant.
+   */
+  readonly recheck: (origin: string | undefined, decidedAt: number) => void;
+  readonly dispose: () => void;
+}
+
+/**
+ * Watches the requests of this instance: where one has gone well, here or in another tab, `wake` is told,
+ * and `post` of those here. No success is lost: what comes too soon after another is told of a moment later.
+ */
+export function watchSuccesses(
+  emitter: Emitter,
+  clock: Clock,
+  wake: (origin: string) => void,
+  post: (origin: string) => void,
+): Successes {
+  const latest = new Map<string, number>();
+  const here = createThrottle(clock, gapMs.here, wake);
+  const others = createThrottle(clock, gapMs.others, post);
+  const hear = (origin: string): void => {
+    latest.set(origin, clock.now());
+    here.tell(origin);
+  };
+  const unsubscribe = emitter.subscribe((event) => {
+    if (event.type !== 'request:end' || event.outcome.kind !== 'ok') return;
+    const origin = toUrl(event.url)?.origin;
+    if (origin === undefined) return;
+    hear(origin);
+    others.tell(origin);
+  });
+  return {
+    hear,
+    recheck(origin, decidedAt) {
+      for (const [name, at] of latest)
+        if ((origin ?? name) === name && at >= decidedAt && at <= clock.now()) here.tell(name);
+    },
+    dispose() {
+      unsubscribe();
+      here.dispose();
+      others.dispose();
+    },
+  };
+}
+
+interface Throttle {
+  readonly tell: (origin: string) => void;
+  readonly dispose: () => void;
+}
+
+/** Tells of each origin at once, or when the gap since the last time is over. */
+function createThrottle(clock: Clock, leastMs: number, act: (origin: string) => void): Throttle {
+  /** Those that were told of just now, and whether there is more to tell. */
+  const told = new Map<string, boolean>();
+  let isOver = false;
+  const tell = (origin: string): void => {
+    if (isOver || told.has(origin)) {
+      told.set(origin, true);
+      return;
+    }
+    told.set(origin, false);
+    act(origin);
+    later(clock, leastMs, () => {
+      const isMore = told.get(origin);
+      told.delete(origin);
+      if (isMore) tell(origin);
+    });
+  };
+  return {
+    tell,
+    dispose() {
+      isOver = true;
+    },
   };
 }

@@ -2,25 +2,21 @@ import type { Network } from '../lib/network.ts';
 import type { Readable } from '../lib/store.ts';
 import type { TabPorts } from '../tabs/lock.ts';
 import type { SenderContext } from './delivery/attempt.ts';
-import type { Drainable } from './query-adapter/background-sync.ts';
-import { createClearMark } from './clear/clear-mark.ts';
-import { createForget } from './clear/clear.ts';
+import { later } from '../lib/clock.ts';
+import { createClearMark, createForget, obeyMark } from './clear.ts';
 import { createCodec, type OutboxCipher } from './codec.ts';
 import { createPageMemory, type EntryEnd } from './delivery/deliver.ts';
-import { originOfLane } from './delivery/due.ts';
 import type { Engine } from './delivery/engine.ts';
-import { createEnqueuer, type Enqueuer } from './enqueue.ts';
+import { createEnqueuer, createReceipts, type Enqueuer, type Receipt } from './enqueue.ts';
 import { createEntries, type Entries } from './entries.ts';
 import { disposedOf, isUnrepeatable, leftBehind, toDeadLetter } from './errors.ts';
 import type { HandlerDefinition } from './handler.ts';
-import { createPauses, joinTabs } from './messages.ts';
-import { createReceipts, type Receipt, tellProgress } from './receipts.ts';
-import { createRedrive } from './redrive.ts';
-import { createDisplay, type Display, type OutboxState } from './state.ts';
+import { createPauses, joinTabs, watchSuccesses } from './messages.ts';
+import { createRedrive, createSweeper } from './redrive.ts';
+import { createDisplay, type Display, isAnyLeft, type OutboxState } from './state.ts';
 import { createStorage, type StorageContext } from './storage.ts';
 import type { Settled } from './store/row-store.ts';
-import type { Row } from './store/schema.ts';
-import { createSweeper, watchPage, watchSuccesses } from './upkeep.ts';
+import { originOfLane, type Row } from './store/schema.ts';
 
 /** An entry was delivered, by this tab or another. */
 export interface Delivered {
@@ -35,7 +31,8 @@ export interface OutboxCore
   extends Readable<OutboxState>, Pick<Display, 'onChange'>, Pick<Enqueuer, 'submit'>, Entries {
   /** Forgets all entries, in all tabs. */
   readonly clear: () => Promise<void>;
-  readonly drainable: Drainable;
+  /** Resolves with what sends the entries on the disk, once it is known whether there is one. */
+  readonly engine: () => Promise<Engine | undefined>;
   /** Nothing more is sent from here; what is kept stays. */
   readonly dispose: () => void;
 }
@@ -60,7 +57,7 @@ const resumeAgainMs = 5000;
 
 /** Puts an outbox together: what becomes of an entry is told here, to this tab and to the others. */
 export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
-  const { network, ports, handlers, onLeft } = context;
+  const { network, ports, onLeft } = context;
   const { clock } = context.sender;
   const receipts = createReceipts();
 
@@ -127,7 +124,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     codec: createCodec(context.cipher, clock),
     receipts,
     memory,
-    mark,
+    clearing: mark.get,
     pauses,
     display,
     others,
@@ -153,7 +150,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       others.post({ kind: 'ended', id });
     } else if (ended.kind === 'again' && settled.row) {
       const retryAt = settled.row.nextRetryAt;
-      tellProgress(receipts, entry, { ...ended, operation: undefined, retryAt });
+      receipts.tell(entry, { error: ended.error, decision: ended.decision, retryAt });
       successes.recheck(originOfLane(settled.row.lane), settled.row.plannedAt ?? 0);
     }
     if (settled?.next) onDue(settled.next);
@@ -162,22 +159,24 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
 
   const storage = createStorage({
     ...shared,
+    async open(...told) {
+      const backend = await context.open(...told);
+      await obeyMark(mark, clock, backend);
+      return backend;
+    },
     onEnd,
     onCleared: (token) => void forget.obey(token),
     onOpen: (engine) => resume(engine),
   });
   const sweeper = createSweeper(clock, storage.durable);
   const redrive = createRedrive({ ...shared, storage });
-  const forget = createForget({ ...shared, storage });
+  const forget = createForget({ ...shared, mark, storage });
   const entries = createEntries({ ...shared, storage, forget });
-  const enqueuer = createEnqueuer(
-    clock,
-    handlers,
-    shared.codec,
-    receipts,
-    storage,
-    entries.discard,
-    async (entry, isDurable) => {
+  const enqueuer = createEnqueuer({
+    ...shared,
+    add: storage.add,
+    discard: entries.discard,
+    async onKept(entry, isDurable) {
       const { id, state, attempts } = entry;
       if (isDurable && network.isOffline()) onLeft();
       // It was there already: another press under the same key.
@@ -186,7 +185,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       else if (attempts > 0 || state === 'dead') await entries.retry(id);
       onChange();
     },
-  );
+  });
 
   const resume = async (engine: Engine): Promise<void> => {
     const steps = [
@@ -205,32 +204,50 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
         isAgain = true;
       });
     display.refresh();
-    if (!isAgain) return;
-    const timer = clock.setTimeout(() => {
-      if (storage.durable() === engine && !isDisposed) void resume(engine);
-    }, resumeAgainMs);
-    clock.unref?.(timer);
+    if (isAgain)
+      later(clock, resumeAgainMs, () => {
+        if (storage.durable() === engine && !isDisposed) void resume(engine);
+      });
   };
-  const successes = watchSuccesses(context.sender.emitter, clock, storage, display, others);
+  const successes = watchSuccesses(
+    context.sender.emitter,
+    clock,
+    (origin) => {
+      for (const { worker } of storage.engines()) worker.wake(origin);
+    },
+    (origin) => {
+      if (isAnyLeft(display.getState())) others.post({ kind: 'up', origin });
+    },
+  );
+  /** Time has passed, or somebody looks at the page: what is due is looked for again. */
+  const look = (): void => {
+    for (const { worker } of storage.engines()) worker.look();
+    display.refresh();
+  };
   let pollTimer: unknown;
   /** Where no tab can tell another anything, each looks for itself. */
   const poll = (): void => {
-    pollTimer = clock.setTimeout(() => {
+    pollTimer = later(clock, pollMs, () => {
       void storage.durable()?.ownership.look();
-      for (const { worker } of storage.engines()) worker.look();
+      look();
       void redrive.hearAll();
-      display.refresh();
       poll();
-    }, pollMs);
-    clock.unref?.(pollTimer);
+    });
   };
   if (!others.isOpen) poll();
-  const unwatch = watchPage(ports, storage, onLeft, (wasAway) => {
-    if (wasAway) {
-      void redrive.hearAll();
-      pauses.ask();
-    }
-    display.refresh();
+  let isAway = false;
+  const unwatch = ports.watch((now) => {
+    const wasAway = isAway;
+    isAway = now === 'away';
+    const engine = storage.durable();
+    if (now !== 'visible' && engine?.ownership.held()[0]) onLeft();
+    // What a page that is put away cannot hold.
+    if (isAway) return engine?.leave();
+    void engine?.ownership.comeBack();
+    look();
+    if (!wasAway) return;
+    void redrive.hearAll();
+    pauses.ask();
   });
 
   let isDisposed = false;
@@ -267,7 +284,10 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     subscribe: display.subscribe,
     onChange: display.onChange,
     submit: enqueuer.submit,
-    drainable: { clock, storage },
+    async engine() {
+      await storage.ready();
+      return storage.durable();
+    },
     dispose() {
       if (isDisposed) return;
       isDisposed = true;

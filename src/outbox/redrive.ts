@@ -1,10 +1,10 @@
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, later } from '../lib/clock.ts';
 import type { Codec } from './codec.ts';
 import type { PageMemory } from './delivery/deliver.ts';
 import type { Engine } from './delivery/engine.ts';
 import { gone, toDeadLetter } from './errors.ts';
 import type { HandlerDefinition } from './handler.ts';
-import type { Receipts } from './receipts.ts';
+import type { Receipts } from './enqueue.ts';
 import type { EntryStorage } from './storage.ts';
 import { pagesOf } from './store/row-store.ts';
 import { type DeadReason, type Row, rowSchema } from './store/schema.ts';
@@ -105,11 +105,10 @@ export function createRedrive({
       else if (!entry) receipts.reject(id, gone(known.facts));
     } catch (error) {
       engine.onError(error);
-      const again = clock.setTimeout(() => {
+      later(clock, errorPauseMs, () => {
         // Where it was opened anew, that was asked already.
         if (storage.durable() === engine) void settle(id, delivered);
-      }, errorPauseMs);
-      clock.unref?.(again);
+      });
     }
   };
   const hear: Redrive['hear'] = async (id) => {
@@ -128,6 +127,43 @@ export function createRedrive({
       for (const [id] of receipts.all()) await hear(id);
       const engine = storage.durable();
       if (engine) await all(engine);
+    },
+  };
+}
+
+/** A result waits so long for the tab that submitted. */
+const keepResultMs = 600_000;
+
+/** Forgets results that nobody has asked for. */
+export interface Sweeper {
+  /** Does so now, and again while there are results that are not old enough. */
+  readonly sweep: (engine: Engine) => Promise<unknown>;
+  /** Something was done: its result is forgotten when it is old enough. */
+  readonly plan: () => void;
+  readonly dispose: () => void;
+}
+
+export function createSweeper(clock: Clock, engineNow: () => Engine | undefined): Sweeper {
+  let timer: unknown;
+  let isOver = false;
+  const sweep: Sweeper['sweep'] = async ({ store }) => {
+    // Those that are left are younger; or the clock was set back, and they seem to be.
+    if (await store.sweep(clock.now() - keepResultMs)) plan();
+  };
+  const plan = (): void => {
+    if (isOver) return;
+    timer ??= later(clock, keepResultMs + 1000, () => {
+      timer = undefined;
+      const engine = engineNow();
+      if (engine) sweep(engine).catch(engine.onError);
+    });
+  };
+  return {
+    sweep,
+    plan,
+    dispose() {
+      isOver = true;
+      clock.clearTimeout(timer);
     },
   };
 }

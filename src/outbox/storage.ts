@@ -1,8 +1,7 @@
-import { withLimit } from '../lib/wait.ts';
+import { later } from '../lib/clock.ts';
 import type { TabPorts } from '../tabs/lock.ts';
-import type { Backend, Row, Unplaced } from './store/schema.ts';
-import type { ClearMark } from './clear/clear-mark.ts';
 import { createRowStore } from './store/create-row-store.ts';
+import type { Backend, Row, Unplaced } from './store/schema.ts';
 import { createEngine, type Engine, type EngineContext } from './delivery/engine.ts';
 import type { Display } from './state.ts';
 import { disposedOf, leftBehind } from './errors.ts';
@@ -46,14 +45,13 @@ export interface EntryStorage {
 
 export interface StorageContext extends Omit<
   EngineContext,
-  'store' | 'lock' | 'clearing' | 'onError' | 'display'
+  'store' | 'lock' | 'onError' | 'display'
 > {
   readonly open: (
     onLost: (reason: NotDurableReason) => void,
     onErased: () => void,
   ) => Promise<Backend>;
   readonly ports: Pick<TabPorts, 'lock'>;
-  readonly mark: ClearMark;
   readonly display: Pick<Display, 'refresh' | 'showStorage' | 'showErased'>;
   /** A database was opened: now what an earlier page has left can be sent. */
   readonly onOpen: (engine: Engine) => Promise<void>;
@@ -66,7 +64,7 @@ const longestReopenMs = 60_000;
 const lookAgainMs = 5000;
 
 export function createStorage(context: StorageContext): EntryStorage {
-  const { open: openBackend, ports, mark, display, onOpen } = context;
+  const { open: openBackend, ports, display, onOpen } = context;
   const { clock } = context.sender;
   const show = display.showStorage;
   let durable: Engine | undefined;
@@ -87,12 +85,10 @@ export function createStorage(context: StorageContext): EntryStorage {
     try {
       const backend = await openBackend((reason) => lose(engine, reason), display.showErased);
       if (isOver) return backend.close();
-      await obeyMark(backend);
       engine = createEngine({
         ...context,
         store: createRowStore(backend, { isSending: (scope) => !!memory?.store.isSending(scope) }),
         lock: ports.lock,
-        clearing: mark.get,
         onError: (error) => noteTrouble(error, engine),
       });
     } catch (error) {
@@ -110,23 +106,9 @@ export function createStorage(context: StorageContext): EntryStorage {
     // Nobody who submits waits for it.
     void onOpen(engine);
   };
-  /** What was cleared when the database did not work is on it still. */
-  const obeyMark = async (backend: Backend): Promise<void> => {
-    let token: string | undefined;
-    try {
-      token = await withLimit(clock, 'The mark of outbox.clear', mark.read);
-      if (token === undefined) return;
-      await createRowStore(backend).clear(token);
-    } catch (error) {
-      backend.close();
-      throw error;
-    }
-    mark.remove(token);
-  };
   const openOnce = (): Promise<void> => (opening ??= open().finally(() => (opening = undefined)));
   const openLater = (): void => {
-    timer = clock.setTimeout(() => void openOnce(), waitMs);
-    clock.unref?.(timer);
+    timer = later(clock, waitMs, () => void openOnce());
     waitMs = Math.min(2 * waitMs, longestReopenMs);
   };
   /** What was said of one that is no longer used says nothing. */
@@ -182,8 +164,7 @@ export function createStorage(context: StorageContext): EntryStorage {
       if (next) context.onDue(next);
     } catch {
       if (isOver) return;
-      const again = clock.setTimeout(() => void removeCopy(id), lookAgainMs);
-      clock.unref?.(again);
+      later(clock, lookAgainMs, () => void removeCopy(id));
     }
   };
 

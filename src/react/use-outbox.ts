@@ -2,9 +2,13 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useMemo, useSyncExternalStore } from 'react';
 import type { OutboxEntry, OutboxFilter } from '../outbox/entries.ts';
 import { type OutboxState, unopened } from '../outbox/state.ts';
-import { outboxOf } from '../outbox/query-adapter/create-outbox.ts';
 import { entriesView, entryView } from '../outbox/query-adapter/view.ts';
-import type { AnyOutboxHandlers, EntryOf, Outbox } from '../outbox/query-adapter/outbox.ts';
+import {
+  type AnyOutboxHandlers,
+  type EntryOf,
+  type Outbox,
+  outboxOf,
+} from '../outbox/query-adapter/outbox.ts';
 
 /** The state of the outbox, and what a user can do with its entries. */
 export interface OutboxControls

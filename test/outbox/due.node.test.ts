@@ -1,10 +1,16 @@
 import { expect, test } from 'vitest';
-import { laneOf, type Running } from '../../src/outbox/delivery/due.ts';
+import type { Running } from '../../src/outbox/delivery/due.ts';
 import { createWorker, type Worker } from '../../src/outbox/delivery/worker.ts';
 import { createMemoryBackend } from '../../src/outbox/store/memory.ts';
-import { type Fence, type NewRow, type Row, rowSchema } from '../../src/outbox/store/schema.ts';
 import { createRowStore } from '../../src/outbox/store/create-row-store.ts';
 import type { Change, RowStore } from '../../src/outbox/store/row-store.ts';
+import {
+  type Fence,
+  laneOf,
+  type NewRow,
+  type Row,
+  rowSchema,
+} from '../../src/outbox/store/schema.ts';
 import { openNetwork } from '../origin/open-network.ts';
 import { createVirtualClock, epochMs, type VirtualClock } from '../origin/virtual-clock.ts';
 import { settle } from './rig.ts';

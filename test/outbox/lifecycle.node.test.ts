@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createClearMark } from '../../src/outbox/clear/clear-mark.ts';
+import { createClearMark } from '../../src/outbox/clear.ts';
 import { createBrowser, settle, shop } from './rig.ts';
 
 /** As the tabs of one origin share it. */

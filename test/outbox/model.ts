@@ -1,8 +1,8 @@
 import { deepEqual, equal, fail, notEqual, ok } from 'node:assert/strict';
 import { openIndexedDb } from '../../src/outbox/store/indexeddb.ts';
-import type { Row } from '../../src/outbox/store/schema.ts';
 import { createRowStore } from '../../src/outbox/store/create-row-store.ts';
 import type { RowStore } from '../../src/outbox/store/row-store.ts';
+import type { Row } from '../../src/outbox/store/schema.ts';
 import { api, type Arrival, createBrowser, type Fault, settle, type TestBrowser } from './rig.ts';
 import type { SteadfetchError } from 'steadfetch';
 import type { OutboxContext } from 'steadfetch/outbox';

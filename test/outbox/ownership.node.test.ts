@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { createMemoryBackend } from '../../src/outbox/store/memory.ts';
 import { createOwnership, type Ownership } from '../../src/outbox/delivery/ownership.ts';
-import type { Fence, NewRow } from '../../src/outbox/store/schema.ts';
 import { createRowStore } from '../../src/outbox/store/create-row-store.ts';
 import type { RowStore } from '../../src/outbox/store/row-store.ts';
+import type { Fence, NewRow } from '../../src/outbox/store/schema.ts';
 import { createLocks } from '../origin/locks.ts';
 import { createVirtualClock } from '../origin/virtual-clock.ts';
 import { settle } from './rig.ts';

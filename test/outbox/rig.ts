@@ -15,8 +15,8 @@ import {
   type TabPorts,
 } from 'steadfetch/outbox';
 import { openIndexedDb } from '../../src/outbox/store/indexeddb.ts';
-import type { Row } from '../../src/outbox/store/schema.ts';
 import { createRowStore } from '../../src/outbox/store/create-row-store.ts';
+import type { Row } from '../../src/outbox/store/schema.ts';
 import { seededRandom } from '../../src/testing/seeded-random.ts';
 import { createLocks } from '../origin/locks.ts';
 import { createVirtualClock, type VirtualClock } from '../origin/virtual-clock.ts';

@@ -1,5 +1,7 @@
 import 'fake-indexeddb/auto';
 import { describe, expect, test, vi } from 'vitest';
+import { createRowStore } from '../../src/outbox/store/create-row-store.ts';
+import type { Change, RowStore } from '../../src/outbox/store/row-store.ts';
 import {
   type Backend,
   type Fence,
@@ -9,8 +11,6 @@ import {
 } from '../../src/outbox/store/schema.ts';
 import { openIndexedDb } from '../../src/outbox/store/indexeddb.ts';
 import { createMemoryBackend } from '../../src/outbox/store/memory.ts';
-import { createRowStore } from '../../src/outbox/store/create-row-store.ts';
-import type { Change, RowStore } from '../../src/outbox/store/row-store.ts';
 import { createVirtualClock } from '../origin/virtual-clock.ts';
 
 let databases = 0;

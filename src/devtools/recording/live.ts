@@ -1,6 +1,5 @@
 import type { Mutation, Query, QueryClient } from '@tanstack/react-query';
-import { hasOutbox, outboxOf } from '../../outbox/query-adapter/create-outbox.ts';
-import type { Outbox } from '../../outbox/query-adapter/outbox.ts';
+import { hasOutbox, type Outbox, outboxOf } from '../../outbox/query-adapter/outbox.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { cancelMutation, queryControlsOf } from '../../react-query/controls.ts';
 import { type Instance, instanceOf } from '../../react-query/instance.ts';

@@ -10,12 +10,12 @@ import { backoffDelay } from '../../policy/backoff.ts';
 import type { Decision } from '../../policy/decide.ts';
 import { type SenderContext, sendEntry } from './attempt.ts';
 import { readVariables, type Codec, type Unread } from '../codec.ts';
-import { type Attempt, laneOf, type Running } from './due.ts';
+import type { Attempt, Running } from './due.ts';
 import { shorten } from '../errors.ts';
 import { type HandlerDefinition, limitOf, nextStepOf } from '../handler.ts';
-import type { Receipts } from '../receipts.ts';
+import type { Receipts } from '../enqueue.ts';
 import type { Change, RowStore, Settled } from '../store/row-store.ts';
-import type { DeadReason, Fence, Row } from '../store/schema.ts';
+import { type DeadReason, type Fence, laneOf, type Row } from '../store/schema.ts';
 
 /** An entry that can be sent. */
 interface Ready {

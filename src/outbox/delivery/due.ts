@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { type Change, pageSize, type RowStore, type Settled } from '../store/row-store.ts';
-import type { Fence, Row } from '../store/schema.ts';
+import { type Fence, type Row, splitLane } from '../store/schema.ts';
 
 /** What must be known of an entry to send it when it is due. */
 export type DueEntry = Pick<Row, 'seq' | 'liveOwner' | 'nextRetryAt'> &
@@ -47,19 +47,6 @@ export const ownedBy = (fence: Fence, setBackMs: number): Owned => ({
   isStale: true,
   setBackMs,
 });
-
-/** Neither of them can have a line break in a URL, nor has the name of a handler any. */
-const separator = '\n';
-
-/** The lane of an entry: its handler and, once it is known, the origin that it is sent to. */
-export const laneOf = (handler: string, origin?: string): string =>
-  origin === undefined ? handler : `${handler}${separator}${origin}`;
-
-const split = (lane: string): [handler: string, origin: string | undefined] =>
-  lane.split(separator, 2) as [string, string | undefined];
-
-/** The origin of a lane, as far as that is known. */
-export const originOfLane = (lane: string): string | undefined => split(lane)[1];
 
 /** Reads what is due; what is being sent from here is among it. */
 export async function readDue(
@@ -160,7 +147,7 @@ export function createPlaces(parallel: number): Places {
   const origins = new Map<string, string>();
 
   const isFree = (name: string, running: readonly Slot[], nowMs: number): boolean => {
-    const [handler, known] = split(name);
+    const [handler, known] = splitLane(name);
     const origin = known ?? origins.get(handler);
     let sending = 0;
     let paused = 0;
@@ -169,7 +156,7 @@ export function createPlaces(parallel: number): Places {
       if (one?.operation?.phase === 'paused') paused += lane === name ? 1 : 0;
       else if (one && one.open === 0 && nowMs - one.idleSince >= idleMs) continue;
       else {
-        const [ofHandler, itsOwn] = split(lane);
+        const [ofHandler, itsOwn] = splitLane(lane);
         const other = one?.origin ?? itsOwn ?? origins.get(ofHandler);
         if (origin === undefined || other === undefined ? lane === name : other === origin)
           sending += known === undefined && isOld ? 0.5 : 1;

@@ -1,11 +1,11 @@
 import { type AttemptContext, createAttempt } from './deliver.ts';
 import { discarded } from '../errors.ts';
 import type { OtherTabs, Pauses } from '../messages.ts';
-import { followAttempt, type Receipts } from '../receipts.ts';
+import type { Receipts } from '../enqueue.ts';
 import type { Display } from '../state.ts';
 import { createOwnership, type Ownership, type OwnershipContext } from './ownership.ts';
-import type { Fence, Row, Unplaced } from '../store/schema.ts';
 import type { Revived, RowStore } from '../store/row-store.ts';
+import type { Fence, Row, Unplaced } from '../store/schema.ts';
 import { createWorker, type Worker, type WorkerContext } from './worker.ts';
 
 /** A store, and what sends its entries. */
@@ -63,11 +63,15 @@ export function createEngine(context: EngineContext): Engine {
     random,
     attempt: createAttempt({
       ...context,
-      onOperation: (entry, operation) =>
-        followAttempt(receipts, pauses, entry, operation, () => {
+      onOperation(entry, operation) {
+        operation.onChange = () => {
+          if (operation.phase !== 'ended') receipts.tell(entry, { operation });
+          pauses.note(entry, operation);
           display.refresh();
           worker.check();
-        }),
+        };
+        operation.onChange();
+      },
       // What was cleared while it waited at the gate does not go.
       note: async (...noted) => context.clearing() === undefined && store.note(...noted),
     }),

@@ -1,4 +1,4 @@
-import { type Clock, type Random, createSteadyClock } from '../../lib/clock.ts';
+import { type Clock, type Random, createSteadyClock, later } from '../../lib/clock.ts';
 import type { Network } from '../../lib/network.ts';
 import { writeEnd } from './deliver.ts';
 import {
@@ -9,7 +9,6 @@ import {
   isThrough,
   nextReadAt,
   noteDue,
-  originOfLane,
   type Owned,
   ownedBy,
   readDue,
@@ -18,7 +17,7 @@ import {
 } from './due.ts';
 import { reasonOf } from '../store/open-database.ts';
 import type { RowStore, Settled } from '../store/row-store.ts';
-import type { Fence, Row } from '../store/schema.ts';
+import { type Fence, originOfLane, type Row } from '../store/schema.ts';
 
 export interface WorkerContext {
   readonly clock: Clock;
@@ -181,15 +180,15 @@ export function createWorker({
     onError(error);
   };
 
+  const look = (): void => {
+    expire();
+    void pump();
+  };
   const setAside = (seq: number, error: unknown): void => {
     const times = (aside.get(seq)?.times ?? 0) + 1;
     const forMs = Math.min(errorPauseMs * Math.max(1, 2 ** (times - 2)), longestAsideMs);
     aside.set(seq, { times, until: clock.now() + forMs });
-    const again = clock.setTimeout(() => {
-      expire();
-      void pump();
-    }, forMs);
-    clock.unref?.(again);
+    later(clock, forMs, look);
     onError(error);
   };
 
@@ -298,10 +297,7 @@ export function createWorker({
       note(entry, isUrged);
       void pump();
     },
-    look() {
-      expire();
-      void pump();
-    },
+    look,
     check: () => void pump(),
     wake,
     nextAt: () => (isIdle() ? nextReadAt(driven.values()) : -Infinity),

@@ -1,6 +1,6 @@
-import { hmac } from '../../lib/sha256.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { EntryStorage } from '../storage.ts';
+import { hmac } from '../../lib/sha256.ts';
+import type { Engine } from '../delivery/engine.ts';
 
 /** What Chromium adds to a service worker's registration. */
 interface SyncRegistration {
@@ -46,23 +46,14 @@ const grantMs = 500;
 /** What is due so soon is waited for. */
 const soonMs = 30_000;
 
-/** An outbox, as far as it is needed to send what nobody else sends. */
-export interface Drainable {
-  readonly clock: Clock;
-  readonly storage: Pick<EntryStorage, 'ready' | 'durable'>;
-}
-
 /**
  * Sends what nobody else sends, as far as that can be done now.
  *
  * @returns whether something of it is left for later.
  */
-export async function drain({ clock, storage }: Drainable): Promise<boolean> {
+export async function drain(clock: Clock, engine: Engine): Promise<boolean> {
   const pass = (ms: number): Promise<void> =>
     new Promise((over) => void clock.setTimeout(over, ms));
-  await storage.ready();
-  const engine = storage.durable();
-  if (!engine) return false;
   await engine.ownership.look();
   await pass(grantMs);
   for (;;) {

@@ -1,14 +1,14 @@
-import type { QueryClient } from '@tanstack/react-query';
 import { createJson } from '../../fetch/json.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { checkNames, reject } from '../../lib/input/check.ts';
 import { pageOf } from '../../lib/input/warn.ts';
 import { forgetMade, replaceEarlier } from '../../lib/browser/hot-update.ts';
 import { instanceBehind, whatIsMade } from '../../react-query/instance.ts';
 import { browserPorts } from '../../tabs/lock.ts';
-import { databaseName, drain, type Drainable, prepareSync, syncTag } from './background-sync.ts';
 import { defineHandlers } from '../handler.ts';
 import { createOutboxCore, type Delivered, type OutboxCore } from '../outbox.ts';
 import { openIndexedDb } from '../store/indexeddb.ts';
+import { databaseName, drain, prepareSync, syncTag } from './background-sync.ts';
 import { createOutboxMutation } from './mutation.ts';
 import {
   type AnyOutboxHandlers,
@@ -16,9 +16,8 @@ import {
   type Outbox,
   type OutboxConfig,
   type OutboxMutationOptions,
+  registerOutbox,
 } from './outbox.ts';
-
-const drainables = new WeakMap<object, Drainable>();
 
 const names: readonly (keyof OutboxConfig<AnyOutboxHandlers>)[] = [
   'steady',
@@ -57,6 +56,13 @@ const names: readonly (keyof OutboxConfig<AnyOutboxHandlers>)[] = [
 export function createOutbox<const H extends AnyOutboxHandlers>(
   config: OutboxConfig<H>,
 ): Outbox<H> {
+  return make(config).outbox;
+}
+
+/** The same with what sends its entries. */
+function make<const H extends AnyOutboxHandlers>(
+  config: OutboxConfig<H>,
+): Pick<OutboxCore, 'engine'> & { readonly clock: Clock; readonly outbox: Outbox<H> } {
   if (process.env.NODE_ENV !== 'production') {
     checkNames('createOutbox', config, names, { client: 'queryClient', mutations: 'handlers' });
     const { handlers } = config as { readonly handlers: unknown };
@@ -146,7 +152,7 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
     return { ...options, mutationFn, retry: false, networkMode: 'always' };
   };
 
-  const { drainable, ...shown } = core;
+  const { engine, ...shown } = core;
   const outbox = {
     ...shown,
     mutationOptions,
@@ -157,38 +163,9 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
       forget?.();
     },
   };
-  drainables.set(outbox, drainable);
   const forget = client && registerOutbox(client, outbox as Outbox);
   if (process.env.NODE_ENV !== 'production') replaceEarlier(outbox, (act) => (noteUse = act));
-  return outbox as Outbox<H>;
-}
-
-const outboxes = new WeakMap<QueryClient, Outbox>();
-
-/** Makes it the outbox of a QueryClient, until the returned function is called. */
-function registerOutbox(client: QueryClient, outbox: Outbox): () => void {
-  outboxes.set(client, outbox);
-  return () => {
-    if (outboxes.get(client) === outbox) outboxes.delete(client);
-  };
-}
-
-/** Whether one was made for it. */
-export const hasOutbox = (client: QueryClient): boolean => outboxes.has(client);
-
-/**
- * The outbox of a QueryClient.
- *
- * @throws Error when it has none.
- */
-export function outboxOf(client: QueryClient, operation: string): Outbox {
-  const outbox = outboxes.get(client);
-  if (outbox) return outbox;
-  const remedy =
-    process.env.NODE_ENV === 'production'
-      ? ''
-      : ' Make one at start-up: createOutbox({ steady, queryClient, handlers }).';
-  throw new Error(`${operation}: this QueryClient has no outbox.${remedy}`);
+  return { outbox: outbox as Outbox<H>, engine, clock };
 }
 
 /** A sync event, which TypeScript's library does not have. */
@@ -225,11 +202,11 @@ export function deliverOnSync<const H extends AnyOutboxHandlers>(
   const deliver = async (tag: string): Promise<void> => {
     const known = typeof config === 'function' ? await config() : config;
     if (!known || tag !== syncTag(databaseName(known.name ?? defaultName, known.user))) return;
-    const outbox = createOutbox(known);
+    const { outbox, engine: open, clock } = make(known);
     try {
+      const engine = await open();
       // The browser asks again later when it is told that something is left.
-      const drainable = drainables.get(outbox);
-      if (drainable && (await drain(drainable)))
+      if (engine && (await drain(clock, engine)))
         throw new Error('The outbox has entries to send later.');
     } finally {
       outbox.dispose();

@@ -11,7 +11,7 @@ import {
 } from '../../react-query/mutation/definition.ts';
 import { executionOf, showRun } from '../../react-query/mutation/execution.ts';
 import type { OutboxCore } from '../outbox.ts';
-import type { Progress } from '../receipts.ts';
+import type { Progress } from '../enqueue.ts';
 
 /** What the mutationFn of a handler is made of. */
 interface Basics {
@@ -48,7 +48,7 @@ export function createOutboxMutation(
       const shown = operations.begin('mutation', { policy, submission });
       // Where the disk fails, the entry stays as it is, and the state of the outbox says so.
       shown.skip = () => void core.retry(key).catch(() => {});
-      let latest: Progress = { ...unknown, attempt: shown.attempt };
+      let latest: Progress = { attempt: shown.attempt };
       const submitted = core.submit(handler, variables, submission, (progress) => {
         latest = progress;
         show(shown, progress);
@@ -90,9 +90,6 @@ export function createOutboxMutation(
   };
   return make({});
 }
-
-/** Nothing is known of an entry yet. */
-const unknown = { operation: undefined, retryAt: undefined, decision: undefined, error: undefined };
 
 /** The entry is one operation for whoever looks at the mutation, however many attempts it has. */
 function show(shown: Operation, { attempt, operation, retryAt, decision, error }: Progress): void {

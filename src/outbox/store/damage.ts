@@ -1,7 +1,7 @@
-import { laneOf } from '../delivery/due.ts';
 import {
   type Fence,
   type Index,
+  laneOf,
   type Range,
   type Row,
   rowSchema,

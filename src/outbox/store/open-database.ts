@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, later } from '../../lib/clock.ts';
 import { layOut } from './schema.ts';
 
 /** Of the database's layout. */
@@ -60,11 +60,10 @@ export async function openDatabase(
     return database;
   };
   const late = new Promise<never>((_, reject) => {
-    timer = clock.setTimeout(() => {
+    timer = later(clock, patienceMs, () => {
       isLate = true;
       reject(new DatabaseError('blocked'));
-    }, patienceMs);
-    clock.unref?.(timer);
+    });
   });
   try {
     const database = await Promise.race([open(), late]);

@@ -89,6 +89,19 @@ export interface Row {
   readonly result?: unknown;
 }
 
+/** Neither of them can have a line break in a URL, nor has the name of a handler any. */
+const separator = '\n';
+
+/** The lane of an entry: its handler and, once it is known, the origin that it goes to. */
+export const laneOf = (handler: string, origin?: string): string =>
+  origin === undefined ? handler : `${handler}${separator}${origin}`;
+
+export const splitLane = (lane: string): [handler: string, origin: string | undefined] =>
+  lane.split(separator, 2) as [string, string | undefined];
+
+/** The origin of a lane, as far as that is known. */
+export const originOfLane = (lane: string): string | undefined => splitLane(lane)[1];
+
 /** A row before it has its place. */
 export type NewRow = Omit<Row, 'seq'>;
 
