@@ -1,6 +1,5 @@
 import { createIdempotencyKey } from '../idempotency/key.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Pause } from '../origin/wait-queue.ts';
 import type { PauseReason } from '../policy/outcome.ts';
 import { readVariables, type Codec } from './codec.ts';
 import type { PageMemory } from './delivery/deliver.ts';
@@ -63,8 +62,38 @@ export function createEntries({
   onDue,
   onChange,
 }: EntriesContext): Entries {
-  const show = ({ store }: Engine, entry: Row): Promise<OutboxEntry> =>
-    toEntry(entry, store.isDurable, handlers.get(entry.handler), codec, pauses.of(entry));
+  const show = async ({ store }: Engine, entry: Row): Promise<OutboxEntry> => {
+    const pause = pauses.of(entry);
+    const open = (sealed: unknown): Promise<unknown> => codec.decode(sealed).catch(() => undefined);
+    const definition = handlers.get(entry.handler);
+    const read = definition
+      ? await readVariables(entry, definition, codec)
+      : { variables: await open(entry.variables) };
+    const { state, isInDoubt, deadReason } = entry;
+    return {
+      idempotencyKey: entry.id,
+      handler: entry.handler,
+      variables: 'reason' in read ? undefined : read.variables,
+      scope: entry.scope,
+      state: pause ? 'paused' : state,
+      createdAt: entry.createdAt,
+      attempts: entry.attempts,
+      lastAttemptAt: entry.lastAttemptAt,
+      nextRetryAt: entry.nextRetryAt,
+      lastError: entry.lastError,
+      processed:
+        state === 'done' || deadReason === 'answer-lost'
+          ? 'yes'
+          : isInDoubt || state === 'sending'
+            ? 'unknown'
+            : 'no',
+      waitsFor: entry.waitsFor,
+      reason: deadReason,
+      pause,
+      data: state === 'done' ? await open(entry.result) : undefined,
+      isDurable: store.isDurable,
+    };
+  };
 
   /** What the first of the engines that has something says. */
   const first = async <T>(
@@ -248,42 +277,4 @@ export interface OutboxEntry<TVariables = unknown, TData = unknown> {
   readonly data: TData | undefined;
   /** Whether it is on the disk. Where it is not, it is gone with this page. */
   readonly isDurable: boolean;
-}
-
-/** Shows an entry. */
-async function toEntry(
-  entry: Row,
-  isDurable: boolean,
-  definition: HandlerDefinition | undefined,
-  codec: Codec,
-  pause: Pause | undefined,
-): Promise<OutboxEntry> {
-  const open = (sealed: unknown): Promise<unknown> => codec.decode(sealed).catch(() => undefined);
-  const read = definition
-    ? await readVariables(entry, definition, codec)
-    : { variables: await open(entry.variables) };
-  const { state, isInDoubt, deadReason } = entry;
-  return {
-    idempotencyKey: entry.id,
-    handler: entry.handler,
-    variables: 'reason' in read ? undefined : read.variables,
-    scope: entry.scope,
-    state: pause ? 'paused' : state,
-    createdAt: entry.createdAt,
-    attempts: entry.attempts,
-    lastAttemptAt: entry.lastAttemptAt,
-    nextRetryAt: entry.nextRetryAt,
-    lastError: entry.lastError,
-    processed:
-      state === 'done' || deadReason === 'answer-lost'
-        ? 'yes'
-        : isInDoubt || state === 'sending'
-          ? 'unknown'
-          : 'no',
-    waitsFor: entry.waitsFor,
-    reason: deadReason,
-    pause,
-    data: state === 'done' ? await open(entry.result) : undefined,
-    isDurable,
-  };
 }

@@ -61,14 +61,9 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   const { clock } = context.sender;
   const receipts = createReceipts();
 
-  const onDelivered = (delivered: Delivered): void => {
-    try {
-      context.onDelivered(delivered);
-    } catch (error) {
-      // Surfaces as an unhandled rejection: the app's mistake must not cost anybody their turn.
-      void Promise.reject(error);
-    }
-  };
+  /** What it throws surfaces as an unhandled rejection: that must not cost anybody their turn. */
+  const tellDelivered = async (delivered: Delivered): Promise<void> =>
+    context.onDelivered(delivered);
   const onChange = (): void => {
     display.refresh();
     others.post({ kind: 'changed' });
@@ -96,7 +91,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     up: ({ origin }) => successes.hear(origin),
     done({ id, handler, variables, data }) {
       memory.endWaiting(id, 'succeeded');
-      onDelivered({ idempotencyKey: id, handler, variables, data });
+      void tellDelivered({ idempotencyKey: id, handler, variables, data });
       void redrive.settle(id, { data });
       sweeper.plan();
     },
@@ -120,6 +115,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   const shared = {
     ...context,
     clock,
+    lock: ports.lock,
     startedAt: clock.now(),
     codec: createCodec(context.cipher, clock),
     receipts,
@@ -139,7 +135,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     } else if (ended.kind === 'done') {
       const { data, variables } = ended;
       receipts.resolve(id, data);
-      onDelivered({ idempotencyKey: id, handler, variables, data });
+      void tellDelivered({ idempotencyKey: id, handler, variables, data });
       others.post({ kind: 'done', id, handler, variables, data });
       if (settled.row) sweeper.plan();
     } else if (ended.kind === 'dead' && settled.row) {

@@ -17,8 +17,7 @@ export interface OutboxState extends Counts {
 
 /** What is shown of an outbox. */
 export interface Display extends Readable<OutboxState> {
-  readonly showStorage: (storage: OutboxState['storage']) => void;
-  readonly showErased: () => void;
+  readonly show: (state: Partial<OutboxState>) => void;
   /** The entries have changed: they are counted again, soon. */
   readonly refresh: () => void;
   /** Calls the listener when entries may have changed, until the returned function is called. */
@@ -33,8 +32,7 @@ export function createDisplay(
 ): Display {
   const { getState, subscribe, set } = createStore(unopened);
   const changes = createStore(0);
-  const show = (next: Partial<OutboxState>): void =>
-    set(keepIfSame(getState(), { ...getState(), ...next }));
+  const show: Display['show'] = (next) => set(keepIfSame(getState(), { ...getState(), ...next }));
   const { ask, dispose } = createRefresh(clock, async () => {
     const nowMs = clock.now();
     const counts = await Promise.all(
@@ -46,8 +44,7 @@ export function createDisplay(
   return {
     getState,
     subscribe,
-    showStorage: (storage) => show({ storage }),
-    showErased: () => show({ wasErased: true }),
+    show,
     refresh: ask,
     onChange: changes.subscribe,
     dispose,

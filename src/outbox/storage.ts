@@ -1,5 +1,4 @@
 import { later } from '../lib/clock.ts';
-import type { TabPorts } from '../tabs/lock.ts';
 import { createRowStore } from './store/create-row-store.ts';
 import type { Backend, Row, Unplaced } from './store/schema.ts';
 import { createEngine, type Engine, type EngineContext } from './delivery/engine.ts';
@@ -8,8 +7,7 @@ import { disposedOf, leftBehind } from './errors.ts';
 import { createMemoryBackend } from './store/memory.ts';
 import {
   DatabaseError,
-  hasNone,
-  isForGood,
+  hasIndexedDb,
   type NotDurableReason,
   reasonOf,
 } from './store/open-database.ts';
@@ -43,16 +41,12 @@ export interface EntryStorage {
   readonly dispose: () => void;
 }
 
-export interface StorageContext extends Omit<
-  EngineContext,
-  'store' | 'lock' | 'onError' | 'display'
-> {
+export interface StorageContext extends Omit<EngineContext, 'store' | 'onError' | 'display'> {
   readonly open: (
     onLost: (reason: NotDurableReason) => void,
     onErased: () => void,
   ) => Promise<Backend>;
-  readonly ports: Pick<TabPorts, 'lock'>;
-  readonly display: Pick<Display, 'refresh' | 'showStorage' | 'showErased'>;
+  readonly display: Pick<Display, 'refresh' | 'show'>;
   /** A database was opened: now what an earlier page has left can be sent. */
   readonly onOpen: (engine: Engine) => Promise<void>;
 }
@@ -64,16 +58,16 @@ const longestReopenMs = 60_000;
 const lookAgainMs = 5000;
 
 export function createStorage(context: StorageContext): EntryStorage {
-  const { open: openBackend, ports, display, onOpen } = context;
+  const { open: openBackend, display, onOpen } = context;
   const { clock } = context.sender;
-  const show = display.showStorage;
+  const show = (storage: NotDurableReason | 'durable'): void => display.show({ storage });
+  const hasDisk = hasIndexedDb();
   let durable: Engine | undefined;
   let memory: Engine | undefined;
   let waitMs = reopenMs;
   let timer: unknown;
   let isStopped = false;
   let isOver = false;
-  let hasDisk = true;
   /** Why the database is not open, as far as is known. */
   let failure: unknown;
   let opening: Promise<void> | undefined;
@@ -83,20 +77,22 @@ export function createStorage(context: StorageContext): EntryStorage {
   const open = async (): Promise<void> => {
     let engine: Engine | undefined;
     try {
-      const backend = await openBackend((reason) => lose(engine, reason), display.showErased);
+      const backend = await openBackend(
+        (reason) => lose(engine, reason),
+        () => display.show({ wasErased: true }),
+      );
       if (isOver) return backend.close();
       engine = createEngine({
         ...context,
         store: createRowStore(backend, { isSending: (scope) => !!memory?.store.isSending(scope) }),
-        lock: ports.lock,
-        onError: (error) => noteTrouble(error, engine),
+        onError: (error) => noteTrouble(engine, reasonOf(error)),
       });
     } catch (error) {
       failure = error;
-      hasDisk = !hasNone(error);
       if (isOver) return;
-      show(reasonOf(error) ?? 'unavailable');
-      if (!isForGood(error)) openLater();
+      const reason = reasonOf(error) ?? 'unavailable';
+      show(reason);
+      if (hasDisk && reason !== 'newer-version') openLater();
       return;
     }
     durable = engine;
@@ -124,8 +120,7 @@ export function createStorage(context: StorageContext): EntryStorage {
     show(reason);
     if (isLater) openLater();
   };
-  const noteTrouble = (error: unknown, engine: Engine | undefined): void => {
-    const reason = reasonOf(error);
+  const noteTrouble = (engine: Engine | undefined, reason: NotDurableReason | undefined): void => {
     if (reason === 'lost') lose(engine, reason);
     else if (reason && !isOver && engine && engine === durable) show(reason);
   };
@@ -140,10 +135,8 @@ export function createStorage(context: StorageContext): EntryStorage {
       return written;
     } catch (error) {
       // What cannot be stored says nothing of the disk.
-      if (engine === durable && isWanted() && Object(error).name !== 'DataCloneError') {
-        show(reasonOf(error) ?? 'unavailable');
-        noteTrouble(error, engine);
-      }
+      if (isWanted() && Object(error).name !== 'DataCloneError')
+        noteTrouble(engine, reasonOf(error) ?? 'unavailable');
       throw error;
     }
   };

@@ -1,5 +1,3 @@
-import type { Clock } from '../../lib/clock.ts';
-import { sleep } from '../../lib/wait.ts';
 import { warn } from '../../lib/input/warn.ts';
 import { type PastStep, renewRefused } from '../../operation/parts/submission.ts';
 import type { HandedOver } from '../../operation/environment.ts';
@@ -10,18 +8,12 @@ import { backoffDelay } from '../../policy/backoff.ts';
 import type { Decision } from '../../policy/decide.ts';
 import { type SenderContext, sendEntry } from './attempt.ts';
 import { readVariables, type Codec, type Unread } from '../codec.ts';
-import type { Attempt, Running } from './due.ts';
+import type { Running } from './due.ts';
 import { shorten } from '../errors.ts';
 import { type HandlerDefinition, limitOf, nextStepOf } from '../handler.ts';
 import type { Receipts } from '../enqueue.ts';
 import type { Change, RowStore, Settled } from '../store/row-store.ts';
 import { type DeadReason, type Fence, laneOf, type Row } from '../store/schema.ts';
-
-/** An entry that can be sent. */
-interface Ready {
-  readonly variables: unknown;
-  readonly past: readonly PastStep[];
-}
 
 /** How an entry has ended, or that it has not. */
 export type EntryEnd =
@@ -30,6 +22,15 @@ export type EntryEnd =
   /** It has not: this version of the app does not understand it. */
   | { readonly kind: 'too-new' }
   | { readonly kind: 'again'; readonly error: unknown; readonly decision: Decision };
+
+/** What one attempt at an entry has come to, and what is to be written of it. */
+export interface Attempt {
+  readonly change: Change;
+  /** Is told once it is written; undefined when it was not ours to write any more. */
+  readonly report: (settled: Settled | undefined) => void;
+  /** It is written, or not ours to write any more. */
+  readonly onWritten?: () => void;
+}
 
 /** What a page knows of the attempts at its entries, whatever store those are in. */
 export interface PageMemory {
@@ -97,7 +98,7 @@ export function createAttempt({
   const prepare = async (
     entry: Row,
     definition: HandlerDefinition | undefined,
-  ): Promise<Ready | Unread> => {
+  ): Promise<{ readonly variables: unknown; readonly past: readonly PastStep[] } | Unread> => {
     const read = await readVariables(entry, definition, codec);
     if ('reason' in read) return read;
     // Its tab died while it was under way, and nobody knows its key.
@@ -267,7 +268,7 @@ type MakeAttempt = (
   isUrged: boolean,
 ) => Promise<Attempt | undefined>;
 
-const isPast = (value: unknown): value is Ready['past'] =>
+const isPast = (value: unknown): value is readonly PastStep[] =>
   Array.isArray(value) && value.every((step) => typeof Object(step).id === 'string');
 
 function warnOfForeign(key: object, handler: string): void {
@@ -288,30 +289,4 @@ function warnOfResult(key: object): void {
     `An outbox handler has returned something that cannot be stored. Its entry is delivered, but a tab ` +
       `that asks for its result later gets undefined. Return plain values: JSON, Date, Map, Blob.`,
   );
-}
-
-/** It is tried so often, a second later and then twice as late. */
-const tries = 5;
-
-/**
- * Writes an end, and again where that fails: what has happened has happened. Resolves with undefined
- * where the store is no longer used.
- */
-export async function writeEnd<T>(
-  clock: Clock,
-  write: () => Promise<T>,
-  isOver: () => boolean,
-  onError: (error: unknown) => void,
-): Promise<T | undefined> {
-  for (let left = tries; ; left -= 1) {
-    try {
-      return await write();
-    } catch (error) {
-      // The database is gone: what has become of the entry is all the same known.
-      if (isOver()) return undefined;
-      if (left === 1) throw error;
-      onError(error);
-      await sleep(clock, 1000 * 2 ** (tries - left), undefined);
-    }
-  }
 }

@@ -1,7 +1,7 @@
-import type { Clock } from '../../lib/clock.ts';
+import { between, type Clock, type Random, type SteadyClock } from '../../lib/clock.ts';
 import type { Operation } from '../../operation/operation.ts';
-import { type Change, pageSize, type RowStore, type Settled } from '../store/row-store.ts';
-import { type Fence, type Row, splitLane } from '../store/schema.ts';
+import { pageSize, type RowStore } from '../store/row-store.ts';
+import { type Fence, originOfLane, type Row, splitLane } from '../store/schema.ts';
 
 /** What must be known of an entry to send it when it is due. */
 export type DueEntry = Pick<Row, 'seq' | 'liveOwner' | 'nextRetryAt'> &
@@ -72,6 +72,50 @@ export async function readDue(
   }
 }
 
+/** A clock that was set back by less is not worth a write. */
+const leastSetBackMs = 1000;
+
+/** Where the clock was set back, all that waits was planned by another time. */
+export async function moveWaits(
+  all: Iterable<Owned>,
+  store: RowStore,
+  clock: SteadyClock,
+  wall: Clock,
+): Promise<void> {
+  const setBackMs = clock.setBackMs();
+  for (const owned of all) {
+    const byMs = setBackMs - owned.setBackMs;
+    if (byMs < leastSetBackMs) continue;
+    await store.setBack(owned.fence, wall.now(), byMs);
+    owned.setBackMs = setBackMs;
+    owned.isStale = true;
+  }
+}
+
+/** What waits for an origin goes within this time of a success there, spread. */
+const wakeMs = { least: 500, most: 4000 } as const;
+
+/** What waits for this origin, or (without one) for the network, goes soon. */
+export async function wakeLanes(
+  all: Iterable<Owned>,
+  store: RowStore,
+  origin: string | undefined,
+  wall: Clock,
+  random: Random,
+): Promise<void> {
+  const { least, most } = wakeMs;
+  for (const owned of all)
+    for (const { name, nextAt } of owned.lanes.values()) {
+      // Where it goes is not known while nothing of it was sent.
+      const isMeant = origin === undefined || (originOfLane(name) ?? origin) === origin;
+      if (!isMeant || nextAt === Infinity) continue;
+      await store.wake(owned.fence, name, wall.now(), most, () =>
+        Math.round(between(random, least, most)),
+      );
+      owned.isStale = true;
+    }
+}
+
 /** An entry of this owner is due, or will be. */
 export function noteDue(
   owned: Owned | undefined,
@@ -123,18 +167,18 @@ const idleMs = 5000;
 /** So many entries are paused at most while it is not known where those behind them go. */
 const mostUndiscovered = 1000;
 
+/** An entry that goes next. */
+export interface Next extends Pick<Slot, 'lane' | 'isUrged'> {
+  readonly seq: number;
+  readonly fence: Fence;
+}
+
 /** Which entries go next. */
 export interface Places {
   /** An entry of this handler is sent there. */
   readonly learn: (handler: string, origin: string) => void;
   /** Takes the oldest that has a place. */
-  readonly take: (
-    all: Iterable<Owned>,
-    running: Iterable<Slot>,
-    nowMs: number,
-  ) =>
-    | (Pick<Slot, 'lane' | 'isUrged'> & { readonly seq: number; readonly fence: Fence })
-    | undefined;
+  readonly take: (all: Iterable<Owned>, running: Iterable<Slot>, nowMs: number) => Next | undefined;
 }
 
 /**
@@ -190,15 +234,6 @@ export function createPlaces(parallel: number): Places {
         : undefined;
     },
   };
-}
-
-/** What one attempt at an entry has come to, and what is to be written of it. */
-export interface Attempt {
-  readonly change: Change;
-  /** Is told once it is written; undefined when it was not ours to write any more. */
-  readonly report: (settled: Settled | undefined) => void;
-  /** It is written, or not ours to write any more. */
-  readonly onWritten?: () => void;
 }
 
 /** An attempt that is under way. */

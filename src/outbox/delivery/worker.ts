@@ -1,12 +1,14 @@
 import { type Clock, type Random, createSteadyClock, later } from '../../lib/clock.ts';
 import type { Network } from '../../lib/network.ts';
-import { writeEnd } from './deliver.ts';
+import { sleep } from '../../lib/wait.ts';
+import type { Attempt } from './deliver.ts';
 import {
-  type Attempt,
   beginAttempt,
   createPlaces,
   type DueEntry,
   isThrough,
+  moveWaits,
+  type Next,
   nextReadAt,
   noteDue,
   type Owned,
@@ -14,10 +16,11 @@ import {
   readDue,
   type Running,
   type Slot,
+  wakeLanes,
 } from './due.ts';
 import { reasonOf } from '../store/open-database.ts';
 import type { RowStore, Settled } from '../store/row-store.ts';
-import { type Fence, originOfLane, type Row } from '../store/schema.ts';
+import type { Fence, Row } from '../store/schema.ts';
 
 export interface WorkerContext {
   readonly clock: Clock;
@@ -75,10 +78,8 @@ const longestTimerMs = 5000;
 const errorPauseMs = 5000;
 /** And one entry that cannot be read or written, ever later, after so long at the most. */
 const longestAsideMs = 60_000;
-/** What waits for an origin goes within this time of a success there, spread. */
-const wakeMs = { least: 500, most: 4000 } as const;
-/** A clock that was set back by less is not worth a write. */
-const leastSetBackMs = 1000;
+/** An end is tried to be written so often, a second later and then twice as late. */
+const tries = 5;
 
 export function createWorker({
   clock: wall,
@@ -110,28 +111,18 @@ export function createWorker({
   let wasOffline = network.isOffline();
   let isOver = false;
 
+  const isDriven = ({ owner, token }: Fence): boolean => driven.get(owner)?.fence.token === token;
   const read = (owned: Owned): Promise<void> => readDue(owned, store, running, wall.now());
   const note = (entry: DueEntry, isUrged = false): void =>
     noteDue(driven.get(entry.liveOwner ?? ''), entry, wall.now(), isUrged);
   const expire = (): void => {
     for (const owned of driven.values()) owned.isStale = true;
   };
-  /** Where the clock was set back, all that waits was planned by another time. */
-  const moveWaits = async (): Promise<void> => {
-    const setBackMs = clock.setBackMs();
-    for (const owned of driven.values()) {
-      const byMs = setBackMs - owned.setBackMs;
-      if (byMs < leastSetBackMs) continue;
-      await store.setBack(owned.fence, wall.now(), byMs);
-      owned.setBackMs = setBackMs;
-      owned.isStale = true;
-    }
-  };
   /** One at a time: moved twice, the next time would be missed. */
   const obeyClock = (): Promise<void> =>
-    (moving ??= moveWaits().finally(() => (moving = undefined)));
+    (moving ??= moveWaits(driven.values(), store, clock, wall).finally(() => (moving = undefined)));
   const isBlocked = (): boolean =>
-    isOver || clock.now() < pausedUntil || network.isOffline() || clearing() !== undefined;
+    clock.now() < pausedUntil || network.isOffline() || clearing() !== undefined;
 
   const fill = async (): Promise<void> => {
     await obeyClock();
@@ -144,7 +135,7 @@ export function createWorker({
       if (!next) break;
       const { seq, isUrged } = next;
       const isAside = !isUrged && (aside.get(seq)?.until ?? 0) > clock.now();
-      if (!running.has(seq) && !isAside) void run(seq, next.fence, next);
+      if (!running.has(seq) && !isAside) void run(next);
     }
   };
   const pump = async (): Promise<void> => {
@@ -156,7 +147,7 @@ export function createWorker({
     try {
       do {
         isAskedAgain = false;
-        if (isOver || clock.now() < pausedUntil) break;
+        if (clock.now() < pausedUntil) break;
         const cleared = driven.size > 0 ? clearing() : undefined;
         if (cleared !== undefined) {
           onCleared(cleared);
@@ -204,44 +195,50 @@ export function createWorker({
     timer = clock.setTimeout(() => void pump(), Math.min(delayMs, longestTimerMs));
   };
 
-  const run = async (
-    seq: number,
+  /** Writes an end, and again where that fails: what has happened has happened. */
+  const writeEnd = async (
+    entry: Row,
     fence: Fence,
-    { lane, isUrged }: Pick<Slot, 'lane' | 'isUrged'>,
-  ): Promise<void> => {
+    { change, onWritten }: Attempt,
+  ): Promise<Settled | undefined> => {
+    for (let left = tries; ; left -= 1) {
+      try {
+        // Its new time is of now: moved with the others, it would come too early.
+        await obeyClock();
+        // This tab may have slept, and taken over from itself since.
+        const current = driven.get(fence.owner)?.fence ?? fence;
+        const written = await store.settle(entry, current, change, wall.now());
+        onWritten?.();
+        return written;
+      } catch (error) {
+        // The database is gone: what has become of the entry is all the same known.
+        if (isOver) return undefined;
+        if (left === 1) throw error;
+        onError(error);
+        await sleep(clock, 1000 * 2 ** (tries - left), undefined);
+      }
+    }
+  };
+
+  const run = async ({ seq, fence, lane, isUrged }: Next): Promise<void> => {
     const slot: Slot = { lane, isUrged, startedAt: clock.now(), one: undefined };
     running.set(seq, slot);
-    const { owner } = fence;
     let settled: Settled | undefined;
     try {
       const claim = await store.claim(seq, fence, wall.now());
       if (claim === 'lost') {
-        if (driven.get(owner)?.fence.token === fence.token) driven.delete(owner);
+        if (isDriven(fence)) driven.delete(fence.owner);
         onLost(fence);
       } else if (claim.next) onDue(claim.next);
       // Unless its owner was given up meanwhile: all entries were discarded, or the page is put away.
-      else if (claim.row && driven.get(owner)?.fence.token === fence.token) {
+      else if (claim.row && isDriven(fence)) {
         const { row: entry } = claim;
         const one = beginAttempt(entry, clock, places);
         slot.lane = entry.lane;
         slot.one = one;
         onChange();
         const made = await attempt(one, fence, isUrged);
-        if (made)
-          settled = await writeEnd(
-            clock,
-            // This tab may have slept, and taken over from itself since.
-            async () => {
-              // Its new time is of now: moved with the others, it would come too early.
-              await obeyClock();
-              const current = driven.get(owner)?.fence ?? fence;
-              const written = await store.settle(entry, current, made.change, wall.now());
-              made.onWritten?.();
-              return written;
-            },
-            () => isOver,
-            onError,
-          );
+        if (made) settled = await writeEnd(entry, fence, made);
         // It may be there still, and then nobody else looks: this tab has slept, and is back.
         if (!settled) expire();
         made?.report(settled);
@@ -258,22 +255,11 @@ export function createWorker({
     void pump();
   };
 
-  const wakeLanes = async (origin: string | undefined): Promise<void> => {
-    await obeyClock();
-    for (const owned of driven.values())
-      for (const { name, nextAt } of owned.lanes.values()) {
-        // Where it goes is not known while nothing of it was sent.
-        const isMeant = origin === undefined || (originOfLane(name) ?? origin) === origin;
-        if (!isMeant || nextAt === Infinity) continue;
-        const { least, most } = wakeMs;
-        await store.wake(owned.fence, name, wall.now(), most, () =>
-          Math.round(least + random() * (most - least)),
-        );
-        owned.isStale = true;
-      }
-    void pump();
-  };
-  const wake = (origin?: string): void => void (isOver || wakeLanes(origin).catch(pause));
+  const wake: Worker['wake'] = (origin) =>
+    void obeyClock()
+      .then(() => wakeLanes(driven.values(), store, origin, wall, random))
+      .then(pump)
+      .catch(pause);
 
   const unsubscribe = network.subscribe(() => {
     const isOffline = network.isOffline();
@@ -283,9 +269,8 @@ export function createWorker({
   });
   return {
     drive(fence) {
-      const { owner, token } = fence;
-      if (driven.get(owner)?.fence.token === token) return false;
-      driven.set(owner, ownedBy(fence, clock.setBackMs()));
+      if (isDriven(fence)) return false;
+      driven.set(fence.owner, ownedBy(fence, clock.setBackMs()));
       void pump();
       return true;
     },
@@ -303,7 +288,7 @@ export function createWorker({
     nextAt: () => (isIdle() ? nextReadAt(driven.values()) : -Infinity),
     abort(id) {
       for (const { one } of running.values())
-        if (one?.entry.id === (id ?? one?.entry.id)) one?.controller.abort();
+        if (one && (id ?? one.entry.id) === one.entry.id) one.controller.abort();
     },
     dispose() {
       isOver = true;

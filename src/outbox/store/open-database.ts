@@ -24,18 +24,16 @@ export type NotDurableReason =
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError' as const;
   readonly reason: NotDurableReason;
-  /** It will not be otherwise in this page. */
-  readonly isForGood: boolean;
-  constructor(
-    reason: NotDurableReason,
-    cause?: unknown,
-    isFinal: boolean = reason === 'newer-version',
-  ) {
+  constructor(reason: NotDurableReason, cause?: unknown) {
     super(`The outbox cannot use IndexedDB: ${reason}.`, { cause });
     this.reason = reason;
-    this.isForGood = isFinal;
   }
 }
+
+const world = globalThis as Partial<typeof globalThis>;
+
+/** Whether this environment has any database at all: else there is nothing in it. */
+export const hasIndexedDb = (): boolean => !!world.indexedDB;
 
 /** Opens the database, or rejects soon. @see openIndexedDb */
 export async function openDatabase(
@@ -44,8 +42,8 @@ export async function openDatabase(
   onLost: (reason: NotDurableReason) => void,
   onErased: () => void,
 ): Promise<IDBDatabase> {
-  const { indexedDB } = globalThis as Partial<typeof globalThis>;
-  if (!indexedDB) throw new DatabaseError('unavailable', undefined, true);
+  const { indexedDB } = world;
+  if (!indexedDB) throw new DatabaseError('unavailable');
   let isLate = false;
   let timer: unknown;
   const open = async (): Promise<IDBDatabase> => {
@@ -82,16 +80,6 @@ export async function openDatabase(
   } finally {
     clock.clearTimeout(timer);
   }
-}
-
-/** Whether it is of no use to open it once more in this page. */
-export function isForGood(error: unknown): boolean {
-  return error instanceof DatabaseError && error.isForGood;
-}
-
-/** Whether there is no database at all in this environment, and so nothing in it. */
-export function hasNone(error: unknown): boolean {
-  return isForGood(error) && reasonOf(error) === 'unavailable';
 }
 
 /** What a failed write says about the database; undefined when it says nothing. */
