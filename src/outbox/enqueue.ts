@@ -205,51 +205,42 @@ export function createEnqueuer(context: EnqueuerContext): Enqueuer {
     return isDurable;
   };
 
-  const prepare = (
-    name: string,
-    variables: unknown,
-    { key: id = createIdempotencyKey(), createdAt, wasSent = false }: Partial<GivenSubmission>,
-  ) => {
-    const operation = `outbox '${name}'`;
-    if (isOver) throw disposedOf(operation);
-    const definition =
-      handlers.get(name) ??
-      reject(
-        'outbox',
-        'handler',
-        name,
-        process.env.NODE_ENV !== 'production' && `one of ${[...handlers.keys()].join(', ')}`,
-      );
-    const nowMs = clock.now();
-    const scope = scopeOf(operation, definition, variables);
-    const entry = {
-      id,
-      schema: rowSchema,
-      handler: name,
-      lane: laneOf(name),
-      version: definition.version,
-      createdAt: createdAt ?? nowMs,
-      submitter: tab,
-      state: 'pending',
-      nextRetryAt: nowMs,
-      plannedAt: nowMs,
-      attempts: 0,
-      isInDoubt: wasSent,
-      // Where it is not there any more, nobody knows what was sent of it.
-      ...(wasSent && { isRestored: true }),
-      ...(scope !== undefined && { scope, blocks: scope }),
-    } as const;
-    const closing = codec.encode(operation, variables);
-    // It is looked at in its turn.
-    closing.catch(() => {});
-    return { entry, closing };
-  };
-
   return {
     submit(name, variables, submission = {}, onProgress) {
       try {
-        const { entry, closing } = prepare(name, variables, submission);
-        const { id } = entry;
+        const operation = `outbox '${name}'`;
+        if (isOver) throw disposedOf(operation);
+        const definition =
+          handlers.get(name) ??
+          reject(
+            'outbox',
+            'handler',
+            name,
+            process.env.NODE_ENV !== 'production' && `one of ${[...handlers.keys()].join(', ')}`,
+          );
+        const nowMs = clock.now();
+        const { key: id = createIdempotencyKey(), createdAt = nowMs, wasSent = false } = submission;
+        const scope = scopeOf(operation, definition, variables);
+        const entry = {
+          id,
+          schema: rowSchema,
+          handler: name,
+          lane: laneOf(name),
+          version: definition.version,
+          createdAt,
+          submitter: tab,
+          state: 'pending',
+          nextRetryAt: nowMs,
+          plannedAt: nowMs,
+          attempts: 0,
+          isInDoubt: wasSent,
+          // Where it is not there any more, nobody knows what was sent of it.
+          ...(wasSent && { isRestored: true }),
+          ...(scope !== undefined && { scope, blocks: scope }),
+        } as const;
+        const closing = codec.encode(operation, variables);
+        // It is looked at in its turn.
+        closing.catch(() => {});
         const known = receipts.begin(entry, onProgress);
         const saved = turn.then(async () => {
           try {

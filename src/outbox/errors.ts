@@ -57,9 +57,6 @@ export function isDeadLetterError(value: unknown): value is DeadLetterError {
   return isSteadfetchError(value) && value.code === 'dead-letter';
 }
 
-/** What to do about an error, or how it came: `false` leaves it out of a production build. */
-const explain = (text: string | false): string => (text ? ` ${text}` : '');
-
 /** What a dead entry is told as. */
 export const toDeadLetter = (entry: EntryFacts, cause?: unknown): DeadLetterError =>
   new DeadLetterError(entry, entry.deadReason ?? 'refused', cause);
@@ -77,49 +74,38 @@ export function discarded(entry: EntryFacts): SteadfetchError {
 
 /** The outbox was disposed of while somebody waited for an entry. */
 export function leftBehind(entry: EntryFacts, isDurable: boolean): SteadfetchError {
-  const what = `The outbox was disposed of before this '${entry.handler}' was known to be delivered.`;
-  const why = isDurable
-    ? explain(
-        process.env.NODE_ENV !== 'production' &&
-          'It is kept, and sent by another tab or the next page.',
-      )
-    : explain(
-        process.env.NODE_ENV !== 'production' && 'It was in this page alone, and is sent no more.',
-      );
-  return endedUnknown(entry, what + why);
+  let message = `The outbox was disposed of before this '${entry.handler}' was known to be delivered.`;
+  if (process.env.NODE_ENV !== 'production')
+    message += isDurable
+      ? ' It is kept, and sent by another tab or the next page.'
+      : ' It was in this page alone, and is sent no more.';
+  return endedUnknown(entry, message);
 }
 
 /** Nobody in this tab has heard what became of an entry that is no longer there. */
 export function gone(entry: EntryFacts): SteadfetchError {
-  const why =
-    process.env.NODE_ENV !== 'production' &&
-    '(another tab has delivered, edited or discarded it, while this one slept).';
-  return endedUnknown(entry, `This '${entry.handler}' is no longer in the outbox${explain(why)}`);
+  let message = `This '${entry.handler}' is no longer in the outbox`;
+  if (process.env.NODE_ENV !== 'production')
+    message += ' (another tab has delivered, edited or discarded it, while this one slept).';
+  return endedUnknown(entry, message);
 }
 
 /** The entries are still on the disk after a clear; `isMarked`: this browser knows that they must go. */
 export function notCleared(isMarked: boolean, cause: unknown): Error {
-  const remedy = isMarked
-    ? explain(
-        process.env.NODE_ENV !== 'production' &&
-          'They are not sent: this browser remembers that they were cleared, and removes them once its database works. Call clear() again to do it now.',
-      )
-    : explain(
-        process.env.NODE_ENV !== 'production' &&
-          'Neither localStorage nor the Cache API works either, so the next page would send them. Call clear() again, and log nobody else in before it resolves.',
-      );
-  return new Error(`outbox.clear: the entries could not be removed from IndexedDB.${remedy}`, {
-    cause,
-  });
+  let message = 'outbox.clear: the entries could not be removed from IndexedDB.';
+  if (process.env.NODE_ENV !== 'production')
+    message += isMarked
+      ? ' They are not sent: this browser remembers that they were cleared, and removes them once its database works. Call clear() again to do it now.'
+      : ' Neither localStorage nor the Cache API works either, so the next page would send them. Call clear() again, and log nobody else in before it resolves.';
+  return new Error(message, { cause });
 }
 
 /** Nothing can be done with an outbox any more. */
 export function disposedOf(operation: string): Error {
-  const remedy = explain(
-    process.env.NODE_ENV !== 'production' &&
-      'Make another: createOutbox({ steady, queryClient, handlers }).',
-  );
-  return new Error(`${operation}: the outbox was disposed of.${remedy}`);
+  let message = `${operation}: the outbox was disposed of.`;
+  if (process.env.NODE_ENV !== 'production')
+    message += ' Make another: createOutbox({ steady, queryClient, handlers }).';
+  return new Error(message);
 }
 
 /** Whoever waits for an entry is not told by an answer how it has ended. */

@@ -213,45 +213,43 @@ export function watchSuccesses(
   post: (origin: string) => void,
 ): Successes {
   const latest = new Map<string, number>();
-  const here = createThrottle(clock, gapMs.here, wake);
-  const others = createThrottle(clock, gapMs.others, post);
+  let isOver = false;
+  const here = throttle(clock, gapMs.here, (origin) => isOver || wake(origin));
+  const others = throttle(clock, gapMs.others, (origin) => isOver || post(origin));
   const hear = (origin: string): void => {
     latest.set(origin, clock.now());
-    here.tell(origin);
+    here(origin);
   };
   const unsubscribe = emitter.subscribe((event) => {
     if (event.type !== 'request:end' || event.outcome.kind !== 'ok') return;
     const origin = toUrl(event.url)?.origin;
     if (origin === undefined) return;
     hear(origin);
-    others.tell(origin);
+    others(origin);
   });
   return {
     hear,
     recheck(origin, decidedAt) {
       for (const [name, at] of latest)
-        if ((origin ?? name) === name && at >= decidedAt && at <= clock.now()) here.tell(name);
+        if ((origin ?? name) === name && at >= decidedAt && at <= clock.now()) here(name);
     },
     dispose() {
+      isOver = true;
       unsubscribe();
-      here.dispose();
-      others.dispose();
     },
   };
 }
 
-interface Throttle {
-  readonly tell: (origin: string) => void;
-  readonly dispose: () => void;
-}
-
 /** Tells of each origin at once, or when the gap since the last time is over. */
-function createThrottle(clock: Clock, leastMs: number, act: (origin: string) => void): Throttle {
+function throttle(
+  clock: Clock,
+  leastMs: number,
+  act: (origin: string) => unknown,
+): (origin: string) => void {
   /** Those that were told of just now, and whether there is more to tell. */
   const told = new Map<string, boolean>();
-  let isOver = false;
-  const tell = (origin: string): void => {
-    if (isOver || told.has(origin)) {
+  return function tell(origin) {
+    if (told.has(origin)) {
       told.set(origin, true);
       return;
     }
@@ -262,11 +260,5 @@ function createThrottle(clock: Clock, leastMs: number, act: (origin: string) => 
       told.delete(origin);
       if (isMore) tell(origin);
     });
-  };
-  return {
-    tell,
-    dispose() {
-      isOver = true;
-    },
   };
 }

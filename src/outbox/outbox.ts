@@ -57,7 +57,7 @@ const resumeAgainMs = 5000;
 
 /** Puts an outbox together: what becomes of an entry is told here, to this tab and to the others. */
 export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
-  const { network, ports, onLeft } = context;
+  const { ports, onLeft } = context;
   const { clock } = context.sender;
   const receipts = createReceipts();
 
@@ -80,14 +80,11 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   const others = joinTabs(ports, context.name, {
     changed: display.refresh,
     owner() {
-      const engine = storage.durable();
-      void engine?.ownership.look();
-      engine?.worker.look();
+      void storage.durable()?.ownership.look();
+      storage.durable()?.worker.look();
     },
-    due({ owner, seq, isUrged }) {
-      const due = { seq, liveOwner: owner, nextRetryAt: 0 };
-      storage.durable()?.worker.add(due, isUrged);
-    },
+    due: ({ owner, seq, isUrged }) =>
+      storage.durable()?.worker.add({ seq, liveOwner: owner, nextRetryAt: 0 }, isUrged),
     up: ({ origin }) => successes.hear(origin),
     done({ id, handler, variables, data }) {
       memory.endWaiting(id, 'succeeded');
@@ -174,7 +171,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     discard: entries.discard,
     async onKept(entry, isDurable) {
       const { id, state, attempts } = entry;
-      if (isDurable && network.isOffline()) onLeft();
+      if (isDurable && context.network.isOffline()) onLeft();
       // It was there already: another press under the same key.
       if (state === 'done') await redrive.settle(id);
       else if (state === 'dead' && isUnrepeatable(entry)) receipts.reject(id, toDeadLetter(entry));

@@ -4,7 +4,7 @@ import type { Backend, Row, Unplaced } from './store/schema.ts';
 import { createEngine, type Engine, type EngineContext } from './delivery/engine.ts';
 import type { Display } from './state.ts';
 import { disposedOf, leftBehind } from './errors.ts';
-import { createMemoryBackend } from './store/memory.ts';
+import { createMemoryBackend } from './store/backends.ts';
 import {
   DatabaseError,
   hasIndexedDb,

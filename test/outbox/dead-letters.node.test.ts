@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { AnyOutboxHandlers, DeadLetterError, OutboxContext } from 'steadfetch/outbox';
-import { openIndexedDb } from '../../src/outbox/store/indexeddb.ts';
+import { openIndexedDb } from '../../src/outbox/store/backends.ts';
 import type { Row } from '../../src/outbox/store/schema.ts';
 import { deriveKey } from '../../src/idempotency/key.ts';
 import { api, createBrowser, settle, shop } from './rig.ts';

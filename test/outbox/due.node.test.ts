@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Running } from '../../src/outbox/delivery/due.ts';
 import { createWorker, type Worker } from '../../src/outbox/delivery/worker.ts';
-import { createMemoryBackend } from '../../src/outbox/store/memory.ts';
+import { createMemoryBackend } from '../../src/outbox/store/backends.ts';
 import { createRowStore } from '../../src/outbox/store/create-row-store.ts';
 import type { Change, RowStore } from '../../src/outbox/store/row-store.ts';
 import {

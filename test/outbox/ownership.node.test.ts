@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createMemoryBackend } from '../../src/outbox/store/memory.ts';
+import { createMemoryBackend } from '../../src/outbox/store/backends.ts';
 import { createOwnership, type Ownership } from '../../src/outbox/delivery/ownership.ts';
 import { createRowStore } from '../../src/outbox/store/create-row-store.ts';
 import type { RowStore } from '../../src/outbox/store/row-store.ts';

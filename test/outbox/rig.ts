@@ -14,7 +14,7 @@ import {
   type OutboxConfig,
   type TabPorts,
 } from 'steadfetch/outbox';
-import { openIndexedDb } from '../../src/outbox/store/indexeddb.ts';
+import { openIndexedDb } from '../../src/outbox/store/backends.ts';
 import { createRowStore } from '../../src/outbox/store/create-row-store.ts';
 import type { Row } from '../../src/outbox/store/schema.ts';
 import { seededRandom } from '../../src/testing/seeded-random.ts';

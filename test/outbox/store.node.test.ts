@@ -9,8 +9,7 @@ import {
   type Row,
   rowSchema,
 } from '../../src/outbox/store/schema.ts';
-import { openIndexedDb } from '../../src/outbox/store/indexeddb.ts';
-import { createMemoryBackend } from '../../src/outbox/store/memory.ts';
+import { createMemoryBackend, openIndexedDb } from '../../src/outbox/store/backends.ts';
 import { createVirtualClock } from '../origin/virtual-clock.ts';
 
 let databases = 0;

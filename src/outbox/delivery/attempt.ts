@@ -108,11 +108,11 @@ export async function sendEntry(
   let isOver = false;
   /** The next attempt sends it, or nobody does: the entry may be discarded meanwhile. */
   const refuseLate = (): void => {
-    if (isOver)
-      throw new Error(
-        `The attempt of the outbox handler '${entry.handler}' that sends this has ended: it is not sent.` +
-          remedies[0],
-      );
+    if (!isOver) return;
+    let message = `The attempt of the outbox handler '${entry.handler}' that sends this has ended: it is not sent.`;
+    if (process.env.NODE_ENV !== 'production')
+      message += ' Await in the mutationFn all that it sends.';
+    throw new Error(message);
   };
   const refuseUnkept = (isGone = false): void => {
     if (unkept || isGone) throw new Error('This entry is not sent: the outbox could not note it.');
@@ -256,24 +256,12 @@ export async function sendEntry(
   }
 }
 
-/** What to do about these mistakes; a production build leaves it out. */
-const remedies =
-  process.env.NODE_ENV === 'production'
-    ? (['', ''] as const)
-    : ([
-        ' Await in the mutationFn all that it sends.',
-        ' Let whatever it awaits end by itself, or give its policy a longer timeout.',
-      ] as const);
-
 /** What does nothing for so long is given up. */
 const leastMs = 60_000;
 /** A handler has neither ended nor had a request under way for too long. */
-const idleError = (limitMs: number): Error =>
-  Object.assign(
-    new Error(
-      `The mutationFn of an outbox handler has not settled, and has sent nothing, for ${limitMs / 1000} s. ` +
-        'It is tried again later.' +
-        remedies[1],
-    ),
-    { name: 'IdleError' },
-  );
+function idleError(limitMs: number): Error {
+  let message = `The mutationFn of an outbox handler has not settled, and has sent nothing, for ${limitMs / 1000} s. It is tried again later.`;
+  if (process.env.NODE_ENV !== 'production')
+    message += ' Let whatever it awaits end by itself, or give its policy a longer timeout.';
+  return Object.assign(new Error(message), { name: 'IdleError' });
+}

@@ -7,7 +7,7 @@ import { instanceBehind, whatIsMade } from '../../react-query/instance.ts';
 import { browserPorts } from '../../tabs/lock.ts';
 import { defineHandlers } from '../handler.ts';
 import { createOutboxCore, type Delivered, type OutboxCore } from '../outbox.ts';
-import { openIndexedDb } from '../store/indexeddb.ts';
+import { openIndexedDb } from '../store/backends.ts';
 import { databaseName, drain, prepareSync, syncTag } from './background-sync.ts';
 import { createOutboxMutation } from './mutation.ts';
 import {

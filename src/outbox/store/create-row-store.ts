@@ -1,4 +1,4 @@
-import type { Backend, Transaction, OwnerRecord, Row } from './schema.ts';
+import type { Backend, Fence, OwnerRecord, Row, Transaction } from './schema.ts';
 import { pageSize, type RowStore } from './row-store.ts';
 import {
   after,
@@ -41,9 +41,17 @@ export interface OtherStore {
  */
 const lookAgainMs = { onDisk: 300, inMemory: 1000 } as const;
 
+/** It is not the turn of a row, and of no other either. */
+const none = { row: undefined, next: undefined };
+
 /** Each operation on the rows is one transaction. */
 export function createRowStore(backend: Backend, other: OtherStore = {}): RowStore {
   const { isDurable, isSending = () => false, read, write, close } = backend;
+  const ifOwned = <T>(
+    fence: Fence,
+    otherwise: T,
+    work: (tx: Transaction) => Promise<T>,
+  ): Promise<T> => write('relaxed', async (tx) => ((await owns(tx, fence)) ? work(tx) : otherwise));
   return {
     isDurable,
     isSending,
@@ -59,8 +67,7 @@ export function createRowStore(backend: Backend, other: OtherStore = {}): RowSto
       const claim = await write('relaxed', async (tx) => {
         const [isOwn, row] = await Promise.all([owns(tx, fence), tx.row(seq)]);
         if (!isOwn) return 'lost';
-        if (row?.liveOwner !== fence.owner || (row.nextRetryAt ?? Infinity) > nowMs)
-          return { row: undefined, next: undefined };
+        if (row?.liveOwner !== fence.owner || (row.nextRetryAt ?? Infinity) > nowMs) return none;
         const isStranded = row.state === 'sending';
         const isInDoubt = row.isInDoubt || isStranded;
         if (row.blocks !== undefined && (await headOf(tx, row.blocks))?.seq !== seq) {
@@ -74,7 +81,7 @@ export function createRowStore(backend: Backend, other: OtherStore = {}): RowSto
           return { row: undefined, next: later };
         }
         // A younger one that went while this one was dead ends first, and tells.
-        if (await isScopeBusy(tx, row)) return { row: undefined, next: undefined };
+        if (await isScopeBusy(tx, row)) return none;
         const isUnsent = isStranded && row.noted !== row.attempts;
         before = { ...row, isInDoubt, ...(isUnsent && { unsent: (row.unsent ?? 0) + 1 }) };
         const claimed: Row = {
@@ -119,17 +126,13 @@ export function createRowStore(backend: Backend, other: OtherStore = {}): RowSto
     async due(fence, nowMs, limit) {
       const { owner } = fence;
       const [postdated] = await read((tx) => tx.rows('planned', after([owner], nowMs), 1));
-      if (postdated)
-        await write('relaxed', async (tx) => {
-          if (await owns(tx, fence)) await endWaits(tx, owner, nowMs);
-        });
+      if (postdated) await ifOwned(fence, undefined, (tx) => endWaits(tx, owner, nowMs));
       return read((tx) => dueInLanes(tx, owner, nowMs, limit));
     },
     async wake(fence, lane, nowMs, mostMs, delayMs) {
       // What goes by then anyway stays as it is planned.
       let from = nowMs + mostMs;
       const wakePage = async (tx: Transaction): Promise<boolean> => {
-        if (!(await owns(tx, fence))) return false;
         const page = await tx.rows('lanes', after([fence.owner, lane], from), pageSize);
         let isAnyMoved = false;
         for (const row of page) {
@@ -142,11 +145,10 @@ export function createRowStore(backend: Backend, other: OtherStore = {}): RowSto
         if (!isAnyMoved) from = page.at(-1)?.nextRetryAt ?? Infinity;
         return page.length === pageSize;
       };
-      while (await write('relaxed', wakePage));
+      while (await ifOwned(fence, false, wakePage));
     },
     setBack: (fence, nowMs, byMs) =>
-      write('relaxed', async (tx) => {
-        if (!(await owns(tx, fence))) return;
+      ifOwned(fence, undefined, async (tx) => {
         for (const row of await tx.rows('due', after([fence.owner], nowMs)))
           await tx.put(shift(row, -byMs));
       }),
@@ -165,14 +167,12 @@ export function createRowStore(backend: Backend, other: OtherStore = {}): RowSto
         return true;
       }),
     renew: (fence, leaseUntil) =>
-      write('relaxed', async (tx) => {
-        const isOwn = await owns(tx, fence);
-        if (isOwn) await tx.putOwner({ ...fence, leaseUntil });
-        return isOwn;
+      ifOwned(fence, false, async (tx) => {
+        await tx.putOwner({ ...fence, leaseUntil });
+        return true;
       }),
     abandon: (fence) =>
-      write('relaxed', async (tx) => {
-        if (!(await owns(tx, fence))) return true;
+      ifOwned(fence, true, async (tx) => {
         if (await tx.firstKey('liveOwner', [fence.owner])) return false;
         await tx.removeOwner(fence.owner);
         return true;

@@ -86,20 +86,16 @@ export async function owns(tx: Transaction, { owner, token }: Fence): Promise<bo
   return (await tx.owner(owner))?.token === token;
 }
 
-async function ownRow(tx: Transaction, seq: number, fence: Fence): Promise<Row | undefined> {
-  // At once: while one waits for the other, all tabs wait for this transaction.
-  const [isOwn, row] = await Promise.all([owns(tx, fence), tx.row(seq)]);
-  return isOwn && row?.liveOwner === fence.owner ? row : undefined;
-}
-
 /** A row as this tab has claimed it: nobody has claimed it since. */
 export async function claimedRow(
   tx: Transaction,
   { seq, attempts }: Row,
   fence: Fence,
 ): Promise<Row | undefined> {
-  const row = await ownRow(tx, seq, fence);
-  return row?.state === 'sending' && row.attempts === attempts ? row : undefined;
+  // At once: while one waits for the other, all tabs wait for this transaction.
+  const [isOwn, row] = await Promise.all([owns(tx, fence), tx.row(seq)]);
+  const isClaimed = row?.state === 'sending' && row.attempts === attempts;
+  return isOwn && isClaimed && row.liveOwner === fence.owner ? row : undefined;
 }
 
 /** Whether the owner is of this tab; one that is new becomes so. */

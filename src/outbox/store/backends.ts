@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import { waitForStillness } from '../../lib/wait.ts';
-import { toWhole } from './damage.ts';
+import { createSalvage, toWhole } from './damage.ts';
 import {
   ask,
   complete,
@@ -9,7 +9,16 @@ import {
   openDatabase,
   walk,
 } from './open-database.ts';
-import type { Backend, OwnerRecord, Range, Row, Transaction } from './schema.ts';
+import {
+  type Backend,
+  type Index,
+  indexes,
+  type Key,
+  type OwnerRecord,
+  type Range,
+  type Row,
+  type Transaction,
+} from './schema.ts';
 
 /**
  * Rows on the disk. `onLost` is told once, when the database is taken away later; `onErased` when the
@@ -147,88 +156,93 @@ async function pageOf(
   return found;
 }
 
-/** What fails for a reason that may pass is tried for so long. */
-const patienceMs = 60_000;
-/** All rows are read one by one no more often. */
-const gapMs = 10_000;
-/** Failures that lie so far apart are not one. */
-const apartMs = 600_000;
+/** Rows of this page alone: what is left where there is no IndexedDB. */
+export function createMemoryBackend(): Backend {
+  const rows = new Map<number, Row>();
+  const owners = new Map<string, OwnerRecord>();
+  let lastSeq = 0;
+  let turn: Promise<unknown> = Promise.resolve();
 
-/**
- * Takes an error of the database. Where rows have caused it that the browser cannot read any more, they are
- * replaced by what their indexes know of them; all else of them is gone. @returns whether there were any.
- */
-type Salvage = (error: unknown) => Promise<boolean>;
-
-function createSalvage(database: IDBDatabase, clock: Clock): Salvage {
-  const failingSince = new Map<number, number>();
-  let triedAt = -Infinity;
-
-  const isGone = async (seq: number): Promise<boolean> => {
-    try {
-      await ask(database.transaction('rows').objectStore('rows').get(seq));
-      failingSince.delete(seq);
-      return false;
-    } catch (error) {
-      if (isSure(error)) return true;
-      if (mayPass(error)) return false;
-      const since = failingSince.get(seq) ?? clock.now();
-      failingSince.set(seq, since);
-      return clock.now() - since >= patienceMs;
-    }
+  const find = (index: Index, [first, last = first, isAfter = false]: Range) =>
+    [...rows.values()]
+      .map((row) => ({ row, key: keyOf(row, index) }))
+      .filter(
+        (one): one is { row: Row; key: Key } =>
+          one.key !== undefined &&
+          compare(one.key, first) >= (isAfter ? 1 : 0) &&
+          compare(one.key, last) <= 0,
+      )
+      .toSorted((one, other) => compare(one.key, other.key));
+  const tx: Transaction = {
+    // As on the disk: nobody can change what is kept by changing what he was given.
+    row: async (seq) => structuredClone(rows.get(seq)),
+    rows: async (index, range, limit) =>
+      find(index, range)
+        .slice(0, limit)
+        .map(({ row }) => structuredClone(row)),
+    places: async (index, range, limit) =>
+      find(index, range)
+        .slice(0, limit)
+        .map(({ row }) => row.seq),
+    firstKey: async (index, range) => find(index, range)[0]?.key,
+    count: async (index, range = [-Infinity, []]) =>
+      index ? find(index, range).length : rows.size,
+    page: async (index, key, after, limit) =>
+      [...rows.values()]
+        .filter((row) => row.seq > after && (key === undefined || keyOf(row, index) === key))
+        .slice(0, limit)
+        .map((row) => structuredClone(row)),
+    async add(row) {
+      lastSeq += 1;
+      rows.set(lastSeq, structuredClone({ ...row, seq: lastSeq }));
+      return lastSeq;
+    },
+    put: async (row) => rows.set(row.seq, structuredClone(row)),
+    remove: async (seq) => rows.delete(seq),
+    owner: async (owner) => owners.get(owner),
+    owners: async () => [...owners.values()],
+    putOwner: async (record) => owners.set(record.owner, record),
+    removeOwner: async (owner) => owners.delete(owner),
+    async clear() {
+      rows.clear();
+      owners.clear();
+    },
   };
 
-  return async (error) => {
-    const agoMs = clock.now() - triedAt;
-    const isEarly = agoMs >= 0 && agoMs < gapMs;
-    if (!isSure(error) && (nameOf(error) !== 'UnknownError' || mayPass(error) || isEarly))
-      return false;
-    triedAt = clock.now();
-    if (agoMs < 0 || agoMs > apartMs) failingSince.clear();
-    let isAny = false;
-    const all = ask(database.transaction('rows').objectStore('rows').getAllKeys());
-    for (const seq of (await all) as number[]) {
-      if (!(await isGone(seq))) continue;
-      await replace(database, seq, clock.now());
-      isAny = true;
-    }
-    return isAny;
+  const inTurn = <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => {
+    const result = turn.then(() => work(tx));
+    turn = result.catch(() => {});
+    return result;
+  };
+  return {
+    isDurable: false,
+    read: inTurn,
+    write: (_, work) => inTurn(work),
+    isSending: (scope) =>
+      [...rows.values()].some(({ state, blocks }) => state === 'sending' && blocks === scope),
+    close: () => {},
   };
 }
 
-const nameOf = (error: unknown): string => String(Object(error).name);
-/** The standard's name for a record that is there and whose file is gone. */
-const isSure = (error: unknown): boolean => nameOf(error) === 'NotReadableError';
-/** Chromium says so where only its memory is short; of other browsers it is not known. */
-const mayPass = (error: unknown): boolean =>
-  String(Object(error).message).includes('Failed to read large IndexedDB value');
+/** Undefined where a field of the index is missing: the row is not in it. */
+function keyOf(row: Row, index: Index): Key | undefined {
+  const keys = [indexes[index]].flat().map((field) => row[field]);
+  if (keys.includes(undefined)) return undefined;
+  return (keys.length > 1 ? keys : keys[0]) as Key;
+}
 
-async function replace(database: IDBDatabase, seq: number, nowMs: number): Promise<void> {
-  const transaction = database.transaction('rows', 'readwrite', { durability: 'strict' });
-  const store = transaction.objectStore('rows');
-  const known: Record<string, unknown> = {};
-  for (const name of store.indexNames) {
-    const index = store.index(name);
-    const paths = [index.keyPath].flat();
-    await walk(index.openKeyCursor(), (cursor) => {
-      if (cursor.primaryKey !== seq) {
-        cursor.continue();
-        return false;
-      }
-      for (const [place, key] of [cursor.key].flat().entries()) known[paths[place] ?? ''] = key;
-      return true;
-    });
+const rank = (key: Key | undefined): number =>
+  key === undefined ? 0 : typeof key === 'number' ? 1 : typeof key === 'string' ? 2 : 3;
+
+/** As IndexedDB orders keys. */
+function compare(one: Key | undefined, other: Key | undefined): number {
+  if (Array.isArray(one) && Array.isArray(other)) {
+    for (let at = 0; at < Math.max(one.length, other.length); at += 1) {
+      const order = compare(one[at], other[at]);
+      if (order !== 0) return order;
+    }
+    return 0;
   }
-  const { plannedAt, blocks } = known as Partial<Row>;
-  // Whoever reads it makes it whole.
-  store.put({
-    createdAt: plannedAt ?? nowMs,
-    ...(blocks !== undefined && { scope: blocks }),
-    ...known,
-    // Nobody knows any more.
-    isInDoubt: true,
-    isGone: true,
-    seq,
-  });
-  await complete(transaction);
+  if (one === undefined || other === undefined) return rank(one) - rank(other);
+  return rank(one) - rank(other) || Number(one > other) - Number(one < other);
 }
