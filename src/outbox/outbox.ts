@@ -126,6 +126,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   };
   const onEnd = (entry: Row, ended: EntryEnd, settled: Settled | undefined): void => {
     const { id, handler } = entry;
+    if (ended.kind === 'again' && !settled?.row) memory.endWaiting(id, 'cancelled');
     if (!settled) {
       // Another tab has it now, and says what becomes of it; or nobody has it any more.
       void redrive.settle(id, ended.kind === 'done' ? ended : undefined);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Attempt } from '../../src/outbox/delivery/deliver.ts';
 import type { Running } from '../../src/outbox/delivery/due.ts';
 import { createWorker, type Worker } from '../../src/outbox/delivery/worker.ts';
 import { createMemoryBackend } from '../../src/outbox/store/backends.ts';
@@ -56,9 +57,10 @@ function rig(change: (store: RowStore) => RowStore = (store) => store, parallel 
     },
   };
   const attempt = ({ entry: row }: Running) =>
-    new Promise<{ change: Change; report: () => void }>((resolve) => {
+    new Promise<Attempt>((resolve) => {
       log.push([row.id, clock.elapsed()]);
-      const end = (ended: Change): void => resolve({ change: ended, report: () => {} });
+      const end = (ended: Change): void =>
+        resolve({ entry: row, end: { kind: 'too-new' }, change: ended });
       const ended = self.answer?.(row);
       if (ended) end(ended);
       else ends.set(row.id, end);
@@ -81,6 +83,7 @@ function rig(change: (store: RowStore) => RowStore = (store) => store, parallel 
     onCleared: () => {},
     onChange: () => {},
     onDue: (row) => worker.add(row),
+    onEnd: () => {},
     onLost: () => {},
     onError: (error) => void errors.push(error),
     onIdle: () => {},

@@ -50,29 +50,25 @@ export interface SendOptions {
   readonly onOperation: (entry: Row, operation: Operation) => void;
 }
 
-/** What an attempt that failed has shown. */
-interface FailedAttempt {
-  readonly failure: Failure;
-  readonly decision: Decision;
-  readonly error: unknown;
-  /** It, or one before it, may have been done. */
-  readonly isInDoubt: boolean;
-  /** When new credentials can be asked for, where it failed for want of them: in epoch milliseconds. */
-  readonly renewableAt: number | undefined;
-  /** A request of it went out. */
-  readonly wasSent: boolean;
-  /** What had to be kept before its first request went was not kept in time. */
-  readonly isUnsent: boolean;
-}
-
 /** What an attempt has come to. */
 export type Attempted =
   | { readonly kind: 'done'; readonly data: unknown }
-  | ({
+  | {
       readonly kind: 'failed';
+      readonly failure: Failure;
+      readonly decision: Decision;
+      readonly error: unknown;
+      /** It, or one before it, may have been done. */
+      readonly isInDoubt: boolean;
+      /** When new credentials can be asked for, where it failed for want of them: in epoch milliseconds. */
+      readonly renewableAt: number | undefined;
+      /** A request of it went out. */
+      readonly wasSent: boolean;
+      /** What had to be kept before its first request went was not kept in time. */
+      readonly isUnsent: boolean;
       readonly before: HandedOver;
       readonly past: readonly PastStep[];
-    } & FailedAttempt)
+    }
   /** Nobody wanted it any more, or it is another tab's. */
   | { readonly kind: 'dropped' }
   /** Without a key, it could be done twice. */
@@ -240,7 +236,7 @@ export async function sendEntry(
     return {
       kind: 'failed',
       error,
-      failure: report.failure,
+      failure,
       isUnsent,
       renewableAt: authAt,
       decision,

@@ -12,7 +12,7 @@ import type { Running } from './due.ts';
 import { shorten } from '../errors.ts';
 import { type HandlerDefinition, limitOf, nextStepOf } from '../handler.ts';
 import type { Receipts } from '../enqueue.ts';
-import type { Change, RowStore, Settled } from '../store/row-store.ts';
+import type { Change, RowStore } from '../store/row-store.ts';
 import { type DeadReason, type Fence, laneOf, type Row } from '../store/schema.ts';
 
 /** How an entry has ended, or that it has not. */
@@ -25,9 +25,9 @@ export type EntryEnd =
 
 /** What one attempt at an entry has come to, and what is to be written of it. */
 export interface Attempt {
+  readonly entry: Row;
+  readonly end: EntryEnd;
   readonly change: Change;
-  /** Is told once it is written; undefined when it was not ours to write any more. */
-  readonly report: (settled: Settled | undefined) => void;
   /** It is written, or not ours to write any more. */
   readonly onWritten?: () => void;
 }
@@ -77,8 +77,6 @@ export interface AttemptContext {
   readonly receipts: Pick<Receipts, 'get'>;
   /** An attempt has begun. */
   readonly onOperation: (entry: Row, operation: Operation) => void;
-  /** Its end, once it is written; `settled` is undefined where it was not ours to write any more. */
-  readonly onEnd: (entry: Row, end: EntryEnd, settled: Settled | undefined) => void;
 }
 
 /** Makes an attempt at an entry, and says what is to be written of it. */
@@ -91,7 +89,6 @@ export function createAttempt({
   note,
   receipts,
   onOperation,
-  onEnd,
 }: AttemptContext): MakeAttempt {
   const { clock, random, operations } = sender;
 
@@ -124,6 +121,7 @@ export function createAttempt({
   const make: MakeAttempt = async (running, fence, isUrged) => {
     const { entry } = running;
     const definition = handlers.get(entry.handler);
+    const untried = { attempts: entry.attempts - 1 };
     const isBlocking = definition?.handler.onDead !== 'pass';
     const bury = (reason: DeadReason, error: unknown, tried: Partial<Change>): Attempt => {
       const { isInDoubt } = entry;
@@ -131,8 +129,9 @@ export function createAttempt({
       const change = { kind: 'dead', reason, isBlocking, isInDoubt, error: short } as const;
       endWaiting(entry.id, 'failed');
       return {
+        entry,
+        end: { kind: 'dead', reason, error },
         change: { attempts: entry.attempts, ...change, ...tried } as Change,
-        report: (settled) => onEnd(entry, { kind: 'dead', reason, error }, settled),
       };
     };
 
@@ -143,14 +142,12 @@ export function createAttempt({
       // Whoever has submitted it since this page began can deliver it: that tab may only be put away.
       const isOthers =
         (reason === 'handler-missing' || reason === 'not-migrated') && entry.createdAt > startedAt;
-      if (reason !== 'too-new' && !isOthers)
-        return bury(reason, error, { attempts: entry.attempts - 1 });
-      const change = { kind: 'too-new' } as const;
-      return { change, report: (settled) => onEnd(entry, change, settled) };
+      if (reason !== 'too-new' && !isOthers) return bury(reason, error, untried);
+      return { entry, end: { kind: 'too-new' }, change: { kind: 'too-new' } };
     }
     if (!definition) return undefined;
     const spent = isUrged ? undefined : limitOf(entry, definition, clock.now());
-    if (spent) return bury(spent, undefined, { attempts: entry.attempts - 1 });
+    if (spent) return bury(spent, undefined, untried);
     const { variables, past } = ready;
     const keepSteps = async (steps: readonly PastStep[]): Promise<Pick<Row, 'steps'>> =>
       steps.length > 0 ? { steps: await codec.encode('outbox', steps) } : {};
@@ -184,8 +181,7 @@ export function createAttempt({
     });
     if (made.kind === 'dropped') return undefined;
     if (made.kind === 'unsent') throw made.error;
-    if (made.kind === 'not-repeatable')
-      return bury('not-repeatable', undefined, { attempts: entry.attempts - 1 });
+    if (made.kind === 'not-repeatable') return bury(made.kind, undefined, untried);
     if (made.kind === 'done') {
       if (!running.hasAsked && !definition.handler.idempotent) {
         foreign.add(entry.handler);
@@ -194,8 +190,9 @@ export function createAttempt({
       const isKept = !receipts.get(entry.id);
       const result = isKept ? await keep(made.data) : undefined;
       return {
+        entry,
+        end: { ...made, variables },
         change: { kind: 'done', result, isKept },
-        report: (settled) => onEnd(entry, { ...made, variables }, settled),
       };
     }
     const { error, decision, isInDoubt, isUnsent } = made;
@@ -210,20 +207,11 @@ export function createAttempt({
       backoffMs: () => backoffDelay({ ...definition.policy, retry: entry.attempts }, random),
     });
     if (next.kind === 'dead') return bury(next.reason, error, { isInDoubt, ...kept });
+    const tried = { ...counted, ...kept, error: shorten(error), isInDoubt };
     return {
-      change: {
-        ...next,
-        ...counted,
-        lane,
-        plannedAt: nowMs,
-        ...kept,
-        error: shorten(error),
-        isInDoubt,
-      },
-      report(settled) {
-        if (!settled?.row) endWaiting(entry.id, 'cancelled');
-        onEnd(entry, { kind: 'again', error, decision }, settled);
-      },
+      entry,
+      end: { kind: 'again', error, decision },
+      change: { ...next, ...tried, lane, plannedAt: nowMs },
     };
   };
   return async (running, fence, isUrged) => {

@@ -1,7 +1,7 @@
 import { type Clock, type Random, createSteadyClock, later } from '../../lib/clock.ts';
 import type { Network } from '../../lib/network.ts';
 import { sleep } from '../../lib/wait.ts';
-import type { Attempt } from './deliver.ts';
+import type { Attempt, EntryEnd } from './deliver.ts';
 import {
   beginAttempt,
   createPlaces,
@@ -43,6 +43,8 @@ export interface WorkerContext {
   readonly onChange: () => void;
   /** Its turn has come, whoever sends it. */
   readonly onDue: (entry: Row) => void;
+  /** An end is written; `settled` is undefined where it was not ours to write any more. */
+  readonly onEnd: (entry: Row, end: EntryEnd, settled: Settled | undefined) => void;
   /** Another tab has taken the entries of this owner over. */
   readonly onLost: (fence: Fence) => void;
   /** The store does not work. */
@@ -92,6 +94,7 @@ export function createWorker({
   onCleared,
   onChange,
   onDue,
+  onEnd,
   onLost,
   onError,
   onIdle,
@@ -196,11 +199,7 @@ export function createWorker({
   };
 
   /** Writes an end, and again where that fails: what has happened has happened. */
-  const writeEnd = async (
-    entry: Row,
-    fence: Fence,
-    { change, onWritten }: Attempt,
-  ): Promise<Settled | undefined> => {
+  const writeEnd = async (entry: Row, fence: Fence, { change, onWritten }: Attempt) => {
     for (let left = tries; ; left -= 1) {
       try {
         // Its new time is of now: moved with the others, it would come too early.
@@ -241,7 +240,7 @@ export function createWorker({
         if (made) settled = await writeEnd(entry, fence, made);
         // It may be there still, and then nobody else looks: this tab has slept, and is back.
         if (!settled) expire();
-        made?.report(settled);
+        if (made) onEnd(made.entry, made.end, settled);
       }
       aside.delete(seq);
     } catch (error) {
