@@ -10,7 +10,13 @@ import type { OtherTabs, PausedEntries } from './messages.ts';
 import type { Receipts } from './enqueue.ts';
 import type { EntryStorage } from './storage.ts';
 import { pageSize, pagesOf, type Settled } from './store/row-store.ts';
-import type { DeadReason, Row, RowError, RowState } from './store/schema.ts';
+import {
+  type DeadReason,
+  type Row,
+  type RowError,
+  type RowState,
+  without,
+} from './store/schema.ts';
 
 /** Which entries are asked for. */
 export interface OutboxFilter<THandler extends string = string> {
@@ -208,21 +214,16 @@ function redrive(entry: Row, clock: Clock): Row {
   if (entry.state !== 'dead') return entry;
   // Where nothing was done, the key may stand for the refusal.
   if (entry.deadReason === 'refused' && !entry.isInDoubt) return renew(entry, clock);
-  const { isUnkeyed: _, isRestored: __, ...rest } = entry;
-  return { ...rest, isRedriven: true };
+  return { ...without(entry, 'isUnkeyed', 'isRestored'), isRedriven: true };
 }
 
 /** The same, as something new: nothing has been tried under its key. */
 function renew(entry: Row, clock: Clock): Row {
-  const anew: Partial<Row> = { ...entry };
   const ofAttempts = ['steps', 'unsent', 'noted', 'lastError', 'lastAttemptAt'] as const;
-  for (const field of [...ofAttempts, 'isUnkeyed', 'isRestored', 'isGone'] as const)
-    Reflect.deleteProperty(anew, field);
-  const createdAt = clock.now();
   return {
-    ...(anew as Row),
+    ...without(entry, ...ofAttempts, 'isUnkeyed', 'isRestored', 'isGone'),
     id: createIdempotencyKey(),
-    createdAt,
+    createdAt: clock.now(),
     attempts: 0,
     isInDoubt: false,
   };

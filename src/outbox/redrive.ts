@@ -81,12 +81,11 @@ export function createRedrive({
   const reviveAll = async (engine: Engine): Promise<void> => {
     const { store } = engine;
     for (const id of memory.underWay.keys()) await revive(engine, id);
-    const reviveEach = async (load: Parameters<typeof pagesOf>[0]): Promise<void> => {
-      for await (const { id } of pagesOf(load)) await revive(engine, id);
-    };
-    await reviveEach((after, count) => store.list('other-version', after, count, 'waitsFor'));
-    for (const reason of redrivable)
-      await reviveEach((after, count) => store.list(reason, after, count, 'deadReason'));
+    for (const key of ['other-version', ...redrivable] as const) {
+      const index = key === 'other-version' ? 'waitsFor' : 'deadReason';
+      const all = pagesOf((after, count) => store.list(key, after, count, index));
+      for await (const { id } of all) await revive(engine, id);
+    }
   };
   const all: Redrive['all'] = (engine) => reviveAll(engine).catch(engine.onError);
 

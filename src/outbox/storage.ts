@@ -72,6 +72,8 @@ export function createStorage(context: StorageContext): EntryStorage {
   let failure: unknown;
   let opening: Promise<void> | undefined;
 
+  const engines = (): readonly Engine[] =>
+    [durable, memory].filter((engine) => engine !== undefined);
   const isBlockedOnDisk = async (scope: string): Promise<boolean> =>
     (await durable?.store.isBlocked(scope).catch(() => false)) ?? false;
   const open = async (): Promise<void> => {
@@ -177,7 +179,7 @@ export function createStorage(context: StorageContext): EntryStorage {
     lose: (engine, error) => lose(engine, reasonOf(error) ?? 'unavailable', true),
     durable: () => durable,
     write,
-    engines: () => [durable, memory].filter((engine) => engine !== undefined),
+    engines,
     async add(entry, isWanted) {
       await isOpen;
       // Behind one of its scope that is in this page alone, and may go later.
@@ -215,7 +217,7 @@ export function createStorage(context: StorageContext): EntryStorage {
     stop() {
       isStopped = true;
       clock.clearTimeout(timer);
-      for (const { worker } of [durable, memory].filter((engine) => engine !== undefined)) {
+      for (const { worker } of engines()) {
         worker.abort();
         worker.dispose();
       }
@@ -223,8 +225,7 @@ export function createStorage(context: StorageContext): EntryStorage {
     dispose() {
       isOver = true;
       clock.clearTimeout(timer);
-      durable?.dispose();
-      memory?.dispose();
+      for (const engine of engines()) engine.dispose();
     },
   };
 }

@@ -232,7 +232,7 @@ function keyOf(row: Row, index: Index): Key | undefined {
 }
 
 const rank = (key: Key | undefined): number =>
-  key === undefined ? 0 : typeof key === 'number' ? 1 : typeof key === 'string' ? 2 : 3;
+  ['undefined', 'number', 'string', 'object'].indexOf(typeof key);
 
 /** As IndexedDB orders keys. */
 function compare(one: Key | undefined, other: Key | undefined): number {
@@ -243,6 +243,6 @@ function compare(one: Key | undefined, other: Key | undefined): number {
     }
     return 0;
   }
-  if (one === undefined || other === undefined) return rank(one) - rank(other);
-  return rank(one) - rank(other) || Number(one > other) - Number(one < other);
+  const [less, more] = [one, other] as [Key, Key];
+  return rank(one) - rank(other) || Number(less > more) - Number(less < more);
 }

@@ -1,4 +1,11 @@
-import type { Backend, Fence, OwnerRecord, Row, Transaction } from './schema.ts';
+import {
+  type Backend,
+  type Fence,
+  type OwnerRecord,
+  type Row,
+  type Transaction,
+  without,
+} from './schema.ts';
 import { pageSize, type RowStore } from './row-store.ts';
 import {
   after,
@@ -185,12 +192,13 @@ export function createRowStore(backend: Backend, other: OtherStore = {}): RowSto
       write('strict', async (tx) => {
         const found = await rowById(tx, id);
         if (!found || !(found.state === 'dead' || found.state === 'pending')) return undefined;
-        const { deadReason: _, waitsFor, ...live } = change ? change(found) : found;
-        const isNobodys = found.state === 'dead' || waitsFor !== undefined;
+        const live = change ? change(found) : found;
+        const isNobodys = found.state === 'dead' || live.waitsFor !== undefined;
         if (isNobodys && !(await isOurs(tx, fence, leaseUntil))) return undefined;
         const { owner } = fence;
         const own = isNobodys && { owner, liveOwner: owner };
-        const row = await place(tx, { ...live, ...own, state: 'pending' }, nowMs);
+        const free = without(live, 'deadReason', 'waitsFor');
+        const row = await place(tx, { ...free, ...own, state: 'pending' }, nowMs);
         // Behind it in the scope that it has left.
         const isMoved = row.scope !== found.scope;
         return { row, next: isMoved ? await unblock(tx, found.blocks, nowMs) : undefined };

@@ -105,6 +105,16 @@ export const originOfLane = (lane: string): string | undefined => splitLane(lane
 /** A row before it has its place. */
 export type NewRow = Omit<Row, 'seq'>;
 
+/** A field that a row need not have. */
+type Optional = { [K in keyof NewRow]-?: object extends Pick<NewRow, K> ? K : never }[keyof NewRow];
+
+/** The same row without these fields. */
+export function without<T extends NewRow>(row: T, ...fields: readonly Optional[]): T {
+  const rest = { ...row };
+  for (const field of fields) Reflect.deleteProperty(rest, field);
+  return rest;
+}
+
 /** Who may change the rows of an owner: whoever has taken it last. */
 export interface OwnerRecord {
   readonly owner: string;

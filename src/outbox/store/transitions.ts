@@ -1,6 +1,14 @@
 import type { PausedEntries } from '../messages.ts';
 import type { Change, Counts, RowStore } from './row-store.ts';
-import type { Fence, Key, NewRow, Range, Row, Transaction } from './schema.ts';
+import {
+  type Fence,
+  type Key,
+  type NewRow,
+  type Range,
+  type Row,
+  type Transaction,
+  without,
+} from './schema.ts';
 
 export async function rowById(tx: Transaction, id: string): Promise<Row | undefined> {
   return (await tx.rows('id', [id], 1))[0];
@@ -127,10 +135,7 @@ export const plan = (row: Row, nextRetryAt: number, nowMs: number): Row => ({
 });
 
 /** To be sent after others, at no time yet. */
-export function unplan<T extends NewRow>(row: T): Omit<T, 'nextRetryAt' | 'plannedAt'> {
-  const { nextRetryAt: _, plannedAt: __, ...behind } = row;
-  return behind;
-}
+export const unplan = <T extends NewRow>(row: T): T => without(row, 'nextRetryAt', 'plannedAt');
 
 /** The same on a clock that shows another time. */
 export const shift = (row: Row, byMs: number): Row => ({
@@ -158,28 +163,18 @@ export async function insert(tx: Transaction, row: NewRow): Promise<Row> {
 export function applyChange(row: Row, change: Change, nowMs: number): Row | undefined {
   if (change.kind === 'done') {
     if (!change.isKept) return undefined;
-    const {
-      liveOwner: _,
-      blocks: __,
-      nextRetryAt: ___,
-      lastError: ____,
-      steps: _____,
-      ...rest
-    } = row;
+    const rest = without(row, 'liveOwner', 'blocks', 'nextRetryAt', 'lastError', 'steps');
     return { ...rest, state: 'done', doneAt: nowMs, result: change.result, isInDoubt: false };
   }
   if (change.kind === 'too-new') {
-    const { liveOwner: _, nextRetryAt: __, plannedAt: ___, ...rest } = row;
-    const attempts = row.attempts - 1;
-    return { ...rest, state: 'pending', attempts, waitsFor: 'other-version' };
+    const rest = without(unplan(row), 'liveOwner');
+    return { ...rest, state: 'pending', attempts: row.attempts - 1, waitsFor: 'other-version' };
   }
   const { error, attempts, unsent, isInDoubt, steps = row.steps } = change;
-  const { isUnkeyed, notBefore: _, ...known } = row;
   // Where nothing was tried, another tab may, and is to know; and so is whoever submits a dead one again.
   const isToKnow = attempts < row.attempts || change.kind === 'dead';
   const tried: Row = {
-    ...known,
-    ...(isToKnow && isUnkeyed && { isUnkeyed }),
+    ...without(row, 'notBefore', ...(isToKnow && row.isUnkeyed ? [] : (['isUnkeyed'] as const))),
     attempts,
     isInDoubt,
     ...(unsent && { unsent }),
@@ -191,10 +186,9 @@ export function applyChange(row: Row, change: Change, nowMs: number): Row | unde
     const next = { ...tried, lane, state: 'pending', ...(notBefore && { notBefore }) } as const;
     return plan(next, nextRetryAt, plannedAt);
   }
-  const { liveOwner: ___, blocks, nextRetryAt: ____, ...rest } = tried;
-  const { isBlocking, reason } = change;
-  const paused = isBlocking && blocks !== undefined ? { blocks } : {};
-  return { ...rest, ...paused, state: 'dead', deadReason: reason };
+  const rest = without(tried, 'liveOwner', 'nextRetryAt');
+  const over: Row = { ...rest, state: 'dead', deadReason: change.reason };
+  return change.isBlocking ? over : without(over, 'blocks');
 }
 
 /**
@@ -203,7 +197,7 @@ export function applyChange(row: Row, change: Change, nowMs: number): Row | unde
  */
 export async function place(tx: Transaction, row: Row, nowMs: number): Promise<Row> {
   const { scope } = row;
-  const { blocks: _, ...free } = unplan(row);
+  const free = without(unplan(row), 'blocks');
   const behind: Row = scope === undefined ? free : { ...free, blocks: scope };
   await tx.put(behind);
   const head = scope === undefined ? behind : await headOf(tx, scope);
