@@ -154,7 +154,11 @@ export function createSweeper(clock: Clock, engineNow: () => Engine | undefined)
     timer ??= later(clock, keepResultMs + 1000, () => {
       timer = undefined;
       const engine = engineNow();
-      if (engine) sweep(engine).catch(engine.onError);
+      if (!engine) return;
+      sweep(engine).catch((error: unknown) => {
+        engine.onError(error);
+        plan();
+      });
     });
   };
   return {

@@ -443,6 +443,17 @@ describe('what is on its way to the disk when its outbox is disposed of', () => 
     }
   });
 
+  test('is not sent from here any more, however many there are', async () => {
+    const { openTab, server, pass } = createBrowser();
+    const { outbox } = openTab({ handlers: shop });
+    await settle();
+    const all = [1, 2, 3, 4, 5, 6].map((sku) => outbox.submit('order', sku).saved);
+    outbox.dispose();
+    expect(await Promise.all(all)).toEqual(all.map(() => ({ isDurable: true })));
+    await pass(60_000);
+    expect(server.arrivals).toEqual([]);
+  });
+
   test('and cannot get there was in this page alone, and that is what is said', async () => {
     const { openTab, server, pass } = createBrowser();
     const { outbox, fail } = openTab({ handlers: shop });

@@ -268,7 +268,7 @@ export function createWorker({
   });
   return {
     drive(fence) {
-      if (isDriven(fence)) return false;
+      if (isOver || isDriven(fence)) return false;
       driven.set(fence.owner, ownedBy(fence, clock.setBackMs()));
       void pump();
       return true;
