@@ -1,6 +1,6 @@
 export type { ApiProfile } from './fetch/api.ts';
 export type { CheckOptions, ConnectivityOptions } from './connectivity/check.ts';
-export type { ConnectivitySource, ConnectivitySourceState } from './connectivity/source.ts';
+export type { ConnectivitySource, ConnectivitySourceState } from './connectivity/page-life.ts';
 export type { RawFetch, SteadyFetch } from './fetch/fetch.ts';
 export type { Expected } from './fetch/api.ts';
 export type { SteadyInit } from './fetch/attempt/request.ts';
@@ -52,8 +52,8 @@ export type { OriginOptions } from './origin/origin.ts';
 export { limitConcurrency, type ConcurrencyOptions } from './origin/concurrency.ts';
 export type { HealthOptions } from './origin/health.ts';
 export { shareAcrossTabs } from './tabs/share-across-tabs.ts';
-export type { ShareChannel, SharePorts } from './tabs/channel.ts';
-export type { TabLife } from './tabs/page-state.ts';
+export type { ShareChannel, SharePorts } from './tabs/ports.ts';
+export type { TabLife } from './tabs/ports.ts';
 export type { BackoffInput, BackoffType } from './policy/backoff.ts';
 export { backoffDelay } from './policy/backoff.ts';
 export type { Clock, KeySource, Random, Transport } from './lib/clock.ts';

@@ -1,7 +1,7 @@
 import type { Clock, Transport } from '../lib/clock.ts';
 import { toUrl } from '../lib/input/url.ts';
 import { checkNames, isFunction, reject } from '../lib/input/check.ts';
-import type { ConnectivitySource } from './source.ts';
+import type { ConnectivitySource } from './page-life.ts';
 
 /** A small request that shows whether there is a network. */
 export interface CheckOptions {

@@ -1,7 +1,7 @@
 import { type Clock, type Random, between } from '../lib/clock.ts';
 import { createAlarm } from '../lib/wait.ts';
 import type { Heart } from '../lib/heart.ts';
-import type { Network } from '../lib/network.ts';
+import type { Network } from '../origin/origin.ts';
 import { originOf } from '../lib/input/url.ts';
 import { createStore, type Readable } from '../lib/store.ts';
 import type { CheckResult } from './check.ts';

@@ -1,5 +1,5 @@
 import { onlineManager } from '@tanstack/react-query';
-import { targetOf } from '../fetch/api.ts';
+import { targetOf } from '../fetch/endpoint.ts';
 import type { Transport } from '../lib/clock.ts';
 import { createStore, type Readable } from '../lib/store.ts';
 import { toUrl } from '../lib/input/url.ts';

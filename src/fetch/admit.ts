@@ -10,8 +10,7 @@ import { NotSentError } from '../operation/errors.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Operations } from '../operation/operations.ts';
 import type { Admission } from '../origin/admission.ts';
-import type { Network } from '../lib/network.ts';
-import type { OriginOptions } from '../origin/origin.ts';
+import type { Network, OriginOptions } from '../origin/origin.ts';
 import { createOrigins, type Origins } from '../origin/origins.ts';
 import type { Ask, Permit, Target } from '../origin/wait-queue.ts';
 import { isSafeMethod } from '../policy/operation.ts';
@@ -181,7 +180,7 @@ export function createAdmissions(
       );
       if (release === 'expired') throw refuse(operation, sent, admission);
       if (release === 'dropped') return false;
-      operation.route.keepPermit(release);
+      operation.route.keep(release);
       return true;
     },
   };

@@ -4,7 +4,6 @@ import { checkMade, codeOf, type MadeBy } from '../lib/input/made-by.ts';
 import { toUrl } from '../lib/input/url.ts';
 import type { Environment } from '../operation/environment.ts';
 import type { Failure } from '../policy/outcome.ts';
-import { endpointOf } from './endpoint.ts';
 import { definePolicy, inPolicy, type Policy, type PolicyOptions } from '../policy/options.ts';
 
 /** What an answer is expected to be: `any` means that nothing is. */
@@ -237,49 +236,3 @@ export function checkExpect(operation: string, expect: Expected | undefined): vo
   )
     reject(operation, 'expect', expect, 'json or any');
 }
-
-/** Where a request goes, as its origin counts it. */
-interface Target {
-  /** The unit of health. */
-  readonly endpoint: string;
-  /** What a Retry-After or RateLimit of its answer speaks for. */
-  readonly limitScope: string;
-}
-
-const folded = new Map<string, string>();
-const maxFolded = 500;
-
-/** Folding costs more than the rest of the way out: it is done once for each URL of late. */
-function fold(method: string, url: string): string {
-  const name = `${method} ${url}`;
-  const known = folded.get(name);
-  if (known !== undefined) return known;
-  const endpoint = endpointOf(method, url);
-  if (folded.size >= maxFolded) folded.clear();
-  // A `data:` URL is all of its content.
-  if (name.length < 300) folded.set(name, endpoint);
-  return endpoint;
-}
-
-/** The endpoint of a request, by its API's profile where that names one. */
-export function targetOf(method: string, url: string, api: ApiProfile | undefined): Target {
-  const endpoint = ownName(method, url, api) ?? fold(method, url);
-  const isOfApi = api?.limitsApplyTo === 'api' || !!api?.partition;
-  return { endpoint, limitScope: isOfApi ? `api ${String(api.match)}` : endpoint };
-}
-
-function ownName(method: string, url: string, api: ApiProfile | undefined): string | undefined {
-  if (!api) return undefined;
-  const { endpoint } = api;
-  if (typeof endpoint !== 'function') return endpoint;
-  const absolute = toUrl(url);
-  const rule =
-    process.env.NODE_ENV !== 'production' &&
-    'the path counts as the endpoint. It must be synchronous and return a name';
-  return (
-    absolute &&
-    callApp(() => endpoint(method, absolute), isName, reporterOf(api, 'apis: endpoint', rule))
-  );
-}
-
-const isName = (value: unknown): value is string => typeof value === 'string' && value !== '';

@@ -1,3 +1,7 @@
+import { callApp, reporterOf } from '../lib/input/callback.ts';
+import { toUrl } from '../lib/input/url.ts';
+import type { ApiProfile } from './api.ts';
+
 /** Path segments that name one thing of many: numbers and dates, UUIDs, hex and other long tokens. */
 const ids = [
   /^[-+]?\d+([.,:_-]\d+)*$/,
@@ -6,7 +10,8 @@ const ids = [
   /^(?=.*\d)[\w~-]{16,}=*$/,
 ];
 
-const fold = (segment: string): string => (ids.some((id) => id.test(segment)) ? ':id' : segment);
+const foldSegment = (segment: string): string =>
+  ids.some((id) => id.test(segment)) ? ':id' : segment;
 
 /**
  * The endpoint of a request: its method and path, with ids folded and without the query string.
@@ -14,5 +19,51 @@ const fold = (segment: string): string => (ids.some((id) => id.test(segment)) ? 
  */
 export function endpointOf(method: string, url: string): string {
   const path = url.replace(/[?#].*/s, '').replace(/^[a-z][\w+.-]*:(\/\/[^/]*)?|^\/\/[^/]*/i, '');
-  return `${method} ${path.split('/').map(fold).join('/') || '/'}`;
+  return `${method} ${path.split('/').map(foldSegment).join('/') || '/'}`;
 }
+
+/** Where a request goes, as its origin counts it. */
+interface Target {
+  /** The unit of health. */
+  readonly endpoint: string;
+  /** What a Retry-After or RateLimit of its answer speaks for. */
+  readonly limitScope: string;
+}
+
+const folded = new Map<string, string>();
+const maxFolded = 500;
+
+/** Folding costs more than the rest of the way out: it is done once for each URL of late. */
+function fold(method: string, url: string): string {
+  const name = `${method} ${url}`;
+  const known = folded.get(name);
+  if (known !== undefined) return known;
+  const endpoint = endpointOf(method, url);
+  if (folded.size >= maxFolded) folded.clear();
+  // A `data:` URL is all of its content.
+  if (name.length < 300) folded.set(name, endpoint);
+  return endpoint;
+}
+
+/** The endpoint of a request, by its API's profile where that names one. */
+export function targetOf(method: string, url: string, api: ApiProfile | undefined): Target {
+  const endpoint = ownName(method, url, api) ?? fold(method, url);
+  const isOfApi = api?.limitsApplyTo === 'api' || !!api?.partition;
+  return { endpoint, limitScope: isOfApi ? `api ${String(api.match)}` : endpoint };
+}
+
+function ownName(method: string, url: string, api: ApiProfile | undefined): string | undefined {
+  if (!api) return undefined;
+  const { endpoint } = api;
+  if (typeof endpoint !== 'function') return endpoint;
+  const absolute = toUrl(url);
+  const rule =
+    process.env.NODE_ENV !== 'production' &&
+    'the path counts as the endpoint. It must be synchronous and return a name';
+  return (
+    absolute &&
+    callApp(() => endpoint(method, absolute), isName, reporterOf(api, 'apis: endpoint', rule))
+  );
+}
+
+const isName = (value: unknown): value is string => typeof value === 'string' && value !== '';

@@ -1,7 +1,8 @@
 import { codeOf } from '../lib/input/made-by.ts';
 import { definePolicy } from '../policy/options.ts';
-import { checkExpect, targetOf } from './api.ts';
+import { checkExpect } from './api.ts';
 import type { ConditionalCode, KeyCode } from './codes.ts';
+import { targetOf } from './endpoint.ts';
 import type { FetchContext, SentFacts } from './attempt/in-flight.ts';
 import {
   checkInit,

@@ -44,30 +44,30 @@ const remedy =
 export class Operation {
   readonly #shared: Environment;
   readonly #given: OperationInit;
-  readonly submission: Submission | undefined;
+  declare readonly submission: Submission | undefined;
   /** The code that goes with a submission, or with a key that was sent. */
-  submissionCode: SubmissionHook | undefined;
-  readonly isSingle: boolean | undefined;
-  readonly request: string | undefined;
+  declare submissionCode: SubmissionHook | undefined;
+  declare readonly isSingle: boolean | undefined;
+  declare readonly request: string | undefined;
   /** What its requests may have done at the server. */
   readonly effects: Effects;
   readonly errors: KnownErrors;
   readonly pauses: Pauses = new Pauses();
   readonly route: Route;
 
-  // Its owner sets these.
+  // Its owner sets these. All that is declared is set here or there, and no bytes are spent on it before.
   /** The policy of this query, mutation or call. */
-  policy: PolicyOptions | undefined;
+  declare policy: PolicyOptions | undefined;
   /** Whether a user waits for it in a visible page, as far as React Query can tell. */
-  isForeground: (() => boolean) | undefined;
+  declare isForeground: (() => boolean) | undefined;
   /** Its answers may come from a service worker, and prove nothing of the network. */
-  isUnproven: (() => boolean) | undefined;
+  declare isUnproven: (() => boolean) | undefined;
   /** It need not leave the device: React Query's `networkMode` says so. */
-  mayBeOffline: boolean | undefined;
+  declare mayBeOffline: boolean | undefined;
   /** A user has asked for its next request: it goes whatever is known of its origin. */
-  isUrged: boolean | undefined;
+  declare isUrged: boolean | undefined;
   /** Is told when it is paused or let go and, in a loop of ours, when it waits or goes on. */
-  onChange: (() => void) | undefined;
+  declare onChange: (() => void) | undefined;
   /** Ends its wait, in a loop of ours. */
   declare skip: (() => void) | undefined;
   /** Limits the present attempt, in `retry`. */
@@ -75,10 +75,10 @@ export class Operation {
   /** Its keyed requests so far, with the bytes that they send, until it ends. */
   declare steps: Steps | undefined;
   /** When React Query, which was told to wait so long, goes on, in epoch milliseconds. */
-  dueAt: number | undefined;
+  declare dueAt: number | undefined;
   /** What its failures in React Query are entered in, and whether it was asked about the last one. */
-  ledger: object | undefined;
-  isAsked: boolean = false;
+  declare ledger: object | undefined;
+  declare isAsked: boolean | undefined;
   /** Its beginning was told, and so its end is to be told. */
   declare isTold: boolean | undefined;
 
@@ -175,13 +175,13 @@ export class Operation {
     if (process.env.NODE_ENV !== 'production') warnOfLoop(this.#shared.emitter, this, error);
     const nowMs = clock.now();
     const report = this.errors.reportOf(error, nowMs);
-    if (!this.errors.isAbort(error)) report.failure = classifyError(error, report.failure);
+    if (!this.errors.abortOf(error)) report.failure = classifyError(error, report.failure);
     const { failure } = report;
     this.submissionCode?.noteStored(this, report);
     const policy = this.policyOf(report);
     // A request that cannot be linked to its query is an operation of its own.
     const { route } = (this.route.at ? this : operationOf(report)) ?? this;
-    const { isTrial, isBack, isDown, limitedMs } = route.fail(failure, nowMs);
+    const { isTrial, isLate, isDown, limitedMs } = route.fail(failure, nowMs);
     if (isTrial) this.#trials++;
     // The next attempt is paused where this one went, without a wait of its own: that of a query before
     // it begins, any other by its request, and so not where something else has failed.
@@ -193,7 +193,7 @@ export class Operation {
       random,
       isUnrepeatable:
         this.#ref.kind !== 'query' && !this.#given.idempotent && this.effects.isUnrepeatable(),
-      isDown: isBack || (isPausedNext && isDown),
+      isDown: isLate || (isPausedNext && isDown),
       limitedMs,
       onMistake: reporterOf(this.#shared, 'shouldRetry', remedy),
     });
@@ -325,7 +325,7 @@ export class Operation {
       idempotent: !!(this.#given.idempotent || idempotent) || isIdempotentMethod(known),
       retriedFor: this.#retriedFor,
       previousBackoffMs: this.#previousBackoffMs,
-      pausedMs: this.pauses.totalMs,
+      pausedMs: this.pauses.pausedMs,
     };
   }
 

@@ -1,5 +1,4 @@
-import { reasonOf } from '../lib/abort.ts';
-import { sleep, untilAborted } from '../lib/wait.ts';
+import { reasonOf, sleep, untilAborted } from '../lib/wait.ts';
 import { reportFailure } from './error-info.ts';
 import { TimeoutError } from './errors.ts';
 import type { AttemptLimit, Environment } from './environment.ts';

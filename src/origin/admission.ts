@@ -2,7 +2,14 @@ import { createAlarm } from '../lib/wait.ts';
 import { between, type Clock, type Random } from '../lib/clock.ts';
 import type { RateLimitState } from '../headers/rate-limit.ts';
 import { codeOf } from '../lib/input/made-by.ts';
-import type { Network } from '../lib/network.ts';
+import {
+  type Network,
+  isQueued,
+  type Origin,
+  type OriginOptions,
+  type Place,
+  whyPaused,
+} from './origin.ts';
 import { createStore, type Readable } from '../lib/store.ts';
 import type { Hear, Leader } from '../tabs/leader.ts';
 import { sendDue } from './due.ts';
@@ -14,11 +21,10 @@ import {
   type Recovery,
   shownBy,
 } from './health.ts';
-import { watchConnection } from '../lib/browser/watch-connection.ts';
+import { watchConnection } from '../lib/browser/page.ts';
 import { Latency } from './latency.ts';
 import type { ConcurrencyCode } from './concurrency.ts';
 
-import { isQueued, type Origin, type OriginOptions, type Place, whyPaused } from './origin.ts';
 import { createRateLimits } from './rate-limit.ts';
 import { createSlowStart } from './slow-start.ts';
 import {

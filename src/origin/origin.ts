@@ -2,11 +2,11 @@ import { checkNames, checkValue, isShare } from '../lib/input/check.ts';
 import { checkMade, type MadeBy } from '../lib/input/made-by.ts';
 import type { Leader } from '../tabs/leader.ts';
 import type { Health, HealthOptions, OriginHealth } from './health.ts';
-import type { Network } from '../lib/network.ts';
 import type { Latency } from './latency.ts';
 import type { RateLimits } from './rate-limit.ts';
 import type { SlowStart } from './slow-start.ts';
 import { type Group, groupsOf, type Pause, type Target, type WaitQueue } from './wait-queue.ts';
+import type { Heart } from '../lib/heart.ts';
 
 /** How an origin is treated. */
 export interface OriginOptions {
@@ -98,4 +98,15 @@ export function whyPaused(origin: Origin, { endpoint, limitScope }: Place): Paus
   // Nobody knows who goes when.
   if (!down) return { reason: 'queued', retryAt: undefined };
   return { reason: 'server-down', ...whenProbed(origin, down, ableGroups(origin)) };
+}
+
+/** The device's way to all origins, as a gate sees it. */
+export interface Network {
+  /** Nothing may go out that must leave the device. */
+  readonly isOffline: () => boolean;
+  /** When it is tried next, in epoch milliseconds; undefined when that is not known. */
+  readonly retryAt: () => number | undefined;
+  /** Calls the listener when any of this has changed, until the returned function is called. */
+  readonly subscribe: (listener: () => void) => () => void;
+  readonly heart: Heart;
 }

@@ -1,10 +1,9 @@
 import type { Clock, Random } from '../lib/clock.ts';
 import { codeOf } from '../lib/input/made-by.ts';
-import type { Network } from '../lib/network.ts';
+import type { Network, OriginOptions } from './origin.ts';
 import { originOf } from '../lib/input/url.ts';
 import type { Leads, Tabs, TabsCode } from '../tabs/share-across-tabs.ts';
 import { type Admission, createAdmission } from './admission.ts';
-import type { OriginOptions } from './origin.ts';
 
 /** Is told of the admission by its key, what of it is down or up again, and then for how long it was down. */
 type OutageListener = (key: string, scope: string, downMs?: number) => void;

@@ -3,7 +3,7 @@ import { toUrl } from '../lib/input/url.ts';
 import type { Emitter } from '../operation/events.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Pause } from '../origin/wait-queue.ts';
-import type { TabPorts } from '../tabs/lock.ts';
+import type { TabPorts } from '../tabs/ports.ts';
 import type { Row } from './store/schema.ts';
 
 /** What the tabs of one outbox tell each other. */

@@ -1,6 +1,6 @@
-import type { Network } from '../lib/network.ts';
+import type { Network } from '../origin/origin.ts';
 import type { Readable } from '../lib/store.ts';
-import type { TabPorts } from '../tabs/lock.ts';
+import type { TabPorts } from '../tabs/ports.ts';
 import type { SenderContext } from './delivery/attempt.ts';
 import { later } from '../lib/clock.ts';
 import { createClearMark, createForget, obeyMark } from './clear.ts';

@@ -1,14 +1,19 @@
 import { type ConnectivityOptions, checkConnectivity, sendCheck } from '../connectivity/check.ts';
 import { type Connectivity, createConnectivity } from '../connectivity/connectivity.ts';
-import { type PageLife, type Hint, browserHint, watchPageLife } from '../connectivity/page-life.ts';
-import { sourceHint } from '../connectivity/source.ts';
+import {
+  type PageLife,
+  type Hint,
+  browserHint,
+  watchPageLife,
+  sourceHint,
+} from '../connectivity/page-life.ts';
 import type { Outlive } from '../fetch/attempt/in-flight.ts';
 import { askAgain, outlivePage } from '../fetch/attempt/page-exit.ts';
 import type { Heart } from '../lib/heart.ts';
 import type { Clock, Random, Transport } from '../lib/clock.ts';
 import { type MadeBy, code } from '../lib/input/made-by.ts';
 import { focusManager, onlineManager } from '@tanstack/react-query';
-import type { Network } from '../lib/network.ts';
+import type { Network } from '../origin/origin.ts';
 import { createStore } from '../lib/store.ts';
 import { isServer } from './instance.ts';
 

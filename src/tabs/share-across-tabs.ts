@@ -2,7 +2,7 @@ import type { Clock, Random } from '../lib/clock.ts';
 import { checkNames, isFunction, reject } from '../lib/input/check.ts';
 import { hasPage } from '../lib/browser/page.ts';
 import { code, type MadeBy } from '../lib/input/made-by.ts';
-import { openChannel, type ShareChannel, type SharePorts } from './channel.ts';
+import { openChannel, type ShareChannel, type SharePorts, watchPageState } from './ports.ts';
 import {
   createLeader,
   type Hear,
@@ -11,7 +11,6 @@ import {
   type Line,
   type Word,
 } from './leader.ts';
-import { watchPageState } from './page-state.ts';
 
 /** What sharing brings. */
 export interface TabsCode {

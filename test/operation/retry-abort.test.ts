@@ -174,7 +174,7 @@ test('a copy of what an attempt is told has its signal, which is made when it is
   const errors = [new Error('first'), new Error('last')];
   const fail = (context: RetryContext) => {
     attempts.push(context);
-    throw errors[attempts.length - 1];
+    throw errors[attempts.length - 1] as Error;
   };
   const result = observe(retry(steady, fail, { maxRetries: 1, idempotent: true }));
   await vi.runAllTimersAsync();

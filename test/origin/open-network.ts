@@ -1,4 +1,4 @@
-import type { Network } from '../../src/lib/network.ts';
+import type { Network } from '../../src/origin/origin.ts';
 
 /** Nobody knows anything against it, and nobody sleeps. */
 export const openNetwork: Network = {

@@ -1,7 +1,6 @@
 import { type Admission, createAdmission } from '../../src/origin/admission.ts';
-import type { Network } from '../../src/lib/network.ts';
+import type { Network, OriginOptions } from '../../src/origin/origin.ts';
 import { openNetwork } from './open-network.ts';
-import type { OriginOptions } from '../../src/origin/origin.ts';
 import type { Outcome } from '../../src/policy/outcome.ts';
 import type { Ask, Pause, Permit } from '../../src/origin/wait-queue.ts';
 import type { Random } from '../../src/lib/clock.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { SharePorts } from '../../src/tabs/channel.ts';
+import type { SharePorts } from '../../src/tabs/ports.ts';
 import { stateOf } from '../../src/origin/status.ts';
 import type { Hear, Leader } from '../../src/tabs/leader.ts';
 import { createTabs } from '../../src/tabs/share-across-tabs.ts';

@@ -1,7 +1,7 @@
 import { callApp, tellApp } from '../../lib/input/callback.ts';
 import type { Readable } from '../../lib/store.ts';
 import { originOf, shown, toUrl } from '../../lib/input/url.ts';
-import { targetOf } from '../../fetch/api.ts';
+import { targetOf } from '../../fetch/endpoint.ts';
 import { reportOf } from '../../operation/error-info.ts';
 import { operationOf } from '../../operation/operation.ts';
 import type { OutboxState } from '../../outbox/state.ts';

@@ -1,8 +1,7 @@
 import { systemRandom } from '../../lib/clock.ts';
 import { hasPage } from '../../lib/browser/page.ts';
 import { createStore, type Readable } from '../../lib/store.ts';
-import { openChannel, type ShareChannel } from '../../tabs/channel.ts';
-import { type TabLife, watchPageState } from '../../tabs/page-state.ts';
+import { openChannel, type ShareChannel, type TabLife, watchPageState } from '../../tabs/ports.ts';
 import type { Instance } from '../../react-query/instance.ts';
 import type { InspectedTabs } from '../inspect.ts';
 

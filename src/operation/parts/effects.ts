@@ -87,9 +87,7 @@ export class Effects {
     return this.#list.some(
       (effect) =>
         effect !== own &&
-        (key === undefined
-          ? effect.request === request && effect.processed !== undefined
-          : effect.key === key),
+        (key === undefined ? effect.request === request && effect.processed : effect.key === key),
     );
   }
 

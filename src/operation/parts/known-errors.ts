@@ -1,4 +1,4 @@
-import { reasonOf } from '../../lib/abort.ts';
+import { reasonOf } from '../../lib/wait.ts';
 import { isSafeMethod, type OperationRef } from '../../policy/operation.ts';
 import { type Failure, failures, type Processed } from '../../policy/outcome.ts';
 import type { Effects } from './effects.ts';
@@ -44,23 +44,24 @@ export class KnownErrors {
     return reason;
   }
 
-  /** Whether it is the caller's own reason. */
-  isAbort(error: unknown): boolean {
-    return !!this.#abort && this.#abort.reason === error;
+  /** What the caller's own reason means; undefined for any other error. */
+  abortOf(error: unknown): Failure | undefined {
+    const abort = this.#abort;
+    return abort?.reason === error ? abort?.failure : undefined;
   }
 
   /** What is known of an error that an attempt has ended in: by itself, or by the request that it was made of. */
   reportOf(error: unknown, nowMs: number): FailureReport {
     const own = reportOf(error, nowMs);
     const raw = this.#raw;
-    const abort = this.#abort;
-    if (abort && abort.reason === error) return { ...own, failure: abort.failure };
+    const failure = this.abortOf(error);
+    if (failure) return { ...own, failure };
     return raw && !own.operation && isAbout(own, raw) ? { ...raw } : own;
   }
 
   /** Keeps what was found out: on the error, and here where that is not ours. */
   keep(error: unknown, report: FailureReport): void {
-    if (this.isAbort(error)) this.#abort = { reason: error, failure: report.failure };
+    if (this.abortOf(error)) this.#abort = { reason: error, failure: report.failure };
     reportFailure(error, report);
   }
 }

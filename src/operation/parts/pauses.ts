@@ -4,7 +4,7 @@ import type { PausedAttempt } from '../environment.ts';
 export class Pauses {
   #list: readonly PausedAttempt[] = [];
   #since = 0;
-  #totalMs = 0;
+  #sumMs = 0;
   /** Until when that is counted. */
   #countedTo = -Infinity;
 
@@ -13,8 +13,8 @@ export class Pauses {
     return this.#list;
   }
   /** How long it was paused, or asleep, in milliseconds. */
-  get totalMs(): number {
-    return this.#totalMs;
+  get pausedMs(): number {
+    return this.#sumMs;
   }
 
   /** @returns whether it had not waited already, for another reason. */
@@ -35,7 +35,7 @@ export class Pauses {
 
   /** The time since then was no part of the operation's own: what overlaps is counted once. */
   count(since: number, nowMs: number): void {
-    this.#totalMs += Math.max(0, nowMs - Math.max(since, this.#countedTo));
+    this.#sumMs += Math.max(0, nowMs - Math.max(since, this.#countedTo));
     this.#countedTo = nowMs;
   }
 

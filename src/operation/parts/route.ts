@@ -7,8 +7,8 @@ import type { SentRequest } from '../facts.ts';
 export interface FailureThere {
   /** It was a trial: it uses up no retry. */
   readonly isTrial: boolean;
-  /** The origin is back: the next attempt needs no wait. */
-  readonly isBack: boolean;
+  /** Others were answered there while this probe hung: it is late enough for its user, and goes without a wait. */
+  readonly isLate: boolean;
   /** Its next attempt is paused there. */
   readonly isDown: boolean;
   /** How long it sends nothing there by a rate limit, in milliseconds. */
@@ -24,7 +24,7 @@ export interface Destination {
 /** Where the requests of an operation go: its next attempt waits there before it begins. */
 export class Route {
   /** When a request of its present attempt was sent as a trial: a probe, or let go once its origin was back. */
-  trialAt: number | undefined;
+  declare trialAt: number | undefined;
   #at: Destination | undefined;
   /** A permit that was given before the attempt began, for its first request that goes there. */
   #permit: Permit | undefined;
@@ -52,7 +52,7 @@ export class Route {
   }
 
   /** A permit for the first request of the attempt that is about to begin. */
-  keepPermit(permit: Permit): void {
+  keep(permit: Permit): void {
     this.#permit = permit;
   }
 
@@ -65,21 +65,21 @@ export class Route {
 
   /** An attempt has failed. */
   fail({ kind }: Failure, nowMs: number): FailureThere {
+    const at = this.#at;
+    if (!at) return nowhere;
+    const { admission, sent } = at;
     const { trialAt = Infinity } = this;
-    const { admission, sent } = this.#at ?? {};
     this.trialAt = undefined;
-    if (!admission || !sent) return nowhere;
     const isSlowByNature = kind === 'timeout' && admission.isItsOwnFault(sent.endpoint);
     return {
       // A probe was sent for all who wait: it is no retry of this operation's. But what is slow where
       // the rest of its origin answers will be slow again.
       isTrial: trialAt < Infinity && !isSlowByNature,
-      // Others were answered while this probe hung: it is late enough for its user.
-      isBack: trialAt <= admission.recoveredAt(),
+      isLate: trialAt <= admission.recoveredAt(),
       isDown: !!this.down(),
       limitedMs: Math.ceil(admission.limitedUntil(sent.limitScope) - nowMs),
     };
   }
 }
 
-const nowhere: FailureThere = { isTrial: false, isBack: false, isDown: false, limitedMs: 0 };
+const nowhere: FailureThere = { isTrial: false, isLate: false, isDown: false, limitedMs: 0 };

@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { DatabaseError } from '../store/open-database.ts';
 import type { RowStore } from '../store/row-store.ts';
 import type { Fence, OwnerRecord } from '../store/schema.ts';
-import type { TabPorts } from '../../tabs/lock.ts';
+import type { TabPorts } from '../../tabs/ports.ts';
 
 /** Whose entries this tab sends. */
 export interface Ownership {

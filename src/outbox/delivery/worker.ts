@@ -1,5 +1,5 @@
 import { type Clock, type Random, createSteadyClock, later } from '../../lib/clock.ts';
-import type { Network } from '../../lib/network.ts';
+import type { Network } from '../../origin/origin.ts';
 import { sleep } from '../../lib/wait.ts';
 import type { Attempt, EntryEnd } from './deliver.ts';
 import {

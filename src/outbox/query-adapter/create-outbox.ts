@@ -4,7 +4,7 @@ import { checkNames, reject } from '../../lib/input/check.ts';
 import { pageOf } from '../../lib/input/warn.ts';
 import { forgetMade, replaceEarlier } from '../../lib/browser/hot-update.ts';
 import { instanceBehind, whatIsMade } from '../../react-query/instance.ts';
-import { browserPorts } from '../../tabs/lock.ts';
+import { browserPorts } from '../../tabs/ports.ts';
 import { defineHandlers } from '../handler.ts';
 import { createOutboxCore, type Delivered, type OutboxCore } from '../outbox.ts';
 import { openIndexedDb } from '../store/backends.ts';

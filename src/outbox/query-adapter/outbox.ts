@@ -1,7 +1,7 @@
 import type { QueryClient, QueryKey, UseMutationOptions } from '@tanstack/react-query';
 import type { Readable } from '../../lib/store.ts';
 import type { Steadfetch } from '../../react-query/steadfetch.ts';
-import type { TabPorts } from '../../tabs/lock.ts';
+import type { TabPorts } from '../../tabs/ports.ts';
 import type { OutboxCipher } from '../codec.ts';
 import type { OutboxEntry, OutboxFilter } from '../entries.ts';
 import type { OutboxContext, OutboxHandler } from '../handler.ts';

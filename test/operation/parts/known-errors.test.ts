@@ -23,9 +23,9 @@ const known = (): KnownErrors => new KnownErrors(new Effects(undefined));
 test("the caller's reason is an abort, whatever value it is", () => {
   for (const reason of [new Error('left'), 'left', 7, null]) {
     const errors = known();
-    expect(errors.isAbort(reason)).toBe(false);
+    expect(errors.abortOf(reason)).toBeUndefined();
     expect(errors.abortBy({ reason })).toBe(reason);
-    expect(errors.isAbort(reason)).toBe(true);
+    expect(errors.abortOf(reason)).toBe(failures.aborted);
     expect(errors.reportOf(reason, 0).failure).toBe(failures.aborted);
   }
 });

@@ -15,9 +15,9 @@ test('two requests that wait at once are one pause: from the first to the last',
   expect(pauses.add(other, 1500)).toBe(true);
   expect(pauses.list).toEqual([one, other]);
   expect(pauses.remove(one, 2000)).toBe(false);
-  expect(pauses.totalMs).toBe(0);
+  expect(pauses.pausedMs).toBe(0);
   expect(pauses.remove(other, 4000)).toBe(true);
-  expect([pauses.totalMs, pauses.list]).toEqual([3000, []]);
+  expect([pauses.pausedMs, pauses.list]).toEqual([3000, []]);
 });
 
 test('one that is told another reason waits on', () => {
@@ -26,7 +26,7 @@ test('one that is told another reason waits on', () => {
   pauses.add(one, 1000);
   expect(pauses.add(one, 2000)).toBe(false);
   expect(pauses.remove(one, 3000)).toBe(true);
-  expect(pauses.totalMs).toBe(2000);
+  expect(pauses.pausedMs).toBe(2000);
 });
 
 test('time that was counted is not counted again', () => {
@@ -34,7 +34,7 @@ test('time that was counted is not counted again', () => {
   pauses.count(1000, 3000);
   pauses.count(2000, 4000);
   pauses.count(500, 4000);
-  expect(pauses.totalMs).toBe(3000);
+  expect(pauses.pausedMs).toBe(3000);
 });
 
 test('all that waits is dropped', () => {

@@ -27,7 +27,7 @@ test('what has sent nothing is nowhere', () => {
   expect([route.at, route.down()]).toEqual([undefined, undefined]);
   expect(route.fail(failures.network, 1000)).toEqual({
     isTrial: false,
-    isBack: false,
+    isLate: false,
     isDown: false,
     limitedMs: 0,
   });
@@ -38,14 +38,14 @@ test('a permit is for the admission that gave it, and goes back where it is not 
   const settle = vi.fn<() => void>();
   const permit = { isProbe: true, isTrial: true, free() {}, settle };
   const route = new Route({ admission: here, sent });
-  route.keepPermit(permit);
+  route.keep(permit);
   expect(route.goTo(there, sent)).toBeUndefined();
   expect(route.goTo(here, sent)).toBeUndefined();
-  route.keepPermit(permit);
+  route.keep(permit);
   expect(route.goTo(here, sent)).toBe(permit);
   route.returnPermit();
   expect(settle).not.toHaveBeenCalled();
-  route.keepPermit(permit);
+  route.keep(permit);
   route.returnPermit();
   route.returnPermit();
   expect(settle.mock.calls).toEqual([[undefined, undefined, true]]);
@@ -55,7 +55,7 @@ test('a probe that fails is a trial once, and finds out what its origin says', (
   const admission = admissionThat({ isDown: () => true, limitedUntil: () => 1500.2 });
   const route = new Route({ admission, sent });
   route.trialAt = 900;
-  const found = { isBack: false, isDown: true, limitedMs: 501 };
+  const found = { isLate: false, isDown: true, limitedMs: 501 };
   expect(route.fail(failures.network, 1000)).toEqual({ isTrial: true, ...found });
   expect(route.fail(failures.network, 1000)).toEqual({ isTrial: false, ...found });
   expect(route.down()).toEqual({ admission, sent });
@@ -72,7 +72,7 @@ test('a probe that is slow where the rest of its origin answers is no trial', ()
 test('an origin that has answered others since the probe was sent is back', () => {
   const route = new Route({ admission: admissionThat({ recoveredAt: () => 900 }), sent });
   route.trialAt = 900;
-  expect(route.fail(timeout, 1000).isBack).toBe(true);
+  expect(route.fail(timeout, 1000).isLate).toBe(true);
   route.trialAt = 901;
-  expect(route.fail(timeout, 1000).isBack).toBe(false);
+  expect(route.fail(timeout, 1000).isLate).toBe(false);
 });
