@@ -49,7 +49,7 @@ export type { Listener, OperationResult, SteadfetchEvent } from './operation/eve
 export type { JsonInit, SteadyJson } from './fetch/json.ts';
 export type { OriginState } from './origin/status.ts';
 export type { OriginOptions } from './origin/origin.ts';
-export { limitConcurrency, type ConcurrencyOptions } from './origin/concurrency.ts';
+export { limitConcurrency, type ConcurrencyOptions } from './origin/origin.ts';
 export type { HealthOptions } from './origin/health.ts';
 export { shareAcrossTabs } from './tabs/share-across-tabs.ts';
 export type { ShareChannel, SharePorts } from './tabs/ports.ts';

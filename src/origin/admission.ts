@@ -9,27 +9,19 @@ import {
   type OriginOptions,
   type Place,
   whyPaused,
+  type ConcurrencyCode,
 } from './origin.ts';
-import { createStore, type Readable } from '../lib/store.ts';
 import type { Hear, Leader } from '../tabs/leader.ts';
 import { sendDue } from './due.ts';
-import {
-  createHealth,
-  forgetMs,
-  type Health,
-  type OutageListener,
-  type Recovery,
-  shownBy,
-} from './health.ts';
+import { createHealth, forgetMs, type Health, type OutageListener } from './health.ts';
 import { watchConnection } from '../lib/browser/page.ts';
 import { Latency } from './latency.ts';
-import type { ConcurrencyCode } from './concurrency.ts';
 
+import { createOutcomes, type Outcomes } from './outcomes.ts';
 import { createRateLimits } from './rate-limit.ts';
 import { createSlowStart } from './slow-start.ts';
 import {
   type Ask,
-  everything,
   type Pause,
   type Permit,
   type Target,
@@ -38,7 +30,7 @@ import {
 } from './wait-queue.ts';
 
 /** What every attempt to one origin passes before it is sent. */
-export interface Admission {
+export interface Admission extends Omit<Outcomes, 'forget' | 'record'> {
   /** What is known of the origin, and who waits for it. */
   readonly origin: Origin;
   /** A permit, if it may go at once. */
@@ -57,23 +49,12 @@ export interface Admission {
   readonly isOpen: (place: Place) => boolean;
   /** Whether the endpoint, or all of the origin, is taken for down. */
   readonly isDown: (endpoint: string) => boolean;
-  /** Whether other endpoints have been answered since this one fails. */
-  readonly isItsOwnFault: (endpoint: string) => boolean;
-  /** When the latest outage here ended, of the origin or of an endpoint. */
-  readonly recoveredAt: () => number;
   /** Why something new would wait now, and until when as far as is known. */
   readonly whyPaused: (place: Place) => Pause;
-  /** Calls back at each end of an outage, of the origin or of an endpoint. */
-  readonly onRecovery: Readable<object>['subscribe'];
-  /** The error of the last attempt that showed an outage. */
-  readonly lastFailure: () => unknown;
   /** A Retry-After, and what it speaks for. */
   readonly pause: (limitScope: string, retryAfterMs: number) => void;
-  readonly limitedUntil: (limitScope: string) => number;
   /** What RateLimit said in an answer. */
   readonly allow: (limitScope: string, limit: RateLimitState) => void;
-  /** What was down is up: those who wait for it go, one after the other. */
-  readonly recover: (recovery: Recovery | undefined) => void;
   /** Nothing waits or is under way, and nothing is known that holds. */
   readonly isIdle: () => boolean;
   /** Who waits goes on as before; what is only shown is not kept up to date any more. */
@@ -111,7 +92,7 @@ export function createAdmission(
   const leader = joinTabs?.((word, from) => {
     const { kind, scope } = word;
     if (kind === 'limit') limits.advise(scope, word.remaining, word.forMs);
-    else if (kind === 'up') recover(health.recover(scope), between(random, 0, followMs));
+    else if (kind === 'up') outcomes.recover(health.recover(scope), between(random, 0, followMs));
     else if (healthOptions !== false && (!word.isProbed || leader?.hear(scope, from)))
       health.follow(scope);
     pump();
@@ -130,36 +111,23 @@ export function createAdmission(
     maxInFlight,
     isPlaceFree,
   };
-  const recoveries = createStore<object>({});
-  let lastFailure: unknown;
+  const outcomes = createOutcomes(clock, origin);
   let lastAskedAt = clock.now();
-  let recoveredAt = -Infinity;
-  /** An outage was forgotten, and nobody has been told that it is over. */
-  let isEndOwed = false;
   let wasOffline = network.isOffline();
   let isDisposed = false;
   /** Nothing was known against the origin when that was looked at last. */
   let isQuiet = true;
 
+  const isWaitedFor = (): boolean => queue.size() > 0;
+  const hasOutage = (): boolean => health.down().length > 0;
   /** What nobody has asked for a minute is not taken for down: what is asked next simply goes. */
   const forgetOld = (): void => {
-    if (queue.size() > 0 || clock.now() - lastAskedAt < forgetMs) return;
-    isEndOwed ||= health.down().length > 0;
-    health.reset();
-    leader?.leave(everything);
+    if (isWaitedFor() || clock.now() - lastAskedAt < forgetMs) return;
+    outcomes.forget();
   };
   const isOpen: Admission['isOpen'] = (place) => {
     forgetOld();
     return isQueued(origin, place) && isPlaceFree();
-  };
-  const announceRecovery = (): void => recoveries.set({});
-  /** What was down is up: those who wait for it go, one after the other. */
-  const recover = (recovery: Recovery | undefined, firstMs = 0): void => {
-    if (!recovery) return;
-    recoveredAt = clock.now();
-    leader?.leave(recovery.scope);
-    announceRecovery();
-    slowStart.recover(recovery, queue.groups(), firstMs);
   };
   const grant = (target: Target, probed?: Health, isInTurn = false): Permit => {
     const { endpoint, limitScope } = target;
@@ -179,39 +147,15 @@ export function createAdmission(
       isProbe: !!probed,
       isTrial: !!probed || isInTurn,
       free() {
-        if (free() && queue.size() > 0) pump();
+        if (free() && isWaitedFor()) pump();
       },
       settle(outcome, error, isUnused) {
         free();
         if (isOver) return;
         isOver = true;
-        const shown = shownBy(outcome);
-        const latencyMs = clock.now() - sentAt;
-        // What was sent before, and hangs, says nothing of how the origin is now.
-        const isOfRecovery = slowStart.isRecovery(endpoint) && sentAt >= recoveredAt;
-        if (shown === undefined) endProbe?.(false, isUnused);
-        else if (shown === 'outage') {
-          lastFailure = error;
-          endProbe?.(true);
-          const down = health.recordFailure(endpoint, sentAt);
-          if (isOfRecovery) slowStart.observe(false, latencyMs);
-          if (down) {
-            slowStart.stop();
-            // Nobody may wait for it here: whichever tab a user waits in probes.
-            leader?.say({ kind: 'down', scope: down.scope, isProbed: false });
-          }
-        } else {
-          if (!probed && !slowStart.isRecovery()) latency.learn(endpoint, latencyMs);
-          if (isEndOwed) announceRecovery();
-          isEndOwed = false;
-          const recovery = health.recordSuccess(endpoint, sentAt);
-          if (recovery) leader?.say({ kind: 'up', scope: recovery.scope });
-          recover(recovery);
-          // Also that of the probe: a server that is back with a long queue is not asked for more at once.
-          if (isOfRecovery || probed)
-            slowStart.observe(latency.isFast(endpoint, latencyMs), latencyMs);
-        }
-        if (!isQuiet || health.down().length > 0 || queue.size() > 0) pump();
+        if (!outcome) endProbe?.(false, isUnused);
+        else outcomes.record(endpoint, sentAt, endProbe, outcome, error);
+        if (!isQuiet || hasOutage() || isWaitedFor()) pump();
       },
     };
   };
@@ -226,20 +170,19 @@ export function createAdmission(
     const over = limits.ended();
     slowStart.spread(queue.groups().filter(({ limitScope }) => over.includes(limitScope)));
     let next = sendDue(origin, now, go);
-    const isWaiting = queue.size() > 0;
-    if (isWaiting) {
+    if (isWaitedFor()) {
       const scopes = queue.groups().map(({ limitScope }) => limitScope);
       next = Math.min(next, leader?.repeat() ?? Infinity, limits.nextAt(scopes));
     } else {
       slowStart.stop();
       if (isWatched() && !isDisposed) {
-        const forgottenAt = health.down().length > 0 ? lastAskedAt + forgetMs : Infinity;
+        const forgottenAt = hasOutage() ? lastAskedAt + forgetMs : Infinity;
         next = Math.min(next, forgottenAt, limits.nextAt());
       }
     }
     setAlarm(next);
-    beat(isWaiting ? Infinity : 0);
-    isQuiet = limits.nextAt() === Infinity && health.down().length === 0 && !slowStart.isRecovery();
+    beat(isWaitedFor() ? Infinity : 0);
+    isQuiet = limits.nextAt() === Infinity && !hasOutage() && !slowStart.isRecovery();
     onChange();
     tell();
   };
@@ -272,23 +215,19 @@ export function createAdmission(
     const isBack = wasOffline && !network.isOffline();
     wasOffline = network.isOffline();
     if (isBack) forgetLatency();
-    if (queue.size() > 0) pump();
+    if (isWaitedFor()) pump();
   });
 
   return {
+    ...outcomes,
     origin,
     whyPaused: (place) => whyPaused(origin, place),
     isOpen,
     isDown: (endpoint) => !!health.downFor(endpoint),
-    isItsOwnFault: health.isItsOwnFault,
-    recoveredAt: () => recoveredAt,
-    onRecovery: recoveries.subscribe,
-    lastFailure: () => lastFailure,
-    limitedUntil: limits.until,
     enter(target) {
       const mayGo = isOpen(target);
       lastAskedAt = clock.now();
-      const isLate = !target.isNew && slowStart.isUnderWay(target.endpoint) && queue.size() > 0;
+      const isLate = !target.isNew && slowStart.isUnderWay(target.endpoint) && isWaitedFor();
       return mayGo && !isLate ? grant(target) : undefined;
     },
     wait(ask, take) {
@@ -314,7 +253,7 @@ export function createAdmission(
       pump();
     },
     reconsider() {
-      if (queue.size() > 0 || !isQuiet) pump();
+      if (isWaitedFor() || !isQuiet) pump();
     },
     pause(limitScope, retryAfterMs) {
       limits.pause(limitScope, retryAfterMs);
@@ -329,8 +268,7 @@ export function createAdmission(
       leader?.say({ kind: 'limit', scope: limitScope, forMs: resetInMs, remaining });
       pump();
     },
-    recover,
-    isIdle: () => queue.size() === 0 && inFlight.size === 0 && health.down().length === 0,
+    isIdle: () => !isWaitedFor() && inFlight.size === 0 && !hasOutage(),
     dispose() {
       isDisposed = true;
       unwatch();

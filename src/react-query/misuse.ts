@@ -5,8 +5,9 @@ import { findMeant } from '../lib/input/nearest.ts';
 import { warn } from '../lib/input/warn.ts';
 import { shown } from '../lib/input/url.ts';
 import { reportOf } from '../operation/error-info.ts';
-import type { Operation } from '../operation/operation.ts';
-import { hasFailed } from '../operation/warn-of-loop.ts';
+import { type Operation, operationOf } from '../operation/operation.ts';
+import type { Operations } from '../operation/operations.ts';
+import { hasFailed, hasForeignSignal, hasStrayFailure } from '../operation/warn-of-loop.ts';
 import { instanceBehind, isOurPersister } from './instance.ts';
 
 // All of this is for development: what is wrong here works, and is as without us.
@@ -257,4 +258,29 @@ export function noteInstance(instance: object): void {
 /** It was disposed of. */
 export function forgetInstance(instance: object): void {
   made = made.filter((one) => one.instance !== instance);
+}
+
+/** The queryFn awaited something and then sent a request without its signal. */
+export function warnIfUnlinked(
+  operations: Operations,
+  { queryHash }: Query,
+  operation: Operation,
+  error: unknown,
+): void {
+  const report = reportOf(error, 0);
+  const sent = operationOf(report);
+  const isOurs = sent && sent !== operation && sent.ref.kind === 'call' && sent.isSingle;
+  // Whoever has made another error of it has kept nothing of the first.
+  const isLost = !sent && report.failure.kind === 'error' && hasStrayFailure(operation);
+  if (!isOurs && !isLost) return;
+  // urql takes none.
+  if (sent && hasForeignSignal(sent)) return;
+  warn(
+    operations,
+    'unlinked query',
+    `A request of the query ${queryHash} is not known as its own: its queryFn ` +
+      `sent it after an await, without its signal. The query's policy (timeout, whenDown) ` +
+      `does not hold for it, and it cannot be cancelled. Pass the signal on: ` +
+      `queryFn: async ({ signal }) => steady.json(url, { signal }).`,
+  );
 }

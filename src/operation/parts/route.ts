@@ -68,16 +68,17 @@ export class Route {
     const at = this.#at;
     if (!at) return nowhere;
     const { admission, sent } = at;
+    const { health, limits } = admission.origin;
     const { trialAt = Infinity } = this;
     this.trialAt = undefined;
-    const isSlowByNature = kind === 'timeout' && admission.isItsOwnFault(sent.endpoint);
+    const isSlowByNature = kind === 'timeout' && health.isItsOwnFault(sent.endpoint);
     return {
       // A probe was sent for all who wait: it is no retry of this operation's. But what is slow where
       // the rest of its origin answers will be slow again.
       isTrial: trialAt < Infinity && !isSlowByNature,
       isLate: trialAt <= admission.recoveredAt(),
       isDown: !!this.down(),
-      limitedMs: Math.ceil(admission.limitedUntil(sent.limitScope) - nowMs),
+      limitedMs: Math.ceil(limits.until(sent.limitScope) - nowMs),
     };
   }
 }

@@ -9,14 +9,12 @@ import {
 } from '@tanstack/react-query';
 import { reportOf } from '../../operation/error-info.ts';
 import { type Operation, operationOf, type Signals } from '../../operation/operation.ts';
-import { hasForeignSignal, hasStrayFailure } from '../../operation/warn-of-loop.ts';
 import type { Operations } from '../../operation/operations.ts';
 import type { Admissions } from '../../fetch/admit.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { Clock, Random } from '../../lib/clock.ts';
 import type { FailureLedger } from './failure-ledger.ts';
 import { reject as rejectOption } from '../../lib/input/check.ts';
-import { warn } from '../../lib/input/warn.ts';
 import { codeOf, type MadeBy } from '../../lib/input/made-by.ts';
 import type { FallbackCode } from './fallback.ts';
 import {
@@ -28,6 +26,7 @@ import {
   registerPersister,
 } from '../instance.ts';
 import type { AnyPersister, SteadyPersister, Steadfetch } from '../steadfetch.ts';
+import { warnIfUnlinked } from '../misuse.ts';
 import { refetchWhenBack } from './refetch.ts';
 
 /** What makes operations of queries. */
@@ -212,31 +211,6 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     byQuery.set(query, operation);
     return operation;
   }
-}
-
-/** In development: the queryFn awaited something and then sent a request without its signal. */
-function warnIfUnlinked(
-  operations: Operations,
-  { queryHash }: Query,
-  operation: Operation,
-  error: unknown,
-): void {
-  const report = reportOf(error, 0);
-  const sent = operationOf(report);
-  const isOurs = sent && sent !== operation && sent.ref.kind === 'call' && sent.isSingle;
-  // Whoever has made another error of it has kept nothing of the first.
-  const isLost = !sent && report.failure.kind === 'error' && hasStrayFailure(operation);
-  if (!isOurs && !isLost) return;
-  // urql takes none.
-  if (sent && hasForeignSignal(sent)) return;
-  warn(
-    operations,
-    'unlinked query',
-    `A request of the query ${queryHash} is not known as its own: its queryFn ` +
-      `sent it after an await, without its signal. The query's policy (timeout, whenDown) ` +
-      `does not hold for it, and it cannot be cancelled. Pass the signal on: ` +
-      `queryFn: async ({ signal }) => steady.json(url, { signal }).`,
-  );
 }
 
 /**

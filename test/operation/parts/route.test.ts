@@ -11,12 +11,11 @@ const sent = {
 };
 
 /** An admission that says of its origin what is given. */
-const admissionThat = (says: object): Destination['admission'] =>
+const admissionThat = ({ isItsOwnFault = false, until = -Infinity, ...says }) =>
   ({
     isDown: () => false,
-    isItsOwnFault: () => false,
     recoveredAt: () => -Infinity,
-    limitedUntil: () => -Infinity,
+    origin: { health: { isItsOwnFault: () => isItsOwnFault }, limits: { until: () => until } },
     ...says,
   }) as unknown as Destination['admission'];
 
@@ -52,7 +51,7 @@ test('a permit is for the admission that gave it, and goes back where it is not 
 });
 
 test('a probe that fails is a trial once, and finds out what its origin says', () => {
-  const admission = admissionThat({ isDown: () => true, limitedUntil: () => 1500.2 });
+  const admission = admissionThat({ isDown: () => true, until: 1500.2 });
   const route = new Route({ admission, sent });
   route.trialAt = 900;
   const found = { isLate: false, isDown: true, limitedMs: 501 };
@@ -62,7 +61,7 @@ test('a probe that fails is a trial once, and finds out what its origin says', (
 });
 
 test('a probe that is slow where the rest of its origin answers is no trial', () => {
-  const route = new Route({ admission: admissionThat({ isItsOwnFault: () => true }), sent });
+  const route = new Route({ admission: admissionThat({ isItsOwnFault: true }), sent });
   route.trialAt = 900;
   expect(route.fail(timeout, 1000).isTrial).toBe(false);
   route.trialAt = 900;
