@@ -28,10 +28,11 @@ export const mechanisms: readonly Variant[] = [
   ),
   without(
     'endpoints: the health is of the origin alone',
-    linesOf('origin/health.ts', 'fetch/endpoint.ts'),
+    // Folding is the first 18 of where a request goes.
+    linesOf('origin/health.ts') + 18,
     'fetch/endpoint.ts',
-    "return `${method} ${path.split('/').map(fold).join('/') || '/'}`;",
-    'return path === method ? fold(path) : "one";',
+    "return `${method} ${path.split('/').map(foldSegment).join('/') || '/'}`;",
+    'return path === method ? foldSegment(path) : "one";',
   ),
   without(
     'an origin is down only if different endpoints fail',
@@ -99,7 +100,7 @@ export const mechanisms: readonly Variant[] = [
   without(
     'latency as the signal of slow start',
     linesOf('origin/latency.ts'),
-    admission,
+    'origin/outcomes.ts',
     'slowStart.observe(latency.isFast(endpoint, latencyMs), latencyMs);',
     'slowStart.observe(latencyMs >= 0 || latency.isFast(endpoint, latencyMs), latencyMs);',
   ),
