@@ -22,7 +22,7 @@ import type {
 import type { EventDetail, OperationResult } from './events.ts';
 import type { FailureReport, RequestFacts } from './facts.ts';
 import { KnownErrors, mayHaveTakenEffect, speakForAll, usualMethod } from './parts/known-errors.ts';
-import { Pauses } from './parts/pauses.ts';
+import { none, Pauses } from './parts/pauses.ts';
 import { Route } from './parts/route.ts';
 import type { Submission, Steps } from './parts/submission.ts';
 import { noteAttempt, warnOfLoop } from './warn-of-loop.ts';
@@ -85,7 +85,7 @@ export class Operation {
   #ref: Omit<OperationRef, 'attempt'>;
   #attempt: number;
   #phase: Phase = 'sending';
-  #retriedFor: readonly RetryReason[] = [];
+  #retriedFor: readonly RetryReason[] = none;
   #previousBackoffMs: number | undefined;
   #askedAt: number;
   #trials = 0;
@@ -94,7 +94,7 @@ export class Operation {
   #failedAt: number | undefined;
   /** What was merged last: the same for each of its attempts, as a rule, and merging takes long. */
   #merged: Policy;
-  #layers: readonly unknown[] = [];
+  #layers: readonly unknown[] = none;
 
   constructor(shared: Environment, ref: Operation['ref'], given: OperationInit) {
     this.#shared = shared;
@@ -290,7 +290,7 @@ export class Operation {
   /** All that it does is done elsewhere: it looks as that does. */
   mirror(shown: Shown): void {
     this.#phase = shown.phase;
-    this.pauses.mirror(shown.pauses ?? []);
+    this.pauses.mirror(shown.pauses ?? none);
     this.#attempt = shown.attempt ?? this.#attempt;
     this.#decision = shown.decision ?? this.#decision;
     this.#lastError = shown.lastError ?? this.#lastError;

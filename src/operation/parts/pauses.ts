@@ -1,8 +1,11 @@
 import type { PausedAttempt } from '../environment.ts';
 
+/** Of what most operations have none of: one for all takes no memory. */
+export const none: readonly never[] = [];
+
 /** The pauses of an operation: which of its requests wait, and the time that was no part of its own. */
 export class Pauses {
-  #list: readonly PausedAttempt[] = [];
+  #list: readonly PausedAttempt[] = none;
   #since = 0;
   #sumMs = 0;
   /** Until when that is counted. */
