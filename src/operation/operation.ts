@@ -55,7 +55,7 @@ export class Operation {
   readonly pauses: Pauses = new Pauses();
   readonly route: Route;
 
-  // Its owner sets these. All that is declared is set here or there, and no bytes are spent on it before.
+  // Its owner sets these. A field that is only declared takes no code before it is set.
   /** The policy of this query, mutation or call. */
   declare policy: PolicyOptions | undefined;
   /** Whether a user waits for it in a visible page, as far as React Query can tell. */

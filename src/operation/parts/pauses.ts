@@ -1,6 +1,6 @@
 import type { PausedAttempt } from '../environment.ts';
 
-/** Of what most operations have none of: one for all takes no memory. */
+/** The empty list. Most operations never have a pause or a retry, and share this one. */
 export const none: readonly never[] = [];
 
 /** The pauses of an operation: which of its requests wait, and the time that was no part of its own. */
@@ -20,7 +20,7 @@ export class Pauses {
     return this.#sumMs;
   }
 
-  /** @returns whether it had not waited already, for another reason. */
+  /** @returns whether it is new, and not one that waits on for another reason. */
   add(paused: PausedAttempt, nowMs: number): boolean {
     if (this.#list.includes(paused)) return false;
     if (this.#list.length === 0) this.#since = nowMs;

@@ -233,14 +233,16 @@ export async function sendEntry(
     // Silently: the next attempt goes on with it, or whoever knows that there is none ends it.
     operation.end();
     const { ref, attempt, isTold } = operation;
+    // The policy may know more by now: what the app reads from the error, or what the rest of the attempt has done.
+    const shown = reportOf(error, clock.now());
     return {
       kind: 'failed',
       error,
-      failure,
+      failure: shown.failure,
       isUnsent,
       renewableAt: authAt,
       decision,
-      isInDoubt: isUnsent ? wasSent : isIdle || mayHaveTakenEffect(report, operation),
+      isInDoubt: isUnsent ? wasSent : isIdle || mayHaveTakenEffect(shown, operation),
       wasSent: wasOut,
       before: { ref, attempt, isTold },
       past: [...steps.values()],

@@ -48,7 +48,7 @@ export interface OtherStore {
  */
 const lookAgainMs = { onDisk: 300, inMemory: 1000 } as const;
 
-/** It is not the turn of a row, and of no other either. */
+/** No row is claimed, and no other one has its turn by that. */
 const none = { row: undefined, next: undefined };
 
 /** Each operation on the rows is one transaction. */

@@ -73,7 +73,19 @@ test('what was found out about a failure is kept with its error', () => {
 });
 
 test('the last error speaks for all requests, also where it is frozen', () => {
-  const operation = { id: 1, kind: 'call', startedAt: 0, attempt: 1 } as never;
+  const operation = {
+    id: 1,
+    kind: 'call',
+    startedAt: 0,
+    attempt: 1,
+    method: 'GET',
+    url: undefined,
+    keyed: false,
+    idempotent: true,
+    retriedFor: [],
+    previousBackoffMs: undefined,
+    pausedMs: 0,
+  } as const;
   const error = new NetworkError('no answer', { operation, outcome: failures.network });
   expect(speakForAll(error, failures.network, 'unknown')).toBe(failures.network);
   const said = { kind: 'network', processed: 'no' };
