@@ -9,8 +9,8 @@ export type Side = 'alone' | 'steady';
 export interface Actor {
   readonly page: Page;
   readonly pass: (ms: number) => Promise<void>;
-  /** Lets time pass, up to so many milliseconds after the run began on both sides. */
-  readonly at: (ms: number) => Promise<void>;
+  /** Lets time pass until the retry is due that each of these sides has planned. */
+  readonly due: (...sides: readonly Side[]) => Promise<void>;
   /** Waits until the server of a side has got so many requests; next to no time passes. */
   readonly arrives: (requests: Partial<Record<Side, number>>) => Promise<void>;
   /**
@@ -131,16 +131,13 @@ export function asActor({ page, pass, requests: left }: Visitor): Actor {
   return {
     page,
     pass,
-    async at(ms) {
-      const [now, start] = await page.evaluate(() => {
-        const act = location.hash.split('/')[1] ?? 'read';
-        const kept = sessionStorage.getItem(`steadfetch.${act}.recording`) ?? '{}';
-        const { alone = [], steady = [] } = JSON.parse(kept) as Record<string, { from: number }[]>;
-        // One side begins some milliseconds after the other: what is due by then is due on both.
-        const starts = [alone, steady].map((lanes) => Math.min(...lanes.map(({ from }) => from)));
-        return [Date.now(), Math.max(...starts.filter(Number.isFinite))];
-      });
-      await pass(start + ms - now);
+    async due(...sides) {
+      let until = 0;
+      for (const side of sides) {
+        await witness(async () => (await look(side)).plannedTo !== undefined, true);
+        until = Math.max(until, (await look(side)).plannedTo ?? 0);
+      }
+      await pass(until - (await page.evaluate(() => Date.now())));
     },
     arrives,
     async play(...sides) {

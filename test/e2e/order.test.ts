@@ -51,7 +51,7 @@ describe('what is booked in each trouble, and what it comes to', () => {
     await actor.tells('steady', 'no answer, waiting');
     await actor.says('The server could not be reached');
     await actor.concludes('1 kite', '1 kite', '');
-    await actor.at(1400);
+    await actor.due('alone', 'steady');
     await actor.answered(2);
     await actor.tells('alone', 'no answer, waited 1 s, 201');
     await actor.tells('steady', 'no answer, waited 1 s, 201');
@@ -85,9 +85,9 @@ describe('what is booked in each trouble, and what it comes to', () => {
     const actor = await enter('silent');
     await order(actor);
     await actor.arrives({ alone: 1, steady: 1 });
-    await actor.at(4000);
+    await actor.pass(4000);
     await actor.says('The server did not answer in time');
-    await actor.at(5000);
+    await actor.due('steady');
     await actor.arrives({ steady: 2 });
     await actor.pass(400);
     await actor.tells('steady', 'timed out, waited 1 s, 201');
@@ -103,13 +103,13 @@ describe('what is booked in each trouble, and what it comes to', () => {
     await actor.answered(1);
     await actor.says('The server is unavailable (503)');
     await actor.tells('alone', '503, waiting');
-    await actor.at(1400);
+    await actor.due('alone', 'steady');
     await actor.answered(2);
     await actor.says('The server is down');
     await actor.tells('alone', '503, waited 1 s, 503, waiting');
-    await actor.at(3100);
+    await actor.due('steady');
     await actor.arrives({ steady: 3 });
-    await actor.at(3900);
+    await actor.due('alone');
     await actor.arrives({ alone: 3 });
     await actor.pass(400);
     await actor.concludes(

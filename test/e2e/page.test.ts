@@ -21,7 +21,7 @@ const moments: readonly (readonly [string, string, (actor: Actor) => Promise<voi
     '#/read/503-twice',
     async (actor) => {
       await actor.answered(1);
-      await actor.at(1400);
+      await actor.due('alone', 'steady');
       await actor.answered(2);
       await actor.says('The server is down');
     },

@@ -41,12 +41,12 @@ describe('what each side does in each trouble, and what it comes to', () => {
     await actor.answered(1);
     await actor.tells('alone', '503, waiting');
     await actor.tells('steady', '503, waiting');
-    await actor.at(1400);
+    await actor.due('alone', 'steady');
     await actor.answered(2);
     await actor.tells('alone', '503, waited 1 s, 503, waiting');
     await actor.play('steady');
     await actor.tells('steady', '503, waited 1 s, 503, paused 1.2 s (server down), 200');
-    await actor.at(3820);
+    await actor.due('alone');
     await actor.arrives({ alone: 3 });
     await actor.pass(400);
     await actor.tells('alone', '503, waited 1 s, 503, waited 2 s, 200');
@@ -63,10 +63,10 @@ describe('what each side does in each trouble, and what it comes to', () => {
   test('no answer: Steadfetch gives the request up after 10 s, and React Query alone never does', async () => {
     const actor = await enter('hang');
     await actor.arrives({ alone: 1, steady: 1 });
-    await actor.at(10_000);
+    await actor.pass(10_000);
     await actor.tells('steady', 'timed out, waiting');
     await actor.says('The server did not answer in time');
-    await actor.at(11_000);
+    await actor.due('steady');
     await actor.arrives({ steady: 2 });
     await actor.pass(400);
     await actor.tells('steady', 'timed out, waited 1 s, 200');
@@ -83,17 +83,15 @@ describe('what each side does in each trouble, and what it comes to', () => {
       await actor.answered(1);
       await actor.tells('alone', '429, waiting');
       await actor.says('The server asks for a pause (429)');
-      await actor.at(1400);
+      await actor.due('alone');
       await actor.arrives({ alone: 2 });
       await actor.pass(400);
       await actor.tells('alone', '429, waited 1 s, 429, waiting');
-      await actor.at(3820);
+      await actor.due('alone');
       await actor.arrives({ alone: 3 });
       await actor.pass(400);
       await actor.tells('alone', '429, waited 1 s, 429, waited 2 s, 429, waiting');
-      // 5 s, or 6 where they are a date of whole seconds, and half of the tenth that chance may add, from an
-      // answer that may have come late. React Query sends its next after 8.2 s.
-      await actor.at(7600);
+      await actor.due('steady');
       await actor.arrives({ steady: 2 });
       await actor.pass(400);
       await actor.page.locator('.verdict[data-side=steady][data-tone=ok]').waitFor();
@@ -107,7 +105,7 @@ describe('what each side does in each trouble, and what it comes to', () => {
     await actor.tells('alone', '200, cut off, waiting');
     await actor.tells('steady', '200, cut off, waiting');
     await actor.says('The answer broke off');
-    await actor.at(1400);
+    await actor.due('alone', 'steady');
     await actor.answered(2);
     await actor.concludes(
       'Answered after 1.8 s',
