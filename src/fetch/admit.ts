@@ -63,6 +63,7 @@ export function createAdmissions(
   surroundings: Surroundings,
 ): Admissions {
   const { clock, random } = context;
+  const { waits } = context.operations;
   const { connectivity, network, rateLimit, isSeen } = surroundings;
   const origins = createOrigins(clock, random, options, network);
 
@@ -72,7 +73,7 @@ export function createAdmissions(
     isNew: operation.attempt === 1,
     mayBeOffline: operation.mayBeOffline,
   });
-  const askOf = (operation: Operation, facts: SentRequest): Omit<Ask, 'onPause'> => {
+  const askOf = (operation: Operation, facts: SentRequest): Ask => {
     const { priority, whenDown, maxPauseMs } = operation.policyOf(facts);
     return {
       ...targetOf(operation, facts),
@@ -83,7 +84,8 @@ export function createAdmissions(
       id: operation.ref.id,
       isFailFast: whenDown === 'fail',
       askedAt: operation.askedAt,
-      maxPauseMs: maxPauseMs,
+      // Where it would wait in vain there is no place for it; what a user wants now does not wait.
+      maxPauseMs: operation.isUrged ? Infinity : maxPauseMs,
     };
   };
   // Apart, so that the way of a request that goes at once makes one function and no more.
@@ -128,16 +130,19 @@ export function createAdmissions(
       if (!isKnown) permit.free();
     };
   };
-  const wait = async (
+  // Without an async function: what waits is kept by the thousand.
+  const wait = (
     admission: Admission,
     facts: SentFacts,
     signal: AbortSignal | undefined,
   ): Promise<RecordOutcome> => {
     const { operation } = facts;
-    const release = await pauseAt(admission, askOf(operation, facts), operation, signal, context);
-    if (release === 'expired') throw refuse(operation, facts, admission);
-    if (release === 'dropped') throw dropped(facts, signal);
-    return openRequest(admission, release, facts);
+    const ask = askOf(operation, facts);
+    return pauseAt(admission, ask, operation, signal, waits).then((release) => {
+      if (release === 'expired') throw refuse(operation, facts, admission);
+      if (release === 'dropped') throw dropped(facts, signal);
+      return openRequest(admission, release, facts);
+    });
   };
 
   const enter: Enter = (facts, signal) => {
@@ -171,13 +176,8 @@ export function createAdmissions(
       const { at } = operation.route;
       if (!at) return true;
       const { admission, sent } = at;
-      const release = await pauseAt(
-        admission,
-        askOf(operation, sent),
-        operation,
-        undefined,
-        context,
-      );
+      const ask = askOf(operation, sent);
+      const release = await pauseAt(admission, ask, operation, undefined, waits);
       if (release === 'expired') throw refuse(operation, sent, admission);
       if (release === 'dropped') return false;
       operation.route.keep(release);

@@ -8,13 +8,13 @@ import { checkAnswer, failed, sendAgain } from './attempt/failure.ts';
 import { gather } from './gather.ts';
 import {
   type FetchContext,
-  type SentFacts,
+  type RecordOutcome,
   startCall,
   tell,
   transmit,
 } from './attempt/in-flight.ts';
 import { addKey } from './keys.ts';
-import { isBodySpent, type Passed, type SteadyInit } from './attempt/request.ts';
+import { isBodySpent, type SteadyInit } from './attempt/request.ts';
 import { accept } from './attempt/response.ts';
 
 /**
@@ -68,51 +68,42 @@ export function createFetch(context: FetchContext): {
   readonly fetch: SteadyFetch;
   readonly rawFetch: RawFetch;
 } {
-  const attempt = async (
-    isRaw: boolean,
-    input: RequestInfo | URL,
-    given: SteadyInit | undefined,
-  ): Promise<Response> => {
-    const [passed, facts] = readPassed(() => gather(context, input, given, isRaw));
-    const endRequest = facts.operation.attemptLimit?.beginRequest();
-    try {
-      return await send(context, input, passed, facts, endRequest);
-    } catch (error) {
-      endRequest?.();
-      throw error;
-    }
-  };
   return {
-    fetch: (input, init) => attempt(false, input, init),
-    rawFetch: (input, init) => attempt(true, input, init as SteadyInit),
+    fetch: (input, init) => send(context, false, input, init),
+    rawFetch: (input, init) => send(context, true, input, init as SteadyInit),
   };
 }
 
-/** Sends a request, and hands out its answer. Nothing is awaited that is there already. */
+/**
+ * Sends a request, and hands out its answer. Nothing is awaited that is there already, and nothing else
+ * waits for it here: thousands may be paused at once.
+ */
 async function send(
   context: FetchContext,
+  isRaw: boolean,
   input: RequestInfo | URL,
-  passed: Passed,
-  facts: SentFacts,
-  endRequest: (() => void) | undefined,
+  given: SteadyInit | undefined,
 ): Promise<Response> {
+  const [passed, facts] = readPassed(() => gather(context, input, given, isRaw));
   const { parts, init } = passed;
   const caller = parts.signal;
   const { operation, api } = facts;
-  const adding = addKey(context, facts, passed);
-  const keyed = adding && (await adding);
-  facts.step = keyed?.step;
-  if (keyed) facts.keyed = true;
-  const auth = codeOf<AuthCode>(api?.auth);
-  let sent: RequestInit = keyed?.init ?? init;
-  if (auth) sent = await auth.sign(context, facts, parts, sent);
-  const { timeout } = operation.policyOf(facts);
+  const endRequest = operation.attemptLimit?.beginRequest();
+  let recordOutcome: RecordOutcome | undefined;
+  try {
+    const adding = addKey(context, facts, passed);
+    const keyed = adding && (await adding);
+    facts.step = keyed?.step;
+    if (keyed) facts.keyed = true;
+    const auth = codeOf<AuthCode>(api?.auth);
+    let sent: RequestInit = keyed?.init ?? init;
+    if (auth) sent = await auth.sign(context, facts, parts, sent);
+    const { timeout } = operation.policyOf(facts);
 
-  // Once, or once more with new credentials.
-  for (;;) {
-    const entered = context.enter(facts, caller);
-    const recordOutcome = typeof entered === 'function' ? entered : await entered;
-    try {
+    // Once, or once more with new credentials.
+    for (;;) {
+      const entered = context.enter(facts, caller);
+      recordOutcome = typeof entered === 'function' ? entered : await entered;
       // Whoever was told of its turn may have aborted it.
       if (caller?.aborted) throw operation.errors.abortUnsent(facts, caller);
       keyed?.start(facts);
@@ -122,9 +113,9 @@ async function send(
       if (keeping) await keeping;
       const wasSpent = isBodySpent(parts, sent);
       const number = context.nextRequest();
-      const given = { context, facts, input, caller, keyed, number, recordOutcome, endRequest };
+      const request = { context, facts, input, caller, keyed, number, recordOutcome, endRequest };
       if (process.env.NODE_ENV !== 'production') noteRequest(context.emitter, facts, caller);
-      const call = startCall(given, sent, timeout);
+      const call = startCall(request, sent, timeout);
       tell(call);
       let response: Response;
       try {
@@ -145,10 +136,11 @@ async function send(
         return known || accept(call, response, failure);
       }
       sent = again;
-    } catch (error) {
-      // Whatever was thrown, its place is free; where its end was told already, this says nothing.
-      recordOutcome(failures.aborted);
-      throw error;
     }
+  } catch (error) {
+    // Whatever was thrown, its place is free; where its end was told already, this says nothing.
+    recordOutcome?.(failures.aborted);
+    endRequest?.();
+    throw error;
   }
 }

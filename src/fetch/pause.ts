@@ -1,74 +1,96 @@
-import type { Admission } from '../origin/admission.ts';
-
-import type { Ask, Pause, Permit, Waiter } from '../origin/wait-queue.ts';
-import type { PausedAttempt } from '../operation/environment.ts';
+import type { PausedAttempt, Waiting } from '../operation/environment.ts';
 import type { Operation } from '../operation/operation.ts';
-import type { Operations } from '../operation/operations.ts';
+import type { Admission } from '../origin/admission.ts';
+import type { Ask, Pause, Permit, Waiter, WhoWaits } from '../origin/wait-queue.ts';
 
 /** How a pause ended: by a permit, at its end without one, or because nobody wants it any more. */
 export type Release = Permit | 'expired' | 'dropped';
 
-interface PauseContext {
-  readonly operations: Operations;
-}
-
 /** Waits for an attempt's turn for the admission of its origin, and shows the wait on its operation. */
 export function pauseAt(
   admission: Admission,
-  ask: Omit<Ask, 'onPause'>,
+  ask: Ask,
   operation: Operation,
   signal: AbortSignal | undefined,
-  { operations }: PauseContext,
+  waits: Set<Waiting>,
 ): Promise<Release> {
   return new Promise((resolve) => {
-    // Not yet there when it is given its turn at once.
-    let waiter = undefined as Waiter | undefined;
-    let isOver = false;
-    let paused: PausedAttempt | undefined;
-    const end = (release: Release): void => {
-      if (isOver) {
-        // Whoever aborts when they are told of their turn gives it back.
-        if (typeof release === 'object') release.settle();
-        return;
-      }
-      isOver = true;
-      operations.waits.delete(drop);
+    const drop = (): void => paused.drop();
+    const paused = new PausedRequest(admission, operation, (release) => {
+      waits.delete(paused);
       signal?.removeEventListener('abort', drop);
-      if (paused) operation.resume(paused, nameOf(release));
       resolve(release);
-    };
-    const go = (): void => {
-      if (waiter) admission.force(waiter);
-    };
-    const drop = (): void => {
-      if (waiter) admission.leave(waiter);
-      end('dropped');
-    };
-    const renew = (): void => {
-      operation.renew();
-      if (waiter) admission.renew(waiter);
-    };
-    const onPause = (pause: Pause): void => {
-      if (isOver) return;
-      paused ??= { pause, go, drop, renew };
-      paused.pause = pause;
-      operation.pause(paused);
-    };
+    });
     // Whoever aborts while others are told is not asked to wait.
-    if (signal?.aborted) return end('dropped');
+    if (signal?.aborted) return drop();
     signal?.addEventListener('abort', drop);
-    operations.waits.add(drop);
-    // Where it would wait in vain there is no place for it; what a user wants now does not wait.
-    const maxPauseMs = operation.isUrged ? Infinity : ask.maxPauseMs;
-    waiter = admission.wait({ ...ask, maxPauseMs, onPause }, (permit) => end(permit ?? 'expired'));
-    if (!waiter) end('expired');
-    // Dropped when it was told that it waits.
-    else if (isOver) admission.leave(waiter);
-    else if (operation.isUrged) {
-      operation.isUrged = false;
-      go();
-    }
+    waits.add(paused);
+    paused.begin(ask);
   });
+}
+
+/** A class, because thousands may wait: without a function for each thing that one does. */
+class PausedRequest implements PausedAttempt, WhoWaits {
+  /** Why it waits; undefined until that is told. */
+  declare pause: Pause;
+  readonly #admission: Admission;
+  readonly #operation: Operation;
+  readonly #onEnd: (release: Release) => void;
+  /** Not yet there when it is given its turn at once. */
+  #waiter: Waiter | undefined;
+  #isOver = false;
+
+  constructor(admission: Admission, operation: Operation, onEnd: (release: Release) => void) {
+    this.#admission = admission;
+    this.#operation = operation;
+    this.#onEnd = onEnd;
+  }
+
+  begin(ask: Ask): void {
+    const waiter = (this.#waiter = this.#admission.wait(ask, this));
+    if (!waiter) this.take();
+    // Dropped when it was told that it waits.
+    else if (this.#isOver) this.#admission.leave(waiter);
+    else if (this.#operation.isUrged) {
+      this.#operation.isUrged = false;
+      this.go();
+    }
+  }
+
+  tell(pause: Pause): void {
+    if (this.#isOver) return;
+    this.pause = pause;
+    this.#operation.pause(this);
+  }
+
+  take(permit?: Permit): void {
+    this.#end(permit ?? 'expired');
+  }
+
+  go(): void {
+    if (this.#waiter) this.#admission.force(this.#waiter);
+  }
+
+  drop(): void {
+    if (this.#waiter) this.#admission.leave(this.#waiter);
+    this.#end('dropped');
+  }
+
+  renew(): void {
+    this.#operation.renew();
+    if (this.#waiter) this.#admission.renew(this.#waiter);
+  }
+
+  #end(release: Release): void {
+    if (this.#isOver) {
+      // Whoever aborts when they are told of their turn gives it back.
+      if (typeof release === 'object') release.settle();
+      return;
+    }
+    this.#isOver = true;
+    if (this.pause) this.#operation.resume(this, nameOf(release));
+    this.#onEnd(release);
+  }
 }
 
 const nameOf = (release: Release): 'sent' | 'probe' | 'expired' | 'dropped' => {

@@ -18,30 +18,26 @@ export function sleep(
     if (signal?.aborted) return reject(reasonOf(signal));
     const dueAt = clock.now() + delayMs;
     let leftMs = delayMs;
+    let ms = 0;
     let timer: unknown;
     const end = (): void => {
       clock.clearTimeout(timer);
-      signal?.removeEventListener('abort', stop);
+      signal?.removeEventListener('abort', end);
+      if (signal?.aborted) reject(reasonOf(signal));
+      else resolve();
     };
-    const skip = (): void => {
-      end();
-      resolve();
-    };
-    const stop = (): void => {
-      end();
-      if (signal) reject(reasonOf(signal));
+    const pass = (): void => {
+      leftMs = Math.min(leftMs - ms, dueAt - clock.now());
+      if (leftMs > 0) wait();
+      else end();
     };
     const wait = (): void => {
-      const ms = Math.min(leftMs, stepMs);
-      timer = clock.setTimeout(() => {
-        leftMs = Math.min(leftMs - ms, dueAt - clock.now());
-        if (leftMs > 0) wait();
-        else skip();
-      }, ms);
+      ms = Math.min(leftMs, stepMs);
+      timer = clock.setTimeout(pass, ms);
     };
     wait();
-    signal?.addEventListener('abort', stop);
-    onStart?.(skip);
+    signal?.addEventListener('abort', end);
+    onStart?.(end);
   });
 }
 

@@ -24,15 +24,19 @@ export interface Environment {
 }
 
 /** An attempt that waits for admission, before it is sent. */
-export interface PausedAttempt {
+export interface PausedAttempt extends Waiting {
   /** Why, and until when: told anew in place, for an origin that is down tells all who wait. */
   pause: Pause;
   /** Lets it go now, whatever is known of the origin. */
-  readonly go: () => void;
-  /** It is no longer wanted. */
-  readonly drop: () => void;
+  go(): void;
   /** It was asked for again. */
-  readonly renew: () => void;
+  renew(): void;
+}
+
+/** What waits, and would send something after that. */
+export interface Waiting {
+  /** It is no longer wanted. */
+  drop(): void;
 }
 
 /** Is told of the requests of an attempt, which have limits of their own. */

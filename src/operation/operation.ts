@@ -195,7 +195,7 @@ export class Operation {
         this.#ref.kind !== 'query' && !this.#given.idempotent && this.effects.isUnrepeatable(),
       isDown: isLate || (isPausedNext && isDown),
       limitedMs,
-      onMistake: reporterOf(this.#shared, 'shouldRetry', remedy),
+      onMistake: policy.shouldRetry && reporterOf(this.#shared, 'shouldRetry', remedy),
     });
     this.#enter(error, report, failure, decision);
     const isRetried = decision.kind === 'retry';
@@ -204,7 +204,7 @@ export class Operation {
       this.#previousBackoffMs = decision.backoffMs;
     }
     if (isRetried || this.#given.endsWithOwner) {
-      this.pauses.drop();
+      this.pauses.each('drop');
       this.#phase = 'waiting';
     } else this.end(failure.kind === 'aborted' ? 'cancelled' : 'failed');
     return decision;
@@ -234,7 +234,7 @@ export class Operation {
     if (result && this.isTold) this.emit({ type: 'operation:end', result });
     this.#phase = 'ended';
     this.steps = undefined;
-    this.pauses.drop();
+    this.pauses.each('drop');
     // They would keep the QueryClient for as long as its error is kept.
     this.onChange = undefined;
     this.isForeground = undefined;

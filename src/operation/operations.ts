@@ -1,5 +1,5 @@
 import type { OperationRef } from '../policy/operation.ts';
-import type { Environment, OperationInit } from './environment.ts';
+import type { Environment, OperationInit, Waiting } from './environment.ts';
 import { Operation } from './operation.ts';
 import type { Submission } from './parts/submission.ts';
 
@@ -33,8 +33,8 @@ export interface Operations {
   readonly loops: Set<Operation>;
   /** The mutations of ours whose mutationFn runs: a request of no operation may be one of theirs. */
   readonly executions: Set<Execution>;
-  /** What ends the wait of each that is paused, or waits for its next attempt in a loop of ours: none of them is sent. */
-  readonly waits: Set<() => void>;
+  /** What is paused, or waits for its next attempt in a loop of ours. */
+  readonly waits: Set<Waiting>;
 }
 
 /** Makes what begins and runs the operations of an instance. */
@@ -61,24 +61,28 @@ export function createOperations(environment: Environment): Operations {
       const startedAt = environment.clock.now();
       return new Operation(environment, { id: ++lastId, kind, startedAt, queryKey }, init);
     },
-    async attempt(operation, part) {
+    attempt(operation, part) {
       operation.start();
+      // With as few frames as can be: every error that is made within has them in its stack.
+      const outer = makeCurrent(operation);
+      let begun: Promise<Awaited<ReturnType<typeof part>>>;
       try {
-        // With as few frames as can be: every error that is made within has them in its stack.
-        const outer = makeCurrent(operation);
-        let begun: ReturnType<typeof part>;
-        try {
-          begun = part();
-        } finally {
-          makeCurrent(outer);
-        }
-        const value = await begun;
-        operation.succeed();
-        return value;
+        begun = Promise.resolve(part());
       } catch (error) {
-        operation.emit({ type: 'attempt:end', error });
-        throw error;
+        begun = Promise.reject(error);
+      } finally {
+        makeCurrent(outer);
       }
+      return begun.then(
+        (value) => {
+          operation.succeed();
+          return value;
+        },
+        (error: unknown) => {
+          operation.emit({ type: 'attempt:end', error });
+          throw error;
+        },
+      );
     },
     run,
     makeCurrent,

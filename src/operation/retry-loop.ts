@@ -1,10 +1,16 @@
 import { reasonOf, sleep, untilAborted } from '../lib/wait.ts';
 import { reportFailure } from './error-info.ts';
 import { TimeoutError } from './errors.ts';
-import type { AttemptLimit, Environment } from './environment.ts';
+import type { AttemptLimit, Environment, Waiting } from './environment.ts';
 import type { Operation, Signals } from './operation.ts';
 import type { Operations } from './operations.ts';
-import { ifSlow, noLimit, setLimit, type TimeLimitContext } from './time-limit.ts';
+import {
+  ifSlow,
+  type Limited,
+  setLimit,
+  type TimeLimit,
+  type TimeLimitContext,
+} from './time-limit.ts';
 
 /** What the loop stands on. */
 export interface LoopContext extends Environment, TimeLimitContext {
@@ -24,7 +30,17 @@ export async function runLoop<T>(
   run: () => T | Promise<T>,
   onRetry?: (error: unknown) => void,
 ): Promise<T> {
+  let isGivenUp = false;
+  const wait: Waiting = {
+    drop() {
+      if (operation.phase !== 'waiting') return;
+      isGivenUp = true;
+      operation.skip?.();
+    },
+  };
+  const onWait = (skip: () => void): void => void (operation.skip = skip);
   operations.loops.add(operation);
+  operations.waits.add(wait);
   try {
     for (; ; operation.next()) {
       operation.onChange?.();
@@ -36,17 +52,7 @@ export async function runLoop<T>(
         if (decision.kind === 'stop') throw error;
         onRetry?.(error);
         operation.onChange?.();
-        let isGivenUp = false;
-        const giveUp = (): void => {
-          isGivenUp = true;
-          operation.skip?.();
-        };
-        operations.waits.add(giveUp);
-        try {
-          await sleep(clock, decision.delayMs, signal, (skip) => (operation.skip = skip));
-        } finally {
-          operations.waits.delete(giveUp);
-        }
+        await sleep(clock, decision.delayMs, signal, onWait);
         if (isGivenUp) throw error;
       }
     }
@@ -54,66 +60,82 @@ export async function runLoop<T>(
     // What stopped it may stop what was not sent, too.
     if (signal?.aborted && operation.effects.isUnknown()) operation.errors.abortUnsent({}, signal);
     operations.loops.delete(operation);
+    operations.waits.delete(wait);
     // It has ended otherwise already, unless it was aborted.
     operation.end('cancelled');
   }
 }
 
 /**
- * Begins the time limit of an attempt that may do more than send requests of ours, or nothing but wait for
- * another client: what it spends on that at a stretch has the policy's `timeout`, from its start or from the
- * end of its latest request of ours. A limit within bodies (`bodyIdleMs`) says nothing of it.
+ * The time limit of an attempt that may do more than send requests of ours, or nothing but wait for another
+ * client: what it spends on that at a stretch has the policy's `timeout`, from its start or from the end of
+ * its latest request of ours. A limit within bodies (`bodyIdleMs`) says nothing of it.
  *
- * @returns what settles as the attempt does that it is given or, once the time is up, rejects with a
- * `TimeoutError`, which `onLate` is given first. It does not run the attempt: every error that is made in
- * there has all that calls it in its stack.
+ * It does not run the attempt: every error that is made in there has all that calls it in its stack.
  */
-export function limitAttempt(
-  context: LoopContext & TimeLimitContext,
-  operation: Operation,
-  onLate: (error: TimeoutError) => void,
-): <T>(begun: T | Promise<T>) => T | Promise<T> {
-  const { timeout } = operation.policyOf({});
-  if (typeof timeout === 'object' || timeout === Infinity) return (begun) => begun;
-  const limit = noLimit();
-  let open = 0;
-  let giveUp: (error: unknown) => void = () => {};
-  const expire = (): void => {
+export class AttemptTimer implements AttemptLimit, Limited, TimeLimit {
+  readonly context: TimeLimitContext;
+  readonly facts: { readonly operation: Operation };
+  timer: unknown;
+  dueAt: number = Infinity;
+  readonly #limitMs: number;
+  readonly #onLate: (error: TimeoutError) => void;
+  /** Its requests that are under way: each has a limit of its own. */
+  #open = 0;
+  #reject: ((error: unknown) => void) | undefined;
+
+  constructor(
+    context: TimeLimitContext,
+    operation: Operation,
+    onLate: (error: TimeoutError) => void,
+  ) {
+    const { timeout } = operation.policyOf({});
+    this.context = context;
+    this.facts = { operation };
+    this.#limitMs = typeof timeout === 'object' ? Infinity : timeout;
+    this.#onLate = onLate;
+    operation.attemptLimit = this;
+    setLimit(this, this, this.#limitMs);
+  }
+
+  beginRequest(): () => void {
+    if (this.#open++ === 0) setLimit(this, this);
+    let isOpen = true;
+    return () => {
+      if (!isOpen) return;
+      isOpen = false;
+      const isLast = --this.#open === 0 && this.facts.operation.attemptLimit === this;
+      if (isLast) setLimit(this, this, this.#limitMs);
+    };
+  }
+
+  /** The time is up: the attempt ends with a `TimeoutError`, which `onLate` is given first. */
+  expire(): void {
+    const { operation } = this.facts;
     const outcome = { kind: 'timeout', phase: 'headers', processed: 'unknown' } as const;
-    const what = `retry: the function has not settled within ${timeout} ms${ifSlow}.`;
+    const what = `retry: the function has not settled within ${this.#limitMs} ms${ifSlow}.`;
     const error = new TimeoutError(what, { operation: operation.view({}), outcome });
     reportFailure(error, { operation, failure: outcome });
-    end();
-    onLate(error);
-    giveUp(error);
-  };
-  const limited = { context, facts: { operation }, expire };
-  const end = (): void => {
-    if (operation.attemptLimit === own) operation.attemptLimit = undefined;
-    setLimit(limited, limit);
-  };
-  const own: AttemptLimit = {
-    beginRequest() {
-      if (open++ === 0) setLimit(limited, limit);
-      let isOpen = true;
-      return () => {
-        if (!isOpen) return;
-        isOpen = false;
-        if (--open === 0 && operation.attemptLimit === own) setLimit(limited, limit, timeout);
+    this.#end();
+    this.#onLate(error);
+    this.#reject?.(error);
+  }
+
+  /** @returns what settles as the attempt does or, once the time is up, rejects. */
+  limit<T>(begun: T | Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#reject = reject;
+      const settle = (how: typeof reject) => (value: unknown) => {
+        this.#end();
+        how(value);
       };
-    },
-  };
-  operation.attemptLimit = own;
-  setLimit(limited, limit, timeout);
-  const settle =
-    <V>(how: (value: V) => void) =>
-    (value: V): void => {
-      end();
-      how(value);
-    };
-  return (begun) =>
-    new Promise((resolve, reject) => {
-      giveUp = reject;
-      Promise.resolve(begun).then(settle(resolve), settle(reject));
+      Promise.resolve(begun).then(settle(resolve as typeof reject), settle(reject));
     });
+  }
+
+  #end(): void {
+    const { operation } = this.facts;
+    if (operation.attemptLimit === this) operation.attemptLimit = undefined;
+    setLimit(this, this);
+  }
 }

@@ -16,7 +16,7 @@ export interface TimeLimit {
 }
 
 /** Whose limit it is. */
-interface Limited {
+export interface Limited {
   readonly context: TimeLimitContext;
   readonly facts: { readonly operation: Operation };
   /** It is over. */

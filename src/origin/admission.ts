@@ -27,6 +27,7 @@ import {
   type Target,
   type Waiter,
   WaitQueue,
+  type WhoWaits,
 } from './wait-queue.ts';
 
 /** What every attempt to one origin passes before it is sent. */
@@ -36,7 +37,7 @@ export interface Admission extends Omit<Outcomes, 'forget' | 'record'> {
   /** A permit, if it may go at once. */
   readonly enter: (target: Target) => Permit | undefined;
   /** Waits for a permit. `undefined` when no place to wait is left. */
-  readonly wait: (ask: Ask, take: Waiter['take']) => Waiter | undefined;
+  readonly wait: (ask: Ask, who: WhoWaits) => Waiter | undefined;
   /** No longer wanted. */
   readonly leave: (waiter: Waiter) => void;
   /** Goes now, whatever is known of the origin. */
@@ -160,7 +161,7 @@ export function createAdmission(
     };
   };
   const go = (waiter: Waiter, probed?: Health, isInTurn?: boolean): void => {
-    if (queue.remove(waiter)) waiter.take(grant(waiter.ask, probed, isInTurn));
+    if (queue.remove(waiter)) waiter.who.take(grant(waiter.ask, probed, isInTurn));
   };
   /** Does whatever is due, and comes back when something is. */
   const pump = (): void => {
@@ -230,7 +231,7 @@ export function createAdmission(
       const isLate = !target.isNew && slowStart.isUnderWay(target.endpoint) && isWaitedFor();
       return mayGo && !isLate ? grant(target) : undefined;
     },
-    wait(ask, take) {
+    wait(ask, who) {
       forgetOld();
       lastAskedAt = clock.now();
       const isLimited = isQueued(origin, ask);
@@ -238,7 +239,7 @@ export function createAdmission(
       const limitMs = isLimited ? queueTimeoutMs : Infinity;
       const expiresAt = Math.min(ask.askedAt + ask.maxPauseMs, lastAskedAt + limitMs);
       pumpSoon();
-      return queue.add(ask, expiresAt, take);
+      return queue.add(ask, expiresAt, who);
     },
     leave(waiter) {
       if (queue.remove(waiter)) pumpSoon();

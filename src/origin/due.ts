@@ -100,7 +100,7 @@ function sendExpired(origin: Origin, now: number, go: Go): number {
         }
         if (left-- === 0) return now;
         if (isSent && isPlaceFree()) go(waiter);
-        else if (queue.remove(waiter)) waiter.take();
+        else if (queue.remove(waiter)) waiter.who.take();
       }
       group.expiresAt = soonest;
     }

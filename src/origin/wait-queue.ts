@@ -38,8 +38,6 @@ export interface Ask extends Target {
   readonly askedAt: number;
   /** The longest it is paused, in milliseconds from `askedAt`. */
   readonly maxPauseMs: number;
-  /** Is told why it waits, and again when that changes. */
-  readonly onPause: (pause: Pause) => void;
 }
 
 /** Leave to send one attempt, and the duty to say what became of it. */
@@ -57,13 +55,20 @@ export interface Permit {
 /** An attempt that waits. */
 export interface Waiter {
   readonly ask: Ask;
+  readonly who: WhoWaits;
   readonly group: Group;
   askedAt: number;
   expiresAt: number;
   /** What it was told last. */
   told?: Pause;
-  /** Its wait ends: with a permit to be sent or, once its time is up, without. */
-  readonly take: (permit?: Permit) => void;
+}
+
+/** Is told what becomes of a wait. */
+export interface WhoWaits {
+  /** Why it waits, and again when that changes. */
+  tell(pause: Pause): void;
+  /** The wait ends: with a permit to be sent or, once its time is up, without. */
+  take(permit?: Permit): void;
 }
 
 /** Those who wait for the same: what holds for one of them holds for all. */
@@ -128,10 +133,10 @@ export class WaitQueue {
     return this.#size;
   }
 
-  add(ask: Ask, expiresAt: number, take: Waiter['take']): Waiter {
+  add(ask: Ask, expiresAt: number, who: WhoWaits): Waiter {
     const { askedAt } = ask;
     const group = this.#groupOf(ask);
-    return this.#insert({ ask, group, askedAt, expiresAt, take });
+    return this.#insert({ ask, who, group, askedAt, expiresAt });
   }
 
   /** @returns whether it was still there. */
@@ -171,7 +176,7 @@ export class WaitQueue {
         if (waiter.told === pause) continue;
         if (left-- === 0) return true;
         waiter.told = pause;
-        waiter.ask.onPause(pause);
+        waiter.who.tell(pause);
       }
     }
     return false;

@@ -104,7 +104,12 @@ export function decide(
     return stop('retry-after', failure, nowMs);
 
   const retry = Math.max(1, spent);
-  const backoffMs = backoffDelay({ ...policy, retry, previousBackoffMs }, random);
+  const { backoff, baseMs, factor, capMs } = policy;
+  // Written out: a spread of the policy takes several times as long.
+  const backoffMs = backoffDelay(
+    { backoff, baseMs, factor, capMs, retry, previousBackoffMs },
+    random,
+  );
   const leastMs =
     retryAfterMs === undefined ? 0 : Math.floor(retryAfterMs * (1 + retryAfterJitter * random()));
   let delayMs = Math.max(backoffMs, leastMs);
@@ -214,8 +219,9 @@ function whyStop(
   const isRefused = reason === 'too-early' || reason === 'rate-limited';
   if (!isRepeatable && !isRefused) return 'not-idempotent';
   const most = mostRetries[reason];
+  if (most === undefined) return undefined;
   const made = retriedFor.filter((one) => one === reason).length;
-  return most !== undefined && made >= most ? 'max-retries' : undefined;
+  return made >= most ? 'max-retries' : undefined;
 }
 
 /**

@@ -24,9 +24,9 @@ export function queryControlsOf(store: StatusStore<Query>, hash: string): RetryC
 function retryQuery(query: Query, instance: Instance): void {
   const { status } = queryStatus(query, instance);
   const operation = instance.byQuery.get(query);
-  const pauses = operation?.pauses.list ?? [];
-  for (const { go } of pauses) go();
-  if (pauses.length > 0) return;
+  const isPaused = !!operation?.pauses.list.length;
+  operation?.pauses.each('go');
+  if (isPaused) return;
   if (status !== 'waiting' && status !== 'failed' && status !== 'paused') return;
   // The operation that follows takes that over.
   if (operation) operation.isUrged = true;
@@ -89,7 +89,7 @@ function warnOfPlain({ operations }: Instance): void {
 function retryMutation(mutation: Mutation): void {
   const operation = runOf(mutation)?.operation;
   if (!operation) return;
-  for (const { go } of operation.pauses.list) go();
+  operation.pauses.each('go');
   if (operation.phase !== 'waiting') return;
   operation.isUrged = true;
   operation.skip?.();

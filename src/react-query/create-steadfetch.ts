@@ -170,7 +170,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     admissions.origins.reconsider(),
   );
   const endWaits = (): void => {
-    for (const end of operations.waits) end();
+    for (const wait of operations.waits) wait.drop();
   };
   const noteStray =
     process.env.NODE_ENV !== 'production' && !isServer()

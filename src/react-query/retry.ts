@@ -1,7 +1,7 @@
 import { firstOf, untilAborted } from '../lib/wait.ts';
 import { reject } from '../lib/input/check.ts';
 import { definePolicy, type PolicyOptions } from '../policy/options.ts';
-import { limitAttempt, runLoop } from '../operation/retry-loop.ts';
+import { AttemptTimer, runLoop } from '../operation/retry-loop.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Operations } from '../operation/operations.ts';
 import { headersLimit } from '../operation/time-limit.ts';
@@ -87,11 +87,11 @@ export async function retry<T>(
   // An attempt that is over, by its limit or its failure, sends nothing more: the next one does.
   const onLate = (error: unknown): void => present?.end(error);
   const attempt = (): T | Promise<T> => {
-    const limited = limitAttempt(context, operation, onLate);
+    const timer = new AttemptTimer(context, operation, onLate);
     try {
-      return limited(run((present = new AttemptContext(operation.attempt, link))));
+      return timer.limit(run((present = new AttemptContext(operation.attempt, link))));
     } catch (error) {
-      return limited(Promise.reject(error));
+      return timer.limit(Promise.reject(error));
     }
   };
   try {

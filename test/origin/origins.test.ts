@@ -134,9 +134,8 @@ describe('the state of an origin', () => {
           isFailFast: false,
           askedAt: epochMs,
           maxPauseMs: 60_000,
-          onPause: () => {},
         },
-        () => {},
+        { tell() {}, take() {} },
       );
     }
     await Promise.resolve();

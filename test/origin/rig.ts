@@ -85,12 +85,13 @@ export function openOrigin(
       isFailFast: false,
       askedAt: clock.now(),
       maxPauseMs: 60_000,
-      onPause: (why) => void (paused = why),
       ...own,
     };
     const entered = admission.enter(target);
     if (entered) take(entered);
-    const waiter = entered ? undefined : admission.wait(target, take);
+    const waiter = entered
+      ? undefined
+      : admission.wait(target, { tell: (why) => void (paused = why), take });
     return {
       story,
       paused: () => paused && `${paused.reason} ${(paused.retryAt ?? NaN) - epochMs}`,

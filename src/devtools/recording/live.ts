@@ -88,7 +88,7 @@ const find = <T>(all: readonly T[], is: (one: T) => boolean): T | undefined => a
 
 /** Ends the wait or the pause of an operation in a loop of ours. */
 function urge(operation: Operation): void {
-  for (const { go } of operation.pauses.list) go();
+  operation.pauses.each('go');
   if (operation.phase !== 'waiting') return;
   operation.isUrged = true;
   operation.skip?.();

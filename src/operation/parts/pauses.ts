@@ -24,7 +24,7 @@ export class Pauses {
   add(paused: PausedAttempt, nowMs: number): boolean {
     if (this.#list.includes(paused)) return false;
     if (this.#list.length === 0) this.#since = nowMs;
-    this.#list = [...this.#list, paused];
+    this.#list = this.#list.concat(paused);
     return true;
   }
 
@@ -47,8 +47,8 @@ export class Pauses {
     this.#list = list;
   }
 
-  /** What an attempt has left at an admission is not sent beside the next one. */
-  drop(): void {
-    for (const { drop } of this.#list) drop();
+  /** `go`: a user wants it now. `renew`: somebody new waits. `drop`: nothing of an attempt that is over is sent. */
+  each(act: 'go' | 'renew' | 'drop'): void {
+    for (const paused of this.#list) paused[act]();
   }
 }

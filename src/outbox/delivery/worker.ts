@@ -277,7 +277,7 @@ export function createWorker({
     add(entry, isUrged = false) {
       if (!driven.has(entry.liveOwner ?? '')) return;
       const known = running.get(entry.seq)?.one;
-      if (isUrged && known) for (const { go } of known.operation?.pauses.list ?? []) go();
+      if (isUrged) known?.operation?.pauses.each('go');
       note(entry, isUrged);
       void pump();
     },

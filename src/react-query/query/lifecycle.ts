@@ -45,8 +45,7 @@ export function createLifecycle(
           warnOfOwnRetry(operations, query, operation);
       }
       if (!operation || operation.phase === 'ended') return;
-      // Somebody new waits for it.
-      if (type === 'observerAdded') for (const { renew } of operation.pauses.list) renew();
+      if (type === 'observerAdded') operation.pauses.each('renew');
       const isLeft = type === 'observerRemoved' && operation.pauses.list.length > 0;
       if (isLeft && query.getObserversCount() === 0) {
         // React Query itself drops a retry, but no fetch that is paused.

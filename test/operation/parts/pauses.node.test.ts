@@ -42,6 +42,6 @@ test('all that waits is dropped', () => {
   const drop = vi.fn<() => void>();
   pauses.add(paused(drop), 0);
   pauses.add(paused(drop), 0);
-  pauses.drop();
+  pauses.each('drop');
   expect(drop).toHaveBeenCalledTimes(2);
 });
