@@ -42,7 +42,9 @@ export interface Waiting {
 /** Is told of the requests of an attempt, which have limits of their own. */
 export interface AttemptLimit {
   /** @returns What tells that the request has ended, its body included; told twice, it counts once. */
-  readonly beginRequest: () => () => void;
+  beginRequest(): () => void;
+  /** The attempt is over. */
+  end(): void;
 }
 
 /** What is kept of an operation between two attempts, where those are objects of their own. */

@@ -18,14 +18,14 @@ export interface Operations {
     init?: OperationInit,
     queryKey?: readonly unknown[],
   ) => Operation;
-  /**
-   * Runs an attempt, which is the current operation while `run` is on the stack, and tells of its
-   * start and end. A success ends the operation.
-   */
-  readonly attempt: <T>(operation: Operation, run: () => T | Promise<T>) => Promise<T>;
+  /** Tells of the end of an attempt, before whoever awaits it goes on. A success ends the operation. */
+  readonly tellEnd: <T>(operation: Operation, begun: Promise<T>) => Promise<T>;
   /** Runs a part of an attempt: the operation is the current one while `run` is on the stack. */
   readonly run: <T>(operation: Operation, run: () => T) => T;
-  /** The same without a frame on the stack: to be called again with what it returns. */
+  /**
+   * The same without a frame on the stack: to be called again with what it returns. Every error that is made
+   * within an attempt has all that calls it in its stack, which costs a microsecond for each frame.
+   */
   readonly makeCurrent: (operation: Operation | undefined) => Operation | undefined;
   /** The operation whose attempt is on the stack right now. */
   readonly current: () => Operation | undefined;
@@ -61,28 +61,12 @@ export function createOperations(environment: Environment): Operations {
       const startedAt = environment.clock.now();
       return new Operation(environment, { id: ++lastId, kind, startedAt, queryKey }, init);
     },
-    attempt(operation, part) {
-      operation.start();
-      // With as few frames as can be: every error that is made within has them in its stack.
-      const outer = makeCurrent(operation);
-      let begun: Promise<Awaited<ReturnType<typeof part>>>;
-      try {
-        begun = Promise.resolve(part());
-      } catch (error) {
-        begun = Promise.reject(error);
-      } finally {
-        makeCurrent(outer);
-      }
-      return begun.then(
-        (value) => {
-          operation.succeed();
-          return value;
-        },
-        (error: unknown) => {
-          operation.emit({ type: 'attempt:end', error });
-          throw error;
-        },
+    tellEnd(operation, begun) {
+      void begun.then(
+        () => operation.succeed(),
+        (error: unknown) => operation.emit({ type: 'attempt:end', error }),
       );
+      return begun;
     },
     run,
     makeCurrent,

@@ -45,8 +45,19 @@ export async function runLoop<T>(
     for (; ; operation.next()) {
       operation.onChange?.();
       try {
-        return await operations.attempt(operation, () => untilAborted(signal, run()));
+        operation.start();
+        const outer = operations.makeCurrent(operation);
+        let begun: T | Promise<T>;
+        try {
+          begun = run();
+        } catch (error) {
+          begun = Promise.reject(error);
+        } finally {
+          operations.makeCurrent(outer);
+        }
+        return await operations.tellEnd(operation, untilAborted(signal, begun));
       } catch (error) {
+        operation.attemptLimit?.end();
         if (signal?.aborted) throw reasonOf(signal);
         const decision = operation.fail(error);
         if (decision.kind === 'stop') throw error;
@@ -57,6 +68,7 @@ export async function runLoop<T>(
       }
     }
   } finally {
+    operation.attemptLimit?.end();
     // What stopped it may stop what was not sent, too.
     if (signal?.aborted && operation.effects.isUnknown()) operation.errors.abortUnsent({}, signal);
     operations.loops.delete(operation);
@@ -116,7 +128,7 @@ export class AttemptTimer implements AttemptLimit, Limited, TimeLimit {
     const what = `retry: the function has not settled within ${this.#limitMs} ms${ifSlow}.`;
     const error = new TimeoutError(what, { operation: operation.view({}), outcome });
     reportFailure(error, { operation, failure: outcome });
-    this.#end();
+    this.end();
     this.#onLate(error);
     this.#reject?.(error);
   }
@@ -125,15 +137,11 @@ export class AttemptTimer implements AttemptLimit, Limited, TimeLimit {
   limit<T>(begun: T | Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#reject = reject;
-      const settle = (how: typeof reject) => (value: unknown) => {
-        this.#end();
-        how(value);
-      };
-      Promise.resolve(begun).then(settle(resolve as typeof reject), settle(reject));
+      Promise.resolve(begun).then(resolve, reject);
     });
   }
 
-  #end(): void {
+  end(): void {
     const { operation } = this.facts;
     if (operation.attemptLimit === this) operation.attemptLimit = undefined;
     setLimit(this, this);

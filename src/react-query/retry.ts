@@ -88,11 +88,8 @@ export async function retry<T>(
   const onLate = (error: unknown): void => present?.end(error);
   const attempt = (): T | Promise<T> => {
     const timer = new AttemptTimer(context, operation, onLate);
-    try {
-      return timer.limit(run((present = new AttemptContext(operation.attempt, link))));
-    } catch (error) {
-      return timer.limit(Promise.reject(error));
-    }
+    present = new AttemptContext(operation.attempt, link);
+    return timer.limit(run(present));
   };
   try {
     return await runLoop(context, operation, caller, attempt, onLate);

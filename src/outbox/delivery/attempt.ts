@@ -184,19 +184,23 @@ export async function sendEntry(
     const giveUp = stillness.promise.then(() => {
       throw (late = idleError(limitMs));
     });
+    operation.start();
     const made = Promise.race([
       giveUp,
-      operations.attempt(operation, () =>
-        run(variables as never, {
-          fetch: own,
-          json,
-          get idempotencyKey() {
-            submission.isRepeatable = true;
-            return id;
-          },
-          attempt: attempts,
-          signal,
-        }),
+      operations.tellEnd(
+        operation,
+        operations.run(operation, async () =>
+          run(variables as never, {
+            fetch: own,
+            json,
+            get idempotencyKey() {
+              submission.isRepeatable = true;
+              return id;
+            },
+            attempt: attempts,
+            signal,
+          }),
+        ),
       ),
     ]);
     const data = await untilAborted(signal, made);
