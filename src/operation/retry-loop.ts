@@ -30,10 +30,12 @@ export async function runLoop<T>(
   run: () => T | Promise<T>,
   onRetry?: (error: unknown) => void,
 ): Promise<T> {
+  // Not by its phase: a request of the attempt that is over may be paused meanwhile.
+  let isWaiting = false;
   let isGivenUp = false;
   const wait: Waiting = {
     drop() {
-      if (operation.phase !== 'waiting') return;
+      if (!isWaiting) return;
       isGivenUp = true;
       operation.skip?.();
     },
@@ -61,10 +63,12 @@ export async function runLoop<T>(
         if (signal?.aborted) throw reasonOf(signal);
         const decision = operation.fail(error);
         if (decision.kind === 'stop') throw error;
+        isWaiting = true;
         onRetry?.(error);
         operation.onChange?.();
-        await sleep(clock, decision.delayMs, signal, onWait);
+        if (!isGivenUp) await sleep(clock, decision.delayMs, signal, onWait);
         if (isGivenUp) throw error;
+        isWaiting = false;
       }
     }
   } finally {

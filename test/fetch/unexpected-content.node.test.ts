@@ -43,6 +43,16 @@ describe('steady.json', () => {
     expect(await json(url)).toEqual({ id: 1 });
   });
 
+  test('makes no stream of a good answer, as asking for its body would', async () => {
+    const body = vi.fn<() => null>(() => null);
+    const response = new Response('{"id":1}', { headers: { 'content-type': 'application/json' } });
+    const { json } = createSteadfetch({
+      fetch: async () => Object.defineProperty(response, 'body', { get: body }),
+    });
+    expect(await json(url)).toEqual({ id: 1 });
+    expect(body).not.toHaveBeenCalled();
+  });
+
   test.each([
     'text/html',
     'TEXT/HTML; charset=utf-8',

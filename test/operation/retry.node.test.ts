@@ -2,6 +2,7 @@ import {
   createSteadfetch,
   outcomeOf,
   type PolicyOptions,
+  refreshOn401,
   type RetryOptions,
   type Steadfetch,
   retry,
@@ -16,7 +17,7 @@ import {
   origin,
   refuse,
 } from '../fetch/fake-server.ts';
-import { fakeTime, observe, type Observed, rejectionOf } from '../fetch/observe.ts';
+import { fakeTime, observe, type Observed, rejectionOf, settled } from '../fetch/observe.ts';
 
 beforeEach(fakeTime);
 
@@ -250,3 +251,47 @@ test.each([{ idempotent: true }, {}])(
     expect(result.error).toBeUndefined();
   },
 );
+
+test('dispose ends its wait, also while a request of the attempt that is over is paused', async () => {
+  const server = fakeServer((request) =>
+    request.url.endsWith('/limited')
+      ? new Response(null, { status: 429, headers: { 'retry-after': '30' } })
+      : new Response(null, { status: 503 }),
+  );
+  const signIn = async (): Promise<HeadersInit> => {
+    await new Promise((done) => setTimeout(done, 60));
+    return { authorization: 'Bearer 1' };
+  };
+  const limited = 'https://limited.test/limited';
+  const auth = refreshOn401({ headers: signIn, refresh: () => {} });
+  const apis = [{ match: 'https://limited.test', auth }];
+  const steady = createSteadfetch({ fetch: server.fetch, random: () => 0.5, apis, ...noOrigin });
+  const first = observe(steady.fetch(limited));
+  await vi.advanceTimersByTimeAsync(60);
+  expect(first.state).toBe('rejected');
+  const result = observe(
+    retry(steady, () => Promise.all([steady.fetch(url), steady.fetch(limited)])),
+  );
+  await vi.advanceTimersByTimeAsync(100);
+  expect([result.state, server.requests.length]).toEqual(['pending', 2]);
+  steady.dispose();
+  await settled();
+  expect(outcomeOf(result.error)).toMatchObject({ status: 503 });
+  await vi.advanceTimersByTimeAsync(90_000);
+  expect(server.requests).toHaveLength(2);
+});
+
+test('what disposes while it is told of a failure ends it at once, without a wait', async () => {
+  const server = fakeServer(answer(503));
+  const steady = createSteadfetch({ fetch: server.fetch, random: () => 0.5, ...noOrigin });
+  const result = observe(
+    retry(steady, ({ signal }) => {
+      signal.addEventListener('abort', () => steady.dispose());
+      return steady.fetch(url, { signal });
+    }),
+  );
+  await settled();
+  expect(outcomeOf(result.error)).toMatchObject({ status: 503 });
+  await vi.advanceTimersByTimeAsync(90_000);
+  expect(server.timesMs).toEqual([0]);
+});

@@ -69,9 +69,10 @@ const mediaType = ({ headers }: Response): string =>
  * captive portal, the page of a proxy, the fallback of a single-page app.
  */
 function isUnexpected(response: Response, expected: Expected | undefined): boolean {
-  if (expected !== 'json' || response.body === null) return false;
+  if (expected !== 'json') return false;
   const type = mediaType(response);
-  return !undecided.includes(type) && !isJson(type);
+  // The body last: to ask for it costs the making of a stream.
+  return !undecided.includes(type) && !isJson(type) && response.body !== null;
 }
 
 /** Whether an answer says that it is JSON: then, also what cannot be parsed came from whom it was asked of. */
