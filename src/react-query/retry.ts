@@ -1,10 +1,10 @@
 import { firstOf, untilAborted } from '../lib/wait.ts';
 import { reject } from '../lib/input/check.ts';
 import { definePolicy, type PolicyOptions } from '../policy/options.ts';
-import { AttemptTimer, runLoop } from '../operation/retry-loop.ts';
+import { runLoop } from '../operation/retry-loop.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Operations } from '../operation/operations.ts';
-import { headersLimit } from '../operation/time-limit.ts';
+import { AttemptTimer, headersLimit } from '../operation/time-limit.ts';
 import { warn } from '../lib/input/warn.ts';
 import { checkMade, codeOf } from '../lib/input/made-by.ts';
 import type { Fallback, FallbackCode } from './query/fallback.ts';
