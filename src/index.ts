@@ -3,7 +3,7 @@ export type { CheckOptions, ConnectivityOptions } from './connectivity/check.ts'
 export type { ConnectivitySource, ConnectivitySourceState } from './connectivity/page-life.ts';
 export type { RawFetch, SteadyFetch } from './fetch/fetch.ts';
 export type { Expected } from './fetch/api.ts';
-export type { SteadyInit } from './fetch/attempt/request.ts';
+export type { SteadyInit } from './fetch/init.ts';
 export {
   HttpError,
   isHttpError,
@@ -37,7 +37,7 @@ export type {
   IdempotencyRules,
 } from './fetch/api.ts';
 export { profiles } from './idempotency/profiles.ts';
-export type { KeyedInit } from './fetch/attempt/request.ts';
+export type { KeyedInit } from './fetch/init.ts';
 export { createIdempotencyKey } from './idempotency/key.ts';
 export type { KeyForm } from './idempotency/key.ts';
 export type { MadeBy } from './lib/input/made-by.ts';

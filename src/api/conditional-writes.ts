@@ -1,13 +1,15 @@
-import type { ConditionalCode } from '../fetch/codes.ts';
+import type { PassedRequest } from '../fetch/api.ts';
+import type { Attempt } from '../fetch/attempt/attempt.ts';
+import { succeeded } from '../fetch/attempt/classify.ts';
 import { failed } from '../fetch/attempt/failure.ts';
-import { type Call, endCall, tell, untilStopped } from '../fetch/attempt/in-flight.ts';
-import { readHeaders, readParts } from '../fetch/attempt/request.ts';
 import { accept } from '../fetch/attempt/response.ts';
+import { endExtensions, type Extension, type Recovery } from '../fetch/extension.ts';
+import { readHeaders } from '../fetch/init.ts';
 import { callApp, isBoolean, reporterOf } from '../lib/input/callback.ts';
 import { checkNames, reject } from '../lib/input/check.ts';
 import { code, type MadeBy } from '../lib/input/made-by.ts';
-import { setLimit } from '../operation/time-limit.ts';
 import { isSafeMethod } from '../policy/operation.ts';
+import type { HttpFailure } from '../policy/outcome.ts';
 
 /** A write as an app looks at it. */
 export interface ConditionalRequest {
@@ -79,11 +81,11 @@ export function conditionalWrites(
     !isSafeMethod(request.method) &&
     (hasCondition(request) ||
       !!(isConditional && callApp(() => isConditional(request), isBoolean, mistakeIn)));
-  const look = async (call: Call, request: ConditionalRequest, response: Response) => {
-    const signal = call.caller ?? call.signal;
+  const askApp = async (attempt: Attempt, request: ConditionalRequest, response: Response) => {
+    const signal = attempt.request.signal ?? attempt.signal;
     // It may never settle: it has the time of an attempt.
     const asked = (async () => wasOurs?.({ request, response, signal }))();
-    const said = await untilStopped(call, asked).then(
+    const said = await attempt.untilStopped(asked).then(
       (value) => () => value,
       (error: unknown) => () => {
         throw error;
@@ -92,42 +94,34 @@ export function conditionalWrites(
     return callApp(said, isAnswer, reporterOf(options, 'conditional: wasOurs', answerRule));
   };
 
-  const made: ConditionalCode = {
+  const made: Extension & { readonly by: 'conditionalWrites' } = {
     by: 'conditionalWrites',
-    isConditional: (parts, init) => isOne(toRequest(parts, init)) || undefined,
-    async settle(call, failure, response) {
-      const { facts, caller, limit, limitMs } = call;
-      const { operation, name, step, effect } = facts;
-      const request = toRequest(readParts(call.input, call.init), call.init);
+    inspect: (_api, passed) => ({ idempotent: isOne(toRequest(passed)) || undefined }),
+    async recover(attempt, failure, response) {
+      const { method, url, input } = attempt.request;
+      const request = toRequest({ method, url, input, init: attempt.init });
       if (!/^4(09|12)$/.test(`${failure.status}`) || failure.inProgress || !isOne(request))
         return undefined;
-      const { effects, submission } = operation;
-      const asked = { request: name, key: step?.key };
-      const mayBeOurs = !!submission?.wasSent || effects.mayBeDone(asked, effect);
-      const processed = mayBeOurs ? 'unknown' : failure.processed;
-      if (!wasOurs) return accept(call, response, { ...failure, processed });
+      const processed = mayBeOurs(attempt) ? 'unknown' : failure.processed;
+      if (!wasOurs) return refuse(attempt, response, { ...failure, processed });
       // It takes up no place meanwhile. Whatever came of the others, this attempt was refused.
       const refusal = { ...failure, processed: 'no' } as const;
-      call.recordOutcome(refusal, undefined, response);
-      setLimit(call, limit, limitMs);
-      const said = await look(call, request, response.clone());
-      if (caller?.aborted) throw failed(call, undefined);
-      setLimit(call, limit);
+      attempt.recordOutcome(refusal, undefined, response);
+      attempt.restartLimit(attempt.limitMs);
+      const said = await askApp(attempt, request, response.clone());
+      if (attempt.isAborted) throw failed(attempt, undefined);
+      attempt.restartLimit();
       // axios makes its own answer of what its own adapter has brought.
-      const isOpaque = !!call.context.readData;
+      const isOpaque = !!attempt.context.readData;
       if (said === undefined || (said && isOpaque))
-        return accept(call, response, { ...failure, processed: said ? 'unknown' : processed });
-      if (!said) {
-        if (effect) effects.refuse(effect);
-        const isLeft = !!submission && effects.isUnknown(effect);
-        return accept(call, response, isLeft ? { ...failure, processed: 'unknown' } : refusal);
-      }
-      call.keyed?.succeed();
-      operation.errors.recordRaw();
-      endCall(call);
-      tell(call, refusal, undefined, response);
+        return refuse(attempt, response, { ...failure, processed: said ? 'unknown' : processed });
+      if (!said) return refuse(attempt, response, refuseAll(attempt, refusal));
+      endExtensions(attempt, succeeded(response.status));
+      attempt.request.operation.errors.recordRaw();
+      attempt.end();
+      attempt.emitEnd(refusal, undefined, response);
       response.body?.cancel().catch(() => {});
-      return said === true ? new Response(null, { status: 204 }) : said;
+      return { response: said === true ? new Response(null, { status: 204 }) : said };
     },
   };
   return { [code]: made };
@@ -141,14 +135,31 @@ const rule =
 const hasCondition = ({ headers }: ConditionalRequest): boolean =>
   /(^|[\s,])"/.test(headers.get('if-match') ?? '') || headers.get('if-none-match')?.trim() === '*';
 
-const toRequest = (
-  { request, method, url }: ReturnType<typeof readParts>,
-  init: RequestInit,
-): ConditionalRequest => ({
+const toRequest = ({ input, init, method, url }: PassedRequest): ConditionalRequest => ({
   method,
   url,
-  headers: readHeaders(request, init),
+  headers: readHeaders(input, init),
   body: init.body ?? null,
+});
+
+/** Whether an attempt before this one may have won. */
+function mayBeOurs({ request, effect }: Attempt): boolean {
+  const { operation, name, step } = request;
+  const { effects, submission } = operation;
+  return !!submission?.wasSent || effects.mayBeDone({ request: name, key: step?.key }, effect);
+}
+
+/** None of the attempts has won; another request of the mutation may have been done. */
+function refuseAll({ request, effect }: Attempt, refusal: HttpFailure): HttpFailure {
+  const { effects, submission } = request.operation;
+  if (effect) effects.refuse(effect);
+  const isLeft = !!submission && effects.isUnknown(effect);
+  return isLeft ? { ...refusal, processed: 'unknown' } : refusal;
+}
+
+/** @throws the refusal, unless another client reads its status. */
+const refuse = (attempt: Attempt, response: Response, failure: HttpFailure): Recovery => ({
+  response: accept(attempt, response, failure),
 });
 
 const answerRule =

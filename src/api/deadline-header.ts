@@ -1,5 +1,6 @@
-import type { Call, DeadlineCode } from '../fetch/attempt/in-flight.ts';
-import { readHeaders, readParts } from '../fetch/attempt/request.ts';
+import type { Attempt } from '../fetch/attempt/attempt.ts';
+import type { Extension } from '../fetch/extension.ts';
+import { readHeaders } from '../fetch/init.ts';
 import { checkNames, checkValue, reject } from '../lib/input/check.ts';
 import { code, type MadeBy } from '../lib/input/made-by.ts';
 
@@ -43,30 +44,29 @@ export function deadlineHeader(
   const isUnit = (unit: unknown): boolean => unit === 'ms' || unit === 's';
   const unit = checkValue(operation, 'unit', options.unit, isUnit, "'ms' or 's'") ?? 'ms';
   // What is sent again has the header of its first sending.
-  const stamped = new WeakSet<Call>();
+  const stamped = new WeakSet<Attempt>();
 
-  const made: DeadlineCode = {
+  const made: Extension & { readonly by: 'deadlineHeader' } = {
     by: operation,
-    stamp(call) {
-      const { input, init } = call;
-      const { request } = readParts(input, init);
-      const headers = readHeaders(request, init);
-      if (headers.has(header) && !stamped.has(call)) return;
-      const leftMs = leftOf(call);
-      if (leftMs === Infinity) return;
-      stamped.add(call);
+    sign(attempt) {
+      const { request, init } = attempt;
+      const headers = readHeaders(request.input, init);
+      if (headers.has(header) && !stamped.has(attempt)) return undefined;
+      const leftMs = leftOf(attempt);
+      if (leftMs === Infinity) return undefined;
+      stamped.add(attempt);
       headers.set(header, `${Math.max(1, Math.ceil(unit === 's' ? leftMs / 1000 : leftMs))}`);
-      // The same object, because a transport may know its answer by it.
-      Object.assign(init, { headers });
+      attempt.replaceInit({ ...init, headers });
+      return undefined;
     },
   };
   return { [code]: made };
 }
 
 /** How long the answer to a request is waited for, in milliseconds. */
-function leftOf({ context, facts, limit }: Call): number {
-  const { operation: own } = facts;
-  const { startedAt, pausedMs } = own.view(facts);
-  const dueAt = startedAt + pausedMs + own.policyOf(facts).deadlineMs;
-  return Math.min(limit.dueAt, dueAt) - context.clock.now();
+function leftOf({ context, request, limitMs }: Attempt): number {
+  const { operation: own } = request;
+  const { startedAt, pausedMs } = own.view(request);
+  const dueAt = startedAt + pausedMs + own.policyOf(request).deadlineMs;
+  return Math.min(limitMs, dueAt - context.clock.now());
 }

@@ -1,12 +1,12 @@
 import { isJsonAnswer } from '../fetch/attempt/classify.ts';
-import type { OutcomesCode } from '../fetch/codes.ts';
+import type { Extension } from '../fetch/extension.ts';
+import type { ErrorReader } from '../fetch/api.ts';
 import { failed } from '../fetch/attempt/failure.ts';
-import { type Call, endCall, untilStopped } from '../fetch/attempt/in-flight.ts';
+import type { Attempt } from '../fetch/attempt/attempt.ts';
 import { callApp, reporterOf } from '../lib/input/callback.ts';
 import { checkNames, reject } from '../lib/input/check.ts';
 import { code, type MadeBy } from '../lib/input/made-by.ts';
 import { isSteadfetchError } from '../operation/errors.ts';
-import { setLimit } from '../operation/time-limit.ts';
 import {
   classifyAnswer,
   type Failure,
@@ -80,17 +80,17 @@ export function classifyOutcomes(readers: OutcomeReaders): MadeBy<'classifyOutco
     isRight: (said: unknown) => said is Said,
   ): Said | undefined => callApp(ask, isRight, reporterOf(readers, `outcomes: ${option}`, rule));
 
-  const made: OutcomesCode = {
+  const made: Extension & ErrorReader = {
     by: 'classifyOutcomes',
-    async ofResponse(call, response, failure) {
+    async classify(attempt, response, failure) {
       // Of an opaque answer nothing can be read, and another one is not its API's.
       const isItsOwn = response.status !== 0 && failure?.kind !== 'body';
       if (!classifyResponse || !isItsOwn) return failure;
-      const [copy, body] = await readJson(call, response, failure);
+      const [copy, body] = await readJson(attempt, response, failure);
       const said = read('classifyResponse', () => classifyResponse(copy, body), isAnswer);
       if (said === 'ok') return undefined;
       return said
-        ? toFailure(said, (name) => response.headers.get(name), call.context.clock.now())
+        ? toFailure(said, (name) => response.headers.get(name), attempt.context.clock.now())
         : failure;
     },
     ofError(error, known) {
@@ -166,11 +166,11 @@ export function toFailure(
  * @throws NetworkError, TimeoutError, or the caller's abort reason, where the body does not come.
  */
 export async function readJson(
-  call: Call,
+  attempt: Attempt,
   response: Response,
   failure: Failure | undefined,
 ): Promise<readonly [Response, unknown]> {
-  const data = call.context.readData?.(call.init);
+  const data = attempt.context.readData?.(attempt.init);
   let text = typeof data === 'string' ? data : '';
   const copy = response.clone();
   if (data !== undefined && typeof data !== 'string') return [copy, data];
@@ -180,7 +180,7 @@ export async function readJson(
     return [copy, undefined];
   }
   const decoder = new TextDecoder();
-  await readCopy(call, response, failure, copy, (chunk) => {
+  await readCopy(attempt, response, failure, copy, (chunk) => {
     text += decoder.decode(chunk, { stream: !!chunk });
     return false;
   });
@@ -197,27 +197,26 @@ export async function readJson(
  * @throws NetworkError, TimeoutError, or the caller's abort reason, where the body does not come.
  */
 export async function readCopy(
-  call: Call,
+  attempt: Attempt,
   response: Response,
   failure: Failure | undefined,
   copy: Response,
   take: (chunk: Uint8Array | undefined) => boolean,
 ): Promise<void> {
-  const { context, idleMs, limit } = call;
   const reader = copy.body?.getReader();
   try {
     while (reader) {
-      if (idleMs) setLimit(call, limit, idleMs);
-      const { done, value } = await untilStopped(call, reader.read());
+      if (attempt.idleMs) attempt.restartLimit(attempt.idleMs);
+      const { done, value } = await attempt.untilStopped(reader.read());
       const isEnough = take(value);
       if (done) break;
       if (isEnough) return void reader.cancel().catch(() => {});
     }
     // All of it is in, for whoever asked, too.
-    endCall(call);
+    attempt.end();
   } catch (cause) {
     reader?.cancel(cause).catch(() => {});
-    await context.outlive?.askAgain(call, response, false);
-    throw failed(call, cause, response, failure);
+    await attempt.context.outlive?.askAgain(attempt, response, false);
+    throw failed(attempt, cause, response, failure);
   }
 }

@@ -1,12 +1,12 @@
-import { type AuthCode, renewableAt } from '../fetch/codes.ts';
-import { endCall, type FetchContext, type SentFacts, tell } from '../fetch/attempt/in-flight.ts';
-import { isStream, readHeaders, type RequestParts } from '../fetch/attempt/request.ts';
+import type { FetchContext } from '../fetch/attempt/attempt.ts';
+import { type Extension, renewableAt } from '../fetch/extension.ts';
+import { isStream, readHeaders, requestOf } from '../fetch/init.ts';
+import type { SteadyRequest } from '../fetch/request.ts';
 import { textOf } from '../lib/input/callback.ts';
 import { checkNames, reject } from '../lib/input/check.ts';
 import { code, type MadeBy } from '../lib/input/made-by.ts';
 import { untilAborted } from '../lib/wait.ts';
 import { warn } from '../lib/input/warn.ts';
-import { setLimit } from '../operation/time-limit.ts';
 
 /** How the requests of an API carry credentials, and how new ones are got. */
 export interface RefreshOptions {
@@ -52,7 +52,6 @@ interface Signed {
   readonly isAgain: boolean;
   /** Its body cannot be sent again. */
   readonly isOnce: boolean;
-  readonly parts: RequestParts;
   /** Without them. */
   readonly init: RequestInit;
 }
@@ -96,7 +95,7 @@ interface Signed {
 export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
   if (process.env.NODE_ENV !== 'production') check(options);
   const { headers, refresh, timeoutMs = defaultMs } = options;
-  const sent = new WeakMap<SentFacts, Signed>();
+  const sent = new WeakMap<SteadyRequest, Signed>();
   const own = new WeakSet<AbortSignal>();
   const refused = new Map<string, number>();
   let epoch = 0;
@@ -179,30 +178,31 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
     return running;
   };
 
-  /** Puts the credentials of this moment over what is sent, and notes them. */
+  /** Puts the credentials of this moment over what is sent, and remembers them. */
   const sign = async (
     context: FetchContext,
-    facts: SentFacts,
-    request: Omit<Signed, 'epoch' | 'text'>,
+    request: SteadyRequest,
+    unsigned: Omit<Signed, 'epoch' | 'text'>,
   ): Promise<RequestInit> => {
-    const { parts, init } = request;
+    const { init } = unsigned;
     const before = epoch;
     const given = await read(context);
-    const all = readHeaders(parts.request, init);
+    const all = readHeaders(request.input, init);
     for (const [name, value] of given) all.set(name, value);
-    sent.set(facts, { ...request, epoch: before, text: textIn(given) });
+    sent.set(request, { ...unsigned, epoch: before, text: textIn(given) });
     return { ...init, headers: all };
   };
   /** The body of a Request can be sent once: this is one that can be sent again. */
   const keepBody = async (
     context: FetchContext,
-    { request, method }: RequestParts,
+    { input, method }: SteadyRequest,
     init: RequestInit,
   ): Promise<Pick<Signed, 'init' | 'isOnce'>> => {
-    if (!request || init.body !== undefined || /^(GET|HEAD)$/.test(method))
+    const given = requestOf(input);
+    if (!given || init.body !== undefined || /^(GET|HEAD)$/.test(method))
       return { init, isOnce: isStream(init.body) };
     try {
-      const body = await limited(context, () => request.clone().blob());
+      const body = await limited(context, () => given.clone().blob());
       return { init: body.size > 0 ? { ...init, body } : init, isOnce: false };
     } catch {
       // It does not come from a copy: the Request itself says so.
@@ -210,42 +210,38 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
     }
   };
 
-  const made: AuthCode = {
+  const made: Extension & { readonly by: 'refreshOn401' } = {
     by: 'refreshOn401',
-    async sign(context, facts, parts, init) {
+    async prepare(context, request, init) {
       const begin = async (): Promise<RequestInit> => {
-        const kept = await keepBody(context, parts, init);
-        return sign(context, facts, { ...kept, parts, isAgain: false });
+        const kept = await keepBody(context, request, init);
+        return sign(context, request, { ...kept, isAgain: false });
       };
-      // An abort is told by whoever sends it.
-      return untilAborted(parts.signal, begin()).catch(() => init);
+      // An abort is reported when the request is admitted.
+      return untilAborted(request.signal, begin()).catch(() => init);
     },
-    async renew(call, failure, response) {
-      const { caller, context, facts } = call;
-      const signed = sent.get(facts);
-      if (!signed || (caller && own.has(caller))) return undefined;
-      const { endpoint } = facts;
+    async recover(attempt, failure, response) {
+      const { context, request } = attempt;
+      const { endpoint, signal: caller } = request;
+      const signed = sent.get(request);
+      if (failure.status !== 401 || !signed || (caller && own.has(caller))) return undefined;
       if (signed.isAgain) {
         if (refused.size >= maxRefused) refused.clear();
         refused.set(endpoint, context.clock.now() + refusedMs);
         return undefined;
       }
       // It waits beside its place, and not in the time of its attempt.
-      call.recordOutcome(failure, undefined, response);
-      setLimit(call, call.limit);
+      attempt.recordOutcome(failure, undefined, response);
+      attempt.restartLimit();
       const isNew = await untilAborted(caller, renew(context, signed, endpoint)).catch(() => false);
       if (!isNew && isUnasked) renewableAt.set(failure, pausedUntil);
       if (!isNew || signed.isOnce || caller?.aborted) {
-        setLimit(call, call.limit, call.limitMs);
+        attempt.restartLimit(attempt.limitMs);
         return undefined;
       }
-      tell(call, failure, undefined, response);
-      // For the attempt that it is part of, it has not ended.
-      call.endRequest = undefined;
-      endCall(call);
-      response.body?.cancel().catch(() => {});
-      const signing = sign(context, facts, { ...signed, isAgain: true });
-      return untilAborted(caller, signing).catch(() => signed.init);
+      attempt.endForResend(failure, response);
+      const signing = sign(context, request, { ...signed, isAgain: true });
+      return { resend: await untilAborted(caller, signing).catch(() => signed.init) };
     },
   };
   return { [code]: made };

@@ -1,6 +1,6 @@
 import { isSteadfetchError, isTimeoutError } from '../operation/errors.ts';
 import { reportFailure, reportOf } from '../operation/error-info.ts';
-import type { SteadyInit } from '../fetch/attempt/request.ts';
+import type { SteadyInit } from '../fetch/init.ts';
 import { firstOf } from '../lib/wait.ts';
 import { reject } from '../lib/input/check.ts';
 import type { Transport } from '../lib/clock.ts';

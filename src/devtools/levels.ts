@@ -46,12 +46,12 @@ export function decidingOptions(
   report: FailureReport,
   base: Policy,
 ): readonly DecidingOption[] {
-  const policy = operation.policyOf(report);
+  const policy = operation.policyOf(report.request);
   // The last that has set it counts.
   const levels: readonly (readonly [string, PolicyOptions | undefined])[] = [
-    ['the call', report.callPolicy],
+    ['the call', report.request?.callPolicy],
     [whose[operation.ref.kind], operation.policy],
-    ['the API', report.apiPolicy],
+    ['the API', report.request?.apiPolicy],
   ];
   const levelOf = (name: OptionName): string => {
     for (const [level, options] of levels) {

@@ -4,8 +4,8 @@ import type { RateLimitCode } from '../headers/rate-limit.ts';
 import type { Clock, Random } from '../lib/clock.ts';
 import { codeOf, type MadeBy } from '../lib/input/made-by.ts';
 import { shown, toUrl } from '../lib/input/url.ts';
-import { isRepeatable, reportFailure } from '../operation/error-info.ts';
-import type { RequestFacts, SentRequest } from '../operation/facts.ts';
+import { reportFailure } from '../operation/error-info.ts';
+import type { SentRequest } from '../operation/facts.ts';
 import { NotSentError } from '../operation/errors.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Operations } from '../operation/operations.ts';
@@ -14,8 +14,8 @@ import type { Network, OriginOptions } from '../origin/origin.ts';
 import { createOrigins, type Origins } from '../origin/origins.ts';
 import type { Ask, Permit, Target } from '../origin/wait-queue.ts';
 import { isSafeMethod } from '../policy/operation.ts';
-import type { Failure, FailureDetails, PauseReason } from '../policy/outcome.ts';
-import type { Enter, RecordOutcome, SentFacts } from './attempt/in-flight.ts';
+import type { Failure, FailureDetails, Outcome, PauseReason } from '../policy/outcome.ts';
+import type { Attempt, FetchContext, Sent } from './attempt/attempt.ts';
 import { dropped } from './attempt/failure.ts';
 import { pauseAt } from './pause.ts';
 
@@ -40,7 +40,8 @@ interface Surroundings {
 
 /** The way out of an instance, past the admission of each origin. */
 export interface Admissions extends Surroundings {
-  readonly enter: Enter;
+  readonly admit: FetchContext['admit'];
+  readonly recordOutcome: FetchContext['recordOutcome'];
   /**
    * Waits before an attempt begins, where its operation has gone before. What it is given there, its
    * first request to that origin takes. Only where that is not open. @returns false when it was dropped.
@@ -50,9 +51,6 @@ export interface Admissions extends Surroundings {
   readonly pauseBefore: (operation: Operation) => Promise<boolean>;
   readonly origins: Origins;
 }
-
-/** Nobody needs to know how a request ended that no server was asked by. */
-const atNoGate: RecordOutcome = () => {};
 
 const always = (): boolean => true;
 
@@ -67,17 +65,11 @@ export function createAdmissions(
   const { connectivity, network, rateLimit, isSeen } = surroundings;
   const origins = createOrigins(clock, random, options, network);
 
-  const targetOf = (operation: Operation, { endpoint, limitScope }: SentRequest): Target => ({
-    endpoint,
-    limitScope,
-    isNew: operation.attempt === 1,
-    mayBeOffline: operation.mayBeOffline,
-  });
-  const askOf = (operation: Operation, facts: SentRequest): Ask => {
-    const { priority, whenDown, maxPauseMs } = operation.policyOf(facts);
+  const askOf = (operation: Operation, sent: SentRequest): Ask => {
+    const { priority, whenDown, maxPauseMs } = operation.policyOf(sent);
     return {
-      ...targetOf(operation, facts),
-      risk: isSafeMethod(facts.method) ? 0 : isRepeatable(facts) ? 1 : 2,
+      ...targetOf(operation, sent),
+      risk: isSafeMethod(sent.method) ? 0 : sent.isRepeatable ? 1 : 2,
       priority,
       // A mutation is what a user has pressed for, whatever they look at meanwhile.
       isForeground: operation.isForeground ?? (operation.ref.kind === 'mutation' ? always : isSeen),
@@ -88,89 +80,58 @@ export function createAdmissions(
       maxPauseMs: operation.isUrged ? Infinity : maxPauseMs,
     };
   };
-  // Apart, so that the way of a request that goes at once makes one function and no more.
-  const openRequest = (admission: Admission, permit: Permit, facts: SentFacts): RecordOutcome => {
-    const { operation, name, url, limitScope, api } = facts;
+  const grant = (attempt: Attempt, admission: Admission, permit: Permit): void => {
+    const { request } = attempt;
+    const { operation, name, isRepeatable } = request;
     const sentAt = clock.now();
-    const effect = operation.effects.begin(facts, name, isRepeatable(facts));
-    facts.effect = effect;
-    if (permit.isTrial) operation.route.trialAt = sentAt;
-    let isOver = false;
-    return (outcome, error, response) => {
-      if (isOver) return;
-      isOver = true;
-      operation.effects.settle(effect, outcome.processed);
-      const now = clock.now();
-      const { status = 0, retryAfterMs }: FailureDetails = outcome;
-      // First: a probe that is told to wait must release nobody.
-      // Retry-After takes precedence (draft-ietf-httpapi-ratelimit-headers).
-      if (response && retryAfterMs !== undefined && [429, 503, 529].includes(status)) {
-        const { maxRetryAfterMs } = operation.policyOf(facts);
-        // Longer than that, it is for the call that was told alone, which stops.
-        if (retryAfterMs <= maxRetryAfterMs) admission.pause(limitScope, retryAfterMs);
-      } else if (response) {
-        const fields = codeOf<RateLimitCode>(api?.rateLimit ?? rateLimit);
-        const limit = fields?.read(response.headers, now);
-        if (limit) admission.allow(limitScope, limit);
-      }
-      // A body at its headers, and 511: somebody else has answered, as a captive portal does.
-      const kind = status === 511 ? 'body' : outcome.kind;
-      if (!['network', 'timeout', 'body'].includes(kind)) {
-        if (response && !operation.isUnproven?.() && !isSentElsewhere(url, response))
-          connectivity.recordAnswer(sentAt, now, url);
-        permit.settle(outcome, error);
-        return;
-      }
-      let isKnown = false;
-      connectivity.recordNoAnswer(sentAt, url, (isItsDoing) => {
-        isKnown = true;
-        permit.settle(isItsDoing ? outcome : undefined, error);
-      });
-      // Only the verdict waits for the check of the network.
-      if (!isKnown) permit.free();
-    };
+    const effect = operation.effects.begin(request, name, isRepeatable);
+    if (permit.isTrial) operation.route.recordTrial(sentAt);
+    attempt.grant({ request, admission, permit, effect, sentAt });
   };
-  // Without an async function: what waits is kept by the thousand.
-  const wait = (
-    admission: Admission,
-    facts: SentFacts,
-    signal: AbortSignal | undefined,
-  ): Promise<RecordOutcome> => {
-    const { operation } = facts;
-    const ask = askOf(operation, facts);
+  // Without an async function: thousands may be kept waiting.
+  const wait = (attempt: Attempt, admission: Admission): Promise<void> => {
+    const { request } = attempt;
+    const { operation, signal } = request;
+    const ask = askOf(operation, request);
     return pauseAt(admission, ask, operation, signal, waits).then((release) => {
-      if (release === 'expired') throw refuse(operation, facts, admission);
-      if (release === 'dropped') throw dropped(facts, signal);
-      return openRequest(admission, release, facts);
+      if (release === 'expired') throw refuse(operation, request, admission);
+      if (release === 'dropped') throw dropped(request, signal);
+      grant(attempt, admission, release);
+      // A listener that was told of its turn may have aborted the request.
+      if (signal?.aborted) throw operation.errors.abortUnsent(request, signal);
+      return undefined;
     });
   };
 
-  const enter: Enter = (facts, signal) => {
-    const { operation, url, api } = facts;
+  const admit: FetchContext['admit'] = (attempt) => {
+    const { request } = attempt;
+    const { operation, signal, url, api } = request;
     // Never sent: it neither starts nor ends.
-    if (signal?.aborted) throw operation.errors.abortUnsent(facts, signal);
-    if (facts.isLocal) return atNoGate;
-    // What has failed, and was told so, sends nothing more: not before its next attempt, or ever.
+    if (signal?.aborted) throw operation.errors.abortUnsent(request, signal);
+    if (request.isLocal) return undefined;
+    // After a decision an attempt sends nothing more: its next attempt does.
     if (
       operation.submission &&
       (operation.decision?.kind === 'stop' || operation.phase === 'waiting')
     )
-      throw dropped(facts);
+      throw dropped(request);
     const admission = origins.admissionOf(
       url,
       api?.partition,
       api?.concurrency && { concurrency: api.concurrency },
     );
-    const early = operation.route.goTo(admission, facts);
-    const permit = early ?? admission.enter(targetOf(operation, facts));
-    if (!permit) return wait(admission, facts, signal);
+    const early = operation.route.goTo(admission, request);
+    const permit = early ?? admission.enter(request);
+    if (!permit) return wait(attempt, admission);
     if (!early) operation.isUrged = false;
-    return openRequest(admission, permit, facts);
+    grant(attempt, admission, permit);
+    return undefined;
   };
 
   return {
     ...surroundings,
-    enter,
+    admit,
+    recordOutcome: createRecorder(clock, connectivity, rateLimit),
     origins,
     async pauseBefore(operation) {
       const { at } = operation.route;
@@ -183,6 +144,57 @@ export function createAdmissions(
       operation.route.keep(release);
       return true;
     },
+  };
+}
+
+const targetOf = (operation: Operation, { endpoint, limitScope }: SentRequest): Target => ({
+  endpoint,
+  limitScope,
+  isNew: operation.attempt === 1,
+  mayBeOffline: operation.mayBeOffline,
+});
+
+/** Makes what passes the outcomes of attempts on: to the limits, the watch over the network, and the origin. */
+function createRecorder(
+  clock: Clock,
+  connectivity: Surroundings['connectivity'],
+  rateLimit: Surroundings['rateLimit'],
+): FetchContext['recordOutcome'] {
+  const recordLimits = ({ request, admission }: Sent, outcome: Outcome, response: Response) => {
+    const { status = 0, retryAfterMs }: FailureDetails = outcome;
+    const { operation, limitScope, api } = request;
+    // Retry-After takes precedence (draft-ietf-httpapi-ratelimit-headers).
+    if (retryAfterMs !== undefined && [429, 503, 529].includes(status)) {
+      const { maxRetryAfterMs } = operation.policyOf(request);
+      // A longer one stops the operation, and concerns no other.
+      if (retryAfterMs <= maxRetryAfterMs) admission.pause(limitScope, retryAfterMs);
+      return;
+    }
+    const fields = codeOf<RateLimitCode>(api?.rateLimit ?? rateLimit);
+    const limit = fields?.read(response.headers, clock.now());
+    if (limit) admission.allow(limitScope, limit);
+  };
+  return (sent, outcome, error, response) => {
+    const { request, permit, effect, sentAt } = sent;
+    const { operation, url } = request;
+    operation.effects.resolve(effect, outcome.processed);
+    // First: a probe that is told to wait must release no other.
+    if (response) recordLimits(sent, outcome, response);
+    // A body at its headers, and 511: something else has answered, as a captive portal does.
+    const isElsewhere = outcome.kind === 'http' && outcome.status === 511;
+    if (!isElsewhere && !['network', 'timeout', 'body'].includes(outcome.kind)) {
+      if (response && !operation.isUnproven?.() && !isSentElsewhere(url, response))
+        connectivity.recordAnswer(sentAt, clock.now(), url);
+      permit.settle(outcome, error);
+      return;
+    }
+    let isKnown = false;
+    connectivity.recordNoAnswer(sentAt, url, (isItsDoing) => {
+      isKnown = true;
+      permit.settle(isItsDoing ? outcome : undefined, error);
+    });
+    // Only the verdict waits for the check of the network.
+    if (!isKnown) permit.free();
   };
 }
 
@@ -200,23 +212,19 @@ const said: Readonly<Record<PauseReason, string>> = {
 };
 
 /** The error of an attempt that its origin did not let go in time. */
-function refuse(
-  operation: Operation,
-  facts: RequestFacts & SentRequest,
-  admission: Admission,
-): NotSentError {
+function refuse(operation: Operation, request: SentRequest, admission: Admission): NotSentError {
   // What an earlier attempt may have done, this one does not undo.
   const processed = operation.effects.wasSent() ? 'unknown' : 'no';
-  const { reason, retryAt } = admission.whyPaused(facts);
+  const { reason, retryAt } = admission.whyPaused(targetOf(operation, request));
   const outcome: Failure = { kind: 'paused-too-long', reason, retryAt, processed };
   const error = new NotSentError(
-    `${shown(facts.name)}: not sent, ${process.env.NODE_ENV === 'production' ? reason : said[reason]}.`,
+    `${shown(request.name)}: not sent, ${process.env.NODE_ENV === 'production' ? reason : said[reason]}.`,
     {
-      operation: operation.view(facts),
+      operation: operation.view(request),
       outcome,
       cause: operation.lastError ?? admission.lastFailure(),
     },
   );
-  reportFailure(error, { ...facts, operation, failure: outcome });
+  reportFailure(error, { request, operation, failure: outcome });
   return error;
 }

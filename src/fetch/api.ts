@@ -1,6 +1,6 @@
 import { callApp, isBoolean, reporterOf } from '../lib/input/callback.ts';
 import { checkNames, reject } from '../lib/input/check.ts';
-import { checkMade, codeOf, type MadeBy } from '../lib/input/made-by.ts';
+import { checkMade, code, codeOf, type MadeBy } from '../lib/input/made-by.ts';
 import { toUrl } from '../lib/input/url.ts';
 import type { Environment } from '../operation/environment.ts';
 import type { Failure } from '../policy/outcome.ts';
@@ -118,37 +118,87 @@ export interface ErrorReader {
   readonly ofError: (error: unknown, known: Failure) => Failure | undefined;
 }
 
-/** Finds what is known of the API behind a request. */
-export type FindApi = (url: string) => ApiProfile | undefined;
+/** The arguments of a request, read once. */
+export interface PassedRequest {
+  readonly input: RequestInfo | URL;
+  readonly init: RequestInit;
+  /** In upper case. */
+  readonly method: string;
+  readonly url: string;
+}
+
+/** What the arguments of a request mean to an option of its API. */
+export interface Inspected {
+  /** The idempotency key that the request carries already. */
+  readonly ownKey?: string | undefined;
+  /** It may be sent again, whatever its method. */
+  readonly idempotent?: boolean | undefined;
+}
+
+/** The part of an `Extension` that reads the arguments of a request. */
+export interface Inspector {
+  /** The maker of the value that brings it. */
+  readonly by: string;
+  readonly inspect?: (api: ApiProfile, passed: PassedRequest) => Inspected;
+}
+
+/** An API profile that is checked, with the code that its options bring. */
+export interface Api extends ApiProfile {
+  /** In the order in which their steps run. */
+  readonly extensions: readonly Inspector[];
+}
+
+/** Finds the profile of the API behind a request. */
+export type FindApi = (url: string) => Api | undefined;
+
+const nothing: Inspected = {};
+
+/** What the arguments of a request mean to its API. */
+export function inspect(api: Api | undefined, passed: PassedRequest): Inspected {
+  let known = nothing;
+  for (const extension of api?.extensions ?? [])
+    if (extension.inspect) known = { ...known, ...extension.inspect(api as Api, passed) };
+  return known;
+}
 
 /** The APIs of an instance. */
 interface Apis extends Pick<Environment, 'classifyError'> {
   readonly findApi: FindApi;
 }
 
-/** The options that bring code, and what makes them. */
-const makers = [
+/** The options that bring an extension, in the order in which its steps run, and their makers. */
+const extensionMakers = [
+  ['outcomes', 'classifyOutcomes'],
   ['idempotency', 'defineIdempotency'],
+  ['auth', 'refreshOn401'],
+  ['deadline', 'deadlineHeader'],
+  ['conditional', 'conditionalWrites'],
+] as const;
+
+/** All options that bring code, and their makers. */
+const makers = [
+  ...extensionMakers,
   ['concurrency', 'limitConcurrency'],
   ['rateLimit', 'rateLimitFields'],
-  ['outcomes', 'classifyOutcomes'],
-  ['auth', 'refreshOn401'],
-  ['conditional', 'conditionalWrites'],
-  ['deadline', 'deadlineHeader'],
 ] as const;
 
 /**
  * @throws TypeError when a profile is not as it must be.
  */
 export function defineApis(given: readonly ApiProfile[], policy: Policy): Apis {
-  const apis = given.map((api, index): ApiProfile => {
+  const apis = given.map((api, index): Api => {
     const operation = `createSteadfetch: apis[${index}]`;
     if (process.env.NODE_ENV !== 'production') check(operation, api, policy);
-    const checked = { ...api };
+    const checked: ApiProfile = { ...api };
     for (const [option, by] of makers)
       Object.assign(checked, { [option]: checkMade(operation, option, checked[option], by) });
+    const extensions = extensionMakers.flatMap(([option]): readonly Inspector[] => {
+      const extension = checked[option]?.[code];
+      return extension ? [extension] : [];
+    });
     // A limit of a part of the origin needs the name of that part.
-    return checked.partition ? checked : { ...checked, concurrency: undefined };
+    const { concurrency, partition } = checked;
+    return { ...checked, extensions, concurrency: partition ? concurrency : undefined };
   });
   return {
     findApi(url) {
@@ -211,7 +261,7 @@ function check(operation: string, api: ApiProfile, base: Policy): void {
   }
 }
 
-function isMatching(api: ApiProfile, url: URL): boolean {
+function isMatching(api: Api, url: URL): boolean {
   const { match } = api;
   if (typeof match === 'function') {
     const rule =

@@ -2,7 +2,7 @@ import { firstOf } from '../lib/wait.ts';
 import { readPassed } from '../operation/error-info.ts';
 import type { Operation, Signals } from '../operation/operation.ts';
 import type { SteadyFetch } from './fetch.ts';
-import { keepReferrer, readInit, readParts } from './attempt/request.ts';
+import { keepReferrer, readInit, requestOf, signalOf } from './init.ts';
 
 /** A fetch for one operation, and what is known of all that went through it. */
 export interface BoundFetch {
@@ -35,10 +35,10 @@ export function bindFetch(
         if (operation.attempt !== attempt) throw operation.lastError;
         const sent = readPassed(() => {
           const members = readInit('steady.fetch', init);
-          const { request, signal: own = signal } = readParts(input, members);
+          const own = signalOf(input, members) ?? signal;
           const both = own === signal ? own : firstOf([signal, own]);
           signals.set(both, operation);
-          return { ...keepReferrer(request, members), signal: both };
+          return { ...keepReferrer(requestOf(input), members), signal: both };
         });
         open++;
         try {

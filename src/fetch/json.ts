@@ -5,9 +5,10 @@ import {
   mistake,
   readHeaders,
   readInit,
-  readParts,
+  methodOf,
+  requestOf,
   type SteadyInit,
-} from './attempt/request.ts';
+} from './init.ts';
 
 /** What `steady.json` takes besides the init of `steady.fetch`. */
 export interface JsonInit extends SteadyInit {
@@ -43,7 +44,7 @@ export function createJson(fetch: SteadyFetch): SteadyJson {
     };
     const response = await fetch(input, sent);
     const isEmpty = [204, 205].includes(response.status);
-    if (isEmpty || readParts(input, sent).method === 'HEAD') return null as T;
+    if (isEmpty || methodOf(input, sent) === 'HEAD') return null as T;
     return (await response.json()) as T;
   };
 }
@@ -63,8 +64,7 @@ function withJson(input: RequestInfo | URL, given: JsonInit): SteadyInit {
       'steady.json:',
       process.env.NODE_ENV !== 'production' && 'give either json or body, not both',
     );
-  const { request } = readParts(input, init);
-  const headers = readHeaders(request, init);
+  const headers = readHeaders(input, init);
   if (!headers.has('content-type')) headers.set('content-type', 'application/json');
-  return { method: request?.method ?? 'POST', ...init, headers, body };
+  return { method: requestOf(input)?.method ?? 'POST', ...init, headers, body };
 }

@@ -1,5 +1,4 @@
 import { reject } from '../lib/input/check.ts';
-import { codeOf } from '../lib/input/made-by.ts';
 import { shown, toUrl } from '../lib/input/url.ts';
 import { warn } from '../lib/input/warn.ts';
 import { headerOf, readPassed, refuse } from '../operation/error-info.ts';
@@ -7,56 +6,59 @@ import { stepTarget } from '../operation/parts/submission.ts';
 import type { Operations } from '../operation/operations.ts';
 import { prepare } from '../operation/time-limit.ts';
 import { isIdempotentMethod, isSafeMethod } from '../policy/operation.ts';
-import type { KeyCode, SubmissionCode } from './codes.ts';
-import type { FetchContext, KeyedRequest, SentFacts } from './attempt/in-flight.ts';
-import { type KeyedInit, type Passed, readHeaders } from './attempt/request.ts';
+import type { SubmissionExtension } from './extension.ts';
+import { type KeyedInit, readHeaders } from './init.ts';
+import type { SteadyRequest } from './request.ts';
 
-/** Gives a request its key, where it is to have one; a promise only where that takes time. */
-export function addKey(
-  context: FetchContext,
-  facts: SentFacts,
-  passed: Passed,
-): Promise<KeyedRequest | undefined> | undefined {
-  const { operation, api, own } = facts;
-  const { parts, init } = passed;
-  const profile = api?.idempotency;
-  const keys = codeOf<KeyCode>(profile);
-  const isAsked =
-    own || operation.submission || init.idempotencyKey !== undefined || init.step !== undefined;
-  if (isAsked && profile) return keys?.add(context, profile, facts, passed);
-  const submissionCode = operation.submissionCode as SubmissionCode | undefined;
-  if (submissionCode) submissionCode.noteUnkeyed(context.operations, facts, passed);
-  else if (!isAsked) return keys?.noteStray(context, facts, parts.signal)?.then(() => undefined);
-  else if (process.env.NODE_ENV !== 'production') noteUnkeyed(context.operations, facts, passed);
-  return undefined;
+/** Whether a request was given a key or a name, or belongs to an operation whose requests have keys. */
+export function isKeyAsked({ operation, ownKey, init }: SteadyRequest): boolean {
+  return !!(ownKey || operation.submission) || isNamed(init);
 }
 
+const isNamed = ({ idempotencyKey, step }: KeyedInit): boolean =>
+  idempotencyKey !== undefined || step !== undefined;
+
 /** Whether a request is to carry a key: it was given one or a name, or it may not be sent twice without. */
-export function isKeyWanted(
-  { operation, method, idempotent, own }: SentFacts,
-  { idempotencyKey, step }: KeyedInit,
-): boolean {
-  const isAsked = !!own || idempotencyKey !== undefined || step !== undefined;
-  if (isAsked || !(idempotent || isIdempotentMethod(method))) return true;
+export function isKeyWanted({
+  operation,
+  method,
+  idempotent,
+  ownKey,
+  init,
+}: SteadyRequest): boolean {
+  if (ownKey || isNamed(init) || !(idempotent || isIdempotentMethod(method))) return true;
   if (operation.submission && !isSafeMethod(method)) operation.submission.isRepeatable = true;
   return false;
 }
 
-/** Notes that a request goes without the key that it is to carry: its API is not declared to take one. */
-function noteUnkeyed(operations: Operations, facts: SentFacts, { parts, init }: Passed): void {
-  if (process.env.NODE_ENV !== 'production') checkNames(facts, init);
-  const { submission } = facts.operation;
-  if (!isKeyWanted(facts, init)) return;
-  // Somebody may have written it there by hand.
-  const written = [...readHeaders(parts.request, init).values(), init.body];
+/**
+ * In development: checks the key or the name of a lone request whose API is not declared to take keys.
+ *
+ * @throws TypeError when a key is given where a name is meant, or the other way round.
+ */
+export function checkUnkeyed(operations: Operations, request: SteadyRequest): void {
+  const { api, init, operation } = request;
+  if (api?.idempotency || operation.submissionCode || !isKeyAsked(request)) return;
+  checkNames(request);
+  if (isKeyWanted(request) && init.idempotencyKey !== undefined) warnOfSilence(operations, request);
+}
+
+/** Records that a request of a submission goes without the key that it is to carry: its API takes none. */
+function recordUnkeyed(operations: Operations, request: SteadyRequest): void {
+  if (process.env.NODE_ENV !== 'production') checkNames(request);
+  const { operation, input, init } = request;
+  const { submission } = operation;
+  if (!isKeyWanted(request)) return;
+  // The app may have written it there by hand.
+  const written = [...readHeaders(input, init).values(), init.body];
   const isWritten = (key: string): boolean =>
     written.some((value) => typeof value === 'string' && value.includes(key));
   if (!submission || !isWritten(submission.key)) {
-    refuseAfterKey(facts, isWritten);
+    refuseAfterKey(request, isWritten);
     if (submission) submission.isUnkeyed = true;
   }
   if (process.env.NODE_ENV !== 'production' && (submission || init.idempotencyKey !== undefined))
-    warnOfSilence(operations, facts);
+    warnOfSilence(operations, request);
 }
 
 /**
@@ -65,8 +67,8 @@ function noteUnkeyed(operations: Operations, facts: SentFacts, { parts, init }: 
  *
  * @throws TypeError when that is so.
  */
-function refuseAfterKey(facts: SentFacts, isWritten: (key: string) => boolean): void {
-  const { operation, method, url, name } = facts;
+function refuseAfterKey(request: SteadyRequest, isWritten: (key: string) => boolean): void {
+  const { operation, method, url, name } = request;
   const { submission } = operation;
   const past = submission?.wasSent ? (submission.past ?? []) : [];
   const own = [...(operation.steps?.known.values() ?? [])];
@@ -82,15 +84,16 @@ function refuseAfterKey(facts: SentFacts, isWritten: (key: string) => boolean): 
     new TypeError(
       `${shown(target)}: not sent without the idempotency key with which it may have been done.${remedy}`,
     ),
-    facts,
+    request,
   );
 }
 
 /** @throws TypeError when a key is given where a name is meant, or the other way round. */
-export function checkNames(facts: SentFacts, { idempotencyKey, step }: KeyedInit): void {
-  const { submission } = facts.operation;
+export function checkNames(request: SteadyRequest): void {
+  const { idempotencyKey, step } = request.init;
+  const { submission } = request.operation;
   const refuseName = (option: keyof KeyedInit, value: unknown, allowed: string | false): never =>
-    readPassed(() => reject('steady.fetch', option, value, allowed), facts);
+    readPassed(() => reject('steady.fetch', option, value, allowed), request);
   for (const [option, value] of Object.entries({ idempotencyKey, step }))
     if (value !== undefined && (typeof value !== 'string' || !value))
       refuseName(option as keyof KeyedInit, value, 'a text that is not empty');
@@ -110,7 +113,7 @@ export function checkNames(facts: SentFacts, { idempotencyKey, step }: KeyedInit
     );
 }
 
-function warnOfSilence(operations: Operations, { method, url }: SentFacts): void {
+function warnOfSilence(operations: Operations, { method, url }: SteadyRequest): void {
   const origin = toUrl(url)?.origin ?? '';
   warn(
     operations,
@@ -122,19 +125,32 @@ function warnOfSilence(operations: Operations, { method, url }: SentFacts): void
   );
 }
 
-/** The code that an operation with a submission brings. */
-export const submissionCode: SubmissionCode = {
-  noteUnkeyed,
-  noteStored({ submission, effects }, { answer, failure }) {
+/** What an operation with a submission, or with a key that was sent, adds to its requests. */
+export const submissionExtension: SubmissionExtension = {
+  by: 'submission',
+  prepare({ operations }, request) {
+    const isKeyed = request.api?.idempotency && isKeyAsked(request);
+    if (!isKeyed) recordUnkeyed(operations, request);
+    return undefined;
+  },
+  // It goes once its submission is safe where it is kept.
+  sign({ context, request, effect }) {
+    const { submission } = request.operation;
+    if (!submission?.kept) return undefined;
+    return prepare(context, request, request.signal, submission.kept(), effect);
+  },
+  async classify({ request, effect }, _response, failure) {
+    const { submission, effects } = request.operation;
+    // One request was refused; another of the mutation may have been done.
+    const isUnknown = failure?.processed === 'no' && submission && effects.isUnknown(effect);
+    return isUnknown ? { ...failure, processed: 'unknown' } : failure;
+  },
+  recordStored({ submission, effects }, { answer, failure }) {
     if (failure.processed !== 'no' || !answer || !submission) return;
     // Of what went with another key, or with none, it says nothing.
     const isAll = submission.isRepeatable && !submission.isUnkeyed && !submission.past?.[0];
     if (!isAll || headerOf(answer, 'idempotent-replayed') !== 'true') return;
     submission.wasSent = false;
     effects.refuse({ request: '' });
-  },
-  whenKept(context, facts, signal) {
-    const { submission } = facts.operation;
-    return submission?.kept && prepare(context, facts, signal, submission.kept());
   },
 };

@@ -1,6 +1,7 @@
 import { readCopy, readJson } from '../api/outcomes.ts';
-import type { OutcomesCode } from '../fetch/codes.ts';
-import type { Call } from '../fetch/attempt/in-flight.ts';
+import type { ErrorReader } from '../fetch/api.ts';
+import type { Attempt } from '../fetch/attempt/attempt.ts';
+import type { Extension } from '../fetch/extension.ts';
 import { checkNames, reject } from '../lib/input/check.ts';
 import { code, type MadeBy } from '../lib/input/made-by.ts';
 import { isSteadfetchError } from '../operation/errors.ts';
@@ -64,20 +65,20 @@ export function grpcOutcomes(options: GrpcOptions = {}): MadeBy<'classifyOutcome
     return isCounted && !count(true) ? { ...failure, shouldRetry: false } : failure;
   };
 
-  const made: OutcomesCode = {
+  const made: Extension & ErrorReader = {
     by: 'classifyOutcomes',
-    async ofResponse(call, response, failure) {
+    async classify(attempt, response, failure) {
       // Of an opaque answer nothing can be read, and another one is not its API's.
       if (response.status === 0 || failure?.kind === 'body') return failure;
-      const status = await readStatus(call, response, failure);
+      const status = await readStatus(attempt, response, failure);
       if (!status || status.code === 'OK') {
         if (failure) return throttle(failure, { code: 'UNKNOWN', pushback: undefined });
         count(false);
         return undefined;
       }
-      const { method, idempotent = isIdempotentMethod(method) } = call.facts;
+      const { method, idempotent = isIdempotentMethod(method) } = attempt.request;
       const header = (name: string): string | null => response.headers.get(name);
-      return throttle(failureOf(status, idempotent, header, call.context.clock.now()), status);
+      return throttle(failureOf(status, idempotent, header, attempt.context.clock.now()), status);
     },
     ofError(error, known) {
       // What became of the request is known better than by what its client makes of it.
@@ -91,7 +92,7 @@ export function grpcOutcomes(options: GrpcOptions = {}): MadeBy<'classifyOutcome
 
 /** What an answer says of its call; undefined where it says nothing. */
 async function readStatus(
-  call: Call,
+  attempt: Attempt,
   response: Response,
   failure: Failure | undefined,
 ): Promise<CallStatus | undefined> {
@@ -101,7 +102,7 @@ async function readStatus(
   // Trailers without a body.
   if (given !== null) return { code: toCode(given) ?? 'UNKNOWN', pushback };
   if (failure) {
-    const [, body] = await readJson(call, response, failure);
+    const [, body] = await readJson(attempt, response, failure);
     const known = toCode((Object(body) as ConnectBody).code);
     return known && { code: known, pushback };
   }
@@ -109,7 +110,7 @@ async function readStatus(
   if (endFlag === undefined) return undefined;
   const frame = new FirstFrame(endFlag);
   const take = (chunk: Uint8Array | undefined): boolean => !!chunk && frame.take(chunk);
-  await readCopy(call, response, undefined, response.clone(), take);
+  await readCopy(attempt, response, undefined, response.clone(), take);
   const { text } = frame;
   if (text === undefined) return undefined;
   if (endFlag === 2) return readEnd(text);

@@ -1,71 +1,57 @@
 import type { IdempotencyProfile } from '../fetch/api.ts';
-import type { KeyedRequest, SentFacts } from '../fetch/attempt/in-flight.ts';
+import type { Attempt } from '../fetch/attempt/attempt.ts';
 import { callApp, isBoolean, type OnMistake, reporterOf } from '../lib/input/callback.ts';
-import type { Clock } from '../lib/clock.ts';
 import { isKeyExpired } from './key.ts';
 import { shown } from '../lib/input/url.ts';
 import { reportFailure } from '../operation/error-info.ts';
 import { NotSentError } from '../operation/errors.ts';
-import type { Step, Steps } from '../operation/parts/submission.ts';
-import type { Operation } from '../operation/operation.ts';
-import type { Failure } from '../policy/outcome.ts';
+import type { Step } from '../operation/parts/submission.ts';
+import type { Failure, HttpFailure } from '../policy/outcome.ts';
 
-/** Reads the answers to a keyed request as its API means them. */
-export function interpretResponses(
-  profile: IdempotencyProfile,
+/**
+ * What the API says, in its own way, of the failure of a keyed request; undefined when it is none.
+ */
+export async function interpretAnswer(
+  attempt: Attempt,
   step: Step,
-  operation: Operation,
-  clock: Clock,
-): Omit<KeyedRequest, 'init' | 'step'> {
-  const { lifetimeMs = Infinity, alreadyDone } = profile;
-  // An answer may come when its operation has ended, which forgets them.
-  const { steps } = operation;
-  // Not by the outcome of this attempt: what an earlier one may have done, this one does not undo.
-  const mayBeDone = ({ name, effect }: SentFacts): boolean =>
-    !!steps?.wasSent || operation.effects.mayBeDone({ request: name, key: step.key }, effect);
+  response: Response,
+  given: HttpFailure,
+  isByStatus: boolean,
+): Promise<HttpFailure | undefined> {
+  const profile = attempt.request.api?.idempotency as IdempotencyProfile;
+  const { alreadyDone } = profile;
   const mistakeIn = (option: string): OnMistake =>
     reporterOf(
       profile,
       `idempotency: ${option}`,
       process.env.NODE_ENV !== 'production' && 'it counts as not given',
     );
-  const ask = (option: 'inProgress' | 'shouldRetry', response: Response): boolean | undefined =>
+  const ask = (option: 'inProgress' | 'shouldRetry'): boolean | undefined =>
     callApp(() => profile[option]?.(response), isBoolean, mistakeIn(option));
+  const isRunning = isByStatus && given.status === 409 && (ask('inProgress') ?? true);
+  const failure: HttpFailure = isRunning
+    ? { ...given, inProgress: true, processed: 'unknown' }
+    : given;
+  if (alreadyDone) {
+    const copy = response.clone();
+    // It may throw on a body that is not what it reads, and may never say: then what has come counts.
+    const asked = (async (): Promise<unknown> => alreadyDone(copy))().catch(() => false);
+    const said = await Promise.race([asked, whenAborted(attempt.signal)]);
+    if (callApp(() => said, isBoolean, mistakeIn('alreadyDone'))) return undefined;
+  }
+  const isStored = response.headers.get('idempotent-replayed') === 'true';
+  const shouldRetry = ask('shouldRetry') ?? failure.shouldRetry ?? (isStored ? false : undefined);
+  const isNo = failure.processed === 'no';
+  // What is stored is the answer to its key, also to the attempts before.
+  const isUnsure = isNo && !isStored && mayBeDone(attempt, step);
+  if (isNo && !isUnsure && !isAskingAgain(failure.status)) refuse(attempt, step);
+  return { ...failure, shouldRetry, processed: isUnsure ? 'unknown' : failure.processed };
+}
 
-  return {
-    start(facts) {
-      const now = clock.now();
-      const { createdAt = NaN } = operation.submission ?? {};
-      const madeAt = step.refusals ? NaN : createdAt + (steps?.aheadMs ?? 0);
-      const bornAt = madeAt || (step.sentAt ?? now);
-      if (isKeyExpired(bornAt, lifetimeMs, now) && mayBeDone(facts)) throw expired(facts);
-      step.sentAt ??= now;
-      step.isRefused = undefined;
-      operation.submission?.keep?.(step, lifetimeMs);
-    },
-    isInProgress: (response) => response.status === 409 && (ask('inProgress', response) ?? true),
-    async interpret(response, failure, facts, signal) {
-      if (alreadyDone) {
-        const copy = response.clone();
-        // It may throw on a body that is not what it reads, and may never say: then what has come counts.
-        const asked = (async (): Promise<unknown> => alreadyDone(copy))().catch(() => false);
-        const said = await Promise.race([asked, whenAborted(signal)]);
-        if (callApp(() => said, isBoolean, mistakeIn('alreadyDone'))) return undefined;
-      }
-      const isStored = response.headers.get('idempotent-replayed') === 'true';
-      const shouldRetry =
-        ask('shouldRetry', response) ?? failure.shouldRetry ?? (isStored ? false : undefined);
-      const isNo = failure.processed === 'no';
-      // What is stored is the answer to its key, also to the attempts before.
-      const isUnsure = isNo && !isStored && mayBeDone(facts);
-      if (isNo && !isUnsure && !isAskingAgain(failure.status)) refuse(facts, step, steps);
-      return { ...failure, shouldRetry, processed: isUnsure ? 'unknown' : failure.processed };
-    },
-    succeed() {
-      step.isDone = true;
-      operation.submission?.keep?.(step);
-    },
-  };
+/** Not by the outcome of this attempt: what an earlier one may have done, this one does not undo. */
+function mayBeDone({ request, effect }: Attempt, { key }: Step): boolean {
+  const { operation, name, steps } = request;
+  return !!steps?.wasSent || operation.effects.mayBeDone({ request: name, key }, effect);
 }
 
 /** Answers that ask for the same again stand for nothing. */
@@ -76,7 +62,8 @@ const isAskingAgain = (status: number): boolean =>
  * Its API has refused it: nothing of this step was done, by none of its attempts. Where all that was
  * sent before this operation is known and was refused, nothing is left that may have been done.
  */
-function refuse({ operation, effect }: SentFacts, step: Step, steps: Steps | undefined): void {
+function refuse({ request, effect }: Attempt, step: Step): void {
+  const { operation, steps } = request;
   const { submission, effects } = operation;
   // That of this attempt is one until it has settled.
   if (effect) effects.refuse(effect);
@@ -88,19 +75,30 @@ function refuse({ operation, effect }: SentFacts, step: Step, steps: Steps | und
   if (submission && isKnown && isAll && !submission.isUnkeyed) submission.wasSent = false;
 }
 
+/** @throws NotSentError when the request may have been done, and its API may have forgotten its key. */
+export function refuseExpired(attempt: Attempt, step: Step, now: number): void {
+  const { request } = attempt;
+  const { operation, api, steps } = request;
+  const { createdAt = NaN } = operation.submission ?? {};
+  const madeAt = step.refusals ? NaN : createdAt + (steps?.aheadMs ?? 0);
+  const bornAt = madeAt || (step.sentAt ?? now);
+  const lifetimeMs = api?.idempotency?.lifetimeMs ?? Infinity;
+  if (isKeyExpired(bornAt, lifetimeMs, now) && mayBeDone(attempt, step)) throw expired(attempt);
+}
+
 const remedy =
   process.env.NODE_ENV === 'production'
     ? ''
     : ' It may have been done: look first, and then send it under a new key or not at all.';
 
-function expired(facts: SentFacts): NotSentError {
-  const { operation, name } = facts;
+function expired({ request }: Attempt): NotSentError {
+  const { operation, name } = request;
   const outcome: Failure = { kind: 'expired', processed: 'unknown' };
   const error = new NotSentError(
     `${shown(name)}: not sent again, its idempotency key is older than its API keeps one.${remedy}`,
-    { operation: operation.view(facts), outcome, cause: operation.lastError },
+    { operation: operation.view(request), outcome, cause: operation.lastError },
   );
-  reportFailure(error, { ...facts, failure: outcome });
+  reportFailure(error, { request, operation, failure: outcome });
   return error;
 }
 

@@ -1,78 +1,106 @@
 import type { IdempotencyProfile } from '../fetch/api.ts';
-import type { KeyCode } from '../fetch/codes.ts';
-import type { FetchContext, KeyedRequest, SentFacts } from '../fetch/attempt/in-flight.ts';
-import { type Passed, readHeaders } from '../fetch/attempt/request.ts';
-import { checkNames, isKeyWanted, submissionCode } from '../fetch/keys.ts';
+import type { Extension } from '../fetch/extension.ts';
+import type { FetchContext } from '../fetch/attempt/attempt.ts';
+import { readHeaders, requestOf } from '../fetch/init.ts';
+import { checkNames, isKeyAsked, isKeyWanted, submissionExtension } from '../fetch/keys.ts';
+import type { SteadyRequest } from '../fetch/request.ts';
 import type { Clock } from '../lib/clock.ts';
 import { warn } from '../lib/input/warn.ts';
-import { isRepeatable, refuse } from '../operation/error-info.ts';
+import { refuse } from '../operation/error-info.ts';
 import { type Step, type Steps, stepTarget } from '../operation/parts/submission.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Execution, Operations } from '../operation/operations.ts';
 import { prepare } from '../operation/time-limit.ts';
 import { boundaryOf, insertBodyKey, isSameBody, readBodyKey } from './body.ts';
-import { interpretResponses } from './interpret-response.ts';
+import { interpretAnswer, refuseExpired } from './interpret-response.ts';
 import { serializeKey } from './key.ts';
 import { takeStep } from './steps.ts';
 
-/** The code of keys, which a profile brings. */
-export const keyCode: KeyCode = {
+/** The extension that a profile brings: gives requests their idempotency keys, and fixes their bytes. */
+export const keyExtension: Extension & { readonly by: 'defineIdempotency' } = {
   by: 'defineIdempotency',
-  read({ header, body }, { request }, init) {
-    if (body !== undefined) return readBodyKey(init.body, body);
-    return readHeaders(request, init).get(header) || undefined;
+  inspect({ idempotency }, { input, init }) {
+    const { header, body } = idempotency as IdempotencyProfile;
+    if (body !== undefined) return { ownKey: readBodyKey(init.body, body) };
+    return { ownKey: readHeaders(input, init).get(header) || undefined };
   },
-  add: (context, profile, facts, passed) =>
-    prepare(context, facts, passed.parts.signal, addKey(context, profile, facts, passed)),
-  noteStray(context, facts, signal) {
-    const keeping = noteStray(context.operations, facts);
-    return keeping && prepare(context, facts, signal, keeping);
+  prepare(context, request, init) {
+    const { operation, signal } = request;
+    if (isKeyAsked(request)) return prepare(context, request, signal, addKey(context, request));
+    const keeping = operation.submissionCode ? undefined : recordStray(context.operations, request);
+    return (
+      keeping &&
+      prepare(
+        context,
+        request,
+        signal,
+        keeping.then(() => init),
+      )
+    );
+  },
+  sign(attempt) {
+    const { context, request } = attempt;
+    const { operation, step } = request;
+    if (!step) return undefined;
+    const now = context.clock.now();
+    refuseExpired(attempt, step, now);
+    step.sentAt ??= now;
+    step.isRefused = undefined;
+    operation.submission?.keep?.(step, profileOf(request).lifetimeMs ?? Infinity);
+    return undefined;
+  },
+  async classify(attempt, response, failure, shown) {
+    const { step } = attempt.request;
+    if (failure?.kind !== 'http' || !step) return failure;
+    return interpretAnswer(attempt, step, response, failure, failure === shown);
+  },
+  end({ request }, { kind }) {
+    const { operation, step } = request;
+    if (!step) return;
+    // Its headers may have been good, and its body is not: then it may be sent again, with its key.
+    step.isDone = kind === 'ok';
+    if (step.isDone) operation.submission?.keep?.(step);
   },
 };
 
 async function addKey(
   { clock, operations }: FetchContext,
-  profile: IdempotencyProfile,
-  facts: SentFacts,
-  passed: Passed,
-): Promise<KeyedRequest | undefined> {
-  const { operation, own } = facts;
-  checkNames(facts, passed.init);
-  if (!isKeyWanted(facts, passed.init)) return undefined;
+  request: SteadyRequest,
+): Promise<RequestInit> {
+  const { operation } = request;
+  checkNames(request);
+  if (!isKeyWanted(request)) return request.init;
   try {
-    const step = await identify(clock, operations, facts, passed);
+    const step = await identify(clock, operations, request);
     if (operation.submission) operation.submission.isRepeatable = true;
-    operation.submissionCode ??= submissionCode;
-    return {
-      init: withKey(profile, passed, step, own),
-      step,
-      ...interpretResponses(profile, step, operation, clock),
-    };
+    operation.submissionCode ??= submissionExtension;
+    const init = withKey(request, step);
+    request.setStep(step, stepsOf(operation, clock));
+    return init;
   } catch (error) {
-    return refuse(error, facts);
+    return refuse(error, request);
   }
 }
 
 async function identify(
   clock: Clock,
   operations: Operations,
-  facts: SentFacts,
-  { parts, init }: Passed,
+  request: SteadyRequest,
 ): Promise<Step> {
-  const { operation, method, url, own } = facts;
+  const { operation, input, init, method, url, ownKey } = request;
   const { submission, attempt } = operation;
+  const given = requestOf(input);
   const body = async (): Promise<BodyInit | null> => {
-    if (init.body != null || !parts.request || /^(GET|HEAD)$/.test(method))
-      return init.body ?? null;
+    if (init.body != null || !given || /^(GET|HEAD)$/.test(method)) return init.body ?? null;
     // From a copy, because the next attempt may pass it again. Firefox has no `request.body`.
-    const copy = parts.request.clone();
+    const copy = given.clone();
     // A form in it has another boundary each time.
     const isForm = copy.headers.get('content-type')?.includes('form-data');
     return isForm ? copy.formData() : copy.arrayBuffer();
   };
   const step = await takeStep(stepsOf(operation, clock), {
     target: stepTarget(method, url),
-    own: own ?? init.idempotencyKey,
+    own: ownKey ?? init.idempotencyKey,
     name: init.step,
     attempt,
     submission,
@@ -81,7 +109,7 @@ async function identify(
   const { body: sent, sentAt } = step;
   if (process.env.NODE_ENV !== 'production' && sent !== undefined && sentAt !== undefined) {
     const isSame = async (): Promise<boolean> => isSameBody(sent, await body());
-    if (!(await isSame().catch(() => true))) warnOfChange(operations, facts);
+    if (!(await isSame().catch(() => true))) warnOfChange(operations, request);
   }
   return step;
 }
@@ -98,17 +126,14 @@ function stepsOf(operation: Operation, clock: Clock): Steps {
   });
 }
 
-function withKey(
-  profile: IdempotencyProfile,
-  { parts, init }: Passed,
-  { key, body = null }: Step,
-  own: string | undefined,
-): RequestInit {
-  const headers = readHeaders(parts.request, init);
+function withKey(request: SteadyRequest, { key, body = null }: Step): RequestInit {
+  const { input, init, ownKey } = request;
+  const profile = profileOf(request);
+  const headers = readHeaders(input, init);
   // The form of a Request has a boundary of ours, which its body tells.
-  if (parts.request && boundaryOf(body)) headers.delete('content-type');
+  if (requestOf(input) && boundaryOf(body)) headers.delete('content-type');
   const sent = { ...init, headers, body };
-  if (own) return sent;
+  if (ownKey) return sent;
   if (profile.body !== undefined) {
     const bare = serializeKey(key, { ...profile, format: 'raw' });
     return { ...sent, body: insertBodyKey(body, profile.body, bare) };
@@ -117,7 +142,11 @@ function withKey(
   return sent;
 }
 
-function warnOfChange(operations: Operations, { method, url }: SentFacts): void {
+/** The profile that has brought this extension. */
+const profileOf = ({ api }: SteadyRequest): IdempotencyProfile =>
+  api?.idempotency as IdempotencyProfile;
+
+function warnOfChange(operations: Operations, { method, url }: SteadyRequest): void {
   const name = `${method} ${url}`.replace(/[?#].*/s, '');
   warn(
     operations,
@@ -135,9 +164,9 @@ function warnOfChange(operations: Operations, { method, url }: SentFacts): void 
  * not sent without it. @returns what resolves once that is
  * kept, where somebody keeps it.
  */
-function noteStray(operations: Operations, facts: SentFacts): Promise<unknown> | undefined {
-  const { operation, api, own, method, url } = facts;
-  if (!operation.isSingle || !api?.idempotency || own || isRepeatable(facts)) return undefined;
+function recordStray(operations: Operations, request: SteadyRequest): Promise<unknown> | undefined {
+  const { operation, method, url } = request;
+  if (!operation.isSingle || request.isRepeatable) return undefined;
   const keeping: Promise<void>[] = [];
   for (const execution of operations.executions) {
     const { submission, isIdle } = execution;
@@ -148,7 +177,7 @@ function noteStray(operations: Operations, facts: SentFacts): Promise<unknown> |
           `${method} ${url} has gone with the idempotency key of a mutation before, and now comes without it.` +
             (process.env.NODE_ENV === 'production' ? '' : ` It could be done twice. ${remedy}`),
         ),
-        facts,
+        request,
       );
     submission.isUnkeyed = true;
     if (submission.kept) keeping.push(submission.kept());

@@ -1,7 +1,7 @@
 import type { BodyIdempotency, HeaderIdempotency, IdempotencyDeclaration } from '../fetch/api.ts';
 import { checkNames, reject } from '../lib/input/check.ts';
 import { code, type MadeBy } from '../lib/input/made-by.ts';
-import { keyCode } from './keyed-request.ts';
+import { keyExtension } from './keyed-request.ts';
 
 const names: readonly (keyof HeaderIdempotency)[] = [
   'header',
@@ -59,7 +59,7 @@ export function defineIdempotency<D extends IdempotencyDeclaration>(
   declaration: D,
 ): D & MadeBy<'defineIdempotency'> {
   if (process.env.NODE_ENV !== 'production') checkIdempotency('defineIdempotency', declaration);
-  return Object.freeze(Object.assign({ ...declaration }, { [code]: keyCode }));
+  return Object.freeze(Object.assign({ ...declaration }, { [code]: keyExtension }));
 }
 
 type Profile<D> = D & MadeBy<'defineIdempotency'>;

@@ -60,7 +60,7 @@ export interface SubmissionHook {
    * An attempt has failed. A refusal that the server has stored under the key of the submission, and that
    * another client was given, is the answer to the attempts before, too: none of them has taken effect.
    */
-  readonly noteStored: (
+  readonly recordStored: (
     operation: { readonly submission: Submission | undefined; readonly effects: Effects },
     report: FailureReport,
   ) => void;

@@ -1,12 +1,6 @@
 import { createSlot } from '../lib/slot.ts';
-import { isIdempotentMethod } from '../policy/operation.ts';
 import { classifyAnswer, type Failure, failures } from '../policy/outcome.ts';
 import type { FailureReport, ForeignAnswer, RequestFacts } from './facts.ts';
-
-/** Sending it twice does no harm. */
-export function isRepeatable({ keyed, idempotent, method = '' }: RequestFacts): boolean {
-  return !!keyed || !!idempotent || isIdempotentMethod(method);
-}
 
 // On the side, not on the errors: the caller's abort reason and a SyntaxError of `json()` stay what
 // they are, and still say what they meant.
@@ -27,17 +21,17 @@ export function reportFailure(error: unknown, report: FailureReport): boolean {
 }
 
 /** What is wrong with a request is known before it is sent. @throws the error */
-export function refuse(error: unknown, facts?: RequestFacts): never {
-  reportFailure(error, { ...facts, failure: failures.invalid });
+export function refuse(error: unknown, request?: RequestFacts): never {
+  reportFailure(error, { request, failure: failures.invalid });
   throw error;
 }
 
 /** Reads what was passed. */
-export function readPassed<T>(read: () => T, facts?: RequestFacts): T {
+export function readPassed<T>(read: () => T, request?: RequestFacts): T {
   try {
     return read();
   } catch (error) {
-    return refuse(error, facts);
+    return refuse(error, request);
   }
 }
 
@@ -110,14 +104,14 @@ function readForeign(error: Foreign, nowMs: number): FailureReport {
     at = at.cause ?? at.networkError;
   }
   // All that it will have: what is added later costs more.
-  const report = {
+  return {
     failure: failure ?? failures.error,
+    request: typeof method === 'string' ? { method: method.toUpperCase() } : undefined,
     operation: undefined,
     decision: undefined,
     latest: undefined,
     answer,
   };
-  return typeof method === 'string' ? { method: method.toUpperCase(), ...report } : report;
 }
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;

@@ -2,40 +2,33 @@ import type { Decision } from '../policy/decide.ts';
 import type { PolicyOptions } from '../policy/options.ts';
 import type { Failure } from '../policy/outcome.ts';
 import type { Effect } from './parts/effects.ts';
-import type { Step } from './parts/submission.ts';
-
-/** What is known of a request that was sent: enough to wait for admission of the next one. */
-export interface SentRequest {
-  readonly name: string;
-  /** The endpoint that it went to, and what a Retry-After of its answer speaks for. */
-  readonly endpoint: string;
-  readonly limitScope: string;
-  readonly method: string;
-  readonly keyed: boolean;
-  readonly idempotent?: boolean | undefined;
-  readonly apiPolicy?: PolicyOptions | undefined;
-  readonly callPolicy?: PolicyOptions | undefined;
-}
 
 /** What is known of a request: all of it of ours, next to nothing of another client's. */
 export interface RequestFacts {
   /** In upper case. */
-  readonly method?: string;
+  readonly method?: string | undefined;
   /** As it was passed. */
-  readonly url?: string;
+  readonly url?: string | undefined;
   /** It carries an idempotency key that its API is declared to honour. */
-  readonly keyed?: boolean;
+  readonly keyed?: boolean | undefined;
   /** Declared to be idempotent, whatever its method. */
   readonly idempotent?: boolean | undefined;
   /** The policies of the API and of the call. */
   readonly apiPolicy?: PolicyOptions | undefined;
   readonly callPolicy?: PolicyOptions | undefined;
-  /** The operation that the request is part of: `operationOf` reads it. */
-  readonly operation?: object | undefined;
-  /** What it is one attempt of, where it has a key. */
-  readonly step?: Step | undefined;
-  /** What it may do at the server, once it was sent. */
-  readonly effect?: Effect | undefined;
+}
+
+/** What is known of a request of ours: enough to wait for the admission of the next one. */
+export interface SentRequest extends RequestFacts {
+  readonly method: string;
+  /** Method and URL. */
+  readonly name: string;
+  /** The unit of health that it counts for. */
+  readonly endpoint: string;
+  /** The requests that a Retry-After of its answer speaks for. */
+  readonly limitScope: string;
+  /** Sending it twice does no harm. */
+  readonly isRepeatable: boolean;
 }
 
 /** The answer that another client's error is about. */
@@ -43,10 +36,15 @@ export interface ForeignAnswer {
   readonly headers?: { get?: (name: string) => string | null } & Record<string, unknown>;
 }
 
-/** A failure, and what is known of its request. */
-export interface FailureReport extends RequestFacts {
+/** A failure, and what is known of it. */
+export interface FailureReport {
   failure: Failure;
+  /** The request that has failed. */
+  readonly request?: RequestFacts | undefined;
+  /** The operation that the request is part of: `operationOf` reads it. */
   operation?: object | undefined;
+  /** What the request may have done at the server, once it was sent. */
+  readonly effect?: Effect | undefined;
   /** Of another client's error: what it was read from. */
   readonly answer?: ForeignAnswer | undefined;
   /** What was decided about it. */

@@ -30,6 +30,7 @@ import { noteAttempt, warnOfLoop } from './warn-of-loop.ts';
 /** Which operation a signal belongs to: the link that survives an await. */
 export type Signals = WeakMap<AbortSignal, Operation>;
 
+const noFacts: RequestFacts = {};
 const yes = (): boolean => true;
 const no = (): boolean => false;
 
@@ -177,18 +178,18 @@ export class Operation {
     const report = this.errors.reportOf(error, nowMs);
     if (!this.errors.abortOf(error)) report.failure = classifyError(error, report.failure);
     const { failure } = report;
-    this.submissionCode?.noteStored(this, report);
-    const policy = this.policyOf(report);
+    this.submissionCode?.recordStored(this, report);
+    const policy = this.policyOf(report.request);
     // A request that cannot be linked to its query is an operation of its own.
     const { route } = (this.route.at ? this : operationOf(report)) ?? this;
     const { isTrial, isLate, isDown, limitedMs } = route.fail(failure, nowMs);
     if (isTrial) this.#trials++;
     // The next attempt is paused where this one went, without a wait of its own: that of a query before
     // it begins, any other by its request, and so not where something else has failed.
-    const isPausedNext = this.#ref.kind === 'query' || report.url !== undefined;
+    const isPausedNext = this.#ref.kind === 'query' || report.request?.url !== undefined;
     // What this request itself may have done is an input already.
-    if (report.effect) report.effect.isRepeatable = true;
-    const decision = decide(failure, this.view(report), policy, {
+    report.effect?.allowRepeat();
+    const decision = decide(failure, this.view(report.request), policy, {
       nowMs,
       random,
       isUnrepeatable:
@@ -215,7 +216,12 @@ export class Operation {
     const failure = failures.aborted;
     const { clock, random } = this.#shared;
     const given = { nowMs: clock.now(), random, isCancelled: true };
-    const decision = decide(failure, this.view(report), this.policyOf(report), given);
+    const decision = decide(
+      failure,
+      this.view(report.request),
+      this.policyOf(report.request),
+      given,
+    );
     this.#enter(error, report, failure, decision);
     this.end('cancelled');
   }
@@ -297,7 +303,7 @@ export class Operation {
   }
 
   /** All that was said of how its failures are answered. */
-  policyOf({ apiPolicy: api, callPolicy: call }: RequestFacts): Policy {
+  policyOf({ apiPolicy: api, callPolicy: call }: RequestFacts = noFacts): Policy {
     const { policy: own } = this;
     const known = this.#layers;
     if (known[0] !== api || known[1] !== own || known[2] !== call) {
@@ -308,7 +314,7 @@ export class Operation {
   }
 
   /** The operation as the policy, `shouldRetry` and errors see it: a value that no longer changes. */
-  view({ method, url, keyed = false, idempotent }: RequestFacts): OperationView {
+  view({ method, url, keyed = false, idempotent }: RequestFacts = noFacts): OperationView {
     const { id, kind, startedAt, queryKey } = this.#ref;
     const known = method ?? usualMethod(kind);
     // Written out: it is made for every failure, and a spread takes several times as long.
@@ -333,7 +339,7 @@ export class Operation {
   #enter(error: unknown, report: FailureReport, failure: Failure, decision: Decision): void {
     this.#decision = decision;
     this.#lastError = error;
-    const { method, url } = report;
+    const { method, url } = report.request ?? noFacts;
     // Of what another client has sent, all that is known is its error. Our own is counted already.
     const isOwn = report.operation === this && method !== undefined && !isSafeMethod(method);
     if (!isOwn && mayHaveTakenEffect(report, this)) this.effects.beginForeign();
@@ -345,7 +351,7 @@ export class Operation {
     report.decision = decision;
     this.errors.keep(error, report);
     if (!this.#shared.emitter.isHeard()) return;
-    const { maxRetries } = this.policyOf(report);
+    const { maxRetries } = this.policyOf(report.request);
     this.emit({ type: 'decision', failure, decision, error, method, url, maxRetries });
   }
 }

@@ -66,7 +66,8 @@ export async function runLoop<T>(
   } finally {
     operation.attemptLimit?.end();
     // What stopped it may stop what was not sent, too.
-    if (signal?.aborted && operation.effects.isUnknown()) operation.errors.abortUnsent({}, signal);
+    if (signal?.aborted && operation.effects.isUnknown())
+      operation.errors.abortUnsent(undefined, signal);
     operations.loops.delete(operation);
     operations.waits.delete(wait);
     // It has ended otherwise already, unless it was aborted.

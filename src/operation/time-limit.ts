@@ -6,6 +6,7 @@ import type { Timeout } from '../policy/options.ts';
 import type { AttemptLimit } from './environment.ts';
 import { reportFailure } from './error-info.ts';
 import type { RequestFacts } from './facts.ts';
+import type { Effect } from './parts/effects.ts';
 import { TimeoutError } from './errors.ts';
 import type { Operation } from './operation.ts';
 
@@ -114,7 +115,7 @@ export class AttemptTimer implements AttemptLimit, Limited, TimeLimit {
     operation: Operation,
     onLate: (error: TimeoutError) => void,
   ) {
-    const { timeout } = operation.policyOf({});
+    const { timeout } = operation.policyOf();
     this.context = context;
     this.facts = { operation };
     this.#limitMs = typeof timeout === 'object' ? Infinity : timeout;
@@ -139,7 +140,7 @@ export class AttemptTimer implements AttemptLimit, Limited, TimeLimit {
     const { operation } = this.facts;
     const outcome = { kind: 'timeout', phase: 'headers', processed: 'unknown' } as const;
     const what = `retry: the function has not settled within ${this.#limitMs} ms${ifSlow}.`;
-    const error = new TimeoutError(what, { operation: operation.view({}), outcome });
+    const error = new TimeoutError(what, { operation: operation.view(), outcome });
     reportFailure(error, { operation, failure: outcome });
     this.end();
     this.#onLate(error);
@@ -178,13 +179,14 @@ export async function prepare<T>(
   facts: LinkedFacts,
   signal: AbortSignal | undefined,
   needed: Promise<T>,
+  own?: Effect,
 ): Promise<T> {
   const { operation } = facts;
   const limitMs = headersLimit(operation.policyOf(facts).timeout);
   const limit = noLimit();
   let expire = (): void => {};
   const late = new Promise<never>((_, reject) => {
-    expire = () => reject(notReady(facts, limitMs));
+    expire = () => reject(notReady(facts, limitMs, own));
   });
   const limited = { context, facts, expire };
   setLimit(limited, limit, limitMs);
@@ -197,13 +199,13 @@ export async function prepare<T>(
   }
 }
 
-function notReady(facts: LinkedFacts, limitMs: number): TimeoutError {
+function notReady(facts: LinkedFacts, limitMs: number, own: Effect | undefined): TimeoutError {
   const { operation, name } = facts;
   // What an earlier attempt may have done, this one does not undo.
-  const processed = operation.effects.wasSent(facts.effect) ? 'unknown' : 'no';
+  const processed = operation.effects.wasSent(own) ? 'unknown' : 'no';
   const outcome = { kind: 'timeout', phase: 'headers', processed } as const;
   const what = `${shown(name)}: not sent, what it needs was not there within ${limitMs} ms${ifSlow}.`;
   const error = new TimeoutError(what, { operation: operation.view(facts), outcome });
-  reportFailure(error, { ...facts, failure: outcome });
+  reportFailure(error, { request: facts, operation, failure: outcome });
   return error;
 }

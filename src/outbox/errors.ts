@@ -122,7 +122,7 @@ function endedUnknown(entry: EntryFacts, message: string, isInDoubt = true): Ste
 function report(error: SteadfetchError): SteadfetchError {
   reportFailure(error, {
     failure: error.outcome,
-    method: 'POST',
+    request: { method: 'POST' },
     decision: { kind: 'stop', reason: 'not-retryable', retryAt: undefined },
   });
   return error;

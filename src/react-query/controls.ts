@@ -60,7 +60,7 @@ function cancelQuery(query: Query, instance: Instance): void {
 
 function cancelledError(operation: Operation): SteadfetchError {
   return new SteadfetchError('The query was cancelled before an attempt had ended.', {
-    operation: operation.view({}),
+    operation: operation.view(),
     outcome: failures.aborted,
   });
 }
@@ -129,7 +129,7 @@ function whyCancelled(
 function notSent(operation: Operation, wasSent: boolean): NotSentError {
   const message = 'The mutation was cancelled before anything was sent.';
   const outcome: Failure = { kind: 'aborted', processed: wasSent ? 'unknown' : 'no' };
-  return new NotSentError(message, { operation: operation.view({}), outcome });
+  return new NotSentError(message, { operation: operation.view(), outcome });
 }
 
 function cutOff({ operation, isReading }: MutationRun): SteadfetchError {

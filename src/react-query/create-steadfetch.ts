@@ -2,7 +2,7 @@ import { createSlot } from '../lib/slot.ts';
 import { focusManager, onlineManager, type Query, QueryClient } from '@tanstack/react-query';
 import type { Connectivity } from '../connectivity/connectivity.ts';
 import { defineApis } from '../fetch/api.ts';
-import type { FetchContext } from '../fetch/attempt/in-flight.ts';
+import type { FetchContext } from '../fetch/attempt/attempt.ts';
 import { createFetch } from '../fetch/fetch.ts';
 import { createEmitter } from '../operation/events.ts';
 import { createJson } from '../fetch/json.ts';

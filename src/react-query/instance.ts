@@ -2,7 +2,7 @@ import * as reactQuery from '@tanstack/react-query';
 import type { Slot } from '../lib/slot.ts';
 import type { Query, QueryClient } from '@tanstack/react-query';
 import type { Connectivity } from '../connectivity/connectivity.ts';
-import type { FetchContext } from '../fetch/attempt/in-flight.ts';
+import type { FetchContext } from '../fetch/attempt/attempt.ts';
 import type { RawFetch, SteadyFetch } from '../fetch/fetch.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { LoopContext } from '../operation/retry-loop.ts';

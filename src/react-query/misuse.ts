@@ -215,7 +215,7 @@ export function warnOfUnrepeatable(
   { decision, ref, lastError }: Operation,
 ): void {
   if (decision?.kind !== 'stop' || decision.reason !== 'not-idempotent') return;
-  const { method = 'POST', url } = reportOf(lastError, 0);
+  const { method = 'POST', url } = reportOf(lastError, 0).request ?? {};
   const what = url === undefined ? `A ${method}` : `${method} ${shown(url)}`;
   const cure =
     ref.kind === 'query'

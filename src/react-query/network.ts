@@ -7,7 +7,7 @@ import {
   watchPageLife,
   sourceHint,
 } from '../connectivity/page-life.ts';
-import type { Outlive } from '../fetch/attempt/in-flight.ts';
+import type { Outlive } from '../fetch/attempt/attempt.ts';
 import { askAgain, outlivePage } from '../fetch/attempt/page-exit.ts';
 import type { Heart } from '../lib/heart.ts';
 import type { Clock, Random, Transport } from '../lib/clock.ts';

@@ -75,7 +75,7 @@ export async function retry<T>(
   if (process.env.NODE_ENV !== 'production')
     warnOfNesting(operations, caller && signals.get(caller));
   const operation = operations.begin('call', { policy: own, idempotent });
-  if (caller?.aborted) throw operation.errors.abortUnsent({}, caller);
+  if (caller?.aborted) throw operation.errors.abortUnsent(undefined, caller);
   // Of its own, so that loops with one caller are told apart; it outlives the loop, for a body that
   // is still to be read, and needs no listener that would have to be removed.
   const link = (late: AbortSignal): AbortSignal => {
@@ -96,7 +96,7 @@ export async function retry<T>(
   } catch (error) {
     const isForGood = operation.decision?.kind === 'stop' && fallback !== undefined;
     if (!isForGood || caller?.aborted) throw error;
-    const limitMs = headersLimit(operation.policyOf({}).timeout);
+    const limitMs = headersLimit(operation.policyOf().timeout);
     const { given, resolve } = codeOf<FallbackCode>(fallback);
     const made = resolve(given, { error, lastData: undefined }, clock, limitMs);
     const data = await untilAborted(caller, made);

@@ -5,7 +5,7 @@ import {
   type SteadyFetch,
   type SteadyInit,
 } from 'steadfetch';
-import { submissionCode } from '../../src/fetch/keys.ts';
+import { submissionExtension as submissionCode } from '../../src/fetch/keys.ts';
 import type { Submission } from '../../src/operation/parts/submission.ts';
 import type { Operation } from '../../src/operation/operation.ts';
 import { instanceOfSteady } from '../../src/react-query/instance.ts';

@@ -2,18 +2,17 @@ import type { RateLimitCode } from '../../headers/rate-limit.ts';
 import { codeOf } from '../../lib/input/made-by.ts';
 import { classifyAnswer, type AnswerFailure, type Outcome } from '../../policy/outcome.ts';
 import type { Expected } from '../api.ts';
-import type { OutcomesCode } from '../codes.ts';
-import type { Call } from './in-flight.ts';
+import type { Attempt } from './attempt.ts';
 
 /** The outcome of a good answer. */
 export const succeeded = (status: number): Outcome => ({ kind: 'ok', status, processed: 'yes' });
 
-/** What the headers of an answer say; undefined when it is good news. */
-export function classify(
-  { context, facts, keyed }: Call,
+/** The failure that the status and the headers of an answer show; undefined when they are good news. */
+export function classifyStatus(
+  { context, request, effect }: Attempt,
   response: Response,
 ): AnswerFailure | undefined {
-  const { operation, method, name, step, effect, expect, api } = facts;
+  const { operation, method, name, step, expect, api } = request;
   const { status } = response;
   // An opaque answer has status 0, and nothing that could be read.
   if (status === 0) return undefined;
@@ -24,38 +23,14 @@ export function classify(
       : undefined;
   }
   const isGone = method === 'DELETE' && (status === 404 || status === 410);
-  const asked = { request: name, key: step?.key };
-  if (isGone && operation.effects.mayBeDone(asked, effect)) return undefined;
+  if (isGone && operation.effects.mayBeDone({ request: name, key: step?.key }, effect))
+    return undefined;
   const { headers } = response;
   const now = context.clock.now();
   const answer = { status, header: (field: string) => headers.get(field) };
-  const failure = classifyAnswer(answer, now, !!keyed?.isInProgress(response));
+  const failure = classifyAnswer(answer, now, false);
   const limits = codeOf<RateLimitCode>(api?.rateLimit ?? context.rateLimit);
   return limits?.readRefusal(failure, headers, now) ?? failure;
-}
-
-/** The same, as its API means it, and after what the operation has done before. */
-export async function interpret(
-  call: Call,
-  response: Response,
-  shown: AnswerFailure | undefined,
-): Promise<AnswerFailure | undefined> {
-  const { facts, keyed, signal } = call;
-  const readers = facts.api?.outcomes;
-  const failure = readers
-    ? await codeOf<OutcomesCode>(readers).ofResponse(call, response, shown)
-    : shown;
-  if (!failure) return undefined;
-  // It is not its API that speaks.
-  if (failure.kind === 'body') return failure;
-  const interpreted = keyed ? await keyed.interpret(response, failure, facts, signal) : failure;
-  // What one request was refused, another of the mutation may have done.
-  const { operation, effect } = facts;
-  return interpreted?.processed === 'no' &&
-    operation.submission &&
-    operation.effects.isUnknown(effect)
-    ? { ...interpreted, processed: 'unknown' }
-    : interpreted;
 }
 
 /** What a server that says nothing better sends JSON as; only the body itself can tell. */

@@ -10,28 +10,35 @@ import {
 import { ifSlow } from '../../operation/time-limit.ts';
 import { noteFailure } from '../../operation/warn-of-loop.ts';
 import { type Failure, failures } from '../../policy/outcome.ts';
+import { endExtensions } from '../extension.ts';
+import { isDemanding, isSendable, mistake } from '../init.ts';
+import type { SteadyRequest } from '../request.ts';
+import type { Attempt } from './attempt.ts';
 import { isJsonAnswer } from './classify.ts';
-import { type Call, endCall, type SentFacts, tell } from './in-flight.ts';
-import { isDemanding, isSendable, mistake, readParts } from './request.ts';
 
-/** Enters what an error means, or an answer that is handed to another client, and tells of it. */
-export function note<E>(call: Call, error: E, failure: Failure, response?: Response): E {
-  const { operation, name, isRaw, step } = call.facts;
+/** Records what a failed attempt means, and emits its end. @returns the error, or the answer that another client reads. */
+export function recordFailure<E>(
+  attempt: Attempt,
+  error: E,
+  failure: Failure,
+  response?: Response,
+): E {
+  const { request, effect } = attempt;
+  const { operation, name, isRaw } = request;
   const isAborted = failure.kind === 'aborted';
-  // Its headers were good, and its body is not: it may be sent again, with its key.
-  if (step) step.isDone = false;
+  endExtensions(attempt, failure);
   if (process.env.NODE_ENV !== 'production' && !isAborted) noteFailure(operation, name);
-  const report = { ...call.facts, failure };
+  const report = { request, operation, effect, failure };
   reportFailure(error, report);
-  // A client aborts at its own time limit, too, and then nobody knows what its error means.
+  // A client aborts at its own time limit, too, and then its error may mean anything.
   if (isRaw) operation.errors.recordRaw(isAborted ? undefined : report);
-  tell(call, failure, error, response);
+  attempt.emitEnd(failure, error, response);
   return error;
 }
 
 /** Makes our error of a request that has failed. */
 export function fail(
-  call: Call,
+  attempt: Attempt,
   Type:
     | typeof HttpError
     | typeof NetworkError
@@ -41,56 +48,55 @@ export function fail(
   outcome: Failure,
   details: { readonly response?: Response | undefined; readonly cause?: unknown },
 ): Error {
-  const { operation, name } = call.facts;
-  const view = operation.view(call.facts);
-  return note(
-    call,
-    new Type(`${shown(name)}: ${what}.`, { operation: view, outcome, ...details }),
-    outcome,
-    details.response,
-  );
+  const { operation, name } = attempt.request;
+  const view = operation.view(attempt.request);
+  const error = new Type(`${shown(name)}: ${what}.`, { operation: view, outcome, ...details });
+  return recordFailure(attempt, error, outcome, details.response);
 }
 
 /**
  * What a rejection means, before the headers or in the body, told by whose signal fired, never by
  * the error. `answer` is what its headers said of it, where they said that it failed.
  */
-export function failed(call: Call, cause: unknown, response?: Response, answer?: Failure): unknown {
-  const { caller, context, facts, idleMs, limitMs } = call;
-  endCall(call);
-  if (caller?.aborted) return note(call, facts.operation.errors.abortBy(caller), failures.aborted);
-  if (call.isLate) {
+export function failed(
+  attempt: Attempt,
+  cause: unknown,
+  response?: Response,
+  answer?: Failure,
+): unknown {
+  const { context, request, idleMs, limitMs } = attempt;
+  const { input, operation, signal, url } = request;
+  attempt.end();
+  if (signal?.aborted)
+    return recordFailure(attempt, operation.errors.abortBy(signal), failures.aborted);
+  if (attempt.isLate) {
     const phase = response ? 'body' : 'headers';
     const processed = response ? 'yes' : 'unknown';
     const what = `no ${phase} within ${(response && idleMs) ?? limitMs} ms${ifSlow}`;
-    return fail(call, TimeoutError, what, answer ?? { kind: 'timeout', phase, processed }, {
-      response,
-    });
+    const failure = answer ?? { kind: 'timeout', phase, processed };
+    return fail(attempt, TimeoutError, what, failure, { response });
   }
   if (response) {
-    return fail(call, NetworkError, 'body broke off', brokenBody(response, answer), {
-      response,
-      cause,
-    });
+    const failure = brokenBody(response, answer);
+    return fail(attempt, NetworkError, 'body broke off', failure, { response, cause });
   }
   // That may be the caller's doing, and then says nothing of the server or the network.
-  if (isDemanding(readParts(call.input, call.init), call.init))
-    call.recordOutcome(failures.aborted);
-  if (process.env.NODE_ENV !== 'production') hintAtCors(context.operations, facts.url);
-  return fail(call, NetworkError, 'no answer', failures.network, { cause });
+  if (isDemanding(input, attempt.init)) attempt.recordOutcome(failures.aborted);
+  if (process.env.NODE_ENV !== 'production') hintAtCors(context.operations, url);
+  return fail(attempt, NetworkError, 'no answer', failures.network, { cause });
 }
 
 /** All of the body is there, and cannot be parsed: the error stays itself. */
 export function notParsed(
-  call: Call,
+  attempt: Attempt,
   cause: unknown,
   response: Response,
   answer: Failure | undefined,
 ): unknown {
   const failure = brokenBody(response, answer);
-  // Nobody knows who has answered what its server would not.
+  // Something else than the server may have answered.
   const processed = isJsonAnswer(response) ? failure.processed : 'unknown';
-  return note(call, cause, answer ?? { ...failure, processed });
+  return recordFailure(attempt, cause, answer ?? { ...failure, processed });
 }
 
 const brokenBody = ({ status }: Response, answer: Failure | undefined): Failure =>
@@ -151,36 +157,38 @@ async function isBlockedByCsp(url: string): Promise<boolean> {
 }
 
 /** The answer where a page that was to be left has stayed; else throws what the rejection means. */
-export async function sendAgain(
-  call: Call,
+export async function recoverRejection(
+  attempt: Attempt,
   rejection: unknown,
   wasSpent: boolean,
 ): Promise<Response> {
-  const { caller, facts, init, signal } = call;
+  const { context, request, signal } = attempt;
   let cause = rejection;
   try {
-    const response = await call.context.outlive?.outlivePage(call, true);
+    const response = await context.outlive?.outlivePage(attempt, true);
     if (response) return response;
   } catch (error) {
     cause = error;
   }
   const isStopped = signal.aborted;
-  endCall(call);
-  const isUnsendable = wasSpent || !isSendable(readParts(call.input, init), init);
-  const isRefused = isUnsendable || !!call.context.isUnsent?.(cause);
-  const isUnsent = !isStopped && (isRefused || (await isBlockedByCsp(facts.url)));
-  throw isUnsent && !caller?.aborted ? note(call, cause, failures.invalid) : failed(call, cause);
+  attempt.end();
+  const isUnsendable = wasSpent || !isSendable(request.input, attempt.init);
+  const isRefused = isUnsendable || !!context.isUnsent?.(cause);
+  const isUnsent = !isStopped && (isRefused || (await isBlockedByCsp(request.url)));
+  throw isUnsent && !attempt.isAborted
+    ? recordFailure(attempt, cause, failures.invalid)
+    : failed(attempt, cause);
 }
 
 /** @throws TypeError when a transport has answered with something else. */
-export function checkAnswer(call: Call, response: unknown): void {
+export function checkAnswer(attempt: Attempt, response: unknown): void {
   if (typeof (response as Partial<Response> | undefined)?.status === 'number') return;
-  endCall(call);
+  attempt.end();
   const rule =
     process.env.NODE_ENV !== 'production' && 'resolved with what is no Response, and must with one';
-  throw note(call, mistake('createSteadfetch: fetch', rule), failures.error);
+  throw recordFailure(attempt, mistake('createSteadfetch: fetch', rule), failures.error);
 }
 
 /** Whatever operation it is thrown into, which may be another than its own, is not tried again. */
-export const dropped = (facts: SentFacts, signal?: AbortSignal): unknown =>
-  facts.operation.errors.abortUnsent(facts, signal?.aborted ? signal : {});
+export const dropped = (request: SteadyRequest, signal?: AbortSignal): unknown =>
+  request.operation.errors.abortUnsent(request, signal?.aborted ? signal : {});

@@ -1,9 +1,8 @@
-import { isRepeatable } from '../../operation/error-info.ts';
-import { setLimit } from '../../operation/time-limit.ts';
 import { failures } from '../../policy/outcome.ts';
-import { classify, succeeded } from './classify.ts';
-import { type Call, transmit, untilStopped } from './in-flight.ts';
-import { isStream, readParts } from './request.ts';
+import { sign } from '../extension.ts';
+import { isSentOnce } from '../init.ts';
+import type { Attempt } from './attempt.ts';
+import { classifyStatus, succeeded } from './classify.ts';
 
 /**
  * To be asked about every request, and every body, that has broken off. What does so while the page
@@ -11,41 +10,40 @@ import { isStream, readParts } from './request.ts';
  * answer is wanted, the request is sent again if that does no harm; otherwise nobody knows what came
  * of it, and there is no answer.
  */
-export async function outlivePage(call: Call, isWhole: boolean): Promise<Response | undefined> {
-  const { caller, context, facts, init, input, limit, limitMs, signal } = call;
-  const { operation } = facts;
+export async function outlivePage(
+  attempt: Attempt,
+  isWhole: boolean,
+): Promise<Response | undefined> {
+  const { context, request, init, signal } = attempt;
   const { page, clock } = context;
   const fate = signal.aborted ? undefined : page?.fate();
   if (!fate) return undefined;
   const cutOffAt = clock.now();
-  setLimit(call, limit);
+  attempt.restartLimit();
   // It shows nothing, and leaves its place to others.
-  call.recordOutcome(failures.aborted);
-  await untilStopped(call, fate);
-  operation.pauses.count(cutOffAt, clock.now());
-  if (signal.aborted || !isWhole || !isRepeatable(facts) || isSpent(input, init)) return undefined;
-  call.recordOutcome = await context.enter(facts, caller);
-  setLimit(call, limit, limitMs);
-  return transmit(call);
+  attempt.recordOutcome(failures.aborted);
+  await attempt.untilStopped(fate);
+  request.operation.pauses.count(cutOffAt, clock.now());
+  const isUnsafe = !request.isRepeatable || isSentOnce(request.input, init);
+  if (signal.aborted || !isWhole || isUnsafe) return undefined;
+  await context.admit(attempt);
+  await sign(attempt);
+  return attempt.transmit();
 }
 
 /** Asks for an answer again whose body has broken off, where the page that was left has stayed. */
 export async function askAgain(
-  call: Call,
+  attempt: Attempt,
   { status }: Response,
   isWhole: boolean,
 ): Promise<Response | undefined> {
   try {
-    const next = await outlivePage(call, isWhole);
-    if (next) call.recordOutcome(classify(call, next) ?? succeeded(status), undefined, next);
+    const next = await outlivePage(attempt, isWhole);
+    if (next)
+      attempt.recordOutcome(classifyStatus(attempt, next) ?? succeeded(status), undefined, next);
     return next?.status === status ? next : undefined;
   } catch (error) {
-    call.recordOutcome(call.signal.aborted ? failures.aborted : failures.network, error);
+    attempt.recordOutcome(attempt.signal.aborted ? failures.aborted : failures.network, error);
     return undefined;
   }
-}
-
-/** Its body can be read once. */
-function isSpent(input: RequestInfo | URL, init: RequestInit): boolean {
-  return !!readParts(input, init).request?.body || isStream(init.body);
 }

@@ -3,44 +3,61 @@ import { copyReport } from '../../operation/error-info.ts';
 import { HttpError, UnexpectedContentError } from '../../operation/errors.ts';
 import { noLimit, setLimit } from '../../operation/time-limit.ts';
 import type { AnswerFailure, Failure } from '../../policy/outcome.ts';
+import { endExtensions } from '../extension.ts';
+import type { Attempt } from './attempt.ts';
 import { shownType, succeeded } from './classify.ts';
-import { fail, failed, hintAtCors, note, notParsed } from './failure.ts';
-import { type Call, endCall, tell, untilStopped } from './in-flight.ts';
+import { fail, failed, hintAtCors, notParsed, recordFailure } from './failure.ts';
 
 /**
  * Hands out an answer whose body is watched.
  *
  * @throws HttpError when it says that the request failed, unless another client reads its status.
  */
-export function accept(call: Call, given: Response, failure: AnswerFailure | undefined): Response {
-  const { context, facts, idleMs, keyed, limit } = call;
+export function accept(
+  attempt: Attempt,
+  given: Response,
+  failure: AnswerFailure | undefined,
+): Response {
+  const { context, request } = attempt;
   const response = thaw(given);
-  const { operation, method, isRaw } = facts;
+  const { method, isRaw } = request;
   const { status } = response;
-  if (idleMs) setLimit(call, limit);
+  if (attempt.idleMs) attempt.restartLimit();
   // Nothing more comes. `body` is asked for of failures only, for it costs the making of a stream.
   if (method === 'HEAD' || (failure ? response.body === null : [0, 204, 205].includes(status)))
-    endCall(call);
-  else if (failure) void readAhead(call, response);
+    attempt.end();
+  else if (failure) void readAhead(attempt, response);
   if (status !== 0)
-    guardResponse(response, { call, original: response, answer: failure, shared: { open: 1 } });
+    guardResponse(response, {
+      attempt,
+      original: response,
+      answer: failure,
+      shared: { open: 1 },
+    });
   // No timer ends it: where nobody reads its body either, the garbage collector says so.
-  if (call.caller && limit.dueAt === Infinity) endWhenUnread(call, response);
+  if (request.signal && attempt.dueAt === Infinity) endWhenUnread(attempt, response);
   if (failure) {
-    if (process.env.NODE_ENV !== 'production') hintAtCors(context.operations, facts.url, response);
+    if (process.env.NODE_ENV !== 'production')
+      hintAtCors(context.operations, request.url, response);
     const isHttp = failure.kind === 'http';
-    if (isRaw && isHttp) return note(call, response, failure, response);
+    if (isRaw && isHttp) return recordFailure(attempt, response, failure, response);
     // Its API may have read another status from it.
     const read = failure.status === status ? '' : `, classified as ${failure.status}`;
     const answered = `${status} ${response.statusText}`.trimEnd() + read;
     const what = isHttp ? '' : `, with content type ${shownType(response)} where JSON was expected`;
     const Type = isHttp ? HttpError : UnexpectedContentError;
-    throw fail(call, Type, answered + what, failure, { response });
+    throw fail(attempt, Type, answered + what, failure, { response });
   }
-  keyed?.succeed();
-  operation.errors.recordRaw();
-  tell(call, succeeded(status), undefined, response);
+  succeed(attempt, response);
   return response;
+}
+
+/** The attempt has the answer that was asked for. */
+export function succeed(attempt: Attempt, response: Response): void {
+  const outcome = succeeded(response.status);
+  endExtensions(attempt, outcome);
+  attempt.request.operation.errors.recordRaw();
+  attempt.emitEnd(outcome, undefined, response);
 }
 
 /** The answer itself or, where a transport has frozen it, a copy that can be watched, if there can be one. */
@@ -57,14 +74,14 @@ function thaw(response: Response): Response {
   }
 }
 
-let unread: FinalizationRegistry<Call> | undefined;
+let unread: FinalizationRegistry<Attempt> | undefined;
 
 /** Its readers hold the answer: once that is gone, nothing more is wanted. */
-function endWhenUnread(call: Call, response: Response): void {
+function endWhenUnread(attempt: Attempt, response: Response): void {
   // There is none in React Native.
   if (typeof FinalizationRegistry === 'undefined') return;
-  unread ??= new FinalizationRegistry(endCall);
-  unread.register(response, call);
+  unread ??= new FinalizationRegistry((lost) => lost.end());
+  unread.register(response, attempt);
 }
 
 /** An error's body up to this size is kept, so that it can be read at any time. */
@@ -75,16 +92,16 @@ const mostBytes = 65_536;
  * however much later that is, and its connection is free. The rest of a larger one comes as it is
  * read, within the time limit.
  */
-async function readAhead(call: Call, response: Response): Promise<void> {
+async function readAhead(attempt: Attempt, response: Response): Promise<void> {
   if (response.bodyUsed || response.body?.locked) return;
   const reader = response.clone().body?.getReader();
   // React Native has no streams: all of it is there.
-  if (!reader) return endCall(call);
+  if (!reader) return attempt.end();
   let left = mostBytes;
   try {
     for (;;) {
-      const { done, value } = await untilStopped(call, reader.read());
-      if (done) return endCall(call);
+      const { done, value } = await attempt.untilStopped(reader.read());
+      if (done) return attempt.end();
       left -= value.byteLength;
       // Of a copy: what is left of the body stays for whoever reads the answer itself.
       if (left < 0) return void reader.cancel().catch(() => {});
@@ -96,7 +113,7 @@ async function readAhead(call: Call, response: Response): Promise<void> {
 
 /** What the readers of a guarded Response need. */
 interface Guard {
-  readonly call: Call;
+  readonly attempt: Attempt;
   /** What was handed out, of which this may be a clone: an error of either names it. */
   readonly original: Response;
   /** What its headers say, where they say that the request failed. */
@@ -151,8 +168,8 @@ function createPrototype(native: Response): object {
     parse?: (value: never) => unknown,
   ): Promise<unknown> {
     const guard = guardOf(response);
-    const { call, original, answer, body } = guard;
-    const { idleMs } = call;
+    const { attempt, original, answer, body } = guard;
+    const { idleMs } = attempt;
     const readNative = native[name] as (this: Response) => Promise<unknown>;
     if (body?.locked) throw locked(name);
     // Already read: the native error is about the caller, not about the network.
@@ -162,22 +179,22 @@ function createPrototype(native: Response): object {
       // The guarded stream limits the silences, and has made its errors ours.
       value = await (idleMs
         ? readNative.call(guardedCopy(response))
-        : untilStopped(call, readNative.call(response)));
+        : attempt.untilStopped(readNative.call(response)));
     } catch (cause) {
       // Chromium puts a TypeError of its own in the place of what that stream broke with.
       if (guard.broken || idleMs) throw guard.broken ? guard.broken.error : cause;
-      const next = await call.context.outlive?.askAgain(call, original, !answer);
-      if (!next) throw failed(call, cause, original, answer);
-      value = await untilStopped(call, readNative.call(next)).catch((error: unknown) => {
-        throw failed(call, error, original, answer);
+      const next = await attempt.context.outlive?.askAgain(attempt, original, !answer);
+      if (!next) throw failed(attempt, cause, original, answer);
+      value = await attempt.untilStopped(readNative.call(next)).catch((error: unknown) => {
+        throw failed(attempt, error, original, answer);
       });
     }
-    if (!idleMs) endCall(call);
+    if (!idleMs) attempt.end();
     // In two steps, so that what cannot be parsed is told from what did not arrive.
     try {
       return parse ? parse(value as never) : value;
     } catch (error) {
-      throw notParsed(call, error, original, answer);
+      throw notParsed(attempt, error, original, answer);
     }
   }
 
@@ -223,7 +240,7 @@ function isByteStream(stream: Body): boolean {
 
 /** The same bytes, one read ahead of nothing: the native stream is locked by the first read only. */
 function guardBody(source: () => Body, guard: Guard): Body {
-  const { call, original, answer, shared } = guard;
+  const { attempt, original, answer, shared } = guard;
   let reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined;
   const limit = noLimit();
   const isBytes = isByteStream(source());
@@ -235,27 +252,27 @@ function guardBody(source: () => Body, guard: Guard): Body {
         // Only now, for a clone in between puts another stream in its place. That it is locked is
         // the caller's doing, and stays the native error.
         reader ??= source().getReader();
-        setLimit(call, limit, call.idleMs);
+        setLimit(attempt, limit, attempt.idleMs);
         try {
-          const { done, value } = await untilStopped(call, reader.read());
+          const { done, value } = await attempt.untilStopped(reader.read());
           if (!done) return controller.enqueue(value);
-          endCall(call);
+          attempt.end();
           controller.close();
           // A reader with a buffer of its own is told by giving that back.
           controller.byobRequest?.respond(0);
         } catch (cause) {
-          setLimit(call, limit);
-          await call.context.outlive?.askAgain(call, original, false);
-          guard.broken = { error: failed(call, cause, original, answer) };
+          setLimit(attempt, limit);
+          await attempt.context.outlive?.askAgain(attempt, original, false);
+          guard.broken = { error: failed(attempt, cause, original, answer) };
           controller.error(guard.broken.error);
           // It may not have heeded the signal.
           await reader?.cancel(cause);
         } finally {
-          setLimit(call, limit);
+          setLimit(attempt, limit);
         }
       },
       cancel(reason) {
-        if (--shared.open === 0) endCall(call);
+        if (--shared.open === 0) attempt.end();
         return (reader ?? source()).cancel(reason);
       },
     },

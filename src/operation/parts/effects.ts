@@ -3,17 +3,41 @@ import type { Processed } from '../../policy/outcome.ts';
 import type { Submission, Step } from './submission.ts';
 
 /** A request of an operation that may have reached the server, and taken effect there. */
-export interface Effect {
+export class Effect {
   /** Method and URL. */
   readonly request: string;
-  /** The idempotency key that it carries: what has the same key takes effect once. */
+  /** The idempotency key that it carries: requests with one key take effect once. */
   readonly key: string | undefined;
-  /** Sending it again does no harm, or it was decided that it may be sent again. */
-  isRepeatable: boolean;
-  /** By its method (RFC 9110 §9.2.1): it has no effect. What is declared idempotent may have one. */
+  /** By its method (RFC 9110 §9.2.1): it has no effect. A request that is declared idempotent may have one. */
   readonly isRead: boolean;
-  /** Whether the server did it; undefined while it is under way. What was surely not done has no effect. */
-  processed: Exclude<Processed, 'no'> | undefined;
+  #isRepeatable: boolean;
+  #processed: Exclude<Processed, 'no'> | undefined;
+
+  constructor(request: string, key: string | undefined, isRead: boolean, isRepeatable: boolean) {
+    this.request = request;
+    this.key = key;
+    this.isRead = isRead;
+    this.#isRepeatable = isRepeatable;
+  }
+
+  /** Sending it again does no harm, or it was decided that it may be sent again. */
+  get isRepeatable(): boolean {
+    return this.#isRepeatable;
+  }
+  /** Whether the server did it; undefined while it is under way. */
+  get processed(): Exclude<Processed, 'no'> | undefined {
+    return this.#processed;
+  }
+
+  /** It was decided that it may be sent again. */
+  allowRepeat(): void {
+    this.#isRepeatable = true;
+  }
+
+  /** It is known, or will not be known, whether the server did it. */
+  resolveAs(processed: Exclude<Processed, 'no'>): void {
+    this.#processed = processed;
+  }
 }
 
 /** What is known of a request that is sent. */
@@ -43,8 +67,7 @@ export class Effects {
 
   /** A request is sent. */
   begin({ method, step }: Sent, request: string, isRepeatable: boolean): Effect {
-    const isRead = isSafeMethod(method);
-    const effect = { request, key: step?.key, isRepeatable, isRead, processed: undefined };
+    const effect = new Effect(request, step?.key, isSafeMethod(method), isRepeatable);
     this.#list.push(effect);
     return effect;
   }
@@ -55,10 +78,10 @@ export class Effects {
   }
 
   /** It is known what became of the request. */
-  settle(effect: Effect, processed: Processed): void {
+  resolve(effect: Effect, processed: Processed): void {
     const isNone = processed === 'no' || (processed === 'yes' && effect.isRead);
     if (isNone) this.#list = this.#list.filter((other) => other !== effect);
-    else effect.processed = processed;
+    else effect.resolveAs(processed);
   }
 
   /** The API has refused what carries the key of `own`, or is the same request without one: no attempt with it has taken effect. */

@@ -33,14 +33,14 @@ export class KnownErrors {
   }
 
   /** The same of a request that was not sent. Others that the reason has stopped may have been. */
-  abortUnsent(facts: RequestFacts, signal: Aborted): unknown {
+  abortUnsent(request: RequestFacts | undefined, signal: Aborted): unknown {
     const isUnknown = this.#effects.isUnknown();
     const failure = isUnknown ? failures.aborted : ({ kind: 'aborted', processed: 'no' } as const);
     const reason = this.abortBy(signal, failure);
     const { kind } = reportOf(reason, 0).failure;
     // One reason may stop several operations.
     if (kind === 'error' || (kind === 'aborted' && isUnknown))
-      reportFailure(reason, { ...facts, failure });
+      reportFailure(reason, { request, failure });
     return reason;
   }
 
@@ -79,20 +79,20 @@ export function speakForAll(error: unknown, failure: Failure, processed: Process
 }
 
 /** Whether an error that says nothing, or only the status of what has gone with a key, is about this request. */
-const isAbout = ({ failure, method }: FailureReport, sent: FailureReport): boolean =>
+const isAbout = ({ failure, request }: FailureReport, sent: FailureReport): boolean =>
   failure.kind === 'error' ||
-  (!!sent.keyed &&
-    method === undefined &&
+  (!!sent.request?.keyed &&
+    request?.method === undefined &&
     failure.kind === 'http' &&
     sent.failure.kind === 'http' &&
     failure.status === sent.failure.status);
 
 /** Whether an operation that ends in this failure may have taken effect. */
 export function mayHaveTakenEffect(
-  { failure, method }: FailureReport,
+  { failure, request }: FailureReport,
   operation: { readonly ref: Pick<OperationRef, 'kind'>; readonly effects: Effects } | undefined,
 ): boolean {
-  const isRead = isSafeMethod(method ?? usualMethod(operation?.ref.kind));
+  const isRead = isSafeMethod(request?.method ?? usualMethod(operation?.ref.kind));
   return (failure.processed !== 'no' && !isRead) || !!operation?.effects.isUnknown();
 }
 

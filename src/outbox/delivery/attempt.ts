@@ -1,7 +1,7 @@
 import { bindFetch } from '../../fetch/bind-fetch.ts';
 import type { SteadyFetch } from '../../fetch/fetch.ts';
-import { renewableAt } from '../../fetch/codes.ts';
-import { submissionCode } from '../../fetch/keys.ts';
+import { renewableAt } from '../../fetch/extension.ts';
+import { submissionExtension } from '../../fetch/keys.ts';
 import { toUrl } from '../../lib/input/url.ts';
 import { untilAborted, waitForStillness } from '../../lib/wait.ts';
 import { reportOf } from '../../operation/error-info.ts';
@@ -149,7 +149,7 @@ export async function sendEntry(
   const operation = operations.begin('mutation', {
     policy: definition.own,
     submission,
-    submissionCode,
+    submissionCode: submissionExtension,
     idempotent,
     attempt: attempts,
     isUrged,
@@ -225,7 +225,7 @@ export async function sendEntry(
     const isLikeCrashed = isIdle && !(submission.isUnkeyed && !idempotent);
     // It is done, and whoever waits for its answer gets one when it is done once more.
     const isCutPut =
-      report.method === 'PUT' &&
+      report.request?.method === 'PUT' &&
       failure.processed === 'yes' &&
       !operation.effects.isUnrepeatable() &&
       (isNetworkError(error) || isTimeoutError(error));

@@ -10,7 +10,7 @@ import type { SteadyFetch } from '../../fetch/fetch.ts';
 import { createJson, type SteadyJson } from '../../fetch/json.ts';
 import type { Submission, PastStep } from '../../operation/parts/submission.ts';
 import { runLoop } from '../../operation/retry-loop.ts';
-import { submissionCode } from '../../fetch/keys.ts';
+import { submissionExtension } from '../../fetch/keys.ts';
 import { checkMisnamed, reject } from '../../lib/input/check.ts';
 import { createIdempotencyKey } from '../../idempotency/key.ts';
 import { definePolicy, inPolicy, type PolicyOptions } from '../../policy/options.ts';
@@ -189,7 +189,11 @@ function run(
   const known = answer?.();
   if (known) return Promise.resolve(known.data);
   throwIfRefused(mutation);
-  const operation = operations.begin('mutation', { policy, submission, submissionCode });
+  const operation = operations.begin('mutation', {
+    policy,
+    submission,
+    submissionCode: submissionExtension,
+  });
   const controller = new AbortController();
   const { signal } = controller;
   signals.set(signal, operation);

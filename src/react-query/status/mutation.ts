@@ -160,13 +160,13 @@ function isBehindAnother(mutation: Mutation, cache: MutationCache): boolean {
  * Its onMutate threw something that is of no request: its mutationFn was never called. What comes
  * from a storage, where its page had called it, has an error that is none any more.
  */
-function isUnbegun(mutation: Mutation, { failure, method }: FailureReport): boolean {
+function isUnbegun(mutation: Mutation, { failure, request }: FailureReport): boolean {
   const { options, state } = mutation;
   return (
     !!definitionBehind(options.mutationFn) &&
     !mayHaveBegun(mutation) &&
     failure.kind === 'error' &&
-    method === undefined &&
+    request?.method === undefined &&
     state.error instanceof Error
   );
 }

@@ -112,7 +112,9 @@ export function attemptsAllowed(
 ): number {
   if (!policy) return typeof retry === 'number' ? retry + 1 : retry === true ? Infinity : 1;
   // The API and the call have their say once a request of theirs has failed.
-  const { maxRetries } = operation ? operation.policyOf(reportOf(lastError, clock.now())) : policy;
+  const { maxRetries } = operation
+    ? operation.policyOf(reportOf(lastError, clock.now()).request)
+    : policy;
   // A trial of its origin that has failed uses up no retry: there may be one attempt more.
   return maxRetries + 1 + (operation && maxRetries > 0 ? operation.trials : 0);
 }

@@ -17,14 +17,14 @@ describe('is the outcome unknown', () => {
     const effects = open();
     expect(effects.wasSent()).toBe(false);
     const read = effects.begin({ method: 'GET' }, 'GET /orders', true);
-    effects.settle(read, 'unknown');
+    effects.resolve(read, 'unknown');
     expect(effects.isUnknown()).toBe(false);
     expect(effects.wasSent()).toBe(true);
   });
 
   test('not by reads that were answered', () => {
     const effects = open();
-    effects.settle(effects.begin({ method: 'GET' }, 'GET /orders', true), 'yes');
+    effects.resolve(effects.begin({ method: 'GET' }, 'GET /orders', true), 'yes');
     expect(effects.wasSent()).toBe(false);
   });
 
@@ -33,14 +33,14 @@ describe('is the outcome unknown', () => {
     const effect = effects.begin(post, orders, false);
     expect(effects.isUnknown()).toBe(true);
     expect(effects.isUnknown(effect)).toBe(false);
-    effects.settle(effect, 'no');
+    effects.resolve(effect, 'no');
     expect(effects.isUnknown()).toBe(false);
   });
 
   test.each(['yes', 'unknown'] as const)('after a write that was processed: %s', (processed) => {
     const effects = open();
     const effect = effects.begin(post, orders, false);
-    effects.settle(effect, processed);
+    effects.resolve(effect, processed);
     expect(effects.isUnknown()).toBe(true);
   });
 
@@ -48,7 +48,7 @@ describe('is the outcome unknown', () => {
     const effects = open();
     const effect = effects.begin({ method: 'GET' }, 'GET /orders', true);
     expect(effects.isUnknown()).toBe(false);
-    effects.settle(effect, 'yes');
+    effects.resolve(effect, 'yes');
     expect(effects.isUnknown()).toBe(false);
   });
 
@@ -67,7 +67,7 @@ describe('may this request have been done', () => {
     const asked = { request: 'DELETE /orders/1', key: undefined };
     const effect = effects.begin({ method: 'DELETE' }, asked.request, true);
     expect(effects.mayBeDone(asked)).toBe(false);
-    effects.settle(effect, 'unknown');
+    effects.resolve(effect, 'unknown');
     expect(effects.mayBeDone(asked)).toBe(true);
     expect(effects.mayBeDone(asked, effect)).toBe(false);
     expect(effects.mayBeDone({ ...asked, request: 'DELETE /orders/2' })).toBe(false);
@@ -84,7 +84,7 @@ describe('may this request have been done', () => {
   test('not once its API has refused the key: of all attempts with it, only its own is left', () => {
     const effects = open();
     const first = effects.begin(keyed('a'), orders, true);
-    effects.settle(first, 'unknown');
+    effects.resolve(first, 'unknown');
     const own = effects.begin(keyed('a'), orders, true);
     effects.begin(keyed('b'), orders, true);
     effects.refuse(own);
@@ -100,7 +100,7 @@ describe('would another attempt do something twice', () => {
     expect(effects.isUnrepeatable()).toBe(false);
     const effect = effects.begin(post, orders, false);
     expect(effects.isUnrepeatable()).toBe(true);
-    effect.isRepeatable = true;
+    effect.allowRepeat();
     expect(effects.isUnrepeatable()).toBe(false);
   });
 });

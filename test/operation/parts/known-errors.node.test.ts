@@ -53,12 +53,13 @@ test('an error that says nothing is about the latest request of its client', () 
 
 test('a bare status is about the latest request where that has a key, and the same status', () => {
   const errors = known();
-  const sent = { failure: http(503), method: 'POST', url: '/orders', keyed: true };
+  const request = { method: 'POST', url: '/orders', keyed: true };
+  const sent = { failure: http(503), request };
   errors.recordRaw(sent);
   expect(errors.reportOf({ status: 503 }, 0)).toEqual(sent);
   expect(errors.reportOf({ status: 409 }, 0)).toMatchObject({ failure: { status: 409 } });
-  errors.recordRaw({ ...sent, keyed: false });
-  expect(errors.reportOf({ status: 503 }, 0).url).toBeUndefined();
+  errors.recordRaw({ ...sent, request: { ...request, keyed: false } });
+  expect(errors.reportOf({ status: 503 }, 0).request).toBeUndefined();
 });
 
 test('what was found out about a failure is kept with its error', () => {
@@ -104,7 +105,9 @@ test('a failure may have taken effect if it is no read, and the server may have 
   ];
   expect(mayHaveTakenEffect({ failure: failures.network }, query)).toBe(false);
   expect(mayHaveTakenEffect({ failure: failures.network }, call)).toBe(true);
-  expect(mayHaveTakenEffect({ failure: failures.network, method: 'GET' }, call)).toBe(false);
+  expect(mayHaveTakenEffect({ failure: failures.network, request: { method: 'GET' } }, call)).toBe(
+    false,
+  );
   expect(mayHaveTakenEffect({ failure: failures.invalid }, call)).toBe(false);
   effects.begin({ method: 'POST' }, 'POST /orders', true);
   expect(mayHaveTakenEffect({ failure: failures.invalid }, call)).toBe(true);

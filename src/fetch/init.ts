@@ -1,7 +1,7 @@
-import { checkMisnamed } from '../../lib/input/check.ts';
-import { toUrl } from '../../lib/input/url.ts';
-import { inPolicy, type PolicyOptions, type Timeout } from '../../policy/options.ts';
-import type { Expected } from '../api.ts';
+import { checkMisnamed } from '../lib/input/check.ts';
+import { toUrl } from '../lib/input/url.ts';
+import { inPolicy, type PolicyOptions, type Timeout } from '../policy/options.ts';
+import type { Expected } from './api.ts';
 
 /** What fetch takes, and a key. */
 export interface KeyedInit extends RequestInit {
@@ -31,12 +31,6 @@ export interface KeyedInit extends RequestInit {
    * ```
    */
   readonly step?: string | undefined;
-}
-
-/** What was passed to fetch. */
-export interface Passed {
-  readonly parts: RequestParts;
-  readonly init: KeyedInit;
 }
 
 /** What `steady.fetch` takes besides fetch's own init. */
@@ -69,36 +63,29 @@ export const mistake = (what: string, rule: string | false): TypeError =>
 
 type Input = RequestInfo | URL;
 
-/** What fetch's two arguments say together, as fetch itself reads them. */
-export interface RequestParts {
-  /** The first argument, when it is a Request. */
-  readonly request: Request | undefined;
-  /** In upper case. */
-  readonly method: string;
-  readonly url: string;
-  readonly signal: AbortSignal | undefined;
+/** The first argument of fetch, where it is a Request. */
+export const requestOf = (input: Input): Request | undefined =>
+  isRequest(input) ? input : undefined;
+
+/** The method of a request, in upper case, as fetch reads it of its two arguments. */
+export function methodOf(input: Input, init: RequestInit): string {
+  // Fetch turns any value into text.
+  const given: string | number | undefined = init.method;
+  const method =
+    given === undefined ? (requestOf(input)?.method ?? 'GET') : `${given as string | number}`;
+  return method.toUpperCase();
 }
 
-/** @throws TypeError for a signal that is none. */
-export function readParts(input: Input, init: RequestInit): RequestParts {
-  const request = isRequest(input) ? input : undefined;
-  const signal = init.signal === undefined ? request?.signal : init.signal;
-  // Refused before anything is begun for it.
+/** @throws TypeError for a signal that is none: it is refused before anything begins. */
+export function signalOf(input: Input, init: RequestInit): AbortSignal | undefined {
+  const signal = init.signal === undefined ? requestOf(input)?.signal : init.signal;
   if (signal && typeof signal.addEventListener !== 'function') {
     throw mistake(
       'steady.fetch: signal',
       process.env.NODE_ENV !== 'production' && 'is no AbortSignal, and must be one, or null',
     );
   }
-  // Whatever it is, fetch makes a text of it.
-  const given: string | number | undefined = init.method;
-  const method = given === undefined ? (request?.method ?? 'GET') : `${given as string | number}`;
-  return {
-    request,
-    method: method.toUpperCase(),
-    url: request?.url ?? `${input as string | URL}`,
-    signal: signal ?? undefined,
-  };
+  return signal ?? undefined;
 }
 
 /** By what it has: it may be of another realm, or of React Native, where it has no name. */
@@ -112,14 +99,19 @@ export function isStream(body: unknown): body is ReadableStream {
 }
 
 /** The headers that fetch will send of its two arguments. */
-export function readHeaders(request: Request | undefined, init: RequestInit): Headers {
-  return new Headers(init.headers ?? request?.headers);
+export function readHeaders(input: Input, init: RequestInit): Headers {
+  return new Headers(init.headers ?? requestOf(input)?.headers);
 }
 
 /** Whether the body cannot be sent (any more): asked before it is sent, which spends it. */
-export function isBodySpent({ request }: RequestParts, { body }: RequestInit): boolean {
-  if (body === undefined || body === null) return request?.bodyUsed === true;
+export function isBodySpent(input: Input, { body }: RequestInit): boolean {
+  if (body === undefined || body === null) return requestOf(input)?.bodyUsed === true;
   return isStream(body) && body.locked;
+}
+
+/** Whether the body can be sent once only: a stream, or that of a Request. */
+export function isSentOnce(input: Input, { body }: RequestInit): boolean {
+  return !!requestOf(input)?.body || isStream(body);
 }
 
 /**
@@ -127,32 +119,33 @@ export function isBodySpent({ request }: RequestParts, { body }: RequestInit): b
  * a mistake in the program (a bad URL, credentials, a GET with a body) from the network. Building a
  * Request costs more than the rest of the wrapper, so the good path never does.
  */
-export function isSendable({ url, method, request }: RequestParts, init: RequestInit): boolean {
-  const target = toUrl(url);
+export function isSendable(input: Input, init: RequestInit): boolean {
+  const request = requestOf(input);
+  const target = toUrl(request?.url ?? `${input as string | URL}`);
   if (!target || (isStream(init.body) && !('duplex' in init))) return false;
   // It is spent by now; that there was a body still counts.
   const body = (init.body ?? request?.body) == null ? null : '';
   try {
-    void new Request(target, { ...init, method, signal: null, body });
+    void new Request(target, { ...init, method: methodOf(input, init), signal: null, body });
     return true;
   } catch {
     return false;
   }
 }
 
-/** Whether it asks no server: what it gets is in the page, or in the browser's cache. */
-export function isLocal({ url, request }: RequestParts, { cache }: RequestInit): boolean {
-  return /^(data|blob|about):/i.test(url) || (cache ?? request?.cache) === 'only-if-cached';
+/** Whether it asks no server: the page, or the browser's cache, has the answer. */
+export function isLocal(url: string, input: Input, { cache }: RequestInit): boolean {
+  return (
+    /^(data|blob|about):/i.test(url) || (cache ?? requestOf(input)?.cache) === 'only-if-cached'
+  );
 }
 
 /**
  * Whether fetch may reject because of what is demanded of the answer (its hash, or no redirect),
  * which cannot be told from a network that failed.
  */
-export function isDemanding(
-  { request }: RequestParts,
-  { integrity, redirect }: RequestInit,
-): boolean {
+export function isDemanding(input: Input, { integrity, redirect }: RequestInit): boolean {
+  const request = requestOf(input);
   return !!(integrity ?? request?.integrity) || (redirect ?? request?.redirect) === 'error';
 }
 

@@ -1,0 +1,253 @@
+import type { Connectivity } from '../../connectivity/connectivity.ts';
+import type { MadeBy } from '../../lib/input/made-by.ts';
+import type { Transport } from '../../lib/clock.ts';
+import type { Environment } from '../../operation/environment.ts';
+import type { Operations } from '../../operation/operations.ts';
+import type { Effect } from '../../operation/parts/effects.ts';
+import {
+  headersLimit,
+  noLimit,
+  setLimit,
+  type TimeLimit,
+  type TimeLimitContext,
+} from '../../operation/time-limit.ts';
+import type { Admission } from '../../origin/admission.ts';
+import type { Permit } from '../../origin/wait-queue.ts';
+import type { Timeout } from '../../policy/options.ts';
+import type { Outcome } from '../../policy/outcome.ts';
+import type { RequestContext, SteadyRequest } from '../request.ts';
+
+/** What an attempt needs of its instance. */
+export interface FetchContext extends Environment, TimeLimitContext, RequestContext {
+  readonly transport: Transport;
+  /** Whether a rejection of this transport says that nothing was sent. */
+  readonly isUnsent?: ((cause: unknown) => boolean) | undefined;
+  /** The body of an answer, where this transport keeps it elsewhere than in the answer. */
+  readonly readData?: ((init: RequestInit) => unknown) | undefined;
+  /** Counts the requests of an instance, whatever sends them. */
+  readonly nextRequest: () => number;
+  readonly operations: Operations;
+  /** Undefined where the page is not watched. */
+  readonly outlive?: Outlive | undefined;
+  /** How answers tell a rate limit, where their API does not say it. */
+  readonly rateLimit?: MadeBy<'rateLimitFields'> | undefined;
+  readonly connectivity: Pick<Connectivity, 'recordAnswer' | 'recordNoAnswer'>;
+  /**
+   * Gives an attempt its permit: at once when all is well, and otherwise when its origin lets it go.
+   *
+   * @throws NotSentError when it may not go; the caller's abort reason, or one of ours, when it is no longer wanted.
+   */
+  readonly admit: (attempt: Attempt) => Promise<void> | undefined;
+  /** Passes the outcome of an attempt on to its origin, the limits and the watch over the network. */
+  readonly recordOutcome: (
+    sent: Sent,
+    outcome: Outcome,
+    error?: unknown,
+    response?: Response,
+  ) => void;
+}
+
+/** What is done with a request that broke off while the page may be on its way out. */
+export interface Outlive {
+  readonly outlivePage: (attempt: Attempt, isWhole: boolean) => Promise<Response | undefined>;
+  readonly askAgain: (
+    attempt: Attempt,
+    response: Response,
+    isWhole: boolean,
+  ) => Promise<Response | undefined>;
+}
+
+/** A request that was let go, until its outcome is known. */
+export interface Sent {
+  readonly request: SteadyRequest;
+  readonly admission: Admission;
+  readonly permit: Permit;
+  readonly effect: Effect;
+  /** In epoch milliseconds. */
+  readonly sentAt: number;
+}
+
+/**
+ * One sending of a request, from its admission to the end of its body. What is done when it fails is
+ * in functions of its own: an attempt that ends well, as nearly all do, makes nothing for it.
+ */
+export class Attempt implements EventListenerObject {
+  readonly context: FetchContext;
+  readonly request: SteadyRequest;
+  #init: RequestInit;
+  #number = 0;
+  #sent: Sent | undefined;
+  #effect: Effect | undefined;
+  #controller: AbortController | undefined;
+  readonly #limit: TimeLimit = noLimit();
+  #isLate = false;
+  /** They wait for its answer or its body, and are rejected when it is stopped. */
+  #waits: Set<(reason: unknown) => void> | undefined;
+
+  constructor(context: FetchContext, request: SteadyRequest, init: RequestInit) {
+    this.context = context;
+    this.request = request;
+    this.#init = init;
+  }
+
+  get facts(): SteadyRequest {
+    return this.request;
+  }
+  /** As it is sent. */
+  get init(): RequestInit {
+    return this.#init;
+  }
+  /** What it may do at the server; undefined before it is let go. */
+  get effect(): Effect | undefined {
+    return this.#effect;
+  }
+  /** Aborted when the caller aborts, or when its time limit is over. */
+  get signal(): AbortSignal {
+    return this.#begin().signal;
+  }
+  /** The caller has aborted it. */
+  get isAborted(): boolean {
+    return !!this.request.signal?.aborted;
+  }
+  /** A time limit of ours, not the caller, has stopped it. */
+  get isLate(): boolean {
+    return this.#isLate;
+  }
+  /** How long its headers may take, in milliseconds. */
+  get limitMs(): number {
+    return headersLimit(this.#timeout);
+  }
+  /** The longest silence within its body, in milliseconds, where silences are limited. */
+  get idleMs(): number | undefined {
+    const timeout = this.#timeout;
+    return typeof timeout === 'object' ? timeout.bodyIdleMs : undefined;
+  }
+  /** When its time limit ends, in epoch milliseconds; `Infinity` without one. */
+  get dueAt(): number {
+    return this.#limit.dueAt;
+  }
+
+  /** Its origin lets it go. */
+  grant(sent: Sent): void {
+    this.#sent = sent;
+    this.#effect = sent.effect;
+  }
+
+  /** Changes what is sent. A transport may know its answer by other members: keep them. */
+  replaceInit(init: RequestInit): void {
+    this.#init = init;
+  }
+
+  /** It goes out. An answer that comes when it is over is let go of. */
+  transmit(): Promise<Response> {
+    const { context, request } = this;
+    const { input, signal: caller } = request;
+    // Not as a method: a browser's fetch refuses any `this` but its window.
+    const { transport } = context;
+    if (this.#number === 0) {
+      this.#number = context.nextRequest();
+      this.#init = { ...this.#init, signal: this.#begin().signal };
+      caller?.addEventListener('abort', this);
+      this.restartLimit(this.limitMs);
+      this.#emit();
+    } else this.restartLimit(this.limitMs);
+    return this.untilStopped(transport(input, this.#init), discard);
+  }
+
+  /**
+   * Settles as what was begun does, or rejects as soon as the attempt is stopped: also where a transport,
+   * or its body, does not heed the signal. A value that comes too late is given to `discardLate`.
+   */
+  untilStopped<T>(begun: T | Promise<T>, discardLate?: (late: T) => void): Promise<T> {
+    const waits = (this.#waits ??= new Set());
+    const { signal } = this;
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) reject(signal.reason);
+      else waits.add(reject);
+      Promise.resolve(begun).then(
+        (value) => (waits.delete(reject) ? resolve(value) : discardLate?.(value)),
+        (error: unknown) => {
+          waits.delete(reject);
+          reject(error);
+        },
+      );
+    });
+  }
+
+  /** Its time limit begins anew. @param limitMs - Without it there is none until the next call. */
+  restartLimit(limitMs?: number): void {
+    setLimit(this, this.#limit, limitMs);
+  }
+
+  /** Its time limit is over. */
+  expire(): void {
+    this.#isLate = true;
+    this.#stop(undefined);
+  }
+
+  /** The caller aborts. */
+  handleEvent(): void {
+    this.#stop(this.request.signal?.reason);
+  }
+
+  /** All of it is in, or nothing more is wanted. */
+  end(): void {
+    this.#release();
+    this.request.end();
+  }
+
+  /** It has ended, and its request is sent again: for the attempt of the operation, that goes on. */
+  endForResend(outcome: Outcome, response: Response): void {
+    this.emitEnd(outcome, undefined, response);
+    this.#release();
+    response.body?.cancel().catch(() => {});
+  }
+
+  /** Tells its origin how it has ended, at its headers; only the first outcome counts until it is let go again. */
+  recordOutcome(outcome: Outcome, error?: unknown, response?: Response): void {
+    const sent = this.#sent;
+    this.#sent = undefined;
+    if (sent) this.context.recordOutcome(sent, outcome, error, response);
+  }
+
+  /** Tells its origin, and then the listeners, how it has ended. */
+  emitEnd(outcome: Outcome, error?: unknown, response?: Response): void {
+    this.recordOutcome(outcome, error, response);
+    this.#emit(outcome);
+  }
+
+  get #timeout(): Timeout {
+    return this.request.operation.policyOf(this.request).timeout;
+  }
+
+  #begin(): AbortController {
+    return (this.#controller ??= new AbortController());
+  }
+
+  #stop(reason: unknown): void {
+    this.end();
+    const controller = this.#begin();
+    controller.abort(reason);
+    for (const reject of this.#waits ?? []) reject(controller.signal.reason);
+    this.#waits?.clear();
+  }
+
+  #release(): void {
+    this.restartLimit();
+    this.request.signal?.removeEventListener('abort', this);
+  }
+
+  #emit(outcome?: Outcome): void {
+    if (!this.context.emitter.isHeard()) return;
+    const { operation, method, url, endpoint } = this.request;
+    const event = { request: this.#number, method, url, endpoint };
+    operation.emit(
+      outcome ? { type: 'request:end', ...event, outcome } : { type: 'request:start', ...event },
+    );
+  }
+}
+
+/** It may be no answer at all. */
+function discard(late?: Partial<Response> | null): void {
+  late?.body?.cancel?.().catch(() => {});
+}

@@ -1,0 +1,83 @@
+import type { SubmissionHook } from '../operation/environment.ts';
+import type { AnswerFailure, Failure, HttpFailure, Outcome } from '../policy/outcome.ts';
+import type { Inspector } from './api.ts';
+import type { Attempt, FetchContext } from './attempt/attempt.ts';
+import type { SteadyRequest } from './request.ts';
+
+/**
+ * What an option of an API, or an operation with a submission, adds to a request. Each step is
+ * optional, and runs for all extensions of a request in the order of `extensionsOf`.
+ *
+ * | step | when | may |
+ * |---|---|---|
+ * | `inspect` | the request is read | say what its arguments mean |
+ * | `prepare` | before admission | change what is sent |
+ * | `sign` | each time it is sent, after admission | wait, refuse, and change what is sent |
+ * | `classify` | its headers are in | change what the answer means |
+ * | `recover` | the answer is a refusal | send it again, or give another answer |
+ * | `end` | it has ended | record how |
+ */
+export interface Extension extends Inspector {
+  /** @throws TypeError when the request cannot be sent as it is. */
+  readonly prepare?: (
+    context: FetchContext,
+    request: SteadyRequest,
+    init: RequestInit,
+  ) => Promise<RequestInit> | undefined;
+  /** @throws NotSentError, or another error, when the request may not be sent any more. */
+  readonly sign?: (attempt: Attempt) => Promise<void> | undefined;
+  /** @throws the error that ends the attempt, where a body that it needs does not come. */
+  readonly classify?: (
+    attempt: Attempt,
+    response: Response,
+    failure: AnswerFailure | undefined,
+    /** What the headers alone have shown. */
+    shown: AnswerFailure | undefined,
+  ) => Promise<AnswerFailure | undefined>;
+  /** @throws the failure, with what is known of it. */
+  readonly recover?: (
+    attempt: Attempt,
+    failure: HttpFailure,
+    response: Response,
+  ) => Promise<Recovery | undefined>;
+  readonly end?: (attempt: Attempt, outcome: Outcome) => void;
+}
+
+/** How a refused attempt goes on: sent again as this, or answered with this. */
+export type Recovery =
+  | { readonly resend: RequestInit; readonly response?: undefined }
+  | { readonly response: Response; readonly resend?: undefined };
+
+/** What an operation with a submission brings: an app without submissions does not bundle it. */
+export interface SubmissionExtension extends Extension, SubmissionHook {
+  readonly by: 'submission';
+}
+
+const none: readonly Extension[] = [];
+
+/** The extensions of a request: those of its API and, behind the one that gives keys, that of its operation. */
+export function extensionsOf({ api, operation }: SteadyRequest): readonly Extension[] {
+  const ofApi: readonly Extension[] = api?.extensions ?? none;
+  const own = operation.submissionCode as SubmissionExtension | undefined;
+  if (!own) return ofApi;
+  const at = ofApi.findIndex(({ by }) => by === 'defineIdempotency') + 1;
+  return [...ofApi.slice(0, at), own, ...ofApi.slice(at)];
+}
+
+/** Runs the last step before an attempt goes out; undefined where it has nothing to wait for. */
+export function sign(attempt: Attempt): Promise<void> | undefined {
+  let signing: Promise<void> | undefined;
+  for (const extension of extensionsOf(attempt.request)) {
+    if (!extension.sign) continue;
+    signing = signing ? signing.then(() => extension.sign?.(attempt)) : extension.sign(attempt);
+  }
+  return signing;
+}
+
+/** Tells the extensions of a request how an attempt has ended. */
+export function endExtensions(attempt: Attempt, outcome: Outcome): void {
+  for (const { end } of extensionsOf(attempt.request)) end?.(attempt, outcome);
+}
+
+/** Of each 401 that came because nobody could be asked for new credentials: when they can be again, in epoch milliseconds. */
+export const renewableAt: WeakMap<Failure, number> = new WeakMap();

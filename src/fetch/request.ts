@@ -1,0 +1,155 @@
+import type { RequestFacts } from '../operation/facts.ts';
+import type { Operation } from '../operation/operation.ts';
+import type { Step, Steps } from '../operation/parts/submission.ts';
+import { definePolicy, type Policy, type PolicyOptions } from '../policy/options.ts';
+import { isIdempotentMethod } from '../policy/operation.ts';
+import { type Api, checkExpect, type Expected, type FindApi, inspect } from './api.ts';
+import { targetOf } from './endpoint.ts';
+import {
+  checkInit,
+  isLocal,
+  type JsonSteadyInit,
+  keepReferrer,
+  methodOf,
+  readInit,
+  requestOf,
+  signalOf,
+  type SteadyInit,
+} from './init.ts';
+
+/** What reading a request needs of its instance. */
+export interface RequestContext {
+  readonly policy: Policy;
+  readonly findApi: FindApi;
+  /** The operation that the signal or the stack belongs to; else one for this request alone. */
+  readonly operationFor: (signal: AbortSignal | undefined, request: string) => Operation;
+}
+
+/** One request that the app wants sent: what is known of it before it is answered. */
+export class SteadyRequest implements RequestFacts {
+  readonly operation: Operation;
+  /** As passed. */
+  readonly input: RequestInfo | URL;
+  /** As passed, as a plain object of ours. */
+  readonly init: SteadyInit;
+  /** In upper case. */
+  readonly method: string;
+  /** As passed. */
+  readonly url: string;
+  /** Method and URL: which of its operation's requests it is. */
+  readonly name: string;
+  /** The signal of the caller. */
+  readonly signal: AbortSignal | undefined;
+  /** The unit of health that it counts for. */
+  readonly endpoint: string;
+  /** The requests that a Retry-After of its answer speaks for. */
+  readonly limitScope: string;
+  readonly api: Api | undefined;
+  /** The idempotency key that it came with. */
+  readonly ownKey: string | undefined;
+  /** Declared to be idempotent, whatever its method. */
+  readonly idempotent: boolean | undefined;
+  /** The policy of the call. */
+  readonly callPolicy: PolicyOptions | undefined;
+  /** What a good answer must be. */
+  readonly expect: Expected | undefined;
+  /** Another client sends it, and makes its own error of a status. */
+  readonly isRaw: boolean;
+  /** It asks no server. */
+  readonly isLocal: boolean;
+  #step: Step | undefined;
+  #steps: Steps | undefined;
+  #endRequest: (() => void) | undefined;
+
+  constructor(
+    context: RequestContext,
+    input: RequestInfo | URL,
+    given: SteadyInit | undefined,
+    isRaw: boolean,
+  ) {
+    const members: JsonSteadyInit = readInit('steady.fetch', given);
+    const passed = requestOf(input);
+    const signal = signalOf(input, members);
+    const init = keepReferrer(passed, members);
+    const method = methodOf(input, init);
+    const url = passed?.url ?? `${input as string | URL}`;
+    const name = `${method} ${url}`;
+    const callPolicy =
+      init.timeout === undefined ? init.policy : { ...init.policy, timeout: init.timeout };
+    if (process.env.NODE_ENV !== 'production') check(context.policy, init, callPolicy, isRaw);
+    const api = context.findApi(url);
+    const { ownKey, idempotent } = inspect(api, { input, init, method, url });
+    const { endpoint, limitScope } = targetOf(method, url, api);
+    this.operation = context.operationFor(signal, `${name} ${ownKey ?? init.idempotencyKey}`);
+    this.input = input;
+    this.init = init;
+    this.method = method;
+    this.url = url;
+    this.name = name;
+    this.signal = signal;
+    this.endpoint = endpoint;
+    this.limitScope = limitScope;
+    this.api = api;
+    this.ownKey = ownKey;
+    this.idempotent = init.idempotent ?? api?.idempotent ?? idempotent;
+    this.callPolicy = callPolicy;
+    this.expect = init.expect ?? api?.expect ?? members.defaultExpect;
+    this.isRaw = isRaw;
+    this.isLocal = isLocal(url, input, init);
+    this.#endRequest = this.operation.attemptLimit?.beginRequest();
+  }
+
+  /** The policy of its API. */
+  get apiPolicy(): PolicyOptions | undefined {
+    return this.api?.policy;
+  }
+  /** Which request of its operation it is, once it has a key. */
+  get step(): Step | undefined {
+    return this.#step;
+  }
+  /** It carries an idempotency key that its API is declared to honour. */
+  get keyed(): boolean {
+    return this.#step !== undefined;
+  }
+  /** Sending it twice does no harm. */
+  get isRepeatable(): boolean {
+    return this.keyed || !!this.idempotent || isIdempotentMethod(this.method);
+  }
+  /** It belongs to the first attempt of its operation. */
+  get isNew(): boolean {
+    return this.operation.attempt === 1;
+  }
+  /** It need not leave the device. */
+  get mayBeOffline(): boolean | undefined {
+    return this.operation.mayBeOffline;
+  }
+
+  /** All keyed requests of its operation. An answer may come when that has ended, which forgets them. */
+  get steps(): Steps | undefined {
+    return this.#steps;
+  }
+
+  /** It has been given its key. */
+  setStep(step: Step, steps: Steps): void {
+    this.#step = step;
+    this.#steps = steps;
+  }
+
+  /** Tells the attempt of the operation that this request of it has ended. */
+  end(): void {
+    this.#endRequest?.();
+    this.#endRequest = undefined;
+  }
+}
+
+/** @throws TypeError when an option is not as it must be. */
+function check(
+  policy: Policy,
+  init: SteadyInit,
+  callPolicy: PolicyOptions | undefined,
+  isRaw: boolean,
+): void {
+  if (!isRaw) checkInit(init);
+  if (callPolicy) definePolicy('steady.fetch', policy, callPolicy);
+  checkExpect('steady.fetch', init.expect);
+}

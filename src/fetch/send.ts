@@ -1,0 +1,111 @@
+import { readPassed } from '../operation/error-info.ts';
+import { noteRequest } from '../operation/warn-of-loop.ts';
+import { type AnswerFailure, failures } from '../policy/outcome.ts';
+import { Attempt, type FetchContext } from './attempt/attempt.ts';
+import { classifyStatus } from './attempt/classify.ts';
+import { checkAnswer, failed, recoverRejection } from './attempt/failure.ts';
+import { accept } from './attempt/response.ts';
+import { extensionsOf, type Recovery, sign } from './extension.ts';
+import { isBodySpent, type SteadyInit } from './init.ts';
+import { checkUnkeyed } from './keys.ts';
+import { SteadyRequest } from './request.ts';
+
+/**
+ * Sends a request, and hands out its answer. A step that has nothing to wait for is not awaited:
+ * thousands of requests may be paused at once.
+ */
+export async function send(
+  context: FetchContext,
+  isRaw: boolean,
+  input: RequestInfo | URL,
+  given: SteadyInit | undefined,
+): Promise<Response> {
+  const request = readPassed(() => new SteadyRequest(context, input, given, isRaw));
+  let attempt: Attempt | undefined;
+  try {
+    const preparing = prepare(context, request);
+    let init = preparing ? await preparing : request.init;
+    for (;;) {
+      attempt = new Attempt(context, request, init);
+      const admitting = context.admit(attempt);
+      if (admitting) await admitting;
+      const signing = sign(attempt);
+      if (signing) await signing;
+      const response = await transmit(attempt);
+      const shown = classifyStatus(attempt, response);
+      const classifying = classify(attempt, response, shown);
+      const failure = classifying ? await classifying : shown;
+      const recovery = failure && (await recover(attempt, response, failure));
+      if (!recovery) return accept(attempt, response, failure);
+      if (recovery.response) return recovery.response;
+      init = recovery.resend;
+    }
+  } catch (error) {
+    // Frees its concurrency slot; a no-op if the outcome is recorded.
+    attempt?.recordOutcome(failures.aborted);
+    request.end();
+    throw error;
+  }
+}
+
+/** Gives a request its key and its credentials; undefined where it goes as it is. */
+function prepare(context: FetchContext, request: SteadyRequest): Promise<RequestInit> | undefined {
+  if (process.env.NODE_ENV !== 'production') checkUnkeyed(context.operations, request);
+  const extensions = extensionsOf(request);
+  let preparing: Promise<RequestInit> | undefined;
+  for (const extension of extensions) {
+    if (!extension.prepare) continue;
+    preparing = preparing
+      ? preparing.then((init) => extension.prepare?.(context, request, init) ?? init)
+      : extension.prepare(context, request, request.init);
+  }
+  return preparing;
+}
+
+async function transmit(attempt: Attempt): Promise<Response> {
+  const { context, request, init } = attempt;
+  const { input, signal } = request;
+  const wasSpent = isBodySpent(input, init);
+  if (process.env.NODE_ENV !== 'production') noteRequest(context.emitter, request, signal);
+  let response: Response;
+  try {
+    response = await attempt.transmit();
+  } catch (cause) {
+    response = await recoverRejection(attempt, cause, wasSpent);
+  }
+  checkAnswer(attempt, response);
+  return response;
+}
+
+/** What an answer means to its API, whose headers alone have shown this; undefined where that has nothing to say. */
+function classify(
+  attempt: Attempt,
+  response: Response,
+  shown: AnswerFailure | undefined,
+): Promise<AnswerFailure | undefined> | undefined {
+  let classifying: Promise<AnswerFailure | undefined> | undefined;
+  for (const extension of extensionsOf(attempt.request)) {
+    if (!extension.classify) continue;
+    classifying = (classifying ?? Promise.resolve(shown)).then((failure) =>
+      // An answer that is not from its API is not read as one.
+      failure?.kind === 'body' ? failure : extension.classify?.(attempt, response, failure, shown),
+    );
+  }
+  return classifying;
+}
+
+/** How a refusal goes on, where an extension knows; undefined where it is the answer. */
+async function recover(
+  attempt: Attempt,
+  response: Response,
+  failure: AnswerFailure,
+): Promise<Recovery | undefined> {
+  for (const { recover: recoverBy } of extensionsOf(attempt.request)) {
+    if (failure.kind !== 'http' || !recoverBy) continue;
+    const recovery = await recoverBy(attempt, failure, response);
+    if (attempt.isAborted && !recovery?.resend) break;
+    if (recovery) return recovery;
+  }
+  if (attempt.isAborted) throw failed(attempt, undefined);
+  return undefined;
+}
