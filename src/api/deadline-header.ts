@@ -56,7 +56,7 @@ export function deadlineHeader(
       if (leftMs === Infinity) return undefined;
       stamped.add(attempt);
       headers.set(header, `${Math.max(1, Math.ceil(unit === 's' ? leftMs / 1000 : leftMs))}`);
-      attempt.replaceInit({ ...init, headers });
+      attempt.setHeaders(headers);
       return undefined;
     },
   };

@@ -15,7 +15,8 @@ import { createOrigins, type Origins } from '../origin/origins.ts';
 import type { Ask, Permit, Target } from '../origin/wait-queue.ts';
 import { isSafeMethod } from '../policy/operation.ts';
 import type { Failure, FailureDetails, Outcome, PauseReason } from '../policy/outcome.ts';
-import type { Attempt, FetchContext, Sent } from './attempt/attempt.ts';
+import type { FetchContext, Sent } from './attempt/attempt.ts';
+import type { SteadyRequest } from './request.ts';
 import { dropped } from './attempt/failure.ts';
 import { pauseAt } from './pause.ts';
 
@@ -80,31 +81,25 @@ export function createAdmissions(
       maxPauseMs: operation.isUrged ? Infinity : maxPauseMs,
     };
   };
-  const grant = (attempt: Attempt, admission: Admission, permit: Permit): void => {
-    const { request } = attempt;
+  const grant = (request: SteadyRequest, admission: Admission, permit: Permit): Sent => {
     const { operation, name, isRepeatable } = request;
     const sentAt = clock.now();
     const effect = operation.effects.begin(request, name, isRepeatable);
     if (permit.isTrial) operation.route.recordTrial(sentAt);
-    attempt.grant({ request, admission, permit, effect, sentAt });
+    return { request, admission, permit, effect, sentAt };
   };
   // Without an async function: thousands may be kept waiting.
-  const wait = (attempt: Attempt, admission: Admission): Promise<void> => {
-    const { request } = attempt;
+  const wait = (request: SteadyRequest, admission: Admission): Promise<Sent> => {
     const { operation, signal } = request;
     const ask = askOf(operation, request);
     return pauseAt(admission, ask, operation, signal, waits).then((release) => {
       if (release === 'expired') throw refuse(operation, request, admission);
       if (release === 'dropped') throw dropped(request, signal);
-      grant(attempt, admission, release);
-      // A listener that was told of its turn may have aborted the request.
-      if (signal?.aborted) throw operation.errors.abortUnsent(request, signal);
-      return undefined;
+      return grant(request, admission, release);
     });
   };
 
-  const admit: FetchContext['admit'] = (attempt) => {
-    const { request } = attempt;
+  const admit: FetchContext['admit'] = (request) => {
     const { operation, signal, url, api } = request;
     // Never sent: it neither starts nor ends.
     if (signal?.aborted) throw operation.errors.abortUnsent(request, signal);
@@ -122,10 +117,9 @@ export function createAdmissions(
     );
     const early = operation.route.goTo(admission, request);
     const permit = early ?? admission.enter(request);
-    if (!permit) return wait(attempt, admission);
+    if (!permit) return wait(request, admission);
     if (!early) operation.isUrged = false;
-    grant(attempt, admission, permit);
-    return undefined;
+    return grant(request, admission, permit);
   };
 
   return {

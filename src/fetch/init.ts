@@ -65,7 +65,8 @@ type Input = RequestInfo | URL;
 
 /** The first argument of fetch, where it is a Request. */
 export const requestOf = (input: Input): Request | undefined =>
-  isRequest(input) ? input : undefined;
+  // By its members: it may be of another realm, or of React Native, where it has no name.
+  'method' in (Object(input) as object) ? (input as Request) : undefined;
 
 /** The method of a request, in upper case, as fetch reads it of its two arguments. */
 export function methodOf(input: Input, init: RequestInit): string {
@@ -86,11 +87,6 @@ export function signalOf(input: Input, init: RequestInit): AbortSignal | undefin
     );
   }
   return signal ?? undefined;
-}
-
-/** By what it has: it may be of another realm, or of React Native, where it has no name. */
-function isRequest(input: Input): input is Request {
-  return 'method' in (Object(input) as object);
 }
 
 /** By its name, which is the same in another realm. React Native has none. */
@@ -138,6 +134,15 @@ export function isLocal(url: string, input: Input, { cache }: RequestInit): bool
   return (
     /^(data|blob|about):/i.test(url) || (cache ?? requestOf(input)?.cache) === 'only-if-cached'
   );
+}
+
+/** Whether the browser's cache may answer it, and the caller has named no mode of it. */
+export function mayBeCached(
+  { input, method }: { readonly input: Input; readonly method: string },
+  { cache }: RequestInit,
+): boolean {
+  const given = cache ?? requestOf(input)?.cache;
+  return (method === 'GET' || method === 'HEAD') && (given === undefined || given === 'default');
 }
 
 /**

@@ -57,8 +57,14 @@ export class SteadyRequest implements RequestFacts {
   readonly isRaw: boolean;
   /** It asks no server. */
   readonly isLocal: boolean;
-  #step: Step | undefined;
-  #steps: Steps | undefined;
+  /** The policy of its API. */
+  readonly apiPolicy: PolicyOptions | undefined;
+  /** It carries an idempotency key that its API is declared to honour. */
+  keyed = false;
+  /** Which request of its operation it is, once it has a key. */
+  step: Step | undefined;
+  /** All keyed requests of its operation. An answer may come when that has ended, which forgets them. */
+  steps: Steps | undefined;
   #endRequest: (() => void) | undefined;
 
   constructor(
@@ -90,6 +96,7 @@ export class SteadyRequest implements RequestFacts {
     this.endpoint = endpoint;
     this.limitScope = limitScope;
     this.api = api;
+    this.apiPolicy = api?.policy;
     this.ownKey = ownKey;
     this.idempotent = init.idempotent ?? api?.idempotent ?? idempotent;
     this.callPolicy = callPolicy;
@@ -99,18 +106,6 @@ export class SteadyRequest implements RequestFacts {
     this.#endRequest = this.operation.attemptLimit?.beginRequest();
   }
 
-  /** The policy of its API. */
-  get apiPolicy(): PolicyOptions | undefined {
-    return this.api?.policy;
-  }
-  /** Which request of its operation it is, once it has a key. */
-  get step(): Step | undefined {
-    return this.#step;
-  }
-  /** It carries an idempotency key that its API is declared to honour. */
-  get keyed(): boolean {
-    return this.#step !== undefined;
-  }
   /** Sending it twice does no harm. */
   get isRepeatable(): boolean {
     return this.keyed || !!this.idempotent || isIdempotentMethod(this.method);
@@ -124,15 +119,11 @@ export class SteadyRequest implements RequestFacts {
     return this.operation.mayBeOffline;
   }
 
-  /** All keyed requests of its operation. An answer may come when that has ended, which forgets them. */
-  get steps(): Steps | undefined {
-    return this.#steps;
-  }
-
   /** It has been given its key. */
   setStep(step: Step, steps: Steps): void {
-    this.#step = step;
-    this.#steps = steps;
+    this.step = step;
+    this.steps = steps;
+    this.keyed = true;
   }
 
   /** Tells the attempt of the operation that this request of it has ended. */

@@ -26,9 +26,12 @@ export async function send(
     const preparing = prepare(context, request);
     let init = preparing ? await preparing : request.init;
     for (;;) {
-      attempt = new Attempt(context, request, init);
-      const admitting = context.admit(attempt);
-      if (admitting) await admitting;
+      const admitting = context.admit(request);
+      const sent = admitting instanceof Promise ? await admitting : admitting;
+      attempt = new Attempt(context, request, init, sent);
+      // A listener that was told of its turn may have aborted the request.
+      if (request.signal?.aborted)
+        throw request.operation.errors.abortUnsent(request, request.signal);
       const signing = sign(attempt);
       if (signing) await signing;
       const response = await transmit(attempt);

@@ -13,8 +13,8 @@ import {
 } from '../../operation/time-limit.ts';
 import type { Admission } from '../../origin/admission.ts';
 import type { Permit } from '../../origin/wait-queue.ts';
-import type { Timeout } from '../../policy/options.ts';
 import type { Outcome } from '../../policy/outcome.ts';
+import { mayBeCached } from '../init.ts';
 import type { RequestContext, SteadyRequest } from '../request.ts';
 
 /** What an attempt needs of its instance. */
@@ -33,11 +33,11 @@ export interface FetchContext extends Environment, TimeLimitContext, RequestCont
   readonly rateLimit?: MadeBy<'rateLimitFields'> | undefined;
   readonly connectivity: Pick<Connectivity, 'recordAnswer' | 'recordNoAnswer'>;
   /**
-   * Gives an attempt its permit: at once when all is well, and otherwise when its origin lets it go.
+   * Gives a request its permit: at once when all is well, and otherwise when its origin lets it go.
    *
    * @throws NotSentError when it may not go; the caller's abort reason, or one of ours, when it is no longer wanted.
    */
-  readonly admit: (attempt: Attempt) => Promise<void> | undefined;
+  readonly admit: (request: SteadyRequest) => Sent | undefined | Promise<Sent>;
   /** Passes the outcome of an attempt on to its origin, the limits and the watch over the network. */
   readonly recordOutcome: (
     sent: Sent,
@@ -68,90 +68,83 @@ export interface Sent {
 }
 
 /**
- * One sending of a request, from its admission to the end of its body. What is done when it fails is
+ * One sending of a request, from its permit to the end of its body. What is done when it fails is
  * in functions of its own: an attempt that ends well, as nearly all do, makes nothing for it.
  */
 export class Attempt implements EventListenerObject {
   readonly context: FetchContext;
   readonly request: SteadyRequest;
-  #init: RequestInit;
+  readonly facts: SteadyRequest;
+  /** As it is sent. A transport may know its answer by members of its own. */
+  init: RequestInit;
+  /** Aborted when the caller aborts, or when its time limit is over. */
+  readonly signal: AbortSignal;
+  /** What it may do at the server; undefined where it asks none. */
+  effect: Effect | undefined;
+  /** How long its headers may take, in milliseconds. */
+  readonly limitMs: number;
+  /** The longest silence within its body, in milliseconds, where silences are limited. */
+  readonly idleMs: number | undefined;
+  readonly limit: TimeLimit = noLimit();
+  /** A time limit of ours, not the caller, has stopped it. */
+  isLate = false;
+  readonly #controller: AbortController = new AbortController();
   #number = 0;
   #sent: Sent | undefined;
-  #effect: Effect | undefined;
-  #controller: AbortController | undefined;
-  readonly #limit: TimeLimit = noLimit();
-  #isLate = false;
   /** They wait for its answer or its body, and are rejected when it is stopped. */
   #waits: Set<(reason: unknown) => void> | undefined;
 
-  constructor(context: FetchContext, request: SteadyRequest, init: RequestInit) {
+  constructor(
+    context: FetchContext,
+    request: SteadyRequest,
+    init: RequestInit,
+    sent: Sent | undefined,
+  ) {
+    const { timeout } = request.operation.policyOf(request);
+    const { signal } = this.#controller;
     this.context = context;
     this.request = request;
-    this.#init = init;
+    this.facts = request;
+    this.signal = signal;
+    const isAgain = request.operation.attempt > 1 || !!sent?.permit.isTrial;
+    // A failure may be in the browser's cache: a retry or a probe must leave the device.
+    const cache = isAgain && mayBeCached(request, init) ? 'no-cache' : init.cache;
+    this.init = cache === undefined ? { ...init, signal } : { ...init, signal, cache };
+    this.limitMs = headersLimit(timeout);
+    this.idleMs = typeof timeout === 'object' ? timeout.bodyIdleMs : undefined;
+    this.#sent = sent;
+    this.effect = sent?.effect;
   }
 
-  get facts(): SteadyRequest {
-    return this.request;
-  }
-  /** As it is sent. */
-  get init(): RequestInit {
-    return this.#init;
-  }
-  /** What it may do at the server; undefined before it is let go. */
-  get effect(): Effect | undefined {
-    return this.#effect;
-  }
-  /** Aborted when the caller aborts, or when its time limit is over. */
-  get signal(): AbortSignal {
-    return this.#begin().signal;
-  }
   /** The caller has aborted it. */
   get isAborted(): boolean {
     return !!this.request.signal?.aborted;
   }
-  /** A time limit of ours, not the caller, has stopped it. */
-  get isLate(): boolean {
-    return this.#isLate;
-  }
-  /** How long its headers may take, in milliseconds. */
-  get limitMs(): number {
-    return headersLimit(this.#timeout);
-  }
-  /** The longest silence within its body, in milliseconds, where silences are limited. */
-  get idleMs(): number | undefined {
-    const timeout = this.#timeout;
-    return typeof timeout === 'object' ? timeout.bodyIdleMs : undefined;
-  }
-  /** When its time limit ends, in epoch milliseconds; `Infinity` without one. */
-  get dueAt(): number {
-    return this.#limit.dueAt;
-  }
 
-  /** Its origin lets it go. */
-  grant(sent: Sent): void {
+  /** Its origin lets it go once more. */
+  grant(sent: Sent | undefined): void {
     this.#sent = sent;
-    this.#effect = sent.effect;
+    this.effect = sent?.effect;
   }
 
-  /** Changes what is sent. A transport may know its answer by other members: keep them. */
-  replaceInit(init: RequestInit): void {
-    this.#init = init;
+  /** Changes what is sent: a header that says how long the answer is waited for. */
+  setHeaders(headers: Headers): void {
+    this.init = { ...this.init, headers };
   }
 
   /** It goes out. An answer that comes when it is over is let go of. */
   transmit(): Promise<Response> {
     const { context, request } = this;
-    const { input, signal: caller } = request;
     // Not as a method: a browser's fetch refuses any `this` but its window.
     const { transport } = context;
-    if (this.#number === 0) {
+    const isFirst = this.#number === 0;
+    if (isFirst) {
       this.#number = context.nextRequest();
-      this.#init = { ...this.#init, signal: this.#begin().signal };
-      caller?.addEventListener('abort', this);
-      this.restartLimit(this.limitMs);
-      this.#emit();
-    } else this.restartLimit(this.limitMs);
-    return this.untilStopped(transport(input, this.#init), discard);
+      request.signal?.addEventListener('abort', this);
+    }
+    this.restartLimit(this.limitMs);
+    if (isFirst) this.#emit();
+    return this.untilStopped(transport(request.input, this.init), discard);
   }
 
   /**
@@ -176,12 +169,12 @@ export class Attempt implements EventListenerObject {
 
   /** Its time limit begins anew. @param limitMs - Without it there is none until the next call. */
   restartLimit(limitMs?: number): void {
-    setLimit(this, this.#limit, limitMs);
+    setLimit(this, this.limit, limitMs);
   }
 
   /** Its time limit is over. */
   expire(): void {
-    this.#isLate = true;
+    this.isLate = true;
     this.#stop(undefined);
   }
 
@@ -216,19 +209,10 @@ export class Attempt implements EventListenerObject {
     this.#emit(outcome);
   }
 
-  get #timeout(): Timeout {
-    return this.request.operation.policyOf(this.request).timeout;
-  }
-
-  #begin(): AbortController {
-    return (this.#controller ??= new AbortController());
-  }
-
   #stop(reason: unknown): void {
     this.end();
-    const controller = this.#begin();
-    controller.abort(reason);
-    for (const reject of this.#waits ?? []) reject(controller.signal.reason);
+    this.#controller.abort(reason);
+    for (const reject of this.#waits ?? []) reject(this.signal.reason);
     this.#waits?.clear();
   }
 

@@ -26,7 +26,7 @@ export async function outlivePage(
   request.operation.pauses.count(cutOffAt, clock.now());
   const isUnsafe = !request.isRepeatable || isSentOnce(request.input, init);
   if (signal.aborted || !isWhole || isUnsafe) return undefined;
-  await context.admit(attempt);
+  attempt.grant(await context.admit(request));
   await sign(attempt);
   return attempt.transmit();
 }

@@ -35,7 +35,7 @@ export function accept(
       shared: { open: 1 },
     });
   // No timer ends it: where nobody reads its body either, the garbage collector says so.
-  if (request.signal && attempt.dueAt === Infinity) endWhenUnread(attempt, response);
+  if (request.signal && attempt.limit.dueAt === Infinity) endWhenUnread(attempt, response);
   if (failure) {
     if (process.env.NODE_ENV !== 'production')
       hintAtCors(context.operations, request.url, response);

@@ -10,33 +10,26 @@ export class Effect {
   readonly key: string | undefined;
   /** By its method (RFC 9110 §9.2.1): it has no effect. A request that is declared idempotent may have one. */
   readonly isRead: boolean;
-  #isRepeatable: boolean;
-  #processed: Exclude<Processed, 'no'> | undefined;
+  /** Sending it again does no harm, or it was decided that it may be sent again. */
+  isRepeatable: boolean;
+  /** Whether the server did it; undefined while it is under way. */
+  processed: Exclude<Processed, 'no'> | undefined;
 
   constructor(request: string, key: string | undefined, isRead: boolean, isRepeatable: boolean) {
     this.request = request;
     this.key = key;
     this.isRead = isRead;
-    this.#isRepeatable = isRepeatable;
-  }
-
-  /** Sending it again does no harm, or it was decided that it may be sent again. */
-  get isRepeatable(): boolean {
-    return this.#isRepeatable;
-  }
-  /** Whether the server did it; undefined while it is under way. */
-  get processed(): Exclude<Processed, 'no'> | undefined {
-    return this.#processed;
+    this.isRepeatable = isRepeatable;
   }
 
   /** It was decided that it may be sent again. */
   allowRepeat(): void {
-    this.#isRepeatable = true;
+    this.isRepeatable = true;
   }
 
   /** It is known, or will not be known, whether the server did it. */
   resolveAs(processed: Exclude<Processed, 'no'>): void {
-    this.#processed = processed;
+    this.processed = processed;
   }
 }
 
