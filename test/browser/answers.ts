@@ -84,6 +84,7 @@ export const answers = {
   'not-found': reply(404, { ...cors, ...json }, '{"problem":"unknown"}'),
   conflict: reply(409),
   unavailable: reply(503),
+  'unavailable-cached': reply(503, { ...cors, 'cache-control': 'max-age=30' }),
   'unavailable-without-cors': reply(503, { 'retry-after': '2' }),
   'retry-after-hidden': reply(503, { ...cors, 'retry-after': '2' }),
   'retry-after-exposed': reply(503, { ...exposed, 'retry-after': '2' }),
