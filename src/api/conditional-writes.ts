@@ -6,7 +6,6 @@ import { accept } from '../fetch/attempt/response.ts';
 import { callApp, isBoolean, reporterOf } from '../lib/input/callback.ts';
 import { checkNames, reject } from '../lib/input/check.ts';
 import { code, type MadeBy } from '../lib/input/made-by.ts';
-import { setLimit } from '../operation/time-limit.ts';
 import { isSafeMethod } from '../policy/operation.ts';
 
 /** A write as an app looks at it. */
@@ -109,10 +108,10 @@ export function conditionalWrites(
       // It takes up no place meanwhile. Whatever came of the others, this attempt was refused.
       const refusal = { ...failure, processed: 'no' } as const;
       call.recordOutcome(refusal, undefined, response);
-      setLimit(call, limit, limitMs);
+      limit.restart(limitMs);
       const said = await look(call, request, response.clone());
       if (caller?.aborted) throw failed(call, undefined);
-      setLimit(call, limit);
+      limit.stop();
       // axios makes its own answer of what its own adapter has brought.
       const isOpaque = !!call.context.readData;
       if (said === undefined || (said && isOpaque))

@@ -6,7 +6,6 @@ import { callApp, reporterOf } from '../lib/input/callback.ts';
 import { checkNames, reject } from '../lib/input/check.ts';
 import { code, type MadeBy } from '../lib/input/made-by.ts';
 import { isSteadfetchError } from '../operation/errors.ts';
-import { setLimit } from '../operation/time-limit.ts';
 import {
   classifyAnswer,
   type Failure,
@@ -207,7 +206,7 @@ export async function readCopy(
   const reader = copy.body?.getReader();
   try {
     while (reader) {
-      if (idleMs) setLimit(call, limit, idleMs);
+      if (idleMs) limit.restart(idleMs);
       const { done, value } = await untilStopped(call, reader.read());
       const isEnough = take(value);
       if (done) break;

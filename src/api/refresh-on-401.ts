@@ -4,9 +4,8 @@ import { isStream, readHeaders, type RequestParts } from '../fetch/attempt/reque
 import { textOf } from '../lib/input/callback.ts';
 import { checkNames, reject } from '../lib/input/check.ts';
 import { code, type MadeBy } from '../lib/input/made-by.ts';
-import { untilAborted } from '../lib/wait.ts';
+import { untilAborted, withLimit } from '../lib/timer.ts';
 import { warn } from '../lib/input/warn.ts';
-import { setLimit } from '../operation/time-limit.ts';
 
 /** How the requests of an API carry credentials, and how new ones are got. */
 export interface RefreshOptions {
@@ -107,26 +106,18 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
   let isUnasked = false;
   let failedText: string | undefined;
 
-  /** A function of the app may never settle. */
-  const limited = async <T>(
-    { clock }: FetchContext,
+  /** Its signal is aborted at the limit. */
+  const callWithLimit = <T>(
+    context: FetchContext,
     work: (signal: AbortSignal) => T | Promise<T>,
-  ) => {
+  ): Promise<T> => {
     const controller = new AbortController();
-    let timer: unknown;
-    const late = new Promise<never>((_, giveUp) => {
-      timer = clock.setTimeout(() => {
-        const reason = new Error(`it has not settled within ${timeoutMs} ms`);
-        controller.abort(reason);
-        giveUp(reason);
-      }, timeoutMs);
-      clock.unref?.(timer);
-    });
-    try {
-      return await Promise.race([work(controller.signal), late]);
-    } finally {
-      clock.clearTimeout(timer);
-    }
+    const expire = (): Error => {
+      const reason = new Error(`it has not settled within ${timeoutMs} ms`);
+      controller.abort(reason);
+      return reason;
+    };
+    return withLimit<T | Promise<T>>(context, () => work(controller.signal), expire, timeoutMs);
   };
   const noteMistake = (option: string, error: unknown, effect: string): void => {
     if (process.env.NODE_ENV !== 'production')
@@ -134,7 +125,7 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
   };
   const read = async (context: FetchContext): Promise<Headers> => {
     try {
-      return new Headers(headers && (await limited(context, headers)));
+      return new Headers(headers && (await callWithLimit(context, headers)));
     } catch (error) {
       noteMistake('headers', error, 'requests go without them');
       return new Headers();
@@ -145,7 +136,7 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
   const renewNow = async (context: FetchContext): Promise<boolean> => {
     const { clock, random } = context;
     try {
-      const said = await limited(context, (signal) => {
+      const said = await callWithLimit(context, (signal) => {
         own.add(signal);
         return refresh({ signal });
       });
@@ -202,7 +193,7 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
     if (!request || init.body !== undefined || /^(GET|HEAD)$/.test(method))
       return { init, isOnce: isStream(init.body) };
     try {
-      const body = await limited(context, () => request.clone().blob());
+      const body = await callWithLimit(context, () => request.clone().blob());
       return { init: body.size > 0 ? { ...init, body } : init, isOnce: false };
     } catch {
       // It does not come from a copy: the Request itself says so.
@@ -232,11 +223,11 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
       }
       // It waits beside its place, and not in the time of its attempt.
       call.recordOutcome(failure, undefined, response);
-      setLimit(call, call.limit);
+      call.limit.stop();
       const isNew = await untilAborted(caller, renew(context, signed, endpoint)).catch(() => false);
       if (!isNew && isUnasked) renewableAt.set(failure, pausedUntil);
       if (!isNew || signed.isOnce || caller?.aborted) {
-        setLimit(call, call.limit, call.limitMs);
+        call.limit.restart(call.limitMs);
         return undefined;
       }
       tell(call, failure, undefined, response);

@@ -1,17 +1,12 @@
 import type { Transport } from '../../lib/clock.ts';
+import { TimeLimit } from '../../lib/timer.ts';
 import type { Effect } from '../../operation/parts/effects.ts';
 import type { RequestFacts } from '../../operation/facts.ts';
 import type { Step } from '../../operation/parts/submission.ts';
 import type { Environment } from '../../operation/environment.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { Operations } from '../../operation/operations.ts';
-import {
-  headersLimit,
-  noLimit,
-  setLimit,
-  type TimeLimit,
-  type TimeLimitContext,
-} from '../../operation/time-limit.ts';
+import { headersLimit, type TimeLimitContext } from '../../operation/time-limit.ts';
 import type { Timeout } from '../../policy/options.ts';
 import type { HttpFailure, Outcome } from '../../policy/outcome.ts';
 import { codeOf, type MadeBy } from '../../lib/input/made-by.ts';
@@ -87,12 +82,18 @@ export interface FetchContext extends Environment, TimeLimitContext {
   readonly operationFor: (signal: AbortSignal | undefined, request: string) => Operation;
 }
 
+/** What a call begins with. */
+type CallInit = Pick<
+  Call,
+  'context' | 'facts' | 'input' | 'caller' | 'keyed' | 'number' | 'recordOutcome' | 'endRequest'
+>;
+
 /**
  * One request on its way, to the end of its body, and what is known of it. What is done with it are
  * functions of their own: a request that ends well, as nearly all do, then makes no closure that
  * only a failure needs.
  */
-export interface Call extends EventListenerObject {
+export class Call implements EventListenerObject {
   readonly context: FetchContext;
   readonly facts: SentFacts;
   readonly input: RequestInfo | URL;
@@ -110,29 +111,43 @@ export interface Call extends EventListenerObject {
   /** That of its headers or, unless silences are limited, of all of it. */
   readonly limit: TimeLimit;
   /** A limit of ours, not the caller, aborted it. */
-  isLate: boolean;
-  readonly controller: AbortController;
+  isLate = false;
+  readonly controller: AbortController = new AbortController();
   /** What waits for its answer or its body, and is told when it is stopped. */
-  readonly waits: Set<(reason: unknown) => void>;
-  /** Its limit is over. */
-  readonly expire: () => void;
+  readonly waits: Set<(reason: unknown) => void> = new Set();
   /** Tells the attempt that it is part of that it has ended. */
   endRequest: (() => void) | undefined;
   /** Tells its origin how it ended: another once it was sent again. */
   recordOutcome: RecordOutcome;
-}
 
-/** Shared, and told by `this` whose they are: a closure for each call is what this file avoids. */
-const methods: Pick<Call, 'expire' | 'handleEvent'> & ThisType<Call> = {
-  expire() {
+  constructor(given: CallInit, init: RequestInit, timeout: Timeout) {
+    const isStream = typeof timeout === 'object';
+    this.context = given.context;
+    this.facts = given.facts;
+    this.input = given.input;
+    this.caller = given.caller;
+    this.signal = this.controller.signal;
+    this.init = { ...init, signal: this.signal };
+    this.keyed = given.keyed;
+    this.number = given.number;
+    this.limitMs = headersLimit(timeout);
+    this.idleMs = isStream ? timeout.bodyIdleMs : undefined;
+    this.limit = new TimeLimit(given.context, this, given.facts.operation.pauses);
+    this.endRequest = given.endRequest;
+    this.recordOutcome = given.recordOutcome;
+  }
+
+  /** Its limit is over. */
+  expire(): void {
     this.isLate = true;
     stop(this, undefined);
-  },
+  }
+
   /** The caller aborts. */
-  handleEvent() {
+  handleEvent(): void {
     stop(this, this.caller?.reason);
-  },
-};
+  }
+}
 
 function stop(call: Call, reason: unknown): void {
   endCall(call);
@@ -183,41 +198,16 @@ export function transmit(call: Call): Promise<Response> {
 }
 
 /** One timer at most, and one listener on the caller's signal, until `endCall`. */
-export function startCall(
-  given: Pick<
-    Call,
-    'context' | 'facts' | 'input' | 'caller' | 'keyed' | 'number' | 'recordOutcome' | 'endRequest'
-  >,
-  init: RequestInit,
-  timeout: Timeout,
-): Call {
-  const { caller } = given;
-  const { expire, handleEvent } = methods;
-  const controller = new AbortController();
-  const { signal } = controller;
-  const isStream = typeof timeout === 'object';
-  const limitMs = headersLimit(timeout);
-  const call: Call = {
-    ...given,
-    expire,
-    handleEvent,
-    controller,
-    waits: new Set(),
-    init: { ...init, signal },
-    signal,
-    limitMs,
-    idleMs: isStream ? timeout.bodyIdleMs : undefined,
-    limit: noLimit(),
-    isLate: false,
-  };
-  caller?.addEventListener('abort', call);
-  setLimit(call, call.limit, limitMs);
+export function startCall(given: CallInit, init: RequestInit, timeout: Timeout): Call {
+  const call = new Call(given, init, timeout);
+  call.caller?.addEventListener('abort', call);
+  call.limit.restart(call.limitMs);
   return call;
 }
 
 /** All of it is in, or nothing more is wanted. */
 export function endCall(call: Call): void {
-  setLimit(call, call.limit);
+  call.limit.stop();
   call.caller?.removeEventListener('abort', call);
   call.endRequest?.();
   call.endRequest = undefined;

@@ -1,5 +1,4 @@
 import { isRepeatable } from '../../operation/error-info.ts';
-import { setLimit } from '../../operation/time-limit.ts';
 import { failures } from '../../policy/outcome.ts';
 import { classify, succeeded } from './classify.ts';
 import { type Call, transmit, untilStopped } from './in-flight.ts';
@@ -18,14 +17,14 @@ export async function outlivePage(call: Call, isWhole: boolean): Promise<Respons
   const fate = signal.aborted ? undefined : page?.fate();
   if (!fate) return undefined;
   const cutOffAt = clock.now();
-  setLimit(call, limit);
+  limit.stop();
   // It shows nothing, and leaves its place to others.
   call.recordOutcome(failures.aborted);
   await untilStopped(call, fate);
   operation.pauses.count(cutOffAt, clock.now());
   if (signal.aborted || !isWhole || !isRepeatable(facts) || isSpent(input, init)) return undefined;
   call.recordOutcome = await context.enter(facts, caller);
-  setLimit(call, limit, limitMs);
+  limit.restart(limitMs);
   return transmit(call);
 }
 

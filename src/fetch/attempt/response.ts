@@ -1,7 +1,7 @@
 import { createSlot } from '../../lib/slot.ts';
 import { copyReport } from '../../operation/error-info.ts';
 import { HttpError, UnexpectedContentError } from '../../operation/errors.ts';
-import { noLimit, setLimit } from '../../operation/time-limit.ts';
+import { TimeLimit } from '../../lib/timer.ts';
 import type { AnswerFailure, Failure } from '../../policy/outcome.ts';
 import { shownType, succeeded } from './classify.ts';
 import { fail, failed, hintAtCors, note, notParsed } from './failure.ts';
@@ -17,7 +17,7 @@ export function accept(call: Call, given: Response, failure: AnswerFailure | und
   const response = thaw(given);
   const { operation, method, isRaw } = facts;
   const { status } = response;
-  if (idleMs) setLimit(call, limit);
+  if (idleMs) limit.stop();
   // Nothing more comes. `body` is asked for of failures only, for it costs the making of a stream.
   if (method === 'HEAD' || (failure ? response.body === null : [0, 204, 205].includes(status)))
     endCall(call);
@@ -225,7 +225,7 @@ function isByteStream(stream: Body): boolean {
 function guardBody(source: () => Body, guard: Guard): Body {
   const { call, original, answer, shared } = guard;
   let reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined;
-  const limit = noLimit();
+  const limit = new TimeLimit(call.context, call, call.facts.operation.pauses);
   const isBytes = isByteStream(source());
   return new ReadableStream(
     {
@@ -235,7 +235,7 @@ function guardBody(source: () => Body, guard: Guard): Body {
         // Only now, for a clone in between puts another stream in its place. That it is locked is
         // the caller's doing, and stays the native error.
         reader ??= source().getReader();
-        setLimit(call, limit, call.idleMs);
+        limit.restart(call.idleMs);
         try {
           const { done, value } = await untilStopped(call, reader.read());
           if (!done) return controller.enqueue(value);
@@ -244,14 +244,14 @@ function guardBody(source: () => Body, guard: Guard): Body {
           // A reader with a buffer of its own is told by giving that back.
           controller.byobRequest?.respond(0);
         } catch (cause) {
-          setLimit(call, limit);
+          limit.stop();
           await call.context.outlive?.askAgain(call, original, false);
           guard.broken = { error: failed(call, cause, original, answer) };
           controller.error(guard.broken.error);
           // It may not have heeded the signal.
           await reader?.cancel(cause);
         } finally {
-          setLimit(call, limit);
+          limit.stop();
         }
       },
       cancel(reason) {
