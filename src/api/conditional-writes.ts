@@ -107,10 +107,10 @@ export function conditionalWrites(
       // It takes up no place meanwhile. Whatever came of the others, this attempt was refused.
       const refusal = { ...failure, processed: 'no' } as const;
       attempt.recordOutcome(refusal, undefined, response);
-      attempt.restartLimit(attempt.limitMs);
+      attempt.limit.restart(attempt.limitMs);
       const said = await askApp(attempt, request, response.clone());
       if (attempt.isAborted) throw failed(attempt, undefined);
-      attempt.restartLimit();
+      attempt.limit.stop();
       // axios makes its own answer of what its own adapter has brought.
       const isOpaque = !!attempt.context.readData;
       if (said === undefined || (said && isOpaque))

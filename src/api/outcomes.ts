@@ -206,7 +206,7 @@ export async function readCopy(
   const reader = copy.body?.getReader();
   try {
     while (reader) {
-      if (attempt.idleMs) attempt.restartLimit(attempt.idleMs);
+      if (attempt.idleMs) attempt.limit.restart(attempt.idleMs);
       const { done, value } = await attempt.untilStopped(reader.read());
       const isEnough = take(value);
       if (done) break;

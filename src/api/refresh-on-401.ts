@@ -5,7 +5,7 @@ import type { SteadyRequest } from '../fetch/request.ts';
 import { textOf } from '../lib/input/callback.ts';
 import { checkNames, reject } from '../lib/input/check.ts';
 import { code, type MadeBy } from '../lib/input/made-by.ts';
-import { untilAborted } from '../lib/wait.ts';
+import { untilAborted, withLimit } from '../lib/timer.ts';
 import { warn } from '../lib/input/warn.ts';
 
 /** How the requests of an API carry credentials, and how new ones are got. */
@@ -106,26 +106,18 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
   let isUnasked = false;
   let failedText: string | undefined;
 
-  /** A function of the app may never settle. */
-  const limited = async <T>(
-    { clock }: FetchContext,
+  /** Its signal is aborted at the limit. */
+  const callWithLimit = <T>(
+    context: FetchContext,
     work: (signal: AbortSignal) => T | Promise<T>,
-  ) => {
+  ): Promise<T> => {
     const controller = new AbortController();
-    let timer: unknown;
-    const late = new Promise<never>((_, giveUp) => {
-      timer = clock.setTimeout(() => {
-        const reason = new Error(`it has not settled within ${timeoutMs} ms`);
-        controller.abort(reason);
-        giveUp(reason);
-      }, timeoutMs);
-      clock.unref?.(timer);
-    });
-    try {
-      return await Promise.race([work(controller.signal), late]);
-    } finally {
-      clock.clearTimeout(timer);
-    }
+    const expire = (): Error => {
+      const reason = new Error(`it has not settled within ${timeoutMs} ms`);
+      controller.abort(reason);
+      return reason;
+    };
+    return withLimit<T | Promise<T>>(context, () => work(controller.signal), expire, timeoutMs);
   };
   const noteMistake = (option: string, error: unknown, effect: string): void => {
     if (process.env.NODE_ENV !== 'production')
@@ -133,7 +125,7 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
   };
   const read = async (context: FetchContext): Promise<Headers> => {
     try {
-      return new Headers(headers && (await limited(context, headers)));
+      return new Headers(headers && (await callWithLimit(context, headers)));
     } catch (error) {
       noteMistake('headers', error, 'requests go without them');
       return new Headers();
@@ -144,7 +136,7 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
   const renewNow = async (context: FetchContext): Promise<boolean> => {
     const { clock, random } = context;
     try {
-      const said = await limited(context, (signal) => {
+      const said = await callWithLimit(context, (signal) => {
         own.add(signal);
         return refresh({ signal });
       });
@@ -202,7 +194,7 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
     if (!given || init.body !== undefined || /^(GET|HEAD)$/.test(method))
       return { init, isOnce: isStream(init.body) };
     try {
-      const body = await limited(context, () => given.clone().blob());
+      const body = await callWithLimit(context, () => given.clone().blob());
       return { init: body.size > 0 ? { ...init, body } : init, isOnce: false };
     } catch {
       // It does not come from a copy: the Request itself says so.
@@ -232,11 +224,11 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
       }
       // It waits beside its place, and not in the time of its attempt.
       attempt.recordOutcome(failure, undefined, response);
-      attempt.restartLimit();
+      attempt.limit.stop();
       const isNew = await untilAborted(caller, renew(context, signed, endpoint)).catch(() => false);
       if (!isNew && isUnasked) renewableAt.set(failure, pausedUntil);
       if (!isNew || signed.isOnce || caller?.aborted) {
-        attempt.restartLimit(attempt.limitMs);
+        attempt.limit.restart(attempt.limitMs);
         return undefined;
       }
       attempt.endForResend(failure, response);

@@ -1,7 +1,7 @@
 import { isSteadfetchError, isTimeoutError } from '../operation/errors.ts';
 import { reportFailure, reportOf } from '../operation/error-info.ts';
 import type { SteadyInit } from '../fetch/init.ts';
-import { firstOf } from '../lib/wait.ts';
+import { firstOf } from '../lib/abort.ts';
 import { reject } from '../lib/input/check.ts';
 import type { Transport } from '../lib/clock.ts';
 import { type Instance, instanceOfSteady } from '../react-query/instance.ts';

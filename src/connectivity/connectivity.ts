@@ -1,6 +1,6 @@
 import { type Clock, type Random, between } from '../lib/clock.ts';
-import { createAlarm } from '../lib/wait.ts';
-import type { Heart } from '../lib/heart.ts';
+import { Alarm } from '../lib/timer.ts';
+import type { SleepDetector } from '../lib/timer.ts';
 import type { Network } from '../origin/origin.ts';
 import { originOf } from '../lib/input/url.ts';
 import { createStore, type Readable } from '../lib/store.ts';
@@ -70,7 +70,7 @@ const loopback = /\/\/(localhost|127\.|\[::1\])|\.localhost(:|$)/;
 export function createConnectivity(
   clock: Clock,
   random: Random,
-  heart: Heart,
+  sleepDetector: SleepDetector,
   hint: Hint | undefined,
   check: ((signal: AbortSignal) => Promise<CheckResult>) | undefined,
   checkOrigin: (origin: string, signal: AbortSignal) => Promise<CheckResult>,
@@ -118,8 +118,8 @@ export function createConnectivity(
       failedChecks = originChecks = 0;
       if (wasOffline) backAt = now;
     }
-    setAlarm(nextAt ?? Infinity);
-    beat(isOffline ? Infinity : 0);
+    alarm.at(nextAt ?? Infinity);
+    watchSleepUntil(isOffline ? Infinity : 0);
     for (const onCause of awaitingCause.splice(0)) onCause(!isOffline);
     setState(status, nextAt);
   };
@@ -144,7 +144,7 @@ export function createConnectivity(
   const startCheck = async (): Promise<void> => {
     running?.abort();
     const mine = (running = new AbortController());
-    setAlarm(Infinity);
+    alarm.at(Infinity);
     setState(isOffline ? 'offline' : 'suspect');
     const result = await runCheck(mine.signal);
     if (running !== mine) return;
@@ -172,12 +172,12 @@ export function createConnectivity(
     running?.abort();
     running = undefined;
     const at = now + Math.ceil((1 - eventChecksLeft) * leastGapMs);
-    setAlarm(at);
+    alarm.at(at);
     setState(isOffline ? 'offline' : 'suspect', at);
   };
-  const setAlarm = createAlarm(clock, checkSoon);
+  const alarm = new Alarm(clock, checkSoon);
   // Timers stand still while the machine sleeps, so the next check may be overdue.
-  const beat = heart.join(checkNow);
+  const watchSleepUntil = sleepDetector.watch(checkNow);
 
   const onHint = (event: HintEvent): void => {
     if (event === 'visible') {
@@ -227,7 +227,7 @@ export function createConnectivity(
       isOffline: () => isOffline,
       retryAt: () => getState().nextCheckAt,
       subscribe,
-      heart,
+      sleepDetector,
     },
     forget() {
       endCheck('online');

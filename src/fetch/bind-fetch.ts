@@ -1,4 +1,4 @@
-import { firstOf } from '../lib/wait.ts';
+import { firstOf } from '../lib/abort.ts';
 import { readPassed } from '../operation/error-info.ts';
 import type { Operation, Signals } from '../operation/operation.ts';
 import type { SteadyFetch } from './fetch.ts';

@@ -1,5 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query';
-import { withLimit } from '../lib/wait.ts';
+import { unsettled, withLimit } from '../lib/timer.ts';
 import { type FormSubmission, isExpired } from './submission.ts';
 import type { FormContext, Sent } from './send.ts';
 import type { FormPresses } from './presses.ts';
@@ -40,8 +40,10 @@ export function createFormUnknown<TData, TError, TVariables, TOnMutateResult>(
     isResolving = true;
     changed();
     // Nobody knows better when it fails, or never answers.
-    const said = await withLimit(statuses.instance.clock, 'resolve', () =>
-      ask({ idempotencyKey: key, variables, fetch, json }),
+    const said = await withLimit(
+      statuses.instance,
+      () => ask({ idempotencyKey: key, variables, fetch, json }),
+      () => unsettled('resolve'),
     ).catch(() => 'unknown' as const);
     const isAnswer = said === 'not-done' || (Object(said) === said && 'done' in (said as object));
     const answer = isAnswer ? said : 'unknown';

@@ -1,4 +1,5 @@
-import { reasonOf, sleep, untilAborted } from '../lib/wait.ts';
+import { reasonOf } from '../lib/abort.ts';
+import { sleep, untilAborted } from '../lib/timer.ts';
 import type { Environment, Waiting } from './environment.ts';
 import type { Operation, Signals } from './operation.ts';
 import type { Operations } from './operations.ts';

@@ -1,4 +1,4 @@
-import { createAlarm } from '../lib/wait.ts';
+import { Alarm } from '../lib/timer.ts';
 import { between, type Clock, type Random } from '../lib/clock.ts';
 import type { RateLimitState } from '../headers/rate-limit.ts';
 import { codeOf } from '../lib/input/made-by.ts';
@@ -165,7 +165,7 @@ export function createAdmission(
   };
   /** Does whatever is due, and comes back when something is. */
   const pump = (): void => {
-    network.heart.look();
+    network.sleepDetector.check();
     const now = clock.now();
     forgetOld();
     const over = limits.ended();
@@ -181,18 +181,18 @@ export function createAdmission(
         next = Math.min(next, forgottenAt, limits.nextAt());
       }
     }
-    setAlarm(next);
-    beat(isWaitedFor() ? Infinity : 0);
+    alarm.at(next);
+    watchSleepUntil(isWaitedFor() ? Infinity : 0);
     isQuiet = limits.nextAt() === Infinity && !hasOutage() && !slowStart.isRecovery();
     onChange();
     tell();
   };
-  const setAlarm = createAlarm(clock, pump);
+  const alarm = new Alarm(clock, pump);
   const tell = (): void => {
     const isMore = queue.announce((group) => whyPaused(origin, group));
-    setTelling(isMore ? clock.now() : Infinity);
+    announcing.at(isMore ? clock.now() : Infinity);
   };
-  const setTelling = createAlarm(clock, tell);
+  const announcing = new Alarm(clock, tell);
   let isPumping = false;
   /** Once for all that come in one turn. */
   const pumpSoon = (): void => {
@@ -203,8 +203,8 @@ export function createAdmission(
       pump();
     });
   };
-  // Nobody waits in their sleep.
-  const beat = network.heart.join((asleepMs) => {
+  // Time asleep does not count as waiting.
+  const watchSleepUntil = network.sleepDetector.watch((asleepMs) => {
     latency.forget();
     queue.extend(asleepMs);
     pump();

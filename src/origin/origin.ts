@@ -6,7 +6,7 @@ import type { Latency } from './latency.ts';
 import type { RateLimits } from './rate-limit.ts';
 import type { SlowStart } from './slow-start.ts';
 import { type Group, groupsOf, type Pause, type Target, type WaitQueue } from './wait-queue.ts';
-import type { Heart } from '../lib/heart.ts';
+import type { SleepDetector } from '../lib/timer.ts';
 
 /** How an origin is treated. */
 export interface OriginOptions {
@@ -83,15 +83,15 @@ export function whyPaused(origin: Origin, { endpoint, limitScope }: Place): Paus
   const { network, limits, health, slowStart, queue } = origin;
   // The origin itself is not to blame for a device that is offline.
   if (network.isOffline()) return { reason: 'offline', retryAt: network.retryAt() };
-  const limited = limits.until(limitScope);
+  const limitedUntil = limits.until(limitScope);
   const down = health.downFor(endpoint);
-  if (limited > -Infinity) {
+  if (limitedUntil > -Infinity) {
     // In a slow start nobody knows who goes when.
-    let retryAt = slowStart.isUnderWay(endpoint) ? undefined : limited;
+    let retryAt = slowStart.isUnderWay(endpoint) ? undefined : limitedUntil;
     // What is down as well is probed after both.
     if (down) {
       const { retryAt: probeAt } = whenProbed(origin, down, queue.groups());
-      retryAt = probeAt && Math.max(limited, probeAt);
+      retryAt = probeAt && Math.max(limitedUntil, probeAt);
     }
     return { reason: 'rate-limited', retryAt };
   }
@@ -108,7 +108,7 @@ export interface Network {
   readonly retryAt: () => number | undefined;
   /** Calls the listener when any of this has changed, until the returned function is called. */
   readonly subscribe: (listener: () => void) => () => void;
-  readonly heart: Heart;
+  readonly sleepDetector: SleepDetector;
 }
 
 /** How many attempts may be in flight at once, and wait for a place: a bulkhead. */

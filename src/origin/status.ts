@@ -31,8 +31,8 @@ export function stateOf(origin: Origin): OriginState {
   if (down && (down.scope === everything || health.isOnlyOne(down.scope)))
     return { status: 'down', ...whenProbed(origin, down, ableGroups(origin)), waiting };
   const scopes = queue.groups().map(({ limitScope }) => limitScope);
-  const limited = limits.nextAt(waiting > 0 ? scopes : undefined);
-  if (limited < Infinity) return { status: 'rate-limited', retryAt: limited, waiting };
+  const limitedUntil = limits.nextAt(waiting > 0 ? scopes : undefined);
+  if (limitedUntil < Infinity) return { status: 'rate-limited', retryAt: limitedUntil, waiting };
   const status = slowStart.isRecovery() ? 'recovering' : 'up';
   return { status, retryAt: undefined, waiting };
 }

@@ -1,6 +1,6 @@
 import { createIdempotencyKey } from '../idempotency/key.ts';
 import type { Clock } from '../lib/clock.ts';
-import { withLimit } from '../lib/wait.ts';
+import { unsettled, withLimit } from '../lib/timer.ts';
 import type { PageMemory } from './delivery/deliver.ts';
 import { discarded, type EntryFacts, notCleared } from './errors.ts';
 import type { OtherTabs } from './messages.ts';
@@ -118,7 +118,7 @@ export function createClearMark(database: string): ClearMark {
 export async function obeyMark(mark: ClearMark, clock: Clock, backend: Backend): Promise<void> {
   let token: string | undefined;
   try {
-    token = await withLimit(clock, 'The mark of outbox.clear', mark.read);
+    token = await withLimit({ clock }, mark.read, () => unsettled('The mark of outbox.clear'));
     if (token === undefined) return;
     await createRowStore(backend).clear(token);
   } catch (error) {
@@ -200,7 +200,11 @@ export function createForget({
   };
   /** Whatever hangs, whoever waits for it is told. */
   const clearSoon = (token: string): Promise<NotCleared> =>
-    withLimit(clock, 'outbox.clear', () => clear(token)).catch((reason: unknown) => ({ reason }));
+    withLimit(
+      { clock },
+      () => clear(token),
+      () => unsettled('outbox.clear'),
+    ).catch((reason: unknown) => ({ reason }));
 
   return {
     one,

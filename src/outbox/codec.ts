@@ -1,6 +1,6 @@
 import { reject } from '../lib/input/check.ts';
 import type { Clock } from '../lib/clock.ts';
-import { withLimit } from '../lib/wait.ts';
+import { unsettled, withLimit } from '../lib/timer.ts';
 import type { HandlerDefinition } from './handler.ts';
 import { type DeadReason, type Row, rowSchema } from './store/schema.ts';
 
@@ -35,7 +35,8 @@ export interface Codec {
 }
 
 export function createCodec(cipher: OutboxCipher | undefined, clock: Clock): Codec {
-  const wait: Codec['wait'] = (name, work) => withLimit(clock, `${name} of the outbox`, work);
+  const wait: Codec['wait'] = (name, work) =>
+    withLimit({ clock }, work, () => unsettled(`${name} of the outbox`));
   const run = async (name: keyof OutboxCipher, value: unknown): Promise<unknown> =>
     cipher ? wait(`cipher.${name}`, () => cipher[name](value)) : value;
   return {

@@ -1,4 +1,5 @@
-import { type Clock, later } from '../lib/clock.ts';
+import type { Clock } from '../lib/clock.ts';
+import { startAlarm } from '../lib/timer.ts';
 import { toUrl } from '../lib/input/url.ts';
 import type { Emitter } from '../operation/events.ts';
 import type { Operation } from '../operation/operation.ts';
@@ -255,7 +256,7 @@ function throttle(
     }
     told.set(origin, false);
     act(origin);
-    later(clock, leastMs, () => {
+    startAlarm(clock, leastMs, () => {
       const isMore = told.get(origin);
       told.delete(origin);
       if (isMore) tell(origin);

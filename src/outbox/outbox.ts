@@ -2,7 +2,7 @@ import type { Network } from '../origin/origin.ts';
 import type { Readable } from '../lib/store.ts';
 import type { TabPorts } from '../tabs/ports.ts';
 import type { SenderContext } from './delivery/attempt.ts';
-import { later } from '../lib/clock.ts';
+import { type Alarm, startAlarm } from '../lib/timer.ts';
 import { createClearMark, createForget, obeyMark } from './clear.ts';
 import { createCodec, type OutboxCipher } from './codec.ts';
 import { createPageMemory, type EntryEnd } from './delivery/deliver.ts';
@@ -199,7 +199,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       });
     display.refresh();
     if (isAgain)
-      later(clock, resumeAgainMs, () => {
+      startAlarm(clock, resumeAgainMs, () => {
         if (storage.durable() === engine && !isDisposed) void resume(engine);
       });
   };
@@ -218,10 +218,10 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     for (const { worker } of storage.engines()) worker.look();
     display.refresh();
   };
-  let pollTimer: unknown;
+  let pollAlarm: Alarm | undefined;
   /** Where no tab can tell another anything, each looks for itself. */
   const poll = (): void => {
-    pollTimer = later(clock, pollMs, () => {
+    pollAlarm = startAlarm(clock, pollMs, () => {
       void storage.durable()?.ownership.look();
       look();
       void redrive.hearAll();
@@ -288,7 +288,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       enqueuer.close();
       unwatch();
       successes.dispose();
-      clock.clearTimeout(pollTimer);
+      pollAlarm?.stop();
       display.dispose();
       sweeper.dispose();
       storage.stop();

@@ -1,4 +1,5 @@
-import { type Clock, later } from '../lib/clock.ts';
+import type { Clock } from '../lib/clock.ts';
+import { type Alarm, startAlarm } from '../lib/timer.ts';
 import type { Codec } from './codec.ts';
 import type { PageMemory } from './delivery/deliver.ts';
 import type { Engine } from './delivery/engine.ts';
@@ -104,7 +105,7 @@ export function createRedrive({
       else if (!entry) receipts.reject(id, gone(known.facts));
     } catch (error) {
       engine.onError(error);
-      later(clock, errorPauseMs, () => {
+      startAlarm(clock, errorPauseMs, () => {
         // Where it was opened anew, that was asked already.
         if (storage.durable() === engine) void settle(id, delivered);
       });
@@ -143,7 +144,7 @@ export interface Sweeper {
 }
 
 export function createSweeper(clock: Clock, engineNow: () => Engine | undefined): Sweeper {
-  let timer: unknown;
+  let alarm: Alarm | undefined;
   let isOver = false;
   const sweep: Sweeper['sweep'] = async ({ store }) => {
     // Those that are left are younger; or the clock was set back, and they seem to be.
@@ -151,8 +152,8 @@ export function createSweeper(clock: Clock, engineNow: () => Engine | undefined)
   };
   const plan = (): void => {
     if (isOver) return;
-    timer ??= later(clock, keepResultMs + 1000, () => {
-      timer = undefined;
+    alarm ??= startAlarm(clock, keepResultMs + 1000, () => {
+      alarm = undefined;
       const engine = engineNow();
       if (!engine) return;
       sweep(engine).catch((error: unknown) => {
@@ -166,7 +167,7 @@ export function createSweeper(clock: Clock, engineNow: () => Engine | undefined)
     plan,
     dispose() {
       isOver = true;
-      clock.clearTimeout(timer);
+      alarm?.stop();
     },
   };
 }

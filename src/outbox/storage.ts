@@ -1,4 +1,4 @@
-import { later } from '../lib/clock.ts';
+import { type Alarm, startAlarm } from '../lib/timer.ts';
 import { createRowStore } from './store/create-row-store.ts';
 import type { Backend, Row, Unplaced } from './store/schema.ts';
 import { createEngine, type Engine, type EngineContext } from './delivery/engine.ts';
@@ -65,7 +65,7 @@ export function createStorage(context: StorageContext): EntryStorage {
   let durable: Engine | undefined;
   let memory: Engine | undefined;
   let waitMs = reopenMs;
-  let timer: unknown;
+  let reopening: Alarm | undefined;
   let isStopped = false;
   let isOver = false;
   /** Why the database is not open, as far as is known. */
@@ -106,7 +106,7 @@ export function createStorage(context: StorageContext): EntryStorage {
   };
   const openOnce = (): Promise<void> => (opening ??= open().finally(() => (opening = undefined)));
   const openLater = (): void => {
-    timer = later(clock, waitMs, () => void openOnce());
+    reopening = startAlarm(clock, waitMs, () => void openOnce());
     waitMs = Math.min(2 * waitMs, longestReopenMs);
   };
   /** What was said of one that is no longer used says nothing. */
@@ -159,7 +159,7 @@ export function createStorage(context: StorageContext): EntryStorage {
       if (next) context.onDue(next);
     } catch {
       if (isOver) return;
-      later(clock, lookAgainMs, () => void removeCopy(id));
+      startAlarm(clock, lookAgainMs, () => void removeCopy(id));
     }
   };
 
@@ -171,7 +171,7 @@ export function createStorage(context: StorageContext): EntryStorage {
     async reopen() {
       await opening;
       if (!durable && hasDisk && !isOver) {
-        clock.clearTimeout(timer);
+        reopening?.stop();
         await openOnce();
       }
       return durable || !hasDisk ? undefined : { reason: failure };
@@ -216,7 +216,7 @@ export function createStorage(context: StorageContext): EntryStorage {
     },
     stop() {
       isStopped = true;
-      clock.clearTimeout(timer);
+      reopening?.stop();
       for (const { worker } of engines()) {
         worker.abort();
         worker.dispose();
@@ -224,7 +224,7 @@ export function createStorage(context: StorageContext): EntryStorage {
     },
     dispose() {
       isOver = true;
-      clock.clearTimeout(timer);
+      reopening?.stop();
       for (const engine of engines()) engine.dispose();
     },
   };

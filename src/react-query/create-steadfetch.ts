@@ -9,7 +9,7 @@ import { createJson } from '../fetch/json.ts';
 import type { Operation, Signals } from '../operation/operation.ts';
 import { createOperations } from '../operation/operations.ts';
 import { createAdmissions } from '../fetch/admit.ts';
-import { createHeart } from '../lib/heart.ts';
+import { createSleepDetector } from '../lib/timer.ts';
 import { forgetMade, replaceEarlier } from '../lib/browser/hot-update.ts';
 import { checkOrigin } from '../origin/origin.ts';
 import {
@@ -38,7 +38,7 @@ import type {
   Steadfetch,
   SteadfetchConfig,
 } from './steadfetch.ts';
-import { createWake } from './query/refetch.ts';
+import { createOverdueRetries } from './query/refetch.ts';
 
 const caller = 'createSteadfetch';
 
@@ -147,12 +147,12 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const ledger = createFailureLedger(clock);
   const byQuery = createSlot<Query, Operation>();
 
-  const heart = createHeart(clock);
-  const browser = createBrowserNetwork(heart);
+  const sleepDetector = createSleepDetector(clock);
+  const browser = createBrowserNetwork(sleepDetector);
   const watched = watch?.open({
     clock,
     random,
-    heart,
+    sleepDetector,
     transport,
     knownOrigins: () => admissions.origins.known(),
   });
@@ -166,7 +166,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     rateLimit,
   });
   const lifecycle = createLifecycle(byQuery, operations);
-  const wake = createWake(clock, heart, lifecycle.clients, byQuery.get, () =>
+  const overdue = createOverdueRetries(clock, sleepDetector, lifecycle.clients, byQuery.get, () =>
     admissions.origins.reconsider(),
   );
   const endWaits = (): void => {
@@ -186,7 +186,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     ledger,
     outlive: watch?.outlive,
     lifecycle,
-    wake,
+    overdue,
     byQuery,
     transport,
     nextRequest: () => ++lastRequest,
@@ -256,7 +256,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
       watched?.dispose();
       browser.dispose();
       admissions.origins.dispose();
-      wake.dispose();
+      overdue.dispose();
       lifecycle.dispose();
     },
   };

@@ -9,7 +9,7 @@ import {
 } from '../connectivity/page-life.ts';
 import type { Outlive } from '../fetch/attempt/attempt.ts';
 import { askAgain, outlivePage } from '../fetch/attempt/page-exit.ts';
-import type { Heart } from '../lib/heart.ts';
+import type { SleepDetector } from '../lib/timer.ts';
 import type { Clock, Random, Transport } from '../lib/clock.ts';
 import { type MadeBy, code } from '../lib/input/made-by.ts';
 import { focusManager, onlineManager } from '@tanstack/react-query';
@@ -21,7 +21,7 @@ import { isServer } from './instance.ts';
 interface WatchContext {
   readonly clock: Clock;
   readonly random: Random;
-  readonly heart: Heart;
+  readonly sleepDetector: SleepDetector;
   readonly transport: Transport;
   readonly knownOrigins: () => readonly string[];
 }
@@ -56,7 +56,7 @@ export function watchConnectivity(options: ConnectivityOptions = {}): MadeBy<'wa
   const made: ConnectivityCode = {
     by: 'watchConnectivity',
     outlive: { outlivePage, askAgain },
-    open({ clock, random, heart, transport, knownOrigins }) {
+    open({ clock, random, sleepDetector, transport, knownOrigins }) {
       const hint = source
         ? sourceHint(source, (listener) => focusManager.subscribe(listener))
         : browserHint();
@@ -64,7 +64,7 @@ export function watchConnectivity(options: ConnectivityOptions = {}): MadeBy<'wa
       const connectivity = createConnectivity(
         clock,
         random,
-        heart,
+        sleepDetector,
         hint,
         hint && check ? (signal) => sendCheck(clock, transport, check, signal) : undefined,
         (origin, signal) => sendCheck(clock, transport, { url: `${origin}/` }, signal),
@@ -86,7 +86,9 @@ export function watchConnectivity(options: ConnectivityOptions = {}): MadeBy<'wa
 }
 
 /** The network as React Query has it, by the browser's word, where nobody watches it. */
-export function createBrowserNetwork(heart: Heart): Network & { readonly dispose: () => void } {
+export function createBrowserNetwork(
+  sleepDetector: SleepDetector,
+): Network & { readonly dispose: () => void } {
   const { getState, subscribe, set } = createStore(false);
   const look = (): void => set(!onlineManager.isOnline());
   // It would keep all of the instance: on a server, one for each request.
@@ -96,7 +98,7 @@ export function createBrowserNetwork(heart: Heart): Network & { readonly dispose
     isOffline: getState,
     retryAt: () => undefined,
     subscribe,
-    heart,
+    sleepDetector,
     dispose() {
       stop?.();
       set(false);

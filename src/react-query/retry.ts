@@ -1,4 +1,5 @@
-import { firstOf, untilAborted } from '../lib/wait.ts';
+import { firstOf } from '../lib/abort.ts';
+import { untilAborted } from '../lib/timer.ts';
 import { reject } from '../lib/input/check.ts';
 import { definePolicy, type PolicyOptions } from '../policy/options.ts';
 import { runLoop } from '../operation/retry-loop.ts';
@@ -89,7 +90,7 @@ export async function retry<T>(
   const attempt = (): T | Promise<T> => {
     const timer = new AttemptTimer(context, operation, onLate);
     present = new AttemptContext(operation.attempt, link);
-    return timer.limit(run(present));
+    return timer.race(run(present));
   };
   try {
     return await runLoop(context, operation, caller, attempt, onLate);

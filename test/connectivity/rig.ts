@@ -1,5 +1,5 @@
 import { type Connectivity, createConnectivity } from '../../src/connectivity/connectivity.ts';
-import { createHeart } from '../../src/lib/heart.ts';
+import { createSleepDetector } from '../../src/lib/timer.ts';
 import type { HintEvent } from '../../src/connectivity/page-life.ts';
 import type { CheckResult } from '../../src/connectivity/check.ts';
 import type { Random } from '../../src/lib/clock.ts';
@@ -77,7 +77,7 @@ export function gather(start: Start = {}): Evidence {
   const connectivity = createConnectivity(
     clock,
     random,
-    createHeart(clock),
+    createSleepDetector(clock),
     hasPage ? hint : undefined,
     hasProbe ? probe : undefined,
     lookAt,

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { createSteadyClock } from '../../src/lib/clock.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { createSteadyClock, systemClock } from '../../src/lib/clock.ts';
 import { createVirtualClock, epochMs } from '../origin/virtual-clock.ts';
 
 test('it goes on where the wall clock is set back, and says by how much that was', () => {
@@ -66,4 +66,44 @@ test('a delay that no timer can hold fires at once, and is not taken for time th
   wall.advance(0);
   expect(rang).toBe(1);
   expect(steady.now()).toBe(epochMs);
+});
+
+test('a clock may be an instance of a class, whose methods need it', () => {
+  class Wall {
+    readonly #clock = createVirtualClock();
+    now() {
+      return this.#clock.now();
+    }
+    setTimeout(callback: () => void, delayMs: number) {
+      return this.#clock.setTimeout(callback, delayMs);
+    }
+    clearTimeout(timer: unknown) {
+      this.#clock.clearTimeout(timer);
+    }
+    pending() {
+      return this.#clock.pending();
+    }
+  }
+  const wall = new Wall();
+  const steady = createSteadyClock(wall);
+  const timer = steady.setTimeout(() => {}, 1000);
+  steady.unref?.(timer);
+  expect([steady.now(), steady.elapsedMs?.(), wall.pending()]).toEqual([epochMs, 0, 1]);
+  steady.clearTimeout(timer);
+  expect(wall.pending()).toBe(0);
+});
+
+test('a reading of the system clock is one function of ours, and fake timers count that come later', () => {
+  const steady = createSteadyClock(systemClock);
+  const read = vi.spyOn(systemClock, 'now');
+  const readElapsed = vi.spyOn(systemClock, 'elapsedMs');
+  vi.useFakeTimers({ now: epochMs });
+  onTestFinished(() => {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  });
+  steady.now();
+  vi.setSystemTime(epochMs + 5000);
+  expect(steady.now() - steady.setBackMs()).toBe(epochMs + 5000);
+  expect([read.mock.calls, readElapsed.mock.calls]).toEqual([[], []]);
 });

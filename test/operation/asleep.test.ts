@@ -1,6 +1,6 @@
 import { createSteadfetch, retry, watchConnectivity } from 'steadfetch';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { sleep as wait } from '../../src/lib/wait.ts';
+import { sleep as wait } from '../../src/lib/timer.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import {
   answer,

@@ -5,5 +5,5 @@ export const openNetwork: Network = {
   isOffline: () => false,
   retryAt: () => undefined,
   subscribe: () => () => {},
-  heart: { look() {}, join: () => () => {} },
+  sleepDetector: { check() {}, watch: () => () => {} },
 };

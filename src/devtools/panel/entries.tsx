@@ -4,7 +4,15 @@ import type { Outbox } from '../../outbox/query-adapter/outbox.ts';
 import { entriesView } from '../../outbox/query-adapter/view.ts';
 import { unopened } from '../../outbox/state.ts';
 import { reasonOf, upper } from '../explain.ts';
-import { Action, Chip, Empty, inTime, processedWords, stateTones, stateWords } from './parts.tsx';
+import {
+  Action,
+  Chip,
+  Empty,
+  timeUntil,
+  processedWords,
+  stateTones,
+  stateWords,
+} from './parts.tsx';
 
 const deadReasons = {
   refused: 'the server refused it',
@@ -76,7 +84,7 @@ function Entry({
     reason && deadReasons[reason],
     pause && reasonOf(pause.reason),
     waitsFor && 'another version of the app has submitted it',
-    state === 'pending' && nextRetryAt !== undefined && `goes on ${inTime(nextRetryAt, now)}`,
+    state === 'pending' && nextRetryAt !== undefined && `goes on ${timeUntil(nextRetryAt, now)}`,
     lastError && lastError.message,
   ].filter((text) => typeof text === 'string');
   const isOver = state === 'done';

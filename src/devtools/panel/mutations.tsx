@@ -6,7 +6,7 @@ import { mutationStatus } from '../../react-query/status/mutation.ts';
 import { reasonOf, upper } from '../explain.ts';
 import type { Live } from '../recording/live.ts';
 import { Entries } from './entries.tsx';
-import { Chip, Empty, inTime, processedWords, stateTones, stateWords } from './parts.tsx';
+import { Chip, Empty, timeUntil, processedWords, stateTones, stateWords } from './parts.tsx';
 
 /** The entries of the outbox and the mutations of this page: what is known of each, and where it is kept. */
 export function Mutations({
@@ -95,7 +95,9 @@ function MutationRow({
           attempt {attempt}
           {of}
           {why}
-          {retryAt !== undefined && status === 'waiting' ? `, goes on ${inTime(retryAt, now)}` : ''}
+          {retryAt !== undefined && status === 'waiting'
+            ? `, goes on ${timeUntil(retryAt, now)}`
+            : ''}
         </span>
       </td>
       <td data-label="At the server:">{upper(processedWords[outcome])}</td>

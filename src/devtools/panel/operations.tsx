@@ -3,7 +3,7 @@ import { asTest } from '../recording/as-test.ts';
 import { duration, explain, type Explained, reasonOf, stateOf } from '../explain.ts';
 import type { Live } from '../recording/live.ts';
 import type { OperationEvent, OperationView, View } from '../view.ts';
-import { Action, Chip, Empty, inTime, toneOfOperation } from './parts.tsx';
+import { Action, Chip, Empty, timeUntil, toneOfOperation } from './parts.tsx';
 
 /** The operations, the newest first, and what happened to the selected one. */
 export function Operations({
@@ -76,7 +76,7 @@ const attemptsOf = ({ attempt, maxAttempts }: OperationView): string =>
 function whyOf(one: OperationView, at: number): string {
   const { kind, status, reason, retryAt, probedBy, startedAt, endedAt, requests } = one;
   const why = reason === undefined ? '' : reasonOf(reason);
-  const when = retryAt === undefined ? '' : `; goes on ${inTime(retryAt, at)}`;
+  const when = retryAt === undefined ? '' : `; goes on ${timeUntil(retryAt, at)}`;
   const who = probedBy ? '; another tab probes' : '';
   const sent = `${requests} ${requests === 1 ? 'request' : 'requests'}`;
   if (status === 'waiting' || status === 'paused') return `${kind}: ${why}${when}${who}`;

@@ -3,7 +3,7 @@ import type { InspectedEndpoint } from '../endpoints.ts';
 import type { InspectedOrigin } from '../inspect.ts';
 import { duration } from '../explain.ts';
 import { endpointsSeen, stripOf, type View } from '../view.ts';
-import { Empty, HealthChip, inTime, since, Strip } from './parts.tsx';
+import { Empty, HealthChip, timeUntil, since, Strip } from './parts.tsx';
 
 /** What is known of each origin and its endpoints. */
 export function Origins({
@@ -79,8 +79,8 @@ function OriginCard({
       const left = remaining === undefined ? '' : `${remaining} left`;
       const until =
         pausedUntil === undefined
-          ? resetAt !== undefined && `, resets ${inTime(resetAt, at)}`
-          : `${left && ', '}closed, opens ${inTime(pausedUntil, at)}`;
+          ? resetAt !== undefined && `, resets ${timeUntil(resetAt, at)}`
+          : `${left && ', '}closed, opens ${timeUntil(pausedUntil, at)}`;
       return [`Limit of ${scope}`, `${left}${until || ''}`] as const;
     }),
   ];
@@ -147,11 +147,11 @@ function Next({
   const who = probedBy ? ` ${byWhom[probedBy]}` : '';
   if (status === 'recovering') return <span>What was paused goes, one after the other</span>;
   if (status === 'rate-limited')
-    return retryAt === undefined ? null : <span>Opens {inTime(retryAt, at)}</span>;
+    return retryAt === undefined ? null : <span>Opens {timeUntil(retryAt, at)}</span>;
   if (retryAt !== undefined)
     return (
       <span>
-        Probe {inTime(retryAt, at)}
+        Probe {timeUntil(retryAt, at)}
         {who}
       </span>
     );

@@ -110,7 +110,7 @@ export function Strip({
 }
 
 /** How long it is until then, in words. */
-export const inTime = (at: number, now: number): string =>
+export const timeUntil = (at: number, now: number): string =>
   at <= now ? 'now' : `in ${duration(Math.ceil((at - now) / 1000) * 1000).replace('.0', '')}`;
 
 export const since = (at: number, now: number): string =>

@@ -4,13 +4,8 @@ import type { Transport } from '../../lib/clock.ts';
 import type { Environment } from '../../operation/environment.ts';
 import type { Operations } from '../../operation/operations.ts';
 import type { Effect } from '../../operation/parts/effects.ts';
-import {
-  headersLimit,
-  noLimit,
-  setLimit,
-  type TimeLimit,
-  type TimeLimitContext,
-} from '../../operation/time-limit.ts';
+import { TimeLimit } from '../../lib/timer.ts';
+import { headersLimit, type TimeLimitContext } from '../../operation/time-limit.ts';
 import type { Admission } from '../../origin/admission.ts';
 import type { Permit } from '../../origin/wait-queue.ts';
 import type { Outcome } from '../../policy/outcome.ts';
@@ -74,7 +69,6 @@ export interface Sent {
 export class Attempt implements EventListenerObject {
   readonly context: FetchContext;
   readonly request: SteadyRequest;
-  readonly facts: SteadyRequest;
   /** As it is sent. A transport may know its answer by members of its own. */
   init: RequestInit;
   /** Aborted when the caller aborts, or when its time limit is over. */
@@ -85,7 +79,7 @@ export class Attempt implements EventListenerObject {
   readonly limitMs: number;
   /** The longest silence within its body, in milliseconds, where silences are limited. */
   readonly idleMs: number | undefined;
-  readonly limit: TimeLimit = noLimit();
+  readonly limit: TimeLimit;
   /** A time limit of ours, not the caller, has stopped it. */
   isLate = false;
   readonly #controller: AbortController = new AbortController();
@@ -104,12 +98,12 @@ export class Attempt implements EventListenerObject {
     const { signal } = this.#controller;
     this.context = context;
     this.request = request;
-    this.facts = request;
     this.signal = signal;
     const isAgain = request.operation.attempt > 1 || !!sent?.permit.isTrial;
     // A failure may be in the browser's cache: a retry or a probe must leave the device.
     const cache = isAgain && mayBeCached(request, init) ? 'no-cache' : init.cache;
     this.init = cache === undefined ? { ...init, signal } : { ...init, signal, cache };
+    this.limit = new TimeLimit(context, this, request.operation.pauses);
     this.limitMs = headersLimit(timeout);
     this.idleMs = typeof timeout === 'object' ? timeout.bodyIdleMs : undefined;
     this.#sent = sent;
@@ -142,7 +136,7 @@ export class Attempt implements EventListenerObject {
       this.#number = context.nextRequest();
       request.signal?.addEventListener('abort', this);
     }
-    this.restartLimit(this.limitMs);
+    this.limit.restart(this.limitMs);
     if (isFirst) this.#emit();
     return this.untilStopped(transport(request.input, this.init), discard);
   }
@@ -165,11 +159,6 @@ export class Attempt implements EventListenerObject {
         },
       );
     });
-  }
-
-  /** Its time limit begins anew. @param limitMs - Without it there is none until the next call. */
-  restartLimit(limitMs?: number): void {
-    setLimit(this, this.limit, limitMs);
   }
 
   /** Its time limit is over. */
@@ -217,7 +206,7 @@ export class Attempt implements EventListenerObject {
   }
 
   #release(): void {
-    this.restartLimit();
+    this.limit.stop();
     this.request.signal?.removeEventListener('abort', this);
   }
 

@@ -19,7 +19,7 @@ export async function outlivePage(
   const fate = signal.aborted ? undefined : page?.fate();
   if (!fate) return undefined;
   const cutOffAt = clock.now();
-  attempt.restartLimit();
+  attempt.limit.stop();
   // It shows nothing, and leaves its place to others.
   attempt.recordOutcome(failures.aborted);
   await attempt.untilStopped(fate);

@@ -1,7 +1,7 @@
 import { createSlot } from '../../lib/slot.ts';
 import { copyReport } from '../../operation/error-info.ts';
 import { HttpError, UnexpectedContentError } from '../../operation/errors.ts';
-import { noLimit, setLimit } from '../../operation/time-limit.ts';
+import { TimeLimit } from '../../lib/timer.ts';
 import type { AnswerFailure, Failure } from '../../policy/outcome.ts';
 import { endExtensions } from '../extension.ts';
 import type { Attempt } from './attempt.ts';
@@ -22,7 +22,7 @@ export function accept(
   const response = thaw(given);
   const { method, isRaw } = request;
   const { status } = response;
-  if (attempt.idleMs) attempt.restartLimit();
+  if (attempt.idleMs) attempt.limit.stop();
   // Nothing more comes. `body` is asked for of failures only, for it costs the making of a stream.
   if (method === 'HEAD' || (failure ? response.body === null : [0, 204, 205].includes(status)))
     attempt.end();
@@ -242,7 +242,7 @@ function isByteStream(stream: Body): boolean {
 function guardBody(source: () => Body, guard: Guard): Body {
   const { attempt, original, answer, shared } = guard;
   let reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined;
-  const limit = noLimit();
+  const limit = new TimeLimit(attempt.context, attempt, attempt.request.operation.pauses);
   const isBytes = isByteStream(source());
   return new ReadableStream(
     {
@@ -252,7 +252,7 @@ function guardBody(source: () => Body, guard: Guard): Body {
         // Only now, for a clone in between puts another stream in its place. That it is locked is
         // the caller's doing, and stays the native error.
         reader ??= source().getReader();
-        setLimit(attempt, limit, attempt.idleMs);
+        limit.restart(attempt.idleMs);
         try {
           const { done, value } = await attempt.untilStopped(reader.read());
           if (!done) return controller.enqueue(value);
@@ -261,14 +261,14 @@ function guardBody(source: () => Body, guard: Guard): Body {
           // A reader with a buffer of its own is told by giving that back.
           controller.byobRequest?.respond(0);
         } catch (cause) {
-          setLimit(attempt, limit);
+          limit.stop();
           await attempt.context.outlive?.askAgain(attempt, original, false);
           guard.broken = { error: failed(attempt, cause, original, answer) };
           controller.error(guard.broken.error);
           // It may not have heeded the signal.
           await reader?.cancel(cause);
         } finally {
-          setLimit(attempt, limit);
+          limit.stop();
         }
       },
       cancel(reason) {

@@ -1,4 +1,4 @@
-import { reasonOf } from '../../lib/wait.ts';
+import { reasonOf } from '../../lib/abort.ts';
 import { isSafeMethod, type OperationRef } from '../../policy/operation.ts';
 import { type Failure, failures, type Processed } from '../../policy/outcome.ts';
 import type { Effects } from './effects.ts';

@@ -3,7 +3,7 @@ import type { SteadyFetch } from '../../fetch/fetch.ts';
 import { renewableAt } from '../../fetch/extension.ts';
 import { submissionExtension } from '../../fetch/keys.ts';
 import { toUrl } from '../../lib/input/url.ts';
-import { untilAborted, waitForStillness } from '../../lib/wait.ts';
+import { TimeLimit, untilAborted } from '../../lib/timer.ts';
 import { reportOf } from '../../operation/error-info.ts';
 import { isNetworkError, isTimeoutError } from '../../operation/errors.ts';
 import type { Submission, PastStep } from '../../operation/parts/submission.ts';
@@ -96,7 +96,6 @@ export async function sendEntry(
   const { entry } = running;
   const { signal } = running.controller;
   const { mutationFn: run, idempotent } = definition.handler;
-  const idleSince = (): number | undefined => (running.open === 0 ? running.idleSince : undefined);
   const { id, createdAt, attempts, isInDoubt: wasSent } = entry;
   const steps = new Map(past.map((step) => [step.id, step]));
   let wasOut = false;
@@ -160,33 +159,32 @@ export async function sendEntry(
   onOperation(entry, operation);
   signals.set(signal, operation);
   const bound = bindFetch(fetch, operation, signal, signals).fetchNow();
+  const { timeout } = definition.policy;
+  const limitMs = Math.max(leastMs, typeof timeout === 'object' ? timeout.headersMs : timeout);
+  let late: Error | undefined;
+  const idleLimit = new TimeLimit(context, { expire: () => (late = idleError(limitMs)) });
   const own: SteadyFetch = async (input, init) => {
     refuseLate();
     const end = running.onRequest(toUrl(input instanceof Request ? input.url : `${input}`)?.origin);
+    idleLimit.stop();
     try {
       return await bound(input, init);
     } finally {
       end();
+      if (running.open === 0 && !isOver) idleLimit.restart(limitMs);
     }
   };
   const json = createJson(own);
-  const execution: Execution = { submission, operation, isIdle: () => idleSince() !== undefined };
+  const execution: Execution = { submission, operation, isIdle: () => running.open === 0 };
   if (!idempotent) operations.executions.add(execution);
-  const { timeout } = definition.policy;
-  const limitMs = Math.max(leastMs, typeof timeout === 'object' ? timeout.headersMs : timeout);
-  const stillness = waitForStillness(clock, limitMs, idleSince);
-  let late: Error | undefined;
   try {
     if (isForeign) {
       submission.isUnkeyed = true;
       await submission.kept?.();
     }
-    const giveUp = stillness.promise.then(() => {
-      throw (late = idleError(limitMs));
-    });
     operation.start();
-    const made = Promise.race([
-      giveUp,
+    idleLimit.restart(limitMs);
+    const made = idleLimit.race(
       operations.tellEnd(
         operation,
         operations.run(operation, async () =>
@@ -202,7 +200,7 @@ export async function sendEntry(
           }),
         ),
       ),
-    ]);
+    );
     const data = await untilAborted(signal, made);
     // Whoever takes an error for an answer, it was not sent.
     refuseUnkept();
@@ -254,7 +252,7 @@ export async function sendEntry(
   } finally {
     isOver = true;
     operations.executions.delete(execution);
-    stillness.stop();
+    idleLimit.stop();
   }
 }
 

@@ -1,6 +1,6 @@
-import { type Clock, type Random, createSteadyClock, later } from '../../lib/clock.ts';
+import { type Clock, type Random, createSteadyClock } from '../../lib/clock.ts';
 import type { Network } from '../../origin/origin.ts';
-import { sleep } from '../../lib/wait.ts';
+import { sleep, startAlarm } from '../../lib/timer.ts';
 import type { Attempt, EntryEnd } from './deliver.ts';
 import {
   beginAttempt,
@@ -182,7 +182,7 @@ export function createWorker({
     const times = (aside.get(seq)?.times ?? 0) + 1;
     const forMs = Math.min(errorPauseMs * Math.max(1, 2 ** (times - 2)), longestAsideMs);
     aside.set(seq, { times, until: clock.now() + forMs });
-    later(clock, forMs, look);
+    startAlarm(clock, forMs, look);
     onError(error);
   };
 

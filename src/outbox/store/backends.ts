@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
-import { waitForStillness } from '../../lib/wait.ts';
+import { withLimit } from '../../lib/timer.ts';
 import { createSalvage, toWhole } from './damage.ts';
 import {
   ask,
@@ -50,7 +50,7 @@ export async function openIndexedDb(
     read: (work) =>
       insist(() => {
         const native = begin('readonly');
-        return inTime(clock, native, () => work(wrap(native)));
+        return endInTime(clock, native, () => work(wrap(native)));
       }),
     write: (durability, work) =>
       insist(async () => {
@@ -59,7 +59,7 @@ export async function openIndexedDb(
         // Said by the work or by `done`, whichever is first.
         done.catch(() => {});
         try {
-          return await inTime(clock, native, async () => {
+          return await endInTime(clock, native, async () => {
             const result = await work(wrap(native));
             // Only now it is there.
             await done;
@@ -78,17 +78,16 @@ export async function openIndexedDb(
 /** A transaction that has not ended after so long is given up: the browser hangs. */
 const hangsMs = 30_000;
 
-async function inTime<T>(clock: Clock, native: IDBTransaction, work: () => Promise<T>): Promise<T> {
-  const { promise, stop } = waitForStillness(clock, hangsMs, () => 0);
-  const late = promise.then(() => {
+function endInTime<T>(
+  clock: Clock,
+  native: IDBTransaction,
+  work: () => Promise<T>,
+): Promise<Awaited<T>> {
+  const expire = (): DatabaseError => {
     abort(native);
-    throw new DatabaseError('blocked');
-  });
-  try {
-    return await Promise.race([work(), late]);
-  } finally {
-    stop();
-  }
+    return new DatabaseError('blocked');
+  };
+  return withLimit({ clock }, work, expire, hangsMs);
 }
 
 function abort(native: IDBTransaction): void {

@@ -83,9 +83,9 @@ export function createRowStore(backend: Backend, other: OtherStore = {}): RowSto
           return { row: undefined, next: await unblock(tx, row.blocks, nowMs) };
         }
         if (row.blocks !== undefined && other.isSending?.(row.blocks)) {
-          const later = plan({ ...row, isInDoubt }, nowMs + lookAgainMs.onDisk, nowMs);
-          await tx.put(later);
-          return { row: undefined, next: later };
+          const delayed = plan({ ...row, isInDoubt }, nowMs + lookAgainMs.onDisk, nowMs);
+          await tx.put(delayed);
+          return { row: undefined, next: delayed };
         }
         // A younger one that went while this one was dead ends first, and tells.
         if (await isScopeBusy(tx, row)) return none;
@@ -106,9 +106,9 @@ export function createRowStore(backend: Backend, other: OtherStore = {}): RowSto
         return claim;
       return write('relaxed', async (tx) => {
         const isStill = claim.row && (await claimedRow(tx, claim.row, fence));
-        const later = isStill && before && plan(before, nowMs + lookAgainMs.inMemory, nowMs);
-        if (later) await tx.put(later);
-        return { row: undefined, next: later };
+        const delayed = isStill && before && plan(before, nowMs + lookAgainMs.inMemory, nowMs);
+        if (delayed) await tx.put(delayed);
+        return { row: undefined, next: delayed };
       });
     },
     note: (claimed, fence, note) =>

@@ -1,4 +1,5 @@
-import { type Clock, later } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { withLimit } from '../../lib/timer.ts';
 import { layOut } from './schema.ts';
 
 /** Of the database's layout. */
@@ -45,7 +46,6 @@ export async function openDatabase(
   const { indexedDB } = world;
   if (!indexedDB) throw new DatabaseError('unavailable');
   let isLate = false;
-  let timer: unknown;
   const open = async (): Promise<IDBDatabase> => {
     const request = indexedDB.open(name, version);
     request.addEventListener('upgradeneeded', (event) => {
@@ -57,14 +57,12 @@ export async function openDatabase(
     if (isLate) database.close();
     return database;
   };
-  const late = new Promise<never>((_, reject) => {
-    timer = later(clock, patienceMs, () => {
-      isLate = true;
-      reject(new DatabaseError('blocked'));
-    });
-  });
+  const expire = (): DatabaseError => {
+    isLate = true;
+    return new DatabaseError('blocked');
+  };
   try {
-    const database = await Promise.race([open(), late]);
+    const database = await withLimit({ clock }, open, expire, patienceMs);
     database.addEventListener('versionchange', ({ newVersion }) => {
       // A later version wants it, or somebody deletes it: holding on would hang them.
       database.close();
@@ -77,8 +75,6 @@ export async function openDatabase(
     const { name: kind } = Object(error) as { readonly name?: unknown };
     if (kind === 'VersionError') throw new DatabaseError('newer-version', error);
     throw new DatabaseError(kind === 'QuotaExceededError' ? 'quota' : 'unavailable', error);
-  } finally {
-    clock.clearTimeout(timer);
   }
 }
 

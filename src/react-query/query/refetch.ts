@@ -1,7 +1,7 @@
 import { focusManager, type Query, type QueryClient } from '@tanstack/react-query';
 import type { Operation } from '../../operation/operation.ts';
 import { between, type Clock, type Random } from '../../lib/clock.ts';
-import type { Heart } from '../../lib/heart.ts';
+import { Alarm, type SleepDetector } from '../../lib/timer.ts';
 import type { Slot } from '../../lib/slot.ts';
 import { isServer } from '../instance.ts';
 
@@ -104,28 +104,27 @@ export function refetchWhenBack(
 /** After a sleep, timers that are overdue have rung by then. */
 const settleMs = 1000;
 
-/** Retries what has slept past its retry. */
-export interface Wake {
+/** Retries the queries whose retry became due while the device slept. */
+export interface OverdueRetries {
   /** A query waits until then for its retry, by a timer of React Query's. */
   readonly expectRetry: (retryAt: number) => void;
   readonly dispose: () => void;
 }
 
 /**
- * Retries what has slept past its retry. On some systems timers stand still while the machine
- * sleeps, and React Query's are not ours.
+ * Retries the queries whose retry became due while the device slept. On some systems timers stand still
+ * during sleep, and React Query's timers are not ours.
  */
-export function createWake(
+export function createOverdueRetries(
   clock: Clock,
-  heart: Heart,
+  sleepDetector: SleepDetector,
   clients: () => readonly QueryClient[],
   operationOf: (query: Query) => Operation | undefined,
   /** The tab is seen, or hidden: another one may be waited for. */
   onFocus: () => void,
-): Wake {
+): OverdueRetries {
   let retryUntil = 0;
   let isOwed = false;
-  let timer: unknown;
 
   const retryOverdue = (): void => {
     const now = clock.now();
@@ -142,10 +141,10 @@ export function createWake(
       if (query.getObserversCount() > 0) replaceFetch(query);
   };
   const retrySoon = (): void => {
-    clock.clearTimeout(timer);
-    timer = clock.setTimeout(retryOverdue, settleMs);
+    alarm.at(clock.now() + settleMs);
   };
-  const beat = heart.join(retrySoon);
+  const alarm = new Alarm(clock, retryOverdue);
+  const watchSleepUntil = sleepDetector.watch(retrySoon);
 
   // On a server nobody wakes.
   const stop = isServer()
@@ -157,11 +156,11 @@ export function createWake(
 
   return {
     expectRetry(retryAt) {
-      beat((retryUntil = Math.max(retryUntil, retryAt)));
+      watchSleepUntil((retryUntil = Math.max(retryUntil, retryAt)));
     },
     dispose() {
-      beat(0);
-      clock.clearTimeout(timer);
+      watchSleepUntil(0);
+      alarm.stop();
       stop?.();
     },
   };

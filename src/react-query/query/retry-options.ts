@@ -9,14 +9,14 @@ import { isServer } from '../instance.ts';
 import { noteUse, warnOfUnrepeatable } from '../misuse.ts';
 import type { RetryPair } from '../steadfetch.ts';
 import { tellChange } from '../mutation/execution.ts';
-import type { Wake } from './refetch.ts';
+import type { OverdueRetries } from './refetch.ts';
 
 /** What decisions on failures in React Query stand on. */
 export interface RetryPairContext {
   readonly clock: Clock;
   readonly operations: Operations;
   readonly ledger: FailureLedger;
-  readonly wake: Wake;
+  readonly overdue: OverdueRetries;
 }
 
 /**
@@ -31,7 +31,7 @@ export function createRetryPair(
   kind: 'query' | 'mutation',
   policy: PolicyOptions | undefined,
 ): RetryPair {
-  const { wake } = context;
+  const { overdue } = context;
   const begin = (failureCount: number, error: unknown): Operation =>
     (kind === 'query' ? beginQuery : beginMutation)(context, policy, failureCount, error);
   const ask = (failureCount: number, error: unknown, isAgain: boolean): Operation =>
@@ -41,7 +41,7 @@ export function createRetryPair(
       const operation = ask(failureCount, error, false);
       const { decision } = operation;
       if (process.env.NODE_ENV !== 'production') warnOfUnrepeatable(context.operations, operation);
-      if (kind === 'query' && decision?.kind === 'retry') wake.expectRetry(decision.retryAt);
+      if (kind === 'query' && decision?.kind === 'retry') overdue.expectRetry(decision.retryAt);
       // Where we would stop, but the app's own `retry` goes on, it goes on at React Query's pace.
       const wantedMs = decision?.kind === 'retry' ? decision.delayMs : 1000 * 2 ** failureCount;
       const delayMs = Math.min(wantedMs, maxTimerMs);

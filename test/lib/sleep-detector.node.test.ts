@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { createHeart } from '../../src/lib/heart.ts';
+import { createSleepDetector } from '../../src/lib/timer.ts';
 import { createVirtualClock, type VirtualClock } from '../origin/virtual-clock.ts';
 
 /** Two that may wait, and what they were told: who, how long it was, and when. */
 function rig() {
   const clock: VirtualClock = createVirtualClock();
-  const heart = createHeart(clock);
+  const sleepDetector = createSleepDetector(clock);
   const told: string[] = [];
   const join = (name: string) =>
-    heart.join((asleepMs) => void told.push(`${name} ${asleepMs} at ${clock.elapsed()}`));
-  return { clock, heart, told, a: join('a'), b: join('b') };
+    sleepDetector.watch((asleepMs) => void told.push(`${name} ${asleepMs} at ${clock.elapsed()}`));
+  return { clock, sleepDetector, told, a: join('a'), b: join('b') };
 }
 
 test('while nothing waits there is no timer', () => {
@@ -49,12 +49,12 @@ test('within two seconds of waking it tells those that wait how long that was', 
 });
 
 test('asked, it tells at once, and once', () => {
-  const { clock, heart, a, told } = rig();
+  const { clock, sleepDetector, a, told } = rig();
   a(Infinity);
   clock.advance(500);
   clock.sleep(3_600_000);
-  heart.look();
-  heart.look();
+  sleepDetector.check();
+  sleepDetector.check();
   clock.advance(60_000);
   expect(told).toEqual(['a 3598500 at 3600500']);
 });
