@@ -1,5 +1,5 @@
 import { type Clock, type Random, between } from '../lib/clock.ts';
-import { Alarm } from '../lib/timer.ts';
+import { createAlarm } from '../lib/timer.ts';
 import type { SleepDetector } from '../lib/timer.ts';
 import type { Network } from '../origin/origin.ts';
 import { originOf } from '../lib/input/url.ts';
@@ -118,7 +118,7 @@ export function createConnectivity(
       failedChecks = originChecks = 0;
       if (wasOffline) backAt = now;
     }
-    alarm.at(nextAt ?? Infinity);
+    setAlarm(nextAt ?? Infinity);
     watchSleepUntil(isOffline ? Infinity : 0);
     for (const onCause of awaitingCause.splice(0)) onCause(!isOffline);
     setState(status, nextAt);
@@ -144,7 +144,7 @@ export function createConnectivity(
   const startCheck = async (): Promise<void> => {
     running?.abort();
     const mine = (running = new AbortController());
-    alarm.at(Infinity);
+    setAlarm(Infinity);
     setState(isOffline ? 'offline' : 'suspect');
     const result = await runCheck(mine.signal);
     if (running !== mine) return;
@@ -172,10 +172,10 @@ export function createConnectivity(
     running?.abort();
     running = undefined;
     const at = now + Math.ceil((1 - eventChecksLeft) * leastGapMs);
-    alarm.at(at);
+    setAlarm(at);
     setState(isOffline ? 'offline' : 'suspect', at);
   };
-  const alarm = new Alarm(clock, checkSoon);
+  const setAlarm = createAlarm(clock, checkSoon);
   // Timers stand still while the machine sleeps, so the next check may be overdue.
   const watchSleepUntil = sleepDetector.watch(checkNow);
 

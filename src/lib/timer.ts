@@ -10,48 +10,36 @@ const latestMs = 1000;
 /** The timers of a hidden tab fire once a minute although it is awake: later ones mean sleep. */
 const throttledMs = 61_000;
 
-/** One timer, set to a time. */
-export class Alarm {
-  readonly #clock: Clock;
-  readonly #ring: () => void;
-  readonly #isBackground: boolean;
-  #timer: unknown;
-  #dueAt = Infinity;
+/** Sets the one timer of an alarm to a time in epoch milliseconds, in place of the earlier one; `Infinity` stops it. */
+export type Alarm = (at: number) => void;
 
-  /**
-   * @param ring - Called at the time, or early for a time beyond what a timer holds. It then sets the alarm again.
-   * @param isBackground - Lets a Node process end without waiting for it.
-   */
-  constructor(clock: Clock, ring: () => void, isBackground: boolean = false) {
-    this.#clock = clock;
-    this.#ring = ring;
-    this.#isBackground = isBackground;
-  }
-
-  /** Sets it to a time in epoch milliseconds, in place of the earlier one; `Infinity` stops it. */
-  at(dueAt: number): void {
-    if (dueAt === this.#dueAt) return;
-    const clock = this.#clock;
-    clock.clearTimeout(this.#timer);
-    this.#dueAt = dueAt;
-    if (dueAt === Infinity) return;
-    const delayMs = Math.min(Math.max(0, dueAt - clock.now()), maxTimerMs);
-    this.#timer = clock.setTimeout(() => {
-      this.#dueAt = Infinity;
-      this.#ring();
-    }, delayMs);
-    if (this.#isBackground) clock.unref?.(this.#timer);
-  }
-
-  stop(): void {
-    this.at(Infinity);
-  }
+/**
+ * @param ring - Called at the time, or early for a time beyond what a timer holds. It then sets the alarm again.
+ * @param isBackground - Lets a Node process end without waiting for it.
+ */
+export function createAlarm(clock: Clock, ring: () => void, isBackground?: boolean): Alarm {
+  let timer: unknown;
+  let dueAt = Infinity;
+  return (at) => {
+    if (at === dueAt) return;
+    clock.clearTimeout(timer);
+    dueAt = at;
+    if (at === Infinity) return;
+    timer = clock.setTimeout(
+      () => {
+        dueAt = Infinity;
+        ring();
+      },
+      Math.min(Math.max(0, at - clock.now()), maxTimerMs),
+    );
+    if (isBackground) clock.unref?.(timer);
+  };
 }
 
 /** Starts a background alarm that rings once, after the delay. */
 export function startAlarm(clock: Clock, delayMs: number, ring: () => void): Alarm {
-  const alarm = new Alarm(clock, ring, true);
-  alarm.at(clock.now() + delayMs);
+  const alarm = createAlarm(clock, ring, true);
+  alarm(clock.now() + delayMs);
   return alarm;
 }
 

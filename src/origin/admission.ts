@@ -1,4 +1,4 @@
-import { Alarm } from '../lib/timer.ts';
+import { createAlarm } from '../lib/timer.ts';
 import { between, type Clock, type Random } from '../lib/clock.ts';
 import type { RateLimitState } from '../headers/rate-limit.ts';
 import { codeOf } from '../lib/input/made-by.ts';
@@ -181,18 +181,18 @@ export function createAdmission(
         next = Math.min(next, forgottenAt, limits.nextAt());
       }
     }
-    alarm.at(next);
+    setAlarm(next);
     watchSleepUntil(isWaitedFor() ? Infinity : 0);
     isQuiet = limits.nextAt() === Infinity && !hasOutage() && !slowStart.isRecovery();
     onChange();
     tell();
   };
-  const alarm = new Alarm(clock, pump);
+  const setAlarm = createAlarm(clock, pump);
   const tell = (): void => {
     const isMore = queue.announce((group) => whyPaused(origin, group));
-    announcing.at(isMore ? clock.now() : Infinity);
+    setAnnouncing(isMore ? clock.now() : Infinity);
   };
-  const announcing = new Alarm(clock, tell);
+  const setAnnouncing = createAlarm(clock, tell);
   let isPumping = false;
   /** Once for all that come in one turn. */
   const pumpSoon = (): void => {

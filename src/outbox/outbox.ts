@@ -218,10 +218,10 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     for (const { worker } of storage.engines()) worker.look();
     display.refresh();
   };
-  let pollAlarm: Alarm | undefined;
+  let setPoll: Alarm | undefined;
   /** Where no tab can tell another anything, each looks for itself. */
   const poll = (): void => {
-    pollAlarm = startAlarm(clock, pollMs, () => {
+    setPoll = startAlarm(clock, pollMs, () => {
       void storage.durable()?.ownership.look();
       look();
       void redrive.hearAll();
@@ -288,7 +288,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       enqueuer.close();
       unwatch();
       successes.dispose();
-      pollAlarm?.stop();
+      setPoll?.(Infinity);
       display.dispose();
       sweeper.dispose();
       storage.stop();

@@ -144,7 +144,7 @@ export interface Sweeper {
 }
 
 export function createSweeper(clock: Clock, engineNow: () => Engine | undefined): Sweeper {
-  let alarm: Alarm | undefined;
+  let setAlarm: Alarm | undefined;
   let isOver = false;
   const sweep: Sweeper['sweep'] = async ({ store }) => {
     // Those that are left are younger; or the clock was set back, and they seem to be.
@@ -152,8 +152,8 @@ export function createSweeper(clock: Clock, engineNow: () => Engine | undefined)
   };
   const plan = (): void => {
     if (isOver) return;
-    alarm ??= startAlarm(clock, keepResultMs + 1000, () => {
-      alarm = undefined;
+    setAlarm ??= startAlarm(clock, keepResultMs + 1000, () => {
+      setAlarm = undefined;
       const engine = engineNow();
       if (!engine) return;
       sweep(engine).catch((error: unknown) => {
@@ -167,7 +167,7 @@ export function createSweeper(clock: Clock, engineNow: () => Engine | undefined)
     plan,
     dispose() {
       isOver = true;
-      alarm?.stop();
+      setAlarm?.(Infinity);
     },
   };
 }

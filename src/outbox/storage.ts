@@ -65,7 +65,7 @@ export function createStorage(context: StorageContext): EntryStorage {
   let durable: Engine | undefined;
   let memory: Engine | undefined;
   let waitMs = reopenMs;
-  let reopening: Alarm | undefined;
+  let setReopening: Alarm | undefined;
   let isStopped = false;
   let isOver = false;
   /** Why the database is not open, as far as is known. */
@@ -106,7 +106,7 @@ export function createStorage(context: StorageContext): EntryStorage {
   };
   const openOnce = (): Promise<void> => (opening ??= open().finally(() => (opening = undefined)));
   const openLater = (): void => {
-    reopening = startAlarm(clock, waitMs, () => void openOnce());
+    setReopening = startAlarm(clock, waitMs, () => void openOnce());
     waitMs = Math.min(2 * waitMs, longestReopenMs);
   };
   /** What was said of one that is no longer used says nothing. */
@@ -171,7 +171,7 @@ export function createStorage(context: StorageContext): EntryStorage {
     async reopen() {
       await opening;
       if (!durable && hasDisk && !isOver) {
-        reopening?.stop();
+        setReopening?.(Infinity);
         await openOnce();
       }
       return durable || !hasDisk ? undefined : { reason: failure };
@@ -216,7 +216,7 @@ export function createStorage(context: StorageContext): EntryStorage {
     },
     stop() {
       isStopped = true;
-      reopening?.stop();
+      setReopening?.(Infinity);
       for (const { worker } of engines()) {
         worker.abort();
         worker.dispose();
@@ -224,7 +224,7 @@ export function createStorage(context: StorageContext): EntryStorage {
     },
     dispose() {
       isOver = true;
-      reopening?.stop();
+      setReopening?.(Infinity);
       for (const engine of engines()) engine.dispose();
     },
   };

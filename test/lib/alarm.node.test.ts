@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Alarm } from '../../src/lib/timer.ts';
+import { createAlarm } from '../../src/lib/timer.ts';
 import { maxTimerMs } from '../../src/lib/clock.ts';
 import { createVirtualClock, epochMs, type VirtualClock } from '../origin/virtual-clock.ts';
 
@@ -11,8 +11,8 @@ function rig(): {
 } {
   const clock = createVirtualClock();
   const rung: number[] = [];
-  const alarm = new Alarm(clock, () => void rung.push(clock.elapsed()));
-  return { clock, rung, set: (atMs) => alarm.at(epochMs + atMs) };
+  const alarm = createAlarm(clock, () => void rung.push(clock.elapsed()));
+  return { clock, rung, set: (atMs) => alarm(epochMs + atMs) };
 }
 
 test('it rings once, at its time', () => {

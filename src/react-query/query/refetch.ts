@@ -1,7 +1,7 @@
 import { focusManager, type Query, type QueryClient } from '@tanstack/react-query';
 import type { Operation } from '../../operation/operation.ts';
 import { between, type Clock, type Random } from '../../lib/clock.ts';
-import { Alarm, type SleepDetector } from '../../lib/timer.ts';
+import { createAlarm, type SleepDetector } from '../../lib/timer.ts';
 import type { Slot } from '../../lib/slot.ts';
 import { isServer } from '../instance.ts';
 
@@ -141,9 +141,9 @@ export function createOverdueRetries(
       if (query.getObserversCount() > 0) replaceFetch(query);
   };
   const retrySoon = (): void => {
-    alarm.at(clock.now() + settleMs);
+    setAlarm(clock.now() + settleMs);
   };
-  const alarm = new Alarm(clock, retryOverdue);
+  const setAlarm = createAlarm(clock, retryOverdue);
   const watchSleepUntil = sleepDetector.watch(retrySoon);
 
   // On a server nobody wakes.
@@ -160,7 +160,7 @@ export function createOverdueRetries(
     },
     dispose() {
       watchSleepUntil(0);
-      alarm.stop();
+      setAlarm(Infinity);
       stop?.();
     },
   };
