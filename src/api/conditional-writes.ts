@@ -2,7 +2,7 @@ import type { ConditionalCode } from '../fetch/codes.ts';
 import { failed } from '../fetch/attempt/failure.ts';
 import { type Call, endCall, tell, untilStopped } from '../fetch/attempt/in-flight.ts';
 import { readHeaders, readParts } from '../fetch/attempt/request.ts';
-import { accept } from '../fetch/attempt/response.ts';
+import { accept } from '../fetch/attempt/answer.ts';
 import { callApp, isBoolean, reporterOf } from '../lib/input/callback.ts';
 import { checkNames, reject } from '../lib/input/check.ts';
 import { code, type MadeBy } from '../lib/input/made-by.ts';

@@ -1,12 +1,12 @@
 import { isJsonAnswer } from '../fetch/attempt/classify.ts';
 import type { OutcomesCode } from '../fetch/codes.ts';
-import { failed } from '../fetch/attempt/failure.ts';
-import { type Call, endCall, untilStopped } from '../fetch/attempt/in-flight.ts';
+import { cancelBody } from '../fetch/attempt/body-source.ts';
+import { recordFailure } from '../fetch/attempt/guard.ts';
+import type { Call } from '../fetch/attempt/in-flight.ts';
 import { callApp, reporterOf } from '../lib/input/callback.ts';
 import { checkNames, reject } from '../lib/input/check.ts';
 import { code, type MadeBy } from '../lib/input/made-by.ts';
 import { isSteadfetchError } from '../operation/errors.ts';
-import { setLimit } from '../operation/time-limit.ts';
 import {
   classifyAnswer,
   type Failure,
@@ -171,53 +171,18 @@ export async function readJson(
   failure: Failure | undefined,
 ): Promise<readonly [Response, unknown]> {
   const data = call.context.readData?.(call.init);
-  let text = typeof data === 'string' ? data : '';
   const copy = response.clone();
   if (data !== undefined && typeof data !== 'string') return [copy, data];
   if (!isJsonAnswer(response)) {
     // What nobody reads of a copy would be kept.
-    copy.body?.cancel().catch(() => {});
+    cancelBody(copy.body).catch(() => {});
     return [copy, undefined];
   }
-  const decoder = new TextDecoder();
-  await readCopy(call, response, failure, copy, (chunk) => {
-    text += decoder.decode(chunk, { stream: !!chunk });
-    return false;
-  });
+  recordFailure(response, failure);
+  const text = data ?? (await copy.text());
   try {
     return [copy, JSON.parse(text)];
   } catch {
     return [copy, undefined];
-  }
-}
-
-/**
- * Reads a copy of an answer until `take` has enough. It is given each part, and undefined at the end.
- *
- * @throws NetworkError, TimeoutError, or the caller's abort reason, where the body does not come.
- */
-export async function readCopy(
-  call: Call,
-  response: Response,
-  failure: Failure | undefined,
-  copy: Response,
-  take: (chunk: Uint8Array | undefined) => boolean,
-): Promise<void> {
-  const { context, idleMs, limit } = call;
-  const reader = copy.body?.getReader();
-  try {
-    while (reader) {
-      if (idleMs) setLimit(call, limit, idleMs);
-      const { done, value } = await untilStopped(call, reader.read());
-      const isEnough = take(value);
-      if (done) break;
-      if (isEnough) return void reader.cancel().catch(() => {});
-    }
-    // All of it is in, for whoever asked, too.
-    endCall(call);
-  } catch (cause) {
-    reader?.cancel(cause).catch(() => {});
-    await context.outlive?.askAgain(call, response, false);
-    throw failed(call, cause, response, failure);
   }
 }

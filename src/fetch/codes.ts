@@ -2,6 +2,7 @@ import type { SubmissionHook } from '../operation/environment.ts';
 import type { Operations } from '../operation/operations.ts';
 import type { AnswerFailure, Failure, HttpFailure } from '../policy/outcome.ts';
 import type { ErrorReader, IdempotencyProfile } from './api.ts';
+import type { BodyCheck } from './attempt/body.ts';
 import type { Call, FetchContext, KeyedRequest, SentFacts } from './attempt/in-flight.ts';
 import type { Passed, RequestParts } from './attempt/request.ts';
 
@@ -95,4 +96,6 @@ export interface OutcomesCode extends ErrorReader {
     response: Response,
     failure: AnswerFailure | undefined,
   ) => Promise<AnswerFailure | undefined>;
+  /** Counts a body that says by itself where it ends; undefined where this one does not. */
+  readonly checkBody?: (response: Response) => BodyCheck | undefined;
 }

@@ -4,7 +4,7 @@ import { noteRequest } from '../operation/warn-of-loop.ts';
 import { failures } from '../policy/outcome.ts';
 import { classify, interpret } from './attempt/classify.ts';
 import type { AuthCode, ConditionalCode, SubmissionCode } from './codes.ts';
-import { checkAnswer, failed, sendAgain } from './attempt/failure.ts';
+import { failed, sendAgain } from './attempt/failure.ts';
 import { gather } from './gather.ts';
 import {
   type FetchContext,
@@ -15,7 +15,7 @@ import {
 } from './attempt/in-flight.ts';
 import { addKey } from './keys.ts';
 import { isBodySpent, type SteadyInit } from './attempt/request.ts';
-import { accept } from './attempt/response.ts';
+import { accept, receiveAnswer } from './attempt/answer.ts';
 
 /**
  * One attempt, with the signature of fetch, that rejects on every status outside 2xx: with an
@@ -123,7 +123,7 @@ async function send(
       } catch (cause) {
         response = await sendAgain(call, cause, wasSpent);
       }
-      checkAnswer(call, response);
+      response = receiveAnswer(call, response);
       const shown = classify(call, response);
       const failure = (shown ?? api?.outcomes) && (await interpret(call, response, shown));
       const refusal = failure?.kind === 'http' && failure;

@@ -1,5 +1,6 @@
-import { readCopy, readJson } from '../api/outcomes.ts';
+import { readJson } from '../api/outcomes.ts';
 import type { OutcomesCode } from '../fetch/codes.ts';
+import { readBeginning } from '../fetch/attempt/guard.ts';
 import type { Call } from '../fetch/attempt/in-flight.ts';
 import { checkNames, reject } from '../lib/input/check.ts';
 import { code, type MadeBy } from '../lib/input/made-by.ts';
@@ -108,8 +109,7 @@ async function readStatus(
   const endFlag = endFlagOf(headers.get('content-type') ?? '');
   if (endFlag === undefined) return undefined;
   const frame = new FirstFrame(endFlag);
-  const take = (chunk: Uint8Array | undefined): boolean => !!chunk && frame.take(chunk);
-  await readCopy(call, response, undefined, response.clone(), take);
+  await readBeginning(response.clone(), (part) => frame.take(part));
   const { text } = frame;
   if (text === undefined) return undefined;
   if (endFlag === 2) return readEnd(text);

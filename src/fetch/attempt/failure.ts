@@ -10,9 +10,9 @@ import {
 import { ifSlow } from '../../operation/time-limit.ts';
 import { noteFailure } from '../../operation/warn-of-loop.ts';
 import { type Failure, failures } from '../../policy/outcome.ts';
-import { isJsonAnswer } from './classify.ts';
+import { isJsonAnswer, processedAtHeaders } from './classify.ts';
 import { type Call, endCall, type SentFacts, tell } from './in-flight.ts';
-import { isDemanding, isSendable, mistake, readParts } from './request.ts';
+import { isDemanding, isSendable, readParts } from './request.ts';
 
 /** Enters what an error means, or an answer that is handed to another client, and tells of it. */
 export function note<E>(call: Call, error: E, failure: Failure, response?: Response): E {
@@ -61,8 +61,10 @@ export function failed(call: Call, cause: unknown, response?: Response, answer?:
   if (caller?.aborted) return note(call, facts.operation.errors.abortBy(caller), failures.aborted);
   if (call.isLate) {
     const phase = response ? 'body' : 'headers';
-    const processed = response ? 'yes' : 'unknown';
-    const what = `no ${phase} within ${(response && idleMs) ?? limitMs} ms${ifSlow}`;
+    const processed = response ? processedAtHeaders(response) : 'unknown';
+    const what =
+      (response ? `silent for ${idleMs} ms within its body` : `no headers within ${limitMs} ms`) +
+      ifSlow;
     return fail(call, TimeoutError, what, answer ?? { kind: 'timeout', phase, processed }, {
       response,
     });
@@ -93,8 +95,12 @@ export function notParsed(
   return note(call, cause, answer ?? { ...failure, processed });
 }
 
-const brokenBody = ({ status }: Response, answer: Failure | undefined): Failure =>
-  answer ?? { kind: 'body', status, processed: 'yes' };
+const brokenBody = (response: Response, answer: Failure | undefined): Failure =>
+  answer ?? {
+    kind: 'body',
+    status: response.status,
+    processed: processedAtHeaders(response),
+  };
 
 /**
  * Says, once per origin, what a cross-origin page cannot see: a Retry-After that is not exposed,
@@ -111,7 +117,7 @@ export function hintAtCors(instance: object, url: string, response?: Response): 
         `come without CORS headers, as a gateway's own 502, 503 or 504 often does: let every answer, ` +
         `errors included, carry Access-Control-Allow-Origin.`,
     );
-  } else if (/^(413|429|503)$/.test(`${response.status}`) && !response.headers.has('retry-after')) {
+  } else if (/^(413|429|503)$/.test(`${response.status}`) && !response.headers.get('retry-after')) {
     warn(
       instance,
       `expose ${origin}`,
@@ -170,15 +176,6 @@ export async function sendAgain(
   const isRefused = isUnsendable || !!call.context.isUnsent?.(cause);
   const isUnsent = !isStopped && (isRefused || (await isBlockedByCsp(facts.url)));
   throw isUnsent && !caller?.aborted ? note(call, cause, failures.invalid) : failed(call, cause);
-}
-
-/** @throws TypeError when a transport has answered with something else. */
-export function checkAnswer(call: Call, response: unknown): void {
-  if (typeof (response as Partial<Response> | undefined)?.status === 'number') return;
-  endCall(call);
-  const rule =
-    process.env.NODE_ENV !== 'production' && 'resolved with what is no Response, and must with one';
-  throw note(call, mistake('createSteadfetch: fetch', rule), failures.error);
 }
 
 /** Whatever operation it is thrown into, which may be another than its own, is not tried again. */

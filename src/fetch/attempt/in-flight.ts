@@ -16,6 +16,7 @@ import type { Timeout } from '../../policy/options.ts';
 import type { HttpFailure, Outcome } from '../../policy/outcome.ts';
 import { codeOf, type MadeBy } from '../../lib/input/made-by.ts';
 import type { ApiProfile, Expected, FindApi } from '../api.ts';
+import { cancelBody } from './body-source.ts';
 
 /** Tells the origin how an attempt ended, at its headers; only the first word counts. */
 export type RecordOutcome = (outcome: Outcome, error?: unknown, response?: Response) => void;
@@ -105,9 +106,9 @@ export interface Call extends EventListenerObject {
   /** Counted over all requests of an instance. */
   readonly number: number;
   readonly limitMs: number;
-  /** The longest silence within the body, where silences are limited. */
-  readonly idleMs: number | undefined;
-  /** That of its headers or, unless silences are limited, of all of it. */
+  /** The longest silence within the body. */
+  readonly idleMs: number;
+  /** That of its headers. */
   readonly limit: TimeLimit;
   /** A limit of ours, not the caller, aborted it. */
   isLate: boolean;
@@ -178,7 +179,7 @@ export function transmit(call: Call): Promise<Response> {
   codeOf<DeadlineCode>(call.facts.api?.deadline)?.stamp(call);
   return untilStopped(call, transport(call.input, call.init), (late?: Partial<Response> | null) => {
     // It may be no answer at all.
-    late?.body?.cancel?.().catch(() => {});
+    cancelBody(late?.body).catch(() => {});
   });
 }
 
@@ -195,7 +196,6 @@ export function startCall(
   const { expire, handleEvent } = methods;
   const controller = new AbortController();
   const { signal } = controller;
-  const isStream = typeof timeout === 'object';
   const limitMs = headersLimit(timeout);
   const call: Call = {
     ...given,
@@ -206,7 +206,7 @@ export function startCall(
     init: { ...init, signal },
     signal,
     limitMs,
-    idleMs: isStream ? timeout.bodyIdleMs : undefined,
+    idleMs: typeof timeout === 'object' ? timeout.bodyIdleMs : timeout,
     limit: noLimit(),
     isLate: false,
   };
