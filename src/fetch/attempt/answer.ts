@@ -3,7 +3,15 @@ import { setLimit } from '../../operation/time-limit.ts';
 import { type AnswerFailure, failures } from '../../policy/outcome.ts';
 import { shownType, succeeded } from './classify.ts';
 import { fail, hintAtCors, note } from './failure.ts';
-import { comesInParts, guardAnswer, hasBody, isRead, readUntil, recordFailure } from './guard.ts';
+import {
+  comesInParts,
+  guardAnswer,
+  hasBody,
+  isRead,
+  isReadWhole,
+  readUntil,
+  recordFailure,
+} from './guard.ts';
 import { type Call, endCall, tell } from './in-flight.ts';
 import { mistake } from './request.ts';
 
@@ -45,7 +53,7 @@ export function accept(
   // Only its body is under way, and that is timed while it is read.
   call.endRequest?.();
   call.endRequest = undefined;
-  if (call.caller) endWhenUnread(call, response);
+  if (call.caller) void endWhenUnread(call, response);
   if (failure) {
     if (process.env.NODE_ENV !== 'production') hintAtCors(context.operations, facts.url, response);
     const isHttp = failure.kind === 'http';
@@ -66,10 +74,15 @@ export function accept(
 
 let unread: FinalizationRegistry<Call> | undefined;
 
-/** Its readers hold the answer: once that is gone, nothing more is wanted. */
-function endWhenUnread(call: Call, response: Response): void {
+/**
+ * Its readers hold the answer: once that is gone, nothing more is wanted. Most are read within a few
+ * microtasks, and a registry costs the garbage collector more than all else costs here: it is asked for the
+ * others only.
+ */
+async function endWhenUnread(call: Call, response: Response): Promise<void> {
+  for (let turn = 0; turn < 8; turn++) await Promise.resolve();
   // There is none in React Native.
-  if (typeof FinalizationRegistry === 'undefined') return;
+  if (isReadWhole(response) || typeof FinalizationRegistry === 'undefined') return;
   unread ??= new FinalizationRegistry(endCall);
   unread.register(response, call);
 }

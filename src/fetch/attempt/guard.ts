@@ -102,11 +102,12 @@ export async function readJson(response: Response): Promise<unknown> {
 // Some servers send a single space for an empty body.
 const parseContent = (text: string): unknown => (/\S/.test(text) ? JSON.parse(text) : null);
 
+/** Whether one of its readers has taken all of its body. */
+export const isReadWhole = (response: Response): boolean => !!guards.get(response)?.isUsed;
+
 /** Whether its body has been read, or is held by a reader. */
-export const isRead = (response: Response): boolean => {
-  const { isUsed, body } = guards.get(response) ?? {};
-  return !!isUsed || !!body?.locked;
-};
+export const isRead = (response: Response): boolean =>
+  isReadWhole(response) || !!guards.get(response)?.body?.locked;
 
 /** Reads an answer that comes in parts until `take` has enough. @throws whatever the body broke with. */
 export async function readUntil(response: Response, take: TakePart): Promise<void> {
