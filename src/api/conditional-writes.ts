@@ -2,7 +2,7 @@ import type { PassedRequest } from '../fetch/api.ts';
 import type { Attempt } from '../fetch/attempt/attempt.ts';
 import { succeeded } from '../fetch/attempt/classify.ts';
 import { failed } from '../fetch/attempt/failure.ts';
-import { accept } from '../fetch/attempt/response.ts';
+import { accept } from '../fetch/attempt/answer.ts';
 import { endExtensions, type Extension, type Recovery } from '../fetch/extension.ts';
 import { readHeaders } from '../fetch/init.ts';
 import { callApp, isBoolean, reporterOf } from '../lib/input/callback.ts';

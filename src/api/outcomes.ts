@@ -1,7 +1,8 @@
 import { isJsonAnswer } from '../fetch/attempt/classify.ts';
-import type { Extension } from '../fetch/extension.ts';
 import type { ErrorReader } from '../fetch/api.ts';
-import { failed } from '../fetch/attempt/failure.ts';
+import type { Extension } from '../fetch/extension.ts';
+import { cancelBody } from '../fetch/attempt/body-source.ts';
+import { markFailed } from '../fetch/attempt/guard.ts';
 import type { Attempt } from '../fetch/attempt/attempt.ts';
 import { callApp, reporterOf } from '../lib/input/callback.ts';
 import { checkNames, reject } from '../lib/input/check.ts';
@@ -171,52 +172,18 @@ export async function readJson(
   failure: Failure | undefined,
 ): Promise<readonly [Response, unknown]> {
   const data = attempt.context.readData?.(attempt.init);
-  let text = typeof data === 'string' ? data : '';
   const copy = response.clone();
   if (data !== undefined && typeof data !== 'string') return [copy, data];
   if (!isJsonAnswer(response)) {
     // What nobody reads of a copy would be kept.
-    copy.body?.cancel().catch(() => {});
+    cancelBody(copy.body).catch(() => {});
     return [copy, undefined];
   }
-  const decoder = new TextDecoder();
-  await readCopy(attempt, response, failure, copy, (chunk) => {
-    text += decoder.decode(chunk, { stream: !!chunk });
-    return false;
-  });
+  markFailed(response, failure);
+  const text = data ?? (await copy.text());
   try {
     return [copy, JSON.parse(text)];
   } catch {
     return [copy, undefined];
-  }
-}
-
-/**
- * Reads a copy of an answer until `take` has enough. It is given each part, and undefined at the end.
- *
- * @throws NetworkError, TimeoutError, or the caller's abort reason, where the body does not come.
- */
-export async function readCopy(
-  attempt: Attempt,
-  response: Response,
-  failure: Failure | undefined,
-  copy: Response,
-  take: (chunk: Uint8Array | undefined) => boolean,
-): Promise<void> {
-  const reader = copy.body?.getReader();
-  try {
-    while (reader) {
-      if (attempt.idleMs) attempt.limit.restart(attempt.idleMs);
-      const { done, value } = await attempt.untilStopped(reader.read());
-      const isEnough = take(value);
-      if (done) break;
-      if (isEnough) return void reader.cancel().catch(() => {});
-    }
-    // All of it is in, for whoever asked, too.
-    attempt.end();
-  } catch (cause) {
-    reader?.cancel(cause).catch(() => {});
-    await attempt.context.outlive?.askAgain(attempt, response, false);
-    throw failed(attempt, cause, response, failure);
   }
 }

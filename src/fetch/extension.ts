@@ -2,6 +2,7 @@ import type { SubmissionHook } from '../operation/environment.ts';
 import type { AnswerFailure, Failure, HttpFailure, Outcome } from '../policy/outcome.ts';
 import type { Inspector } from './api.ts';
 import type { Attempt, FetchContext } from './attempt/attempt.ts';
+import type { BodyCheck } from './attempt/body.ts';
 import type { SteadyRequest } from './request.ts';
 
 /**
@@ -41,6 +42,8 @@ export interface Extension extends Inspector {
     response: Response,
   ) => Promise<Recovery | undefined>;
   readonly end?: (attempt: Attempt, outcome: Outcome) => void;
+  /** Counts a body that says by itself where it ends; undefined where this one does not. */
+  readonly checkBody?: (response: Response) => BodyCheck | undefined;
 }
 
 /** How a refused attempt goes on: sent again as this, or answered with this. */

@@ -45,7 +45,7 @@ export interface SteadyInit extends KeyedInit {
    * `binary/octet-stream`) or none, with an `UnexpectedContentError`: something in between has
    * answered. `any` takes every answer, for a server whose content type is wrong.
    *
-   * @default that of its API; else `json` for `steady.json`, and `any` for `steady.fetch`
+   * @default that of its API; else `json` for `steady.json`, and for `steady.fetch` all but the HTML page that a write was redirected to
    */
   readonly expect?: Expected | undefined;
   /** How a failure of this call is answered by whoever owns the retries. */

@@ -1,11 +1,11 @@
 import { readPassed } from '../operation/error-info.ts';
 import type { SteadyFetch } from './fetch.ts';
+import { readJson } from './attempt/guard.ts';
 import {
   type JsonSteadyInit,
   mistake,
   readHeaders,
   readInit,
-  methodOf,
   requestOf,
   type SteadyInit,
 } from './init.ts';
@@ -22,7 +22,7 @@ export interface JsonInit extends SteadyInit {
 }
 
 /**
- * Sends and reads JSON within one attempt. An answer without content (204, 205, or to HEAD) is `null`.
+ * Sends and reads JSON within one attempt. A good answer without content, whatever its status, is `null`.
  *
  * @throws what `steady.fetch` throws; an `UnexpectedContentError` when the answer says that it is no
  * JSON, as the page of a captive portal does (see `expect`); a SyntaxError when the body is not JSON; a TypeError when
@@ -43,9 +43,7 @@ export function createJson(fetch: SteadyFetch): SteadyJson {
       defaultExpect: 'json',
     };
     const response = await fetch(input, sent);
-    const isEmpty = [204, 205].includes(response.status);
-    if (isEmpty || methodOf(input, sent) === 'HEAD') return null as T;
-    return (await response.json()) as T;
+    return (await readJson(response)) as T;
   };
 }
 

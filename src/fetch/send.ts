@@ -3,8 +3,8 @@ import { noteRequest } from '../operation/warn-of-loop.ts';
 import { type AnswerFailure, failures } from '../policy/outcome.ts';
 import { Attempt, type FetchContext } from './attempt/attempt.ts';
 import { classifyStatus } from './attempt/classify.ts';
-import { checkAnswer, failed, recoverRejection } from './attempt/failure.ts';
-import { accept } from './attempt/response.ts';
+import { failed, recoverRejection } from './attempt/failure.ts';
+import { accept, receiveAnswer } from './attempt/answer.ts';
 import { extensionsOf, type Recovery, sign } from './extension.ts';
 import { isBodySpent, type SteadyInit } from './init.ts';
 import { checkUnkeyed } from './keys.ts';
@@ -76,8 +76,7 @@ async function transmit(attempt: Attempt): Promise<Response> {
   } catch (cause) {
     response = await recoverRejection(attempt, cause, wasSpent);
   }
-  checkAnswer(attempt, response);
-  return response;
+  return receiveAnswer(attempt, response);
 }
 
 /** What an answer means to its API, whose headers alone have shown this; undefined where that has nothing to say. */

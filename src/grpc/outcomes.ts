@@ -1,12 +1,14 @@
-import { readCopy, readJson } from '../api/outcomes.ts';
+import { readJson } from '../api/outcomes.ts';
 import type { ErrorReader } from '../fetch/api.ts';
 import type { Attempt } from '../fetch/attempt/attempt.ts';
+import { readBeginning } from '../fetch/attempt/guard.ts';
 import type { Extension } from '../fetch/extension.ts';
 import { checkNames, reject } from '../lib/input/check.ts';
 import { code, type MadeBy } from '../lib/input/made-by.ts';
 import { isSteadfetchError } from '../operation/errors.ts';
 import { isIdempotentMethod } from '../policy/operation.ts';
 import type { Failure, HttpFailure } from '../policy/outcome.ts';
+import { checkFrames, createBase64, endFlagOf, headBytes, isText } from './frames.ts';
 import { type CallStatus, failureOf, isRefusingRetries, toCode } from './status.ts';
 
 /** When the retries of an API stop because most of its calls fail: `retryThrottling` of a gRPC service config. */
@@ -80,6 +82,13 @@ export function grpcOutcomes(options: GrpcOptions = {}): MadeBy<'classifyOutcome
       const header = (name: string): string | null => response.headers.get(name);
       return throttle(failureOf(status, idempotent, header, attempt.context.clock.now()), status);
     },
+    checkBody({ headers, ok }) {
+      const contentType = headers.get('content-type') ?? '';
+      const endFlag = endFlagOf(contentType);
+      // Trailers that came as headers are all of it.
+      if (endFlag === undefined || !ok || headers.get('grpc-status') !== null) return undefined;
+      return checkFrames(endFlag, isText(contentType));
+    },
     ofError(error, known) {
       // What became of the request is known better than by what its client makes of it.
       if (known.kind !== 'error' || isSteadfetchError(error)) return undefined;
@@ -106,11 +115,12 @@ async function readStatus(
     const known = toCode((Object(body) as ConnectBody).code);
     return known && { code: known, pushback };
   }
-  const endFlag = endFlagOf(headers.get('content-type') ?? '');
+  const contentType = headers.get('content-type') ?? '';
+  const endFlag = endFlagOf(contentType);
   if (endFlag === undefined) return undefined;
   const frame = new FirstFrame(endFlag);
-  const take = (chunk: Uint8Array | undefined): boolean => !!chunk && frame.take(chunk);
-  await readCopy(attempt, response, undefined, response.clone(), take);
+  const decode = isText(contentType) ? createBase64() : undefined;
+  await readBeginning(response.clone(), (part) => frame.take(decode ? decode(part) : part));
   const { text } = frame;
   if (text === undefined) return undefined;
   if (endFlag === 2) return readEnd(text);
@@ -172,14 +182,6 @@ function check(options: GrpcOptions): void {
     reject('grpcOutcomes', 'retryThrottling.tokenRatio', tokenRatio, 'a number above 0');
 }
 
-/** What flags the frame that ends a call, by the content type; undefined where there are no frames. */
-function endFlagOf(contentType: string): number | undefined {
-  if (/^application\/grpc-web(?!-text)/i.test(contentType)) return 0x80;
-  return /^application\/connect\+/i.test(contentType) ? 2 : undefined;
-}
-
-/** A flag, and a length of four bytes. */
-const headBytes = 5;
 /** What ends a call is small; anything larger is left to the client. */
 const mostBytes = 65_536;
 

@@ -75,7 +75,7 @@ export class SteadfetchError extends Error {
 
 /**
  * An answer came, and it is not 2xx, or its API's `outcomes` read a failure from it. Its `response` is there to be read: a body of up to 64 KiB at any
- * time once it has come, a larger one within the time limit of the attempt.
+ * time once it has come, a larger one until nothing of it has been read for as long as a silence may last.
  */
 export class HttpError extends SteadfetchError {
   override readonly name = 'HttpError' as const;
@@ -98,7 +98,7 @@ export class NetworkError extends SteadfetchError {
 
 /**
  * A good answer came, and its content type says that it is not what was asked for: a captive portal,
- * a proxy or the fallback page of a single-page app has answered. Nobody knows what the server has done.
+ * a proxy, a login page or the fallback page of a single-page app has answered. Nobody knows what the server has done.
  */
 export class UnexpectedContentError extends SteadfetchError {
   override readonly name = 'UnexpectedContentError' as const;
@@ -106,7 +106,7 @@ export class UnexpectedContentError extends SteadfetchError {
   declare readonly response: Response;
 }
 
-/** The attempt took longer than its `timeout`. With a `response`, the time ran out within the body. */
+/** The attempt waited longer than its `timeout`. With a `response`, for the next part of the body. */
 export class TimeoutError extends SteadfetchError {
   override readonly name = 'TimeoutError' as const;
   override readonly code = 'timeout' as const;

@@ -6,9 +6,9 @@ import type { Operation } from './operation.ts';
 import type { Failure } from './outcome.ts';
 
 /**
- * The time limit of one attempt, in milliseconds: one number for headers and body together, or,
- * for streams, one for the headers and one for the longest silence within the body. `Infinity`
- * means no limit.
+ * The time limits of one attempt, in milliseconds: for its headers, and then for each silence within its
+ * body while that is read. A number is the limit of both. A body that flows is never cut off, however long
+ * it takes. `Infinity` means no limit.
  */
 export type Timeout = number | { readonly headersMs: number; readonly bodyIdleMs: number };
 
@@ -47,7 +47,7 @@ export interface PolicyOptions {
   readonly maxRetries?: number | undefined;
   /** No attempt starts later than this after the operation's start, in milliseconds. @default 90000 */
   readonly deadlineMs?: number | undefined;
-  /** The time limit of one attempt. @default 10000 */
+  /** How long one attempt waits for its headers, and then for each next part of its body. @default 10000 */
   readonly timeout?: Timeout | undefined;
   /** The longest Retry-After that is waited for, in milliseconds. A longer one stops the operation. @default 60000 */
   readonly maxRetryAfterMs?: number | undefined;

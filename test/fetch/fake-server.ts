@@ -57,6 +57,7 @@ export const refuse: Handler = () => Promise.reject(new TypeError('Failed to fet
 /** The server's end of a body under way. */
 export interface Wire {
   readonly push: (text: string) => void;
+  readonly pushBytes: (bytes: Uint8Array<ArrayBuffer>) => void;
   readonly end: () => void;
   /** Breaks the connection; the error is what the browser makes of it. */
   readonly cut: (error?: unknown) => void;
@@ -82,6 +83,7 @@ export function streaming(init?: ResponseInit): { readonly handler: Handler; rea
     },
     wire: {
       push: (text) => controller.enqueue(new TextEncoder().encode(text)),
+      pushBytes: (bytes) => controller.enqueue(bytes),
       end: () => controller.close(),
       cut: (error) => controller.error(error),
       cancelledWith: () => cancel.mock.calls[0]?.[0],

@@ -11,6 +11,7 @@ import type { Permit } from '../../origin/wait-queue.ts';
 import type { Outcome } from '../../policy/outcome.ts';
 import { mayBeCached } from '../init.ts';
 import type { RequestContext, SteadyRequest } from '../request.ts';
+import { cancelBody } from './body-source.ts';
 
 /** What an attempt needs of its instance. */
 export interface FetchContext extends Environment, TimeLimitContext, RequestContext {
@@ -77,8 +78,8 @@ export class Attempt implements EventListenerObject {
   effect: Effect | undefined;
   /** How long its headers may take, in milliseconds. */
   readonly limitMs: number;
-  /** The longest silence within its body, in milliseconds, where silences are limited. */
-  readonly idleMs: number | undefined;
+  /** The longest silence within its body, in milliseconds. */
+  readonly idleMs: number;
   readonly limit: TimeLimit;
   /** A time limit of ours, not the caller, has stopped it. */
   isLate = false;
@@ -105,7 +106,7 @@ export class Attempt implements EventListenerObject {
     this.init = cache === undefined ? { ...init, signal } : { ...init, signal, cache };
     this.limit = new TimeLimit(context, this, request.operation.pauses);
     this.limitMs = headersLimit(timeout);
-    this.idleMs = typeof timeout === 'object' ? timeout.bodyIdleMs : undefined;
+    this.idleMs = typeof timeout === 'object' ? timeout.bodyIdleMs : timeout;
     this.#sent = sent;
     this.effect = sent?.effect;
   }
@@ -182,7 +183,7 @@ export class Attempt implements EventListenerObject {
   endForResend(outcome: Outcome, response: Response): void {
     this.emitEnd(outcome, undefined, response);
     this.#release();
-    response.body?.cancel().catch(() => {});
+    cancelBody(response.body).catch(() => {});
   }
 
   /** Tells its origin how it has ended, at its headers; only the first outcome counts until it is let go again. */
@@ -222,5 +223,5 @@ export class Attempt implements EventListenerObject {
 
 /** It may be no answer at all. */
 function discard(late?: Partial<Response> | null): void {
-  late?.body?.cancel?.().catch(() => {});
+  cancelBody(late?.body).catch(() => {});
 }

@@ -1,7 +1,13 @@
 import type { RateLimitCode } from '../../headers/rate-limit.ts';
 import { codeOf } from '../../lib/input/made-by.ts';
-import { classifyAnswer, type AnswerFailure, type Outcome } from '../../policy/outcome.ts';
-import type { Expected } from '../api.ts';
+import { isSafeMethod } from '../../policy/operation.ts';
+import {
+  type AnswerFailure,
+  classifyAnswer,
+  type Outcome,
+  type Processed,
+} from '../../policy/outcome.ts';
+import type { SteadyRequest } from '../request.ts';
 import type { Attempt } from './attempt.ts';
 
 /** The outcome of a good answer. */
@@ -12,13 +18,13 @@ export function classifyStatus(
   { context, request, effect }: Attempt,
   response: Response,
 ): AnswerFailure | undefined {
-  const { operation, method, name, step, expect, api } = request;
+  const { operation, method, name, step, api } = request;
   const { status } = response;
   // An opaque answer has status 0, and nothing that could be read.
   if (status === 0) return undefined;
   if (response.ok) {
-    // Whoever has answered, the server may or may not have done it.
-    return isUnexpected(response, expect)
+    // Something in between may have answered: the server may or may not have done it.
+    return isUnexpected(response, request)
       ? { kind: 'body', status, processed: 'unknown' }
       : undefined;
   }
@@ -40,15 +46,32 @@ const mediaType = ({ headers }: Response): string =>
   (headers.get('content-type') ?? '').replace(/;.*/s, '').trim().toLowerCase();
 
 /**
- * Whether an answer says that it is something else than what was asked for: the login page of a
- * captive portal, the page of a proxy, the fallback of a single-page app.
+ * Whether an answer says that it is something else than was asked for: the login page of a captive portal, the
+ * page of a proxy, the fallback of a single-page app. And whether a write was redirected to a page, as by a
+ * session that has expired: its server may never have seen it.
  */
-function isUnexpected(response: Response, expected: Expected | undefined): boolean {
-  if (expected !== 'json') return false;
+function isUnexpected(response: Response, { expect, method }: SteadyRequest): boolean {
   const type = mediaType(response);
+  if (expect !== 'json')
+    return !expect && response.redirected && !isSafeMethod(method) && isPage(type);
   // The body last: to ask for it costs the making of a stream.
   return !undecided.includes(type) && !isJson(type) && response.body !== null;
 }
+
+/** Of a field that was sent twice, the last one counts. */
+const isPage = (type: string): boolean =>
+  /^(.*,\s*)?(text\/html|application\/xhtml\+xml)$/.test(type);
+
+/**
+ * What the headers of a 2xx say of the request. gRPC-web and the streams of Connect say at their end whether
+ * it was done.
+ */
+export const processedAtHeaders = (response: Response): Processed =>
+  isFramed(response) ? 'unknown' : 'yes';
+
+/** Whether what has become of a call is said by a frame at the end of its body. */
+export const isFramed = (response: Response): boolean =>
+  /^application\/(grpc-web|connect\+)/.test(mediaType(response));
 
 /** Whether an answer says that it is JSON: then, also what cannot be parsed came from whom it was asked of. */
 export function isJsonAnswer(response: Response): boolean {

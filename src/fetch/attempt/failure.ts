@@ -11,10 +11,10 @@ import { ifSlow } from '../../operation/time-limit.ts';
 import { noteFailure } from '../../operation/warn-of-loop.ts';
 import { type Failure, failures } from '../../policy/outcome.ts';
 import { endExtensions } from '../extension.ts';
-import { isDemanding, isSendable, mistake } from '../init.ts';
+import { isDemanding, isSendable } from '../init.ts';
 import type { SteadyRequest } from '../request.ts';
 import type { Attempt } from './attempt.ts';
-import { isJsonAnswer } from './classify.ts';
+import { isJsonAnswer, processedAtHeaders } from './classify.ts';
 
 /** Records what a failed attempt means, and emits its end. @returns the error, or the answer that another client reads. */
 export function recordFailure<E>(
@@ -71,8 +71,10 @@ export function failed(
     return recordFailure(attempt, operation.errors.abortBy(signal), failures.aborted);
   if (attempt.isLate) {
     const phase = response ? 'body' : 'headers';
-    const processed = response ? 'yes' : 'unknown';
-    const what = `no ${phase} within ${(response && idleMs) ?? limitMs} ms${ifSlow}`;
+    const processed = response ? processedAtHeaders(response) : 'unknown';
+    const what =
+      (response ? `silent for ${idleMs} ms within its body` : `no headers within ${limitMs} ms`) +
+      ifSlow;
     const failure = answer ?? { kind: 'timeout', phase, processed };
     return fail(attempt, TimeoutError, what, failure, { response });
   }
@@ -99,8 +101,8 @@ export function notParsed(
   return recordFailure(attempt, cause, answer ?? { ...failure, processed });
 }
 
-const brokenBody = ({ status }: Response, answer: Failure | undefined): Failure =>
-  answer ?? { kind: 'body', status, processed: 'yes' };
+const brokenBody = (response: Response, answer: Failure | undefined): Failure =>
+  answer ?? { kind: 'body', status: response.status, processed: processedAtHeaders(response) };
 
 /**
  * Says, once per origin, what a cross-origin page cannot see: a Retry-After that is not exposed,
@@ -117,7 +119,7 @@ export function hintAtCors(instance: object, url: string, response?: Response): 
         `come without CORS headers, as a gateway's own 502, 503 or 504 often does: let every answer, ` +
         `errors included, carry Access-Control-Allow-Origin.`,
     );
-  } else if (/^(413|429|503)$/.test(`${response.status}`) && !response.headers.has('retry-after')) {
+  } else if (/^(413|429|503)$/.test(`${response.status}`) && !response.headers.get('retry-after')) {
     warn(
       instance,
       `expose ${origin}`,
@@ -178,15 +180,6 @@ export async function recoverRejection(
   throw isUnsent && !attempt.isAborted
     ? recordFailure(attempt, cause, failures.invalid)
     : failed(attempt, cause);
-}
-
-/** @throws TypeError when a transport has answered with something else. */
-export function checkAnswer(attempt: Attempt, response: unknown): void {
-  if (typeof (response as Partial<Response> | undefined)?.status === 'number') return;
-  attempt.end();
-  const rule =
-    process.env.NODE_ENV !== 'production' && 'resolved with what is no Response, and must with one';
-  throw recordFailure(attempt, mistake('createSteadfetch: fetch', rule), failures.error);
 }
 
 /** Whatever operation it is thrown into, which may be another than its own, is not tried again. */

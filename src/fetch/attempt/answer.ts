@@ -1,0 +1,118 @@
+import { HttpError, UnexpectedContentError } from '../../operation/errors.ts';
+import { type AnswerFailure, failures } from '../../policy/outcome.ts';
+import { endExtensions } from '../extension.ts';
+import { mistake } from '../init.ts';
+import type { Attempt } from './attempt.ts';
+import { shownType, succeeded } from './classify.ts';
+import { fail, hintAtCors, recordFailure } from './failure.ts';
+import {
+  comesInParts,
+  guardAnswer,
+  hasBody,
+  isRead,
+  isReadWhole,
+  markFailed,
+  readUntil,
+} from './guard.ts';
+
+/**
+ * The answer of a transport, guarded. One that tests make by hand needs no more than a status, `ok` or a
+ * reader.
+ *
+ * @throws TypeError when a transport has answered with something else.
+ */
+export function receiveAnswer(attempt: Attempt, given: unknown): Response {
+  const { status, ok, json, text } = Object(given) as Partial<Response>;
+  if (status !== undefined ? typeof status === 'number' : ok !== undefined || json || text)
+    return guardAnswer(attempt, given as Response);
+  attempt.end();
+  const rule =
+    process.env.NODE_ENV !== 'production' && 'resolved with what is no Response, and must with one';
+  throw recordFailure(attempt, mistake('createSteadfetch: fetch', rule), failures.error);
+}
+
+/**
+ * Hands out an answer.
+ *
+ * @throws HttpError when it says that the request failed, unless another client reads its status.
+ */
+export function accept(
+  attempt: Attempt,
+  response: Response,
+  failure: AnswerFailure | undefined,
+): Response {
+  const { context, request } = attempt;
+  const { status } = response;
+  markFailed(response, failure);
+  attempt.limit.stop();
+  // Nothing more comes.
+  const isEmpty = failure ? !hasBody(response) : [0, 204, 205].includes(status);
+  if (request.method === 'HEAD' || isEmpty) attempt.end();
+  else if (failure) void readAhead(attempt, response);
+  // Only its body is under way, and that is timed while it is read.
+  request.end();
+  if (request.signal) void endWhenUnread(attempt, response);
+  if (!failure) {
+    endExtensions(attempt, succeeded(status));
+    request.operation.errors.recordRaw();
+    attempt.emitEnd(succeeded(status), undefined, response);
+    return response;
+  }
+  if (process.env.NODE_ENV !== 'production') hintAtCors(context.operations, request.url, response);
+  if (request.isRaw && failure.kind === 'http')
+    return recordFailure(attempt, response, failure, response);
+  throw refuse(attempt, response, failure);
+}
+
+/** The error of an answer that has failed. */
+function refuse(attempt: Attempt, response: Response, failure: AnswerFailure): Error {
+  const { status, statusText } = response;
+  if (failure.kind === 'http') {
+    // Its API may have read another status from it.
+    const read = failure.status === status ? '' : `, classified as ${failure.status}`;
+    return fail(attempt, HttpError, `${status} ${statusText}`.trimEnd() + read, failure, {
+      response,
+    });
+  }
+  const why = attempt.request.expect === 'json' ? 'where JSON was expected' : 'after a redirect';
+  const what =
+    `${status} ${statusText}`.trimEnd() + `, with content type ${shownType(response)} ${why}`;
+  return fail(attempt, UnexpectedContentError, what, failure, { response });
+}
+
+let unread: FinalizationRegistry<Attempt> | undefined;
+
+/**
+ * Its readers hold the answer: once that is gone, nothing more is wanted. Most are read within a few
+ * microtasks, and a registry costs the garbage collector more than all else costs here: it is asked for the
+ * others only.
+ */
+async function endWhenUnread(attempt: Attempt, response: Response): Promise<void> {
+  for (let turn = 0; turn < 8; turn++) await Promise.resolve();
+  // There is none in React Native.
+  if (isReadWhole(response) || typeof FinalizationRegistry === 'undefined') return;
+  unread ??= new FinalizationRegistry((lost) => lost.end());
+  unread.register(response, attempt);
+}
+
+/** An error's body up to this size is kept, so that it can be read at any time. */
+const mostBytes = 65_536;
+
+/**
+ * Reads the body of a failure while it comes, from a copy: a small one is in when it is asked for, however
+ * much later that is, and its connection is free. The rest of a larger one has the limit of a silence until
+ * it is read.
+ */
+async function readAhead(attempt: Attempt, response: Response): Promise<void> {
+  if (response.bodyUsed) return;
+  // React Native has no streams: all of it is there.
+  if (!comesInParts(response)) return attempt.end();
+  let left = mostBytes;
+  let isLarge = false;
+  try {
+    await readUntil(response.clone(), ({ byteLength }) => (isLarge = (left -= byteLength) < 0));
+    if (isLarge && !isRead(response)) attempt.limit.restart(attempt.idleMs);
+  } catch {
+    // The readers of the answer itself report it.
+  }
+}

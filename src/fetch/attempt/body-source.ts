@@ -1,0 +1,59 @@
+/** A part of a body, or its end. */
+export interface Part {
+  readonly done?: boolean | undefined;
+  readonly value?: Uint8Array<ArrayBuffer> | undefined;
+}
+
+/** Reads a body part by part. */
+export interface PartReader {
+  readonly read: () => Promise<Part>;
+  readonly cancel: (reason?: unknown) => Promise<unknown>;
+}
+
+/** The members of the streams of the web, and of those of Node. */
+interface Streaming {
+  readonly getReader?: () => PartReader;
+  readonly cancel?: (reason?: unknown) => Promise<unknown>;
+  readonly destroy?: () => unknown;
+  readonly [Symbol.asyncIterator]?: () => AsyncIterator<Uint8Array<ArrayBuffer>, undefined>;
+}
+
+/** Whether a body comes part by part. Buffers, texts and the bodies of React Native do not. */
+export const isStreaming = (body: unknown): body is Streaming =>
+  isWebStream(body) || typeof (body as Streaming | null)?.[Symbol.asyncIterator] === 'function';
+
+/** Whether it is a stream of the web. */
+export const isWebStream = (body: unknown): body is ReadableStream<Uint8Array<ArrayBuffer>> =>
+  typeof (body as Streaming | null)?.getReader === 'function';
+
+/** Takes hold of a body. @throws TypeError for one that another reader holds. */
+export function openBody(body: unknown): PartReader | undefined {
+  if (!isStreaming(body)) return undefined;
+  if (isWebStream(body)) return body.getReader();
+  const iterator = body[Symbol.asyncIterator]?.();
+  return (
+    iterator && {
+      read: () => iterator.next(),
+      cancel: async () => cancelBody(body),
+    }
+  );
+}
+
+/** Lets go of a body that is not read to its end. */
+export async function cancelBody(body: unknown, reason?: unknown): Promise<unknown> {
+  const { cancel, destroy } = Object(body) as Streaming;
+  return cancel ? cancel.call(body, reason) : destroy?.call(body);
+}
+
+/** All parts as one. */
+export function joinParts(parts: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer> {
+  const [first] = parts;
+  if (first && parts.length === 1) return first;
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.byteLength, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.byteLength;
+  }
+  return whole;
+}
