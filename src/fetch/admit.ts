@@ -54,8 +54,6 @@ export interface Admissions extends Surroundings {
 /** Nobody needs to know how a request ended that no server was asked by. */
 const atNoGate: RecordOutcome = () => {};
 
-const always = (): boolean => true;
-
 /** Makes the way out of an instance. */
 export function createAdmissions(
   context: AdmissionsContext,
@@ -71,7 +69,7 @@ export function createAdmissions(
     endpoint,
     limitScope,
     isNew: operation.attempt === 1,
-    mayBeOffline: operation.mayBeOffline,
+    mayBeOffline: operation.owner.mayBeOffline,
   });
   const askOf = (operation: Operation, facts: SentRequest): Ask => {
     const { priority, whenDown, maxPauseMs } = operation.policyOf(facts);
@@ -79,13 +77,12 @@ export function createAdmissions(
       ...targetOf(operation, facts),
       risk: isSafeMethod(facts.method) ? 0 : isRepeatable(facts) ? 1 : 2,
       priority,
-      // A mutation is what a user has pressed for, whatever they look at meanwhile.
-      isForeground: operation.isForeground ?? (operation.ref.kind === 'mutation' ? always : isSeen),
+      isForeground: operation.owner.foreground(operation.ref.kind, isSeen),
       id: operation.ref.id,
       isFailFast: whenDown === 'fail',
-      askedAt: operation.askedAt,
+      askedAt: operation.urgency.askedAt,
       // Where it would wait in vain there is no place for it; what a user wants now does not wait.
-      maxPauseMs: operation.isUrged ? Infinity : maxPauseMs,
+      maxPauseMs: operation.urgency.isUrged ? Infinity : maxPauseMs,
     };
   };
   // Apart, so that the way of a request that goes at once makes one function and no more.
@@ -94,7 +91,7 @@ export function createAdmissions(
     const sentAt = clock.now();
     const effect = operation.effects.begin(facts, name, isRepeatable(facts));
     facts.effect = effect;
-    if (permit.isTrial) operation.route.trialAt = sentAt;
+    if (permit.isTrial) operation.route.beginTrial(sentAt);
     let isOver = false;
     return (outcome, error, response) => {
       if (isOver) return;
@@ -116,7 +113,7 @@ export function createAdmissions(
       // A body at its headers, and 511: somebody else has answered, as a captive portal does.
       const kind = status === 511 ? 'body' : outcome.kind;
       if (!['network', 'timeout', 'body'].includes(kind)) {
-        if (response && !operation.isUnproven?.() && !isSentElsewhere(url, response))
+        if (response && !operation.owner.isUnproven() && !isSentElsewhere(url, response))
           connectivity.recordAnswer(sentAt, now, url);
         permit.settle(outcome, error);
         return;
@@ -153,7 +150,7 @@ export function createAdmissions(
     // What has failed, and was told so, sends nothing more: not before its next attempt, or ever.
     if (
       operation.submission &&
-      (operation.decision?.kind === 'stop' || operation.phase === 'waiting')
+      (operation.decision?.kind === 'stop' || operation.phase.kind === 'waiting')
     )
       throw dropped(facts);
     const admission = origins.admissionOf(
@@ -164,7 +161,7 @@ export function createAdmissions(
     const early = operation.route.goTo(admission, facts);
     const permit = early ?? admission.enter(targetOf(operation, facts));
     if (!permit) return wait(admission, facts, signal);
-    if (!early) operation.isUrged = false;
+    if (!early) operation.urgency.take();
     return openRequest(admission, permit, facts);
   };
 

@@ -42,7 +42,7 @@ async function addKey(
   try {
     const step = await identify(clock, operations, facts, passed);
     if (operation.submission) operation.submission.isRepeatable = true;
-    operation.submissionCode ??= submissionCode;
+    operation.useSubmissionCode(submissionCode);
     return {
       init: withKey(profile, passed, step, own),
       step,
@@ -87,13 +87,13 @@ async function identify(
 }
 
 function stepsOf(operation: Operation, clock: Clock): Steps {
-  const { submission } = operation;
-  const wasSent = !!submission?.wasSent;
+  const { submission, steps } = operation;
+  if (steps) return steps;
   const past = submission?.past ?? [];
-  return (operation.steps ??= {
+  return operation.keepSteps({
     known: new Map(past.map((step) => [step.id, { ...step, attempt: 0 }])),
     turn: Promise.resolve(),
-    wasSent,
+    wasSent: !!submission?.wasSent,
     aheadMs: clock.setBackMs?.() ?? 0,
   });
 }

@@ -119,7 +119,6 @@ export class AttemptTimer implements AttemptLimit, Limited, TimeLimit {
     this.facts = { operation };
     this.#limitMs = typeof timeout === 'object' ? Infinity : timeout;
     this.#onLate = onLate;
-    operation.attemptLimit = this;
     setLimit(this, this, this.#limitMs);
   }
 
@@ -147,16 +146,16 @@ export class AttemptTimer implements AttemptLimit, Limited, TimeLimit {
   }
 
   /** @returns what settles as the attempt does or, once the time is up, rejects. */
-  limit<T>(begun: T | Promise<T>): Promise<T> {
+  limit<T>(begun: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#reject = reject;
-      Promise.resolve(begun).then(resolve, reject);
+      begun.then(resolve, reject);
     });
   }
 
   end(): void {
     const { operation } = this.facts;
-    if (operation.attemptLimit === this) operation.attemptLimit = undefined;
+    if (operation.attemptLimit === this) operation.limitAttempt(undefined);
     setLimit(this, this);
   }
 }

@@ -23,8 +23,7 @@ export interface Destination {
 
 /** Where the requests of an operation go: its next attempt waits there before it begins. */
 export class Route {
-  /** When a request of its present attempt was sent as a trial: a probe, or let go once its origin was back. */
-  declare trialAt: number | undefined;
+  #trialAt: number | undefined;
   #at: Destination | undefined;
   /** A permit that was given before the attempt began, for its first request that goes there. */
   #permit: Permit | undefined;
@@ -56,6 +55,11 @@ export class Route {
     this.#permit = permit;
   }
 
+  /** A request of its present attempt is sent as a trial: a probe, or let go once its origin was back. */
+  beginTrial(sentAt: number): void {
+    this.#trialAt = sentAt;
+  }
+
   /** The attempt is over: a permit that it has not taken goes back. */
   returnPermit(): void {
     const permit = this.#permit;
@@ -69,8 +73,8 @@ export class Route {
     if (!at) return nowhere;
     const { admission, sent } = at;
     const { health, limits } = admission.origin;
-    const { trialAt = Infinity } = this;
-    this.trialAt = undefined;
+    const trialAt = this.#trialAt ?? Infinity;
+    this.#trialAt = undefined;
     const isSlowByNature = kind === 'timeout' && health.isItsOwnFault(sent.endpoint);
     return {
       // A probe was sent for all who wait: it is no retry of this operation's. But what is slow where

@@ -1,7 +1,7 @@
 import { type Clock, type Random, createSteadyClock, later } from '../../lib/clock.ts';
 import type { Network } from '../../origin/origin.ts';
 import { sleep } from '../../lib/wait.ts';
-import type { Attempt, EntryEnd } from './deliver.ts';
+import type { Attempt, EntryEnd } from './end-attempt.ts';
 import {
   beginAttempt,
   createPlaces,

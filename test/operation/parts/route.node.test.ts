@@ -53,7 +53,7 @@ test('a permit is for the admission that gave it, and goes back where it is not 
 test('a probe that fails is a trial once, and finds out what its origin says', () => {
   const admission = admissionThat({ isDown: () => true, until: 1500.2 });
   const route = new Route({ admission, sent });
-  route.trialAt = 900;
+  route.beginTrial(900);
   const found = { isLate: false, isDown: true, limitedMs: 501 };
   expect(route.fail(failures.network, 1000)).toEqual({ isTrial: true, ...found });
   expect(route.fail(failures.network, 1000)).toEqual({ isTrial: false, ...found });
@@ -62,16 +62,16 @@ test('a probe that fails is a trial once, and finds out what its origin says', (
 
 test('a probe that is slow where the rest of its origin answers is no trial', () => {
   const route = new Route({ admission: admissionThat({ isItsOwnFault: true }), sent });
-  route.trialAt = 900;
+  route.beginTrial(900);
   expect(route.fail(timeout, 1000).isTrial).toBe(false);
-  route.trialAt = 900;
+  route.beginTrial(900);
   expect(route.fail(failures.network, 1000).isTrial).toBe(true);
 });
 
 test('an origin that has answered others since the probe was sent is back', () => {
   const route = new Route({ admission: admissionThat({ recoveredAt: () => 900 }), sent });
-  route.trialAt = 900;
+  route.beginTrial(900);
   expect(route.fail(timeout, 1000).isLate).toBe(true);
-  route.trialAt = 901;
+  route.beginTrial(901);
   expect(route.fail(timeout, 1000).isLate).toBe(false);
 });
