@@ -34,26 +34,27 @@ export async function runLoop<T, Given extends readonly unknown[]>(
   // Not by its phase: a request of the attempt that is over may be paused meanwhile.
   let isWaiting = false;
   let isGivenUp = false;
-  let skip: (() => void) | undefined;
+  let endWait: (() => void) | undefined;
+  const skip = (): void => endWait?.();
   const wait: Waiting = {
     drop() {
       if (!isWaiting) return;
       isGivenUp = true;
-      skip?.();
+      skip();
     },
   };
-  const onWait = (end: () => void): void => operation.allowSkip((skip = end));
+  const onWait = (end: () => void): void => void (endWait = end);
   operations.loops.add(operation);
   operations.waits.add(wait);
   try {
     for (; ; operation.next()) {
       operation.notifyOwner();
       try {
-        return await runAttempt(operations, operation, signal, run, prepare());
+        return await runAttempt(operations, operation, run, prepare(), { signal });
       } catch (error) {
         operation.attemptLimit?.end();
         if (signal?.aborted) throw reasonOf(signal);
-        const decision = operation.fail(error);
+        const decision = operation.fail(error, skip);
         if (decision.kind === 'stop') throw error;
         isWaiting = true;
         onRetry?.(error);

@@ -1,17 +1,17 @@
 import { decide, type Decision } from '../policy/decide.ts';
 import type { Operation as OperationView, OperationRef } from '../policy/operation.ts';
 import type { Policy, PolicyOptions } from '../policy/options.ts';
-import { type Failure, failures } from '../policy/outcome.ts';
-import { decideOn, recordDecision } from './parts/failure.ts';
+import { failures } from '../policy/outcome.ts';
+import { decideFailure, recordDecision } from './parts/decide-failure.ts';
 import type { AttemptLimit, Environment, PausedAttempt, SubmissionHook } from './environment.ts';
-import type { EventDetail, OperationResult } from './events.ts';
+import type { EventDetail, OperationResult, PauseResult } from './events.ts';
 import type { FailureReport, RequestFacts } from './facts.ts';
 import { noOwner, type HandedOver, type OperationInit, type Owner, type Shown } from './owner.ts';
-import { Attempts } from './parts/attempts.ts';
 import { Effects } from './parts/effects.ts';
 import { KnownErrors } from './parts/known-errors.ts';
 import { none, Pauses } from './parts/pauses.ts';
-import { Policies } from './parts/policies.ts';
+import { Failures, type KnownFailures, noFailures } from './parts/failures.ts';
+import { layerPolicies, type LayeredPolicy } from './parts/layered-policy.ts';
 import { Route } from './parts/route.ts';
 import type { Submission, Steps } from './parts/submission.ts';
 import { Urgency } from './parts/urgency.ts';
@@ -25,7 +25,6 @@ const latestMs = 1000;
 export class Operation {
   readonly #shared: Environment;
   readonly #given: OperationInit;
-  readonly attempts: Attempts;
   /** What its requests may have done at the server. */
   readonly effects: Effects;
   readonly errors: KnownErrors;
@@ -33,9 +32,12 @@ export class Operation {
   readonly route: Route;
   readonly urgency: Urgency;
   #ref: Omit<OperationRef, 'attempt'>;
+  #attempt: number;
   #phase: Phase = sending;
   #owner: Owner<Operation> = noOwner;
-  #policies: Policies;
+  #policy: PolicyOptions | undefined;
+  #layered: LayeredPolicy | undefined;
+  #failures: Failures | undefined;
   #isTold: boolean | undefined;
   #attemptLimit: AttemptLimit | undefined;
   #steps: Steps | undefined;
@@ -44,16 +46,16 @@ export class Operation {
   constructor(shared: Environment, ref: Operation['ref'], given: OperationInit) {
     this.#shared = shared;
     this.#given = given;
-    const { before, policy, isUrged, submission, submissionCode, at } = given;
-    this.attempts = new Attempts(given.attempt ?? 1);
+    const { before, submission } = given;
     this.effects = new Effects(submission);
     this.errors = new KnownErrors(this.effects);
-    this.route = new Route(at);
+    this.route = new Route(given.at);
     this.#ref = before?.ref ?? ref;
+    this.#attempt = given.attempt ?? 1;
     this.#isTold = before?.isTold;
-    this.#policies = new Policies(shared.policy, policy);
-    this.urgency = new Urgency(ref.startedAt, !!isUrged);
-    this.#submissionCode = submissionCode;
+    this.#policy = given.policy;
+    this.urgency = new Urgency(ref.startedAt, !!given.isUrged);
+    this.#submissionCode = given.submissionCode;
   }
 
   /** Which one it is; the attempt is counted beside it. */
@@ -67,17 +69,19 @@ export class Operation {
     return this.#owner;
   }
   get attempt(): number {
-    return this.attempts.count;
+    return this.#attempt;
+  }
+  get failures(): KnownFailures {
+    return this.#failures ?? noFailures;
   }
   get decision(): Decision | undefined {
-    return this.attempts.decision;
+    return this.failures.decision;
   }
   get lastError(): unknown {
-    return this.attempts.lastError;
+    return this.failures.lastError;
   }
-  /** The policy of this query, mutation or call. */
   get policy(): PolicyOptions | undefined {
-    return this.#policies.own;
+    return this.#policy;
   }
   get submission(): Submission | undefined {
     return this.#given.submission;
@@ -90,11 +94,9 @@ export class Operation {
   get steps(): Steps | undefined {
     return this.#steps;
   }
-  /** Its attempts are not retried. */
   get isSingle(): boolean | undefined {
     return this.#given.isSingle;
   }
-  /** What a lone request is: method, URL and idempotency key. */
   get request(): string | undefined {
     return this.#given.request;
   }
@@ -110,8 +112,8 @@ export class Operation {
   /** It is that of a plain mutation of React Query. */
   becomeMutation(policy: PolicyOptions | undefined, owner: Owner<Operation>): void {
     this.#ref = { ...this.#ref, kind: 'mutation' };
-    this.#policies = new Policies(this.#shared.policy, policy);
-    this.attend(owner);
+    this.#policy = policy;
+    this.#owner = owner;
   }
 
   notifyOwner(): void {
@@ -121,7 +123,8 @@ export class Operation {
   /** The next attempt begins. The time since it was due counts as paused. */
   next(): void {
     const now = this.#shared.clock.now();
-    const dueAt = this.attempts.begin() ?? now;
+    const dueAt = this.decision?.retryAt ?? now;
+    this.#attempt++;
     this.#phase = sending;
     this.errors.recordRaw();
     this.pauses.count(dueAt, now);
@@ -161,44 +164,44 @@ export class Operation {
     this.end('succeeded');
   }
 
-  /** Decides on the failure of the present attempt, and records it. */
-  fail(error: unknown): Decision {
+  /** Decides on the failure of the present attempt, and records it. `skip` ends the wait that follows. */
+  fail(error: unknown, skip?: () => void): Decision {
     const { emitter, clock, classifyError } = this.#shared;
     if (process.env.NODE_ENV !== 'production') warnOfLoop(emitter, this, error);
     const nowMs = clock.now();
     const report = this.errors.reportOf(error, nowMs);
     if (!this.errors.abortOf(error)) report.failure = classifyError(error, report.failure);
-    const { failure } = report;
+    const { kind } = report.failure;
     this.#submissionCode?.noteStored(this, report);
-    // A request that cannot be linked to its query is an operation of its own.
-    const { route } = (this.route.at ? this : operationOf(report)) ?? this;
-    const { idempotent } = this.#given;
-    const decision = decideOn(report, {
+    const failures = (this.#failures ??= new Failures());
+    const decision = decideFailure(report, {
       shared: this.#shared,
       operation: this,
-      route,
-      idempotent,
+      failures,
+      // A request that cannot be linked to its query is an operation of its own.
+      route: ((this.route.at ? this : operationOf(report)) ?? this).route,
+      idempotent: this.#given.idempotent,
       nowMs,
     });
-    this.#record(error, report, failure, decision);
-    if (decision.kind === 'retry') this.attempts.grantRetry(decision);
+    recordDecision(this, failures, error, report, decision);
+    if (decision.kind === 'retry') failures.grantRetry(decision);
     if (decision.kind === 'retry' || this.#given.endsWithOwner) {
       this.pauses.each('drop');
-      this.#phase = { kind: 'waiting', decision, skip: undefined };
-    } else this.end(failure.kind === 'aborted' ? 'cancelled' : 'failed');
+      this.#phase = { kind: 'waiting', decision, skip };
+    } else this.end(kind === 'aborted' ? 'cancelled' : 'failed');
     return decision;
   }
 
   /** An attempt has failed, and its owner is asked what follows; `decision`: what was decided already. */
   recordError(error: unknown, nowMs: number, decision: Decision | undefined): void {
-    this.attempts.recordError(error, nowMs, decision);
+    (this.#failures ??= new Failures()).recordError(error, nowMs, decision);
     // The attempt that was asked for is over.
     this.urgency.take();
   }
 
-  /** Its wait has begun, in a loop of ours: `skip` ends it. */
-  allowSkip(skip: () => void): void {
-    if (this.#phase.kind === 'waiting') this.#phase = { ...this.#phase, skip };
+  /** React Query, which asks what follows, waits until then. */
+  waitUntil(dueAt: number): void {
+    this.#failures?.waitUntil(dueAt);
   }
 
   /** The user wants it now: what is paused goes, and a wait in a loop of ours ends. */
@@ -212,20 +215,12 @@ export class Operation {
 
   /** The user has cancelled it: it ends with this error. */
   cancel(error: unknown, report: FailureReport): void {
-    const failure = failures.aborted;
     const { clock, random } = this.#shared;
     const given = { nowMs: clock.now(), random, isCancelled: true };
-    const decision = decide(failure, this.view(report), this.policyOf(report), given);
-    this.#record(error, report, failure, decision);
+    const decision = decide(failures.aborted, this.view(report), this.policyOf(report), given);
+    const known = (this.#failures ??= new Failures());
+    recordDecision(this, known, error, report, decision, failures.aborted);
     this.end('cancelled');
-  }
-
-  #record(error: unknown, report: FailureReport, failure: Failure, decision: Decision): void {
-    recordDecision(this, error, report, decision);
-    if (!this.#shared.emitter.isHeard()) return;
-    const { method, url } = report;
-    const { maxRetries } = this.policyOf(report);
-    this.emit({ type: 'decision', failure, decision, error, method, url, maxRetries });
   }
 
   /** It is over: without a result, silently; and so is one whose beginning was not told. */
@@ -244,19 +239,20 @@ export class Operation {
   }
 
   /** All that it does is done elsewhere: it looks as that does. */
-  mirror({ phase, attempt, pauses = none, decision, lastError }: Shown): void {
+  mirror({ phase, attempt, pauses, decision, lastError }: Shown): void {
     this.#phase = phase;
-    this.pauses.mirror(pauses);
-    this.attempts.mirror(attempt, decision, lastError);
+    this.#attempt = attempt ?? this.#attempt;
+    this.pauses.mirror(pauses ?? none);
+    (this.#failures ??= new Failures()).mirror(decision, lastError);
   }
 
   /** Emits an event. An operation that has ended is silent, whatever of it is still under way. */
   emit(detail: EventDetail): void {
     const { clock, emitter } = this.#shared;
     if (!emitter.isHeard() || this.#phase.kind === 'ended') return;
-    const { type } = detail;
     // A query may be paused before its first attempt. A lone request, which has no attempts, is no more than that.
-    const isStart = type === 'attempt:start' || (type === 'pause:start' && !this.request);
+    const isStart =
+      detail.type === 'attempt:start' || (detail.type === 'pause:start' && !this.request);
     if (isStart && !this.#isTold) {
       this.#isTold = true;
       this.emit({ type: 'operation:start' });
@@ -275,10 +271,7 @@ export class Operation {
   }
 
   /** It waits no longer. */
-  resume(
-    request: PausedAttempt,
-    result: Extract<EventDetail, { readonly type: 'pause:end' }>['result'],
-  ): void {
+  resume(request: PausedAttempt, result: PauseResult): void {
     const isOver = this.pauses.remove(request, this.#shared.clock.now());
     if (isOver && this.#phase === paused) this.#phase = sending;
     this.emit({ type: 'pause:end', result });
@@ -292,13 +285,15 @@ export class Operation {
 
   /** All that was said of how its failures are answered. */
   policyOf(facts: RequestFacts): Policy {
-    return this.#policies.of(facts);
+    const { policy } = this.#shared;
+    this.#layered = layerPolicies(this.#layered, policy, this.#policy, facts);
+    return this.#layered?.merged ?? policy;
   }
 
   /** The operation as the policy, `shouldRetry` and errors see it: a value that no longer changes. */
   view(facts: RequestFacts): OperationView {
     const { idempotent } = this.#given;
-    return this.attempts.view(this.#ref, idempotent, this.pauses.pausedMs, facts);
+    return this.failures.view(this.#ref, this.#attempt, idempotent, this.pauses.pausedMs, facts);
   }
 }
 

@@ -3,6 +3,14 @@ import type { AttemptLimit } from './environment.ts';
 import type { Operation } from './operation.ts';
 import type { Operations } from './operations.ts';
 
+interface AttemptOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** @default that of the operation, where it has one */
+  readonly limit?: Pick<AttemptLimit, 'limit'> | undefined;
+  /** It has failed: this comes before what awaits it goes on. */
+  readonly onFail?: (error: unknown) => void;
+}
+
 /**
  * Runs one attempt: a queryFn or a mutationFn, that of a handler of the outbox, or the function of `retry`, with
  * what it is given. Its operation is the current one until the function first awaits; after that, the signal is
@@ -17,10 +25,9 @@ import type { Operations } from './operations.ts';
 export function runAttempt<T, Given extends readonly unknown[]>(
   operations: Operations,
   operation: Operation,
-  signal: AbortSignal | undefined,
   run: (...given: Given) => T | Promise<T>,
   given: Given,
-  limit?: Pick<AttemptLimit, 'limit'>,
+  { signal, limit = operation.attemptLimit, onFail }: AttemptOptions,
 ): Promise<T> {
   operation.start();
   const outer = operations.makeCurrent(operation);
@@ -32,11 +39,13 @@ export function runAttempt<T, Given extends readonly unknown[]>(
   } finally {
     operations.makeCurrent(outer);
   }
-  const limited = limit ?? operation.attemptLimit;
-  const begun = untilAborted(signal, limited ? limited.limit(called) : called);
+  const begun = untilAborted(signal, limit ? limit.limit(called) : called);
   void begun.then(
     () => operation.succeed(),
-    (error: unknown) => operation.endAttempt(error),
+    (error: unknown) => {
+      operation.endAttempt(error);
+      onFail?.(error);
+    },
   );
   return begun;
 }

@@ -113,7 +113,8 @@ export async function sendEntry(
     }
     const told = attemptContext({}, fetch, submission, entry.attempts, signal);
     const given: [never, typeof told] = [variables as never, told];
-    const data = await runAttempt(operations, operation, signal, mutationFn, given, stillness);
+    const limits = { signal, limit: stillness };
+    const data = await runAttempt(operations, operation, mutationFn, given, limits);
     // The handler may have swallowed our error; the request was still not sent.
     submission.refuseUnkept();
     return { kind: 'done', data };

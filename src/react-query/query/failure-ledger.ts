@@ -86,7 +86,7 @@ export function createFailureLedger(clock: Clock): FailureLedger {
   const isPending = (operation: Operation, nowMs: number): boolean =>
     asked.get(operation) === false &&
     (operation.phase.kind !== 'ended' || operation.decision?.kind === 'stop') &&
-    nowMs - (operation.attempts.failedAt ?? 0) <= askedWithinMs;
+    nowMs - (operation.failures.failedAt ?? 0) <= askedWithinMs;
 
   /** The oldest one that React Query has not asked about; else the one that it has asked about last. */
   const find = (
@@ -123,7 +123,7 @@ export function createFailureLedger(clock: Clock): FailureLedger {
           (other) =>
             other !== operation &&
             other.phase.kind !== 'ended' &&
-            now - (other.attempts.failedAt ?? now) < mutationMs,
+            now - (other.failures.failedAt ?? now) < mutationMs,
         )
         .slice(1 - maxMutations);
       mutations.push(operation);

@@ -66,23 +66,8 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     // React Query has read that of an infinite query already.
     const { value: known } = Object.getOwnPropertyDescriptor(context, 'signal') ?? {};
     if (known instanceof AbortSignal) signals.set(known, operation);
-    let begun: Promise<T>;
-    // In the same turn: in StrictMode its first component goes before the next one.
-    if (inner) {
-      const own = passed(queryFn, operation);
-      begun = runAttempt<T, Parameters<typeof inner<T, K>>>(
-        operations,
-        operation,
-        undefined,
-        inner,
-        [own, linked, query],
-      );
-    } else if (isKeptBack(operation)) {
-      begun = untilItsTurn(operation).then(() =>
-        runAttempt(operations, operation, undefined, queryFn, [linked]),
-      );
-    } else begun = runAttempt(operations, operation, undefined, queryFn, [linked]);
-    const fail = (error: unknown): void => {
+    // This is before React Query asks what follows.
+    const onFail = (error: unknown): void => {
       operation.route.returnPermit();
       if (process.env.NODE_ENV !== 'production' && !link.isRead)
         warnIfUnlinked(operations, query, operation, error);
@@ -92,12 +77,24 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
       recordForeign(error);
       if (!isOver) refetchWhenBack(query, operation, shared);
     };
-    // React Query is told of it after this, because it asks later: it needs no promise of ours.
-    const told = begun.then(undefined, fail);
+    let begun: Promise<T>;
+    // In the same turn: in StrictMode its first component goes before the next one.
+    if (inner) {
+      const run = (): T | Promise<T> => inner(passed(queryFn, operation), linked, query);
+      begun = runAttempt(operations, operation, run, [], { onFail });
+    } else if (isKeptBack(operation)) {
+      begun = untilItsTurn(operation).then(
+        () => runAttempt(operations, operation, queryFn, [linked], { onFail }),
+        (error: unknown) => {
+          onFail(error);
+          throw error;
+        },
+      );
+    } else begun = runAttempt(operations, operation, queryFn, [linked], { onFail });
     const fallback = ownFallback(query.options);
-    return fallback
-      ? told.then(() => showInstead(fallback, client, query, operation, begun))
-      : begun;
+    if (!fallback) return begun;
+    const show = (): Promise<T> => showInstead(fallback, client, query, operation, begun);
+    return begun.then(show, show);
   };
   return registerPersister(persister as AnyPersister as SteadyPersister);
 

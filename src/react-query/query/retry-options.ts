@@ -46,7 +46,7 @@ export function createRetryPair(
       // Where we would stop, but the app's own `retry` goes on, it goes on at React Query's pace.
       const wantedMs = decision?.kind === 'retry' ? decision.delayMs : 1000 * 2 ** failureCount;
       const delayMs = Math.min(wantedMs, maxTimerMs);
-      operation.attempts.waitUntil((operation.attempts.failedAt ?? context.clock.now()) + delayMs);
+      operation.waitUntil((operation.failures.failedAt ?? context.clock.now()) + delayMs);
       return delayMs;
     },
     // A policy of the call cannot make a server retry, either.

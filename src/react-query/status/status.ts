@@ -86,8 +86,8 @@ export function waitOf(
   operation: Operation | undefined,
   failureCount: number,
 ): { readonly reason: RetryReason | undefined; readonly retryAt: number } | undefined {
-  const { count, decision, dueAt: retryAt } = operation?.attempts ?? {};
-  if (retryAt === undefined || count !== failureCount) return undefined;
+  const { decision, dueAt: retryAt } = operation?.failures ?? {};
+  if (retryAt === undefined || operation?.attempt !== failureCount) return undefined;
   return { reason: decision?.kind === 'retry' ? decision.reason : undefined, retryAt };
 }
 
@@ -115,5 +115,5 @@ export function attemptsAllowed(
   // The API and the call have their say once a request of theirs has failed.
   const { maxRetries } = operation ? operation.policyOf(reportOf(lastError, clock.now())) : policy;
   // A trial of its origin that has failed uses up no retry: there may be one attempt more.
-  return maxRetries + 1 + (operation && maxRetries > 0 ? operation.attempts.trials : 0);
+  return maxRetries + 1 + (operation && maxRetries > 0 ? operation.failures.trials : 0);
 }

@@ -6,9 +6,11 @@ import {
   type OperationRef,
 } from '../../policy/operation.ts';
 import type { Policy } from '../../policy/options.ts';
+import type { Failure } from '../../policy/outcome.ts';
 import type { Environment } from '../environment.ts';
+import type { EventDetail } from '../events.ts';
 import type { FailureReport, RequestFacts } from '../facts.ts';
-import type { Attempts } from './attempts.ts';
+import type { Failures } from './failures.ts';
 import type { Effects } from './effects.ts';
 import { type KnownErrors, mayHaveTakenEffect, speakForAll } from './known-errors.ts';
 import type { Route } from './route.ts';
@@ -16,17 +18,18 @@ import type { Route } from './route.ts';
 /** What is read of the operation that has failed. */
 interface Failed {
   readonly ref: Omit<OperationRef, 'attempt'>;
-  readonly attempts: Attempts;
   readonly effects: Effects;
   readonly errors: KnownErrors;
   readonly policyOf: (facts: RequestFacts) => Policy;
   readonly view: (facts: RequestFacts) => OperationView;
+  readonly emit: (detail: EventDetail) => void;
 }
 
 /** What a decision on a failure stands on. */
 interface DecisionContext {
   readonly shared: Environment;
   readonly operation: Failed;
+  readonly failures: Failures;
   /** Where the failed request went. */
   readonly route: Route;
   /** Whatever the operation sends may be sent again. */
@@ -39,14 +42,14 @@ const remedy =
   'the status table decides. It must be synchronous and return true, false or undefined';
 
 /** Decides whether another attempt follows a failure, and when. */
-export function decideOn(
+export function decideFailure(
   report: FailureReport,
-  { shared, operation, route, idempotent, nowMs }: DecisionContext,
+  { shared, operation, failures, route, idempotent, nowMs }: DecisionContext,
 ): Decision {
   const { failure, url, effect } = report;
   const policy = operation.policyOf(report);
   const { isTrial, isLate, isDown, limitedMs } = route.fail(failure, nowMs);
-  if (isTrial) operation.attempts.recordTrial();
+  if (isTrial) failures.recordTrial();
   const isQuery = operation.ref.kind === 'query';
   // The next attempt is paused where this one went, without a wait of its own: that of a query before
   // it begins, any other by its request, and so not where something else has failed.
@@ -63,16 +66,18 @@ export function decideOn(
   });
 }
 
-/** Records a decision: with the attempts, on the error, and in what the operation may have done. */
+/** Records a decision, on the error and in what the operation may have done, and emits it. */
 export function recordDecision(
   operation: Failed,
+  failures: Failures,
   error: unknown,
   report: FailureReport,
   decision: Decision,
+  failure: Failure = report.failure,
 ): void {
-  const { attempts, effects, errors, ref } = operation;
-  const { method } = report;
-  attempts.recordDecision(error, decision);
+  failures.recordDecision(error, decision);
+  const { effects, errors, ref } = operation;
+  const { method, url } = report;
   // Of what another client has sent, all that is known is its error. Our own is counted already.
   const isOwn = report.operation === operation && method !== undefined && !isSafeMethod(method);
   if (!isOwn && mayHaveTakenEffect(report, operation)) effects.beginForeign();
@@ -83,4 +88,6 @@ export function recordDecision(
   report.operation = operation;
   report.decision = decision;
   errors.keep(error, report);
+  const { maxRetries } = operation.policyOf(report);
+  operation.emit({ type: 'decision', failure, decision, error, method, url, maxRetries });
 }

@@ -9,9 +9,8 @@ import type { RequestFacts } from '../facts.ts';
 import { usualMethod } from './known-errors.ts';
 import { none } from './pauses.ts';
 
-/** The attempts of an operation: how many, how the latest has failed, and which retries were granted. */
-export class Attempts {
-  #count: number;
+/** The failed attempts of an operation: how the latest has failed, and which retries were granted. */
+export class Failures {
   #trials = 0;
   #retriedFor: readonly RetryReason[] = none;
   #previousBackoffMs: number | undefined;
@@ -20,15 +19,7 @@ export class Attempts {
   #failedAt: number | undefined;
   #dueAt: number | undefined;
 
-  constructor(count: number) {
-    this.#count = count;
-  }
-
-  /** Counted from 1: the one under way or just ended. */
-  get count(): number {
-    return this.#count;
-  }
-  /** Those that were trials of their origin and failed: they use up no retries. */
+  /** Those that were trials of their origin: they use up no retries. */
   get trials(): number {
     return this.#trials;
   }
@@ -48,13 +39,7 @@ export class Attempts {
     return this.#dueAt;
   }
 
-  /** The next one begins. @returns when it was due, in epoch milliseconds; undefined when that was not decided. */
-  begin(): number | undefined {
-    this.#count++;
-    return this.#decision?.retryAt;
-  }
-
-  /** One has failed; `decision`: what was decided about it already. */
+  /** An attempt has failed, and what follows is asked for later; `decision`: what was decided about it already. */
   recordError(error: unknown, nowMs: number, decision: Decision | undefined): void {
     this.recordDecision(error, decision);
     this.#failedAt = nowMs;
@@ -81,8 +66,7 @@ export class Attempts {
   }
 
   /** Those of an operation elsewhere, which does all that this one does; what is undefined stays. */
-  mirror(count: number = this.#count, decision: Decision | undefined, lastError: unknown): void {
-    this.#count = count;
+  mirror(decision: Decision | undefined, lastError: unknown): void {
     this.#decision = decision ?? this.#decision;
     this.#lastError = lastError ?? this.#lastError;
   }
@@ -90,6 +74,7 @@ export class Attempts {
   /** The operation as the policy, `shouldRetry` and errors see it: a value that no longer changes. */
   view(
     { id, kind, startedAt, queryKey }: Omit<OperationRef, 'attempt'>,
+    attempt: number,
     isIdempotent: boolean | undefined,
     pausedMs: number,
     { method, url, keyed = false, idempotent }: RequestFacts,
@@ -101,7 +86,7 @@ export class Attempts {
       kind,
       startedAt,
       queryKey,
-      attempt: this.#count,
+      attempt,
       trials: this.#trials,
       method: known,
       url,
@@ -113,3 +98,12 @@ export class Attempts {
     };
   }
 }
+
+/** What is read of them. */
+export type KnownFailures = Pick<
+  Failures,
+  'trials' | 'decision' | 'lastError' | 'failedAt' | 'dueAt' | 'view'
+>;
+
+/** Those of an operation that has had none: most have none, and share this one. */
+export const noFailures: KnownFailures = new Failures();
