@@ -125,7 +125,7 @@ export function inspectInstance(instance: Instance, clients: readonly QueryClien
   ];
   const shown = new Set(own.map(({ id }) => id));
   for (const loop of instance.operations.loops)
-    if (!shown.has(loop.ref.id) && loop.phase !== 'ended') own.push(loopOf(loop, onWall));
+    if (!shown.has(loop.ref.id) && loop.phase.kind !== 'ended') own.push(loopOf(loop, onWall));
   return { ...inspectOrigins(instance), operations: own };
 }
 
@@ -261,12 +261,13 @@ function mutationsOf(
 
 /** Of `retry`, or of an entry of the outbox. */
 function loopOf(operation: Operation, onWall: OnWall): InspectedOperation {
-  const { ref, attempt, phase, pauses, decision, route } = operation;
+  const { ref, attempt, phase, pauses, route } = operation;
+  const decision = phase.kind === 'waiting' ? phase.decision : undefined;
   const pause = pauses.list[0]?.pause;
-  const reason = pause?.reason ?? (phase === 'waiting' ? decision?.reason : undefined);
-  const retryAt = pause ? pause.retryAt : phase === 'waiting' ? decision?.retryAt : undefined;
+  const reason = pause?.reason ?? decision?.reason;
+  const retryAt = (pause ?? decision)?.retryAt;
   const { maxRetries } = operation.policyOf(route.at?.sent ?? {});
-  const status = phase === 'waiting' || phase === 'paused' ? phase : 'sending';
+  const status = phase.kind === 'ended' ? 'sending' : phase.kind;
   const shown = { status, attempt, maxAttempts: maxRetries + 1, reason, retryAt } as const;
   const keys = { queryKey: undefined, mutationKey: undefined };
   const [one] = underWay(ref.kind, keys, operation, shown, onWall);

@@ -53,8 +53,6 @@ export interface Admissions extends Surroundings {
   readonly origins: Origins;
 }
 
-const always = (): boolean => true;
-
 /** Makes the way out of an instance. */
 export function createAdmissions(
   context: AdmissionsContext,
@@ -72,13 +70,12 @@ export function createAdmissions(
       ...targetOf(operation, sent),
       risk: isSafeMethod(sent.method) ? 0 : sent.isRepeatable ? 1 : 2,
       priority,
-      // A mutation is what a user has pressed for, whatever they look at meanwhile.
-      isForeground: operation.isForeground ?? (operation.ref.kind === 'mutation' ? always : isSeen),
+      isForeground: operation.owner.foreground(operation.ref.kind, isSeen),
       id: operation.ref.id,
       isFailFast: whenDown === 'fail',
-      askedAt: operation.askedAt,
+      askedAt: operation.urgency.askedAt,
       // Where it would wait in vain there is no place for it; what a user wants now does not wait.
-      maxPauseMs: operation.isUrged ? Infinity : maxPauseMs,
+      maxPauseMs: operation.urgency.isUrged ? Infinity : maxPauseMs,
     };
   };
   const grant = (request: SteadyRequest, admission: Admission, permit: Permit): Sent => {
@@ -107,7 +104,7 @@ export function createAdmissions(
     // After a decision an attempt sends nothing more: its next attempt does.
     if (
       operation.submission &&
-      (operation.decision?.kind === 'stop' || operation.phase === 'waiting')
+      (operation.decision?.kind === 'stop' || operation.phase.kind === 'waiting')
     )
       throw dropped(request);
     const admission = origins.admissionOf(
@@ -118,7 +115,7 @@ export function createAdmissions(
     const early = operation.route.goTo(admission, request);
     const permit = early ?? admission.enter(request);
     if (!permit) return wait(request, admission);
-    if (!early) operation.isUrged = false;
+    if (!early) operation.urgency.take();
     return grant(request, admission, permit);
   };
 
@@ -145,7 +142,7 @@ const targetOf = (operation: Operation, { endpoint, limitScope }: SentRequest): 
   endpoint,
   limitScope,
   isNew: operation.attempt === 1,
-  mayBeOffline: operation.mayBeOffline,
+  mayBeOffline: operation.owner.mayBeOffline,
 });
 
 /** Makes what passes the outcomes of attempts on: to the limits, the watch over the network, and the origin. */
@@ -177,7 +174,7 @@ function createRecorder(
     // A body at its headers, and 511: something else has answered, as a captive portal does.
     const isElsewhere = outcome.kind === 'http' && outcome.status === 511;
     if (!isElsewhere && !['network', 'timeout', 'body'].includes(outcome.kind)) {
-      if (response && !operation.isUnproven?.() && !isSentElsewhere(url, response))
+      if (response && !operation.owner.isUnproven() && !isSentElsewhere(url, response))
         connectivity.recordAnswer(sentAt, clock.now(), url);
       permit.settle(outcome, error);
       return;

@@ -1,7 +1,10 @@
 import { firstOf } from '../lib/abort.ts';
 import { readPassed } from '../operation/error-info.ts';
-import type { Operation, Signals } from '../operation/operation.ts';
+import type { Operation } from '../operation/operation.ts';
+import type { Signals } from '../operation/operations.ts';
+import type { Submission } from '../operation/parts/submission.ts';
 import type { SteadyFetch } from './fetch.ts';
+import { createJson, type SteadyJson } from './json.ts';
 import { keepReferrer, readInit, requestOf, signalOf } from './init.ts';
 
 /** A fetch for one operation, and what is known of all that went through it. */
@@ -19,14 +22,20 @@ export interface BoundFetch {
   readonly isReading: () => boolean;
 }
 
-/** Makes a fetch whose requests are part of an operation, and end with `signal`. */
+/** What sends for an operation. */
+interface Sender {
+  readonly fetch: SteadyFetch;
+  readonly signals: Signals;
+}
+
+/** Makes a fetch whose requests are part of an operation, and end with `signal`, which is a link to it from now on. */
 export function bindFetch(
-  fetch: SteadyFetch,
+  { fetch, signals }: Sender,
   operation: Operation,
   signal: AbortSignal,
-  signals: Signals,
 ): BoundFetch {
   let open = 0;
+  signals.set(signal, operation);
   return {
     fetchNow() {
       const { attempt } = operation;
@@ -49,11 +58,42 @@ export function bindFetch(
       };
     },
     isOut: () =>
-      operation.phase === 'sending' ||
+      operation.phase.kind === 'sending' ||
       open > operation.pauses.list.length ||
-      (operation.phase === 'paused' && operation.attempt === 1 && operation.effects.hasAny()),
+      (operation.phase.kind === 'paused' && operation.attempt === 1 && operation.effects.hasAny()),
     isIdle: () => open === 0,
     // While nothing of ours is open, it may be another client that is.
     isReading: () => open > 0 && !operation.effects.hasAny(),
+  };
+}
+
+/** What a mutationFn is told of its attempt. */
+interface AttemptContext {
+  readonly fetch: SteadyFetch;
+  readonly json: SteadyJson;
+  readonly idempotencyKey: string;
+  readonly attempt: number;
+  readonly signal: AbortSignal;
+}
+
+/** Makes what a mutationFn is told of its attempt, beside `given`. What it sends with `fetch` has the key of the submission. */
+export function attemptContext<Given extends object>(
+  given: Given,
+  fetch: SteadyFetch,
+  submission: Submission,
+  attempt: number,
+  signal: AbortSignal,
+): Given & AttemptContext {
+  return {
+    ...given,
+    fetch,
+    json: createJson(fetch),
+    get idempotencyKey() {
+      // Where it is read, another client is given it.
+      submission.isRepeatable = true;
+      return submission.key;
+    },
+    attempt,
+    signal,
   };
 }

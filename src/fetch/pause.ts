@@ -51,10 +51,7 @@ class PausedRequest implements PausedAttempt, WhoWaits {
     if (!waiter) this.take();
     // Dropped when it was told that it waits.
     else if (this.#isOver) this.#admission.leave(waiter);
-    else if (this.#operation.isUrged) {
-      this.#operation.isUrged = false;
-      this.go();
-    }
+    else if (this.#operation.urgency.take()) this.go();
   }
 
   tell(pause: Pause): void {

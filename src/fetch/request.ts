@@ -116,7 +116,7 @@ export class SteadyRequest implements RequestFacts {
   }
   /** It need not leave the device. */
   get mayBeOffline(): boolean | undefined {
-    return this.operation.mayBeOffline;
+    return this.operation.owner.mayBeOffline;
   }
 
   /** It has been given its key. */

@@ -73,7 +73,7 @@ async function addKey(
   try {
     const step = await identify(clock, operations, request);
     if (operation.submission) operation.submission.isRepeatable = true;
-    operation.submissionCode ??= submissionExtension;
+    operation.useSubmissionCode(submissionExtension);
     const init = withKey(request, step);
     request.setStep(step, stepsOf(operation, clock));
     return init;
@@ -118,12 +118,15 @@ function stepsOf(operation: Operation, clock: Clock): Steps {
   const { submission } = operation;
   const wasSent = !!submission?.wasSent;
   const past = submission?.past ?? [];
-  return (operation.steps ??= {
-    known: new Map(past.map((step) => [step.id, { ...step, attempt: 0 }])),
-    turn: Promise.resolve(),
-    wasSent,
-    aheadMs: clock.setBackMs?.() ?? 0,
-  });
+  return (
+    operation.steps ??
+    operation.keepSteps({
+      known: new Map(past.map((step) => [step.id, { ...step, attempt: 0 }])),
+      turn: Promise.resolve(),
+      wasSent,
+      aheadMs: clock.setBackMs?.() ?? 0,
+    })
+  );
 }
 
 function withKey(request: SteadyRequest, { key, body = null }: Step): RequestInit {

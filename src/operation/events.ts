@@ -76,6 +76,9 @@ export type SteadfetchEvent =
   /** The operation `succeeded`, `failed`, was `cancelled`, or was `superseded` by a newer fetch of the same query. */
   | (EventBase & { readonly type: 'operation:end'; readonly result: OperationResult });
 
+/** How a pause ended. */
+export type PauseResult = Extract<SteadfetchEvent, { readonly type: 'pause:end' }>['result'];
+
 /** The event without what every event has. */
 export type EventDetail = SteadfetchEvent extends infer E
   ? E extends SteadfetchEvent

@@ -1,358 +1,306 @@
-import { reporterOf } from '../lib/input/callback.ts';
-import { decide, type Decision, processedAtEnd } from '../policy/decide.ts';
-import {
-  isIdempotentMethod,
-  isSafeMethod,
-  type Operation as OperationView,
-  type OperationRef,
-  type RetryReason,
-} from '../policy/operation.ts';
-import { layer, type Policy, type PolicyOptions } from '../policy/options.ts';
-import { type Failure, failures } from '../policy/outcome.ts';
-import { Effects } from './parts/effects.ts';
-import type {
-  AttemptLimit,
-  Environment,
-  OperationInit,
-  PausedAttempt,
-  Phase,
-  Shown,
-  SubmissionHook,
-} from './environment.ts';
-import type { EventDetail, OperationResult } from './events.ts';
+import { decide, type Decision } from '../policy/decide.ts';
+import type { Operation as OperationView, OperationRef } from '../policy/operation.ts';
+import type { Policy, PolicyOptions } from '../policy/options.ts';
+import { failures } from '../policy/outcome.ts';
+import { decideFailure, recordDecision } from './parts/decide-failure.ts';
+import type { AttemptLimit, Environment, PausedAttempt, SubmissionHook } from './environment.ts';
+import type { EventDetail, OperationResult, PauseResult } from './events.ts';
 import type { FailureReport, RequestFacts } from './facts.ts';
-import { KnownErrors, mayHaveTakenEffect, speakForAll, usualMethod } from './parts/known-errors.ts';
+import { noOwner, type HandedOver, type OperationInit, type Owner, type Shown } from './owner.ts';
+import { Effects } from './parts/effects.ts';
+import { KnownErrors } from './parts/known-errors.ts';
 import { none, Pauses } from './parts/pauses.ts';
+import { Failures, type KnownFailures, noFailures } from './parts/failures.ts';
+import { layerPolicies, type LayeredPolicy } from './parts/layered-policy.ts';
 import { Route } from './parts/route.ts';
 import type { Submission, Steps } from './parts/submission.ts';
+import { Urgency } from './parts/urgency.ts';
+import { paused, type Phase, sending, succeeded } from './parts/phase.ts';
 import { noteAttempt, warnOfLoop } from './warn-of-loop.ts';
 
-/** Which operation a signal belongs to: the link that survives an await. */
-export type Signals = WeakMap<AbortSignal, Operation>;
-
 const noFacts: RequestFacts = {};
-const yes = (): boolean => true;
-const no = (): boolean => false;
 
 /** Timers are so late at most while nobody sleeps: those of a hidden tab. */
 const latestMs = 1000;
-
-const remedy =
-  process.env.NODE_ENV !== 'production' &&
-  'the status table decides. It must be synchronous and return true, false or undefined';
 
 /** One thing that the app wants done, and all of its attempts. */
 export class Operation {
   readonly #shared: Environment;
   readonly #given: OperationInit;
-  declare readonly submission: Submission | undefined;
-  /** The code that goes with a submission, or with a key that was sent. */
-  declare submissionCode: SubmissionHook | undefined;
-  declare readonly isSingle: boolean | undefined;
-  declare readonly request: string | undefined;
   /** What its requests may have done at the server. */
   readonly effects: Effects;
   readonly errors: KnownErrors;
   readonly pauses: Pauses = new Pauses();
   readonly route: Route;
-
-  // Its owner sets these. A field that is only declared takes no code before it is set.
-  /** The policy of this query, mutation or call. */
-  declare policy: PolicyOptions | undefined;
-  /** Whether a user waits for it in a visible page, as far as React Query can tell. */
-  declare isForeground: (() => boolean) | undefined;
-  /** Its answers may come from a service worker, and prove nothing of the network. */
-  declare isUnproven: (() => boolean) | undefined;
-  /** It need not leave the device: React Query's `networkMode` says so. */
-  declare mayBeOffline: boolean | undefined;
-  /** A user has asked for its next request: it goes whatever is known of its origin. */
-  declare isUrged: boolean | undefined;
-  /** Is told when it is paused or let go and, in a loop of ours, when it waits or goes on. */
-  declare onChange: (() => void) | undefined;
-  /** Ends its wait, in a loop of ours. */
-  declare skip: (() => void) | undefined;
-  /** Limits the present attempt, in `retry`. */
-  declare attemptLimit: AttemptLimit | undefined;
-  /** Its keyed requests so far, with the bytes that they send, until it ends. */
-  declare steps: Steps | undefined;
-  /** When React Query, which was told to wait so long, goes on, in epoch milliseconds. */
-  declare dueAt: number | undefined;
-  /** What its failures in React Query are entered in, and whether it was asked about the last one. */
-  declare ledger: object | undefined;
-  declare isAsked: boolean | undefined;
-  /** Its beginning was told, and so its end is to be told. */
-  declare isTold: boolean | undefined;
-
+  readonly urgency: Urgency;
   #ref: Omit<OperationRef, 'attempt'>;
   #attempt: number;
-  #phase: Phase = 'sending';
-  #retriedFor: readonly RetryReason[] = none;
-  #previousBackoffMs: number | undefined;
-  #askedAt: number;
-  #trials = 0;
-  #decision: Decision | undefined;
-  #lastError: unknown;
-  #failedAt: number | undefined;
-  /** What was merged last: the same for each of its attempts, as a rule, and merging takes long. */
-  #merged: Policy;
-  #layers: readonly unknown[] = none;
+  #phase: Phase = sending;
+  #owner: Owner<Operation> = noOwner;
+  #policy: PolicyOptions | undefined;
+  #layered: LayeredPolicy | undefined;
+  #failures: Failures | undefined;
+  #isTold: boolean | undefined;
+  #attemptLimit: AttemptLimit | undefined;
+  #steps: Steps | undefined;
+  #submissionCode: SubmissionHook | undefined;
 
   constructor(shared: Environment, ref: Operation['ref'], given: OperationInit) {
     this.#shared = shared;
     this.#given = given;
-    this.submission = given.submission;
-    this.submissionCode = given.submissionCode;
-    this.isSingle = given.isSingle;
-    this.request = given.request;
-    this.effects = new Effects(given.submission);
+    const { before, submission } = given;
+    this.effects = new Effects(submission);
     this.errors = new KnownErrors(this.effects);
-    this.#merged = shared.policy;
-    this.policy = given.policy;
-    this.isUrged = given.isUrged;
-    this.#ref = given.before?.ref ?? ref;
-    this.isTold = given.before?.isTold;
-    this.#attempt = given.attempt ?? 1;
-    this.#askedAt = ref.startedAt;
     this.route = new Route(given.at);
+    this.#ref = before?.ref ?? ref;
+    this.#attempt = given.attempt ?? 1;
+    this.#isTold = before?.isTold;
+    this.#policy = given.policy;
+    this.urgency = new Urgency(ref.startedAt, !!given.isUrged);
+    this.#submissionCode = given.submissionCode;
   }
 
   /** Which one it is; the attempt is counted beside it. */
   get ref(): Omit<OperationRef, 'attempt'> {
     return this.#ref;
   }
-  get attempt(): number {
-    return this.#attempt;
-  }
   get phase(): Phase {
     return this.#phase;
   }
-  /** When the user asked for it last. */
-  get askedAt(): number {
-    return this.#askedAt;
+  get owner(): Owner<Operation> {
+    return this.#owner;
   }
-  /** Its attempts that were trials of its origin and failed: they use up none of its retries. */
-  get trials(): number {
-    return this.#trials;
+  get attempt(): number {
+    return this.#attempt;
+  }
+  get failures(): KnownFailures {
+    return this.#failures ?? noFailures;
   }
   get decision(): Decision | undefined {
-    return this.#decision;
+    return this.failures.decision;
   }
   get lastError(): unknown {
-    return this.#lastError;
+    return this.failures.lastError;
   }
-  /** When the last attempt failed, in epoch milliseconds. */
-  get failedAt(): number | undefined {
-    return this.#failedAt;
+  get policy(): PolicyOptions | undefined {
+    return this.#policy;
+  }
+  get submission(): Submission | undefined {
+    return this.#given.submission;
+  }
+  /** The code that goes with a submission, or with a key that was sent. */
+  get submissionCode(): SubmissionHook | undefined {
+    return this.#submissionCode;
+  }
+  /** Its keyed requests so far, with the bytes that they send, until it ends. */
+  get steps(): Steps | undefined {
+    return this.#steps;
+  }
+  get isSingle(): boolean | undefined {
+    return this.#given.isSingle;
+  }
+  get request(): string | undefined {
+    return this.#given.request;
+  }
+  get attemptLimit(): AttemptLimit | undefined {
+    return this.#attemptLimit;
   }
 
-  /** The next attempt begins. What has passed since its time had come, it was paused. */
+  /** The owner of its present attempt, and of those that follow. */
+  attend(owner: Owner<Operation>): void {
+    this.#owner = owner;
+  }
+
+  /** It is that of a plain mutation of React Query. */
+  becomeMutation(policy: PolicyOptions | undefined, owner: Owner<Operation>): void {
+    this.#ref = { ...this.#ref, kind: 'mutation' };
+    this.#policy = policy;
+    this.#owner = owner;
+  }
+
+  notifyOwner(): void {
+    this.#owner.onChange(this);
+  }
+
+  /** The next attempt begins. The time since it was due counts as paused. */
   next(): void {
-    this.#attempt++;
-    this.#phase = 'sending';
-    this.errors.recordRaw();
     const now = this.#shared.clock.now();
-    const dueAt = this.#decision?.retryAt ?? now;
+    const dueAt = this.decision?.retryAt ?? now;
+    this.#attempt++;
+    this.#phase = sending;
+    this.errors.recordRaw();
     this.pauses.count(dueAt, now);
-    // What is so late was asleep, and asks anew.
-    if (now - dueAt > latestMs) this.#askedAt = now;
+    // A timer this late means the device slept: it is asked for anew.
+    if (now - dueAt > latestMs) this.urgency.renew(now);
   }
 
-  /** Tells of the start of an attempt. */
+  /** Emits the start of an attempt. */
   start(): void {
     if (process.env.NODE_ENV !== 'production') noteAttempt(this.#shared.emitter, this);
     this.emit({ type: 'attempt:start' });
   }
 
+  /** The present attempt has this limit; undefined for none. */
+  limitAttempt(limit: AttemptLimit | undefined): void {
+    this.#attemptLimit = limit;
+  }
+
+  /** A keyed request begins: its steps and their code are kept with it. */
+  keepSteps(steps: Steps): Steps {
+    return (this.#steps = steps);
+  }
+  useSubmissionCode(code: SubmissionHook): void {
+    this.#submissionCode ??= code;
+  }
+
+  /** An attempt is over: `error` is undefined where it has succeeded. */
+  endAttempt(error: unknown): void {
+    this.emit({ type: 'attempt:end', error });
+    this.route.returnPermit();
+  }
+
   /** An attempt has succeeded, and with it the operation. */
   succeed(): void {
     if (process.env.NODE_ENV !== 'production') warnOfLoop(this.#shared.emitter, this);
-    this.emit({ type: 'attempt:end', error: undefined });
+    this.endAttempt(undefined);
     this.end('succeeded');
   }
 
-  /** Decides on the failure of the present attempt, and enters it. */
-  fail(error: unknown): Decision {
-    const { clock, random, classifyError } = this.#shared;
-    if (process.env.NODE_ENV !== 'production') warnOfLoop(this.#shared.emitter, this, error);
+  /** Decides on the failure of the present attempt, and records it. `skip` ends the wait that follows. */
+  fail(error: unknown, skip?: () => void): Decision {
+    const { emitter, clock, classifyError } = this.#shared;
+    if (process.env.NODE_ENV !== 'production') warnOfLoop(emitter, this, error);
     const nowMs = clock.now();
     const report = this.errors.reportOf(error, nowMs);
     if (!this.errors.abortOf(error)) report.failure = classifyError(error, report.failure);
-    const { failure } = report;
-    this.submissionCode?.recordStored(this, report);
-    const policy = this.policyOf(report.request);
-    // A request that cannot be linked to its query is an operation of its own.
-    const { route } = (this.route.at ? this : operationOf(report)) ?? this;
-    const { isTrial, isLate, isDown, limitedMs } = route.fail(failure, nowMs);
-    if (isTrial) this.#trials++;
-    // The next attempt is paused where this one went, without a wait of its own: that of a query before
-    // it begins, any other by its request, and so not where something else has failed.
-    const isPausedNext = this.#ref.kind === 'query' || report.request?.url !== undefined;
-    // What this request itself may have done is an input already.
-    report.effect?.allowRepeat();
-    const decision = decide(failure, this.view(report.request), policy, {
+    const { kind } = report.failure;
+    this.#submissionCode?.recordStored(this, report);
+    const failures = (this.#failures ??= new Failures());
+    const decision = decideFailure(report, {
+      shared: this.#shared,
+      operation: this,
+      failures,
+      // A request that cannot be linked to its query is an operation of its own.
+      route: ((this.route.at ? this : operationOf(report)) ?? this).route,
+      idempotent: this.#given.idempotent,
       nowMs,
-      random,
-      isUnrepeatable:
-        this.#ref.kind !== 'query' && !this.#given.idempotent && this.effects.isUnrepeatable(),
-      isDown: isLate || (isPausedNext && isDown),
-      limitedMs,
-      onMistake: policy.shouldRetry && reporterOf(this.#shared, 'shouldRetry', remedy),
     });
-    this.#enter(error, report, failure, decision);
-    const isRetried = decision.kind === 'retry';
-    if (isRetried) {
-      this.#retriedFor = this.#retriedFor.concat(decision.reason);
-      this.#previousBackoffMs = decision.backoffMs;
-    }
-    if (isRetried || this.#given.endsWithOwner) {
+    recordDecision(this, failures, error, report, decision);
+    if (decision.kind === 'retry') failures.grantRetry(decision);
+    if (decision.kind === 'retry' || this.#given.endsWithOwner) {
       this.pauses.each('drop');
-      this.#phase = 'waiting';
-    } else this.end(failure.kind === 'aborted' ? 'cancelled' : 'failed');
+      this.#phase = { kind: 'waiting', decision, skip };
+    } else this.end(kind === 'aborted' ? 'cancelled' : 'failed');
     return decision;
+  }
+
+  /** An attempt has failed, and its owner is asked what follows; `decision`: what was decided already. */
+  recordError(error: unknown, nowMs: number, decision: Decision | undefined): void {
+    (this.#failures ??= new Failures()).recordError(error, nowMs, decision);
+    // The attempt that was asked for is over.
+    this.urgency.take();
+  }
+
+  /** React Query, which asks what follows, waits until then. */
+  waitUntil(dueAt: number): void {
+    this.#failures?.waitUntil(dueAt);
+  }
+
+  /** The user wants it now: what is paused goes, and a wait in a loop of ours ends. */
+  retryNow(): void {
+    const phase = this.#phase;
+    this.pauses.each('go');
+    if (phase.kind !== 'waiting') return;
+    this.urgency.urge();
+    phase.skip?.();
   }
 
   /** The user has cancelled it: it ends with this error. */
   cancel(error: unknown, report: FailureReport): void {
-    const failure = failures.aborted;
     const { clock, random } = this.#shared;
     const given = { nowMs: clock.now(), random, isCancelled: true };
     const decision = decide(
-      failure,
+      failures.aborted,
       this.view(report.request),
       this.policyOf(report.request),
       given,
     );
-    this.#enter(error, report, failure, decision);
+    const known = (this.#failures ??= new Failures());
+    recordDecision(this, known, error, report, decision, failures.aborted);
     this.end('cancelled');
-  }
-
-  /** An attempt has failed; `decision`: what was decided already. */
-  recordError(error: unknown, nowMs: number, decision: Decision | undefined): void {
-    this.#decision = decision;
-    this.#lastError = error;
-    this.#failedAt = nowMs;
-    // The attempt that was asked for is over.
-    this.isUrged = false;
   }
 
   /** It is over: without a result, silently; and so is one whose beginning was not told. */
   end(result?: OperationResult): void {
-    if (result && this.isTold) this.emit({ type: 'operation:end', result });
-    this.#phase = 'ended';
-    this.steps = undefined;
+    if (result && this.#isTold) this.emit({ type: 'operation:end', result });
+    if (this.#phase.kind !== 'ended')
+      this.#phase = result === 'succeeded' ? succeeded : { kind: 'ended', result };
+    this.#steps = undefined;
     this.pauses.each('drop');
-    // They would keep the QueryClient for as long as its error is kept.
-    this.onChange = undefined;
-    this.isForeground = undefined;
-    if (this.isUnproven) this.isUnproven = this.isUnproven() ? yes : no;
+    this.#owner = this.#owner.past();
   }
 
-  /** Tells the listeners. An operation that has ended is silent, whatever of it is still under way. */
+  /** Where its attempts are objects of their own: what the next one begins with. */
+  handOver(): HandedOver {
+    return { ref: this.#ref, attempt: this.attempt, isTold: this.#isTold };
+  }
+
+  /** All that it does is done elsewhere: it looks as that does. */
+  mirror({ phase, attempt, pauses, decision, lastError }: Shown): void {
+    this.#phase = phase;
+    this.#attempt = attempt ?? this.#attempt;
+    this.pauses.mirror(pauses ?? none);
+    (this.#failures ??= new Failures()).mirror(decision, lastError);
+  }
+
+  /** Emits an event. An operation that has ended is silent, whatever of it is still under way. */
   emit(detail: EventDetail): void {
     const { clock, emitter } = this.#shared;
-    if (!emitter.isHeard() || this.#phase === 'ended') return;
-    const { type } = detail;
+    if (!emitter.isHeard() || this.#phase.kind === 'ended') return;
     // A query may be paused before its first attempt. A lone request, which has no attempts, is no more than that.
-    const isStart = type === 'attempt:start' || (type === 'pause:start' && !this.request);
-    if (isStart && !this.isTold) {
-      this.isTold = true;
+    const isStart =
+      detail.type === 'attempt:start' || (detail.type === 'pause:start' && !this.request);
+    if (isStart && !this.#isTold) {
+      this.#isTold = true;
       this.emit({ type: 'operation:start' });
     }
     const at = clock.now() - (clock.setBackMs?.() ?? 0);
-    emitter.emit({ ...detail, at, operation: { ...this.#ref, attempt: this.#attempt } });
+    emitter.emit({ ...detail, at, operation: { ...this.#ref, attempt: this.attempt } });
   }
 
   /** One of its requests waits for admission, or waits for another reason than before. */
-  pause(paused: PausedAttempt): void {
-    if (this.pauses.add(paused, this.#shared.clock.now())) this.#phase = 'paused';
+  pause(request: PausedAttempt): void {
+    const isNew = this.pauses.add(request, this.#shared.clock.now());
+    if (isNew && this.#phase === sending) this.#phase = paused;
     // Thousands may be told at once.
-    if (this.#shared.emitter.isHeard()) this.emit({ type: 'pause:start', ...paused.pause });
-    this.onChange?.();
+    if (this.#shared.emitter.isHeard()) this.emit({ type: 'pause:start', ...request.pause });
+    this.notifyOwner();
   }
 
   /** It waits no longer. */
-  resume(
-    paused: PausedAttempt,
-    result: Extract<EventDetail, { readonly type: 'pause:end' }>['result'],
-  ): void {
-    const isOver = this.pauses.remove(paused, this.#shared.clock.now());
-    if (isOver && this.#phase === 'paused') this.#phase = 'sending';
+  resume(request: PausedAttempt, result: PauseResult): void {
+    const isOver = this.pauses.remove(request, this.#shared.clock.now());
+    if (isOver && this.#phase === paused) this.#phase = sending;
     this.emit({ type: 'pause:end', result });
-    this.onChange?.();
+    this.notifyOwner();
   }
 
   /** What is paused was asked for again. */
   renew(): void {
-    this.#askedAt = this.#shared.clock.now();
-  }
-
-  /** It is that of a plain mutation of React Query. */
-  becomeMutation(policy: PolicyOptions | undefined, onChange: () => void): void {
-    this.#ref = { ...this.#ref, kind: 'mutation' };
-    this.policy = policy;
-    this.onChange = onChange;
-  }
-
-  /** All that it does is done elsewhere: it looks as that does. */
-  mirror(shown: Shown): void {
-    this.#phase = shown.phase;
-    this.pauses.mirror(shown.pauses ?? none);
-    this.#attempt = shown.attempt ?? this.#attempt;
-    this.#decision = shown.decision ?? this.#decision;
-    this.#lastError = shown.lastError ?? this.#lastError;
+    this.urgency.renew(this.#shared.clock.now());
   }
 
   /** All that was said of how its failures are answered. */
-  policyOf({ apiPolicy: api, callPolicy: call }: RequestFacts = noFacts): Policy {
-    const { policy: own } = this;
-    const known = this.#layers;
-    if (known[0] !== api || known[1] !== own || known[2] !== call) {
-      this.#layers = [api, own, call];
-      this.#merged = layer(this.#shared.policy, api, own, call);
-    }
-    return this.#merged;
+  policyOf(facts: RequestFacts = noFacts): Policy {
+    const { policy } = this.#shared;
+    this.#layered = layerPolicies(this.#layered, policy, this.#policy, facts);
+    return this.#layered?.merged ?? policy;
   }
 
   /** The operation as the policy, `shouldRetry` and errors see it: a value that no longer changes. */
-  view({ method, url, keyed = false, idempotent }: RequestFacts = noFacts): OperationView {
-    const { id, kind, startedAt, queryKey } = this.#ref;
-    const known = method ?? usualMethod(kind);
-    // Written out: it is made for every failure, and a spread takes several times as long.
-    return {
-      id,
-      kind,
-      startedAt,
-      queryKey,
-      attempt: this.#attempt,
-      trials: this.#trials,
-      method: known,
-      url,
-      keyed,
-      idempotent: !!(this.#given.idempotent || idempotent) || isIdempotentMethod(known),
-      retriedFor: this.#retriedFor,
-      previousBackoffMs: this.#previousBackoffMs,
-      pausedMs: this.pauses.pausedMs,
-    };
-  }
-
-  /** Enters what was decided about a failure. */
-  #enter(error: unknown, report: FailureReport, failure: Failure, decision: Decision): void {
-    this.#decision = decision;
-    this.#lastError = error;
-    const { method, url } = report.request ?? noFacts;
-    // Of what another client has sent, all that is known is its error. Our own is counted already.
-    const isOwn = report.operation === this && method !== undefined && !isSafeMethod(method);
-    if (!isOwn && mayHaveTakenEffect(report, this)) this.effects.beginForeign();
-    if (decision.kind === 'stop') {
-      const processed = processedAtEnd(report.failure, this.#ref, this.effects.isUnknown());
-      report.failure = speakForAll(error, report.failure, processed);
-    }
-    report.operation = this;
-    report.decision = decision;
-    this.errors.keep(error, report);
-    if (!this.#shared.emitter.isHeard()) return;
-    const { maxRetries } = this.policyOf(report.request);
-    this.emit({ type: 'decision', failure, decision, error, method, url, maxRetries });
+  view(facts: RequestFacts = noFacts): OperationView {
+    const { idempotent } = this.#given;
+    return this.failures.view(this.#ref, this.#attempt, idempotent, this.pauses.pausedMs, facts);
   }
 }
 

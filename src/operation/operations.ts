@@ -1,7 +1,11 @@
 import type { OperationRef } from '../policy/operation.ts';
-import type { Environment, OperationInit, Waiting } from './environment.ts';
+import type { Environment, Waiting } from './environment.ts';
 import { Operation } from './operation.ts';
+import type { OperationInit } from './owner.ts';
 import type { Submission } from './parts/submission.ts';
+
+/** Which operation a signal belongs to: the link that survives an await. */
+export type Signals = WeakMap<AbortSignal, Operation>;
 
 /** A mutation of ours whose mutationFn runs. */
 export interface Execution {
@@ -18,14 +22,7 @@ export interface Operations {
     init?: OperationInit,
     queryKey?: readonly unknown[],
   ) => Operation;
-  /** Tells of the end of an attempt, before whoever awaits it goes on. A success ends the operation. */
-  readonly tellEnd: <T>(operation: Operation, begun: Promise<T>) => Promise<T>;
-  /** Runs a part of an attempt: the operation is the current one while `run` is on the stack. */
-  readonly run: <T>(operation: Operation, run: () => T) => T;
-  /**
-   * The same without a frame on the stack: to be called again with what it returns. Every error that is made
-   * within an attempt has all that calls it in its stack, which costs a microsecond for each frame.
-   */
+  /** Makes an operation the current one, while its attempt is on the stack. @returns the one before. */
   readonly makeCurrent: (operation: Operation | undefined) => Operation | undefined;
   /** The operation whose attempt is on the stack right now. */
   readonly current: () => Operation | undefined;
@@ -42,34 +39,16 @@ export function createOperations(environment: Environment): Operations {
   let lastId = 0;
   let current: Operation | undefined;
 
-  // For the synchronous part only: after an await, the signal is the link.
-  const makeCurrent: Operations['makeCurrent'] = (operation) => {
-    const outer = current;
-    current = operation;
-    return outer;
-  };
-  const run: Operations['run'] = (operation, part) => {
-    const outer = makeCurrent(operation);
-    try {
-      return part();
-    } finally {
-      makeCurrent(outer);
-    }
-  };
   return {
     begin(kind, init = {}, queryKey) {
       const startedAt = environment.clock.now();
       return new Operation(environment, { id: ++lastId, kind, startedAt, queryKey }, init);
     },
-    tellEnd(operation, begun) {
-      void begun.then(
-        () => operation.succeed(),
-        (error: unknown) => operation.emit({ type: 'attempt:end', error }),
-      );
-      return begun;
+    makeCurrent(operation) {
+      const outer = current;
+      current = operation;
+      return outer;
     },
-    run,
-    makeCurrent,
     current: () => current,
     loops: new Set(),
     executions: new Set(),

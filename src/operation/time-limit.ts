@@ -52,7 +52,6 @@ export class AttemptTimer implements AttemptLimit {
     this.#limit = new TimeLimit(context, this, operation.pauses);
     this.#limitMs = typeof timeout === 'object' ? Infinity : timeout;
     this.#onLate = onLate;
-    operation.attemptLimit = this;
     this.#limit.restart(this.#limitMs);
   }
 
@@ -80,13 +79,13 @@ export class AttemptTimer implements AttemptLimit {
   }
 
   /** Settles as the attempt does, or rejects once its time is up. */
-  race<T>(begun: T | Promise<T>): Promise<T> {
+  race<T>(begun: Promise<T>): Promise<T> {
     return this.#limit.race(begun);
   }
 
   end(): void {
     const operation = this.#operation;
-    if (operation.attemptLimit === this) operation.attemptLimit = undefined;
+    if (operation.attemptLimit === this) operation.limitAttempt(undefined);
     this.#limit.stop();
   }
 }

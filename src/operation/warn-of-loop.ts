@@ -6,7 +6,7 @@ import { warn } from '../lib/input/warn.ts';
 /** What is read of an operation. */
 interface Attempted {
   readonly attempt: number;
-  readonly phase: string;
+  readonly phase: { readonly kind: string };
   readonly isSingle: boolean | undefined;
   readonly route: { readonly at: unknown };
 }
@@ -88,7 +88,7 @@ export function noteRequest(
     return;
   }
   const begun = latest.get(instance);
-  const isOurs = begun && begun.operation.phase === 'sending' && !begun.operation.route.at;
+  const isOurs = begun && begun.operation.phase.kind === 'sending' && !begun.operation.route.at;
   if (!isOurs || !/^(?:GET|HEAD) /.test(name)) return;
   const before = begun.strays.get(name);
   if (before && hasFailed(before)) notesOf(begun.operation).loop = name;

@@ -29,7 +29,7 @@ function retryQuery(query: Query, instance: Instance): void {
   if (isPaused) return;
   if (status !== 'waiting' && status !== 'failed' && status !== 'paused') return;
   // The operation that follows takes that over.
-  if (operation) operation.isUrged = true;
+  operation?.urgency.urge();
   // One attempt whatever is known of the network; the next one is paused again.
   replaceFetch(query, status === 'paused' ? { networkMode: 'offlineFirst' } : undefined);
 }
@@ -43,7 +43,7 @@ function cancelQuery(query: Query, instance: Instance): void {
   const isCancelled = operation?.decision?.reason === 'cancelled';
   if (isCancelled && query.state.fetchStatus === 'fetching') return;
   const under =
-    operation && operation.phase !== 'ended'
+    operation && operation.phase.kind !== 'ended'
       ? operation
       : operations.begin('query', { attempt: 0, policy: ownPolicy(query.options) }, query.queryKey);
   byQuery.set(query, under);
@@ -87,12 +87,7 @@ function warnOfPlain({ operations }: Instance): void {
 
 /** Ends the wait or the pause of a mutation of ours. */
 function retryMutation(mutation: Mutation): void {
-  const operation = runOf(mutation)?.operation;
-  if (!operation) return;
-  operation.pauses.each('go');
-  if (operation.phase !== 'waiting') return;
-  operation.isUrged = true;
-  operation.skip?.();
+  runOf(mutation)?.operation.retryNow();
 }
 
 /** Ends a mutation of ours, whatever it is at. */
@@ -102,7 +97,7 @@ export function cancelMutation(mutation: Mutation, { clock }: Instance): void {
   const { operations, wasSent = () => false } = definition;
   const run = runOf(mutation);
   const operation = run?.operation ?? operations.begin('mutation', { attempt: 0 });
-  if (operation.phase === 'ended') return;
+  if (operation.phase.kind === 'ended') return;
   const own = whyCancelled(operation, run, wasSent());
   const error: unknown = own ?? operation.lastError;
   const report = own
@@ -120,7 +115,7 @@ function whyCancelled(
   wasSent: boolean,
 ): SteadfetchError | undefined {
   if (run?.isOut()) return cutOff(run);
-  return !run || (operation.attempt === 1 && operation.phase === 'paused')
+  return !run || (operation.attempt === 1 && operation.phase.kind === 'paused')
     ? notSent(operation, wasSent)
     : undefined;
 }

@@ -5,7 +5,7 @@ import type { Connectivity } from '../connectivity/connectivity.ts';
 import type { FetchContext } from '../fetch/attempt/attempt.ts';
 import type { RawFetch, SteadyFetch } from '../fetch/fetch.ts';
 import type { Operation } from '../operation/operation.ts';
-import type { LoopContext } from '../operation/retry-loop.ts';
+import type { LoopContext } from '../operation/loop.ts';
 import type { Network } from '../origin/origin.ts';
 import type { Origins } from '../origin/origins.ts';
 import type { Clock, Transport } from '../lib/clock.ts';

@@ -2,7 +2,7 @@ import { firstOf } from '../lib/abort.ts';
 import { untilAborted } from '../lib/timer.ts';
 import { reject } from '../lib/input/check.ts';
 import { definePolicy, type PolicyOptions } from '../policy/options.ts';
-import { runLoop } from '../operation/retry-loop.ts';
+import { runLoop } from '../operation/loop.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Operations } from '../operation/operations.ts';
 import { AttemptTimer, headersLimit } from '../operation/time-limit.ts';
@@ -87,13 +87,13 @@ export async function retry<T>(
   let present: AttemptContext | undefined;
   // An attempt that is over, by its limit or its failure, sends nothing more: the next one does.
   const onLate = (error: unknown): void => present?.end(error);
-  const attempt = (): T | Promise<T> => {
-    const timer = new AttemptTimer(context, operation, onLate);
+  const prepare = (): [RetryContext] => {
+    operation.limitAttempt(new AttemptTimer(context, operation, onLate));
     present = new AttemptContext(operation.attempt, link);
-    return timer.race(run(present));
+    return [present];
   };
   try {
-    return await runLoop(context, operation, caller, attempt, onLate);
+    return await runLoop(context, operation, caller, { prepare, run, onRetry: onLate });
   } catch (error) {
     const isForGood = operation.decision?.kind === 'stop' && fallback !== undefined;
     if (!isForGood || caller?.aborted) throw error;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Attempt } from '../../src/outbox/delivery/deliver.ts';
+import type { Attempt } from '../../src/outbox/delivery/end-attempt.ts';
 import type { Running } from '../../src/outbox/delivery/due.ts';
 import { createWorker, type Worker } from '../../src/outbox/delivery/worker.ts';
 import { createMemoryBackend } from '../../src/outbox/store/backends.ts';

@@ -77,19 +77,14 @@ function findControls(
     );
     const operation = mutation && runOf(mutation)?.operation;
     if (operation)
-      return { retryNow: () => urge(operation), cancel: () => cancelMutation(mutation, instance) };
+      return {
+        retryNow: () => operation.retryNow(),
+        cancel: () => cancelMutation(mutation, instance),
+      };
   }
   for (const operation of instance.operations.loops)
-    if (isIt(operation)) return { retryNow: () => urge(operation) };
+    if (isIt(operation)) return { retryNow: () => operation.retryNow() };
   return undefined;
 }
 
 const find = <T>(all: readonly T[], is: (one: T) => boolean): T | undefined => all.find(is);
-
-/** Ends the wait or the pause of an operation in a loop of ours. */
-function urge(operation: Operation): void {
-  operation.pauses.each('go');
-  if (operation.phase !== 'waiting') return;
-  operation.isUrged = true;
-  operation.skip?.();
-}

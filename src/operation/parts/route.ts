@@ -55,7 +55,7 @@ export class Route {
     this.#permit = permit;
   }
 
-  /** A request of the present attempt is sent as a trial: a probe, or let go once its origin was back. */
+  /** A request of its present attempt is sent as a trial: a probe, or let go once its origin was back. */
   recordTrial(sentAt: number): void {
     this.#trialAt = sentAt;
   }

@@ -1,22 +1,26 @@
-import { bindFetch } from '../../fetch/bind-fetch.ts';
+import { attemptContext, bindFetch } from '../../fetch/bind-fetch.ts';
 import type { SteadyFetch } from '../../fetch/fetch.ts';
 import { renewableAt } from '../../fetch/extension.ts';
 import { submissionExtension } from '../../fetch/keys.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { toUrl } from '../../lib/input/url.ts';
-import { TimeLimit, untilAborted } from '../../lib/timer.ts';
+import { TimeLimit } from '../../lib/timer.ts';
+import type { AttemptLimit } from '../../operation/environment.ts';
 import { reportOf } from '../../operation/error-info.ts';
 import { isNetworkError, isTimeoutError } from '../../operation/errors.ts';
-import type { Submission, PastStep } from '../../operation/parts/submission.ts';
-import { mayHaveTakenEffect } from '../../operation/parts/known-errors.ts';
+import type { FailureReport } from '../../operation/facts.ts';
+import type { LoopContext } from '../../operation/loop.ts';
 import type { Operation } from '../../operation/operation.ts';
-import type { HandedOver } from '../../operation/environment.ts';
 import type { Execution } from '../../operation/operations.ts';
-import type { LoopContext } from '../../operation/retry-loop.ts';
-import { createJson } from '../../fetch/json.ts';
-import { fingerprintOf } from '../../lib/fingerprint.ts';
+import { type HandedOver, Owner } from '../../operation/owner.ts';
+import type { PastStep } from '../../operation/parts/submission.ts';
+import { mayHaveTakenEffect } from '../../operation/parts/known-errors.ts';
+import { runAttempt } from '../../operation/run-attempt.ts';
 import type { Decision } from '../../policy/decide.ts';
+import type { Policy } from '../../policy/options.ts';
 import type { Failure } from '../../policy/outcome.ts';
 import type { Running } from './due.ts';
+import { EntrySubmission, type KeepOptions, type Unkept } from './entry-submission.ts';
 import type { HandlerDefinition } from '../handler.ts';
 import type { Row } from '../store/schema.ts';
 
@@ -25,13 +29,8 @@ export interface SenderContext extends LoopContext {
   readonly fetch: SteadyFetch;
 }
 
-/** What is known of the requests of an entry, before one of them goes. */
-interface RequestNote extends Pick<Submission, 'isUnkeyed'> {
-  readonly steps: readonly PastStep[];
-}
-
 /** How an entry is sent. */
-export interface SendOptions {
+export interface SendOptions extends Omit<KeepOptions, 'idempotent'> {
   readonly definition: HandlerDefinition;
   readonly variables: unknown;
   /** Its handler is known to send past its context: nobody knows what it has sent. */
@@ -40,14 +39,8 @@ export interface SendOptions {
   readonly isUrged: boolean;
   /** Which operation it is: its attempts before were made in this tab. */
   readonly before: HandedOver | undefined;
-  /** Its requests so far, in whatever tab. */
-  readonly past: readonly PastStep[];
-  /** Keeps this before a request goes. @returns whether it may go. */
-  readonly note: (note: RequestNote) => Promise<boolean>;
-  /** Takes that back, at once: nothing has gone, and nothing goes any more. */
-  readonly takeBack: () => Promise<unknown>;
-  /** It begins: what is paused of it can be seen. */
-  readonly onOperation: (entry: Row, operation: Operation) => void;
+  /** It begins, is paused or goes on. */
+  readonly onChange: (entry: Row, operation: Operation) => void;
 }
 
 /** What an attempt has come to. */
@@ -69,195 +62,208 @@ export type Attempted =
       readonly before: HandedOver;
       readonly past: readonly PastStep[];
     }
-  /** Nobody wanted it any more, or it is another tab's. */
-  | { readonly kind: 'dropped' }
-  /** Without a key, it could be done twice. */
-  | { readonly kind: 'not-repeatable' }
-  /** What had to be kept before it went could not be. */
-  | { readonly kind: 'unsent'; readonly error: unknown };
+  | Unkept;
+
+class EntryOwner extends Owner<Operation> {
+  readonly #entry: Row;
+  readonly #onChange: SendOptions['onChange'];
+  constructor(entry: Row, onChange: SendOptions['onChange']) {
+    super();
+    this.#entry = entry;
+    this.#onChange = onChange;
+  }
+  override onChange(operation: Operation): void {
+    this.#onChange(this.#entry, operation);
+  }
+}
 
 /** Makes one attempt at an entry, by the same rules as all that this instance sends. Never rejects. */
 export async function sendEntry(
   context: SenderContext,
   running: Running,
-  {
-    definition,
-    variables,
-    isForeign,
-    isUrged,
-    before,
-    past,
-    note,
-    takeBack,
-    onOperation,
-  }: SendOptions,
+  options: SendOptions,
 ): Promise<Attempted> {
-  const { clock, operations, signals, fetch } = context;
+  const { operations, clock } = context;
   const { entry } = running;
   const { signal } = running.controller;
-  const { mutationFn: run, idempotent } = definition.handler;
-  const { id, createdAt, attempts, isInDoubt: wasSent } = entry;
-  const steps = new Map(past.map((step) => [step.id, step]));
-  let wasOut = false;
-  let unkept: Extract<Attempted, { kind: 'dropped' | 'not-repeatable' | 'unsent' }> | undefined;
-  let isOver = false;
-  /** The next attempt sends it, or nobody does: the entry may be discarded meanwhile. */
-  const refuseLate = (): void => {
-    if (!isOver) return;
-    let message = `The attempt of the outbox handler '${entry.handler}' that sends this has ended: it is not sent.`;
-    if (process.env.NODE_ENV !== 'production')
-      message += ' Await in the mutationFn all that it sends.';
-    throw new Error(message);
-  };
-  const refuseUnkept = (isGone = false): void => {
-    if (unkept || isGone) throw new Error('This entry is not sent: the outbox could not note it.');
-  };
-  signal.addEventListener('abort', () => {
-    if (!wasOut) takeBack().catch(() => {});
-  });
-  const submission: Submission = {
-    key: id,
-    createdAt,
-    wasSent,
-    isUnkeyed: entry.isUnkeyed,
-    past,
-    digest: (body) => fingerprintOf(id, body),
-    keep(step) {
-      const { attempt: _, ...kept } = step;
-      steps.set(step.id, kept);
-    },
-    async kept() {
-      // Before each request: since the last one, another tab may have taken it over.
-      await noteAll();
-      refuseLate();
-      refuseUnkept(signal.aborted);
-      wasOut = true;
-    },
-  };
-  const noteAll = async (): Promise<void> => {
-    const { isUnkeyed } = submission;
-    try {
-      // Nobody knows any more whether it was under way already.
-      if (isUnkeyed && entry.isRestored && !idempotent) unkept = { kind: 'not-repeatable' };
-      else if (!(await note({ isUnkeyed, steps: [...steps.values()] })))
-        unkept = { kind: 'dropped' };
-    } catch (error) {
-      unkept = { kind: 'unsent', error };
-    }
-  };
+  const { definition, variables, isForeign, isUrged, before, onChange } = options;
+  const { mutationFn, idempotent } = definition.handler;
+  const submission = new EntrySubmission(entry, { ...options, idempotent }, signal);
   const operation = operations.begin('mutation', {
     policy: definition.own,
     submission,
     submissionCode: submissionExtension,
     idempotent,
-    attempt: attempts,
+    attempt: entry.attempts,
     isUrged,
     before,
     endsWithOwner: true,
   });
   running.operation = operation;
-  onOperation(entry, operation);
-  signals.set(signal, operation);
-  const bound = bindFetch(fetch, operation, signal, signals).fetchNow();
-  const { timeout } = definition.policy;
-  const limitMs = Math.max(leastMs, typeof timeout === 'object' ? timeout.headersMs : timeout);
-  let late: Error | undefined;
-  const idleLimit = new TimeLimit(context, { expire: () => (late = idleError(limitMs)) });
-  const own: SteadyFetch = async (input, init) => {
-    refuseLate();
-    const end = running.onRequest(toUrl(input instanceof Request ? input.url : `${input}`)?.origin);
-    idleLimit.stop();
-    try {
-      return await bound(input, init);
-    } finally {
-      end();
-      if (running.open === 0 && !isOver) idleLimit.restart(limitMs);
-    }
-  };
-  const json = createJson(own);
+  operation.attend(new EntryOwner(entry, onChange));
+  operation.notifyOwner();
   const execution: Execution = { submission, operation, isIdle: () => running.open === 0 };
   if (!idempotent) operations.executions.add(execution);
+  const idle = new IdleLimit(context, running, definition.policy);
+  const fetch = createEntryFetch(context, running, operation, submission, idle);
   try {
     if (isForeign) {
       submission.isUnkeyed = true;
-      await submission.kept?.();
+      await submission.kept();
     }
-    operation.start();
-    idleLimit.restart(limitMs);
-    const made = idleLimit.race(
-      operations.tellEnd(
-        operation,
-        operations.run(operation, async () =>
-          run(variables as never, {
-            fetch: own,
-            json,
-            get idempotencyKey() {
-              submission.isRepeatable = true;
-              return id;
-            },
-            attempt: attempts,
-            signal,
-          }),
-        ),
-      ),
-    );
-    const data = await untilAborted(signal, made);
-    // Whoever takes an error for an answer, it was not sent.
-    refuseUnkept();
+    const told = attemptContext({}, fetch, submission, entry.attempts, signal);
+    const given: [never, typeof told] = [variables as never, told];
+    const limits = { signal, limit: idle };
+    const data = await runAttempt(operations, operation, mutationFn, given, limits);
+    // The handler may have swallowed our error; the request was still not sent.
+    submission.refuseUnkept();
     return { kind: 'done', data };
-  } catch (thrown) {
-    const failing = !wasOut && unkept?.kind === 'unsent' ? unkept : undefined;
-    if (signal.aborted || (unkept && !failing)) {
-      operation.end('cancelled');
-      return unkept ?? { kind: 'dropped' };
-    }
-    const error = failing ? failing.error : thrown;
-    const report = reportOf(error, clock.now());
-    const { failure } = report;
-    const authAt = renewableAt.get(failure);
-    // It may be kept all the same, and would then count as sent.
-    const isTooLate = failure.kind === 'timeout' && failure.processed === 'no';
-    const isUnsent = !!failing || (isTooLate && !wasOut);
-    const isIdle = late !== undefined && error === late;
-    // Nobody knows what it has done: what goes on as if its tab had died may be repeated, or has a key.
-    const isLikeCrashed = isIdle && !(submission.isUnkeyed && !idempotent);
-    // It is done, and whoever waits for its answer gets one when it is done once more.
-    const isCutPut =
-      report.request?.method === 'PUT' &&
-      failure.processed === 'yes' &&
-      !operation.effects.isUnrepeatable() &&
-      (isNetworkError(error) || isTimeoutError(error));
-    const decision: Decision =
-      isLikeCrashed || isCutPut || isUnsent || authAt !== undefined
-        ? { kind: 'stop', reason: 'deadline', retryAt: undefined }
-        : operation.fail(error);
-    operation.recordError(error, clock.now(), decision);
-    // Silently: the next attempt goes on with it, or whoever knows that there is none ends it.
-    operation.end();
-    const { ref, attempt, isTold } = operation;
-    // The policy may know more by now: what the app reads from the error, or what the rest of the attempt has done.
-    const shown = reportOf(error, clock.now());
-    return {
-      kind: 'failed',
-      error,
-      failure: shown.failure,
-      isUnsent,
-      renewableAt: authAt,
-      decision,
-      isInDoubt: isUnsent ? wasSent : isIdle || mayHaveTakenEffect(shown, operation),
-      wasSent: wasOut,
-      before: { ref, attempt, isTold },
-      past: [...steps.values()],
-    };
+  } catch (error) {
+    const isIdle = idle.isIts(error);
+    return endFailed({ clock, definition, running, operation, submission, isIdle }, error);
   } finally {
-    isOver = true;
+    submission.close();
     operations.executions.delete(execution);
-    idleLimit.stop();
+    idle.stop();
   }
 }
 
-/** What does nothing for so long is given up. */
+/** The fetch of a handler's context: its requests are counted, so that it is known where they go, and that one is under way. */
+function createEntryFetch(
+  context: SenderContext,
+  running: Running,
+  operation: Operation,
+  submission: EntrySubmission,
+  idle: IdleLimit,
+): SteadyFetch {
+  const fetch = bindFetch(context, operation, running.controller.signal).fetchNow();
+  return async (input, init) => {
+    submission.refuseLate();
+    const end = running.onRequest(toUrl(input instanceof Request ? input.url : `${input}`)?.origin);
+    idle.pause();
+    try {
+      return await fetch(input, init);
+    } finally {
+      end();
+      idle.resume();
+    }
+  };
+}
+
+interface FailedAttempt {
+  readonly clock: Clock;
+  readonly definition: HandlerDefinition;
+  readonly running: Running;
+  readonly operation: Operation;
+  readonly submission: EntrySubmission;
+  /** It was given up, because nothing happened. */
+  readonly isIdle: boolean;
+}
+
+/** Ends the operation of an attempt that has failed: silently, because its next attempt goes on with it. */
+function endFailed(attempt: FailedAttempt, thrown: unknown): Attempted {
+  const { clock, running, operation, submission, isIdle } = attempt;
+  const { unkept, wasOut } = submission;
+  const failing = !wasOut && unkept?.kind === 'unsent' ? unkept : undefined;
+  if (running.controller.signal.aborted || (unkept && !failing)) {
+    operation.end('cancelled');
+    return unkept ?? { kind: 'dropped' };
+  }
+  const error = failing ? failing.error : thrown;
+  const report = reportOf(error, clock.now());
+  const { kind, processed } = report.failure;
+  // What was late may be kept all the same, and would then count as sent.
+  const isUnsent = !wasOut && (!!failing || (kind === 'timeout' && processed === 'no'));
+  const authAt = renewableAt.get(report.failure);
+  const isLater = isUnsent || authAt !== undefined || isTriedAgain(attempt, report, error);
+  const decision = isLater ? triedAgain : operation.fail(error);
+  operation.recordError(error, clock.now(), decision);
+  operation.end();
+  // The policy may know more by now: what the app reads from the error, or what the rest of the attempt has done.
+  const shown = reportOf(error, clock.now());
+  const isInDoubt = isIdle || mayHaveTakenEffect(shown, operation);
+  return {
+    kind: 'failed',
+    error,
+    failure: shown.failure,
+    isUnsent,
+    renewableAt: authAt,
+    decision,
+    isInDoubt: isUnsent ? running.entry.isInDoubt : isInDoubt,
+    wasSent: wasOut,
+    before: operation.handOver(),
+    past: submission.steps,
+  };
+}
+
+const triedAgain: Decision = { kind: 'stop', reason: 'deadline', retryAt: undefined };
+
+/** Whether an attempt is made again whatever the policy says. */
+function isTriedAgain(
+  { definition, operation, submission, isIdle }: FailedAttempt,
+  { request, failure }: FailureReport,
+  error: unknown,
+): boolean {
+  // Nobody knows what it has done: what goes on as if its tab had died may be repeated, or has a key.
+  if (isIdle) return !submission.isUnkeyed || !!definition.handler.idempotent;
+  // It is done, and its answer is had by doing it once more.
+  return (
+    request?.method === 'PUT' &&
+    failure.processed === 'yes' &&
+    !operation.effects.isUnrepeatable() &&
+    (isNetworkError(error) || isTimeoutError(error))
+  );
+}
+
+/** The least time that an attempt at an entry may do nothing, in milliseconds. */
 const leastMs = 60_000;
+
+/** The time limit of an attempt at an entry: how long it may neither end nor have a request under way. */
+class IdleLimit implements Pick<AttemptLimit, 'race'> {
+  readonly #running: Running;
+  readonly #limit: TimeLimit;
+  readonly #limitMs: number;
+  #isOver = false;
+  #late: Error | undefined;
+
+  constructor(context: SenderContext, running: Running, { timeout }: Policy) {
+    this.#running = running;
+    this.#limitMs = Math.max(leastMs, typeof timeout === 'object' ? timeout.headersMs : timeout);
+    this.#limit = new TimeLimit(context, this);
+  }
+
+  /** Settles as the attempt does, or rejects once the time is up. */
+  race<T>(begun: Promise<T>): Promise<T> {
+    this.#limit.restart(this.#limitMs);
+    return this.#limit.race(begun);
+  }
+
+  expire(): Error {
+    return (this.#late = idleError(this.#limitMs));
+  }
+
+  /** A request is under way. */
+  pause(): void {
+    this.#limit.stop();
+  }
+
+  /** A request has ended. */
+  resume(): void {
+    if (this.#running.open === 0 && !this.#isOver) this.#limit.restart(this.#limitMs);
+  }
+
+  /** The attempt is over. */
+  stop(): void {
+    this.#isOver = true;
+    this.#limit.stop();
+  }
+
+  /** Whether this is the error that the attempt was given up with. */
+  isIts(error: unknown): boolean {
+    return this.#late !== undefined && error === this.#late;
+  }
+}
+
 /** A handler has neither ended nor had a request under way for too long. */
 function idleError(limitMs: number): Error {
   let message = `The mutationFn of an outbox handler has not settled, and has sent nothing, for ${limitMs / 1000} s. It is tried again later.`;

@@ -197,7 +197,7 @@ export function createPlaces(parallel: number): Places {
     let paused = 0;
     for (const { lane, one, startedAt } of running) {
       const isOld = nowMs - startedAt >= idleMs;
-      if (one?.operation?.phase === 'paused') paused += lane === name ? 1 : 0;
+      if (one?.operation?.phase.kind === 'paused') paused += lane === name ? 1 : 0;
       else if (one && one.open === 0 && nowMs - one.idleSince >= idleMs) continue;
       else {
         const [ofHandler, itsOwn] = splitLane(lane);
@@ -216,7 +216,7 @@ export function createPlaces(parallel: number): Places {
       let first: { readonly lane: Lane; readonly fence: Fence } | undefined;
       for (const { fence, lanes, urged } of all) {
         const wanted = running.filter(
-          ({ isUrged, one }) => isUrged && one?.operation?.phase !== 'paused',
+          ({ isUrged, one }) => isUrged && one?.operation?.phase.kind !== 'paused',
         );
         if (wanted.length < parallel) {
           const seq = urged.shift();

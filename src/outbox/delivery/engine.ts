@@ -33,7 +33,7 @@ export interface Engine {
 
 export interface EngineContext
   extends
-    Omit<AttemptContext, 'note' | 'onOperation'>,
+    Omit<AttemptContext, 'note' | 'onChange'>,
     Omit<WorkerContext, 'clock' | 'random' | 'attempt' | 'onLost' | 'onIdle'>,
     Omit<OwnershipContext, 'clock' | 'onGain'> {
   readonly receipts: Receipts;
@@ -63,14 +63,11 @@ export function createEngine(context: EngineContext): Engine {
     random,
     attempt: createAttempt({
       ...context,
-      onOperation(entry, operation) {
-        operation.onChange = () => {
-          if (operation.phase !== 'ended') receipts.tell(entry, { operation });
-          pauses.note(entry, operation);
-          display.refresh();
-          worker.check();
-        };
-        operation.onChange();
+      onChange(entry, operation) {
+        if (operation.phase.kind !== 'ended') receipts.tell(entry, { operation });
+        pauses.note(entry, operation);
+        display.refresh();
+        worker.check();
       },
       // What was cleared while it waited at the gate does not go.
       note: async (...noted) => context.clearing() === undefined && store.note(...noted),

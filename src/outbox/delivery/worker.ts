@@ -1,7 +1,7 @@
 import { type Clock, type Random, createSteadyClock } from '../../lib/clock.ts';
 import type { Network } from '../../origin/origin.ts';
 import { sleep, startAlarm } from '../../lib/timer.ts';
-import type { Attempt, EntryEnd } from './deliver.ts';
+import type { Attempt, EntryEnd } from './end-attempt.ts';
 import {
   beginAttempt,
   createPlaces,

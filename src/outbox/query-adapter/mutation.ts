@@ -47,11 +47,11 @@ export function createOutboxMutation(
       const { key } = submission;
       const shown = operations.begin('mutation', { policy, submission });
       // Where the disk fails, the entry stays as it is, and the state of the outbox says so.
-      shown.skip = () => void core.retry(key).catch(() => {});
+      const skip = (): void => void core.retry(key).catch(() => {});
       let latest: Progress = { attempt: shown.attempt };
       const submitted = core.submit(handler, variables, submission, (progress) => {
         latest = progress;
-        show(shown, progress);
+        show(shown, progress, skip);
       });
       const discard = async (error: unknown): Promise<void> => {
         try {
@@ -59,14 +59,14 @@ export function createOutboxMutation(
         } catch {
           // The entry is still there, and goes on.
           follow();
-          show(shown, latest);
+          show(shown, latest, skip);
         }
       };
       const follow = (): void => {
         if (!mutation) return;
         showRun(mutation, {
           operation: shown,
-          isOut: () => shown.phase === 'sending',
+          isOut: () => shown.phase.kind === 'sending',
           isReading: () => false,
           cancel: (error) => void discard(error),
         });
@@ -79,7 +79,7 @@ export function createOutboxMutation(
         if (isSteadfetchError(error) && !error.operation.keyed) submission.isUnkeyed = true;
         throw error;
       } finally {
-        shown.mirror({ phase: 'ended' });
+        shown.mirror({ phase: { kind: 'ended', result: undefined } });
       }
     };
     return define(keep, {
@@ -92,14 +92,21 @@ export function createOutboxMutation(
 }
 
 /** The entry is one operation for whoever looks at the mutation, however many attempts it has. */
-function show(shown: Operation, { attempt, operation, retryAt, decision, error }: Progress): void {
+function show(
+  shown: Operation,
+  { attempt, operation, retryAt, decision: decided, error }: Progress,
+  skip: () => void,
+): void {
   if (operation?.effects.hasAny() && !shown.effects.hasAny()) shown.effects.beginForeign();
+  const decision = decided && retryAt !== undefined ? { ...decided, retryAt } : undefined;
+  const waiting = { kind: 'waiting', decision: decision ?? shown.decision, skip } as const;
+  const phase = operation?.phase ?? waiting;
   shown.mirror({
     attempt,
-    phase: operation?.phase ?? 'waiting',
+    phase: phase.kind === 'waiting' ? waiting : phase,
     pauses: operation?.pauses.list,
     lastError: operation ? undefined : error,
-    decision: decision && retryAt !== undefined ? { ...decision, retryAt } : undefined,
+    decision,
   });
-  shown.onChange?.();
+  shown.notifyOwner();
 }

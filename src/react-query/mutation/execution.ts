@@ -1,6 +1,7 @@
 import type { Mutation, MutationFunctionContext } from '@tanstack/react-query';
 import type { Submission } from '../../operation/parts/submission.ts';
 import type { Operation } from '../../operation/operation.ts';
+import { Owner } from '../../operation/owner.ts';
 import type { BoundFetch } from '../../fetch/bind-fetch.ts';
 import { noteFailure } from './definition.ts';
 
@@ -62,10 +63,21 @@ export function executionOf(
   return execution;
 }
 
+class MutationOwner extends Owner {
+  readonly #mutation: Mutation;
+  constructor(mutation: Mutation) {
+    super();
+    this.#mutation = mutation;
+  }
+  override onChange(): void {
+    tellChange(this.#mutation);
+  }
+}
+
 /** Shows the run of a mutation; its changes are told from now on. */
 export function showRun(mutation: Mutation, run: MutationRun): void {
   runs.set(mutation, run);
-  run.operation.onChange = () => tellChange(mutation);
+  run.operation.attend(new MutationOwner(mutation));
 }
 
 /** Tells of a change that React Query does not tell of. */

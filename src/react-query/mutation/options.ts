@@ -5,11 +5,11 @@ import type {
   MutationKey,
   UseMutationOptions,
 } from '@tanstack/react-query';
-import { bindFetch } from '../../fetch/bind-fetch.ts';
+import { attemptContext, bindFetch } from '../../fetch/bind-fetch.ts';
 import type { SteadyFetch } from '../../fetch/fetch.ts';
 import { createJson, type SteadyJson } from '../../fetch/json.ts';
 import type { Submission, PastStep } from '../../operation/parts/submission.ts';
-import { runLoop } from '../../operation/retry-loop.ts';
+import { runLoop } from '../../operation/loop.ts';
 import { submissionExtension } from '../../fetch/keys.ts';
 import { checkMisnamed, reject } from '../../lib/input/check.ts';
 import { createIdempotencyKey } from '../../idempotency/key.ts';
@@ -179,7 +179,7 @@ function run(
   variables: unknown,
   given: Given,
 ): Promise<unknown> {
-  const { fetch, operations, signals, wall } = context;
+  const { operations, wall } = context;
   if (process.env.NODE_ENV !== 'production') watchSpread(given.client);
   const { submission, mutation } = executionOf(given, options, variables, () =>
     submissionOf
@@ -196,23 +196,7 @@ function run(
   });
   const controller = new AbortController();
   const { signal } = controller;
-  signals.set(signal, operation);
-  const bound = bindFetch(fetch, operation, signal, signals);
-  const attempt = (): Promise<unknown> => {
-    const own = bound.fetchNow();
-    return mutationFn(variables as never, {
-      ...given,
-      fetch: own,
-      json: createJson(own),
-      get idempotencyKey() {
-        // Whoever asks for it gives it to another client.
-        submission.isRepeatable = true;
-        return submission.key;
-      },
-      attempt: operation.attempt,
-      signal,
-    });
-  };
+  const bound = bindFetch(context, operation, signal);
   return new Promise((resolve, fault) => {
     const fail = (error: unknown): void => {
       if (process.env.NODE_ENV !== 'production') noteFailure(error);
@@ -223,10 +207,15 @@ function run(
       controller.abort();
     };
     if (mutation) showRun(mutation, { ...bound, operation, cancel });
-    const isIdle = (): boolean => operation.phase === 'sending' && bound.isIdle();
+    const isIdle = (): boolean => operation.phase.kind === 'sending' && bound.isIdle();
     const execution = { submission, operation, isIdle };
     operations.executions.add(execution);
-    void runLoop(context, operation, signal, attempt)
+    const prepare = (): [never, SteadyMutationContext] => {
+      const { attempt } = operation;
+      const own = bound.fetchNow();
+      return [variables as never, attemptContext(given, own, submission, attempt, signal)];
+    };
+    void runLoop(context, operation, signal, { prepare, run: mutationFn })
       .then(resolve, fail)
       .finally(() => operations.executions.delete(execution));
   });

@@ -1,5 +1,6 @@
 import type { Operation } from '../../operation/operation.ts';
 import { reportFailure, reportOf } from '../../operation/error-info.ts';
+import { createSlot } from '../../lib/slot.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Decision } from '../../policy/decide.ts';
 
@@ -56,8 +57,10 @@ const mutationMs = 600_000;
 export function createFailureLedger(clock: Clock): FailureLedger {
   const byValue = new Map<unknown, Failed>();
   let mutations: Operation[] = [];
+  /** The operations that have failed here, and whether React Query has asked about their latest failure. */
+  const asked = createSlot<Operation, boolean>();
   /** What `retryDelay` has been asked about, and `retry` is about to be. */
-  let asked: Operation | undefined;
+  let latestAsked: Operation | undefined;
 
   const failedWith = (error: unknown, nowMs: number): Failed => {
     const report = reportOf(error, nowMs);
@@ -76,16 +79,14 @@ export function createFailureLedger(clock: Clock): FailureLedger {
     decision?: Decision,
   ): void => {
     operation.recordError(error, nowMs, decision);
-    operation.ledger = ledger;
-    operation.isAsked = false;
+    asked.set(operation, false);
   };
 
   /** React Query is still to ask about it, and asks here: also about what has ended by its decision. */
   const isPending = (operation: Operation, nowMs: number): boolean =>
-    operation.ledger === ledger &&
-    !operation.isAsked &&
-    (operation.phase !== 'ended' || operation.decision?.kind === 'stop') &&
-    nowMs - (operation.failedAt ?? 0) <= askedWithinMs;
+    asked.get(operation) === false &&
+    (operation.phase.kind !== 'ended' || operation.decision?.kind === 'stop') &&
+    nowMs - (operation.failures.failedAt ?? 0) <= askedWithinMs;
 
   /** The oldest one that React Query has not asked about; else the one that it has asked about last. */
   const find = (
@@ -97,7 +98,7 @@ export function createFailureLedger(clock: Clock): FailureLedger {
     const isIt = (operation: Operation): boolean =>
       operation.attempt === attempt &&
       Object.is(operation.lastError, error) &&
-      (operation.isAsked ? operation.ledger === ledger : isPending(operation, nowMs));
+      (asked.get(operation) || isPending(operation, nowMs));
     // Where another one's turn was missed, this one is somewhere behind it.
     for (const operation of shorten(queue, nowMs)) if (isIt(operation)) return operation;
     return latest && isIt(latest) ? latest : undefined;
@@ -113,16 +114,16 @@ export function createFailureLedger(clock: Clock): FailureLedger {
   };
 
   const conclude = (operation: Operation, error: unknown): Operation => {
-    operation.isAsked = true;
+    asked.set(operation, true);
     if (!operation.decision) operation.fail(error);
-    if (operation.ref.kind === 'mutation' && operation.phase === 'waiting') {
+    if (operation.ref.kind === 'mutation' && operation.phase.kind === 'waiting') {
       const now = clock.now();
       mutations = mutations
         .filter(
           (other) =>
             other !== operation &&
-            other.phase !== 'ended' &&
-            now - (other.failedAt ?? now) < mutationMs,
+            other.phase.kind !== 'ended' &&
+            now - (other.failures.failedAt ?? now) < mutationMs,
         )
         .slice(1 - maxMutations);
       mutations.push(operation);
@@ -145,8 +146,8 @@ export function createFailureLedger(clock: Clock): FailureLedger {
     },
     ask(failureCount, error, isAgain, begin) {
       const attempt = failureCount + 1;
-      const before = asked;
-      asked = undefined;
+      const before = latestAsked;
+      latestAsked = undefined;
       if (isAgain && before?.attempt === attempt && Object.is(before.lastError, error))
         return before;
       const nowMs = clock.now();
@@ -155,8 +156,8 @@ export function createFailureLedger(clock: Clock): FailureLedger {
       if (!operation) enter((operation = begin(failureCount, error)), error, nowMs);
       failed.latest = operation;
       failed.queue?.delete(operation);
-      if (!operation.isAsked) conclude(operation, error);
-      if (!isAgain) asked = operation;
+      if (!asked.get(operation)) conclude(operation, error);
+      if (!isAgain) latestAsked = operation;
       return operation;
     },
     resume(known) {
@@ -165,13 +166,13 @@ export function createFailureLedger(clock: Clock): FailureLedger {
       const now = clock.now();
       // The latest: an earlier one was more likely left behind by a mutation that is paused.
       const operation = mutations.findLast(
-        ({ phase, request, attempt, decision }) =>
+        ({ phase: { kind }, request, attempt, decision }) =>
           ('request' in known
-            ? request === known.request && phase === 'waiting'
-            : attempt === known.failureCount + (phase === 'waiting' ? 0 : 1) &&
-              phase !== 'ended') && (decision?.retryAt ?? now) <= now,
+            ? request === known.request && kind === 'waiting'
+            : attempt === known.failureCount + (kind === 'waiting' ? 0 : 1) && kind !== 'ended') &&
+          (decision?.retryAt ?? now) <= now,
       );
-      if (operation?.phase === 'waiting') operation.next();
+      if (operation?.phase.kind === 'waiting') operation.next();
       return operation;
     },
     forget() {

@@ -44,7 +44,7 @@ export function createLifecycle(
         if (type === 'updated' && event.action.type === 'failed' && operation)
           warnOfOwnRetry(operations, query, operation);
       }
-      if (!operation || operation.phase === 'ended') return;
+      if (!operation || operation.phase.kind === 'ended') return;
       if (type === 'observerAdded') operation.pauses.each('renew');
       const isLeft = type === 'observerRemoved' && operation.pauses.list.length > 0;
       if (isLeft && query.getObserversCount() === 0) {
@@ -71,7 +71,7 @@ export function createLifecycle(
     showPause(client, query, operation) {
       const isPaused = operation.pauses.list.length > 0;
       if (isPaused) follow(client);
-      const isIts = byQuery.get(query) === operation && operation.phase !== 'ended';
+      const isIts = byQuery.get(query) === operation && operation.phase.kind !== 'ended';
       const { fetchStatus } = query.state;
       const wanted = isPaused ? 'paused' : 'fetching';
       if (isIts && fetchStatus !== 'idle' && fetchStatus !== wanted)

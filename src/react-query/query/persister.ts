@@ -8,8 +8,10 @@ import {
   focusManager,
 } from '@tanstack/react-query';
 import { reportOf } from '../../operation/error-info.ts';
-import { type Operation, operationOf, type Signals } from '../../operation/operation.ts';
-import type { Operations } from '../../operation/operations.ts';
+import { type Operation, operationOf } from '../../operation/operation.ts';
+import type { Operations, Signals } from '../../operation/operations.ts';
+import { noOwner, Owner } from '../../operation/owner.ts';
+import { runAttempt } from '../../operation/run-attempt.ts';
 import type { Admissions } from '../../fetch/admit.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { Clock, Random } from '../../lib/clock.ts';
@@ -58,53 +60,41 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     const { client } = context;
     lifecycle.meet(client);
     const operation = nextAttempt(query);
-    attend(client, query, operation);
+    operation.attend(new QueryOwner(client, query, lifecycle, !inner));
     const link = new Link(operation, signals);
     const linked = new Proxy<typeof context>(context, link);
     // React Query has read that of an infinite query already.
     const { value: known } = Object.getOwnPropertyDescriptor(context, 'signal') ?? {};
     if (known instanceof AbortSignal) signals.set(known, operation);
-    let begun: Promise<T>;
-    // In the same turn: in StrictMode its first component goes before the next one.
-    if (!inner && isKeptBack(operation)) {
-      begun = untilItsTurn(operation).then(() => {
-        start(link);
-        return operations.run(operation, () => queryFn(linked));
-      });
-    } else {
-      start(link);
-      // With as few frames as can be: every error that is made within has them in its stack.
-      const outer = operations.makeCurrent(operation);
-      try {
-        const result = inner ? inner(passed(queryFn, operation), linked, query) : queryFn(linked);
-        begun = Promise.resolve(result);
-      } catch (error) {
-        begun = Promise.reject(error);
-      } finally {
-        operations.makeCurrent(outer);
-      }
-    }
-    const succeed = (): void => {
-      operation.succeed();
+    // This is before React Query asks what follows.
+    const onFail = (error: unknown): void => {
       operation.route.returnPermit();
-    };
-    const fail = (error: unknown): void => {
-      operation.route.returnPermit();
-      if (link.isStarted) operation.emit({ type: 'attempt:end', error });
       if (process.env.NODE_ENV !== 'production' && !link.isRead)
         warnIfUnlinked(operations, query, operation, error);
-      const isOver = operation.phase === 'ended';
+      const isOver = operation.phase.kind === 'ended';
       // What is read from another client's error is kept with it.
       if (!isOver) ledger.add(operation, error);
       recordForeign(error);
       if (!isOver) refetchWhenBack(query, operation, shared);
     };
-    // React Query is told of it after this, because it asks later: it needs no promise of ours.
-    const told = begun.then(succeed, fail);
+    let begun: Promise<T>;
+    // In the same turn: in StrictMode its first component goes before the next one.
+    if (inner) {
+      const run = (): T | Promise<T> => inner(passed(queryFn, operation), linked, query);
+      begun = runAttempt(operations, operation, run, [], { onFail });
+    } else if (isKeptBack(operation)) {
+      begun = untilItsTurn(operation).then(
+        () => runAttempt(operations, operation, queryFn, [linked], { onFail }),
+        (error: unknown) => {
+          onFail(error);
+          throw error;
+        },
+      );
+    } else begun = runAttempt(operations, operation, queryFn, [linked], { onFail });
     const fallback = ownFallback(query.options);
-    return fallback
-      ? told.then(() => showInstead(fallback, client, query, operation, begun))
-      : begun;
+    if (!fallback) return begun;
+    const show = (): Promise<T> => showInstead(fallback, client, query, operation, begun);
+    return begun.then(show, show);
   };
   return registerPersister(persister as AnyPersister as SteadyPersister);
 
@@ -120,20 +110,6 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
       shared.connectivity.recordNoAnswer(shared.clock.now(), '', () => {}, isCertain);
   }
 
-  /** With a scope of its own: what an operation keeps for its next attempts must not keep this one. */
-  function attend(client: QueryClient, query: Query, operation: Operation): void {
-    operation.mayBeOffline = isOfflineToo(query);
-    // Asked at its end: `retryNow` lends it another mode for its start.
-    operation.isUnproven ??= () => isOfflineToo(query);
-    operation.isForeground ??= () => isAwaited(query);
-    operation.onChange ??= () => lifecycle.showPause(client, query, operation);
-  }
-
-  function start(link: Link): void {
-    link.operation.start();
-    link.isStarted = true;
-  }
-
   /** What came, or what the query shows in the place of a failure. */
   async function showInstead<T>(
     fallback: MadeBy<'fallback'>,
@@ -145,26 +121,21 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     try {
       return await begun;
     } catch (error) {
-      if (operation.phase === 'ended') throw error;
+      if (operation.phase.kind === 'ended') throw error;
       const { given, replace } = codeOf<FallbackCode>(fallback);
       return replace(shared, given, query, operation, error, client);
     }
   }
 
-  /** A persister of the app's is asked offline; its request needs the network like any other. */
-  function isOfflineToo({ options: { networkMode = 'online' } }: Query): boolean {
-    return networkMode === 'always' || (networkMode === 'offlineFirst' && !inner);
-  }
-
   /** It is known that its attempt would not be sent. */
-  function isKeptBack({ route: { at }, mayBeOffline }: Operation): boolean {
+  function isKeptBack({ route: { at }, owner: { mayBeOffline } }: Operation): boolean {
     return !!at && !at.admission.isOpen({ ...at.sent, mayBeOffline });
   }
 
   async function untilItsTurn(operation: Operation): Promise<void> {
     const isSent = await shared.pauseBefore(operation);
     // Nobody asks about it any more.
-    if (operation.phase === 'ended') throw operation.lastError;
+    if (operation.phase.kind === 'ended') throw operation.lastError;
     // Its instance was disposed of.
     if (!isSent) throw operation.errors.abortBy({});
   }
@@ -176,7 +147,12 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
   ): QueryFunction<T, K> {
     return async (context) => {
       if (isKeptBack(operation)) await untilItsTurn(operation);
-      return operations.run(operation, () => queryFn(context));
+      const outer = operations.makeCurrent(operation);
+      try {
+        return queryFn(context);
+      } finally {
+        operations.makeCurrent(outer);
+      }
     };
   }
 
@@ -203,7 +179,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
         attempt,
         isSingle: policy?.maxRetries === 0,
         at: known?.route.at,
-        isUrged: known?.isUrged,
+        isUrged: known?.urgency.isUrged,
         endsWithOwner: !isServer() && !instanceBehind(query.options.retry),
       },
       query.queryKey,
@@ -222,6 +198,56 @@ function isAwaited({ state }: Query): boolean {
   return focusManager.isFocused() && (state.data === undefined || isMore);
 }
 
+/** A persister of the app's is asked offline; its request needs the network like any other. */
+function isOfflineToo({ options: { networkMode = 'online' } }: Query, isOurs: boolean): boolean {
+  return networkMode === 'always' || (networkMode === 'offlineFirst' && isOurs);
+}
+
+/** What knows the query of an operation. */
+class QueryOwner extends Owner<Operation> {
+  readonly #client: QueryClient;
+  readonly #query: Query;
+  readonly #lifecycle: Lifecycle;
+  /** No persister of the app's is within ours. */
+  readonly #isOurs: boolean;
+
+  constructor(client: QueryClient, query: Query, lifecycle: Lifecycle, isOurs: boolean) {
+    super(isOfflineToo(query, isOurs));
+    this.#client = client;
+    this.#query = query;
+    this.#lifecycle = lifecycle;
+    this.#isOurs = isOurs;
+  }
+
+  override onChange(operation: Operation): void {
+    this.#lifecycle.showPause(this.#client, this.#query, operation);
+  }
+
+  /** Not as at its start: `retryNow` lends it another mode for that. */
+  override isUnproven(): boolean {
+    return isOfflineToo(this.#query, this.#isOurs);
+  }
+
+  override foreground(): () => boolean {
+    const query = this.#query;
+    return () => isAwaited(query);
+  }
+
+  override past(): Owner<Operation> {
+    return this.isUnproven() ? pastUnproven : noOwner;
+  }
+}
+
+/** All that is left of the owner of a query that need not leave the device. */
+const pastUnproven = new (class extends Owner<Operation> {
+  override isUnproven(): boolean {
+    return true;
+  }
+  override past(): Owner<Operation> {
+    return this;
+  }
+})(true);
+
 /**
  * Tells when the signal of a queryFn's context is read. It must not be read here: that opts the
  * query into being cancelled on unmount.
@@ -230,7 +256,6 @@ class Link {
   readonly operation: Operation;
   /** In development. */
   declare isRead: boolean | undefined;
-  declare isStarted: boolean | undefined;
   readonly #signals: Signals;
   constructor(operation: Operation, signals: Signals) {
     this.operation = operation;

@@ -132,8 +132,8 @@ export function createOverdueRetries(
     isOwed = !focusManager.isFocused();
     if (isOwed) return;
     const isOverdue = (query: Query): boolean => {
-      const { phase, decision } = operationOf(query) ?? {};
-      return phase === 'waiting' && (decision?.retryAt ?? now) < now;
+      const phase = operationOf(query)?.phase;
+      return phase?.kind === 'waiting' && (phase.decision?.retryAt ?? now) < now;
     };
     const filter = { fetchStatus: 'fetching', predicate: isOverdue } as const;
     // What nobody sees is React Query's to give up.

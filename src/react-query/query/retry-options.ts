@@ -1,6 +1,7 @@
 import { reportOf } from '../../operation/error-info.ts';
 import { type Operation, operationOf } from '../../operation/operation.ts';
 import type { Operations } from '../../operation/operations.ts';
+import { Owner } from '../../operation/owner.ts';
 import { warn } from '../../lib/input/warn.ts';
 import { type Clock, maxTimerMs } from '../../lib/clock.ts';
 import type { PolicyOptions } from '../../policy/options.ts';
@@ -45,7 +46,7 @@ export function createRetryPair(
       // Where we would stop, but the app's own `retry` goes on, it goes on at React Query's pace.
       const wantedMs = decision?.kind === 'retry' ? decision.delayMs : 1000 * 2 ** failureCount;
       const delayMs = Math.min(wantedMs, maxTimerMs);
-      operation.dueAt = (operation.failedAt ?? context.clock.now()) + delayMs;
+      operation.waitUntil((operation.failures.failedAt ?? context.clock.now()) + delayMs);
       return delayMs;
     },
     // A policy of the call cannot make a server retry, either.
@@ -72,7 +73,12 @@ function beginQuery(
   return operations.begin('query', { policy, attempt: failureCount + 1 });
 }
 
-const tellPlain = (): void => tellChange();
+/** Which mutation a plain one is, nothing tells. */
+const plainOwner = new (class extends Owner {
+  override onChange(): void {
+    tellChange();
+  }
+})();
 
 /** The operation of a plain mutation is that of the request that failed, if the request was ours. */
 function beginMutation(
@@ -83,10 +89,10 @@ function beginMutation(
 ): Operation {
   const sent = operationOf(reportOf(error, clock.now()));
   const attempt = failureCount + 1;
-  const isItsOwn = sent?.attempt === attempt && sent.phase === 'sending';
+  const isItsOwn = sent?.attempt === attempt && sent.phase.kind === 'sending';
   const operation = isItsOwn
     ? sent
     : (ledger.resume({ failureCount }) ?? operations.begin('mutation', { attempt }));
-  operation.becomeMutation(policy, tellPlain);
+  operation.becomeMutation(policy, plainOwner);
   return operation;
 }

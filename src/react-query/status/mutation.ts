@@ -137,7 +137,7 @@ export function mutationStatus(
     };
   }
   if (own) {
-    return own.phase === 'waiting'
+    return own.phase.kind === 'waiting'
       ? { ...common, status: 'waiting', attempt: failed, reason, retryAt }
       : { ...common, status: 'sending', attempt: next };
   }

@@ -78,7 +78,7 @@ export function queryStatus(
     const { reason, retryAt } = (isIts && operation.decision) || {};
     return { ...ended, status: 'failed', reason, retryAt, lastError };
   }
-  const running = operation?.phase === 'ended' ? undefined : operation;
+  const running = operation?.phase.kind === 'ended' ? undefined : operation;
   const active = {
     ...idle,
     attempt: running?.attempt ?? 0,
@@ -94,7 +94,7 @@ export function queryStatus(
       ? before
       : { ...active, status: 'paused', reason };
   }
-  if (running?.phase === 'sending') return { ...active, status: 'sending' };
+  if (running?.phase.kind === 'sending') return { ...active, status: 'sending' };
   // A fetch that the server has begun has no operation here before its first retry.
   const { decision } = running ?? reportOf(lastFailure, instance.clock.now());
   // The policy stops, and the app's own `retry` goes on.

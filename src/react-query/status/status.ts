@@ -86,8 +86,8 @@ export function waitOf(
   operation: Operation | undefined,
   failureCount: number,
 ): { readonly reason: RetryReason | undefined; readonly retryAt: number } | undefined {
-  if (operation?.dueAt === undefined || operation.attempt !== failureCount) return undefined;
-  const { decision, dueAt: retryAt } = operation;
+  const { decision, dueAt: retryAt } = operation?.failures ?? {};
+  if (retryAt === undefined || operation?.attempt !== failureCount) return undefined;
   return { reason: decision?.kind === 'retry' ? decision.reason : undefined, retryAt };
 }
 
@@ -96,9 +96,10 @@ export function waitOf(
  * its failure on, and asks for admission a moment later.
  */
 export function pausedAtOnce(operation: Operation | undefined): Pause | undefined {
-  const { phase, decision, route } = operation ?? {};
-  if (phase !== 'waiting' || decision?.kind !== 'retry' || decision.delayMs > 0) return undefined;
-  const down = route?.down();
+  const phase = operation?.phase;
+  const decision = phase?.kind === 'waiting' ? phase.decision : undefined;
+  if (decision?.kind !== 'retry' || decision.delayMs > 0) return undefined;
+  const down = operation?.route.down();
   return down?.admission.whyPaused(down.sent);
 }
 
@@ -116,5 +117,5 @@ export function attemptsAllowed(
     ? operation.policyOf(reportOf(lastError, clock.now()).request)
     : policy;
   // A trial of its origin that has failed uses up no retry: there may be one attempt more.
-  return maxRetries + 1 + (operation && maxRetries > 0 ? operation.trials : 0);
+  return maxRetries + 1 + (operation && maxRetries > 0 ? operation.failures.trials : 0);
 }

@@ -1,8 +1,9 @@
 import { reasonOf } from '../lib/abort.ts';
-import { sleep, untilAborted } from '../lib/timer.ts';
+import { sleep } from '../lib/timer.ts';
 import type { Environment, Waiting } from './environment.ts';
-import type { Operation, Signals } from './operation.ts';
-import type { Operations } from './operations.ts';
+import type { Operation } from './operation.ts';
+import type { Operations, Signals } from './operations.ts';
+import { runAttempt } from './run-attempt.ts';
 import type { TimeLimitContext } from './time-limit.ts';
 
 /** What the loop stands on. */
@@ -11,54 +12,54 @@ export interface LoopContext extends Environment, TimeLimitContext {
   readonly signals: Signals;
 }
 
+/** What a loop runs. */
+export interface LoopBody<T, Given extends readonly unknown[]> {
+  /** Makes what an attempt is given, before it begins. */
+  readonly prepare: () => Given;
+  readonly run: (...given: Given) => T | Promise<T>;
+  /** An attempt has failed, and another follows. */
+  readonly onRetry?: (error: unknown) => void;
+}
+
 /**
  * The one loop of ours: runs the attempts of an operation until one succeeds, the policy stops, or
  * its signal is aborted, or its wait is ended. Rejects with the last error as it was thrown, or the
- * reason of the abort. `onRetry` is told of each failure after which it goes on.
+ * reason of the abort.
  */
-export async function runLoop<T>(
+export async function runLoop<T, Given extends readonly unknown[]>(
   { clock, operations }: LoopContext,
   operation: Operation,
   signal: AbortSignal | undefined,
-  run: () => T | Promise<T>,
-  onRetry?: (error: unknown) => void,
+  { prepare, run, onRetry }: LoopBody<T, Given>,
 ): Promise<T> {
   // Not by its phase: a request of the attempt that is over may be paused meanwhile.
   let isWaiting = false;
   let isGivenUp = false;
+  let endWait: (() => void) | undefined;
+  const skip = (): void => endWait?.();
   const wait: Waiting = {
     drop() {
       if (!isWaiting) return;
       isGivenUp = true;
-      operation.skip?.();
+      skip();
     },
   };
-  const onWait = (skip: () => void): void => void (operation.skip = skip);
+  const onWait = (end: () => void): void => void (endWait = end);
   operations.loops.add(operation);
   operations.waits.add(wait);
   try {
     for (; ; operation.next()) {
-      operation.onChange?.();
+      operation.notifyOwner();
       try {
-        operation.start();
-        const outer = operations.makeCurrent(operation);
-        let begun: T | Promise<T>;
-        try {
-          begun = run();
-        } catch (error) {
-          begun = Promise.reject(error);
-        } finally {
-          operations.makeCurrent(outer);
-        }
-        return await operations.tellEnd(operation, untilAborted(signal, begun));
+        return await runAttempt(operations, operation, run, prepare(), { signal });
       } catch (error) {
         operation.attemptLimit?.end();
         if (signal?.aborted) throw reasonOf(signal);
-        const decision = operation.fail(error);
+        const decision = operation.fail(error, skip);
         if (decision.kind === 'stop') throw error;
         isWaiting = true;
         onRetry?.(error);
-        operation.onChange?.();
+        operation.notifyOwner();
         if (!isGivenUp) await sleep(clock, decision.delayMs, signal, onWait);
         if (isGivenUp) throw error;
         isWaiting = false;

@@ -1,0 +1,84 @@
+import type { Decision } from '../policy/decide.ts';
+import type { OperationRef } from '../policy/operation.ts';
+import type { PolicyOptions } from '../policy/options.ts';
+import type { PausedAttempt, SubmissionHook } from './environment.ts';
+import type { Destination } from './parts/route.ts';
+import type { Submission } from './parts/submission.ts';
+import type { Phase } from './parts/phase.ts';
+
+const always = (): boolean => true;
+
+/**
+ * What has begun an operation, and knows what the operation does not. That of an operation without one knows
+ * nothing.
+ */
+export class Owner<Owned = unknown> {
+  /** The attempt need not leave the device: React Query's `networkMode` says so. */
+  readonly mayBeOffline: boolean;
+
+  constructor(mayBeOffline: boolean = false) {
+    this.mayBeOffline = mayBeOffline;
+  }
+
+  /** It is paused or let go and, in a loop of ours, waits or goes on. */
+  onChange(_operation: Owned): void {}
+
+  /** Whether its answers may come from a service worker, and prove nothing of the network. */
+  isUnproven(): boolean {
+    return false;
+  }
+
+  /** @returns what says whether a user waits for it in a visible page; `isSeen` does where only the page is known. */
+  foreground(kind: OperationRef['kind'], isSeen: () => boolean): () => boolean {
+    // A mutation is what a user has pressed for, whatever they look at meanwhile.
+    return kind === 'mutation' ? always : isSeen;
+  }
+
+  /** What is left of it at the end: an error keeps its operation, and that must not keep a QueryClient. */
+  past(): Owner<Owned> {
+    return noOwner;
+  }
+}
+
+export const noOwner: Owner = new Owner();
+
+/** What is kept of an operation between two attempts, where those are objects of their own. */
+export interface HandedOver {
+  readonly ref: Omit<OperationRef, 'attempt'>;
+  readonly attempt: number;
+  /** Its beginning was told, and so its end is to be told. */
+  readonly isTold: boolean | undefined;
+}
+
+/** What an operation begins with. */
+export interface OperationInit {
+  /** What it goes on with, where it is no new one. */
+  readonly before?: HandedOver | undefined;
+  readonly attempt?: number;
+  /** The policy of this query, mutation or call. */
+  readonly policy?: PolicyOptions | undefined;
+  /** Whatever it sends may be sent again. */
+  readonly idempotent?: boolean | undefined;
+  /** Its idempotency key, where it has one, and the code that goes with it. */
+  readonly submission?: Submission | undefined;
+  readonly submissionCode?: SubmissionHook | undefined;
+  /** Its attempts are not retried, so that a loop inside it is the only one. */
+  readonly isSingle?: boolean | undefined;
+  /** What a lone request is, to know its retry by: method, URL and idempotency key. */
+  readonly request?: string;
+  /** Where the one before it went, of the same query: there this one goes. */
+  readonly at?: Destination | undefined;
+  /** A user has asked for its first request. */
+  readonly isUrged?: boolean | undefined;
+  /** It may go on where the policy stops, by the app's own `retry` or in the outbox: its owner ends it. */
+  readonly endsWithOwner?: boolean | undefined;
+}
+
+/** What is seen of an operation whose attempts are made elsewhere; what is undefined stays. */
+export interface Shown {
+  readonly phase: Phase;
+  readonly attempt?: number;
+  readonly pauses?: readonly PausedAttempt[] | undefined;
+  readonly decision?: Decision | undefined;
+  readonly lastError?: unknown;
+}

@@ -1,0 +1,124 @@
+import { fingerprintOf } from '../../lib/fingerprint.ts';
+import type { FixedBody, PastStep, Step, Submission } from '../../operation/parts/submission.ts';
+import type { Row } from '../store/schema.ts';
+
+/** What is written of the requests of an entry, before one of them goes. */
+export interface RequestNote extends Pick<Submission, 'isUnkeyed'> {
+  readonly steps: readonly PastStep[];
+}
+
+/** Why nothing of an attempt goes. */
+export type Unkept =
+  /** It is no longer wanted, or another tab's. */
+  | { readonly kind: 'dropped' }
+  /** Without a key, it could be done twice. */
+  | { readonly kind: 'not-repeatable' }
+  /** What had to be kept before it went could not be. */
+  | { readonly kind: 'unsent'; readonly error: unknown };
+
+/** How the submission of an entry is kept. */
+export interface KeepOptions {
+  /** Its requests so far, in whatever tab. */
+  readonly past: readonly PastStep[];
+  /** Whatever its handler does may be done twice. */
+  readonly idempotent: boolean | undefined;
+  /** Keeps this before a request goes. @returns whether it may go. */
+  readonly note: (note: RequestNote) => Promise<boolean>;
+  /** Takes that back, at once: nothing has gone, and nothing goes any more. */
+  readonly takeBack: () => Promise<unknown>;
+}
+
+/** The submission of an entry, in one attempt: nothing of it goes before that is kept on the disk. */
+export class EntrySubmission implements Submission {
+  readonly key: string;
+  readonly createdAt: number;
+  readonly past: readonly PastStep[];
+  wasSent: boolean;
+  isUnkeyed: boolean | undefined;
+  isRepeatable: boolean | undefined;
+  readonly #entry: Row;
+  readonly #options: KeepOptions;
+  readonly #signal: AbortSignal;
+  readonly #steps: Map<string, PastStep>;
+  #unkept: Unkept | undefined;
+  #wasOut = false;
+  #isOver = false;
+
+  constructor(entry: Row, options: KeepOptions, signal: AbortSignal) {
+    const { past, takeBack } = options;
+    this.key = entry.id;
+    this.createdAt = entry.createdAt;
+    this.past = past;
+    this.wasSent = entry.isInDoubt;
+    this.isUnkeyed = entry.isUnkeyed;
+    this.#entry = entry;
+    this.#options = options;
+    this.#signal = signal;
+    this.#steps = new Map(past.map((step) => [step.id, step]));
+    signal.addEventListener('abort', () => {
+      if (!this.#wasOut) takeBack().catch(() => {});
+    });
+  }
+
+  /** Its requests, those of earlier attempts included. */
+  get steps(): readonly PastStep[] {
+    return [...this.#steps.values()];
+  }
+  /** Why nothing more of it goes; undefined while it may go. */
+  get unkept(): Unkept | undefined {
+    return this.#unkept;
+  }
+  /** A request of this attempt may have gone. */
+  get wasOut(): boolean {
+    return this.#wasOut;
+  }
+
+  digest(body: FixedBody): Promise<string> {
+    return fingerprintOf(this.key, body);
+  }
+
+  keep(step: Step): void {
+    const { attempt: _, ...kept } = step;
+    this.#steps.set(kept.id, kept);
+  }
+
+  /** Before each request: since the last one, another tab may have taken it over. @throws where it may not go. */
+  async kept(): Promise<void> {
+    this.#unkept = (await this.#keepAll()) ?? this.#unkept;
+    this.refuseLate();
+    this.refuseUnkept(this.#signal.aborted);
+    this.#wasOut = true;
+  }
+
+  async #keepAll(): Promise<Unkept | undefined> {
+    const { isUnkeyed } = this;
+    const { idempotent, note } = this.#options;
+    // Nobody knows any more whether it was under way already.
+    if (isUnkeyed && this.#entry.isRestored && !idempotent) return { kind: 'not-repeatable' };
+    try {
+      return (await note({ isUnkeyed, steps: this.steps })) ? undefined : { kind: 'dropped' };
+    } catch (error) {
+      return { kind: 'unsent', error };
+    }
+  }
+
+  /** @throws Error where what had to be kept before a request was not, or the entry is gone. */
+  refuseUnkept(isGone: boolean = false): void {
+    if (this.#unkept || isGone)
+      throw new Error('This entry is not sent: the outbox could not note it.');
+  }
+
+  /** @throws Error once the attempt is over: the next one sends it, or the entry was discarded meanwhile. */
+  refuseLate(): void {
+    if (!this.#isOver) return;
+    let message = `The attempt of the outbox handler '${this.#entry.handler}' that sends this has ended: it is not sent.`;
+    if (process.env.NODE_ENV !== 'production')
+      message += ' Await in the mutationFn all that it sends.';
+    throw new Error(message);
+  }
+
+  /** The attempt is over. */
+  close(): void {
+    this.#isOver = true;
+  }
+}
