@@ -64,9 +64,9 @@ export function deadlineHeader(
 }
 
 /** How long the answer to a request is waited for, in milliseconds. */
-function leftOf({ context, facts, limit }: Call): number {
+function leftOf({ context, facts, limitMs }: Call): number {
   const { operation: own } = facts;
-  const { startedAt, pausedMs } = own.view(facts);
-  const dueAt = startedAt + pausedMs + own.policyOf(facts).deadlineMs;
-  return Math.min(limit.dueAt, dueAt) - context.clock.now();
+  const { startedAt, progressedAt = startedAt, pausedMs } = own.view(facts);
+  const dueAt = progressedAt + pausedMs + own.policyOf(facts).deadlineMs;
+  return Math.min(limitMs, dueAt - context.clock.now());
 }

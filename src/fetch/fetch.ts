@@ -98,7 +98,7 @@ async function send(
     const auth = codeOf<AuthCode>(api?.auth);
     let sent: RequestInit = keyed?.init ?? init;
     if (auth) sent = await auth.sign(context, facts, parts, sent);
-    const { timeout } = operation.policyOf(facts);
+    const policy = operation.policyOf(facts);
 
     // Once, or once more with new credentials.
     for (;;) {
@@ -115,7 +115,7 @@ async function send(
       const number = context.nextRequest();
       const request = { context, facts, input, caller, keyed, number, recordOutcome, endRequest };
       if (process.env.NODE_ENV !== 'production') noteRequest(context.emitter, facts, caller);
-      const call = startCall(request, sent, timeout);
+      const call = startCall(request, sent, policy);
       tell(call);
       let response: Response;
       try {
@@ -124,6 +124,7 @@ async function send(
         response = await sendAgain(call, cause, wasSpent);
       }
       checkAnswer(call, response);
+      call.line?.receiveHeaders(call, response);
       const shown = classify(call, response);
       const failure = (shown ?? api?.outcomes) && (await interpret(call, response, shown));
       const refusal = failure?.kind === 'http' && failure;

@@ -89,6 +89,10 @@ export class Operation {
   #previousBackoffMs: number | undefined;
   #askedAt: number;
   #trials = 0;
+  /** Its requests that were answered well. */
+  #answered: Set<string> | undefined;
+  #progressedAt: number;
+  #pausedBeforeMs = 0;
   #decision: Decision | undefined;
   #lastError: unknown;
   #failedAt: number | undefined;
@@ -112,6 +116,7 @@ export class Operation {
     this.isTold = given.before?.isTold;
     this.#attempt = given.attempt ?? 1;
     this.#askedAt = ref.startedAt;
+    this.#progressedAt = this.#ref.startedAt;
     this.route = new Route(given.at);
   }
 
@@ -132,6 +137,10 @@ export class Operation {
   /** Its attempts that were trials of its origin and failed: they use up none of its retries. */
   get trials(): number {
     return this.#trials;
+  }
+  /** Each of its requests has so many times the time limit of the policy. */
+  get timeoutFactor(): number {
+    return this.#given.timeoutFactor ?? 1;
   }
   get decision(): Decision | undefined {
     return this.#decision;
@@ -160,6 +169,23 @@ export class Operation {
   start(): void {
     if (process.env.NODE_ENV !== 'production') noteAttempt(this.#shared.emitter, this);
     this.emit({ type: 'attempt:start' });
+  }
+
+  /**
+   * A request of it was answered well. The first time that is progress: its deadline counts from here and,
+   * where its next attempt goes on from here, so do its retries. A write is never sent so late.
+   */
+  recordAnswer(request: string): void {
+    if (this.#ref.kind === 'mutation') return;
+    this.#answered ??= new Set();
+    if (this.#answered.has(request)) return;
+    this.#answered.add(request);
+    this.#progressedAt = this.#shared.clock.now();
+    this.#pausedBeforeMs = this.pauses.pausedMs;
+    if (!this.#given.isResumed) return;
+    this.#trials = this.#attempt - 1;
+    this.#retriedFor = none;
+    this.#previousBackoffMs = undefined;
   }
 
   /** An attempt has succeeded, and with it the operation. */
@@ -234,6 +260,7 @@ export class Operation {
     if (result && this.isTold) this.emit({ type: 'operation:end', result });
     this.#phase = 'ended';
     this.steps = undefined;
+    this.#answered = undefined;
     this.pauses.each('drop');
     // They would keep the QueryClient for as long as its error is kept.
     this.onChange = undefined;
@@ -325,7 +352,8 @@ export class Operation {
       idempotent: !!(this.#given.idempotent || idempotent) || isIdempotentMethod(known),
       retriedFor: this.#retriedFor,
       previousBackoffMs: this.#previousBackoffMs,
-      pausedMs: this.pauses.pausedMs,
+      progressedAt: this.#progressedAt,
+      pausedMs: this.pauses.pausedMs - this.#pausedBeforeMs,
     };
   }
 

@@ -12,6 +12,7 @@ import { noteFailure } from '../../operation/warn-of-loop.ts';
 import { type Failure, failures } from '../../policy/outcome.ts';
 import { isJsonAnswer } from './classify.ts';
 import { type Call, endCall, type SentFacts, tell } from './in-flight.ts';
+import { mayBeUploading } from './headers-limit.ts';
 import { isDemanding, isSendable, mistake, readParts } from './request.ts';
 
 /** Enters what an error means, or an answer that is handed to another client, and tells of it. */
@@ -62,7 +63,12 @@ export function failed(call: Call, cause: unknown, response?: Response, answer?:
   if (call.isLate) {
     const phase = response ? 'body' : 'headers';
     const processed = response ? 'yes' : 'unknown';
-    const what = `no ${phase} within ${(response && idleMs) ?? limitMs} ms${ifSlow}`;
+    // Its body may take longer than that, which is no fault of the server's.
+    const isUploading = !response && mayBeUploading(call.bytes, limitMs);
+    if (isUploading) call.recordOutcome(failures.aborted);
+    const size = call.bytes === undefined ? '' : ` of ${call.bytes} bytes`;
+    const body = isUploading ? `, while its body${size} may be on its way` : '';
+    const what = `no ${phase} within ${(response && idleMs) ?? limitMs} ms${body}${ifSlow}`;
     return fail(call, TimeoutError, what, answer ?? { kind: 'timeout', phase, processed }, {
       response,
     });

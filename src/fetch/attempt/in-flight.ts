@@ -6,16 +6,17 @@ import type { Environment } from '../../operation/environment.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { Operations } from '../../operation/operations.ts';
 import {
-  headersLimit,
   noLimit,
   setLimit,
   type TimeLimit,
   type TimeLimitContext,
 } from '../../operation/time-limit.ts';
-import type { Timeout } from '../../policy/options.ts';
+import type { Policy } from '../../policy/options.ts';
 import type { HttpFailure, Outcome } from '../../policy/outcome.ts';
 import { codeOf, type MadeBy } from '../../lib/input/made-by.ts';
 import type { ApiProfile, Expected, FindApi } from '../api.ts';
+import { bodyBytes, headersLimitOf, watchStream } from './headers-limit.ts';
+import type { Line, Lines, Queued } from './line.ts';
 
 /** Tells the origin how an attempt ended, at its headers; only the first word counts. */
 export type RecordOutcome = (outcome: Outcome, error?: unknown, response?: Response) => void;
@@ -77,6 +78,8 @@ export interface FetchContext extends Environment, TimeLimitContext {
   readonly nextRequest: () => number;
   readonly findApi: FindApi;
   readonly operations: Operations;
+  /** Our requests that wait for each other; undefined where none does. */
+  readonly lines?: Lines | undefined;
   /** Undefined where nobody watches the page. */
   readonly outlive?: Outlive | undefined;
   /** How answers tell a rate limit, where their API does not say it. */
@@ -92,7 +95,7 @@ export interface FetchContext extends Environment, TimeLimitContext {
  * functions of their own: a request that ends well, as nearly all do, then makes no closure that
  * only a failure needs.
  */
-export interface Call extends EventListenerObject {
+export interface Call extends EventListenerObject, Queued {
   readonly context: FetchContext;
   readonly facts: SentFacts;
   readonly input: RequestInfo | URL;
@@ -105,6 +108,10 @@ export interface Call extends EventListenerObject {
   /** Counted over all requests of an instance. */
   readonly number: number;
   readonly limitMs: number;
+  /** The size of its body; undefined for a stream, each part of which starts the limit anew. */
+  readonly bytes: number | undefined;
+  /** Undefined where it waits for no other. */
+  line: Line | undefined;
   /** The longest silence within the body, where silences are limited. */
   readonly idleMs: number | undefined;
   /** That of its headers or, unless silences are limited, of all of it. */
@@ -123,7 +130,13 @@ export interface Call extends EventListenerObject {
 }
 
 /** Shared, and told by `this` whose they are: a closure for each call is what this file avoids. */
-const methods: Pick<Call, 'expire' | 'handleEvent'> & ThisType<Call> = {
+const methods: Pick<Call, 'expire' | 'handleEvent' | keyof Queued> & ThisType<Call> = {
+  startLimit() {
+    setLimit(this, this.limit, this.limitMs);
+  },
+  liftLimit() {
+    setLimit(this, this.limit);
+  },
   expire() {
     this.isLate = true;
     stop(this, undefined);
@@ -189,35 +202,46 @@ export function startCall(
     'context' | 'facts' | 'input' | 'caller' | 'keyed' | 'number' | 'recordOutcome' | 'endRequest'
   >,
   init: RequestInit,
-  timeout: Timeout,
+  policy: Pick<Policy, 'timeout' | 'uploadBytesPerSecond'>,
 ): Call {
-  const { caller } = given;
-  const { expire, handleEvent } = methods;
+  const { caller, context, facts, input } = given;
+  const { timeout } = policy;
+  const { expire, handleEvent, startLimit, liftLimit } = methods;
   const controller = new AbortController();
   const { signal } = controller;
   const isStream = typeof timeout === 'object';
-  const limitMs = headersLimit(timeout);
+  const bytes = bodyBytes(input, init);
   const call: Call = {
     ...given,
     expire,
     handleEvent,
+    startLimit,
+    liftLimit,
     controller,
     waits: new Set(),
     init: { ...init, signal },
     signal,
-    limitMs,
+    limitMs: headersLimitOf(policy, bytes, facts.operation.timeoutFactor),
+    bytes,
+    line: undefined,
     idleMs: isStream ? timeout.bodyIdleMs : undefined,
     limit: noLimit(),
     isLate: false,
   };
+  if (bytes === undefined && init.body && !context.readData)
+    call.init.body = watchStream(init.body, () => {
+      if (call.limit.dueAt < Infinity) call.startLimit();
+    });
   caller?.addEventListener('abort', call);
-  setLimit(call, call.limit, limitMs);
+  if (context.lines && !facts.isLocal) call.line = context.lines.join(facts.url, call);
+  else call.startLimit();
   return call;
 }
 
 /** All of it is in, or nothing more is wanted. */
 export function endCall(call: Call): void {
   setLimit(call, call.limit);
+  call.line?.end(call);
   call.caller?.removeEventListener('abort', call);
   call.endRequest?.();
   call.endRequest = undefined;

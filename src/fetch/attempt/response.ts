@@ -25,7 +25,7 @@ export function accept(call: Call, given: Response, failure: AnswerFailure | und
   if (status !== 0)
     guardResponse(response, { call, original: response, answer: failure, shared: { open: 1 } });
   // No timer ends it: where nobody reads its body either, the garbage collector says so.
-  if (call.caller && limit.dueAt === Infinity) endWhenUnread(call, response);
+  if ((call.caller || call.line) && limit.dueAt === Infinity) endWhenUnread(call, response);
   if (failure) {
     if (process.env.NODE_ENV !== 'production') hintAtCors(context.operations, facts.url, response);
     const isHttp = failure.kind === 'http';
@@ -38,10 +38,15 @@ export function accept(call: Call, given: Response, failure: AnswerFailure | und
     throw fail(call, Type, answered + what, failure, { response });
   }
   keyed?.succeed();
+  operation.recordAnswer(nameOf(call));
   operation.errors.recordRaw();
   tell(call, succeeded(status), undefined, response);
   return response;
 }
+
+/** The requests of a GraphQL client have one URL: their bodies tell them apart. */
+const nameOf = ({ facts, init: { body } }: Call): string =>
+  typeof body === 'string' ? `${facts.name} ${body.slice(0, 10_000)}` : facts.name;
 
 /** The answer itself or, where a transport has frozen it, a copy that can be watched, if there can be one. */
 function thaw(response: Response): Response {
@@ -157,6 +162,7 @@ function createPrototype(native: Response): object {
     if (body?.locked) throw locked(name);
     // Already read: the native error is about the caller, not about the network.
     if (response.bodyUsed) return readNative.call(response);
+    call.line?.startBody(call);
     let value: unknown;
     try {
       // The guarded stream limits the silences, and has made its errors ours.
@@ -235,6 +241,7 @@ function guardBody(source: () => Body, guard: Guard): Body {
         // Only now, for a clone in between puts another stream in its place. That it is locked is
         // the caller's doing, and stays the native error.
         reader ??= source().getReader();
+        call.line?.startBody(call);
         setLimit(call, limit, call.idleMs);
         try {
           const { done, value } = await untilStopped(call, reader.read());

@@ -154,6 +154,7 @@ export async function sendEntry(
     attempt: attempts,
     isUrged,
     before,
+    timeoutFactor: 2 ** Math.min(entry.timeouts ?? 0, mostDoublings),
     endsWithOwner: true,
   });
   running.operation = operation;
@@ -258,6 +259,8 @@ export async function sendEntry(
   }
 }
 
+/** An entry that has timed out has twice as long the next time: a slow line, or a large body. A hang still ends. */
+const mostDoublings = 3;
 /** What does nothing for so long is given up. */
 const leastMs = 60_000;
 /** A handler has neither ended nor had a request under way for too long. */

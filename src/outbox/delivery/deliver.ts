@@ -196,7 +196,11 @@ export function createAttempt({
       };
     }
     const { error, decision, isInDoubt, isUnsent } = made;
-    const counted = isUnsent && { unsent: (entry.unsent ?? 0) + 1 };
+    const isTimeout = made.wasSent && made.failure.kind === 'timeout';
+    const counted = {
+      ...(isUnsent && { unsent: (entry.unsent ?? 0) + 1 }),
+      ...(isTimeout && { timeouts: (entry.timeouts ?? 0) + 1 }),
+    };
     waiting.set(entry.id, made.before);
     // They were kept before they went: what has become of the entry does not hang on it.
     const kept = await keepSteps(made.past).catch(() => ({}));

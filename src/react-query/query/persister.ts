@@ -57,13 +57,14 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
   ): Promise<T> => {
     const { client } = context;
     lifecycle.meet(client);
-    const operation = nextAttempt(query);
+    // React Query has read that of an infinite query already.
+    const { value: known } = Object.getOwnPropertyDescriptor(context, 'signal') ?? {};
+    const isInfinite = known instanceof AbortSignal;
+    const operation = nextAttempt(query, isInfinite);
     attend(client, query, operation);
     const link = new Link(operation, signals);
     const linked = new Proxy<typeof context>(context, link);
-    // React Query has read that of an infinite query already.
-    const { value: known } = Object.getOwnPropertyDescriptor(context, 'signal') ?? {};
-    if (known instanceof AbortSignal) signals.set(known, operation);
+    if (isInfinite) signals.set(known, operation);
     let begun: Promise<T>;
     // In the same turn: in StrictMode its first component goes before the next one.
     if (!inner && isKeptBack(operation)) {
@@ -180,7 +181,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     };
   }
 
-  function nextAttempt(query: Query): Operation {
+  function nextAttempt(query: Query, isInfinite: boolean): Operation {
     const { fetchFailureCount, fetchFailureReason } = query.state;
     // A fetch that the server has begun fails once before it comes here.
     const before = byQuery.get(query);
@@ -204,6 +205,8 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
         isSingle: policy?.maxRetries === 0,
         at: known?.route.at,
         isUrged: known?.isUrged,
+        // It goes on at the page that has failed.
+        isResumed: isInfinite,
         endsWithOwner: !isServer() && !instanceBehind(query.options.retry),
       },
       query.queryKey,
