@@ -207,6 +207,9 @@ export class Operation {
     const policy = this.policyOf(report);
     // A request that cannot be linked to its query is an operation of its own.
     const { route } = (this.route.at ? this : operationOf(report)) ?? this;
+    // Answers to requests without its signal, or of another client, are not seen: that another page fails is.
+    if (this.#given.isResumed && report.operation !== this)
+      this.recordAnswer(`before ${report.method} ${report.url}`);
     const { isTrial, isLate, isDown, limitedMs } = route.fail(failure, nowMs);
     if (isTrial) this.#trials++;
     // The next attempt is paused where this one went, without a wait of its own: that of a query before
