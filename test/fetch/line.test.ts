@@ -1,6 +1,7 @@
 import { QueryClient } from '@tanstack/react-query';
 import { createSteadfetch, type SteadfetchEvent } from 'steadfetch';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { origin } from './fake-server.ts';
 import { fakeTime, observe, type Observed, settled } from './observe.ts';
 import { createPool, type Plan, type Pool } from './pool.ts';
 
@@ -139,6 +140,67 @@ test('an answer to one that waits says that there are more connections', async (
   await vi.advanceTimersByTimeAsync(10_000);
   expect(behind.error).toMatchObject({ code: 'timeout' });
   expect(hanging.map(({ state }) => state)).toEqual(hanging.map(() => 'pending'));
+});
+
+test('and its body has its limit', async () => {
+  const stalled = new ReadableStream<Uint8Array>({});
+  const steady = createSteadfetch({
+    fetch: (input) =>
+      (input as string).endsWith('/stalls')
+        ? Promise.resolve(new Response(stalled))
+        : new Promise(() => {}),
+  });
+  for (const number of numbers(6))
+    void observe(steady.fetch(`/hangs/${number}`, { timeout: Infinity }));
+  const late = observe(steady.fetch('/stalls').then((response) => response.text()));
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(late.error).toMatchObject({ code: 'timeout', outcome: { phase: 'body' } });
+});
+
+/** What the browser says of the protocols of origins. */
+function speak(protocols: Readonly<Record<string, string>>): void {
+  vi.stubGlobal(
+    'PerformanceObserver',
+    class {
+      static readonly supportedEntryTypes = ['navigation', 'resource'];
+      readonly #listener: (list: { readonly getEntries: () => readonly object[] }) => void;
+      constructor(listener: (list: { readonly getEntries: () => readonly object[] }) => void) {
+        this.#listener = listener;
+      }
+      observe({ type }: { readonly type: string }): void {
+        const entries = Object.entries(protocols).map(([name, nextHopProtocol]) => ({
+          name,
+          nextHopProtocol,
+        }));
+        if (type === 'resource') setTimeout(() => this.#listener({ getEntries: () => entries }));
+      }
+    },
+  );
+  onTestFinished(() => void vi.unstubAllGlobals());
+}
+
+test.each([
+  ['h2', 100],
+  ['h3', 100],
+  ['http/1.1', 6],
+  ['', 6],
+])('over %o, %i requests are timed at once', async (protocol, places) => {
+  speak({ [`${origin}/app.js`]: protocol, 'https://cdn.example/app.js': 'h2' });
+  const { get } = setUp(Infinity, () => ({ answerMs: Infinity }));
+  const all = numbers(101).map((number) => get(`/${number}`));
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(all.filter(({ state }) => state === 'rejected')).toHaveLength(places);
+});
+
+test('past a hundred, an answer to one that waits says that there is no limit', async () => {
+  speak({ [`${origin}/app.js`]: 'h2' });
+  const { get } = setUp(Infinity, (path) => ({ answerMs: path === '/quick' ? 100 : Infinity }));
+  for (const number of numbers(100)) get(`/${number}`, { timeout: Infinity });
+  await vi.advanceTimersByTimeAsync(0);
+  const behind = numbers(200).map((number) => get(`/behind/${number}`));
+  get('/quick');
+  await vi.advanceTimersByTimeAsync(10_100);
+  expect(behind.map(({ state }) => state)).toEqual(behind.map(() => 'rejected'));
 });
 
 test.each<HeadersInit>([

@@ -33,7 +33,7 @@ export function createPool(places: number, planOf: (path: string) => Plan): Pool
   };
   const fetch: Transport = async (input, init) => {
     const signal = init?.signal ?? new AbortController().signal;
-    const path = new URL(`${input as string}`, origin).pathname;
+    const path = new URL(input as string, origin).pathname;
     const { answerMs, bodyMs = 0, headers, isStored = false } = planOf(path);
     const aborted = new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason), { once: true });

@@ -142,6 +142,8 @@ const right: readonly PolicyOptions[] = [
   { timeout: 2_147_483_647 },
   { timeout: Infinity },
   { timeout: { headersMs: 1, bodyIdleMs: Infinity } },
+  { uploadBytesPerSecond: 1 },
+  { uploadBytesPerSecond: Infinity },
   { maxRetryAfterMs: 0 },
   { maxRetryAfterMs: 1_789_569_705 },
   { shouldRetry: () => undefined },
