@@ -157,7 +157,7 @@ describe.each(places)('%s takes', (_, define) => {
   test('undefined for every option: it means the default', async () => {
     const options = new Set(right.flatMap((policy) => Object.keys(policy)));
     const unset = Object.fromEntries([...options].map((option) => [option, undefined]));
-    expect(Object.keys(unset)).toHaveLength(10);
+    expect(Object.keys(unset)).toHaveLength(11);
     expect(await thrownBy(() => define(unset))).toBeUndefined();
   });
 });

@@ -37,7 +37,8 @@ export function bodyBytes(
   { body }: { readonly body?: BodyInit | null | undefined },
 ): number | undefined {
   if (body !== undefined && body !== null) return bytesOf(body);
-  const { body: stream, headers } = Object(input) as Partial<Request>;
+  if (typeof input === 'string') return 0;
+  const { body: stream, headers } = input as Partial<Request>;
   if (!stream || !headers) return 0;
   const length = Number(headers.get('content-length') ?? Number.NaN);
   if (length >= 0) return length;

@@ -38,7 +38,7 @@ export function accept(call: Call, given: Response, failure: AnswerFailure | und
     throw fail(call, Type, answered + what, failure, { response });
   }
   keyed?.succeed();
-  operation.recordAnswer(nameOf(call));
+  if (!operation.isSingle) operation.recordAnswer(nameOf(call));
   operation.errors.recordRaw();
   tell(call, succeeded(status), undefined, response);
   return response;
