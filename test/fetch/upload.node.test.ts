@@ -58,6 +58,13 @@ const bodies: readonly (readonly [name: string, given: () => Init | Request, add
   ['a DataView', () => ({ body: new DataView(new ArrayBuffer(64_000)) }), 2000],
   ['URLSearchParams', () => ({ body: new URLSearchParams({ q: 'ä'.repeat(10_666) }) }), 2000],
   ['FormData with a file', () => ({ body: form() }), 2000],
+  ['a Blob of React Native', () => ({ body: { size: 64_000 } as Blob }), 2000],
+  [
+    'FormData of React Native: as if it were 10 MB',
+    () => ({ body: { getParts: () => [] } as unknown as FormData }),
+    312_500,
+  ],
+  ['what fetch makes a text of', () => ({ body: 42 as unknown as string }), 0],
   ['a Request of text', () => request('x'.repeat(64_000)), 0],
   ['a Request of bytes: as if they were 10 MB', () => request(bytes(10)), 312_500],
   [

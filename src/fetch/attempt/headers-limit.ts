@@ -3,8 +3,8 @@ import { isStream } from './request.ts';
 
 /** A body of so many bytes goes in one packet: nothing is added for it. */
 const packetBytes = 1400;
-/** What the body of a `Request` counts as, where its type does not say that it is text. */
-const requestBytes = 10_000_000;
+/** What a body counts as whose size cannot be read: that of a `Request`, or a form of React Native. */
+const unknownBytes = 10_000_000;
 /** The slowest line that is believed in: 2G. */
 const slowestBytesPerMs = 8;
 /** A longer text is measured by so many of its characters. */
@@ -43,7 +43,7 @@ export function bodyBytes(
   const length = Number(headers.get('content-length') ?? Number.NaN);
   if (length >= 0) return length;
   // Of a Request, its type is all that is known of its size.
-  return /json|^text|urlencoded/i.test(headers.get('content-type') ?? '') ? 0 : requestBytes;
+  return /json|^text|urlencoded/i.test(headers.get('content-type') ?? '') ? 0 : unknownBytes;
 }
 
 /** The body itself or, of a stream that can still be read, one that tells of each part that is taken from it. */
@@ -66,13 +66,10 @@ export function watchStream(body: BodyInit, onPart: () => void): BodyInit {
 }
 
 /** By what it is called: it may be of another realm. */
-function bytesOf(body: unknown): number | undefined {
+function bytesOf(body: BodyInit): number | undefined {
   if (typeof body === 'string') return utf8Bytes(body);
   if (ArrayBuffer.isView(body)) return body.byteLength;
   switch (Object.prototype.toString.call(body)) {
-    case '[object Blob]':
-    case '[object File]':
-      return (body as Blob).size;
     case '[object ArrayBuffer]':
     case '[object SharedArrayBuffer]':
       return (body as ArrayBuffer).byteLength;
@@ -80,14 +77,16 @@ function bytesOf(body: unknown): number | undefined {
       return `${body as URLSearchParams}`.length;
     case '[object FormData]':
       return formBytes(body as FormData);
-    default:
-      return undefined;
   }
+  if (isStream(body)) return undefined;
+  // A File or a Blob; that of React Native is not called so.
+  const { size } = body as Partial<Blob>;
+  if (typeof size === 'number') return size;
+  return 'getParts' in Object(body) ? unknownBytes : 0;
 }
 
-/** Undefined where it does not show its parts: that of React Native. */
-function formBytes(form: FormData): number | undefined {
-  if (typeof form[Symbol.iterator] !== 'function') return undefined;
+function formBytes(form: FormData): number {
+  if (typeof form[Symbol.iterator] !== 'function') return unknownBytes;
   let sum = 0;
   for (const [name, value] of form)
     sum +=
