@@ -66,7 +66,7 @@ export function deadlineHeader(
 /** How long the answer to a request is waited for, in milliseconds. */
 function leftOf({ context, request, limitMs }: Attempt): number {
   const { operation: own } = request;
-  const { startedAt, pausedMs } = own.view(request);
-  const dueAt = startedAt + pausedMs + own.policyOf(request).deadlineMs;
+  const { startedAt, progressedAt = startedAt, pausedMs } = own.view(request);
+  const dueAt = progressedAt + pausedMs + own.policyOf(request).deadlineMs;
   return Math.min(limitMs, dueAt - context.clock.now());
 }

@@ -76,7 +76,9 @@ async function transmit(attempt: Attempt): Promise<Response> {
   } catch (cause) {
     response = await recoverRejection(attempt, cause, wasSpent);
   }
-  return receiveAnswer(attempt, response);
+  const answer = receiveAnswer(attempt, response);
+  attempt.line?.receiveHeaders(attempt, answer);
+  return answer;
 }
 
 /** What an answer means to its API, whose headers alone have shown this; undefined where that has nothing to say. */

@@ -23,6 +23,12 @@ const noFacts: RequestFacts = {};
 /** Timers are so late at most while nobody sleeps: those of a hidden tab. */
 const latestMs = 1000;
 
+/** When an operation last got on, in epoch milliseconds, and how long it was paused before. */
+interface Progress {
+  readonly at: number;
+  readonly pausedMs: number;
+}
+
 /** One thing that the app wants done, and all of its attempts. */
 export class Operation {
   readonly #shared: Environment;
@@ -43,6 +49,9 @@ export class Operation {
   #isTold: boolean | undefined;
   #attemptLimit: AttemptLimit | undefined;
   #steps: Steps | undefined;
+  /** Its requests that were answered well. */
+  #answered: Set<string> | undefined;
+  #progress: Progress | undefined;
   #submissionCode: SubmissionHook | undefined;
 
   constructor(shared: Environment, ref: Operation['ref'], given: OperationInit) {
@@ -102,6 +111,10 @@ export class Operation {
   get request(): string | undefined {
     return this.#given.request;
   }
+  /** Each of its requests has so many times the time limit of the policy. */
+  get timeoutFactor(): number {
+    return this.#given.timeoutFactor ?? 1;
+  }
   get attemptLimit(): AttemptLimit | undefined {
     return this.#attemptLimit;
   }
@@ -153,6 +166,19 @@ export class Operation {
     this.#submissionCode ??= code;
   }
 
+  /**
+   * A request of it was answered well. The first time that is progress: its deadline counts from here and,
+   * where its next attempt goes on from here, so do its retries. A write is never sent so late.
+   */
+  recordAnswer(request: string): void {
+    if (this.#ref.kind === 'mutation') return;
+    this.#answered ??= new Set();
+    if (this.#answered.has(request)) return;
+    this.#answered.add(request);
+    this.#progress = { at: this.#shared.clock.now(), pausedMs: this.pauses.pausedMs };
+    if (this.#given.isResumed) this.#failures?.forgetBefore(this.#attempt);
+  }
+
   /** An attempt is over: `error` is undefined where it has succeeded. */
   endAttempt(error: unknown): void {
     this.emit({ type: 'attempt:end', error });
@@ -174,6 +200,9 @@ export class Operation {
     const report = this.errors.reportOf(error, nowMs);
     if (!this.errors.abortOf(error)) report.failure = classifyError(error, report.failure);
     const { kind } = report.failure;
+    // Answers to requests without its signal, or of another client, are not seen: that another page fails is.
+    if (this.#given.isResumed && report.operation !== this)
+      this.recordAnswer(`before ${report.request?.method} ${report.request?.url}`);
     this.#submissionCode?.recordStored(this, report);
     const failures = (this.#failures ??= new Failures());
     const decision = decideFailure(report, {
@@ -236,6 +265,7 @@ export class Operation {
     if (this.#phase.kind !== 'ended')
       this.#phase = result === 'succeeded' ? succeeded : { kind: 'ended', result };
     this.#steps = undefined;
+    this.#answered = undefined;
     this.pauses.each('drop');
     this.#owner = this.#owner.past();
   }
@@ -300,7 +330,10 @@ export class Operation {
   /** The operation as the policy, `shouldRetry` and errors see it: a value that no longer changes. */
   view(facts: RequestFacts = noFacts): OperationView {
     const { idempotent } = this.#given;
-    return this.failures.view(this.#ref, this.#attempt, idempotent, this.pauses.pausedMs, facts);
+    const { pausedMs } = this.pauses;
+    const { at = this.#ref.startedAt, pausedMs: before = 0 } = this.#progress ?? {};
+    const since = { progressedAt: at, pausedMs: pausedMs - before };
+    return this.failures.view(this.#ref, this.#attempt, idempotent, since, facts);
   }
 }
 

@@ -62,6 +62,10 @@ export interface OperationInit {
   /** Its idempotency key, where it has one, and the code that goes with it. */
   readonly submission?: Submission | undefined;
   readonly submissionCode?: SubmissionHook | undefined;
+  /** Its next attempt goes on where the one before it has failed. */
+  readonly isResumed?: boolean | undefined;
+  /** How many times the time limit of the policy its requests have. @default 1 */
+  readonly timeoutFactor?: number | undefined;
   /** Its attempts are not retried, so that a loop inside it is the only one. */
   readonly isSingle?: boolean | undefined;
   /** What a lone request is, to know its retry by: method, URL and idempotency key. */

@@ -219,7 +219,14 @@ function redrive(entry: Row, clock: Clock): Row {
 
 /** The same, as something new: nothing has been tried under its key. */
 function renew(entry: Row, clock: Clock): Row {
-  const ofAttempts = ['steps', 'unsent', 'noted', 'lastError', 'lastAttemptAt'] as const;
+  const ofAttempts = [
+    'steps',
+    'unsent',
+    'timeouts',
+    'noted',
+    'lastError',
+    'lastAttemptAt',
+  ] as const;
   return {
     ...without(entry, ...ofAttempts, 'isUnkeyed', 'isRestored', 'isGone'),
     id: createIdempotencyKey(),

@@ -113,7 +113,8 @@ export function decide(
   const leastMs =
     retryAfterMs === undefined ? 0 : Math.floor(retryAfterMs * (1 + retryAfterJitter * random()));
   let delayMs = Math.max(backoffMs, leastMs);
-  if (nowMs + delayMs > operation.startedAt + operation.pausedMs + policy.deadlineMs)
+  const { startedAt, progressedAt = startedAt, pausedMs } = operation;
+  if (nowMs + delayMs > progressedAt + pausedMs + policy.deadlineMs)
     return stop('deadline', failure, nowMs);
   if (context.isUnrepeatable) return stop('not-idempotent', failure, nowMs);
   // All that is paused at the admission goes when that lets it go: no wait of its own comes before.

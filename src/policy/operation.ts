@@ -50,15 +50,20 @@ export interface Operation extends OperationRef {
   /** Whether sending it again does no harm: an idempotent method, or declared to be one. */
   readonly idempotent: boolean;
   /**
-   * How many attempts failed as trials of their origin: probes of something down, and what was let
-   * go once it was back. They use up no retries. @default 0
+   * How many attempts use up no retries: failed trials of their origin (probes of something down, and what
+   * was let go once it was back) and, of an infinite query, those before its last progress. @default 0
    */
   readonly trials?: number | undefined;
   /** The reasons of the retries granted so far, in order. */
   readonly retriedFor: readonly RetryReason[];
   /** The backoff before this attempt, in milliseconds, without any Retry-After; undefined before the first retry. */
   readonly previousBackoffMs: number | undefined;
-  /** How long the operation was paused between its attempts, in milliseconds: this does not count against the deadline. */
+  /**
+   * When a request of it was answered well that had not been before, in epoch milliseconds: the deadline
+   * counts from there. @default startedAt
+   */
+  readonly progressedAt?: number | undefined;
+  /** How long the operation was paused since then, between its attempts, in milliseconds: this does not count against the deadline. */
   readonly pausedMs: number;
 }
 

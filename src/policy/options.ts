@@ -45,10 +45,15 @@ export interface PolicyOptions {
   readonly capMs?: number | undefined;
   /** Retries after the first attempt. @default 3 */
   readonly maxRetries?: number | undefined;
-  /** No attempt starts later than this after the operation's start, in milliseconds. @default 90000 */
+  /** No attempt starts later than this after the operation's start or last progress, in milliseconds. @default 90000 */
   readonly deadlineMs?: number | undefined;
   /** How long one attempt waits for its headers, and then for each next part of its body. @default 10000 */
   readonly timeout?: Timeout | undefined;
+  /**
+   * How fast the body of a request goes at least, in bytes per second: the time limit of an attempt grows by
+   * the time that its body takes so. `Infinity` adds nothing. @default 32000
+   */
+  readonly uploadBytesPerSecond?: number | undefined;
   /** The longest Retry-After that is waited for, in milliseconds. A longer one stops the operation. @default 60000 */
   readonly maxRetryAfterMs?: number | undefined;
   /**
@@ -82,6 +87,7 @@ export interface Policy {
   readonly maxRetries: number;
   readonly deadlineMs: number;
   readonly timeout: Timeout;
+  readonly uploadBytesPerSecond: number;
   readonly maxRetryAfterMs: number;
   readonly whenDown: WhenDown;
   readonly whenBack: WhenBack;
@@ -98,6 +104,7 @@ const interactive = {
   maxRetries: 3,
   deadlineMs: 90_000,
   timeout: 10_000,
+  uploadBytesPerSecond: 32_000,
   maxRetryAfterMs: 60_000,
   whenDown: 'pause',
   whenBack: 'refetch',
@@ -172,7 +179,7 @@ function isUsable(name: string, value: unknown): boolean {
   const isTimeout = name === 'timeout';
   const isNumber = (given: unknown): boolean =>
     typeof given === 'number' &&
-    given >= +isTimeout &&
+    given >= +/^(timeout|upload)/.test(name) &&
     (given < Infinity || !/^(base|factor|cap)/.test(name));
   const { headersMs, bodyIdleMs } = Object(value) as Record<string, unknown>;
   const isRight =
@@ -236,6 +243,7 @@ const rulesOf = (): ReadonlyMap<string, readonly unknown[]> =>
     ['maxRetries', [0, Infinity]],
     ['deadlineMs', [0, Infinity]],
     ['timeout', [1, Infinity]],
+    ['uploadBytesPerSecond', [1, Infinity]],
     // Jitter adds up to a fifth, and the sum must still fit a timer.
     ['maxRetryAfterMs', [0, Math.floor(maxTimerMs / 1.2)]],
     ['maxPauseMs', [0, Infinity]],

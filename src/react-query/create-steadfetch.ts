@@ -3,6 +3,7 @@ import { focusManager, onlineManager, type Query, QueryClient } from '@tanstack/
 import type { Connectivity } from '../connectivity/connectivity.ts';
 import { defineApis } from '../fetch/api.ts';
 import type { FetchContext } from '../fetch/attempt/attempt.ts';
+import { Lines } from '../fetch/attempt/line.ts';
 import { createFetch } from '../fetch/fetch.ts';
 import { createEmitter } from '../operation/events.ts';
 import { createJson } from '../fetch/json.ts';
@@ -189,6 +190,8 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     overdue,
     byQuery,
     transport,
+    // A server's own fetch opens as many connections as it needs.
+    lines: isServer() && transport === systemTransport ? undefined : new Lines(),
     nextRequest: () => ++lastRequest,
     findApi,
     operationFor: (signal: AbortSignal | undefined, request: string): Operation =>

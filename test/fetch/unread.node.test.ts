@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createSteadfetch, type Timeout } from 'steadfetch';
 import { expect, test } from 'vitest';
+import { observe } from './observe.ts';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
@@ -30,3 +31,26 @@ test.each<Timeout>([Infinity, { headersMs: Infinity, bodyIdleMs: 1000 }])(
     }
   },
 );
+
+test('a body that was begun and is dropped takes no connection from the requests behind it', async () => {
+  const parts = (): ReadableStream<Uint8Array> =>
+    new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(1)) });
+  const steady = createSteadfetch({
+    fetch: (input) =>
+      (input as string).endsWith('/parts')
+        ? Promise.resolve(new Response(parts()))
+        : new Promise(() => {}),
+  });
+  const begin = async (): Promise<void> => {
+    const timeout = { headersMs: Infinity, bodyIdleMs: Infinity };
+    const { body } = await steady.fetch('http://api.example/parts', { timeout });
+    await body?.getReader().read();
+  };
+  for (let count = 0; count < 6; count++) await begin();
+  const behind = observe(steady.fetch('http://api.example/hangs', { timeout: 1 }));
+  while (behind.state === 'pending') {
+    collect();
+    await turn();
+  }
+  expect(behind.error).toMatchObject({ code: 'timeout' });
+});

@@ -119,6 +119,7 @@ export const anyPolicyOptions: fc.Arbitrary<PolicyOptions> = fc
     maxRetries: maybe(orInfinity(fc.oneof(fc.nat({ max: 12 }), fc.nat({ max: 1000 })))),
     deadlineMs: maybe(orInfinity(fc.maxSafeNat())),
     timeout: maybe(orInfinity(fc.integer({ min: 1, max: timerMaxMs }))),
+    uploadBytesPerSecond: maybe(fc.integer({ min: 1 })),
     maxRetryAfterMs: maybe(fc.oneof(fc.nat({ max: 120_000 }), fc.nat({ max: 1_789_569_705 }))),
     shouldRetry: anyShouldRetry,
   })

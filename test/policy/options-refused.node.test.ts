@@ -142,6 +142,8 @@ const right: readonly PolicyOptions[] = [
   { timeout: 2_147_483_647 },
   { timeout: Infinity },
   { timeout: { headersMs: 1, bodyIdleMs: Infinity } },
+  { uploadBytesPerSecond: 1 },
+  { uploadBytesPerSecond: Infinity },
   { maxRetryAfterMs: 0 },
   { maxRetryAfterMs: 1_789_569_705 },
   { shouldRetry: () => undefined },
@@ -155,7 +157,7 @@ describe.each(places)('%s takes', (_, define) => {
   test('undefined for every option: it means the default', async () => {
     const options = new Set(right.flatMap((policy) => Object.keys(policy)));
     const unset = Object.fromEntries([...options].map((option) => [option, undefined]));
-    expect(Object.keys(unset)).toHaveLength(10);
+    expect(Object.keys(unset)).toHaveLength(11);
     expect(await thrownBy(() => define(unset))).toBeUndefined();
   });
 });

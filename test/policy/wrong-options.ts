@@ -88,6 +88,7 @@ export const wrongOptions: readonly WrongOption[] = [
       [{ headersMs: 5n, bodyIdleMs: 1234 }, '5', 'headersMs: a bigint'],
     ],
   ),
+  ...wrong('uploadBytesPerSecond', ['1', 'Infinity'], [...notANumber, [0, '0'], [0.5, '0.5']]),
   // Up to a fifth goes on top of it, and the sum must fit a timer.
   ...wrong('maxRetryAfterMs', ['0', '1789569705'], [...notADelay, [1_789_569_706, '1789569706']]),
   ...wrong(

@@ -51,10 +51,12 @@ export function accept(
   else if (failure) void readAhead(attempt, response);
   // Only its body is under way, and that is timed while it is read.
   request.end();
-  if (request.signal) void endWhenUnread(attempt, response);
+  if (request.signal || attempt.line) void endWhenUnread(attempt, response);
   if (!failure) {
     endExtensions(attempt, succeeded(status));
-    request.operation.errors.recordRaw();
+    const { operation } = request;
+    operation.errors.recordRaw();
+    if (!operation.isSingle) operation.recordAnswer(nameOf(attempt));
     attempt.emitEnd(succeeded(status), undefined, response);
     return response;
   }
@@ -79,6 +81,10 @@ function refuse(attempt: Attempt, response: Response, failure: AnswerFailure): E
     `${status} ${statusText}`.trimEnd() + `, with content type ${shownType(response)} ${why}`;
   return fail(attempt, UnexpectedContentError, what, failure, { response });
 }
+
+/** The requests of a GraphQL client have one URL: their bodies tell them apart. */
+const nameOf = ({ request, init: { body } }: Attempt): string =>
+  typeof body === 'string' ? `${request.name} ${body.slice(0, 10_000)}` : request.name;
 
 let unread: FinalizationRegistry<Attempt> | undefined;
 

@@ -5,13 +5,15 @@ import type { Environment } from '../../operation/environment.ts';
 import type { Operations } from '../../operation/operations.ts';
 import type { Effect } from '../../operation/parts/effects.ts';
 import { TimeLimit } from '../../lib/timer.ts';
-import { headersLimit, type TimeLimitContext } from '../../operation/time-limit.ts';
+import type { TimeLimitContext } from '../../operation/time-limit.ts';
 import type { Admission } from '../../origin/admission.ts';
 import type { Permit } from '../../origin/wait-queue.ts';
 import type { Outcome } from '../../policy/outcome.ts';
 import { mayBeCached } from '../init.ts';
 import type { RequestContext, SteadyRequest } from '../request.ts';
 import { cancelBody } from './body-source.ts';
+import { bodyBytes, headersLimitOf, watchStream } from './headers-limit.ts';
+import type { Line, Lines, Queued } from './line.ts';
 
 /** What an attempt needs of its instance. */
 export interface FetchContext extends Environment, TimeLimitContext, RequestContext {
@@ -23,6 +25,8 @@ export interface FetchContext extends Environment, TimeLimitContext, RequestCont
   /** Counts the requests of an instance, whatever sends them. */
   readonly nextRequest: () => number;
   readonly operations: Operations;
+  /** Our requests that wait for each other; undefined where none does. */
+  readonly lines?: Lines | undefined;
   /** Undefined where the page is not watched. */
   readonly outlive?: Outlive | undefined;
   /** How answers tell a rate limit, where their API does not say it. */
@@ -67,7 +71,7 @@ export interface Sent {
  * One sending of a request, from its permit to the end of its body. What is done when it fails is
  * in functions of its own: an attempt that ends well, as nearly all do, makes nothing for it.
  */
-export class Attempt implements EventListenerObject {
+export class Attempt implements EventListenerObject, Queued {
   readonly context: FetchContext;
   readonly request: SteadyRequest;
   /** As it is sent. A transport may know its answer by members of its own. */
@@ -76,6 +80,10 @@ export class Attempt implements EventListenerObject {
   readonly signal: AbortSignal;
   /** What it may do at the server; undefined where it asks none. */
   effect: Effect | undefined;
+  /** The size of its body; undefined for a stream, each part of which starts the limit anew. */
+  readonly bytes: number | undefined;
+  /** Undefined where it waits for no other. */
+  line: Line | undefined;
   /** How long its headers may take, in milliseconds. */
   readonly limitMs: number;
   /** The longest silence within its body, in milliseconds. */
@@ -95,17 +103,20 @@ export class Attempt implements EventListenerObject {
     init: RequestInit,
     sent: Sent | undefined,
   ) {
-    const { timeout } = request.operation.policyOf(request);
+    const { operation, input } = request;
+    const policy = operation.policyOf(request);
+    const { timeout } = policy;
     const { signal } = this.#controller;
     this.context = context;
     this.request = request;
     this.signal = signal;
-    const isAgain = request.operation.attempt > 1 || !!sent?.permit.isTrial;
+    const isAgain = operation.attempt > 1 || !!sent?.permit.isTrial;
     // A failure may be in the browser's cache: a retry or a probe must leave the device.
     const cache = isAgain && mayBeCached(request, init) ? 'no-cache' : init.cache;
     this.init = cache === undefined ? { ...init, signal } : { ...init, signal, cache };
-    this.limit = new TimeLimit(context, this, request.operation.pauses);
-    this.limitMs = headersLimit(timeout);
+    this.limit = new TimeLimit(context, this, operation.pauses);
+    this.bytes = bodyBytes(input, init);
+    this.limitMs = headersLimitOf(policy, this.bytes, operation.timeoutFactor);
     this.idleMs = typeof timeout === 'object' ? timeout.bodyIdleMs : timeout;
     this.#sent = sent;
     this.effect = sent?.effect;
@@ -132,13 +143,15 @@ export class Attempt implements EventListenerObject {
     const { context, request } = this;
     // Not as a method: a browser's fetch refuses any `this` but its window.
     const { transport } = context;
-    const isFirst = this.#number === 0;
-    if (isFirst) {
+    if (this.#number > 0) this.startLimit();
+    else {
       this.#number = context.nextRequest();
       request.signal?.addEventListener('abort', this);
+      if (this.bytes === undefined && this.init.body && !context.readData) this.#watchBody();
+      if (context.lines && !request.isLocal) this.line = context.lines.join(request.url, this);
+      else this.startLimit();
+      this.#emit();
     }
-    this.limit.restart(this.limitMs);
-    if (isFirst) this.#emit();
     return this.untilStopped(transport(request.input, this.init), discard);
   }
 
@@ -160,6 +173,16 @@ export class Attempt implements EventListenerObject {
         },
       );
     });
+  }
+
+  /** Its time limit begins, or begins anew. */
+  startLimit(): void {
+    this.limit.restart(this.limitMs);
+  }
+
+  /** A body before it has taken its connection: it waits. */
+  liftLimit(): void {
+    this.limit.stop();
   }
 
   /** Its time limit is over. */
@@ -199,6 +222,14 @@ export class Attempt implements EventListenerObject {
     this.#emit(outcome);
   }
 
+  /** Each part that is taken from a stream starts the limit anew. */
+  #watchBody(): void {
+    const body = watchStream(this.init.body as BodyInit, () => {
+      if (this.limit.dueAt < Infinity) this.startLimit();
+    });
+    this.init = { ...this.init, body };
+  }
+
   #stop(reason: unknown): void {
     this.end();
     this.#controller.abort(reason);
@@ -208,6 +239,7 @@ export class Attempt implements EventListenerObject {
 
   #release(): void {
     this.limit.stop();
+    this.line?.end(this);
     this.request.signal?.removeEventListener('abort', this);
   }
 

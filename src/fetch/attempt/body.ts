@@ -28,6 +28,7 @@ function limitSilence(attempt: Attempt): SilenceLimit {
   const limit = new TimeLimit(context, { expire }, operation.pauses);
   // That of a body that is not read.
   attempt.limit.stop();
+  attempt.line?.startBody(attempt);
   limit.restart(idleMs);
   const endRequest = operation.attemptLimit?.beginRequest();
   return {

@@ -14,6 +14,7 @@ import { endExtensions } from '../extension.ts';
 import { isDemanding, isSendable } from '../init.ts';
 import type { SteadyRequest } from '../request.ts';
 import type { Attempt } from './attempt.ts';
+import { mayBeUploading } from './headers-limit.ts';
 import { isJsonAnswer, processedAtHeaders } from './classify.ts';
 
 /** Records what a failed attempt means, and emits its end. @returns the error, or the answer that another client reads. */
@@ -64,7 +65,7 @@ export function failed(
   response?: Response,
   answer?: Failure,
 ): unknown {
-  const { context, request, idleMs, limitMs } = attempt;
+  const { context, request, bytes, idleMs, limitMs } = attempt;
   const { input, operation, signal, url } = request;
   attempt.end();
   if (signal?.aborted)
@@ -72,9 +73,15 @@ export function failed(
   if (attempt.isLate) {
     const phase = response ? 'body' : 'headers';
     const processed = response ? processedAtHeaders(response) : 'unknown';
+    // Its body may take longer than that, which is no fault of the server's.
+    const isUploading = !response && mayBeUploading(bytes, limitMs);
+    if (isUploading) attempt.recordOutcome(failures.aborted);
+    const size = bytes === undefined ? '' : ` of ${bytes} bytes`;
+    const body = isUploading ? `, while its body${size} may be on its way` : '';
     const what =
-      (response ? `silent for ${idleMs} ms within its body` : `no headers within ${limitMs} ms`) +
-      ifSlow;
+      (response
+        ? `silent for ${idleMs} ms within its body`
+        : `no headers within ${limitMs} ms${body}`) + ifSlow;
     const failure = answer ?? { kind: 'timeout', phase, processed };
     return fail(attempt, TimeoutError, what, failure, { response });
   }

@@ -10,9 +10,14 @@ export function toUrl(
   }
 }
 
-/** The origin of a URL, as fetch resolves it; '' for what is none. */
+let last = { url: '', base: '' as string | undefined, origin: '' };
+
+/** The origin of a URL, as fetch resolves it; '' for what is none. Each request is asked about several times. */
 export function originOf(url: string): string {
-  return toUrl(url)?.origin ?? '';
+  const base = globalThis.location?.href;
+  if (url !== last.url || base !== last.base)
+    last = { url, base, origin: toUrl(url, base)?.origin ?? '' };
+  return last.origin;
 }
 
 /** Without the query string: it carries tokens, and messages travel to logs. */

@@ -60,6 +60,13 @@ export class Failures {
     this.#trials++;
   }
 
+  /** It has got on in this attempt: no retry before it counts. */
+  forgetBefore(attempt: number): void {
+    this.#trials = attempt - 1;
+    this.#retriedFor = none;
+    this.#previousBackoffMs = undefined;
+  }
+
   /** React Query waits until then. */
   waitUntil(dueAt: number): void {
     this.#dueAt = dueAt;
@@ -76,7 +83,7 @@ export class Failures {
     { id, kind, startedAt, queryKey }: Omit<OperationRef, 'attempt'>,
     attempt: number,
     isIdempotent: boolean | undefined,
-    pausedMs: number,
+    since: Pick<OperationView, 'progressedAt' | 'pausedMs'>,
     { method, url, keyed = false, idempotent }: RequestFacts,
   ): OperationView {
     const known = method ?? usualMethod(kind);
@@ -94,7 +101,8 @@ export class Failures {
       idempotent: !!(isIdempotent || idempotent) || isIdempotentMethod(known),
       retriedFor: this.#retriedFor,
       previousBackoffMs: this.#previousBackoffMs,
-      pausedMs,
+      progressedAt: since.progressedAt,
+      pausedMs: since.pausedMs,
     };
   }
 }

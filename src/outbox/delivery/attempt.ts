@@ -77,6 +77,9 @@ class EntryOwner extends Owner<Operation> {
   }
 }
 
+/** An entry that has timed out has twice as long the next time: a slow line, or a large body. A hang still ends. */
+const mostDoublings = 3;
+
 /** Makes one attempt at an entry, by the same rules as all that this instance sends. Never rejects. */
 export async function sendEntry(
   context: SenderContext,
@@ -97,6 +100,7 @@ export async function sendEntry(
     attempt: entry.attempts,
     isUrged,
     before,
+    timeoutFactor: 2 ** Math.min(entry.timeouts ?? 0, mostDoublings),
     endsWithOwner: true,
   });
   running.operation = operation;

@@ -144,7 +144,11 @@ export async function endFailed(
   const { sender, memory, codec } = context;
   const { clock, random } = sender;
   const { error, decision, isInDoubt, isUnsent } = failed;
-  const counted = isUnsent && { unsent: (entry.unsent ?? 0) + 1 };
+  const isTimeout = failed.wasSent && failed.failure.kind === 'timeout';
+  const counted = {
+    ...(isUnsent && { unsent: (entry.unsent ?? 0) + 1 }),
+    ...(isTimeout && { timeouts: (entry.timeouts ?? 0) + 1 }),
+  };
   memory.waiting.set(entry.id, failed.before);
   // They were kept before they went: what has become of the entry does not hang on it.
   const kept = await encodeSteps(codec, failed.past).catch(() => ({}));

@@ -24,6 +24,8 @@ interface Tried {
   readonly attempts: number;
   /** So many of them, as far as that has changed, have sent nothing. */
   readonly unsent?: number;
+  /** So many of them, as far as that has changed, have timed out. */
+  readonly timeouts?: number;
   readonly isInDoubt: boolean;
   readonly steps?: unknown;
 }

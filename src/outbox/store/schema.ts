@@ -69,6 +69,8 @@ export interface Row {
   readonly noted?: number;
   /** So many attempts have sent nothing before their tab died: they were paused, or never came to it. */
   readonly unsent?: number;
+  /** So many attempts have timed out: the next one has longer. */
+  readonly timeouts?: number;
   readonly lastError?: RowError;
   /** It may have been done. */
   readonly isInDoubt: boolean;

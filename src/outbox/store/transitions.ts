@@ -170,7 +170,7 @@ export function applyChange(row: Row, change: Change, nowMs: number): Row | unde
     const rest = without(unplan(row), 'liveOwner');
     return { ...rest, state: 'pending', attempts: row.attempts - 1, waitsFor: 'other-version' };
   }
-  const { error, attempts, unsent, isInDoubt, steps = row.steps } = change;
+  const { error, attempts, unsent, timeouts, isInDoubt, steps = row.steps } = change;
   // Where nothing was tried, another tab may, and is to know; and so is whoever submits a dead one again.
   const isToKnow = attempts < row.attempts || change.kind === 'dead';
   const tried: Row = {
@@ -178,6 +178,7 @@ export function applyChange(row: Row, change: Change, nowMs: number): Row | unde
     attempts,
     isInDoubt,
     ...(unsent && { unsent }),
+    ...(timeouts && { timeouts }),
     ...(error && { lastError: error }),
     ...(steps !== undefined && { steps }),
   };

@@ -59,13 +59,14 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
   ): Promise<T> => {
     const { client } = context;
     lifecycle.meet(client);
-    const operation = nextAttempt(query);
+    // React Query has read that of an infinite query already.
+    const { value: known } = Object.getOwnPropertyDescriptor(context, 'signal') ?? {};
+    const isInfinite = known instanceof AbortSignal;
+    const operation = nextAttempt(query, isInfinite);
     operation.attend(new QueryOwner(client, query, lifecycle, !inner));
     const link = new Link(operation, signals);
     const linked = new Proxy<typeof context>(context, link);
-    // React Query has read that of an infinite query already.
-    const { value: known } = Object.getOwnPropertyDescriptor(context, 'signal') ?? {};
-    if (known instanceof AbortSignal) signals.set(known, operation);
+    if (isInfinite) signals.set(known, operation);
     // This is before React Query asks what follows.
     const onFail = (error: unknown): void => {
       operation.route.returnPermit();
@@ -156,7 +157,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     };
   }
 
-  function nextAttempt(query: Query): Operation {
+  function nextAttempt(query: Query, isInfinite: boolean): Operation {
     const { fetchFailureCount, fetchFailureReason } = query.state;
     // A fetch that the server has begun fails once before it comes here.
     const before = byQuery.get(query);
@@ -180,6 +181,8 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
         isSingle: policy?.maxRetries === 0,
         at: known?.route.at,
         isUrged: known?.urgency.isUrged,
+        // It goes on at the page that has failed.
+        isResumed: isInfinite,
         endsWithOwner: !isServer() && !instanceBehind(query.options.retry),
       },
       query.queryKey,

@@ -79,7 +79,7 @@ test('fetchNextPage ends in its error, and the pages that are there stay', async
   expect(pages.get().isFetchNextPageError).toBe(true);
 });
 
-test('a refetch of three pages resumes at the page that failed, counting attempts over all', async () => {
+test('a refetch of three pages resumes at the page that failed: the retries of each page are its own', async () => {
   const rig = createRig();
   const pages = mountPages(rig);
   await rig.time.settle();
@@ -96,20 +96,20 @@ test('a refetch of three pages resumes at the page that failed, counting attempt
     ['GET /pages/1', 0],
     ['GET /pages/1', 500],
     ['GET /pages/2', 500],
-    ['GET /pages/2', 1500],
+    ['GET /pages/2', 1000],
   ]);
   const decisions = rig.events.filter(({ type }) => type === 'decision');
   expect(decisions.map(({ operation }) => operation.attempt)).toEqual([1, 2]);
   expect(screen.getByText('success idle 3')).toBeDefined();
 });
 
-test('the deadline and the attempts hold over all pages of a refetch', async () => {
+test('the retries of a page are spent by that page, and a refetch ends with the first that has none left', async () => {
   const rig = createRig({ policy: { maxRetries: 2 } });
   const pages = mountPages(rig);
   await rig.time.settle();
   await act(() => pages.get().fetchNextPage());
   rig.server.plan('/pages/0', 503, 503);
-  rig.server.plan('/pages/1', 503);
+  rig.server.plan('/pages/1', 503, 503, 503);
   const before = rig.server.sent.length;
   act(() => void pages.get().refetch());
   await rig.time.advance(100_000);
@@ -118,6 +118,8 @@ test('the deadline and the attempts hold over all pages of a refetch', async () 
     ['GET /pages/0', 500],
     ['GET /pages/0', 1500],
     ['GET /pages/1', 1500],
+    ['GET /pages/1', 2000],
+    ['GET /pages/1', 3000],
   ]);
   expect(screen.getByText('error idle 2')).toBeDefined();
 });

@@ -1,0 +1,139 @@
+import { originOf } from '../../lib/input/url.ts';
+
+/** A request in its line. */
+export interface Queued {
+  /** It has its place: silence from now on is its own. Called again, the limit starts anew. */
+  readonly startLimit: () => void;
+  /** A body has taken its place: it waits. */
+  readonly liftLimit: () => void;
+}
+
+/** The connections that a browser opens to one origin over HTTP/1.1. */
+const http1Places = 6;
+/** The streams that servers allow on one connection of HTTP/2 or 3: RFC 9113 §6.5.2 recommends no fewer. */
+const multiplexedPlaces = 100;
+
+/**
+ * Our requests to one origin, in the order of sending. The browser sends only so many at once: those behind
+ * wait for ours in front, which says nothing of the server. The time limit of a request starts with its place.
+ */
+export class Line {
+  #places = http1Places;
+  /** Those without an answer, and whether they have a place. Those that have come first. */
+  readonly #unanswered = new Map<Queued, boolean>();
+  /** Those whose body is being read: it takes a place until it ends. */
+  readonly #bodies = new Set<Queued>();
+  #waiting = 0;
+
+  /** A request is handed to the transport. @returns whether it has a place. */
+  add(request: Queued): boolean {
+    const hasPlace = this.#waiting === 0 && this.#unanswered.size < this.#room();
+    this.#unanswered.set(request, hasPlace);
+    if (hasPlace) request.startLimit();
+    else this.#waiting++;
+    return hasPlace;
+  }
+
+  /** Its headers have come. Until its body is read, it is taken for a small one, which takes no place. */
+  receiveHeaders(request: Queued, { headers }: Response): void {
+    const hasPlace = this.#unanswered.get(request);
+    if (hasPlace === undefined) return;
+    this.#remove(request);
+    if (!hasPlace) {
+      request.startLimit();
+      // An answer from the network to one that waits: there are more places.
+      if (!mayBeStored(headers))
+        this.#places = this.#places < multiplexedPlaces ? multiplexedPlaces : Infinity;
+    }
+    this.#advance();
+  }
+
+  /** Its body is being read. */
+  startBody(request: Queued): void {
+    if (this.#bodies.has(request)) return;
+    this.#bodies.add(request);
+    this.#advance();
+  }
+
+  /** It has ended, however: told again, nothing happens. */
+  end(request: Queued): void {
+    this.#bodies.delete(request);
+    this.#remove(request);
+    this.#advance();
+  }
+
+  /** The origin speaks HTTP/2 or 3. */
+  multiplex(): void {
+    this.#places = Math.max(this.#places, multiplexedPlaces);
+    this.#advance();
+  }
+
+  #room(): number {
+    return Math.max(0, this.#places - this.#bodies.size);
+  }
+
+  #remove(request: Queued): void {
+    if (this.#unanswered.get(request) === false) this.#waiting--;
+    this.#unanswered.delete(request);
+  }
+
+  /** Gives the places to the first ones. */
+  #advance(): void {
+    let room = this.#room();
+    if (this.#waiting === 0 && this.#unanswered.size <= room) return;
+    for (const [request, hasPlace] of this.#unanswered) {
+      const isFirst = room-- > 0;
+      if (isFirst === hasPlace) {
+        if (!isFirst) return;
+        continue;
+      }
+      this.#unanswered.set(request, isFirst);
+      this.#waiting += isFirst ? -1 : 1;
+      if (isFirst) request.startLimit();
+      else request.liftLimit();
+    }
+  }
+}
+
+/** The lines of all origins. */
+export class Lines {
+  readonly #byOrigin = new Map<string, Line>();
+  #isWatching = false;
+
+  /** A request with this URL is handed to the transport. @returns the line that it is in. */
+  join(url: string, request: Queued): Line {
+    const line = this.#lineOf(originOf(url));
+    if (!line.add(request)) this.#watch();
+    return line;
+  }
+
+  #lineOf(origin: string): Line {
+    let line = this.#byOrigin.get(origin);
+    if (!line) this.#byOrigin.set(origin, (line = new Line()));
+    return line;
+  }
+
+  /** Reads from the browser which origins speak HTTP/2 or 3. One that does not allow it shows that by its answers. */
+  #watch(): void {
+    const types = globalThis.PerformanceObserver?.supportedEntryTypes;
+    if (this.#isWatching || !types) return;
+    this.#isWatching = true;
+    const observer = new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) {
+        const { name, nextHopProtocol } = entry as PerformanceResourceTiming;
+        if (/^h[23]/.test(nextHopProtocol)) this.#lineOf(originOf(name)).multiplex();
+      }
+    });
+    for (const type of ['navigation', 'resource'])
+      if (types.includes(type)) observer.observe({ type, buffered: true });
+  }
+}
+
+/** Whether an answer may come from the browser's cache (RFC 9111 §4.2): that takes no place. */
+function mayBeStored(headers: Headers): boolean {
+  return (
+    /max-age=0*[1-9]|immutable/i.test(headers.get('cache-control') ?? '') ||
+    headers.get('expires') !== null ||
+    headers.get('last-modified') !== null
+  );
+}
