@@ -1,6 +1,6 @@
 import { codeOf } from '../lib/input/made-by.ts';
 import { readPassed } from '../operation/error-info.ts';
-import { noteRequest } from '../operation/warn-of-loop.ts';
+import { recordRequest } from '../operation/warn-of-loop.ts';
 import { failures } from '../policy/outcome.ts';
 import { classify, interpret } from './attempt/classify.ts';
 import type { AuthCode, ConditionalCode, SubmissionCode } from './codes.ts';
@@ -114,7 +114,7 @@ async function send(
       const wasSpent = isBodySpent(parts, sent);
       const number = context.nextRequest();
       const request = { context, facts, input, caller, keyed, number, recordOutcome, endRequest };
-      if (process.env.NODE_ENV !== 'production') noteRequest(context.emitter, facts, caller);
+      if (process.env.NODE_ENV !== 'production') recordRequest(context.emitter, facts, caller);
       const call = startCall(request, sent, timeout);
       tell(call);
       let response: Response;

@@ -47,6 +47,8 @@ export interface ForeignAnswer {
 export interface FailureReport extends RequestFacts {
   failure: Failure;
   operation?: object | undefined;
+  /** It was aborted before it was sent: by its caller, or we have dropped it. */
+  readonly unsent?: 'aborted' | 'dropped' | undefined;
   /** Of another client's error: what it was read from. */
   readonly answer?: ForeignAnswer | undefined;
   /** What was decided about it. */

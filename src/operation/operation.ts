@@ -25,7 +25,7 @@ import { KnownErrors, mayHaveTakenEffect, speakForAll, usualMethod } from './par
 import { none, Pauses } from './parts/pauses.ts';
 import { Route } from './parts/route.ts';
 import type { Submission, Steps } from './parts/submission.ts';
-import { noteAttempt, warnOfLoop } from './warn-of-loop.ts';
+import { startAttempt, warnOfLoop } from './warn-of-loop.ts';
 
 /** Which operation a signal belongs to: the link that survives an await. */
 export type Signals = WeakMap<AbortSignal, Operation>;
@@ -148,7 +148,7 @@ export class Operation {
   next(): void {
     this.#attempt++;
     this.#phase = 'sending';
-    this.errors.recordRaw();
+    this.errors.next();
     const now = this.#shared.clock.now();
     const dueAt = this.#decision?.retryAt ?? now;
     this.pauses.count(dueAt, now);
@@ -158,7 +158,7 @@ export class Operation {
 
   /** Tells of the start of an attempt. */
   start(): void {
-    if (process.env.NODE_ENV !== 'production') noteAttempt(this.#shared.emitter, this);
+    if (process.env.NODE_ENV !== 'production') startAttempt(this.#shared.emitter, this);
     this.emit({ type: 'attempt:start' });
   }
 
@@ -176,6 +176,7 @@ export class Operation {
     const nowMs = clock.now();
     const report = this.errors.reportOf(error, nowMs);
     if (!this.errors.abortOf(error)) report.failure = classifyError(error, report.failure);
+    report.failure = this.#meaningOfAbort(error, report);
     const { failure } = report;
     this.submissionCode?.noteStored(this, report);
     const policy = this.policyOf(report);
@@ -327,6 +328,19 @@ export class Operation {
       previousBackoffMs: this.#previousBackoffMs,
       pausedMs: this.pauses.pausedMs,
     };
+  }
+
+  /**
+   * The abort of its own signal is not decided on: its owner ends it. Any other is that of a request within it,
+   * after which React Query goes on. It ends a mutation, which React Query would not send again: it is how an
+   * app cancels there.
+   */
+  #meaningOfAbort(error: unknown, report: FailureReport): Failure {
+    const { failure } = report;
+    const { processed } = failure;
+    if (this.errors.isOver(error, report)) return { kind: 'aborted', processed };
+    const isCancel = this.#ref.kind === 'mutation' && !this.#given.endsWithOwner;
+    return failure.kind !== 'aborted' || isCancel ? failure : { kind: 'error', processed };
   }
 
   /** Enters what was decided about a failure. */

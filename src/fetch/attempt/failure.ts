@@ -7,8 +7,9 @@ import {
   TimeoutError,
   type UnexpectedContentError,
 } from '../../operation/errors.ts';
+import { failureOfAbort } from '../../operation/parts/who-aborted.ts';
 import { ifSlow } from '../../operation/time-limit.ts';
-import { noteFailure } from '../../operation/warn-of-loop.ts';
+import { recordFailure } from '../../operation/warn-of-loop.ts';
 import { type Failure, failures } from '../../policy/outcome.ts';
 import { isJsonAnswer } from './classify.ts';
 import { type Call, endCall, type SentFacts, tell } from './in-flight.ts';
@@ -20,7 +21,7 @@ export function note<E>(call: Call, error: E, failure: Failure, response?: Respo
   const isAborted = failure.kind === 'aborted';
   // Its headers were good, and its body is not: it may be sent again, with its key.
   if (step) step.isDone = false;
-  if (process.env.NODE_ENV !== 'production' && !isAborted) noteFailure(operation, name);
+  if (process.env.NODE_ENV !== 'production' && !isAborted) recordFailure(operation, name, failure);
   const report = { ...call.facts, failure };
   reportFailure(error, report);
   // A client aborts at its own time limit, too, and then nobody knows what its error means.
@@ -58,14 +59,21 @@ export function fail(
 export function failed(call: Call, cause: unknown, response?: Response, answer?: Failure): unknown {
   const { caller, context, facts, idleMs, limitMs } = call;
   endCall(call);
-  if (caller?.aborted) return note(call, facts.operation.errors.abortBy(caller), failures.aborted);
+  const phase = response ? 'body' : 'headers';
+  const late: Failure = answer ?? {
+    kind: 'timeout',
+    phase,
+    processed: response ? 'yes' : 'unknown',
+  };
+  if (caller?.aborted) {
+    const failure = failureOfAbort(caller.reason, late);
+    // A time limit of the app's own, of 50 ms maybe, says nothing of the server.
+    call.recordOutcome(failures.aborted);
+    return note(call, facts.operation.errors.abortBy(caller, { ...facts, failure }), failure);
+  }
   if (call.isLate) {
-    const phase = response ? 'body' : 'headers';
-    const processed = response ? 'yes' : 'unknown';
     const what = `no ${phase} within ${(response && idleMs) ?? limitMs} ms${ifSlow}`;
-    return fail(call, TimeoutError, what, answer ?? { kind: 'timeout', phase, processed }, {
-      response,
-    });
+    return fail(call, TimeoutError, what, late, { response });
   }
   if (response) {
     return fail(call, NetworkError, 'body broke off', brokenBody(response, answer), {
