@@ -36,11 +36,13 @@ async function addKey(
   facts: SentFacts,
   passed: Passed,
 ): Promise<KeyedRequest | undefined> {
-  const { operation, own } = facts;
+  const { operation } = facts;
   checkNames(facts, passed.init);
   if (!isKeyWanted(facts, passed.init)) return undefined;
   try {
-    const step = await identify(clock, operations, facts, passed);
+    const reading = facts.own === undefined && readKeyOfRequest(profile, passed);
+    const own = reading ? await reading : facts.own;
+    const step = await identify(clock, operations, profile, { ...facts, own }, passed);
     if (operation.submission) operation.submission.isRepeatable = true;
     operation.submissionCode ??= submissionCode;
     return {
@@ -53,9 +55,22 @@ async function addKey(
   }
 }
 
+/** The key that is in the body of a Request already: it is read from a copy. */
+function readKeyOfRequest(
+  { body }: IdempotencyProfile,
+  { parts: { request }, init }: Passed,
+): Promise<string | undefined> | undefined {
+  if (body === undefined || !request || init.body != null) return undefined;
+  return request
+    .clone()
+    .text()
+    .then((text) => readBodyKey(text, body));
+}
+
 async function identify(
   clock: Clock,
   operations: Operations,
+  profile: IdempotencyProfile,
   facts: SentFacts,
   { parts, init }: Passed,
 ): Promise<Step> {
@@ -68,7 +83,9 @@ async function identify(
     const copy = parts.request.clone();
     // A form in it has another boundary each time.
     const isForm = copy.headers.get('content-type')?.includes('form-data');
-    return isForm ? copy.formData() : copy.arrayBuffer();
+    if (isForm) return copy.formData();
+    // A key is put into text.
+    return profile.body === undefined ? copy.arrayBuffer() : copy.text();
   };
   const step = await takeStep(stepsOf(operation, clock), {
     target: stepTarget(method, url),
@@ -178,6 +195,8 @@ function warnOfStray(operations: Operations, request: string): void {
     `stray ${name}`,
     `${name} was sent by the instance while a mutationFn ran, and without an idempotency key. If it is ` +
       `part of that mutation, send it with the fetch or json of the mutationFn's context, also after an ` +
-      `await: only these give it the key that makes it safe to send again.`,
+      `await: only these give it the key that makes it safe to send again. Another client is given its ` +
+      `rawFetch as fetch, or is linked where it is made: linkClient(steady, client).`,
+    'clients.md',
   );
 }

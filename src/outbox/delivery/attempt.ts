@@ -1,11 +1,11 @@
-import { bindFetch } from '../../fetch/bind-fetch.ts';
-import type { SteadyFetch } from '../../fetch/fetch.ts';
+import { bindFetch, type Fetches } from '../../fetch/bind-fetch.ts';
+import type { RawFetch, SteadyFetch } from '../../fetch/fetch.ts';
 import { renewableAt } from '../../fetch/codes.ts';
 import { submissionCode } from '../../fetch/keys.ts';
 import { toUrl } from '../../lib/input/url.ts';
 import { untilAborted, waitForStillness } from '../../lib/wait.ts';
 import { reportOf } from '../../operation/error-info.ts';
-import { isNetworkError, isTimeoutError } from '../../operation/errors.ts';
+import { isNetworkError } from '../../operation/errors.ts';
 import type { Submission, PastStep } from '../../operation/parts/submission.ts';
 import { mayHaveTakenEffect } from '../../operation/parts/known-errors.ts';
 import type { Operation } from '../../operation/operation.ts';
@@ -21,9 +21,7 @@ import type { HandlerDefinition } from '../handler.ts';
 import type { Row } from '../store/schema.ts';
 
 /** What sends for an outbox. */
-export interface SenderContext extends LoopContext {
-  readonly fetch: SteadyFetch;
-}
+export interface SenderContext extends LoopContext, Fetches {}
 
 /** What is known of the requests of an entry, before one of them goes. */
 interface RequestNote extends Pick<Submission, 'isUnkeyed'> {
@@ -92,7 +90,7 @@ export async function sendEntry(
     onOperation,
   }: SendOptions,
 ): Promise<Attempted> {
-  const { clock, operations, signals, fetch } = context;
+  const { clock, operations, signals } = context;
   const { entry } = running;
   const { signal } = running.controller;
   const { mutationFn: run, idempotent } = definition.handler;
@@ -159,16 +157,21 @@ export async function sendEntry(
   running.operation = operation;
   onOperation(entry, operation);
   signals.set(signal, operation);
-  const bound = bindFetch(fetch, operation, signal, signals).fetchNow();
-  const own: SteadyFetch = async (input, init) => {
-    refuseLate();
-    const end = running.onRequest(toUrl(input instanceof Request ? input.url : `${input}`)?.origin);
-    try {
-      return await bound(input, init);
-    } finally {
-      end();
-    }
-  };
+  const bound = bindFetch(context, operation, signal, signals).fetchNow();
+  const follow =
+    (send: RawFetch): RawFetch =>
+    async (input, init) => {
+      refuseLate();
+      const url = input instanceof Request ? input.url : `${input}`;
+      const end = running.onRequest(toUrl(url)?.origin);
+      try {
+        return await send(input, init);
+      } finally {
+        end();
+      }
+    };
+  const own = follow(bound.fetch as RawFetch) as SteadyFetch;
+  const rawFetch = follow(bound.rawFetch);
   const json = createJson(own);
   const execution: Execution = { submission, operation, isIdle: () => idleSince() !== undefined };
   if (!idempotent) operations.executions.add(execution);
@@ -193,6 +196,7 @@ export async function sendEntry(
           run(variables as never, {
             fetch: own,
             json,
+            rawFetch,
             get idempotencyKey() {
               submission.isRepeatable = true;
               return id;
@@ -228,7 +232,7 @@ export async function sendEntry(
       report.method === 'PUT' &&
       failure.processed === 'yes' &&
       !operation.effects.isUnrepeatable() &&
-      (isNetworkError(error) || isTimeoutError(error));
+      (isNetworkError(error) || failure.kind === 'timeout');
     const decision: Decision =
       isLikeCrashed || isCutPut || isUnsent || authAt !== undefined
         ? { kind: 'stop', reason: 'deadline', retryAt: undefined }

@@ -6,7 +6,7 @@ import type {
   UseMutationOptions,
 } from '@tanstack/react-query';
 import { bindFetch } from '../../fetch/bind-fetch.ts';
-import type { SteadyFetch } from '../../fetch/fetch.ts';
+import type { RawFetch, SteadyFetch } from '../../fetch/fetch.ts';
 import { createJson, type SteadyJson } from '../../fetch/json.ts';
 import type { Submission, PastStep } from '../../operation/parts/submission.ts';
 import { runLoop } from '../../operation/retry-loop.ts';
@@ -32,11 +32,13 @@ export interface SteadyMutationContext extends MutationFunctionContext {
   readonly fetch: SteadyFetch;
   /** `steady.json` for this mutation. */
   readonly json: SteadyJson;
+  /** `steady.rawFetch` for this mutation: for another client, as its `fetch`. */
+  readonly rawFetch: RawFetch;
   /** Made once for each `mutate`, and the same on every attempt. */
   readonly idempotencyKey: string;
   /** Counted from 1. */
   readonly attempt: number;
-  /** Aborted when the mutation is cancelled. `fetch` and `json` have it already. */
+  /** Aborted when the mutation is cancelled. `fetch`, `json` and `rawFetch` have it already. */
   readonly signal: AbortSignal;
 }
 
@@ -179,7 +181,7 @@ function run(
   variables: unknown,
   given: Given,
 ): Promise<unknown> {
-  const { fetch, operations, signals, wall } = context;
+  const { operations, signals, wall } = context;
   if (process.env.NODE_ENV !== 'production') watchSpread(given.client);
   const { submission, mutation } = executionOf(given, options, variables, () =>
     submissionOf
@@ -193,13 +195,13 @@ function run(
   const controller = new AbortController();
   const { signal } = controller;
   signals.set(signal, operation);
-  const bound = bindFetch(fetch, operation, signal, signals);
+  const bound = bindFetch(context, operation, signal, signals);
   const attempt = (): Promise<unknown> => {
     const own = bound.fetchNow();
     return mutationFn(variables as never, {
       ...given,
-      fetch: own,
-      json: createJson(own),
+      ...own,
+      json: createJson(own.fetch),
       get idempotencyKey() {
         // Whoever asks for it gives it to another client.
         submission.isRepeatable = true;
