@@ -646,7 +646,8 @@ test('another client is given the rawFetch of its entry: also after an await, it
             '/orders' as never,
             { body: order } as never,
           );
-          return error ? Promise.reject(error) : 'done';
+          if (error) throw new Error('Not placed.', { cause: error });
+          return 'done';
         },
       },
     },
