@@ -86,6 +86,7 @@ export type {
   SteadyMutationContext,
   SteadyMutationOptions,
 } from './react-query/mutation/options.ts';
+export { linkClient, rawFetchFor } from './react-query/link-client.ts';
 export { retry } from './react-query/retry.ts';
 export type { RetryContext, RetryFallback, RetryOptions } from './react-query/retry.ts';
 export type {

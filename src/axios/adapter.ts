@@ -215,6 +215,8 @@ function toAxiosError({ config, failed }: Sent, error: unknown, client: Axios): 
 
 /** The policy knows an error of axios as it knows what that is made of. */
 function copyFacts(from: unknown, to: unknown): void {
+  // The reason of an abort may be a text, which says nothing.
+  if (Object(from) !== from) return;
   const { latest: _, queue: __, decision: ___, ...known } = reportOf(from, 0);
   const own = reportOf(to, 0).failure;
   // A time limit of axios' own is no time limit of ours.

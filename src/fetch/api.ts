@@ -46,7 +46,7 @@ export interface HeaderIdempotency extends IdempotencyRules {
 
 /** An API that takes its keys in its JSON bodies. */
 export interface BodyIdempotency extends IdempotencyRules {
-  /** The field of the JSON object that carries the key; the body must be given as text. */
+  /** The field of the JSON object that carries the key; the body must be given as text, or in a `Request`. */
   readonly body: string;
   readonly header?: undefined;
   readonly format?: undefined;

@@ -3,17 +3,43 @@ import { readPassed } from '../operation/error-info.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Signals } from '../operation/operations.ts';
 import type { Submission } from '../operation/parts/submission.ts';
-import type { SteadyFetch } from './fetch.ts';
+import type { RawFetch, SteadyFetch } from './fetch.ts';
 import { createJson, type SteadyJson } from './json.ts';
-import { keepReferrer, readInit, requestOf, signalOf } from './init.ts';
+import { keepReferrer, readInit, requestOf, signalOf, type SteadyInit } from './init.ts';
 
-/** A fetch for one operation, and what is known of all that went through it. */
+/** The two ways to send: for the app, and for another client. */
+export interface Fetches {
+  readonly fetch: SteadyFetch;
+  readonly rawFetch: RawFetch;
+}
+
+/**
+ * A request as part of an operation, which it also ends with: whatever signal it has come with, that of a
+ * `Request` or of a client's own.
+ */
+export function joinOperation(
+  signals: Signals,
+  operation: Operation | undefined,
+  signal: AbortSignal,
+  input: RequestInfo | URL,
+  init: Parameters<RawFetch>[1],
+): SteadyInit {
+  return readPassed(() => {
+    const members: SteadyInit = readInit('steady.fetch', init as SteadyInit);
+    const own = signalOf(input, members) ?? signal;
+    const both = own === signal ? own : firstOf([signal, own]);
+    if (operation) signals.set(both, operation);
+    return { ...keepReferrer(requestOf(input), members), signal: both };
+  });
+}
+
+/** The fetches of one operation, and what is known of all that went through them. */
 export interface BoundFetch {
   /**
-   * Makes that of the present attempt: whatever it sends is part of the operation, also after an
+   * Makes those of the present attempt: whatever they send is part of the operation, also after an
    * await, and ends with its signal.
    */
-  readonly fetchNow: () => SteadyFetch;
+  readonly fetchNow: () => Fetches;
   /** Whether something of the present attempt may have reached a server, and has not failed. */
   readonly isOut: () => boolean;
   /** Whether nothing of it is under way at the moment. */
@@ -23,14 +49,13 @@ export interface BoundFetch {
 }
 
 /** What sends for an operation. */
-interface Sender {
-  readonly fetch: SteadyFetch;
+interface Sender extends Fetches {
   readonly signals: Signals;
 }
 
-/** Makes a fetch whose requests are part of an operation, and end with `signal`, which is a link to it from now on. */
+/** Makes fetches whose requests are part of an operation, and end with `signal`, which is a link to it from now on. */
 export function bindFetch(
-  { fetch, signals }: Sender,
+  { fetch, rawFetch, signals }: Sender,
   operation: Operation,
   signal: AbortSignal,
 ): BoundFetch {
@@ -39,23 +64,20 @@ export function bindFetch(
   return {
     fetchNow() {
       const { attempt } = operation;
-      return async (input, init) => {
-        // Too late for its attempt: the next one sends it.
-        if (operation.attempt !== attempt) throw operation.lastError;
-        const sent = readPassed(() => {
-          const members = readInit('steady.fetch', init);
-          const own = signalOf(input, members) ?? signal;
-          const both = own === signal ? own : firstOf([signal, own]);
-          signals.set(both, operation);
-          return { ...keepReferrer(requestOf(input), members), signal: both };
-        });
-        open++;
-        try {
-          return await fetch(input, sent);
-        } finally {
-          open--;
-        }
-      };
+      const bind =
+        (send: SteadyFetch): RawFetch =>
+        async (input, init) => {
+          // Too late for its attempt: the next one sends it.
+          if (operation.attempt !== attempt) throw operation.lastError;
+          const sent = joinOperation(signals, operation, signal, input, init);
+          open++;
+          try {
+            return await send(input, sent);
+          } finally {
+            open--;
+          }
+        };
+      return { fetch: bind(fetch), rawFetch: bind(rawFetch) };
     },
     isOut: () =>
       operation.phase.kind === 'sending' ||
@@ -68,8 +90,7 @@ export function bindFetch(
 }
 
 /** What a mutationFn is told of its attempt. */
-interface AttemptContext {
-  readonly fetch: SteadyFetch;
+interface AttemptContext extends Fetches {
   readonly json: SteadyJson;
   readonly idempotencyKey: string;
   readonly attempt: number;
@@ -79,15 +100,15 @@ interface AttemptContext {
 /** Makes what a mutationFn is told of its attempt, beside `given`. What it sends with `fetch` has the key of the submission. */
 export function attemptContext<Given extends object>(
   given: Given,
-  fetch: SteadyFetch,
+  fetches: Fetches,
   submission: Submission,
   attempt: number,
   signal: AbortSignal,
 ): Given & AttemptContext {
   return {
     ...given,
-    fetch,
-    json: createJson(fetch),
+    ...fetches,
+    json: createJson(fetches.fetch),
     get idempotencyKey() {
       // Where it is read, another client is given it.
       submission.isRepeatable = true;

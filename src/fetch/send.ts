@@ -1,5 +1,5 @@
 import { readPassed } from '../operation/error-info.ts';
-import { noteRequest } from '../operation/warn-of-loop.ts';
+import { recordRequest } from '../operation/warn-of-loop.ts';
 import { type AnswerFailure, failures } from '../policy/outcome.ts';
 import { Attempt, type FetchContext } from './attempt/attempt.ts';
 import { classifyStatus } from './attempt/classify.ts';
@@ -69,7 +69,7 @@ async function transmit(attempt: Attempt): Promise<Response> {
   const { context, request, init } = attempt;
   const { input, signal } = request;
   const wasSpent = isBodySpent(input, init);
-  if (process.env.NODE_ENV !== 'production') noteRequest(context.emitter, request, signal);
+  if (process.env.NODE_ENV !== 'production') recordRequest(context.emitter, request, signal);
   let response: Response;
   try {
     response = await attempt.transmit();

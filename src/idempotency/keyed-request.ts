@@ -71,10 +71,12 @@ async function addKey(
   checkNames(request);
   if (!isKeyWanted(request)) return request.init;
   try {
-    const step = await identify(clock, operations, request);
+    const reading = request.ownKey === undefined && readKeyOfRequest(request);
+    const ownKey = reading ? await reading : request.ownKey;
+    const step = await identify(clock, operations, request, ownKey);
     if (operation.submission) operation.submission.isRepeatable = true;
     operation.useSubmissionCode(submissionExtension);
-    const init = withKey(request, step);
+    const init = withKey(request, step, ownKey);
     request.setStep(step, stepsOf(operation, clock));
     return init;
   } catch (error) {
@@ -82,12 +84,24 @@ async function addKey(
   }
 }
 
+/** The key that is in the body of a Request already: it is read from a copy. */
+function readKeyOfRequest(request: SteadyRequest): Promise<string | undefined> | undefined {
+  const { body } = profileOf(request);
+  const given = requestOf(request.input);
+  if (body === undefined || !given || request.init.body != null) return undefined;
+  return given
+    .clone()
+    .text()
+    .then((text) => readBodyKey(text, body));
+}
+
 async function identify(
   clock: Clock,
   operations: Operations,
   request: SteadyRequest,
+  ownKey: string | undefined,
 ): Promise<Step> {
-  const { operation, input, init, method, url, ownKey } = request;
+  const { operation, input, init, method, url } = request;
   const { submission, attempt } = operation;
   const given = requestOf(input);
   const body = async (): Promise<BodyInit | null> => {
@@ -96,7 +110,9 @@ async function identify(
     const copy = given.clone();
     // A form in it has another boundary each time.
     const isForm = copy.headers.get('content-type')?.includes('form-data');
-    return isForm ? copy.formData() : copy.arrayBuffer();
+    if (isForm) return copy.formData();
+    // A key is put into text.
+    return profileOf(request).body === undefined ? copy.arrayBuffer() : copy.text();
   };
   const step = await takeStep(stepsOf(operation, clock), {
     target: stepTarget(method, url),
@@ -129,8 +145,12 @@ function stepsOf(operation: Operation, clock: Clock): Steps {
   );
 }
 
-function withKey(request: SteadyRequest, { key, body = null }: Step): RequestInit {
-  const { input, init, ownKey } = request;
+function withKey(
+  request: SteadyRequest,
+  { key, body = null }: Step,
+  ownKey: string | undefined,
+): RequestInit {
+  const { input, init } = request;
   const profile = profileOf(request);
   const headers = readHeaders(input, init);
   // The form of a Request has a boundary of ours, which its body tells.
@@ -210,6 +230,8 @@ function warnOfStray(operations: Operations, request: string): void {
     `stray ${name}`,
     `${name} was sent by the instance while a mutationFn ran, and without an idempotency key. If it is ` +
       `part of that mutation, send it with the fetch or json of the mutationFn's context, also after an ` +
-      `await: only these give it the key that makes it safe to send again.`,
+      `await: only these give it the key that makes it safe to send again. Another client is given its ` +
+      `rawFetch as fetch, or is linked where it is made: linkClient(steady, client).`,
+    'clients.md',
   );
 }

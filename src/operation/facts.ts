@@ -43,6 +43,8 @@ export interface FailureReport {
   readonly request?: RequestFacts | undefined;
   /** The operation that the request is part of: `operationOf` reads it. */
   operation?: object | undefined;
+  /** It was aborted before it was sent: by its caller, or we have dropped it. */
+  readonly unsent?: 'aborted' | 'dropped' | undefined;
   /** What the request may have done at the server, once it was sent. */
   readonly effect?: Effect | undefined;
   /** Of another client's error: what it was read from. */

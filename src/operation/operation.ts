@@ -1,7 +1,7 @@
 import { decide, type Decision } from '../policy/decide.ts';
 import type { Operation as OperationView, OperationRef } from '../policy/operation.ts';
 import type { Policy, PolicyOptions } from '../policy/options.ts';
-import { failures } from '../policy/outcome.ts';
+import { type Failure, failures } from '../policy/outcome.ts';
 import { decideFailure, recordDecision } from './parts/decide-failure.ts';
 import type { AttemptLimit, Environment, PausedAttempt, SubmissionHook } from './environment.ts';
 import type { EventDetail, OperationResult, PauseResult } from './events.ts';
@@ -16,7 +16,7 @@ import { Route } from './parts/route.ts';
 import type { Submission, Steps } from './parts/submission.ts';
 import { Urgency } from './parts/urgency.ts';
 import { paused, type Phase, sending, succeeded } from './parts/phase.ts';
-import { noteAttempt, warnOfLoop } from './warn-of-loop.ts';
+import { startAttempt, warnOfLoop } from './warn-of-loop.ts';
 
 const noFacts: RequestFacts = {};
 
@@ -141,7 +141,7 @@ export class Operation {
     const dueAt = this.decision?.retryAt ?? now;
     this.#attempt++;
     this.#phase = sending;
-    this.errors.recordRaw();
+    this.errors.next();
     this.pauses.count(dueAt, now);
     // A timer this late means the device slept: it is asked for anew.
     if (now - dueAt > latestMs) this.urgency.renew(now);
@@ -149,7 +149,7 @@ export class Operation {
 
   /** Emits the start of an attempt. */
   start(): void {
-    if (process.env.NODE_ENV !== 'production') noteAttempt(this.#shared.emitter, this);
+    if (process.env.NODE_ENV !== 'production') startAttempt(this.#shared.emitter, this);
     this.emit({ type: 'attempt:start' });
   }
 
@@ -199,6 +199,7 @@ export class Operation {
     const nowMs = clock.now();
     const report = this.errors.reportOf(error, nowMs);
     if (!this.errors.abortOf(error)) report.failure = classifyError(error, report.failure);
+    report.failure = this.#meaningOfAbort(error, report);
     const { kind } = report.failure;
     // Answers to requests without its signal, or of another client, are not seen: that another page fails is.
     if (this.#given.isResumed && report.operation !== this)
@@ -221,6 +222,19 @@ export class Operation {
       this.#phase = { kind: 'waiting', decision, skip };
     } else this.end(kind === 'aborted' ? 'cancelled' : 'failed');
     return decision;
+  }
+
+  /**
+   * The abort of its own signal is not decided on: its owner ends it. Any other is that of a request within it,
+   * after which React Query goes on. It ends a mutation, which React Query would not send again: it is how an
+   * app cancels there.
+   */
+  #meaningOfAbort(error: unknown, report: FailureReport): Failure {
+    const { failure } = report;
+    const { processed } = failure;
+    if (this.errors.isOver(error, report)) return { kind: 'aborted', processed };
+    const isCancel = this.#ref.kind === 'mutation' && !this.#given.endsWithOwner;
+    return failure.kind !== 'aborted' || isCancel ? failure : { kind: 'error', processed };
   }
 
   /** An attempt has failed, and its owner is asked what follows; `decision`: what was decided already. */

@@ -1,5 +1,6 @@
 import { shown } from '../lib/input/url.ts';
 import { warn } from '../lib/input/warn.ts';
+import type { Failure } from '../policy/outcome.ts';
 
 // All of this is for development.
 
@@ -11,40 +12,51 @@ interface Attempted {
   readonly route: { readonly at: unknown };
 }
 
-/** What is noted of an operation. */
-interface Notes {
+/** What is known of an operation. */
+interface Attempts {
   readonly attempt: number;
-  /** The requests of this attempt that have failed: one of them again is a second loop. */
-  readonly failed: Set<string>;
+  /** The requests of this attempt that have failed, each with whether a retry loop would send it again. */
+  readonly failed: Map<string, boolean>;
   /** The one that was sent again within this attempt. */
   loop?: string | undefined;
   /** Another client has sent it, with a signal that is no query's. */
   hasForeignSignal?: boolean;
 }
 
-const notes = new WeakMap<Attempted, Notes>();
+const records = new WeakMap<Attempted, Attempts>();
 
-function notesOf(operation: Attempted): Notes {
+function recordOf(operation: Attempted): Attempts {
   const { attempt } = operation;
-  let noted = notes.get(operation);
-  if (noted?.attempt !== attempt)
-    notes.set(operation, (noted = { ...noted, attempt, failed: new Set(), loop: undefined }));
-  return noted;
+  let record = records.get(operation);
+  if (record?.attempt !== attempt)
+    records.set(operation, (record = { ...record, attempt, failed: new Map(), loop: undefined }));
+  return record;
 }
 
 /** A request of the present attempt has failed. */
-export function noteFailure(operation: Attempted, name: string): void {
-  notesOf(operation).failed.add(name);
+export function recordFailure(operation: Attempted, name: string, failure: Failure): void {
+  recordOf(operation).failed.set(name, isRetriedByLoops(failure));
+}
+
+/**
+ * Whether it is a failure that the retry loops of clients retry. What is sent again after any other one is sent for
+ * a reason: with new credentials after a 401, with another version after a 412.
+ */
+function isRetriedByLoops(failure: Failure): boolean {
+  const { kind } = failure;
+  if (kind !== 'http') return kind === 'network' || kind === 'timeout' || kind === 'body';
+  const { status, retryAfterMs } = failure;
+  return [408, 425, 429].includes(status) || status >= 500 || (status === 413 && !!retryAfterMs);
 }
 
 /** Whether one has. */
 export function hasFailed(operation: Attempted): boolean {
-  return notesOf(operation).failed.size > 0;
+  return recordOf(operation).failed.size > 0;
 }
 
 /** Whether another client has sent a request of it, with a signal that is no query's. */
 export function hasForeignSignal(operation: Attempted): boolean {
-  return !!notesOf(operation).hasForeignSignal;
+  return !!recordOf(operation).hasForeignSignal;
 }
 
 /** An attempt that has begun, with the requests of no operation that were sent since. */
@@ -66,45 +78,47 @@ const latest = new WeakMap<object, Begun>();
 const byOperation = new WeakMap<object, Begun>();
 
 /** An attempt begins: requests that are known as nobody's may be its. */
-export function noteAttempt(instance: object, operation: Attempted): void {
+export function startAttempt(instance: object, operation: Attempted): void {
   const begun: Begun = { operation, strays: new Map() };
   latest.set(instance, begun);
   byOperation.set(operation, begun);
 }
 
 /**
- * Notes a request that has failed and is sent again within one attempt. A client that has a signal of its
+ * A request is sent: perhaps one that has failed, again within one attempt. A client that has a signal of its
  * own hides whose its requests are: such a read belongs to the attempt that has sent nothing known as its own.
  */
-export function noteRequest(
+export function recordRequest(
   instance: object,
   { operation, name, isRaw }: Sent,
   signal: AbortSignal | undefined,
 ): void {
-  const own = notesOf(operation);
+  const own = recordOf(operation);
   if (isRaw && signal) own.hasForeignSignal = true;
   if (!operation.isSingle) {
-    if (own.failed.has(name)) own.loop = name;
+    if (own.failed.get(name)) own.loop = name;
     return;
   }
   const begun = latest.get(instance);
   const isOurs = begun && begun.operation.phase.kind === 'sending' && !begun.operation.route.at;
   if (!isOurs || !/^(?:GET|HEAD) /.test(name)) return;
   const before = begun.strays.get(name);
-  if (before && hasFailed(before)) notesOf(begun.operation).loop = name;
+  if (before && recordOf(before).failed.get(name)) recordOf(begun.operation).loop = name;
   begun.strays.set(name, operation);
 }
 
-/** Whether a read that is known as nobody's, and had no signal, has failed in the attempt of this operation. */
-export function hasStrayFailure(operation: object): boolean {
-  const strays = byOperation.get(operation)?.strays.values() ?? [];
-  return [...strays].some((stray) => hasFailed(stray) && !hasForeignSignal(stray));
+/** A read of no known operation that has failed in the attempt of this one: with a signal of its client's, or without. */
+export function strayFailure(operation: object, isForeign: boolean): string | undefined {
+  const strays = byOperation.get(operation)?.strays ?? [];
+  return [...strays].find(
+    ([, stray]) => hasFailed(stray) && hasForeignSignal(stray) === isForeign,
+  )?.[0];
 }
 
 /** Tells of a second retry loop at the end of an attempt: by then an error may say whose it is. */
 export function warnOfLoop(instance: object, operation: Attempted, error?: unknown): void {
   if (operation.isSingle) return;
-  const { loop } = notesOf(operation);
+  const { loop } = recordOf(operation);
   const { remedy, isOn = false } = readClient(error);
   if (loop === undefined && !isOn) return;
   const what =

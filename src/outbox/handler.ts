@@ -1,4 +1,4 @@
-import type { SteadyFetch } from '../fetch/fetch.ts';
+import type { RawFetch, SteadyFetch } from '../fetch/fetch.ts';
 import type { SteadyJson } from '../fetch/json.ts';
 import { checkNames, reject } from '../lib/input/check.ts';
 import type { Decision, StopReason } from '../policy/decide.ts';
@@ -12,11 +12,13 @@ export interface OutboxContext {
   readonly fetch: SteadyFetch;
   /** `steady.json` for this entry. */
   readonly json: SteadyJson;
+  /** `steady.rawFetch` for this entry: for another client, as its `fetch`. */
+  readonly rawFetch: RawFetch;
   /** The same on every attempt, in whatever tab. */
   readonly idempotencyKey: string;
   /** Counted from 1, over all tabs and reloads. */
   readonly attempt: number;
-  /** Aborted when the entry is discarded. `fetch` and `json` have it already. */
+  /** Aborted when the entry is discarded. `fetch`, `json` and `rawFetch` have it already. */
   readonly signal: AbortSignal;
 }
 

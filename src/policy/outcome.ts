@@ -24,7 +24,7 @@ export type PauseReason =
  * |---|---|---|
  * | `http` | an answer came with a status that is not 2xx | by its status |
  * | `network` | the attempt was rejected before any header: refused, reset, DNS, CORS, offline | unknown |
- * | `timeout` | the time limit of the attempt ended it, before the headers or within the body | unknown; by its status |
+ * | `timeout` | its time limit ended it, or one of the caller's (`AbortSignal.timeout`), before the headers or within the body | unknown; by its status |
  * | `body` | a 2xx answer began, and its body broke, could not be read, or is not what was asked for | yes; unknown where a proxy or a portal may have answered |
  * | `aborted` | the caller aborted, or the user cancelled | unknown; no if it was not sent |
  * | `invalid` | the request was not sent (a programming error, or blocked by the page's CSP) | no |

@@ -205,6 +205,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     ...context,
     context,
     fetch,
+    rawFetch,
     fetchBy: (own: Pick<FetchContext, 'transport' | 'isUnsent' | 'readData'>) =>
       createFetch({ ...context, ...own }).rawFetch,
     connectivity: watched?.connectivity,

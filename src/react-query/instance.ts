@@ -28,6 +28,7 @@ export interface Instance extends LoopContext {
   readonly connectivity: Connectivity | undefined;
   readonly network: Network;
   readonly fetch: SteadyFetch;
+  readonly rawFetch: RawFetch;
   /** What its requests are sent by: the devtools put faults in front of it. */
   readonly context: Omit<FetchContext, 'transport'> & { transport: Transport };
   /** A fetch of this instance whose requests are sent by another client. */

@@ -7,7 +7,7 @@ import { shown } from '../lib/input/url.ts';
 import { reportOf } from '../operation/error-info.ts';
 import { type Operation, operationOf } from '../operation/operation.ts';
 import type { Operations } from '../operation/operations.ts';
-import { hasFailed, hasForeignSignal, hasStrayFailure } from '../operation/warn-of-loop.ts';
+import { hasFailed, hasForeignSignal, strayFailure } from '../operation/warn-of-loop.ts';
 import { instanceBehind, isOurPersister } from './instance.ts';
 
 // All of this is for development: what is wrong here works, and is as without us.
@@ -260,27 +260,40 @@ export function forgetInstance(instance: object): void {
   made = made.filter((one) => one.instance !== instance);
 }
 
-/** The queryFn awaited something and then sent a request without its signal. */
+/**
+ * A request of a query is not known as its own: its queryFn has sent it after an await, without its signal; or has
+ * passed that on (`isPassed`), and the client has given fetch another one.
+ */
 export function warnIfUnlinked(
   operations: Operations,
   { queryHash }: Query,
   operation: Operation,
   error: unknown,
+  isPassed: boolean,
 ): void {
   const report = reportOf(error, 0);
   const sent = operationOf(report);
-  const isOurs = sent && sent !== operation && sent.ref.kind === 'call' && sent.isSingle;
-  // Whoever has made another error of it has kept nothing of the first.
-  const isLost = !sent && report.failure.kind === 'error' && hasStrayFailure(operation);
-  if (!isOurs && !isLost) return;
-  // urql takes none.
-  if (sent && hasForeignSignal(sent)) return;
+  if (sent) {
+    const isOurs = sent !== operation && sent.ref.kind === 'call' && sent.isSingle;
+    // urql takes none.
+    if (!isOurs || hasForeignSignal(sent) !== isPassed) return;
+  } else {
+    // Whoever has made another error of it has kept nothing of the first.
+    const isLost = report.failure.kind === 'error' && !!strayFailure(operation, isPassed);
+    if (!isLost) return;
+  }
+  const cause = isPassed
+    ? `its queryFn has passed on its signal, and the client has given fetch another one`
+    : `its queryFn sent it after an await, without its signal`;
+  const cure = isPassed
+    ? `Link the client where it is made: linkClient(steady, createClient({ fetch: steady.rawFetch })); or give the ` +
+      `call fetch: rawFetchFor(steady, signal).`
+    : `Pass the signal on: queryFn: async ({ signal }) => steady.json(url, { signal }).`;
   warn(
     operations,
-    'unlinked query',
-    `A request of the query ${queryHash} is not known as its own: its queryFn ` +
-      `sent it after an await, without its signal. The query's policy (timeout, whenDown) ` +
-      `does not hold for it, and it cannot be cancelled. Pass the signal on: ` +
-      `queryFn: async ({ signal }) => steady.json(url, { signal }).`,
+    isPassed ? 'unlinked client' : 'unlinked query',
+    `A request of the query ${queryHash} is not known as its own: ${cause}. The query's policy ` +
+      `(timeout, whenDown) does not hold for it${isPassed ? '' : ', and it cannot be cancelled'}. ${cure}`,
+    'clients.md',
   );
 }

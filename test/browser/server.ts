@@ -11,6 +11,8 @@ declare module 'vitest' {
     origins: readonly [string, string];
     /** The origin of the server for the recipes of docs/clients.md. */
     shop: string;
+    /** Another one, for whose their requests are. */
+    otherShop: string;
   }
 }
 
@@ -128,14 +130,15 @@ function notify(talk: Talk): void {
   talk.watchers.clear();
 }
 
-/** Starts two of them for the tests in the browser, and a shop. */
+/** Starts two of them for the tests in the browser, and two shops. */
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const servers = [await startServer(), await startServer()] as const;
-  const shop = await startShop();
+  const shops = await Promise.all([startShop(), startShop()]);
   provide('origins', [servers[0].origin, servers[1].origin]);
-  provide('shop', shop.origin);
+  provide('shop', shops[0].origin);
+  provide('otherShop', shops[1].origin);
   return async () => {
-    shop.close();
+    for (const shop of shops) shop.close();
     await Promise.all(servers.map((server) => server.close()));
   };
 }

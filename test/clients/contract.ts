@@ -139,8 +139,7 @@ export function describeClients(shop: () => string): void {
       expect(await arrivals('closed=1')).toHaveLength(1);
     });
 
-    // urql takes no signal.
-    test.runIf(name !== 'urql')('Cancel ends a request, and the server is told', async () => {
+    test('Cancel ends a request, and the server is told', async () => {
       await put({ good, statuses: [0] });
       const failing = rejectionOf(ask());
       await arrivals('requests=1');

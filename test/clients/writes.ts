@@ -1,3 +1,4 @@
+import { rawFetchFor } from 'steadfetch';
 import { AddProduct } from './recipes/documents.ts';
 import * as apollo from './recipes/apollo.ts';
 import * as connect from './recipes/connect.ts';
@@ -5,6 +6,7 @@ import * as graphqlRequest from './recipes/graphql-request.ts';
 import * as ky from './recipes/ky.ts';
 import * as ofetch from './recipes/ofetch.ts';
 import * as openapiFetch from './recipes/openapi-fetch.ts';
+import { steady } from './recipes/steady.ts';
 import * as supabase from './recipes/supabase.ts';
 import * as trpc from './recipes/trpc.ts';
 import * as urql from './recipes/urql.ts';
@@ -16,12 +18,9 @@ interface Given {
   readonly idempotencyKey: string;
 }
 
-/** A write of each client, in a mutationFn. ky, tRPC and urql do not pass the signal on, so they are given the key. */
+/** A write of each client, in a mutationFn. tRPC 10 does not say whose a request is, so it is given the key. */
 export const writes: Readonly<Record<string, (given: Given) => Promise<unknown>>> = {
-  ky: ({ idempotencyKey, signal }) => {
-    const headers = { 'Idempotency-Key': idempotencyKey };
-    return ky.api.post('products', { json: { name: 'kite' }, headers, signal }).json();
-  },
+  ky: ({ signal }) => ky.api.post('products', { json: { name: 'kite' }, signal }).json(),
   ofetch: ({ signal }) =>
     ofetch.api<unknown>('/products', { method: 'POST', body: { name: 'kite' }, signal }),
   async 'openapi-fetch'({ signal }) {
@@ -34,14 +33,13 @@ export const writes: Readonly<Record<string, (given: Given) => Promise<unknown>>
     wretch.api.options({ signal }).url('/products').post({ name: 'kite' }).json(),
   'graphql-request': ({ signal }) =>
     graphqlRequest.api.request({ document: 'mutation { add }', signal }),
-  async urql({ idempotencyKey }) {
-    const fetchOptions = { headers: { 'Idempotency-Key': idempotencyKey } };
-    const { data, error } = await urql.api.mutation(AddProduct, {}, { fetchOptions });
+  async urql({ signal }) {
+    const fetch = rawFetchFor(steady, signal);
+    const { data, error } = await urql.api.mutation(AddProduct, {}, { fetch });
     if (!data) throw error ?? new Error('Not added.');
     return data.add;
   },
-  Apollo: ({ signal }) =>
-    apollo.api.mutate({ mutation: AddProduct, context: { fetchOptions: { signal } } }),
+  Apollo: ({ signal }) => apollo.api.mutate({ mutation: AddProduct, context: { signal } }),
   tRPC: ({ idempotencyKey, signal }) => {
     const headers = { 'Idempotency-Key': idempotencyKey };
     return trpc.api.add.mutate(undefined, { signal, context: { headers } });

@@ -354,6 +354,19 @@ describe('in the body', () => {
     expect(await withBody(own)).toMatchObject({ text: own });
   });
 
+  test.each([
+    ['{"amount":12345678901234567890.10}', `{${key},"amount":12345678901234567890.10}`],
+    ['{"idempotency_key":"mine"}', '{"idempotency_key":"mine"}'],
+  ])('%s in a Request becomes %s', async (body, text) => {
+    const server = fakeServer(answer());
+    const { submit } = createSubmitter(server.fetch, [square]);
+    const headers = { 'content-type': 'application/json' };
+    await submit((fetch) => fetch(new Request(origin, { method: 'POST', body, headers })));
+    const [request] = server.requests;
+    expect(request?.headers.get('content-type')).toBe('application/json');
+    expect(await request?.text()).toBe(text);
+  });
+
   test('a key of the call is put there', async () => {
     const server = fakeServer(answer());
     const { fetch } = createSubmitter(server.fetch, [square]);

@@ -6,7 +6,8 @@ import axios from 'axios';
 import axiosRetry from 'axios-retry';
 import ky from 'ky';
 import { ofetch } from 'ofetch';
-import type { Steadfetch } from 'steadfetch';
+import createOpenapi from 'openapi-fetch';
+import { linkClient, rawFetchFor, type Steadfetch } from 'steadfetch';
 import { steadyAdapter } from 'steadfetch/axios';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { createRig } from '../react-query/rig.tsx';
@@ -28,8 +29,9 @@ type Fetch = Steadfetch['rawFetch'];
 /** A queryFn of a real client whose own retries are on, or off. */
 type Ask = (fetch: Fetch, isOn: boolean, steady: Steadfetch) => QueryFunction;
 
-const askKy: Ask = (fetch, isOn) => {
-  const api = ky.create({ prefix: origin, fetch, timeout: false, ...(!isOn && { retry: 0 }) });
+const askKy: Ask = (fetch, isOn, steady) => {
+  const own = ky.create({ prefix: origin, fetch, timeout: false, ...(!isOn && { retry: 0 }) });
+  const api = fetch === steady.rawFetch ? linkClient(steady, own) : own;
   return ({ signal }) => api.get('products', { signal }).json();
 };
 
@@ -174,4 +176,99 @@ test('a request of no query that fails beside one, again and again, is no second
   await Promise.all([asked, time.advance(200_000)]);
   expect(server.times('/ping')).toHaveLength(3);
   expect(warnings).toEqual([]);
+});
+
+/** A queryFn that gets new credentials after this status, and sends the request again. */
+type Renew = (steady: Steadfetch, status: number) => QueryFunction;
+
+const renewals: readonly (readonly [string, Renew])[] = [
+  [
+    'steady.fetch',
+    (steady, status) => async (context) => {
+      const { signal } = context;
+      const first = await steady.fetch('/products', { signal }).catch((error: unknown) => error);
+      const isRefused = (first as { readonly status?: number }).status === status;
+      return isRefused ? steady.json('/products', { signal }) : Promise.reject(first);
+    },
+  ],
+  [
+    'an interceptor of axios',
+    (steady, status) => {
+      const api = axios.create({ baseURL: origin, adapter: steadyAdapter(steady, axios) });
+      let wasRenewed = false;
+      api.interceptors.response.use(undefined, async (error: unknown) => {
+        const isRefused = axios.isAxiosError(error) && error.response?.status === status;
+        if (!isRefused || wasRenewed || !error.config) throw error;
+        wasRenewed = true;
+        return api.request(error.config);
+      });
+      return async ({ signal }) => (await api.get<unknown>('/products', { signal })).data;
+    },
+  ],
+  [
+    'a hook of ky',
+    (steady, status) => {
+      const own = { fetch: steady.rawFetch, retry: 0, timeout: false } as const;
+      const api = linkClient(steady, ky.create({ prefix: origin, ...own }));
+      let wasRenewed = false;
+      return ({ signal }) => {
+        const again = ({ request, response }: { request: Request; response: Response }) => {
+          if (response.status !== status || wasRenewed) return undefined;
+          wasRenewed = true;
+          return rawFetchFor(steady, signal)(request.clone());
+        };
+        return api.get('products', { signal, hooks: { afterResponse: [again] } }).json();
+      };
+    },
+  ],
+  [
+    'middleware of openapi-fetch',
+    (steady, status) => {
+      const own = createOpenapi<{ '/products': { get: { responses: object } } }>({
+        baseUrl: origin,
+        fetch: steady.rawFetch,
+      });
+      own.use({
+        onResponse: ({ request, response, options }) =>
+          response.status === status ? options.fetch(request.clone()) : undefined,
+      });
+      const api = linkClient(steady, own);
+      return async ({ signal }) => (await api.GET('/products', { signal })).response.status;
+    },
+  ],
+];
+
+/** Asks a server that answers this once, and then 200. @returns how often it was asked. */
+async function renew(make: Renew, status: number): Promise<number> {
+  let requests = 0;
+  const server = async (): Promise<Response> => {
+    requests++;
+    const headers = { 'content-type': 'application/json' };
+    return requests === 1
+      ? new Response('{}', { status, headers })
+      : new Response('{}', { headers });
+  };
+  vi.stubGlobal('fetch', server);
+  const { adapter } = axios.defaults;
+  Object.assign(axios.defaults, { adapter: 'fetch' });
+  const { steady, client, time } = createRig({ fetch: server });
+  const asked = client.fetchQuery({ queryKey: ['products'], queryFn: make(steady, status) });
+  await Promise.all([asked, time.advance(200_000)]);
+  Object.assign(axios.defaults, { adapter });
+  return requests;
+}
+
+describe.each(renewals)('%s', (_, make) => {
+  test.each([401, 403, 407, 409, 412, 419, 440])(
+    'again after a %i, with what it was refused for want of, is no second loop',
+    async (status) => {
+      expect(await renew(make, status)).toBe(2);
+      expect(warnings).toEqual([]);
+    },
+  );
+
+  test.each([408, 425, 429, 500, 502, 503, 504])('again after a %i is one', async (status) => {
+    expect(await renew(make, status)).toBe(2);
+    expect(warnings).toEqual([expect.stringContaining(`${rule} ${all}.`)]);
+  });
 });

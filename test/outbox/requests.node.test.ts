@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import createClient from 'openapi-fetch';
 import type { Steadfetch } from 'steadfetch';
 import type { OutboxContext } from 'steadfetch/outbox';
 import { deriveKey } from '../../src/idempotency/key.ts';
@@ -629,4 +630,54 @@ describe('a PUT that is done, and the body of whose answer breaks off', () => {
     expect(server.arrivals).toHaveLength(2);
     expect(await outbox.list()).toMatchObject([{ state: 'dead', reason: 'answer-lost' }]);
   });
+});
+
+test('another client is given the rawFetch of its entry: also after an await, it sends the key', async () => {
+  const { openTab, server, pass } = createBrowser();
+  server.rule = ({ answer }, count) => answer(count === 1 ? 503 : 200);
+  const { outbox } = openTab({
+    handlers: {
+      order: {
+        async mutationFn(order: string, { rawFetch }: OutboxContext) {
+          await settle();
+          const client = createClient<object>({ baseUrl: api, fetch: rawFetch });
+          const { error } = await client.request(
+            'post',
+            '/orders' as never,
+            { body: order } as never,
+          );
+          if (error) throw new Error('Not placed.', { cause: error });
+          return 'done';
+        },
+      },
+    },
+  });
+  const { delivered, idempotencyKey } = outbox.submit('order', 'kite');
+  await pass(20_000);
+  expect(await delivered).toBe('done');
+  expect(server.arrivals.map(({ key }) => key)).toEqual([idempotencyKey, idempotencyKey]);
+});
+
+test.each([
+  ['a time limit', new DOMException('signal timed out', 'TimeoutError')],
+  ['a controller of its own', 'superseded'],
+])('%s of a handler is no end of its entry', async (_, reason) => {
+  const { openTab, server, pass, clock } = createBrowser();
+  server.rule = ({ answer }, count) => count > 1 && answer(200, {});
+  const { outbox } = openTab({
+    handlers: {
+      order: {
+        mutationFn(order: string, { json }: OutboxContext) {
+          const controller = new AbortController();
+          clock.setTimeout(() => controller.abort(reason), 3000);
+          return json(`${api}/orders`, { json: order, signal: controller.signal });
+        },
+      },
+    },
+  });
+  const { delivered } = outbox.submit('order', 'kite');
+  await pass(20_000);
+  expect(await delivered).toEqual({});
+  const [first, second] = server.arrivals;
+  expect(second?.key).toBe(first?.key);
 });

@@ -8,7 +8,8 @@ import {
   type UnexpectedContentError,
 } from '../../operation/errors.ts';
 import { ifSlow } from '../../operation/time-limit.ts';
-import { noteFailure } from '../../operation/warn-of-loop.ts';
+import { failureOfAbort } from '../../operation/parts/who-aborted.ts';
+import { recordFailure as recordForLoop } from '../../operation/warn-of-loop.ts';
 import { type Failure, failures } from '../../policy/outcome.ts';
 import { endExtensions } from '../extension.ts';
 import { isDemanding, isSendable } from '../init.ts';
@@ -28,7 +29,7 @@ export function recordFailure<E>(
   const { operation, name, isRaw } = request;
   const isAborted = failure.kind === 'aborted';
   endExtensions(attempt, failure);
-  if (process.env.NODE_ENV !== 'production' && !isAborted) noteFailure(operation, name);
+  if (process.env.NODE_ENV !== 'production' && !isAborted) recordForLoop(operation, name, failure);
   const report = { request, operation, effect, failure };
   reportFailure(error, report);
   // A client aborts at its own time limit, too, and then its error may mean anything.
@@ -68,11 +69,19 @@ export function failed(
   const { context, request, bytes, idleMs, limitMs } = attempt;
   const { input, operation, signal, url } = request;
   attempt.end();
-  if (signal?.aborted)
-    return recordFailure(attempt, operation.errors.abortBy(signal), failures.aborted);
+  const late: Failure = answer ?? {
+    kind: 'timeout',
+    phase: response ? 'body' : 'headers',
+    processed: response ? processedAtHeaders(response) : 'unknown',
+  };
+  if (signal?.aborted) {
+    const failure = failureOfAbort(signal.reason, late);
+    // A time limit of the app's own, of 50 ms maybe, says nothing of the server.
+    attempt.recordOutcome(failures.aborted);
+    const reason = operation.errors.abortBy(signal, { request, operation, failure });
+    return recordFailure(attempt, reason, failure);
+  }
   if (attempt.isLate) {
-    const phase = response ? 'body' : 'headers';
-    const processed = response ? processedAtHeaders(response) : 'unknown';
     // Its body may take longer than that, which is no fault of the server's.
     const isUploading = !response && mayBeUploading(bytes, limitMs);
     if (isUploading) attempt.recordOutcome(failures.aborted);
@@ -82,8 +91,7 @@ export function failed(
       (response
         ? `silent for ${idleMs} ms within its body`
         : `no headers within ${limitMs} ms${body}`) + ifSlow;
-    const failure = answer ?? { kind: 'timeout', phase, processed };
-    return fail(attempt, TimeoutError, what, failure, { response });
+    return fail(attempt, TimeoutError, what, late, { response });
   }
   if (response) {
     const failure = brokenBody(response, answer);

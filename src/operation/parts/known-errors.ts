@@ -1,12 +1,14 @@
 import { reasonOf } from '../../lib/abort.ts';
 import { isSafeMethod, type OperationRef } from '../../policy/operation.ts';
-import { type Failure, failures, type Processed } from '../../policy/outcome.ts';
+import type { Failure, Processed } from '../../policy/outcome.ts';
 import type { Effects } from './effects.ts';
 import { reportFailure, reportOf } from '../error-info.ts';
 import { isSteadfetchError } from '../errors.ts';
 import type { FailureReport, RequestFacts } from '../facts.ts';
+import { failureOfAbort } from './who-aborted.ts';
 
-type Aborted = { readonly reason?: unknown };
+/** A signal that was aborted; without one, it is ours that drops a request. */
+type Aborted = { readonly aborted?: boolean; readonly reason?: unknown };
 
 /** What an operation knows of the errors that it ends in, where they do not say it themselves. */
 export class KnownErrors {
@@ -14,7 +16,9 @@ export class KnownErrors {
   /** The latest request of another client, where it has failed. */
   #raw: FailureReport | undefined;
   /** The caller's abort reason, once it was thrown, and what it means; boxed, because a reason may be any value. */
-  #abort: { readonly reason: unknown; failure: Failure } | undefined;
+  #abort: { readonly reason: unknown; readonly report: FailureReport } | undefined;
+  /** That of an attempt before. */
+  #abortBefore: { readonly reason: unknown } | undefined;
 
   constructor(effects: Effects) {
     this.#effects = effects;
@@ -25,43 +29,63 @@ export class KnownErrors {
     this.#raw = report;
   }
 
-  /** @returns the caller's own reason, which is no failure. */
-  abortBy(signal: Aborted, failure: Failure = failures.aborted): unknown {
+  /** Another attempt begins. */
+  next(): void {
+    this.recordRaw();
+    this.#abortBefore = this.#abort;
+  }
+
+  /**
+   * Whether nothing is ever sent any more: we have dropped it, or its signal has ended an attempt before, and
+   * is aborted for good.
+   */
+  isOver(error: unknown, { unsent }: FailureReport): boolean {
+    const isAgain = this.#abortBefore !== undefined && this.#abortBefore.reason === error;
+    return unsent === 'dropped' || (unsent === 'aborted' && isAgain);
+  }
+
+  /** @returns the caller's own reason, as fetch rejects with it. */
+  abortBy(signal: Aborted, report: FailureReport): unknown {
     const reason = reasonOf(signal);
-    this.#abort = { reason, failure };
+    this.#abort = { reason, report };
     return reason;
   }
 
   /** The same of a request that was not sent. Others that the reason has stopped may have been. */
   abortUnsent(request: RequestFacts | undefined, signal: Aborted): unknown {
     const isUnknown = this.#effects.isUnknown();
-    const failure = isUnknown ? failures.aborted : ({ kind: 'aborted', processed: 'no' } as const);
-    const reason = this.abortBy(signal, failure);
+    const shown = failureOfAbort(signal.reason, {
+      kind: 'timeout',
+      phase: 'headers',
+      processed: 'unknown',
+    });
+    const failure: Failure = isUnknown ? shown : { ...shown, processed: 'no' };
+    const unsent = signal.aborted ? 'aborted' : 'dropped';
+    const report: FailureReport = { request, failure, unsent };
+    const reason = this.abortBy(signal, report);
     const { kind } = reportOf(reason, 0).failure;
     // One reason may stop several operations.
-    if (kind === 'error' || (kind === 'aborted' && isUnknown))
-      reportFailure(reason, { request, failure });
+    if (kind === 'error' || (kind === failure.kind && isUnknown)) reportFailure(reason, report);
     return reason;
   }
 
   /** What the caller's own reason means; undefined for any other error. */
   abortOf(error: unknown): Failure | undefined {
     const abort = this.#abort;
-    return abort?.reason === error ? abort?.failure : undefined;
+    return abort?.reason === error ? abort?.report.failure : undefined;
   }
 
   /** What is known of an error that an attempt has ended in: by itself, or by the request that it was made of. */
   reportOf(error: unknown, nowMs: number): FailureReport {
     const own = reportOf(error, nowMs);
     const raw = this.#raw;
-    const failure = this.abortOf(error);
-    if (failure) return { ...own, failure };
+    if (this.abortOf(error)) return { ...own, ...this.#abort?.report };
     return raw && !own.operation && isAbout(own, raw) ? { ...raw } : own;
   }
 
   /** Keeps what was found out: on the error, and here where that is not ours. */
   keep(error: unknown, report: FailureReport): void {
-    if (this.abortOf(error)) this.#abort = { reason: error, failure: report.failure };
+    if (this.abortOf(error)) this.#abort = { reason: error, report };
     reportFailure(error, report);
   }
 }

@@ -1,5 +1,5 @@
-import { attemptContext, bindFetch } from '../../fetch/bind-fetch.ts';
-import type { SteadyFetch } from '../../fetch/fetch.ts';
+import { attemptContext, bindFetch, type Fetches } from '../../fetch/bind-fetch.ts';
+import type { RawFetch, SteadyFetch } from '../../fetch/fetch.ts';
 import { renewableAt } from '../../fetch/extension.ts';
 import { submissionExtension } from '../../fetch/keys.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -7,7 +7,7 @@ import { toUrl } from '../../lib/input/url.ts';
 import { TimeLimit } from '../../lib/timer.ts';
 import type { AttemptLimit } from '../../operation/environment.ts';
 import { reportOf } from '../../operation/error-info.ts';
-import { isNetworkError, isTimeoutError } from '../../operation/errors.ts';
+import { isNetworkError } from '../../operation/errors.ts';
 import type { FailureReport } from '../../operation/facts.ts';
 import type { LoopContext } from '../../operation/loop.ts';
 import type { Operation } from '../../operation/operation.ts';
@@ -25,9 +25,7 @@ import type { HandlerDefinition } from '../handler.ts';
 import type { Row } from '../store/schema.ts';
 
 /** What sends for an outbox. */
-export interface SenderContext extends LoopContext {
-  readonly fetch: SteadyFetch;
-}
+export interface SenderContext extends LoopContext, Fetches {}
 
 /** How an entry is sent. */
 export interface SendOptions extends Omit<KeepOptions, 'idempotent'> {
@@ -109,13 +107,13 @@ export async function sendEntry(
   const execution: Execution = { submission, operation, isIdle: () => running.open === 0 };
   if (!idempotent) operations.executions.add(execution);
   const idle = new IdleLimit(context, running, definition.policy);
-  const fetch = createEntryFetch(context, running, operation, submission, idle);
+  const fetches = createEntryFetches(context, running, operation, submission, idle);
   try {
     if (isForeign) {
       submission.isUnkeyed = true;
       await submission.kept();
     }
-    const told = attemptContext({}, fetch, submission, entry.attempts, signal);
+    const told = attemptContext({}, fetches, submission, entry.attempts, signal);
     const given: [never, typeof told] = [variables as never, told];
     const limits = { signal, limit: idle };
     const data = await runAttempt(operations, operation, mutationFn, given, limits);
@@ -132,25 +130,32 @@ export async function sendEntry(
   }
 }
 
-/** The fetch of a handler's context: its requests are counted, so that it is known where they go, and that one is under way. */
-function createEntryFetch(
+/** The fetches of a handler's context: their requests are counted, so that it is known where they go, and that one is under way. */
+function createEntryFetches(
   context: SenderContext,
   running: Running,
   operation: Operation,
   submission: EntrySubmission,
   idle: IdleLimit,
-): SteadyFetch {
-  const fetch = bindFetch(context, operation, running.controller.signal).fetchNow();
-  return async (input, init) => {
-    submission.refuseLate();
-    const end = running.onRequest(toUrl(input instanceof Request ? input.url : `${input}`)?.origin);
-    idle.pause();
-    try {
-      return await fetch(input, init);
-    } finally {
-      end();
-      idle.resume();
-    }
+): Fetches {
+  const bound = bindFetch(context, operation, running.controller.signal).fetchNow();
+  const follow =
+    (send: RawFetch): RawFetch =>
+    async (input, init) => {
+      submission.refuseLate();
+      const url = input instanceof Request ? input.url : `${input}`;
+      const end = running.onRequest(toUrl(url)?.origin);
+      idle.pause();
+      try {
+        return await send(input, init);
+      } finally {
+        end();
+        idle.resume();
+      }
+    };
+  return {
+    fetch: follow(bound.fetch as RawFetch) as SteadyFetch,
+    rawFetch: follow(bound.rawFetch),
   };
 }
 
@@ -215,7 +220,7 @@ function isTriedAgain(
     request?.method === 'PUT' &&
     failure.processed === 'yes' &&
     !operation.effects.isUnrepeatable() &&
-    (isNetworkError(error) || isTimeoutError(error))
+    (isNetworkError(error) || failure.kind === 'timeout')
   );
 }
 

@@ -6,7 +6,7 @@ import type {
   UseMutationOptions,
 } from '@tanstack/react-query';
 import { attemptContext, bindFetch } from '../../fetch/bind-fetch.ts';
-import type { SteadyFetch } from '../../fetch/fetch.ts';
+import type { RawFetch, SteadyFetch } from '../../fetch/fetch.ts';
 import { createJson, type SteadyJson } from '../../fetch/json.ts';
 import type { Submission, PastStep } from '../../operation/parts/submission.ts';
 import { runLoop } from '../../operation/loop.ts';
@@ -32,11 +32,13 @@ export interface SteadyMutationContext extends MutationFunctionContext {
   readonly fetch: SteadyFetch;
   /** `steady.json` for this mutation. */
   readonly json: SteadyJson;
+  /** `steady.rawFetch` for this mutation: for another client, as its `fetch`. */
+  readonly rawFetch: RawFetch;
   /** Made once for each `mutate`, and the same on every attempt. */
   readonly idempotencyKey: string;
   /** Counted from 1. */
   readonly attempt: number;
-  /** Aborted when the mutation is cancelled. `fetch` and `json` have it already. */
+  /** Aborted when the mutation is cancelled. `fetch`, `json` and `rawFetch` have it already. */
   readonly signal: AbortSignal;
 }
 

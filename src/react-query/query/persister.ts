@@ -70,8 +70,8 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     // This is before React Query asks what follows.
     const onFail = (error: unknown): void => {
       operation.route.returnPermit();
-      if (process.env.NODE_ENV !== 'production' && !link.isRead)
-        warnIfUnlinked(operations, query, operation, error);
+      if (process.env.NODE_ENV !== 'production')
+        warnIfUnlinked(operations, query, operation, error, !!link.isRead);
       const isOver = operation.phase.kind === 'ended';
       // What is read from another client's error is kept with it.
       if (!isOver) ledger.add(operation, error);
@@ -138,7 +138,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     // Nobody asks about it any more.
     if (operation.phase.kind === 'ended') throw operation.lastError;
     // Its instance was disposed of.
-    if (!isSent) throw operation.errors.abortBy({});
+    if (!isSent) throw operation.errors.abortUnsent(undefined, {});
   }
 
   /** For the app's persister, which may restore what it has stored, whatever is known of the origin. */

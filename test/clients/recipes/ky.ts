@@ -1,12 +1,10 @@
 import ky from 'ky';
+import { linkClient } from 'steadfetch';
 import { steady } from './steady.ts';
 
-export const api = ky.create({
-  prefix: 'https://api.example',
-  fetch: steady.rawFetch,
-  retry: 0,
-  timeout: false,
-});
+const own = { fetch: steady.rawFetch, retry: 0, timeout: false } as const;
+const client = ky.create({ prefix: 'https://api.example', ...own });
+export const api = linkClient(steady, client);
 
 export const load = (signal: AbortSignal): Promise<string[]> =>
   api.get('products', { signal }).json<string[]>();

@@ -24,7 +24,7 @@ test("the caller's reason is an abort, whatever value it is", () => {
   for (const reason of [new Error('left'), 'left', 7, null]) {
     const errors = known();
     expect(errors.abortOf(reason)).toBeUndefined();
-    expect(errors.abortBy({ reason })).toBe(reason);
+    expect(errors.abortBy({ reason }, { failure: failures.aborted })).toBe(reason);
     expect(errors.abortOf(reason)).toBe(failures.aborted);
     expect(errors.reportOf(reason, 0).failure).toBe(failures.aborted);
   }
@@ -32,13 +32,13 @@ test("the caller's reason is an abort, whatever value it is", () => {
 
 test('a request that was not sent has done nothing, unless another one may have', () => {
   const reason = new Error('left');
-  known().abortUnsent({ method: 'POST' }, { reason });
+  known().abortUnsent({ method: 'POST' }, { aborted: true, reason });
   expect(reportOf(reason, 0).failure).toEqual({ kind: 'aborted', processed: 'no' });
 
   const effects = new Effects(undefined);
   effects.begin({ method: 'POST' }, 'POST /orders', true);
   const other = new Error('left');
-  new KnownErrors(effects).abortUnsent({ method: 'POST' }, { reason: other });
+  new KnownErrors(effects).abortUnsent({ method: 'POST' }, { aborted: true, reason: other });
   expect(reportOf(other, 0).failure).toEqual({ kind: 'aborted', processed: 'unknown' });
 });
 
@@ -68,7 +68,7 @@ test('what was found out about a failure is kept with its error', () => {
   errors.keep(error, { failure: http(500) });
   expect(reportOf(error, 0).failure).toEqual(http(500));
 
-  errors.abortBy({ reason: 'left' });
+  errors.abortBy({ reason: 'left' }, { failure: failures.aborted });
   errors.keep('left', { failure: { kind: 'aborted', processed: 'no' } });
   expect(errors.reportOf('left', 0).failure).toEqual({ kind: 'aborted', processed: 'no' });
 });
