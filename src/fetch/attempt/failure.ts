@@ -11,8 +11,9 @@ import { ifSlow } from '../../operation/time-limit.ts';
 import { noteFailure } from '../../operation/warn-of-loop.ts';
 import { type Failure, failures } from '../../policy/outcome.ts';
 import { isJsonAnswer } from './classify.ts';
-import { type Call, endCall, type SentFacts, tell } from './in-flight.ts';
-import { isDemanding, isSendable, mistake, readParts } from './request.ts';
+import { type Call, endCall, type SentFacts, tell, untilStopped } from './in-flight.ts';
+import { mayBeRefused, refusalOf } from './own-side.ts';
+import { mistake, readParts } from './request.ts';
 
 /** Enters what an error means, or an answer that is handed to another client, and tells of it. */
 export function note<E>(call: Call, error: E, failure: Failure, response?: Response): E {
@@ -73,8 +74,7 @@ export function failed(call: Call, cause: unknown, response?: Response, answer?:
       cause,
     });
   }
-  // That may be the caller's doing, and then says nothing of the server or the network.
-  if (isDemanding(readParts(call.input, call.init), call.init))
+  if (mayBeRefused(readParts(call.input, call.init), call.init))
     call.recordOutcome(failures.aborted);
   if (process.env.NODE_ENV !== 'production') hintAtCors(context.operations, facts.url);
   return fail(call, NetworkError, 'no answer', failures.network, { cause });
@@ -121,42 +121,13 @@ export function hintAtCors(instance: object, url: string, response?: Response): 
   }
 }
 
-/**
- * Whether the page's Content-Security-Policy has forbidden this request. Asked when fetch has just
- * rejected: the error is that of a failed network, and the browser says more one task later. A
- * message waits for that task, not a timer: those are slow in a hidden tab, and faked in tests.
- *
- * The URL must be the same, for another request may be blocked at the same time. After a redirect
- * the browser tells the first one: where it must not go on, it would not get any further next time.
- */
-async function isBlockedByCsp(url: string): Promise<boolean> {
-  const target = toUrl(url);
-  if (!target || typeof SecurityPolicyViolationEvent === 'undefined') return false;
-  const told: string[] = [];
-  // A policy that only reports blocks nothing.
-  const listener = ({ blockedURI, disposition }: SecurityPolicyViolationEvent): void =>
-    void (disposition === 'enforce' && told.push(blockedURI));
-  addEventListener('securitypolicyviolation', listener);
-  const { port1, port2 } = new MessageChannel();
-  await new Promise((resolve) => {
-    port1.addEventListener('message', resolve);
-    port1.start();
-    port2.postMessage(0);
-  });
-  port1.close();
-  removeEventListener('securitypolicyviolation', listener);
-  // What is told has no fragment, and of a URL without a host it is only the scheme.
-  target.hash = '';
-  return told.some((uri) => uri === target.href || `${uri}:` === target.protocol);
-}
-
 /** The answer where a page that was to be left has stayed; else throws what the rejection means. */
 export async function sendAgain(
   call: Call,
   rejection: unknown,
   wasSpent: boolean,
 ): Promise<Response> {
-  const { caller, facts, init, signal } = call;
+  const { signal } = call;
   let cause = rejection;
   try {
     const response = await call.context.outlive?.outlivePage(call, true);
@@ -164,12 +135,14 @@ export async function sendAgain(
   } catch (error) {
     cause = error;
   }
-  const isStopped = signal.aborted;
+  // The time limit holds for what is read meanwhile.
+  const refusal =
+    !signal.aborted &&
+    (await untilStopped(call, refusalOf(call, cause, wasSpent)).catch(() => undefined));
   endCall(call);
-  const isUnsendable = wasSpent || !isSendable(readParts(call.input, init), init);
-  const isRefused = isUnsendable || !!call.context.isUnsent?.(cause);
-  const isUnsent = !isStopped && (isRefused || (await isBlockedByCsp(facts.url)));
-  throw isUnsent && !caller?.aborted ? note(call, cause, failures.invalid) : failed(call, cause);
+  throw refusal && !call.caller?.aborted
+    ? note(call, refusal.error, failures.invalid)
+    : failed(call, cause);
 }
 
 /** @throws TypeError when a transport has answered with something else. */
