@@ -3,7 +3,7 @@ import type { PageLife } from '../connectivity/page-life.ts';
 import type { RateLimitCode } from '../headers/rate-limit.ts';
 import type { Clock, Random } from '../lib/clock.ts';
 import { codeOf, type MadeBy } from '../lib/input/made-by.ts';
-import { shown, toUrl } from '../lib/input/url.ts';
+import { toUrl } from '../lib/input/url.ts';
 import { isRepeatable, reportFailure } from '../operation/error-info.ts';
 import type { RequestFacts, SentRequest } from '../operation/facts.ts';
 import { NotSentError } from '../operation/errors.ts';
@@ -12,11 +12,13 @@ import type { Operations } from '../operation/operations.ts';
 import type { Admission } from '../origin/admission.ts';
 import type { Network, OriginOptions } from '../origin/origin.ts';
 import { createOrigins, type Origins } from '../origin/origins.ts';
+import type { Reach } from '../origin/outcomes.ts';
 import type { Ask, Permit, Target } from '../origin/wait-queue.ts';
 import { isSafeMethod } from '../policy/operation.ts';
-import type { Failure, FailureDetails, PauseReason } from '../policy/outcome.ts';
+import type { Failure, FailureDetails } from '../policy/outcome.ts';
 import type { Enter, RecordOutcome, SentFacts } from './attempt/in-flight.ts';
 import { dropped } from './attempt/failure.ts';
+import { pausedText } from './attempt/messages.ts';
 import { pauseAt } from './pause.ts';
 
 /** What the way out stands on. */
@@ -30,6 +32,8 @@ interface AdmissionsContext {
 interface Surroundings {
   readonly connectivity: Pick<Connectivity, 'recordAnswer' | 'recordNoAnswer'>;
   readonly network: Network;
+  /** How to find out whether an origin answers at all. */
+  readonly reachOf: (origin: string) => Reach;
   /** How answers tell a rate limit. */
   readonly rateLimit?: MadeBy<'rateLimitFields'> | undefined;
   /** Undefined where there is no page. */
@@ -65,7 +69,7 @@ export function createAdmissions(
   const { clock, random } = context;
   const { waits } = context.operations;
   const { connectivity, network, rateLimit, isSeen } = surroundings;
-  const origins = createOrigins(clock, random, options, network);
+  const origins = createOrigins(clock, random, options, network, surroundings.reachOf);
 
   const targetOf = (operation: Operation, { endpoint, limitScope }: SentRequest): Target => ({
     endpoint,
@@ -192,13 +196,6 @@ function isSentElsewhere(url: string, { redirected, url: end }: Response): boole
   return asked?.protocol === 'http:' && asked.origin !== toUrl(end)?.origin;
 }
 
-const said: Readonly<Record<PauseReason, string>> = {
-  offline: 'the device is offline',
-  'server-down': 'its server is down',
-  'rate-limited': 'its server asks for a pause',
-  queued: 'no place was free',
-};
-
 /** The error of an attempt that its origin did not let go in time. */
 function refuse(
   operation: Operation,
@@ -209,14 +206,11 @@ function refuse(
   const processed = operation.effects.wasSent() ? 'unknown' : 'no';
   const { reason, retryAt } = admission.whyPaused(facts);
   const outcome: Failure = { kind: 'paused-too-long', reason, retryAt, processed };
-  const error = new NotSentError(
-    `${shown(facts.name)}: not sent, ${process.env.NODE_ENV === 'production' ? reason : said[reason]}.`,
-    {
-      operation: operation.view(facts),
-      outcome,
-      cause: operation.lastError ?? admission.lastFailure(),
-    },
-  );
+  const error = new NotSentError(`${pausedText[reason]}. The request was not sent.`, {
+    operation: operation.view(facts),
+    outcome,
+    cause: operation.lastError ?? admission.lastFailure(),
+  });
   reportFailure(error, { ...facts, operation, failure: outcome });
   return error;
 }

@@ -3,7 +3,6 @@ import type { KeyedRequest, SentFacts } from '../fetch/attempt/in-flight.ts';
 import { callApp, isBoolean, type OnMistake, reporterOf } from '../lib/input/callback.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isKeyExpired } from './key.ts';
-import { shown } from '../lib/input/url.ts';
 import { reportFailure } from '../operation/error-info.ts';
 import { NotSentError } from '../operation/errors.ts';
 import type { Step, Steps } from '../operation/parts/submission.ts';
@@ -88,16 +87,11 @@ function refuse({ operation, effect }: SentFacts, step: Step, steps: Steps | und
   if (submission && isKnown && isAll && !submission.isUnkeyed) submission.wasSent = false;
 }
 
-const remedy =
-  process.env.NODE_ENV === 'production'
-    ? ''
-    : ' It may have been done: look first, and then send it under a new key or not at all.';
-
 function expired(facts: SentFacts): NotSentError {
-  const { operation, name } = facts;
+  const { operation } = facts;
   const outcome: Failure = { kind: 'expired', processed: 'unknown' };
   const error = new NotSentError(
-    `${shown(name)}: not sent again, its idempotency key is older than its API keeps one.${remedy}`,
+    'The request is too old to be sent again. It may have been done: look first, before you send it anew.',
     { operation: operation.view(facts), outcome, cause: operation.lastError },
   );
   reportFailure(error, { ...facts, failure: outcome });

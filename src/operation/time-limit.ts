@@ -41,11 +41,13 @@ const throttledMs = 61_000;
 export const headersLimit = (timeout: Timeout): number =>
   typeof timeout === 'object' ? timeout.headersMs : timeout;
 
-/** What helps against a time limit that is too short. */
-export const ifSlow: string =
+/** For developers, as the cause of a `TimeoutError`: which limit passed, and what helps. Undefined in production. */
+export const limitPassed = (what: string, limitMs: number): Error | undefined =>
   process.env.NODE_ENV === 'production'
-    ? ''
-    : '; give it a longer `timeout` if it is slow by nature';
+    ? undefined
+    : new Error(
+        `${what} within ${limitMs} ms; give it a longer \`timeout\` if it is slow by nature.`,
+      );
 
 /** A time limit that is not set yet. */
 export const noLimit = (): TimeLimit => ({ timer: undefined, dueAt: Infinity });
@@ -138,8 +140,11 @@ export class AttemptTimer implements AttemptLimit, Limited, TimeLimit {
   expire(): void {
     const { operation } = this.facts;
     const outcome = { kind: 'timeout', phase: 'headers', processed: 'unknown' } as const;
-    const what = `retry: the function has not settled within ${this.#limitMs} ms${ifSlow}.`;
-    const error = new TimeoutError(what, { operation: operation.view({}), outcome });
+    const error = new TimeoutError('This took too long.', {
+      operation: operation.view({}),
+      outcome,
+      cause: limitPassed('retry: the function has not settled', this.#limitMs),
+    });
     reportFailure(error, { operation, failure: outcome });
     this.end();
     this.#onLate(error);
@@ -202,8 +207,11 @@ function notReady(facts: LinkedFacts, limitMs: number): TimeoutError {
   // What an earlier attempt may have done, this one does not undo.
   const processed = operation.effects.wasSent(facts.effect) ? 'unknown' : 'no';
   const outcome = { kind: 'timeout', phase: 'headers', processed } as const;
-  const what = `${shown(name)}: not sent, what it needs was not there within ${limitMs} ms${ifSlow}.`;
-  const error = new TimeoutError(what, { operation: operation.view(facts), outcome });
+  const error = new TimeoutError('Preparing the request took too long. It was not sent.', {
+    operation: operation.view(facts),
+    outcome,
+    cause: limitPassed(`${shown(name)}: what the request needs was not there`, limitMs),
+  });
   reportFailure(error, { ...facts, failure: outcome });
   return error;
 }

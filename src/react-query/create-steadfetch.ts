@@ -1,6 +1,7 @@
 import { createSlot } from '../lib/slot.ts';
 import { focusManager, onlineManager, type Query, QueryClient } from '@tanstack/react-query';
 import type { Connectivity } from '../connectivity/connectivity.ts';
+import { askForAnswer } from '../connectivity/reach.ts';
 import { defineApis } from '../fetch/api.ts';
 import type { FetchContext } from '../fetch/attempt/in-flight.ts';
 import { createFetch } from '../fetch/fetch.ts';
@@ -160,6 +161,10 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     connectivity: watched?.connectivity ?? trusting,
     network: watched?.connectivity.network ?? browser,
     page: watched?.page,
+    reachOf: (origin) => ({
+      wasReached: (sinceMs) => !!watched?.wasReached(origin, sinceMs),
+      ask: () => askForAnswer(transport, origin),
+    }),
     // In React Native, AppState says it to React Query.
     isSeen: () =>
       globalThis.document ? document.visibilityState !== 'hidden' : focusManager.isFocused(),

@@ -7,11 +7,12 @@ import {
   TimeoutError,
   type UnexpectedContentError,
 } from '../../operation/errors.ts';
-import { ifSlow } from '../../operation/time-limit.ts';
+import { limitPassed } from '../../operation/time-limit.ts';
 import { noteFailure } from '../../operation/warn-of-loop.ts';
 import { type Failure, failures } from '../../policy/outcome.ts';
 import { isJsonAnswer } from './classify.ts';
 import { type Call, endCall, type SentFacts, tell, untilStopped } from './in-flight.ts';
+import { lateText, noAnswerText } from './messages.ts';
 import { mayBeRefused, refusalOf } from './own-side.ts';
 import { mistake, readParts } from './request.ts';
 
@@ -42,14 +43,9 @@ export function fail(
   outcome: Failure,
   details: { readonly response?: Response | undefined; readonly cause?: unknown },
 ): Error {
-  const { operation, name } = call.facts;
-  const view = operation.view(call.facts);
-  return note(
-    call,
-    new Type(`${shown(name)}: ${what}.`, { operation: view, outcome, ...details }),
-    outcome,
-    details.response,
-  );
+  const operation = call.facts.operation.view(call.facts);
+  const error = new Type(`${what}.`, { operation, outcome, ...details });
+  return note(call, error, outcome, details.response);
 }
 
 /**
@@ -63,21 +59,24 @@ export function failed(call: Call, cause: unknown, response?: Response, answer?:
   if (call.isLate) {
     const phase = response ? 'body' : 'headers';
     const processed = response ? 'yes' : 'unknown';
-    const what = `no ${phase} within ${(response && idleMs) ?? limitMs} ms${ifSlow}`;
-    return fail(call, TimeoutError, what, answer ?? { kind: 'timeout', phase, processed }, {
+    const outcome = answer ?? { kind: 'timeout', phase, processed };
+    return fail(call, TimeoutError, lateText(!!response), outcome, {
       response,
+      cause: limitPassed(`${shown(facts.name)}: no ${phase}`, (response && idleMs) ?? limitMs),
     });
   }
   if (response) {
-    return fail(call, NetworkError, 'body broke off', brokenBody(response, answer), {
+    return fail(call, NetworkError, 'The answer broke off', brokenBody(response, answer), {
       response,
       cause,
     });
   }
   if (mayBeRefused(readParts(call.input, call.init), call.init))
     call.recordOutcome(failures.aborted);
-  if (process.env.NODE_ENV !== 'production') hintAtCors(context.operations, facts.url);
-  return fail(call, NetworkError, 'no answer', failures.network, { cause });
+  const isUnreadable = facts.operation.route.at?.admission.isUnreadable(facts.endpoint);
+  if (process.env.NODE_ENV !== 'production')
+    hintAtCors(context.operations, facts.url, undefined, isUnreadable);
+  return fail(call, NetworkError, noAnswerText(cause, isUnreadable), failures.network, { cause });
 }
 
 /** All of the body is there, and cannot be parsed: the error stays itself. */
@@ -100,10 +99,24 @@ const brokenBody = ({ status }: Response, answer: Failure | undefined): Failure 
  * Says, once per origin, what a cross-origin page cannot see: a Retry-After that is not exposed,
  * and an answer without CORS headers, which looks like no answer. For development.
  */
-export function hintAtCors(instance: object, url: string, response?: Response): void {
+export function hintAtCors(
+  instance: object,
+  url: string,
+  response?: Response,
+  isUnreadable?: boolean,
+): void {
   const origin = toUrl(url)?.origin;
-  if (!origin || !globalThis.location || origin === globalThis.location.origin) return;
-  if (!response) {
+  if (!origin || !globalThis.location) return;
+  if (isUnreadable)
+    warn(
+      instance,
+      `unreadable ${origin}`,
+      `${origin} answers, but this page may not read its answers. Likely causes: an expired session, so ` +
+        `that the request is redirected to a login on another origin; an error of a gateway without CORS ` +
+        `headers; an ad blocker or another extension. The Network panel shows which.`,
+    );
+  else if (origin === globalThis.location.origin) return;
+  else if (!response) {
     warn(
       instance,
       `cors ${origin}`,

@@ -32,7 +32,7 @@ export function accept(call: Call, given: Response, failure: AnswerFailure | und
     if (isRaw && isHttp) return note(call, response, failure, response);
     // Its API may have read another status from it.
     const read = failure.status === status ? '' : `, classified as ${failure.status}`;
-    const answered = `${status} ${response.statusText}`.trimEnd() + read;
+    const answered = `The server answered ${status} ${response.statusText}`.trimEnd() + read;
     const what = isHttp ? '' : `, with content type ${shownType(response)} where JSON was expected`;
     const Type = isHttp ? HttpError : UnexpectedContentError;
     throw fail(call, Type, answered + what, failure, { response });
