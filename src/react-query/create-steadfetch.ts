@@ -161,9 +161,9 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     connectivity: watched?.connectivity ?? trusting,
     network: watched?.connectivity.network ?? browser,
     page: watched?.page,
-    reachOf: (origin) => ({
-      wasReached: (sinceMs) => !!watched?.wasReached(origin, sinceMs),
-      ask: () => askForAnswer(transport, origin),
+    reachOf: (asked) => ({
+      wasReached: (sinceMs) => !!watched?.wasReached(asked, sinceMs),
+      ask: () => askForAnswer(transport, asked),
     }),
     // In React Native, AppState says it to React Query.
     isSeen: () =>

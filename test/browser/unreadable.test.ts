@@ -53,7 +53,7 @@ test.each(['login-elsewhere', 'unavailable-without-cors'] as const)(
     expect(heads).toEqual([`${origin}/ no-cors`]);
     expect(said.filter((text) => text.includes('expired session'))).toHaveLength(1);
 
-    const pauses = vi.fn();
+    const pauses = vi.fn<() => void>();
     steady.subscribe((event) => void (event.type === 'pause:start' && pauses()));
     const again = open(answer);
     expect(await rejectionOf(send(steady, again.url))).toMatchObject(unreadable);

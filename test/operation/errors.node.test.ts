@@ -42,7 +42,7 @@ test.each(kinds)(
     expect(error).toBeInstanceOf(SteadfetchError);
     expect(error).toBeInstanceOf(Error);
     expect(error).toMatchObject({ name });
-    expect(String(error)).toMatch(new RegExp(`^${name}: GET ${url}: .`));
+    expect(String(error)).toMatch(new RegExp(`^${name}: The server .*\\.$`));
     expect(isSteadfetchError(error)).toBe(true);
     const known = Object.values(guards).filter((its) => its(error));
     expect(known).toEqual([guard]);
