@@ -18,12 +18,15 @@ const isBlob = (value: unknown): value is Blob => ['Blob', 'File'].includes(name
 const valuesOf = (body: unknown): readonly unknown[] =>
   nameOf(body) === 'FormData' ? [...(body as FormData).values()] : [body];
 
-/** The first file of a body that cannot be read: it was changed or removed after it was selected. */
-export async function findUnreadable(body: unknown): Promise<Partial<File> | undefined> {
-  const files = valuesOf(body)
+/** The files and Blobs of a body, also those that it was composed of. */
+export const filesIn = (body: unknown): readonly Blob[] =>
+  valuesOf(body)
     .filter(isBlob)
     .flatMap((blob) => composed.get(blob) ?? blob);
-  for (const file of files) {
+
+/** The first file of a body that cannot be read: it was changed or removed after it was selected. */
+export async function findUnreadable(body: unknown): Promise<Partial<File> | undefined> {
+  for (const file of filesIn(body)) {
     try {
       // The last byte, too, because a file may have become shorter. Chromium says 0 for one that is gone.
       const parts = file.size ? [file.slice(0, 1), file.slice(-1)] : [file];

@@ -1,3 +1,4 @@
+import axios from 'axios';
 import {
   createSteadfetch,
   type Decision,
@@ -6,6 +7,7 @@ import {
   profiles,
   retry,
 } from 'steadfetch';
+import { steadyAdapter } from 'steadfetch/axios';
 import { beforeEach, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { commands, userEvent } from 'vitest/browser';
 import { rejectionOf } from '../fetch/observe.ts';
@@ -167,6 +169,16 @@ test('the error of a file names it', async () => {
   const { url } = openTalk(origin, 'ok');
   const error = await rejectionOf(createSteadfetch().fetch(url, post(formOf(file))));
   expect((error as Error).message).toBe(`The file "${file.name}" ${again}`);
+});
+
+test('with axios the error is an AxiosError that names the file', async () => {
+  const file = await changed();
+  const steady = createSteadfetch();
+  const api = axios.create({ adapter: steadyAdapter(steady, axios) });
+  const error = await rejectionOf(api.post(openTalk(origin, 'ok').url, formOf(file)));
+  expect(axios.isAxiosError(error)).toBe(true);
+  expect((error as Error).message).toBe(`The file "${file.name}" ${again}`);
+  expect(outcomeOf(error)).toEqual(invalid);
 });
 
 test('a file that can be read is not blamed for a connection that breaks', async () => {

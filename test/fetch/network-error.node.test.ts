@@ -121,3 +121,28 @@ test('the message of a broken body is for a user', async () => {
   const { message } = (await rejectionOf(response.text())) as NetworkError;
   expect(message).toBe('The answer broke off.');
 });
+
+test.each([
+  ['Failed to fetch', undefined, 'The server did not answer.'],
+  ['Load failed', undefined, 'The server did not answer.'],
+  ['NetworkError when attempting to fetch resource.', undefined, 'The server did not answer.'],
+  ['Network request failed', undefined, 'The server did not answer.'],
+  [
+    'fetch failed',
+    new Error('connect ECONNREFUSED ::1:80'),
+    'The server did not answer: connect ECONNREFUSED ::1:80.',
+  ],
+  [
+    'The Internet connection appears to be offline.',
+    undefined,
+    'The server did not answer: The Internet connection appears to be offline.',
+  ],
+])(
+  'a cause that says "%s" with the cause %s makes the message "%s"',
+  async (text, cause, message) => {
+    const { fetch } = createSteadfetch({
+      fetch: () => Promise.reject(new TypeError(text, { cause })),
+    });
+    expect(await rejectionOf(fetch(url))).toHaveProperty('message', message);
+  },
+);

@@ -151,3 +151,14 @@ test('the operation on an error does not change with the attempts after it', asy
   ]);
   expect(result.error).toBe(errors[2]);
 });
+
+test("fetch's own error is the cause of a NetworkError, for code that looks for it", async () => {
+  // As docs/retry.md has it.
+  const hasNoAnswer = (error: unknown): boolean =>
+    isNetworkError(error) ||
+    (error instanceof TypeError && /fetch|Load failed/.test(error.message));
+  const error = await errorOf(refuse);
+  expect(error).toMatchObject({ cause: new TypeError('Failed to fetch') });
+  const errors = [error, new TypeError('Failed to fetch'), await errorOf(answer(503))];
+  expect(errors.map(hasNoAnswer)).toEqual([true, true, false]);
+});

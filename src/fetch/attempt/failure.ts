@@ -148,10 +148,10 @@ export async function sendAgain(
   } catch (error) {
     cause = error;
   }
+  const asked = signal.aborted ? undefined : refusalOf(call, cause, wasSpent);
   // The time limit holds for what is read meanwhile.
   const refusal =
-    !signal.aborted &&
-    (await untilStopped(call, refusalOf(call, cause, wasSpent)).catch(() => undefined));
+    asked instanceof Promise ? await untilStopped(call, asked).catch(() => undefined) : asked;
   endCall(call);
   throw refusal && !call.caller?.aborted
     ? note(call, refusal.error, failures.invalid)

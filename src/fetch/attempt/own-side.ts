@@ -1,5 +1,5 @@
 import { systemTransport } from '../../lib/clock.ts';
-import { findUnreadable, sizeOf } from '../../lib/body-parts.ts';
+import { filesIn, findUnreadable, sizeOf } from '../../lib/body-parts.ts';
 import { isEngine } from '../../lib/browser/page.ts';
 import { toUrl } from '../../lib/input/url.ts';
 import type { Call } from './in-flight.ts';
@@ -12,49 +12,79 @@ const maxKeepaliveBytes = 65_536;
 const blockedPorts =
   /^(0|1|7|9|1[1357]|19|2[0-35]|37|4[23]|53|69|7[79]|87|95|10[1-4]|109|11[01379]|11[57]|123|13[579]|143|161|179|389|427|465|51[2-5]|526|53[0-2]|540|548|55[46]|563|587|601|636|989|99[035]|1719|172[03]|2049|3659|4045|4190|506[01]|6000|6566|666[5-9]|6679|6697|10080)$/;
 
+/** Why a request was not sent, as the error that its caller gets. */
+interface Refusal {
+  readonly error: unknown;
+}
+
+type RefusedCall = Pick<Call, 'context' | 'facts' | 'input' | 'init'>;
+
 /**
  * The error of a request that our own side did not send: the program, the browser, a file that is gone,
- * or an interceptor of a test. Undefined where it may have been sent. Called after fetch has rejected,
- * because a browser's error is the same as that of a failed network.
+ * or an interceptor of a test. Undefined where it may have been sent; a promise only where a file or the
+ * browser is asked. Called after fetch has rejected, because a browser's error is the same as that of a
+ * failed network.
  */
-export async function refusalOf(
-  call: Pick<Call, 'context' | 'facts' | 'input' | 'init'>,
+export function refusalOf(
+  call: RefusedCall,
   cause: unknown,
   wasSpent: boolean,
-): Promise<{ readonly error: unknown } | undefined> {
+): Refusal | undefined | Promise<Refusal | undefined> {
   const { context, facts, init, input } = call;
   const parts = readParts(input, init);
   // The error of fetch says what is wrong with the arguments.
   if (wasSpent || !isSendable(parts, init) || context.isUnsent?.(cause)) return { error: cause };
-  const file = await findUnreadable(init.body);
-  if (file) return { error: new TypeError(unreadableText(file), { cause }) };
-  const root = context.transport === systemTransport && interceptorError(cause);
+  // No interceptor of a test is in a production build.
+  const root =
+    process.env.NODE_ENV !== 'production' &&
+    context.transport === systemTransport &&
+    interceptorError(cause);
   if (root) return { error: root === cause ? cause : new TypeError(root.message, { cause }) };
   const rule =
-    whyRefused(parts, init) ?? (facts.isLocal ? 'nothing is kept under this URL' : undefined);
-  const reason = rule ?? ((await isBlockedByCsp(facts.url)) && 'the CSP of the page forbids it');
-  if (!reason) return undefined;
+    whyRefused(parts, init) ||
+    (facts.isLocal && (process.env.NODE_ENV === 'production' || 'nothing is kept under this URL'));
+  if (rule) return refusedBecause(rule, call, cause);
+  return isEngine() || filesIn(init.body).length > 0 ? findRefusal(call, cause) : undefined;
+}
+
+async function findRefusal(call: RefusedCall, cause: unknown): Promise<Refusal | undefined> {
+  const file = await findUnreadable(call.init.body);
+  if (file) return { error: new TypeError(unreadableText(file), { cause }) };
+  const isBlocked = await isBlockedByCsp(call.facts.url);
+  const rule = process.env.NODE_ENV === 'production' || 'the CSP of the page forbids it';
+  return isBlocked ? refusedBecause(rule, call, cause) : undefined;
+}
+
+function refusedBecause(rule: string | true, { context }: RefusedCall, cause: unknown): Refusal {
   // An adapter has an error of its own client.
   if (process.env.NODE_ENV === 'production' || context.isUnsent) return { error: cause };
-  return { error: new TypeError(`steady.fetch: not sent, because ${reason}.`, { cause }) };
+  return { error: new TypeError(`steady.fetch: not sent, because ${rule}.`, { cause }) };
 }
 
 const unreadableText = ({ name }: Partial<File>): string =>
   `${name ? `The file "${name}"` : 'A file'} was changed, moved or removed. Select it again.`;
 
-/** The rule of fetch that forbids this request, whatever its server does. */
-function whyRefused({ request, url }: RequestParts, init: RequestInit): string | undefined {
+/** The rule of fetch that forbids this request, whatever its server does; in production only that there is one. */
+function whyRefused({ request, url }: RequestParts, init: RequestInit): string | boolean {
   const { protocol = '', port = '', origin } = toUrl(url) ?? {};
-  if (!/^(https?|data|blob|about):$/.test(protocol)) return `fetch does not support ${protocol}`;
-  if (port && blockedPorts.test(port)) return `browsers block port ${port}`;
-  if (!isEngine()) return undefined;
+  if (!/^(https?|data|blob|about):$/.test(protocol))
+    return process.env.NODE_ENV === 'production' || `fetch does not support ${protocol}`;
+  if (port && blockedPorts.test(port))
+    return process.env.NODE_ENV === 'production' || `browsers block port ${port}`;
+  if (!isEngine()) return false;
   const isElsewhere = origin !== globalThis.location?.origin;
   if ((init.mode ?? request?.mode) === 'same-origin' && isElsewhere)
-    return `its mode is same-origin, and ${origin} is another origin`;
+    return (
+      process.env.NODE_ENV === 'production' ||
+      `its mode is same-origin, and ${origin} is another origin`
+    );
   const isLong = sizeOf(init.body) > maxKeepaliveBytes;
-  return isLong && (init.keepalive ?? request?.keepalive)
-    ? `with keepalive, a body has at most ${maxKeepaliveBytes} bytes`
-    : undefined;
+  return (
+    isLong &&
+    !!(init.keepalive ?? request?.keepalive) &&
+    (process.env.NODE_ENV === 'production' ||
+      `with keepalive, a body has at most ${maxKeepaliveBytes} bytes`)
+  );
 }
 
 /**
