@@ -4,6 +4,7 @@ import react from '@vitejs/plugin-react';
 import { playwright } from '@vitest/browser-playwright';
 import { msw } from 'msw/vite';
 import { defineConfig } from 'vitest/config';
+import { browserCommands } from './browser/commands.ts';
 import { chromiumLaunchOptions } from './setup/chromium.ts';
 import { floorNames } from './setup/floor-versions.ts';
 import { patienceMs, testTimeoutMs } from './setup/patience.ts';
@@ -159,6 +160,7 @@ export default defineConfig({
             headless: true,
             connectTimeout: patienceMs,
             screenshotFailures: false,
+            commands: browserCommands,
             provider: playwright({ launchOptions: chromiumLaunchOptions() }),
             instances: [{ browser: 'chromium' }],
           },

@@ -205,11 +205,18 @@ function toAxiosError({ config, failed }: Sent, error: unknown, client: Axios): 
   const { signal, cancelToken, transitional } = config;
   if (cancelToken?.reason) return cancelToken.reason;
   if (signal?.aborted) return new client.CanceledError(undefined, config);
-  if (!isSteadfetchError(error)) return error;
+  // A file that cannot be read has a message of ours.
+  const isRefused =
+    !!failed && (error as Error | undefined)?.cause === failed.error && !isSteadfetchError(error);
+  if (!isRefused && !isSteadfetchError(error)) return error;
   const isLate = isTimeoutError(error);
-  if (failed && !isLate) return failed.error;
+  if (failed && !isLate && !isRefused) return failed.error;
   const lateCode = transitional?.clarifyTimeoutError ? 'ETIMEDOUT' : 'ECONNABORTED';
-  const made = new client.AxiosError(error.message, isLate ? lateCode : 'ERR_NETWORK', config);
+  const made = new client.AxiosError(
+    (error as Error).message,
+    isLate ? lateCode : 'ERR_NETWORK',
+    config,
+  );
   return Object.assign(made, { cause: error });
 }
 

@@ -3,7 +3,7 @@ import type { PageLife } from '../connectivity/page-life.ts';
 import type { RateLimitCode } from '../headers/rate-limit.ts';
 import type { Clock, Random } from '../lib/clock.ts';
 import { codeOf, type MadeBy } from '../lib/input/made-by.ts';
-import { shown, toUrl } from '../lib/input/url.ts';
+import { toUrl } from '../lib/input/url.ts';
 import { reportFailure } from '../operation/error-info.ts';
 import type { SentRequest } from '../operation/facts.ts';
 import { NotSentError } from '../operation/errors.ts';
@@ -12,12 +12,14 @@ import type { Operations } from '../operation/operations.ts';
 import type { Admission } from '../origin/admission.ts';
 import type { Network, OriginOptions } from '../origin/origin.ts';
 import { createOrigins, type Origins } from '../origin/origins.ts';
+import type { Reach } from '../origin/outcomes.ts';
 import type { Ask, Permit, Target } from '../origin/wait-queue.ts';
 import { isSafeMethod } from '../policy/operation.ts';
-import type { Failure, FailureDetails, Outcome, PauseReason } from '../policy/outcome.ts';
+import type { Failure, FailureDetails, Outcome } from '../policy/outcome.ts';
 import type { FetchContext, Sent } from './attempt/attempt.ts';
 import type { SteadyRequest } from './request.ts';
 import { dropped } from './attempt/failure.ts';
+import { pausedText } from './attempt/messages.ts';
 import { pauseAt } from './pause.ts';
 
 /** What the way out stands on. */
@@ -31,6 +33,8 @@ interface AdmissionsContext {
 interface Surroundings {
   readonly connectivity: Pick<Connectivity, 'recordAnswer' | 'recordNoAnswer'>;
   readonly network: Network;
+  /** How to find out whether an origin answers at all. */
+  readonly reachOf: (origin: string) => Reach;
   /** How answers tell a rate limit. */
   readonly rateLimit?: MadeBy<'rateLimitFields'> | undefined;
   /** Undefined where there is no page. */
@@ -62,7 +66,7 @@ export function createAdmissions(
   const { clock, random } = context;
   const { waits } = context.operations;
   const { connectivity, network, rateLimit, isSeen } = surroundings;
-  const origins = createOrigins(clock, random, options, network);
+  const origins = createOrigins(clock, random, options, network, surroundings.reachOf);
 
   const askOf = (operation: Operation, sent: SentRequest): Ask => {
     const { priority, whenDown, maxPauseMs } = operation.policyOf(sent);
@@ -195,27 +199,17 @@ function isSentElsewhere(url: string, { redirected, url: end }: Response): boole
   return asked?.protocol === 'http:' && asked.origin !== toUrl(end)?.origin;
 }
 
-const said: Readonly<Record<PauseReason, string>> = {
-  offline: 'the device is offline',
-  'server-down': 'its server is down',
-  'rate-limited': 'its server asks for a pause',
-  queued: 'no place was free',
-};
-
 /** The error of an attempt that its origin did not let go in time. */
 function refuse(operation: Operation, request: SentRequest, admission: Admission): NotSentError {
   // What an earlier attempt may have done, this one does not undo.
   const processed = operation.effects.wasSent() ? 'unknown' : 'no';
   const { reason, retryAt } = admission.whyPaused(targetOf(operation, request));
   const outcome: Failure = { kind: 'paused-too-long', reason, retryAt, processed };
-  const error = new NotSentError(
-    `${shown(request.name)}: not sent, ${process.env.NODE_ENV === 'production' ? reason : said[reason]}.`,
-    {
-      operation: operation.view(request),
-      outcome,
-      cause: operation.lastError ?? admission.lastFailure(),
-    },
-  );
+  const error = new NotSentError(`${pausedText[reason]}. The request was not sent.`, {
+    operation: operation.view(request),
+    outcome,
+    cause: operation.lastError ?? admission.lastFailure(),
+  });
   reportFailure(error, { request, operation, failure: outcome });
   return error;
 }

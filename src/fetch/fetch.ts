@@ -18,8 +18,8 @@ import { send } from './send.ts';
  * (404, 410). It resolves. So does what `alreadyDone` of its API's profile takes for done.
  *
  * @throws HttpError, NetworkError, TimeoutError; NotSentError when its origin or the age of its
- * idempotency key keeps it back; the caller's abort reason; the TypeError of fetch for a request
- * that cannot be sent, or that the page's CSP forbids, and one for an option that is not as it must
+ * idempotency key keeps it back; the caller's abort reason; a TypeError for a request
+ * that our own side does not send (a mistake, a file that cannot be read, the browser), and one for an option that is not as it must
  * be.
  *
  * @example

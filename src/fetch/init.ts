@@ -146,15 +146,6 @@ export function mayBeCached(
 }
 
 /**
- * Whether fetch may reject because of what is demanded of the answer (its hash, or no redirect),
- * which cannot be told from a network that failed.
- */
-export function isDemanding(input: Input, { integrity, redirect }: RequestInit): boolean {
-  const request = requestOf(input);
-  return !!(integrity ?? request?.integrity) || (redirect ?? request?.redirect) === 'error';
-}
-
-/**
  * Reads init once, as fetch does: inherited members and getters count, also those of a class or of
  * a Request, and `null` is no init. What comes back is a plain object of ours.
  *

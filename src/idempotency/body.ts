@@ -1,3 +1,4 @@
+import { composeOf } from '../lib/body-parts.ts';
 import type { FixedBody } from '../operation/parts/submission.ts';
 
 /** The key that a JSON body carries already. */
@@ -59,7 +60,9 @@ export function fixBody(body: Given, boundary: () => string): FixedBody {
     case 'Blob':
     case 'File':
       // Without its name and its date, which are not sent.
-      return (body as Blob).slice(0, (body as Blob).size, (body as Blob).type);
+      return composeOf((body as Blob).slice(0, (body as Blob).size, (body as Blob).type), [
+        body as Blob,
+      ]);
     case 'ArrayBuffer':
       return (body as ArrayBuffer).slice(0);
     case 'ReadableStream':
@@ -105,18 +108,19 @@ const bytesOf = async (body: FixedBody): Promise<Uint8Array> =>
  */
 function toMultipart(form: FormData, boundary: string): Blob {
   const parts: BlobPart[] = [];
+  const files: File[] = [];
   for (const [name, value] of form) {
     const field = `--${boundary}\r\nContent-Disposition: form-data; name="${escape(toCrlf(name))}"`;
     if (typeof value === 'string') parts.push(`${field}\r\n\r\n${toCrlf(value)}\r\n`);
     else {
       const file = `; filename="${escape(value.name)}"\r\nContent-Type: ${value.type || 'application/octet-stream'}`;
       parts.push(`${field}${file}\r\n\r\n`, value, '\r\n');
+      files.push(value);
     }
   }
-  return new Blob([...parts, `--${boundary}--\r\n`], {
-    // A Blob lowers the case of its type, and so must the boundary be.
-    type: `multipart/form-data; boundary=${boundary}`,
-  });
+  // A Blob lowers the case of its type, and so must the boundary be.
+  const type = `multipart/form-data; boundary=${boundary}`;
+  return composeOf(new Blob([...parts, `--${boundary}--\r\n`], { type }), files);
 }
 
 /** The boundary of what {@link toMultipart} has made. */

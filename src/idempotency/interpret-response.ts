@@ -2,7 +2,6 @@ import type { IdempotencyProfile } from '../fetch/api.ts';
 import type { Attempt } from '../fetch/attempt/attempt.ts';
 import { callApp, isBoolean, type OnMistake, reporterOf } from '../lib/input/callback.ts';
 import { isKeyExpired } from './key.ts';
-import { shown } from '../lib/input/url.ts';
 import { reportFailure } from '../operation/error-info.ts';
 import { NotSentError } from '../operation/errors.ts';
 import type { Step } from '../operation/parts/submission.ts';
@@ -86,16 +85,11 @@ export function refuseExpired(attempt: Attempt, step: Step, now: number): void {
   if (isKeyExpired(bornAt, lifetimeMs, now) && mayBeDone(attempt, step)) throw expired(attempt);
 }
 
-const remedy =
-  process.env.NODE_ENV === 'production'
-    ? ''
-    : ' It may have been done: look first, and then send it under a new key or not at all.';
-
 function expired({ request }: Attempt): NotSentError {
-  const { operation, name } = request;
+  const { operation } = request;
   const outcome: Failure = { kind: 'expired', processed: 'unknown' };
   const error = new NotSentError(
-    `${shown(name)}: not sent again, its idempotency key is older than its API keeps one.${remedy}`,
+    'The request is too old to be sent again. It may have been done: look first, before you send it anew.',
     { operation: operation.view(request), outcome, cause: operation.lastError },
   );
   reportFailure(error, { request, operation, failure: outcome });

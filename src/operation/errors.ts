@@ -89,7 +89,8 @@ export class HttpError extends SteadfetchError {
 
 /**
  * No answer came, or its body broke off: refused, reset, DNS, CORS, offline. Browsers do not tell
- * which. With a `response`, the failure is in the body.
+ * which. With a `response`, the failure is in the body. Its `cause` is the error of fetch. Its message says so
+ * where the server is known to answer, and the page may not read that.
  */
 export class NetworkError extends SteadfetchError {
   override readonly name = 'NetworkError' as const;

@@ -21,11 +21,13 @@ export interface TimeLimitContext {
 export const headersLimit = (timeout: Timeout): number =>
   typeof timeout === 'object' ? timeout.headersMs : timeout;
 
-/** What helps against a time limit that is too short. */
-export const ifSlow: string =
+/** For developers, as the cause of a `TimeoutError`: which limit passed, and what helps. Undefined in production. */
+export const limitPassed = (what: string, limitMs: number): Error | undefined =>
   process.env.NODE_ENV === 'production'
-    ? ''
-    : '; give it a longer `timeout` if it is slow by nature';
+    ? undefined
+    : new Error(
+        `${what} within ${limitMs} ms; give it a longer \`timeout\` if it is slow by nature.`,
+      );
 
 /**
  * The time limit of an attempt that may do more than send requests of ours, or nothing but wait for another
@@ -70,8 +72,11 @@ export class AttemptTimer implements AttemptLimit {
   expire(): TimeoutError {
     const operation = this.#operation;
     const outcome = { kind: 'timeout', phase: 'headers', processed: 'unknown' } as const;
-    const what = `retry: the function has not settled within ${this.#limitMs} ms${ifSlow}.`;
-    const error = new TimeoutError(what, { operation: operation.view(), outcome });
+    const error = new TimeoutError('This took too long.', {
+      operation: operation.view(),
+      outcome,
+      cause: limitPassed('retry: the function has not settled', this.#limitMs),
+    });
     reportFailure(error, { operation, failure: outcome });
     this.end();
     this.#onLate(error);
@@ -125,8 +130,11 @@ function notReady(facts: LinkedFacts, limitMs: number, own: Effect | undefined):
   // What an earlier attempt may have done, this one does not undo.
   const processed = operation.effects.wasSent(own) ? 'unknown' : 'no';
   const outcome = { kind: 'timeout', phase: 'headers', processed } as const;
-  const what = `${shown(name)}: not sent, what it needs was not there within ${limitMs} ms${ifSlow}.`;
-  const error = new TimeoutError(what, { operation: operation.view(facts), outcome });
+  const error = new TimeoutError('Preparing the request took too long. It was not sent.', {
+    operation: operation.view(facts),
+    outcome,
+    cause: limitPassed(`${shown(name)}: what the request needs was not there`, limitMs),
+  });
   reportFailure(error, { request: facts, operation, failure: outcome });
   return error;
 }

@@ -17,7 +17,7 @@ import { createHealth, forgetMs, type Health, type OutageListener } from './heal
 import { watchConnection } from '../lib/browser/page.ts';
 import { Latency } from './latency.ts';
 
-import { createOutcomes, type Outcomes } from './outcomes.ts';
+import { createOutcomes, type Outcomes, type Reach } from './outcomes.ts';
 import { createRateLimits } from './rate-limit.ts';
 import { createSlowStart } from './slow-start.ts';
 import {
@@ -72,6 +72,7 @@ interface AdmissionContext {
   /** Joins the other tabs' admissions of the same origin. */
   readonly joinTabs?: ((hear: Hear) => Leader) | undefined;
   readonly onOutage?: OutageListener;
+  readonly reach?: Reach | undefined;
   /** Is told when the state of the origin may have changed. */
   readonly onChange: () => void;
 }
@@ -81,7 +82,7 @@ const followMs = 1500;
 
 export function createAdmission(
   { health: healthOptions = {}, concurrency }: OriginOptions,
-  { clock, random, network, isWatched, joinTabs, onOutage, onChange }: AdmissionContext,
+  { clock, random, network, isWatched, joinTabs, onOutage, reach, onChange }: AdmissionContext,
 ): Admission {
   const limit = codeOf<ConcurrencyCode>(concurrency);
   const { maxInFlight = Infinity, maxQueued = Infinity, queueTimeoutMs = Infinity } = { ...limit };
@@ -112,7 +113,7 @@ export function createAdmission(
     maxInFlight,
     isPlaceFree,
   };
-  const outcomes = createOutcomes(clock, origin);
+  const outcomes = createOutcomes(clock, origin, reach, () => pump());
   let lastAskedAt = clock.now();
   let wasOffline = network.isOffline();
   let isDisposed = false;

@@ -29,6 +29,8 @@ export class Health {
   failedSentAt: number = -Infinity;
   answeredSentAt: number = -Infinity;
   usualRate = 0;
+  /** Since the last good answer every attempt was rejected: none was answered or timed out. */
+  isRejected = true;
 
   constructor(scope: string, probes: ProbeSchedule) {
     this.scope = scope;
@@ -46,20 +48,26 @@ export interface OriginHealth {
   /** What keeps an endpoint from being asked: itself or its origin, when that is down. */
   readonly downFor: (endpoint: string) => Health | undefined;
   readonly recordSent: (endpoint: string, sentAt: number) => void;
-  /** @returns what is down by that. */
-  readonly recordFailure: (endpoint: string, sentAt: number) => Health | undefined;
+  /** `isRejected`: without an answer or a time-out. @returns what is down by that. */
+  readonly recordFailure: (
+    endpoint: string,
+    sentAt: number,
+    isRejected: boolean,
+  ) => Health | undefined;
   /** @returns what is up by that, and how long it was down. */
   readonly recordSuccess: (endpoint: string, sentAt: number) => Recovery | undefined;
   /** Another tab has found it down. */
   readonly follow: (scope: string) => void;
   /** Another tab has found it up. */
   readonly recover: (scope: string) => Recovery | undefined;
-  /** What was down is not known to be. */
-  readonly reset: () => void;
+  /** What was down is not known to be; with `isRejected`, only where every attempt was rejected. @returns the scopes. */
+  readonly reset: (isRejected?: boolean) => readonly string[];
   /** It is the only endpoint of its origin: nothing was sent to another one for a minute. */
   readonly isOnlyOne: (endpoint: string) => boolean;
   /** How often the endpoint has failed since its last good answer. */
   readonly failures: (endpoint: string) => number;
+  /** When the latest attempt to the endpoint was sent that had a good answer. */
+  readonly answeredSentAt: (endpoint: string) => number;
   /** Other endpoints have been answered since this one fails. */
   readonly isItsOwnFault: (endpoint: string) => boolean;
 }
@@ -158,6 +166,7 @@ export function createHealth(
     health.failures = 0;
     health.failingSince = Infinity;
     health.failed.clear();
+    health.isRejected = true;
     if (downSince === undefined) return undefined;
     probes.close();
     // An origin that is up takes its endpoints with it.
@@ -167,7 +176,7 @@ export function createHealth(
     return { scope, downMs };
   };
   /** @returns whether that has shown an outage. */
-  const fail = (health: Health, endpoint: string, sentAt: number): boolean => {
+  const fail = (health: Health, endpoint: string, sentAt: number, isRejected: boolean): boolean => {
     const { failed, usualRate, answeredSentAt } = health;
     // What was sent before something that was answered shows only that it fails now and then.
     if (sentAt <= answeredSentAt) {
@@ -175,6 +184,7 @@ export function createHealth(
       return false;
     }
     failed.add(endpoint);
+    health.isRejected &&= isRejected;
     health.failures++;
     health.failingSince = Math.min(health.failingSince, sentAt);
     health.failedSentAt = Math.max(health.failedSentAt, sentAt);
@@ -203,12 +213,12 @@ export function createHealth(
       latest = endpoint;
       latestAt = sentAt;
     },
-    recordFailure(endpoint, sentAt) {
+    recordFailure(endpoint, sentAt, isRejected) {
       const own = findOrOpen(endpoint);
       // What is down by itself says nothing of the others.
       const saysMore = isDown(origin) || !isDown(own);
-      const hasTripped = fail(own, endpoint, sentAt);
-      const isAll = saysMore && fail(origin, endpoint, sentAt);
+      const hasTripped = fail(own, endpoint, sentAt, isRejected);
+      const isAll = saysMore && fail(origin, endpoint, sentAt, isRejected);
       return hasTripped || isAll ? downFor(endpoint) : undefined;
     },
     recordSuccess(endpoint, sentAt) {
@@ -219,18 +229,23 @@ export function createHealth(
     },
     follow(scope) {
       const health = findOrOpen(scope);
+      // Another tab knows how its attempts failed.
+      health.isRejected = false;
       if (!isDown(health)) begin(health);
     },
     recover(scope) {
       const health = find(scope);
       return health && isDown(health) ? end(health) : undefined;
     },
-    reset() {
-      for (const health of all()) end(health);
+    reset(isRejected = false) {
+      const ended = all().filter((one) => isDown(one) && (one.isRejected || !isRejected));
+      for (const health of isRejected ? ended : all()) end(health);
+      return ended.map(({ scope }) => scope);
     },
     isOnlyOne: (endpoint) =>
       clock.now() - (endpoint === latest ? elsewhereAt : latestAt) >= forgetMs,
     failures: (endpoint) => endpoints.get(endpoint)?.failures ?? 0,
+    answeredSentAt: (endpoint) => endpoints.get(endpoint)?.answeredSentAt ?? -Infinity,
     isItsOwnFault: (endpoint) => answeredAt > (endpoints.get(endpoint)?.failingSince ?? Infinity),
   };
 }

@@ -1,6 +1,7 @@
 import type { Clock, Random } from '../lib/clock.ts';
 import { codeOf } from '../lib/input/made-by.ts';
 import type { Network, OriginOptions } from './origin.ts';
+import type { Reach } from './outcomes.ts';
 import { originOf } from '../lib/input/url.ts';
 import type { Leads, Tabs, TabsCode } from '../tabs/share-across-tabs.ts';
 import { type Admission, createAdmission } from './admission.ts';
@@ -39,6 +40,7 @@ export function createOrigins(
   random: Random,
   defaults: OriginOptions,
   network: Network,
+  reachOf?: (origin: string) => Reach,
 ): Origins {
   const outages = new Set<OutageListener>();
   const leaders: Leads = new Set();
@@ -71,7 +73,8 @@ export function createOrigins(
     const onOutage = (scope: string, downMs?: number): void => {
       for (const tell of outages) tell(key, scope, downMs);
     };
-    const context = { clock, random, network, isWatched, joinTabs, onOutage, onChange };
+    const reach = reachOf?.(key.replace(/ .*/, ''));
+    const context = { clock, random, network, isWatched, joinTabs, onOutage, reach, onChange };
     const admission = createAdmission({ ...defaults, ...options }, context);
     admissions.set(key, admission);
     return admission;

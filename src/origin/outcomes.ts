@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import { createStore, type Readable } from '../lib/store.ts';
 import type { Outcome } from '../policy/outcome.ts';
-import { type Recovery, shownBy } from './health.ts';
+import { forgetMs, type Health, type Recovery, shownBy } from './health.ts';
 import type { Origin } from './origin.ts';
 import { everything } from './wait-queue.ts';
 
@@ -25,11 +25,27 @@ export interface Outcomes {
   readonly onRecovery: Readable<object>['subscribe'];
   /** The error of the last attempt that showed an outage. */
   readonly lastFailure: () => unknown;
+  /** The origin answers, and this endpoint only with what the page may not read, as far as is known. */
+  readonly isUnreadable: (endpoint: string) => boolean;
 }
 
+/** How to find out whether an origin answers at all, also where its answers may not be read. */
+export interface Reach {
+  /** A connectivity check was answered by it after this time. */
+  readonly wasReached: (sinceMs: number) => boolean;
+  /** Asks it once for any answer. */
+  readonly ask: () => Promise<boolean>;
+}
+
+/**
+ * Every attempt of an outage was rejected: that is what a server that is gone looks like, and one whose
+ * answers the page may not read. `onEnd` is called where it was the second.
+ */
 export function createOutcomes(
   clock: Clock,
   { health, leader, latency, slowStart, queue }: Origin,
+  reach: Reach | undefined,
+  onEnd: () => void,
 ): Outcomes {
   const recoveries = createStore<object>({});
   let lastFailure: unknown;
@@ -37,6 +53,29 @@ export function createOutcomes(
   /** An outage was forgotten, and nobody has been told that it is over. */
   let isEndOwed = false;
 
+  /** When the origin was found to answer although the page may not read it. */
+  let answersAt = -Infinity;
+  let askedAt = -Infinity;
+  let goodAt = -Infinity;
+
+  const isUnreadable = (endpoint: string): boolean =>
+    clock.now() - answersAt < forgetMs && health.answeredSentAt(endpoint) < answersAt;
+  const endUnreadable = (): void => {
+    answersAt = clock.now();
+    for (const scope of health.reset(true)) {
+      leader?.say({ kind: 'up', scope });
+      leader?.leave(scope);
+    }
+    onEnd();
+  };
+  /** Once for an outage, and once a minute where nothing has been answered since. */
+  const findAnswer = ({ downSince = 0 }: Health, sentAt: number): void => {
+    if (reach?.wasReached(sentAt)) return endUnreadable();
+    const now = clock.now();
+    if (askedAt >= downSince || (now - askedAt < forgetMs && goodAt < askedAt)) return;
+    askedAt = now;
+    void reach?.ask().then((isAnswered) => isAnswered && endUnreadable());
+  };
   const announce = (): void => recoveries.set({});
   const recover: Outcomes['recover'] = (recovery, firstMs = 0) => {
     if (!recovery) return;
@@ -47,7 +86,8 @@ export function createOutcomes(
   };
   return {
     record(endpoint, sentAt, endProbe, outcome, error) {
-      const shown = shownBy(outcome);
+      const isRejected = outcome.kind === 'network';
+      const shown = isRejected && isUnreadable(endpoint) ? undefined : shownBy(outcome);
       const latencyMs = clock.now() - sentAt;
       // What was sent before, and hangs, says nothing of how the origin is now.
       const isOfRecovery = slowStart.isRecovery(endpoint) && sentAt >= recoveredAt;
@@ -55,14 +95,18 @@ export function createOutcomes(
       else if (shown === 'outage') {
         lastFailure = error;
         endProbe?.(true);
-        const down = health.recordFailure(endpoint, sentAt);
+        if (!isRejected) answersAt = -Infinity;
+        const down = health.recordFailure(endpoint, sentAt, isRejected);
         if (isOfRecovery) slowStart.observe(false, latencyMs);
         if (down) {
           slowStart.stop();
           // Nobody may wait for it here: whichever tab a user waits in probes.
           leader?.say({ kind: 'down', scope: down.scope, isProbed: false });
         }
+        const known = isRejected ? health.downFor(endpoint) : undefined;
+        if (known?.isRejected) findAnswer(known, sentAt);
       } else {
+        goodAt = clock.now();
         if (!endProbe && !slowStart.isRecovery()) latency.learn(endpoint, latencyMs);
         if (isEndOwed) announce();
         isEndOwed = false;
@@ -83,5 +127,6 @@ export function createOutcomes(
     recoveredAt: () => recoveredAt,
     onRecovery: recoveries.subscribe,
     lastFailure: () => lastFailure,
+    isUnreadable,
   };
 }

@@ -1,6 +1,7 @@
 import { createSlot } from '../lib/slot.ts';
 import { focusManager, onlineManager, type Query, QueryClient } from '@tanstack/react-query';
 import type { Connectivity } from '../connectivity/connectivity.ts';
+import { askForAnswer } from '../connectivity/reach.ts';
 import { defineApis } from '../fetch/api.ts';
 import type { FetchContext } from '../fetch/attempt/attempt.ts';
 import { Lines } from '../fetch/attempt/line.ts';
@@ -161,6 +162,10 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     connectivity: watched?.connectivity ?? trusting,
     network: watched?.connectivity.network ?? browser,
     page: watched?.page,
+    reachOf: (asked) => ({
+      wasReached: (sinceMs) => !!watched?.wasReached(asked, sinceMs),
+      ask: () => askForAnswer(transport, asked),
+    }),
     // In React Native, AppState says it to React Query.
     isSeen: () =>
       globalThis.document ? document.visibilityState !== 'hidden' : focusManager.isFocused(),

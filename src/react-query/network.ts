@@ -1,4 +1,10 @@
-import { type ConnectivityOptions, checkConnectivity, sendCheck } from '../connectivity/check.ts';
+import {
+  type CheckOptions,
+  type CheckResult,
+  type ConnectivityOptions,
+  checkConnectivity,
+  sendCheck,
+} from '../connectivity/check.ts';
 import { type Connectivity, createConnectivity } from '../connectivity/connectivity.ts';
 import {
   type PageLife,
@@ -10,6 +16,7 @@ import {
 import type { Outlive } from '../fetch/attempt/attempt.ts';
 import { askAgain, outlivePage } from '../fetch/attempt/page-exit.ts';
 import type { SleepDetector } from '../lib/timer.ts';
+import { originOf } from '../lib/input/url.ts';
 import type { Clock, Random, Transport } from '../lib/clock.ts';
 import { type MadeBy, code } from '../lib/input/made-by.ts';
 import { focusManager, onlineManager } from '@tanstack/react-query';
@@ -34,6 +41,8 @@ export interface ConnectivityCode {
     readonly connectivity: Connectivity;
     /** Undefined where there is no page. */
     readonly page: PageLife | undefined;
+    /** The check was answered by this origin after this time. */
+    readonly wasReached: (origin: string, sinceMs: number) => boolean;
     readonly dispose: () => void;
   };
 }
@@ -61,12 +70,19 @@ export function watchConnectivity(options: ConnectivityOptions = {}): MadeBy<'wa
         ? sourceHint(source, (listener) => focusManager.subscribe(listener))
         : browserHint();
       const page = watchPageLife(clock, random);
+      const checked = originOf(check?.url ?? '');
+      let reachedAt = -Infinity;
+      const runCheck = async (given: CheckOptions, signal: AbortSignal): Promise<CheckResult> => {
+        const result = await sendCheck(clock, transport, given, signal);
+        if (result === 'reached') reachedAt = clock.now();
+        return result;
+      };
       const connectivity = createConnectivity(
         clock,
         random,
         sleepDetector,
         hint,
-        hint && check ? (signal) => sendCheck(clock, transport, check, signal) : undefined,
+        hint && check ? (signal) => runCheck(check, signal) : undefined,
         (origin, signal) => sendCheck(clock, transport, { url: `${origin}/` }, signal),
         knownOrigins,
       );
@@ -74,6 +90,7 @@ export function watchConnectivity(options: ConnectivityOptions = {}): MadeBy<'wa
       return {
         connectivity,
         page,
+        wasReached: (origin, sinceMs) => origin === checked && reachedAt >= sinceMs,
         dispose() {
           giveBack?.();
           page?.dispose();

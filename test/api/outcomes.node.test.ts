@@ -64,7 +64,7 @@ describe('classifyResponse', () => {
     const { error } = await ask(byCode, body({ code: 'NO' }));
     expect(isHttpError(error)).toBe(true);
     expect(error).toMatchObject({
-      message: `GET ${url}: 200, classified as 422.`,
+      message: 'The server answered 200, classified as 422.',
       status: 422,
       response: { status: 200 },
       outcome: { kind: 'http', status: 422, processed: 'no', retryAfterMs: undefined },

@@ -104,6 +104,11 @@ export const answers = {
     const location = new URL(url, 'http://localhost').searchParams.get('other') ?? '';
     response.writeHead(302, { ...cors, location }).end();
   },
+  // As a proxy does whose session has expired: without CORS headers.
+  'login-elsewhere': (response, { url = '' }) => {
+    const location = new URL(url, 'http://localhost').searchParams.get('other') ?? '';
+    response.writeHead(302, { location }).end();
+  },
   reset,
   close: (_, { socket }) => void socket.destroy(),
   garbage: (_, { socket }) => void socket.end('this is not HTTP\r\n\r\n'),

@@ -80,7 +80,7 @@ test('the test of an operation that has failed runs, and fails as it did', async
   );
   expect(code).not.toContain('token');
   const { passes, said } = await run(code);
-  expect(said).toContain('GET http://shop.test/orders/1: 404 Not Found.');
+  expect(said).toContain('The server answered 404 Not Found.');
   expect(passes).toBe(false);
 });
 

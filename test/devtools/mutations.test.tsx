@@ -34,7 +34,7 @@ test('a dead letter says why it is one, what is known of its outcome, and where 
   openTab('Mutations');
   await rig.time.advance(1000);
   expect(entry()).toBe(
-    'Dead letternote1 attemptSend againEditDiscardThe server refused it. POST /notes: 422.' +
+    'Dead letternote1 attemptSend againEditDiscardThe server refused it. The server answered 422.' +
       'At the serverSurely not doneKeptIn this page onlyIdempotency keyKEY"A note"',
   );
 });

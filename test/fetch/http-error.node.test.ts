@@ -60,11 +60,11 @@ test('it says what was being done', async () => {
 });
 
 test.each(['', '?token=secret', '#token=secret', '?token=secret#part', '#part?token=secret'])(
-  'its message names the method, the URL without "%s", and the status',
+  'its message is for a user, without the URL and its "%s"',
   async (rest) => {
     const handler: Handler = () => new Response(null, { status: 503, statusText: 'Overloaded' });
     const error = await rejectionOf(create(handler)(`${url}${rest}`));
-    expect(error).toHaveProperty('message', `GET ${url}: 503 Overloaded.`);
+    expect(error).toHaveProperty('message', 'The server answered 503 Overloaded.');
   },
 );
 

@@ -1,5 +1,5 @@
 import { QueryClient } from '@tanstack/react-query';
-import { createSteadfetch, watchConnectivity } from 'steadfetch';
+import { createSteadfetch, outcomeOf, watchConnectivity } from 'steadfetch';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { instanceOf } from '../../src/react-query/instance.ts';
 import { answer, fakeServer, origin, refuse } from './fake-server.ts';
@@ -8,6 +8,7 @@ import { fakeTime, observe, rejectionOf, settled } from './observe.ts';
 beforeEach(fakeTime);
 
 const url = `${origin}/items`;
+const half = { duplex: 'half' };
 
 function create() {
   const server = fakeServer(
@@ -25,7 +26,9 @@ function create() {
 }
 
 test.each<[string, string | Request, RequestInit]>([
-  ['a miss of only-if-cached', url, { cache: 'only-if-cached', mode: 'same-origin' }],
+  ['an answer of another origin than the only one that is wanted', url, { mode: 'same-origin' }],
+  ['a quota of keepalive that others use up', url, { keepalive: true }],
+  ['a stream that fails', url, { method: 'POST', body: new ReadableStream(), ...half }],
   ['a hash that is another', url, { integrity: 'sha256-abc' }],
   ['a redirect that is an error', url, { redirect: 'error' }],
   ['such a Request', new Request(url, { redirect: 'error' }), {}],
@@ -43,7 +46,8 @@ test.each(['data:text/plain,content', `blob:${origin}/0e3`, 'DATA:,'])(
   'a URL such as %s is no origin, whose state would be kept',
   async (local) => {
     const { steady, origins, connectivity } = create();
-    expect(await rejectionOf(steady.fetch(local))).toMatchObject({ code: 'network' });
+    const error = await rejectionOf(steady.fetch(local));
+    expect(outcomeOf(error)).toEqual({ kind: 'invalid', processed: 'no' });
     expect([origins.known(), connectivity?.getState().status]).toEqual([[], 'online']);
   },
 );

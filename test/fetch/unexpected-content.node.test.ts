@@ -72,7 +72,7 @@ describe('steady.json', () => {
       expect(isUnexpectedContentError(error)).toBe(true);
       expect(error).toMatchObject({
         code: 'unexpected-content',
-        message: `PUT ${url}: 200, with content type ${type.toLowerCase().replace(/;.*/, '')} where JSON was expected.`,
+        message: `The server answered 200, with content type ${type.toLowerCase().replace(/;.*/, '')} where JSON was expected.`,
         outcome: { kind: 'body', status: 200, processed: 'unknown' },
       });
       expect(await (error as UnexpectedContentError).response.text()).toBe('{"id":1}');

@@ -261,7 +261,8 @@ describe('a key that is older than the API keeps it', () => {
       outcome: { kind: 'expired', processed: 'unknown' },
       decision: { kind: 'stop', reason: 'expired' },
       cause: { code: 'network' },
-      message: `POST ${origin}/pay: not sent again, its idempotency key is older than its API keeps one. It may have been done: look first, and then send it under a new key or not at all.`,
+      message:
+        'The request is too old to be sent again. It may have been done: look first, before you send it anew.',
     });
   });
 

@@ -42,7 +42,7 @@ test.each(kinds)(
     expect(error).toBeInstanceOf(SteadfetchError);
     expect(error).toBeInstanceOf(Error);
     expect(error).toMatchObject({ name });
-    expect(String(error)).toMatch(new RegExp(`^${name}: GET ${url}: .`));
+    expect(String(error)).toMatch(new RegExp(`^${name}: The server .*\\.$`));
     expect(isSteadfetchError(error)).toBe(true);
     const known = Object.values(guards).filter((its) => its(error));
     expect(known).toEqual([guard]);
@@ -150,4 +150,15 @@ test('the operation on an error does not change with the attempts after it', asy
     { operation: { attempt: 3, retriedFor: ['network', 'network'] } },
   ]);
   expect(result.error).toBe(errors[2]);
+});
+
+test("fetch's own error is the cause of a NetworkError, for code that looks for it", async () => {
+  // As docs/retry.md has it.
+  const hasNoAnswer = (error: unknown): boolean =>
+    isNetworkError(error) ||
+    (error instanceof TypeError && /fetch|Load failed/.test(error.message));
+  const error = await errorOf(refuse);
+  expect(error).toMatchObject({ cause: new TypeError('Failed to fetch') });
+  const errors = [error, new TypeError('Failed to fetch'), await errorOf(answer(503))];
+  expect(errors.map(hasNoAnswer)).toEqual([true, true, false]);
 });

@@ -34,7 +34,7 @@ test('one time-out is retried like any failure, and what is asked meanwhile goes
   expect(report.state).toBe('resolved');
 });
 
-test('a report that takes 12 s under a limit of 10 s fails with an error that names `timeout`, and pauses nothing else', async () => {
+test('a report that takes 12 s under a limit of 10 s fails with an error whose cause names `timeout`, and pauses nothing else', async () => {
   const rig = createRig({ health: {} });
   const { client, steady, server, time, events } = rig;
   server.plan('/report', ...Array.from({ length: 20 }, () => ({ afterMs: 12_000 })));
@@ -53,8 +53,10 @@ test('a report that takes 12 s under a limit of 10 s fails with an error that na
     state: 'rejected',
     error: {
       name: 'TimeoutError',
-      message:
-        'GET http://api.example/report: no headers within 10000 ms; give it a longer `timeout` if it is slow by nature.',
+      cause: {
+        message:
+          'GET http://api.example/report: no headers within 10000 ms; give it a longer `timeout` if it is slow by nature.',
+      },
     },
   });
   const orders = server.sent.filter(({ request }) => request.includes('/orders/'));

@@ -119,7 +119,7 @@ test('useSuspenseQuery throws to its error boundary when the policy stops, and n
   await rig.time.advance(1499);
   expect(screen.getByText('Please wait')).toBeDefined();
   await rig.time.advance(1);
-  expect(screen.getByText('Failed: GET /products: 503.')).toBeDefined();
+  expect(screen.getByText('Failed: The server answered 503.')).toBeDefined();
   await rig.time.advance(100_000);
   expect(rig.server.times()).toEqual([0, 500, 1500]);
 });

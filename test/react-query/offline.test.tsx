@@ -109,7 +109,7 @@ describe('a device that is offline', () => {
     await rig.time.advance(0);
     expect(isNotSentError(call.error)).toBe(true);
     expect(call.error).toMatchObject({
-      message: 'GET http://api.example/a: not sent, the device is offline.',
+      message: 'There is no connection to the network. The request was not sent.',
       outcome: { kind: 'paused-too-long', reason: 'offline', processed: 'no' },
     });
     expect(rig.server.times('/a')).toEqual([]);

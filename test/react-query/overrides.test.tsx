@@ -163,8 +163,8 @@ describe('retry of the app alone', () => {
     };
     expect(await timesWith(rig, { retry })).toEqual([0, 500]);
     expect(asked).toEqual([
-      [0, 'GET /a: 503.'],
-      [1, 'GET /a: 503.'],
+      [0, 'The server answered 503.'],
+      [1, 'The server answered 503.'],
     ]);
   });
 });

@@ -49,7 +49,7 @@ test('a 404 is not asked for again', async () => {
   rig.show(<Products rig={rig} />);
   await rig.time.advance(100_000);
   expect(rig.server.times()).toEqual([0]);
-  expect(screen.getByText('error idle GET /products: 404.')).toBeDefined();
+  expect(screen.getByText('error idle The server answered 404.')).toBeDefined();
 });
 
 test('a bare 500 is asked for again as often as the policy allows', async () => {
@@ -97,7 +97,7 @@ test('no attempt starts after the deadline: the operation stops at once with its
   await rig.time.advance(1500);
   expect(rig.server.times()).toEqual([0, 500, 1500]);
   // The next wait would have ended at 3500.
-  expect(screen.getByText('error idle GET /products: 503.')).toBeDefined();
+  expect(screen.getByText('error idle The server answered 503.')).toBeDefined();
   expect(rig.client.getQueryState(productsKey)?.error).toMatchObject({
     decision: { kind: 'stop', reason: 'deadline' },
   });

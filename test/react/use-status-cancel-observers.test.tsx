@@ -39,7 +39,7 @@ test('several observers, also under StrictMode: all show the last error, and not
   await rig.time.advance(100);
   act(() => watched.last().cancel());
   await rig.time.advance(10_000);
-  expect(screen.getAllByText('error idle GET /products: 503.')).toHaveLength(2);
+  expect(screen.getAllByText('error idle The server answered 503.')).toHaveLength(2);
   expect(rig.server.times()).toEqual([0]);
 });
 

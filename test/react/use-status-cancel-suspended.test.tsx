@@ -36,7 +36,7 @@ test('under Suspense the error boundary shows the last error, and nothing fetche
   expect(screen.getByText('waiting')).toBeDefined();
   act(cancel.get());
   await rig.time.advance(100_000);
-  expect(screen.getByRole('alert').textContent).toBe('Failed: GET /products: 503.');
+  expect(screen.getByRole('alert').textContent).toBe('Failed: The server answered 503.');
   expect(rig.server.times()).toEqual([0, 500]);
 });
 

@@ -30,7 +30,7 @@ describe('in a wait', () => {
       reason: 'cancelled',
       lastError: error,
     });
-    expect(screen.getByText('error idle GET /products: 503.')).toBeDefined();
+    expect(screen.getByText('error idle The server answered 503.')).toBeDefined();
   });
 
   test('with data: the data stays', async () => {

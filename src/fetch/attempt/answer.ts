@@ -72,13 +72,12 @@ function refuse(attempt: Attempt, response: Response, failure: AnswerFailure): E
   if (failure.kind === 'http') {
     // Its API may have read another status from it.
     const read = failure.status === status ? '' : `, classified as ${failure.status}`;
-    return fail(attempt, HttpError, `${status} ${statusText}`.trimEnd() + read, failure, {
-      response,
-    });
+    const what = `The server answered ${status} ${statusText}`.trimEnd() + read;
+    return fail(attempt, HttpError, what, failure, { response });
   }
   const why = attempt.request.expect === 'json' ? 'where JSON was expected' : 'after a redirect';
-  const what =
-    `${status} ${statusText}`.trimEnd() + `, with content type ${shownType(response)} ${why}`;
+  const answered = `The server answered ${status} ${statusText}`.trimEnd();
+  const what = `${answered}, with content type ${shownType(response)} ${why}`;
   return fail(attempt, UnexpectedContentError, what, failure, { response });
 }
 

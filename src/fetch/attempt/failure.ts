@@ -7,15 +7,16 @@ import {
   TimeoutError,
   type UnexpectedContentError,
 } from '../../operation/errors.ts';
-import { ifSlow } from '../../operation/time-limit.ts';
+import { limitPassed } from '../../operation/time-limit.ts';
 import { failureOfAbort } from '../../operation/parts/who-aborted.ts';
 import { recordFailure as recordForLoop } from '../../operation/warn-of-loop.ts';
 import { type Failure, failures } from '../../policy/outcome.ts';
 import { endExtensions } from '../extension.ts';
-import { isDemanding, isSendable } from '../init.ts';
 import type { SteadyRequest } from '../request.ts';
 import type { Attempt } from './attempt.ts';
 import { mayBeUploading } from './headers-limit.ts';
+import { lateText, noAnswerText } from './messages.ts';
+import { mayBeRefused, refusalOf } from './own-side.ts';
 import { isJsonAnswer, processedAtHeaders } from './classify.ts';
 
 /** Records what a failed attempt means, and emits its end. @returns the error, or the answer that another client reads. */
@@ -50,9 +51,8 @@ export function fail(
   outcome: Failure,
   details: { readonly response?: Response | undefined; readonly cause?: unknown },
 ): Error {
-  const { operation, name } = attempt.request;
-  const view = operation.view(attempt.request);
-  const error = new Type(`${shown(name)}: ${what}.`, { operation: view, outcome, ...details });
+  const operation = attempt.request.operation.view(attempt.request);
+  const error = new Type(`${what}.`, { operation, outcome, ...details });
   return recordFailure(attempt, error, outcome, details.response);
 }
 
@@ -67,7 +67,7 @@ export function failed(
   answer?: Failure,
 ): unknown {
   const { context, request, bytes, idleMs, limitMs } = attempt;
-  const { input, operation, signal, url } = request;
+  const { endpoint, name, operation, signal, url } = request;
   attempt.end();
   const late: Failure = answer ?? {
     kind: 'timeout',
@@ -87,20 +87,21 @@ export function failed(
     if (isUploading) attempt.recordOutcome(failures.aborted);
     const size = bytes === undefined ? '' : ` of ${bytes} bytes`;
     const body = isUploading ? `, while its body${size} may be on its way` : '';
-    const what =
-      (response
-        ? `silent for ${idleMs} ms within its body`
-        : `no headers within ${limitMs} ms${body}`) + ifSlow;
-    return fail(attempt, TimeoutError, what, late, { response });
+    const cause = response
+      ? limitPassed(`${shown(name)}: no further part of the body`, idleMs)
+      : limitPassed(`${shown(name)}: no headers${body}`, limitMs);
+    return fail(attempt, TimeoutError, lateText(!!response), late, { response, cause });
   }
   if (response) {
     const failure = brokenBody(response, answer);
-    return fail(attempt, NetworkError, 'body broke off', failure, { response, cause });
+    return fail(attempt, NetworkError, 'The answer broke off', failure, { response, cause });
   }
-  // That may be the caller's doing, and then says nothing of the server or the network.
-  if (isDemanding(input, attempt.init)) attempt.recordOutcome(failures.aborted);
-  if (process.env.NODE_ENV !== 'production') hintAtCors(context.operations, url);
-  return fail(attempt, NetworkError, 'no answer', failures.network, { cause });
+  if (mayBeRefused(attempt)) attempt.recordOutcome(failures.aborted);
+  const isUnreadable = operation.route.at?.admission.isUnreadable(endpoint);
+  if (process.env.NODE_ENV !== 'production')
+    hintAtCors(context.operations, url, undefined, isUnreadable);
+  const what = noAnswerText(cause, isUnreadable);
+  return fail(attempt, NetworkError, what, failures.network, { cause });
 }
 
 /** All of the body is there, and cannot be parsed: the error stays itself. */
@@ -123,10 +124,24 @@ const brokenBody = (response: Response, answer: Failure | undefined): Failure =>
  * Says, once per origin, what a cross-origin page cannot see: a Retry-After that is not exposed,
  * and an answer without CORS headers, which looks like no answer. For development.
  */
-export function hintAtCors(instance: object, url: string, response?: Response): void {
+export function hintAtCors(
+  instance: object,
+  url: string,
+  response?: Response,
+  isUnreadable?: boolean,
+): void {
   const origin = toUrl(url)?.origin;
-  if (!origin || !globalThis.location || origin === globalThis.location.origin) return;
-  if (!response) {
+  if (!origin || !globalThis.location) return;
+  if (isUnreadable)
+    warn(
+      instance,
+      `unreadable ${origin}`,
+      `${origin} answers, but this page may not read its answers. Likely causes: an expired session, so ` +
+        `that the request is redirected to a login on another origin; an error of a gateway without CORS ` +
+        `headers; an ad blocker or another extension. The Network panel shows which.`,
+    );
+  else if (origin === globalThis.location.origin) return;
+  else if (!response) {
     warn(
       instance,
       `cors ${origin}`,
@@ -144,42 +159,13 @@ export function hintAtCors(instance: object, url: string, response?: Response): 
   }
 }
 
-/**
- * Whether the page's Content-Security-Policy has forbidden this request. Asked when fetch has just
- * rejected: the error is that of a failed network, and the browser says more one task later. A
- * message waits for that task, not a timer: those are slow in a hidden tab, and faked in tests.
- *
- * The URL must be the same, for another request may be blocked at the same time. After a redirect
- * the browser tells the first one: where it must not go on, it would not get any further next time.
- */
-async function isBlockedByCsp(url: string): Promise<boolean> {
-  const target = toUrl(url);
-  if (!target || typeof SecurityPolicyViolationEvent === 'undefined') return false;
-  const told: string[] = [];
-  // A policy that only reports blocks nothing.
-  const listener = ({ blockedURI, disposition }: SecurityPolicyViolationEvent): void =>
-    void (disposition === 'enforce' && told.push(blockedURI));
-  addEventListener('securitypolicyviolation', listener);
-  const { port1, port2 } = new MessageChannel();
-  await new Promise((resolve) => {
-    port1.addEventListener('message', resolve);
-    port1.start();
-    port2.postMessage(0);
-  });
-  port1.close();
-  removeEventListener('securitypolicyviolation', listener);
-  // What is told has no fragment, and of a URL without a host it is only the scheme.
-  target.hash = '';
-  return told.some((uri) => uri === target.href || `${uri}:` === target.protocol);
-}
-
 /** The answer where a page that was to be left has stayed; else throws what the rejection means. */
 export async function recoverRejection(
   attempt: Attempt,
   rejection: unknown,
   wasSpent: boolean,
 ): Promise<Response> {
-  const { context, request, signal } = attempt;
+  const { context, signal } = attempt;
   let cause = rejection;
   try {
     const response = await context.outlive?.outlivePage(attempt, true);
@@ -187,13 +173,13 @@ export async function recoverRejection(
   } catch (error) {
     cause = error;
   }
-  const isStopped = signal.aborted;
+  const asked = signal.aborted ? undefined : refusalOf(attempt, cause, wasSpent);
+  // The time limit holds for what is read meanwhile.
+  const refusal =
+    asked instanceof Promise ? await attempt.untilStopped(asked).catch(() => undefined) : asked;
   attempt.end();
-  const isUnsendable = wasSpent || !isSendable(request.input, attempt.init);
-  const isRefused = isUnsendable || !!context.isUnsent?.(cause);
-  const isUnsent = !isStopped && (isRefused || (await isBlockedByCsp(request.url)));
-  throw isUnsent && !attempt.isAborted
-    ? recordFailure(attempt, cause, failures.invalid)
+  throw refusal && !attempt.isAborted
+    ? recordFailure(attempt, refusal.error, failures.invalid)
     : failed(attempt, cause);
 }
 

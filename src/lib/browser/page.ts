@@ -7,6 +7,12 @@ export function hasPage(): boolean {
   return [document, window].every((target) => typeof target?.addEventListener === 'function');
 }
 
+/**
+ * Whether a real browser engine runs this, in a page or a worker: it refuses requests by itself, and hides
+ * answers. Node, React Native and jsdom do neither.
+ */
+export const isEngine = (): boolean => typeof SecurityPolicyViolationEvent !== 'undefined';
+
 /** The browser asks before this page is left, until the returned function is called. */
 export function askBeforeLeaving(): () => void {
   const page = globalThis as Partial<typeof globalThis>;

@@ -1,0 +1,168 @@
+import { systemTransport } from '../../lib/clock.ts';
+import { filesIn, findUnreadable, sizeOf } from '../../lib/body-parts.ts';
+import { isEngine } from '../../lib/browser/page.ts';
+import { toUrl } from '../../lib/input/url.ts';
+import { isSendable, isStream, requestOf } from '../init.ts';
+import type { Attempt } from './attempt.ts';
+
+/** The longest body that a browser sends with `keepalive` (Fetch, "HTTP-network-or-cache fetch"). */
+const maxKeepaliveBytes = 65_536;
+
+/** The ports that fetch never connects to (Fetch, "port blocking"). */
+const blockedPorts =
+  /^(0|1|7|9|1[1357]|19|2[0-35]|37|4[23]|53|69|7[79]|87|95|10[1-4]|109|11[01379]|11[57]|123|13[579]|143|161|179|389|427|465|51[2-5]|526|53[0-2]|540|548|55[46]|563|587|601|636|989|99[035]|1719|172[03]|2049|3659|4045|4190|506[01]|6000|6566|666[5-9]|6679|6697|10080)$/;
+
+/** Why a request was not sent, as the error that its caller gets. */
+interface Refusal {
+  readonly error: unknown;
+}
+
+type RefusedAttempt = Pick<Attempt, 'context' | 'request' | 'init'>;
+
+/**
+ * The error of a request that our own side did not send: the program, the browser, a file that is gone,
+ * or an interceptor of a test. Undefined where it may have been sent; a promise only where a file or the
+ * browser is asked. Called after fetch has rejected, because a browser's error is the same as that of a
+ * failed network.
+ */
+export function refusalOf(
+  attempt: RefusedAttempt,
+  cause: unknown,
+  wasSpent: boolean,
+): Refusal | undefined | Promise<Refusal | undefined> {
+  const { context, request, init } = attempt;
+  const { input, url, isLocal } = request;
+  // The error of fetch says what is wrong with the arguments.
+  if (wasSpent || !isSendable(input, init) || context.isUnsent?.(cause)) return { error: cause };
+  // No interceptor of a test is in a production build.
+  const root =
+    process.env.NODE_ENV !== 'production' &&
+    context.transport === systemTransport &&
+    interceptorError(cause);
+  if (root) return { error: root === cause ? cause : new TypeError(root.message, { cause }) };
+  const rule =
+    whyRefused(input, url, init) ||
+    (isLocal && (process.env.NODE_ENV === 'production' || 'nothing is kept under this URL'));
+  if (rule) return refusedBecause(rule, attempt, cause);
+  return isEngine() || filesIn(init.body).length > 0 ? findRefusal(attempt, cause) : undefined;
+}
+
+async function findRefusal(attempt: RefusedAttempt, cause: unknown): Promise<Refusal | undefined> {
+  const file = await findUnreadable(attempt.init.body);
+  if (file) return { error: new TypeError(unreadableText(file), { cause }) };
+  const isBlocked = await isBlockedByCsp(attempt.request.url);
+  const rule = process.env.NODE_ENV === 'production' || 'the CSP of the page forbids it';
+  return isBlocked ? refusedBecause(rule, attempt, cause) : undefined;
+}
+
+function refusedBecause(rule: string | true, { context }: RefusedAttempt, cause: unknown): Refusal {
+  // An adapter has an error of its own client.
+  if (process.env.NODE_ENV === 'production' || context.isUnsent) return { error: cause };
+  return { error: new TypeError(`steady.fetch: not sent, because ${rule}.`, { cause }) };
+}
+
+const unreadableText = ({ name }: Partial<File>): string =>
+  `${name ? `The file "${name}"` : 'A file'} was changed, moved or removed. Select it again.`;
+
+/** The rule of fetch that forbids this request, whatever its server does; in production only that there is one. */
+function whyRefused(input: RequestInfo | URL, url: string, init: RequestInit): string | boolean {
+  const request = requestOf(input);
+  const { protocol = '', port = '', origin } = toUrl(url) ?? {};
+  if (!/^(https?|data|blob|about):$/.test(protocol))
+    return process.env.NODE_ENV === 'production' || `fetch does not support ${protocol}`;
+  if (port && blockedPorts.test(port))
+    return process.env.NODE_ENV === 'production' || `browsers block port ${port}`;
+  if (!isEngine()) return false;
+  const isElsewhere = origin !== globalThis.location?.origin;
+  if ((init.mode ?? request?.mode) === 'same-origin' && isElsewhere)
+    return (
+      process.env.NODE_ENV === 'production' ||
+      `its mode is same-origin, and ${origin} is another origin`
+    );
+  const isLong = sizeOf(init.body) > maxKeepaliveBytes;
+  return (
+    isLong &&
+    !!(init.keepalive ?? request?.keepalive) &&
+    (process.env.NODE_ENV === 'production' ||
+      `with keepalive, a body has at most ${maxKeepaliveBytes} bytes`)
+  );
+}
+
+/**
+ * Whether a rejection may be our own side's doing, so that it says nothing of the server or the network:
+ * something is demanded of the answer (its hash, its origin, no redirect), or the browser refuses what it
+ * does not let us see (the stream or the Request may fail, other bodies use up the quota of `keepalive`, an
+ * https page asks http).
+ */
+export function mayBeRefused({ request: { input, url }, init }: RefusedAttempt): boolean {
+  const request = requestOf(input);
+  const { integrity, redirect, mode, keepalive } = init;
+  const type = request?.headers.get('content-type') ?? (request?.body ? 'unknown' : '');
+  const isOpaque = init.body == null && type !== '' && !/json|urlencoded|charset/.test(type);
+  const isSecure = globalThis.location?.protocol === 'https:';
+  return (
+    !!(integrity ?? request?.integrity) ||
+    (redirect ?? request?.redirect) === 'error' ||
+    (mode ?? request?.mode) === 'same-origin' ||
+    !!(keepalive ?? request?.keepalive) ||
+    isOpaque ||
+    isStream(init.body) ||
+    (isSecure && /^http:\/\/(?!localhost|127\.|\[::1\])/i.test(url))
+  );
+}
+
+/** In Node: codes of errors by which a request was refused before it was sent. */
+const refusedCode = /^(UND_)?ERR_(INVALID|NOT_SUPPORTED|REQ|NOCK)/;
+
+/**
+ * In Node: the error of an interceptor in the place of fetch (MSW, nock), or of fetch for a request that it
+ * cannot send. Those of a network have a code, or the name of a platform's error.
+ */
+function interceptorError(cause: unknown): Foreign | undefined {
+  const { process: node } = globalThis as { process?: { versions?: { node?: string } } };
+  const error = node?.versions?.node ? (cause as Foreign | undefined) : undefined;
+  const root = typeof error?.cause?.message === 'string' ? error.cause : error;
+  // By what it has: it may be of another realm.
+  if (typeof root?.message !== 'string') return undefined;
+  const { name = '', code } = root;
+  const isRefused =
+    code === undefined ? !/^(|Type|HTTPParser)Error$/.test(name) : refusedCode.test(`${code}`);
+  return isRefused ? root : undefined;
+}
+
+/** What an error that is not ours may have. */
+interface Foreign {
+  readonly name?: string;
+  readonly message?: string;
+  readonly code?: string | number;
+  readonly cause?: Foreign;
+}
+
+/**
+ * Whether the page's Content-Security-Policy has forbidden this request. Asked when fetch has just
+ * rejected: the error is that of a failed network, and the browser says more one task later. A
+ * message waits for that task, not a timer: those are slow in a hidden tab, and faked in tests.
+ *
+ * The URL must be the same, for another request may be blocked at the same time. After a redirect
+ * the browser tells the first one: where it must not go on, it would not get any further next time.
+ */
+async function isBlockedByCsp(url: string): Promise<boolean> {
+  const target = toUrl(url);
+  if (!target || !isEngine()) return false;
+  const told: string[] = [];
+  // A policy that only reports blocks nothing.
+  const listener = ({ blockedURI, disposition }: SecurityPolicyViolationEvent): void =>
+    void (disposition === 'enforce' && told.push(blockedURI));
+  addEventListener('securitypolicyviolation', listener);
+  const { port1, port2 } = new MessageChannel();
+  await new Promise((resolve) => {
+    port1.addEventListener('message', resolve);
+    port1.start();
+    port2.postMessage(0);
+  });
+  port1.close();
+  removeEventListener('securitypolicyviolation', listener);
+  // What is told has no fragment, and of a URL without a host it is only the scheme.
+  target.hash = '';
+  return told.some((uri) => uri === target.href || `${uri}:` === target.protocol);
+}
