@@ -114,7 +114,7 @@ export function conditionalWrites(
       if (caller?.aborted) throw failed(call, undefined);
       setLimit(call, limit);
       // axios makes its own answer of what its own adapter has brought.
-      const isOpaque = !!call.context.readData;
+      const isOpaque = !!call.context.client;
       if (said === undefined || (said && isOpaque))
         return accept(call, response, { ...failure, processed: said ? 'unknown' : processed });
       if (!said) {

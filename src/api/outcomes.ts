@@ -170,7 +170,7 @@ export async function readJson(
   response: Response,
   failure: Failure | undefined,
 ): Promise<readonly [Response, unknown]> {
-  const data = call.context.readData?.(call.init);
+  const data = call.context.client?.readData(call.init);
   let text = typeof data === 'string' ? data : '';
   const copy = response.clone();
   if (data !== undefined && typeof data !== 'string') return [copy, data];

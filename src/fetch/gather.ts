@@ -54,6 +54,7 @@ export function gather(
     expect: init.expect ?? api?.expect ?? init.defaultExpect,
     isRaw,
     isLocal: isLocal(parts, init),
+    toClientError: context.client?.errorMaker(init),
   };
   return [{ parts, init }, facts];
 }

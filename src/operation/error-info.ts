@@ -1,7 +1,7 @@
 import { createSlot } from '../lib/slot.ts';
 import { isIdempotentMethod } from '../policy/operation.ts';
 import { classifyAnswer, type Failure, failures } from '../policy/outcome.ts';
-import type { FailureReport, ForeignAnswer, RequestFacts } from './facts.ts';
+import type { ErrorMaker, FailureReport, ForeignAnswer, RequestFacts } from './facts.ts';
 
 /** Sending it twice does no harm. */
 export function isRepeatable({ keyed, idempotent, method = '' }: RequestFacts): boolean {
@@ -133,3 +133,9 @@ export function headerOf({ headers }: ForeignAnswer, name: string): string | und
   const value = headers?.get ? headers.get(name) : (headers?.[name] as string | number | undefined);
   return value === null || value === undefined ? undefined : `${value}`;
 }
+
+/** An error of ours that no request rejects with, as the client of the latest request makes errors. */
+export const toClientError = (
+  error: unknown,
+  sent: { readonly toClientError?: ErrorMaker | undefined } | undefined,
+): unknown => sent?.toClientError?.(error) ?? error;

@@ -4,6 +4,9 @@ import type { Failure } from '../policy/outcome.ts';
 import type { Effect } from './parts/effects.ts';
 import type { Step } from './parts/submission.ts';
 
+/** Makes an error of ours one of the client that has sent the request. */
+export type ErrorMaker = (error: unknown) => unknown;
+
 /** What is known of a request that was sent: enough to wait for admission of the next one. */
 export interface SentRequest {
   readonly name: string;
@@ -15,6 +18,7 @@ export interface SentRequest {
   readonly idempotent?: boolean | undefined;
   readonly apiPolicy?: PolicyOptions | undefined;
   readonly callPolicy?: PolicyOptions | undefined;
+  readonly toClientError?: ErrorMaker | undefined;
 }
 
 /** What is known of a request: all of it of ours, next to nothing of another client's. */
@@ -30,6 +34,7 @@ export interface RequestFacts {
   /** The policies of the API and of the call. */
   readonly apiPolicy?: PolicyOptions | undefined;
   readonly callPolicy?: PolicyOptions | undefined;
+  readonly toClientError?: ErrorMaker | undefined;
   /** The operation that the request is part of: `operationOf` reads it. */
   readonly operation?: object | undefined;
   /** What it is one attempt of, where it has a key. */

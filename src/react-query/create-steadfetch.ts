@@ -2,7 +2,7 @@ import { createSlot } from '../lib/slot.ts';
 import { focusManager, onlineManager, type Query, QueryClient } from '@tanstack/react-query';
 import type { Connectivity } from '../connectivity/connectivity.ts';
 import { defineApis } from '../fetch/api.ts';
-import type { FetchContext } from '../fetch/attempt/in-flight.ts';
+import type { Client } from '../fetch/attempt/in-flight.ts';
 import { createFetch } from '../fetch/fetch.ts';
 import { createEmitter } from '../operation/events.ts';
 import { createJson } from '../fetch/json.ts';
@@ -202,8 +202,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     ...context,
     context,
     fetch,
-    fetchBy: (own: Pick<FetchContext, 'transport' | 'isUnsent' | 'readData'>) =>
-      createFetch({ ...context, ...own }).rawFetch,
+    fetchBy: (client: Client) => createFetch({ ...context, client }).rawFetch,
     connectivity: watched?.connectivity,
     network: watched?.connectivity.network ?? browser,
     persist: createPersister.bind(undefined, context),

@@ -167,7 +167,7 @@ export async function sendAgain(
   const isStopped = signal.aborted;
   endCall(call);
   const isUnsendable = wasSpent || !isSendable(readParts(call.input, init), init);
-  const isRefused = isUnsendable || !!call.context.isUnsent?.(cause);
+  const isRefused = isUnsendable || !!call.context.client?.isUnsent(cause);
   const isUnsent = !isStopped && (isRefused || (await isBlockedByCsp(facts.url)));
   throw isUnsent && !caller?.aborted ? note(call, cause, failures.invalid) : failed(call, cause);
 }

@@ -1,6 +1,6 @@
 import type { Transport } from '../../lib/clock.ts';
 import type { Effect } from '../../operation/parts/effects.ts';
-import type { RequestFacts } from '../../operation/facts.ts';
+import type { ErrorMaker, RequestFacts } from '../../operation/facts.ts';
 import type { Step } from '../../operation/parts/submission.ts';
 import type { Environment } from '../../operation/environment.ts';
 import type { Operation } from '../../operation/operation.ts';
@@ -66,13 +66,33 @@ export interface Outlive {
   ) => Promise<Response | undefined>;
 }
 
+/** The way of a request back to whoever waits for it. */
+export interface Progress {
+  /** A part of it has moved: the limit to its headers starts anew. */
+  readonly recordProgress: () => void;
+}
+
+/** A client that sends the requests of an instance by a transport of its own, and makes its own errors. */
+export interface Client {
+  /** Sends a request, as `fetch` does, and can tell of its progress. */
+  readonly transport: (
+    input: RequestInfo | URL,
+    init: RequestInit,
+    progress: Progress,
+  ) => Promise<Response>;
+  /** Whether a rejection of its transport says that nothing was sent. */
+  readonly isUnsent: (cause: unknown) => boolean;
+  /** The body of an answer, which it keeps elsewhere than in the answer. */
+  readonly readData: (init: RequestInit) => unknown;
+  /** Makes what makes an error of ours one of this client. */
+  readonly errorMaker: (init: RequestInit) => ErrorMaker;
+}
+
 /** What the fetch wrapper stands on. */
 export interface FetchContext extends Environment, TimeLimitContext {
   readonly transport: Transport;
-  /** Whether a rejection of this transport says that nothing was sent. */
-  readonly isUnsent?: ((cause: unknown) => boolean) | undefined;
-  /** The body of an answer, where this transport keeps it elsewhere than in the answer. */
-  readonly readData?: ((init: RequestInit) => unknown) | undefined;
+  /** Another client, where that sends by a transport of its own. */
+  readonly client?: Client | undefined;
   /** Counts the requests of an instance, whatever sends them. */
   readonly nextRequest: () => number;
   readonly findApi: FindApi;
@@ -174,13 +194,23 @@ export interface DeadlineCode {
 /** Hands it to the transport. An answer that nobody waits for any more is let go of. */
 export function transmit(call: Call): Promise<Response> {
   // Not as a method: a browser's fetch refuses any `this` but its window.
-  const { transport } = call.context;
+  const { transport, client } = call.context;
   codeOf<DeadlineCode>(call.facts.api?.deadline)?.stamp(call);
-  return untilStopped(call, transport(call.input, call.init), (late?: Partial<Response> | null) => {
+  const sending = client
+    ? client.transport(call.input, call.init, progressOf(call))
+    : transport(call.input, call.init);
+  return untilStopped(call, sending, (late?: Partial<Response> | null) => {
     // It may be no answer at all.
     late?.body?.cancel?.().catch(() => {});
   });
 }
+
+/** Progress that comes when its limit was lifted starts none. */
+const progressOf = (call: Call): Progress => ({
+  recordProgress() {
+    if (call.limit.dueAt < Infinity) setLimit(call, call.limit, call.limitMs);
+  },
+});
 
 /** One timer at most, and one listener on the caller's signal, until `endCall`. */
 export function startCall(

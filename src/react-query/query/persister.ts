@@ -7,7 +7,7 @@ import {
   type QueryKey,
   focusManager,
 } from '@tanstack/react-query';
-import { reportOf } from '../../operation/error-info.ts';
+import { reportOf, toClientError } from '../../operation/error-info.ts';
 import { type Operation, operationOf, type Signals } from '../../operation/operation.ts';
 import type { Operations } from '../../operation/operations.ts';
 import type { Admissions } from '../../fetch/admit.ts';
@@ -166,7 +166,8 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     // Nobody asks about it any more.
     if (operation.phase === 'ended') throw operation.lastError;
     // Its instance was disposed of.
-    if (!isSent) throw operation.errors.abortBy({});
+    if (!isSent)
+      throw toClientError(operation.errors.abortUnsent({}, {}), operation.route.at?.sent);
   }
 
   /** For the app's persister, which may restore what it has stored, whatever is known of the origin. */
