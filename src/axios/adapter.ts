@@ -2,11 +2,10 @@ import { checkNames, reject } from '../lib/input/check.ts';
 import { firstOf } from '../lib/wait.ts';
 import { type Instance, instanceOfSteady } from '../react-query/instance.ts';
 import type { Steadfetch } from '../react-query/steadfetch.ts';
-import type { NodeStream } from './answer.ts';
 import { bodyOf } from './body.ts';
 import { toAxiosError } from './errors.ts';
 import { listHeaders } from './headers.ts';
-import { type AxiosInit, clientOf, failureOf, finish, type Sent } from './send.ts';
+import { type AxiosInit, clientOf, failureOf, finish, type OpenStream, type Sent } from './send.ts';
 import type { Answer, Axios, AxiosStaticLike, Config, InnerAdapter } from './types.ts';
 import { readTarget } from './url.ts';
 
@@ -105,7 +104,7 @@ export function steadyAdapter(
       };
       return await finish(sent, await fetch(target.url, init), (stream) => {
         isReleased = false;
-        if (stream) holdOpen(instance, client, stream, given, signal, release);
+        if (stream) holdOpen(instance, stream, release);
       });
     } catch (error) {
       throw sent
@@ -152,23 +151,25 @@ function senderOf(
  */
 function holdOpen(
   { signals }: Instance,
-  { CanceledError }: Axios,
-  stream: NodeStream,
-  config: object,
-  caller: AbortSignal | undefined,
+  { stream, sender, caller }: OpenStream,
   release: () => void,
 ): void {
   const endRequest = caller && signals.get(caller)?.attemptLimit?.beginRequest();
   const abort = (): void => {
     if (stream.destroyed) return;
     // Without a listener, its error would end the process.
+    const isHeard = stream.listenerCount('error') > 0;
     stream.destroy(
-      stream.listenerCount('error') > 0 ? new CanceledError(undefined, config) : undefined,
+      isHeard ? Object.assign(new Error('canceled'), { code: 'ERR_CANCELED' }) : undefined,
     );
+    // It may be what an answer is unpacked by.
+    sender?.destroy?.();
   };
-  caller?.addEventListener('abort', abort);
+  // After axios, which does so itself from 1.0 on.
+  const onAbort = (): void => queueMicrotask(abort);
+  caller?.addEventListener('abort', onAbort);
   stream.once('close', () => {
-    caller?.removeEventListener('abort', abort);
+    caller?.removeEventListener('abort', onAbort);
     endRequest?.();
     release();
   });

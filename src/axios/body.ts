@@ -2,8 +2,6 @@
 interface NodeForm {
   readonly getBoundary: () => string;
   readonly getBuffer: () => { readonly toString: (encoding: 'latin1') => string };
-  /** Its parts and their headers, with functions that end each part. */
-  readonly _streams: readonly unknown[];
 }
 
 /**
@@ -30,9 +28,9 @@ let boundary: string | undefined;
 
 /** Byte by byte: Latin-1 is the encoding of which every byte is one character. */
 function fixForm(form: NodeForm): BodyInit {
-  const isWhole = form._streams.every(
-    (part) => typeof part !== 'object' || ArrayBuffer.isView(part),
-  );
+  // Its parts and their headers, with functions that end each part.
+  const parts = Reflect.get(form, '_streams') as readonly unknown[];
+  const isWhole = parts.every((part) => typeof part !== 'object' || ArrayBuffer.isView(part));
   // A part is a stream.
   if (!isWhole) return new ReadableStream();
   boundary ??= `steadfetch-${crypto.randomUUID()}`;

@@ -1,5 +1,5 @@
 import { reportFailure, reportOf } from '../operation/error-info.ts';
-import { isTimeoutError } from '../operation/errors.ts';
+import { isSteadfetchError, isTimeoutError } from '../operation/errors.ts';
 import type { FailureReport } from '../operation/facts.ts';
 import type { Answer, Axios, Config } from './types.ts';
 
@@ -15,7 +15,9 @@ export function toAxiosError(
   /** The caller has aborted it. */
   isAborted?: boolean,
 ): unknown {
-  const known = factsOf(cause);
+  const facts = factsOf(cause);
+  // What a user has cancelled was reported nowhere.
+  const known = isSteadfetchError(cause) ? { ...facts, failure: cause.outcome } : facts;
   const { kind } = known.failure;
   const message = cause instanceof Error ? cause.message : String(cause);
   const made =

@@ -103,15 +103,24 @@ function watched({ isLimited, sender, given, target, headers }: Sent, progress: 
   return watchProgress(given, progress.recordProgress, added);
 }
 
+/** A body of Node that is still to be read. */
+export interface OpenStream {
+  readonly stream: NodeStream;
+  readonly sender: Answer['request'];
+  readonly caller: AbortSignal | undefined;
+}
+
 /** What axios resolves with. Its body may be a stream, which the app has still to read. */
 export async function finish(
   sent: Sent,
   response: Response,
-  onStream: (stream: NodeStream | undefined) => void,
+  onStream: (stream: OpenStream | undefined) => void,
 ): Promise<Answer> {
   const answer = nameConfig(sent);
   const data = answer?.data;
-  if (isStreamed(sent.given)) onStream(isNodeStream(data) ? data : undefined);
+  const { caller, given } = sent;
+  if (isStreamed(given))
+    onStream(isNodeStream(data) ? { stream: data, sender: answer?.request, caller } : undefined);
   // The policy watches it like that of any fetch.
   if (answer && isWebStream(data)) answer.data = response.body;
   // All of it has come.

@@ -25,11 +25,14 @@ export async function openServer(
     void response.setHeader('content-type', 'application/json').end('{"id":1}'),
 ): Promise<{ readonly origin: string; readonly host: string; readonly arrived: Arrived[] }> {
   const arrived: Arrived[] = [];
-  const server = createServer(async (incoming, response) => {
+  const server = createServer((incoming, response) => {
     const { url = '', method = '', headers } = incoming;
-    const request = { url, method, headers, body: await buffer(incoming) };
-    arrived.push(request);
-    answer(response, request);
+    const take = async (): Promise<void> => {
+      const request = { url, method, headers, body: await buffer(incoming) };
+      arrived.push(request);
+      answer(response, request);
+    };
+    void take();
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   onTestFinished(async () => {

@@ -90,7 +90,8 @@ async function readAhead(call: Call, response: Response): Promise<void> {
       if (left < 0) return void reader.cancel().catch(() => {});
     }
   } catch {
-    // Whoever reads the answer itself is told.
+    // Whoever reads the answer itself is told. A copy that is left alone would keep the connection.
+    reader.cancel().catch(() => {});
   }
 }
 
