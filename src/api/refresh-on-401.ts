@@ -1,6 +1,7 @@
 import { type AuthCode, renewableAt } from '../fetch/codes.ts';
 import { endCall, type FetchContext, type SentFacts, tell } from '../fetch/attempt/in-flight.ts';
 import { isStream, readHeaders, type RequestParts } from '../fetch/attempt/request.ts';
+import { followRedirects, keepCredentials } from './redirects.ts';
 import { textOf } from '../lib/input/callback.ts';
 import { checkNames, reject } from '../lib/input/check.ts';
 import { code, type MadeBy } from '../lib/input/made-by.ts';
@@ -55,6 +56,8 @@ interface Signed {
   readonly parts: RequestParts;
   /** Without them. */
   readonly init: RequestInit;
+  /** Which are kept from where a redirect may lead. */
+  readonly kept: Headers | undefined;
 }
 
 /**
@@ -66,7 +69,9 @@ interface Signed {
  * that it was not processed. Only a body that is a stream cannot be sent twice.
  *
  * Of two profiles with the same value, a refresh is for both. The credentials go nowhere but to what
- * `match` fits.
+ * `match` fits. Where a redirect leads elsewhere, browsers take off `Authorization`, and no other header: with
+ * another one, a redirect from the page's own origin to another fails, and one of another origin is refused.
+ * `redirect: 'follow'` in the request lets it go.
  *
  * @throws TypeError when an option is not as it must be.
  *
@@ -183,15 +188,19 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
   const sign = async (
     context: FetchContext,
     facts: SentFacts,
-    request: Omit<Signed, 'epoch' | 'text'>,
+    request: Omit<Signed, 'epoch' | 'text' | 'kept'>,
   ): Promise<RequestInit> => {
     const { parts, init } = request;
     const before = epoch;
     const given = await read(context);
     const all = readHeaders(parts.request, init);
     for (const [name, value] of given) all.set(name, value);
-    sent.set(facts, { ...request, epoch: before, text: textIn(given) });
-    return { ...init, headers: all };
+    const guarded = context.client
+      ? { credentialNames: [...given.keys()] }
+      : keepCredentials(parts, init, given);
+    const kept = context.client || !guarded ? undefined : given;
+    sent.set(facts, { ...request, epoch: before, text: textIn(given), kept });
+    return { ...init, ...guarded, headers: all };
   };
   /** The body of a Request can be sent once: this is one that can be sent again. */
   const keepBody = async (
@@ -219,6 +228,13 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
       };
       // An abort is told by whoever sends it.
       return untilAborted(parts.signal, begin()).catch(() => init);
+    },
+    follow(call, response) {
+      const { context, facts } = call;
+      const { kept } = sent.get(facts) ?? {};
+      if (!kept) return response;
+      const isFitting = (url: string): boolean => context.findApi(url)?.auth === facts.api?.auth;
+      return followRedirects(call, response, kept, isFitting);
     },
     async renew(call, failure, response) {
       const { caller, context, facts } = call;

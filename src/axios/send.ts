@@ -1,5 +1,6 @@
-import type { Client, Progress } from '../fetch/attempt/in-flight.ts';
+import type { Client, ClientInit, Progress } from '../fetch/attempt/in-flight.ts';
 import type { SteadyInit } from '../fetch/attempt/request.ts';
+import { originOf } from '../lib/input/url.ts';
 import { firstOf } from '../lib/wait.ts';
 import { isSteadfetchError, isTimeoutError } from '../operation/errors.ts';
 import { isNodeStream, isWebStream, type NodeStream, readData, toResponse } from './answer.ts';
@@ -30,7 +31,7 @@ export interface Sent {
   failed?: { readonly error: AxiosFailure } | undefined;
 }
 
-export interface AxiosInit extends SteadyInit {
+export interface AxiosInit extends SteadyInit, Pick<ClientInit, 'credentialNames'> {
   readonly sent: Sent;
 }
 
@@ -70,6 +71,7 @@ async function transmit(init: AxiosInit, progress: Progress): Promise<Response> 
       ...config,
       ...watched(sent, progress),
       headers: headers.bag,
+      beforeRedirect: keepHeaders(config, url, init.credentialNames),
       // The app reads a stream when the request has ended, and may still abort it.
       signal: isStreamed(config) && sent.caller ? firstOf([signal, sent.caller]) : signal,
       cancelToken: undefined,
@@ -86,7 +88,22 @@ async function transmit(init: AxiosInit, progress: Progress): Promise<Response> 
 
 const isStreamed = ({ responseType }: Config): boolean => responseType === 'stream';
 
-/** Nobody reads it, and its connection would stay. */
+/** Where Node follows a redirect to another origin, credentials stay behind. */
+function keepHeaders(
+  { beforeRedirect }: Config,
+  url: string,
+  names: readonly string[] = [],
+): Config['beforeRedirect'] {
+  if (names.length === 0) return beforeRedirect;
+  return (options, ...others) => {
+    if (originOf(`${options.href}`) !== originOf(url))
+      for (const name of Object.keys(options.headers ?? {}))
+        if (names.includes(name.toLowerCase())) Reflect.deleteProperty(options.headers ?? {}, name);
+    beforeRedirect?.(options, ...others);
+  };
+}
+
+/** Its connection would stay, because the app never gets it. */
 function discard(answer: Answer | undefined): void {
   if (isNodeStream(answer?.data)) answer.data.destroy();
 }

@@ -22,6 +22,12 @@ export interface Config {
   readonly timeout?: number | undefined;
   readonly responseType?: string | undefined;
   readonly transitional?: { readonly clarifyTimeoutError?: boolean } | undefined;
+  readonly beforeRedirect?:
+    | ((
+        options: { readonly href?: string; readonly headers?: object },
+        ...others: readonly unknown[]
+      ) => void)
+    | undefined;
   readonly onUploadProgress?: ProgressHandler | undefined;
   readonly onDownloadProgress?: ProgressHandler | undefined;
 }

@@ -58,6 +58,12 @@ export interface AuthCode {
     parts: RequestParts,
     init: RequestInit,
   ) => Promise<RequestInit>;
+  /**
+   * The answer, or where that is a redirect which fetch was told not to follow, what it leads to.
+   *
+   * @throws TypeError where it may not be followed.
+   */
+  readonly follow: (call: Call, response: Response) => Response | Promise<Response>;
   /** After a 401: what is sent with new credentials; undefined where that is the answer. */
   readonly renew: (
     call: Call,

@@ -124,6 +124,7 @@ async function send(
         response = await sendAgain(call, cause, wasSpent);
       }
       checkAnswer(call, response);
+      if (auth) response = await auth.follow(call, response);
       const shown = classify(call, response);
       const failure = (shown ?? api?.outcomes) && (await interpret(call, response, shown));
       const refusal = failure?.kind === 'http' && failure;

@@ -1,5 +1,6 @@
 import { MutationObserver } from '@tanstack/react-query';
-import { act } from '@testing-library/react';
+import { act, renderHook } from '@testing-library/react';
+import type { ReactNode } from 'react';
 import axios from 'axios';
 import {
   classifyOutcomes,
@@ -72,13 +73,8 @@ const submit = ({ steady, client, api }: Opened) =>
 
 /** The controls of the query, as a component has them. */
 function controlsOf(opened: Opened): RetryControls {
-  let last: RetryControls | undefined;
-  function Status(): null {
-    last = useRetryStatus(opened.queryOptions);
-    return null;
-  }
-  opened.show(<Status />);
-  return last ?? expect.unreachable();
+  const wrapper = ({ children }: { readonly children: ReactNode }) => opened.wrap(children);
+  return renderHook(() => useRetryStatus(opened.queryOptions), { wrapper }).result.current;
 }
 
 interface Way {

@@ -72,6 +72,12 @@ export interface Progress {
   readonly recordProgress: () => void;
 }
 
+/** What a client is given, which follows redirects by itself. */
+export interface ClientInit extends RequestInit {
+  /** The headers that may go to no other origin. */
+  readonly credentialNames?: readonly string[] | undefined;
+}
+
 /** A client that sends the requests of an instance by a transport of its own, and makes its own errors. */
 export interface Client {
   /** Sends a request, as `fetch` does, and can tell of its progress. */
