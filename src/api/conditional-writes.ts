@@ -112,7 +112,7 @@ export function conditionalWrites(
       if (attempt.isAborted) throw failed(attempt, undefined);
       attempt.limit.stop();
       // axios makes its own answer of what its own adapter has brought.
-      const isOpaque = !!attempt.context.readData;
+      const isOpaque = !!attempt.context.client;
       if (said === undefined || (said && isOpaque))
         return refuse(attempt, response, { ...failure, processed: said ? 'unknown' : processed });
       if (!said) return refuse(attempt, response, refuseAll(attempt, refusal));

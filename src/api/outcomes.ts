@@ -171,7 +171,7 @@ export async function readJson(
   response: Response,
   failure: Failure | undefined,
 ): Promise<readonly [Response, unknown]> {
-  const data = attempt.context.readData?.(attempt.init);
+  const data = attempt.context.client?.readData(attempt.init);
   const copy = response.clone();
   if (data !== undefined && typeof data !== 'string') return [copy, data];
   if (!isJsonAnswer(response)) {

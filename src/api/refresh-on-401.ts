@@ -2,6 +2,7 @@ import type { FetchContext } from '../fetch/attempt/attempt.ts';
 import { type Extension, renewableAt } from '../fetch/extension.ts';
 import { isStream, readHeaders, requestOf } from '../fetch/init.ts';
 import type { SteadyRequest } from '../fetch/request.ts';
+import { followRedirects, keepCredentials } from './redirects.ts';
 import { textOf } from '../lib/input/callback.ts';
 import { checkNames, reject } from '../lib/input/check.ts';
 import { code, type MadeBy } from '../lib/input/made-by.ts';
@@ -54,6 +55,8 @@ interface Signed {
   readonly isOnce: boolean;
   /** Without them. */
   readonly init: RequestInit;
+  /** Which are kept from where a redirect may lead. */
+  readonly kept: Headers | undefined;
 }
 
 /**
@@ -65,7 +68,9 @@ interface Signed {
  * that it was not processed. Only a body that is a stream cannot be sent twice.
  *
  * Of two profiles with the same value, a refresh is for both. The credentials go nowhere but to what
- * `match` fits.
+ * `match` fits. Where a redirect leads elsewhere, browsers take off `Authorization`, and no other header: with
+ * another one, a redirect from the page's own origin to another fails, and one of another origin is refused.
+ * `redirect: 'follow'` in the request lets it go.
  *
  * @throws TypeError when an option is not as it must be.
  *
@@ -174,15 +179,19 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
   const sign = async (
     context: FetchContext,
     request: SteadyRequest,
-    unsigned: Omit<Signed, 'epoch' | 'text'>,
+    unsigned: Omit<Signed, 'epoch' | 'text' | 'kept'>,
   ): Promise<RequestInit> => {
     const { init } = unsigned;
     const before = epoch;
     const given = await read(context);
     const all = readHeaders(request.input, init);
     for (const [name, value] of given) all.set(name, value);
-    sent.set(request, { ...unsigned, epoch: before, text: textIn(given) });
-    return { ...init, headers: all };
+    const guarded = context.client
+      ? { credentialNames: [...given.keys()] }
+      : keepCredentials(request, init, given);
+    const kept = context.client || !guarded ? undefined : given;
+    sent.set(request, { ...unsigned, epoch: before, text: textIn(given), kept });
+    return { ...init, ...guarded, headers: all };
   };
   /** The body of a Request can be sent once: this is one that can be sent again. */
   const keepBody = async (
@@ -211,6 +220,13 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
       };
       // An abort is reported when the request is admitted.
       return untilAborted(request.signal, begin()).catch(() => init);
+    },
+    follow(attempt, response) {
+      const { context, request } = attempt;
+      const { kept } = sent.get(request) ?? {};
+      if (!kept) return undefined;
+      const isFitting = (url: string): boolean => context.findApi(url)?.auth === request.api?.auth;
+      return followRedirects(attempt, response, kept, isFitting);
     },
     async recover(attempt, failure, response) {
       const { context, request } = attempt;

@@ -4,7 +4,7 @@ import type { RateLimitCode } from '../headers/rate-limit.ts';
 import type { Clock, Random } from '../lib/clock.ts';
 import { codeOf, type MadeBy } from '../lib/input/made-by.ts';
 import { toUrl } from '../lib/input/url.ts';
-import { reportFailure } from '../operation/error-info.ts';
+import { reportFailure, toClientError } from '../operation/error-info.ts';
 import type { SentRequest } from '../operation/facts.ts';
 import { NotSentError } from '../operation/errors.ts';
 import type { Operation } from '../operation/operation.ts';
@@ -134,7 +134,7 @@ export function createAdmissions(
       const { admission, sent } = at;
       const ask = askOf(operation, sent);
       const release = await pauseAt(admission, ask, operation, undefined, waits);
-      if (release === 'expired') throw refuse(operation, sent, admission);
+      if (release === 'expired') throw toClientError(refuse(operation, sent, admission), sent);
       if (release === 'dropped') return false;
       operation.route.keep(release);
       return true;

@@ -14,6 +14,7 @@ import type { SteadyRequest } from './request.ts';
  * | `inspect` | the request is read | say what its arguments mean |
  * | `prepare` | before admission | change what is sent |
  * | `sign` | each time it is sent, after admission | wait, refuse, and change what is sent |
+ * | `follow` | an answer has come | follow a redirect |
  * | `classify` | its headers are in | change what the answer means |
  * | `recover` | the answer is a refusal | send it again, or give another answer |
  * | `end` | it has ended | record how |
@@ -27,6 +28,8 @@ export interface Extension extends Inspector {
   ) => Promise<RequestInit> | undefined;
   /** @throws NotSentError, or another error, when the request may not be sent any more. */
   readonly sign?: (attempt: Attempt) => Promise<void> | undefined;
+  /** What a redirect leads to that fetch was told not to follow; undefined where it is not asked. @throws where it may not be followed. */
+  readonly follow?: (attempt: Attempt, response: Response) => Promise<Response> | undefined;
   /** @throws the error that ends the attempt, where a body that it needs does not come. */
   readonly classify?: (
     attempt: Attempt,

@@ -1,4 +1,4 @@
-import type { RequestFacts } from '../operation/facts.ts';
+import type { ErrorMaker, RequestFacts } from '../operation/facts.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Step, Steps } from '../operation/parts/submission.ts';
 import { definePolicy, type Policy, type PolicyOptions } from '../policy/options.ts';
@@ -23,6 +23,8 @@ export interface RequestContext {
   readonly findApi: FindApi;
   /** The operation that the signal or the stack belongs to; else one for this request alone. */
   readonly operationFor: (signal: AbortSignal | undefined, request: string) => Operation;
+  /** Another client, where that sends by a transport of its own. */
+  readonly client?: { readonly errorMaker: (init: RequestInit) => ErrorMaker } | undefined;
 }
 
 /** One request that the app wants sent: what is known of it before it is answered. */
@@ -57,6 +59,8 @@ export class SteadyRequest implements RequestFacts {
   readonly isRaw: boolean;
   /** It asks no server. */
   readonly isLocal: boolean;
+  /** Makes an error of ours one of the client that sends it. */
+  readonly toClientError: ErrorMaker | undefined;
   /** The policy of its API. */
   readonly apiPolicy: PolicyOptions | undefined;
   /** It carries an idempotency key that its API is declared to honour. */
@@ -102,6 +106,7 @@ export class SteadyRequest implements RequestFacts {
     this.callPolicy = callPolicy;
     this.expect = init.expect ?? api?.expect ?? members.defaultExpect;
     this.isRaw = isRaw;
+    this.toClientError = context.client?.errorMaker(init);
     this.isLocal = isLocal(url, input, init);
     this.#endRequest = this.operation.attemptLimit?.beginRequest();
   }

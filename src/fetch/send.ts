@@ -76,6 +76,8 @@ async function transmit(attempt: Attempt): Promise<Response> {
   } catch (cause) {
     response = await recoverRejection(attempt, cause, wasSpent);
   }
+  for (const { follow } of extensionsOf(request))
+    response = (await follow?.(attempt, response)) ?? response;
   const answer = receiveAnswer(attempt, response);
   attempt.line?.receiveHeaders(attempt, answer);
   return answer;

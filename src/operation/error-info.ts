@@ -1,6 +1,6 @@
 import { createSlot } from '../lib/slot.ts';
 import { classifyAnswer, type Failure, failures } from '../policy/outcome.ts';
-import type { FailureReport, ForeignAnswer, RequestFacts } from './facts.ts';
+import type { ErrorMaker, FailureReport, ForeignAnswer, RequestFacts } from './facts.ts';
 
 // On the side, not on the errors: the caller's abort reason and a SyntaxError of `json()` stay what
 // they are, and still say what they meant.
@@ -127,3 +127,9 @@ export function headerOf({ headers }: ForeignAnswer, name: string): string | und
   const value = headers?.get ? headers.get(name) : (headers?.[name] as string | number | undefined);
   return value === null || value === undefined ? undefined : `${value}`;
 }
+
+/** An error of ours that no request rejects with, as the client of the latest request makes errors. */
+export const toClientError = (
+  error: unknown,
+  sent: { readonly toClientError?: ErrorMaker | undefined } | undefined,
+): unknown => sent?.toClientError?.(error) ?? error;

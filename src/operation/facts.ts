@@ -3,6 +3,9 @@ import type { PolicyOptions } from '../policy/options.ts';
 import type { Failure } from '../policy/outcome.ts';
 import type { Effect } from './parts/effects.ts';
 
+/** Makes an error of ours one of the client that has sent the request. */
+export type ErrorMaker = (error: unknown) => unknown;
+
 /** What is known of a request: all of it of ours, next to nothing of another client's. */
 export interface RequestFacts {
   /** In upper case. */
@@ -16,6 +19,7 @@ export interface RequestFacts {
   /** The policies of the API and of the call. */
   readonly apiPolicy?: PolicyOptions | undefined;
   readonly callPolicy?: PolicyOptions | undefined;
+  readonly toClientError?: ErrorMaker | undefined;
 }
 
 /** What is known of a request of ours: enough to wait for the admission of the next one. */

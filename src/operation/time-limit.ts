@@ -119,7 +119,13 @@ export async function prepare<T>(
   const expire = (): TimeoutError => notReady(facts, limitMs, own);
   const work = (): Promise<T> => untilAborted(signal, needed);
   try {
-    return await withLimit(context, work, expire, limitMs, operation.pauses);
+    return await withLimit(
+      context,
+      work,
+      expire,
+      limitMs === Infinity ? undefined : limitMs,
+      operation.pauses,
+    );
   } catch (error) {
     throw signal?.aborted ? operation.errors.abortUnsent(facts, signal) : error;
   }

@@ -1,7 +1,7 @@
 import type { Query, Mutation } from '@tanstack/react-query';
 import { SteadfetchError, NotSentError } from '../operation/errors.ts';
 import type { Operation } from '../operation/operation.ts';
-import { reportOf } from '../operation/error-info.ts';
+import { reportOf, toClientError } from '../operation/error-info.ts';
 import { type Failure, failures } from '../policy/outcome.ts';
 import { queryStatus } from './status/query.ts';
 import { type Instance, ownPolicy } from './instance.ts';
@@ -47,7 +47,8 @@ function cancelQuery(query: Query, instance: Instance): void {
       ? operation
       : operations.begin('query', { attempt: 0, policy: ownPolicy(query.options) }, query.queryKey);
   byQuery.set(query, under);
-  const error: unknown = lastError ?? cancelledError(under);
+  const error: unknown =
+    lastError ?? toClientError(cancelledError(under), operation?.route.at?.sent);
   under.cancel(error, reportOf(error, instance.clock.now()));
   // React Query's own cancel leaves a query without data pending and idle, and one that is
   // suspended then fetches again by itself: so it ends as a failure.
@@ -99,7 +100,7 @@ export function cancelMutation(mutation: Mutation, { clock }: Instance): void {
   const operation = run?.operation ?? operations.begin('mutation', { attempt: 0 });
   if (operation.phase.kind === 'ended') return;
   const own = whyCancelled(operation, run, wasSent());
-  const error: unknown = own ?? operation.lastError;
+  const error: unknown = own ? toClientError(own, operation.route.at?.sent) : operation.lastError;
   const report = own
     ? { failure: own.outcome, method: own.operation.method }
     : reportOf(error, clock.now());

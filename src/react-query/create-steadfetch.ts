@@ -3,7 +3,7 @@ import { focusManager, onlineManager, type Query, QueryClient } from '@tanstack/
 import type { Connectivity } from '../connectivity/connectivity.ts';
 import { askForAnswer } from '../connectivity/reach.ts';
 import { defineApis } from '../fetch/api.ts';
-import type { FetchContext } from '../fetch/attempt/attempt.ts';
+import type { Client } from '../fetch/attempt/attempt.ts';
 import { Lines } from '../fetch/attempt/line.ts';
 import { createFetch } from '../fetch/fetch.ts';
 import { createEmitter } from '../operation/events.ts';
@@ -211,8 +211,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     context,
     fetch,
     rawFetch,
-    fetchBy: (own: Pick<FetchContext, 'transport' | 'isUnsent' | 'readData'>) =>
-      createFetch({ ...context, ...own }).rawFetch,
+    fetchBy: (client: Client) => createFetch({ ...context, client }).rawFetch,
     connectivity: watched?.connectivity,
     network: watched?.connectivity.network ?? browser,
     persist: createPersister.bind(undefined, context),

@@ -2,7 +2,7 @@ import * as reactQuery from '@tanstack/react-query';
 import type { Slot } from '../lib/slot.ts';
 import type { Query, QueryClient } from '@tanstack/react-query';
 import type { Connectivity } from '../connectivity/connectivity.ts';
-import type { FetchContext } from '../fetch/attempt/attempt.ts';
+import type { Client, FetchContext } from '../fetch/attempt/attempt.ts';
 import type { RawFetch, SteadyFetch } from '../fetch/fetch.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { LoopContext } from '../operation/loop.ts';
@@ -32,7 +32,7 @@ export interface Instance extends LoopContext {
   /** What its requests are sent by: the devtools put faults in front of it. */
   readonly context: Omit<FetchContext, 'transport'> & { transport: Transport };
   /** A fetch of this instance whose requests are sent by another client. */
-  readonly fetchBy: (own: Pick<FetchContext, 'transport' | 'isUnsent' | 'readData'>) => RawFetch;
+  readonly fetchBy: (client: Client) => RawFetch;
   /** Makes the persister of its queries, around one of the app's own. */
   readonly persist: (inner?: AnyPersister) => SteadyPersister;
   /** The part of the policy that is these options' own. */

@@ -155,7 +155,7 @@ describe('the header', () => {
       headers.push(config.headers.get(name));
       return { data: 1, status: 200, statusText: '', headers: {}, config };
     };
-    const client = axios.create({ adapter: steadyAdapter(steady, axios) });
+    const client = axios.create({ adapter: steadyAdapter(steady, axios, { timeout: 'policy' }) });
     await client.get(url);
     expect(headers).toEqual(['1200']);
   });

@@ -19,7 +19,7 @@ import {
   type SteadfetchConfig,
   type SteadfetchEvent,
 } from 'steadfetch';
-import { steadyAdapter } from 'steadfetch/axios';
+import { type SteadyAdapterOptions, steadyAdapter } from 'steadfetch/axios';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openTalk } from '../browser/talk.ts';
 import { rejectionOf } from '../fetch/observe.ts';
@@ -35,7 +35,7 @@ export function describeAdapter(originOf: () => string): void {
   beforeAll(() => environmentManager.setIsServer(() => false));
 
   describe.each(versions)('%s', (_, axios) => {
-    function rig(config: SteadfetchConfig = {}) {
+    function rig(config: SteadfetchConfig = {}, options?: SteadyAdapterOptions) {
       const steady = createSteadfetch({
         policy: { baseMs: 0, capMs: 0 },
         random: () => 0,
@@ -44,7 +44,7 @@ export function describeAdapter(originOf: () => string): void {
       const events: SteadfetchEvent[] = [];
       steady.subscribe((event) => void events.push(event));
       onTestFinished(() => steady.dispose());
-      const api = axios.create({ adapter: steadyAdapter(steady, axios) });
+      const api = axios.create({ adapter: steadyAdapter(steady, axios, options) });
       return { steady, events, api };
     }
     /** A query by axios. */
@@ -223,8 +223,8 @@ export function describeAdapter(originOf: () => string): void {
       expect((await talk.log()).requests).toHaveLength(2);
     });
 
-    test('the time limit of the policy ends an attempt, as one of axios does', async () => {
-      const { api } = rig({ policy: { timeout: 50 } });
+    test('where the adapter is told so, the time limit of the policy ends an attempt, as one of axios does', async () => {
+      const { api } = rig({ policy: { timeout: 50 } }, { timeout: 'policy' });
       const error = await rejectionOf(api.get(talkOf('hang').url));
       expect(axios.isAxiosError(error)).toBe(true);
       expect((error as Error & { code: string }).code).toBe('ECONNABORTED');
@@ -233,7 +233,7 @@ export function describeAdapter(originOf: () => string): void {
     });
 
     test("a time limit of axios' own takes its place", async () => {
-      const { api } = rig({ policy: { timeout: 1 } });
+      const { api } = rig({ policy: { timeout: 1 } }, { timeout: 'policy' });
       const error = await rejectionOf(api.get(talkOf('hang').url, { timeout: 50 }));
       expect((error as Error).message).toBe('timeout of 50ms exceeded');
       expect(outcomeOf(error)).toEqual({ kind: 'timeout', phase: 'headers', processed: 'unknown' });

@@ -2,6 +2,7 @@ import type { Connectivity } from '../../connectivity/connectivity.ts';
 import type { MadeBy } from '../../lib/input/made-by.ts';
 import type { Transport } from '../../lib/clock.ts';
 import type { Environment } from '../../operation/environment.ts';
+import type { ErrorMaker } from '../../operation/facts.ts';
 import type { Operations } from '../../operation/operations.ts';
 import type { Effect } from '../../operation/parts/effects.ts';
 import { TimeLimit } from '../../lib/timer.ts';
@@ -15,13 +16,39 @@ import { cancelBody } from './body-source.ts';
 import { bodyBytes, headersLimitOf, watchStream } from './headers-limit.ts';
 import type { Line, Lines, Queued } from './line.ts';
 
+/** Told of the progress of a request before its headers. */
+export interface Progress {
+  /** A part of it has moved: the limit to its headers starts anew. */
+  readonly recordProgress: () => void;
+}
+
+/** What a client is given, which follows redirects by itself. */
+export interface ClientInit extends RequestInit {
+  /** The headers that may go to no other origin. */
+  readonly credentialNames?: readonly string[] | undefined;
+}
+
+/** A client that sends the requests of an instance by a transport of its own, and makes its own errors. */
+export interface Client {
+  /** Sends a request, as `fetch` does, and can tell of its progress. */
+  readonly transport: (
+    input: RequestInfo | URL,
+    init: RequestInit,
+    progress: Progress,
+  ) => Promise<Response>;
+  /** Whether a rejection of its transport says that nothing was sent. */
+  readonly isUnsent: (cause: unknown) => boolean;
+  /** The body of an answer, which it keeps elsewhere than in the answer. */
+  readonly readData: (init: RequestInit) => unknown;
+  /** Makes what turns an error of ours into one of this client. */
+  readonly errorMaker: (init: RequestInit) => ErrorMaker;
+}
+
 /** What an attempt needs of its instance. */
 export interface FetchContext extends Environment, TimeLimitContext, RequestContext {
   readonly transport: Transport;
-  /** Whether a rejection of this transport says that nothing was sent. */
-  readonly isUnsent?: ((cause: unknown) => boolean) | undefined;
-  /** The body of an answer, where this transport keeps it elsewhere than in the answer. */
-  readonly readData?: ((init: RequestInit) => unknown) | undefined;
+  /** Another client, where that sends by a transport of its own. */
+  readonly client?: Client | undefined;
   /** Counts the requests of an instance, whatever sends them. */
   readonly nextRequest: () => number;
   readonly operations: Operations;
@@ -71,7 +98,7 @@ export interface Sent {
  * One sending of a request, from its permit to the end of its body. What is done when it fails is
  * in functions of its own: an attempt that ends well, as nearly all do, makes nothing for it.
  */
-export class Attempt implements EventListenerObject, Queued {
+export class Attempt implements EventListenerObject, Queued, Progress {
   readonly context: FetchContext;
   readonly request: SteadyRequest;
   /** As it is sent. A transport may know its answer by members of its own. */
@@ -142,17 +169,19 @@ export class Attempt implements EventListenerObject, Queued {
   transmit(): Promise<Response> {
     const { context, request } = this;
     // Not as a method: a browser's fetch refuses any `this` but its window.
-    const { transport } = context;
+    const { transport, client } = context;
     if (this.#number > 0) this.startLimit();
     else {
       this.#number = context.nextRequest();
       request.signal?.addEventListener('abort', this);
-      if (this.bytes === undefined && this.init.body && !context.readData) this.#watchBody();
+      if (this.bytes === undefined && this.init.body && !client) this.#watchBody();
       if (context.lines && !request.isLocal) this.line = context.lines.join(request.url, this);
       else this.startLimit();
       this.#emit();
     }
-    return this.untilStopped(transport(request.input, this.init), discard);
+    const { input } = request;
+    const sending = client ? client.transport(input, this.init, this) : transport(input, this.init);
+    return this.untilStopped(sending, discard);
   }
 
   /**
@@ -178,6 +207,11 @@ export class Attempt implements EventListenerObject, Queued {
   /** Its time limit begins, or begins anew. */
   startLimit(): void {
     this.limit.restart(this.limitMs);
+  }
+
+  /** A part of it has moved. Where its limit was lifted, none starts. */
+  recordProgress(): void {
+    if (this.limit.dueAt < Infinity) this.startLimit();
   }
 
   /** A body before it has taken its connection: it waits. */
@@ -224,9 +258,7 @@ export class Attempt implements EventListenerObject, Queued {
 
   /** Each part that is taken from a stream starts the limit anew. */
   #watchBody(): void {
-    const body = watchStream(this.init.body as BodyInit, () => {
-      if (this.limit.dueAt < Infinity) this.startLimit();
-    });
+    const body = watchStream(this.init.body as BodyInit, () => this.recordProgress());
     this.init = { ...this.init, body };
   }
 

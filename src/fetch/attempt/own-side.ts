@@ -33,10 +33,12 @@ export function refusalOf(
   const { context, request, init } = attempt;
   const { input, url, isLocal } = request;
   // The error of fetch says what is wrong with the arguments.
-  if (wasSpent || !isSendable(input, init) || context.isUnsent?.(cause)) return { error: cause };
+  if (wasSpent || !isSendable(input, init) || context.client?.isUnsent(cause))
+    return { error: cause };
   // No interceptor of a test is in a production build.
   const root =
     process.env.NODE_ENV !== 'production' &&
+    !context.client &&
     context.transport === systemTransport &&
     interceptorError(cause);
   if (root) return { error: root === cause ? cause : new TypeError(root.message, { cause }) };
@@ -57,7 +59,7 @@ async function findRefusal(attempt: RefusedAttempt, cause: unknown): Promise<Ref
 
 function refusedBecause(rule: string | true, { context }: RefusedAttempt, cause: unknown): Refusal {
   // An adapter has an error of its own client.
-  if (process.env.NODE_ENV === 'production' || context.isUnsent) return { error: cause };
+  if (process.env.NODE_ENV === 'production' || context.client) return { error: cause };
   return { error: new TypeError(`steady.fetch: not sent, because ${rule}.`, { cause }) };
 }
 
@@ -94,16 +96,19 @@ function whyRefused(input: RequestInfo | URL, url: string, init: RequestInit): s
  * does not let us see (the stream or the Request may fail, other bodies use up the quota of `keepalive`, an
  * https page asks http).
  */
-export function mayBeRefused({ request: { input, url }, init }: RefusedAttempt): boolean {
+export function mayBeRefused({
+  request: { input, init: given, url },
+  init,
+}: RefusedAttempt): boolean {
   const request = requestOf(input);
-  const { integrity, redirect, mode, keepalive } = init;
+  const { integrity, redirect, keepalive } = init;
   const type = request?.headers.get('content-type') ?? (request?.body ? 'unknown' : '');
   const isOpaque = init.body == null && type !== '' && !/json|urlencoded|charset/.test(type);
   const isSecure = globalThis.location?.protocol === 'https:';
   return (
     !!(integrity ?? request?.integrity) ||
     (redirect ?? request?.redirect) === 'error' ||
-    (mode ?? request?.mode) === 'same-origin' ||
+    (given.mode ?? request?.mode) === 'same-origin' ||
     !!(keepalive ?? request?.keepalive) ||
     isOpaque ||
     isStream(init.body) ||

@@ -7,7 +7,7 @@ import {
   type QueryKey,
   focusManager,
 } from '@tanstack/react-query';
-import { reportOf } from '../../operation/error-info.ts';
+import { reportOf, toClientError } from '../../operation/error-info.ts';
 import { type Operation, operationOf } from '../../operation/operation.ts';
 import type { Operations, Signals } from '../../operation/operations.ts';
 import { noOwner, Owner } from '../../operation/owner.ts';
@@ -138,7 +138,8 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     // Nobody asks about it any more.
     if (operation.phase.kind === 'ended') throw operation.lastError;
     // Its instance was disposed of.
-    if (!isSent) throw operation.errors.abortUnsent(undefined, {});
+    if (!isSent)
+      throw toClientError(operation.errors.abortUnsent(undefined, {}), operation.route.at?.sent);
   }
 
   /** For the app's persister, which may restore what it has stored, whatever is known of the origin. */

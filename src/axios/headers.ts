@@ -40,22 +40,3 @@ export function changeHeaders(
   for (const [name, value] of now) if (before.get(name) !== value) set(name, value);
   return { bag: copy, set };
 }
-
-/** The status and the headers of an answer of axios, without its body, which axios has read. */
-export function toResponse(answer: {
-  readonly status: number;
-  readonly statusText?: string;
-  readonly headers: AxiosHeaderBag;
-}): Response {
-  const { status, statusText = '', headers } = answer;
-  // A file has none.
-  if (!(status >= 200 && status <= 599)) return Response.error();
-  return new Response(null, {
-    status,
-    statusText: asText(statusText),
-    headers: listHeaders(headers),
-  });
-}
-
-/** Without what a status text cannot have. */
-const asText = (text: string): string => text.replaceAll(/[^\t -~]/g, '');

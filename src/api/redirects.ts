@@ -1,0 +1,99 @@
+import type { Attempt } from '../fetch/attempt/attempt.ts';
+import { failed, recordFailure } from '../fetch/attempt/failure.ts';
+import { isStream, requestOf } from '../fetch/init.ts';
+import type { SteadyRequest } from '../fetch/request.ts';
+import { originOf, shown, toUrl } from '../lib/input/url.ts';
+
+/** Of these, fetch itself takes care: where a redirect leads to another origin, it takes them off. */
+const ofFetch = /^(authorization|cookie|proxy-authorization)$/;
+
+/**
+ * How a request goes whose credentials fetch would pass on wherever a redirect leads: to the page's own origin
+ * such that no other can be reached, and else such that a redirect is seen. Undefined where fetch takes care, or
+ * where the caller has said what becomes of redirects.
+ */
+export function keepCredentials(
+  { input, url }: SteadyRequest,
+  { redirect }: RequestInit,
+  credentials: Headers,
+): RequestInit | undefined {
+  const isCustom = [...credentials.keys()].some((name) => !ofFetch.test(name));
+  if (!isCustom || redirect !== undefined || (requestOf(input)?.redirect ?? 'follow') !== 'follow')
+    return undefined;
+  const isOwn = originOf(url) === globalThis.location?.origin;
+  return isOwn ? { mode: 'same-origin' } : { redirect: 'manual' };
+}
+
+/** As many as fetch follows. */
+const maxRedirects = 20;
+
+/**
+ * Follows the redirects of a request with such credentials, and passes these on only where `isFitting`. A browser
+ * shows no redirect: there it ends the request.
+ *
+ * @throws TypeError of a redirect in a browser; what the transport throws.
+ */
+export async function followRedirects(
+  attempt: Attempt,
+  answer: Response,
+  credentials: Headers,
+  isFitting: (url: string) => boolean,
+): Promise<Response> {
+  let response = answer;
+  let init = { method: attempt.request.method, ...attempt.init };
+  let { url } = attempt.request;
+  if (response.type === 'opaqueredirect') throw refuse(attempt);
+  for (let count = 0; count < maxRedirects; count++) {
+    const target = targetOf(response, url);
+    const isKept = /^30[78]$/.test(`${response.status}`);
+    // It can be sent once.
+    if (!target || (isKept && isStream(init.body))) break;
+    response.body?.cancel().catch(() => {});
+    if (!isKept && !/^(GET|HEAD)$/.test(init.method)) init = withoutBody(init);
+    if (!isFitting(target)) init = { ...init, headers: without(init.headers, credentials) };
+    url = target;
+    try {
+      const sending = attempt.context.transport(url, init);
+      response = await attempt.untilStopped(sending);
+    } catch (error) {
+      throw failed(attempt, error);
+    }
+    Object.defineProperties(response, { redirected: { value: true }, url: { value: url } });
+  }
+  return response;
+}
+
+function targetOf({ status, headers }: Response, url: string): string | undefined {
+  const location = /^30[12378]$/.test(`${status}`) ? headers.get('location') : null;
+  const target = location === null ? undefined : toUrl(location, toUrl(url)?.href);
+  return target && /^https?:$/.test(target.protocol) ? target.href : undefined;
+}
+
+/** As fetch does of 301, 302 and 303 (Fetch, "HTTP-redirect fetch"). */
+function withoutBody<T extends RequestInit>(init: T): T {
+  const headers = new Headers(init.headers);
+  const names = [...headers.keys()].filter((name) => name.startsWith('content-'));
+  for (const name of names) headers.delete(name);
+  return { ...init, method: 'GET', body: null, headers };
+}
+
+function without(given: HeadersInit | undefined, credentials: Headers): Headers {
+  const headers = new Headers(given);
+  for (const name of credentials.keys()) headers.delete(name);
+  headers.delete('cookie');
+  return headers;
+}
+
+function refuse(attempt: Attempt): TypeError {
+  const { name, method } = attempt.request;
+  attempt.end();
+  const remedy =
+    process.env.NODE_ENV === 'production'
+      ? ''
+      : `: a browser would pass the headers of refreshOn401 on to wherever it leads. Ask for the URL that it ` +
+        `leads to, send the credentials as Authorization, or say redirect: 'follow' where no one else can be reached`;
+  const error = new TypeError(`${shown(name)}: redirected, and not followed${remedy}.`);
+  // A redirect may be the answer to what was done (303).
+  const processed = /^(GET|HEAD)$/.test(method) ? 'no' : 'unknown';
+  return recordFailure(attempt, error, { kind: 'invalid', processed });
+}

@@ -1,0 +1,40 @@
+import { toUrl } from '../lib/input/url.ts';
+import type { Config, ProgressHandler } from './types.ts';
+
+/** Handlers that record the progress of a request, around those of the app, or added where it has none. */
+export function watchProgress(
+  { onUploadProgress, onDownloadProgress, data }: Config,
+  record: () => void,
+  added: { readonly upload: boolean; readonly download: boolean },
+): Pick<Config, 'onUploadProgress' | 'onDownloadProgress'> {
+  const around = (own: ProgressHandler | undefined): ProgressHandler => {
+    return (event) => {
+      record();
+      own?.(event);
+    };
+  };
+  const hasBody = data !== undefined && data !== null;
+  return {
+    ...((onUploadProgress || (added.upload && hasBody)) && {
+      onUploadProgress: around(onUploadProgress),
+    }),
+    ...((onDownloadProgress || added.download) && {
+      onDownloadProgress: around(onDownloadProgress),
+    }),
+  };
+}
+
+/** Whether the browser does not ask before it sends, but would if there were a listener to the upload. */
+export function isSimple(method: string, url: string, headers: Headers): boolean {
+  const target = toUrl(url);
+  if (!globalThis.location || !target || target.origin === globalThis.location.origin) return false;
+  if (!/^(get|head|post)$/i.test(method)) return false;
+  const type = (headers.get('content-type') ?? '').replace(/;.*/s, '').trim().toLowerCase();
+  const isOther = [...headers.keys()].some(
+    (name) => !/^(accept|accept-language|content-language|content-type)$/.test(name),
+  );
+  return !isOther && ['', ...simpleTypes].includes(type);
+}
+
+/** Fetch, "CORS-safelisted request-header". */
+const simpleTypes = ['application/x-www-form-urlencoded', 'multipart/form-data', 'text/plain'];

@@ -1,0 +1,86 @@
+import type { AxiosHeaderBag } from './headers.ts';
+
+/** What is needed of axios itself, of any version from 0.27 on: its defaults and its errors. */
+export interface AxiosStaticLike {
+  readonly defaults: object;
+  /** An instance of `axios.create` does not have it. */
+  readonly CancelToken: unknown;
+}
+
+/** The config of a request as axios hands it to its adapter: what is read of it. */
+export interface Config {
+  readonly method?: string | undefined;
+  readonly url?: string | undefined;
+  readonly baseURL?: string | undefined;
+  readonly allowAbsoluteUrls?: boolean | undefined;
+  readonly params?: unknown;
+  readonly paramsSerializer?: ParamsSerializer | undefined;
+  readonly data?: unknown;
+  readonly headers?: AxiosHeaderBag | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly cancelToken?: CancelToken | undefined;
+  readonly timeout?: number | undefined;
+  readonly responseType?: string | undefined;
+  readonly transitional?: { readonly clarifyTimeoutError?: boolean } | undefined;
+  readonly beforeRedirect?:
+    | ((
+        options: { readonly href?: string; readonly headers?: object },
+        ...others: readonly unknown[]
+      ) => void)
+    | undefined;
+  readonly onUploadProgress?: ProgressHandler | undefined;
+  readonly onDownloadProgress?: ProgressHandler | undefined;
+}
+
+type Serialize = (...args: unknown[]) => string;
+
+/** A function before axios has read it, and an object after that. */
+export type ParamsSerializer = Serialize | { readonly serialize?: Serialize | undefined };
+
+export type ProgressHandler = (event: unknown) => void;
+
+export interface CancelToken {
+  readonly reason?: unknown;
+  readonly subscribe: (listener: () => void) => void;
+  readonly unsubscribe: (listener: () => void) => void;
+}
+
+/** What axios' own adapter resolves with, or what its errors carry. */
+export interface Answer {
+  readonly status: number;
+  readonly statusText: string;
+  readonly headers: AxiosHeaderBag;
+  data?: unknown;
+  config: object;
+  readonly request?: Sender | undefined;
+}
+
+/** What has sent a request: an XMLHttpRequest, or a ClientRequest of Node. */
+interface Sender {
+  readonly responseURL?: string | undefined;
+  readonly res?: { readonly responseUrl?: string | undefined } | undefined;
+  readonly destroy?: (() => void) | undefined;
+}
+
+export type AxiosFailure = Error & {
+  readonly code?: string;
+  readonly response?: Answer;
+  config?: object;
+};
+
+/** axios itself. */
+export interface Axios {
+  readonly defaults: { readonly adapter?: unknown };
+  readonly Axios: new (defaults: object) => { readonly getUri: (config: object) => string };
+  readonly getAdapter?: (adapter: unknown, config: object) => InnerAdapter;
+  readonly AxiosError: new (
+    message: string,
+    code: string,
+    config: object,
+    request?: unknown,
+    response?: Answer,
+  ) => Error;
+  readonly CanceledError: new (message: string | undefined, config: object) => Error;
+}
+
+export type InnerAdapter = (config: object) => Promise<Answer>;
