@@ -5,7 +5,9 @@ import type { Failure } from '../../policy/outcome.ts';
 import type { OutcomesCode } from '../codes.ts';
 import { awaitBody, type BodyCheck, guardStream, readBody, type TakePart } from './body.ts';
 import { isStreaming, isWebStream, joinParts, openBody } from './body-source.ts';
+import { checkLength } from './body-length.ts';
 import { failed, notParsed } from './failure.ts';
+import { hasNativeShape, ignoreErrors, wrapAnswer } from './foreign-answer.ts';
 import { type Call, endCall } from './in-flight.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -50,7 +52,7 @@ export function guardAnswer(call: Call, given: Response): Response {
   const isNative = !known && hasNativeShape(given);
   // Of an opaque answer nothing can be read.
   if (isNative && given.status === 0) return given;
-  const response = known || isNative ? given : wrap(given);
+  const response = known || isNative ? given : wrapAnswer(given, members, isReadWhole);
   const native: object =
     known?.native ?? (isNative ? (Object.getPrototypeOf(given) as object) : given);
   const target = known?.target ?? given;
@@ -59,18 +61,6 @@ export function guardAnswer(call: Call, given: Response): Response {
   if (isNative) Object.setPrototypeOf(given, prototypeOver(native));
   if (!isNative && !known) ignoreErrors((given as Partial<Response>).body);
   return response;
-}
-
-/** Those of the platform keep all they have out of sight; polyfills, and what tests make by hand, do not. */
-function hasNativeShape(given: Response): boolean {
-  const isBare = Object.isExtensible(given) && Object.keys(given).length === 0;
-  return isBare && Object.prototype.toString.call(given) === '[object Response]';
-}
-
-/** node-fetch tells a body of Node of an abort, and an error without a listener ends the process. */
-function ignoreErrors(body: unknown): void {
-  const { on } = Object(body) as { readonly on?: (event: string, listener: () => void) => unknown };
-  if (!isWebStream(body)) on?.call(body, 'error', () => {});
 }
 
 /** Notes what the headers of an answer say, where they say that it failed. */
@@ -103,7 +93,7 @@ export async function readJson(response: Response): Promise<unknown> {
 const parseContent = (text: string): unknown => (/\S/.test(text) ? JSON.parse(text) : null);
 
 /** Whether one of its readers has taken all of its body. */
-export const isReadWhole = (response: Response): boolean => !!guards.get(response)?.isUsed;
+export const isReadWhole = (response: object): boolean => !!guards.get(response)?.isUsed;
 
 /** Whether its body has been read, or is held by a reader. */
 export const isRead = (response: Response): boolean =>
@@ -117,14 +107,13 @@ export async function readUntil(response: Response, take: TakePart): Promise<voi
 }
 
 /** The same. @throws what a body that does not come makes of the attempt. */
-export async function readBeginning(response: Response, take: TakePart): Promise<void> {
-  const { call, original, shared } = guardOf(response);
-  try {
-    await readUntil(response, take);
-  } catch (cause) {
-    await call.context.outlive?.askAgain(call, original, false);
-    throw failed(call, cause, original, shared.failure);
-  }
+export const readBeginning = (response: Response, take: TakePart): Promise<void> =>
+  readUntil(response, take).catch((cause: unknown) => breakOff(guardOf(response), cause));
+
+/** @throws our error of a body that did not come. */
+async function breakOff({ call, original, shared }: Guard, cause: unknown): Promise<never> {
+  await call.context.outlive?.askAgain(call, original, false);
+  throw failed(call, cause, original, shared.failure);
 }
 
 async function readParts(
@@ -141,33 +130,11 @@ async function readParts(
   return isWhole;
 }
 
-/** Where a transfer coding cannot be seen (another origin hides the header), it may have made a short body longer. */
-const mostOverhead = (got: number): number => 64 + got / 100;
-
 /** Counts what comes of a body that says how long it is, or ends with a frame of its own. */
-function checkOf(guard: Guard): BodyCheck | undefined {
-  const { call, original } = guard;
-  const { headers, status, type } = original;
+function checkOf({ call, original }: Guard): BodyCheck | undefined {
   const { api, method } = call.facts;
   const outcomes = api?.outcomes && codeOf<OutcomesCode>(api.outcomes);
-  const frames = outcomes?.checkBody?.(original);
-  const given = headers.get('content-length');
-  const isCounted = given && /^\d+$/.test(given) && method !== 'HEAD' && status !== 304;
-  if (!isCounted || headers.get('content-encoding') || headers.get('transfer-encoding'))
-    return frames;
-  let got = 0;
-  return {
-    take(part) {
-      got += part.byteLength;
-      frames?.take(part);
-    },
-    end() {
-      const most = type === 'cors' ? got + mostOverhead(got) : got;
-      if (most < Number(given))
-        throw new TypeError(`the body ended after ${got} of ${given} bytes`);
-      frames?.end();
-    },
-  };
+  return checkLength(original, method, outcomes?.checkBody?.(original));
 }
 
 type ReaderName = 'arrayBuffer' | 'blob' | 'bytes' | 'formData' | 'json' | 'text';
@@ -265,10 +232,11 @@ function cloneAnswer(response: Response): Response {
   const isNative = guard.native !== target;
   const body = bodyOf(guard);
   const hasOwn = typeof own(guard, 'clone') === 'function';
-  const copy = hasOwn ? (callOwn(guard, 'clone') as Response) : (target as Response);
+  // A mock may return nothing.
+  const copy = ((hasOwn && callOwn(guard, 'clone')) || target) as Response;
   const made = isNative
     ? (Object.setPrototypeOf(copy, prototypeOver(guard.native)) as Response)
-    : wrap(copy);
+    : wrapAnswer(copy, members, isReadWhole);
   const next: Guard = {
     call,
     target: copy,
@@ -298,10 +266,7 @@ function bodyIn(response: Response): ReadableStream<Bytes> | null {
       onCancel() {
         if (--shared.open === 0) endCall(call);
       },
-      async onBreak(cause) {
-        await call.context.outlive?.askAgain(call, original, false);
-        return failed(call, cause, original, shared.failure);
-      },
+      onBreak: (cause) => breakOff(guard, cause).catch((error: unknown) => error),
     },
   ));
 }
@@ -316,8 +281,7 @@ const members: object & ThisType<Response> = {
   },
 };
 
-const readerNames = Object.keys(convert) as ReaderName[];
-for (const name of readerNames) {
+for (const name of Object.keys(convert) as ReaderName[]) {
   const value = function (this: Response): Promise<unknown> {
     return read(this, name, JSON.parse);
   };
@@ -336,50 +300,4 @@ function prototypeOver(native: object): object {
     Object.defineProperty(guarded, name, Object.getOwnPropertyDescriptor(members, name) as object);
   prototypes.set(native, guarded);
   return guarded;
-}
-
-/** What an answer made by hand may lack. */
-function defaultsOf(given: Partial<Response>): Readonly<Record<string, unknown>> {
-  const { ok, headers } = given;
-  const status = given.status ?? (ok === false ? 500 : 200);
-  return {
-    body: null,
-    bodyUsed: false,
-    clone: true,
-    headers: typeof headers?.get === 'function' ? headers : new Headers(headers),
-    ok: ok ?? (status >= 200 && status <= 299),
-    redirected: false,
-    status,
-    statusText: '',
-    type: 'default',
-    url: '',
-  };
-}
-
-/** An answer whose own methods run on itself, and read nothing of what is ours. */
-function wrap(given: Response): Response {
-  const defaults = defaultsOf(given);
-  const { body } = given;
-  const valueOf = (name: string | symbol): unknown => {
-    if (name === 'headers') return defaults['headers'];
-    // Each can be made of the other, and both of a stream.
-    if (name === 'text' || name === 'json')
-      return isStreaming(body) || 'text' in given || 'json' in given || undefined;
-    return Reflect.get(given, name, given) ?? Reflect.get(defaults, name);
-  };
-  // Not over the answer itself: where that is frozen, a Proxy could not have other members.
-  return new Proxy(Object.create(Object.getPrototypeOf(given) as object | null) as Response, {
-    has: (_, name) => name in given || name in defaults,
-    get(target, name, proxy) {
-      // The app has set it.
-      if (Object.hasOwn(target, name)) return Reflect.get(target, name, proxy) as unknown;
-      const value = valueOf(name);
-      if (name === 'bodyUsed') return !!value || !!guards.get(proxy as object)?.isUsed;
-      const isOurs = Object.hasOwn(members, name) && value !== undefined;
-      if (isOurs) return Reflect.get(members, name, proxy) as unknown;
-      return typeof value === 'function' && name !== 'constructor'
-        ? (value.bind(given) as unknown)
-        : value;
-    },
-  });
 }
