@@ -253,7 +253,7 @@ function cloneAnswer(response: Response): Response {
 
 function bodyIn(response: Response): ReadableStream<Bytes> | null {
   const guard = guardOf(response);
-  const { call, original, shared } = guard;
+  const { call, shared } = guard;
   const body = bodyOf(guard) ?? null;
   // That of Node is left as it is: it has other readers.
   if (!isWebStream(body)) return body as null;
