@@ -204,6 +204,37 @@ test.each<[string, Record<string, unknown>]>([
   expect([response.ok, response.status, await response.json()]).toEqual([true, 200, { id: 1 }]);
 });
 
+test.each<[string, Record<string, unknown>]>([
+  ['headers that are null', { headers: null }],
+  ['headers that are none', { headers: 'text/html' }],
+  ['headers with get alone', { headers: { get: () => null } }],
+  ['a clone that returns nothing', { clone: () => undefined }],
+  [
+    'a clone that returns itself',
+    {
+      clone() {
+        return this;
+      },
+    },
+  ],
+  ['a body that is a text', { body: '{"id":1}' }],
+])('an answer that a test makes with %s is read, and is an error', async (_, more) => {
+  const transport = (status: number) => async () =>
+    ({ status, json: async () => ({ id: 1 }), ...more }) as unknown as Response;
+  const response = await createSteadfetch({ fetch: transport(200) }).fetch(
+    'http://localhost/items',
+  );
+  expect(await Promise.all([response.clone().json(), response.json()])).toEqual([
+    { id: 1 },
+    { id: 1 },
+  ]);
+  for (const status of [403, 429, 503]) {
+    const sent = createSteadfetch({ fetch: transport(status) }).fetch('http://localhost/items');
+    const error = (await rejectionOf(sent)) as HttpError;
+    expect([error.status, await error.response.json()]).toEqual([status, { id: 1 }]);
+  }
+});
+
 test('an answer that a test makes of ok: false is an HttpError with status 500', async () => {
   const mock = { ok: false, json: async () => ({ id: 1 }) };
   const steady = createSteadfetch({ fetch: async () => mock as unknown as Response });

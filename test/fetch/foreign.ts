@@ -20,9 +20,9 @@ export function createFetchMock(version: 3 | 4): Transport {
   // It asks for Jest's own functions as it is loaded.
   Object.assign(globalThis, { jest: { fn: jestFn } });
   const { fetch, Headers, Request, Response } = globalThis;
-  const loaded = require(version === 3 ? 'jest-fetch-mock-3' : 'jest-fetch-mock') as FetchMock & {
-    readonly default?: FetchMock;
-  };
+  const loaded = (
+    version === 3 ? require('jest-fetch-mock-3') : require('jest-fetch-mock')
+  ) as FetchMock & { readonly default?: FetchMock };
   // It puts its own in their places.
   Object.assign(globalThis, { fetch, Headers, Request, Response });
   const mock = loaded.default ?? loaded;

@@ -1,5 +1,5 @@
 /** A part of a body, or its end. */
-export interface Part {
+interface Part {
   readonly done?: boolean | undefined;
   readonly value?: Uint8Array<ArrayBuffer> | undefined;
 }

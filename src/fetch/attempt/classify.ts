@@ -70,7 +70,7 @@ export const processedAtHeaders = (response: Response): Processed =>
   isFramed(response) ? 'unknown' : 'yes';
 
 /** Whether what has become of a call is said by a frame at the end of its body. */
-export const isFramed = (response: Response): boolean =>
+const isFramed = (response: Response): boolean =>
   /^application\/(grpc-web|connect\+)/.test(mediaType(response));
 
 /** Whether an answer says that it is JSON: then, also what cannot be parsed came from whom it was asked of. */

@@ -4,7 +4,9 @@ import type { Failure } from '../../policy/outcome.ts';
 import { extensionsOf } from '../extension.ts';
 import { awaitBody, type BodyCheck, guardStream, readBody, type TakePart } from './body.ts';
 import { isStreaming, isWebStream, joinParts, openBody } from './body-source.ts';
+import { checkLength } from './body-length.ts';
 import { failed, notParsed } from './failure.ts';
+import { hasNativeShape, ignoreErrors, wrapAnswer } from './foreign-answer.ts';
 import type { Attempt } from './attempt.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -49,7 +51,7 @@ export function guardAnswer(attempt: Attempt, given: Response): Response {
   const isNative = !known && hasNativeShape(given);
   // Of an opaque answer nothing can be read.
   if (isNative && given.status === 0) return given;
-  const response = known || isNative ? given : wrap(given);
+  const response = known || isNative ? given : wrapAnswer(given, members, isReadWhole);
   const native: object =
     known?.native ?? (isNative ? (Object.getPrototypeOf(given) as object) : given);
   const target = known?.target ?? given;
@@ -58,18 +60,6 @@ export function guardAnswer(attempt: Attempt, given: Response): Response {
   if (isNative) Object.setPrototypeOf(given, prototypeOver(native));
   if (!isNative && !known) ignoreErrors((given as Partial<Response>).body);
   return response;
-}
-
-/** Those of the platform keep all they have out of sight; polyfills, and what tests make by hand, do not. */
-function hasNativeShape(given: Response): boolean {
-  const isBare = Object.isExtensible(given) && Object.keys(given).length === 0;
-  return isBare && Object.prototype.toString.call(given) === '[object Response]';
-}
-
-/** node-fetch tells a body of Node of an abort, and an error without a listener ends the process. */
-function ignoreErrors(body: unknown): void {
-  const { on } = Object(body) as { readonly on?: (event: string, listener: () => void) => unknown };
-  if (!isWebStream(body)) on?.call(body, 'error', () => {});
 }
 
 /** Keeps what the headers of an answer say, where they say that it failed. */
@@ -102,7 +92,7 @@ export async function readJson(response: Response): Promise<unknown> {
 const parseContent = (text: string): unknown => (/\S/.test(text) ? JSON.parse(text) : null);
 
 /** Whether one of its readers has taken all of its body. */
-export const isReadWhole = (response: Response): boolean => !!guards.get(response)?.isUsed;
+export const isReadWhole = (response: object): boolean => !!guards.get(response)?.isUsed;
 
 /** Whether its body has been read, or is held by a reader. */
 export const isRead = (response: Response): boolean =>
@@ -116,14 +106,13 @@ export async function readUntil(response: Response, take: TakePart): Promise<voi
 }
 
 /** The same. @throws what a body that does not come makes of the attempt. */
-export async function readBeginning(response: Response, take: TakePart): Promise<void> {
-  const { attempt, original, shared } = guardOf(response);
-  try {
-    await readUntil(response, take);
-  } catch (cause) {
-    await attempt.context.outlive?.askAgain(attempt, original, false);
-    throw failed(attempt, cause, original, shared.failure);
-  }
+export const readBeginning = (response: Response, take: TakePart): Promise<void> =>
+  readUntil(response, take).catch((cause: unknown) => breakOff(guardOf(response), cause));
+
+/** @throws our error of a body that did not come. */
+async function breakOff({ attempt, original, shared }: Guard, cause: unknown): Promise<never> {
+  await attempt.context.outlive?.askAgain(attempt, original, false);
+  throw failed(attempt, cause, original, shared.failure);
 }
 
 async function readParts(
@@ -140,33 +129,12 @@ async function readParts(
   return isWhole;
 }
 
-/** Where a transfer coding cannot be seen (another origin hides the header), it may have made a short body longer. */
-const mostOverhead = (got: number): number => 64 + got / 100;
-
 /** Counts what comes of a body that says how long it is, or ends with a frame of its own. */
-function checkOf(guard: Guard): BodyCheck | undefined {
-  const { attempt, original } = guard;
-  const { headers, status, type } = original;
+function checkOf({ attempt, original }: Guard): BodyCheck | undefined {
   const { request } = attempt;
   let frames: BodyCheck | undefined;
   for (const extension of extensionsOf(request)) frames ??= extension.checkBody?.(original);
-  const given = headers.get('content-length');
-  const isCounted = given && /^\d+$/.test(given) && request.method !== 'HEAD' && status !== 304;
-  if (!isCounted || headers.get('content-encoding') || headers.get('transfer-encoding'))
-    return frames;
-  let got = 0;
-  return {
-    take(part) {
-      got += part.byteLength;
-      frames?.take(part);
-    },
-    end() {
-      const most = type === 'cors' ? got + mostOverhead(got) : got;
-      if (most < Number(given))
-        throw new TypeError(`the body ended after ${got} of ${given} bytes`);
-      frames?.end();
-    },
-  };
+  return checkLength(original, request.method, frames);
 }
 
 type ReaderName = 'arrayBuffer' | 'blob' | 'bytes' | 'formData' | 'json' | 'text';
@@ -264,10 +232,11 @@ function cloneAnswer(response: Response): Response {
   const isNative = guard.native !== target;
   const body = bodyOf(guard);
   const hasOwn = typeof own(guard, 'clone') === 'function';
-  const copy = hasOwn ? (callOwn(guard, 'clone') as Response) : (target as Response);
+  // A mock may return nothing.
+  const copy = ((hasOwn && callOwn(guard, 'clone')) || target) as Response;
   const made = isNative
     ? (Object.setPrototypeOf(copy, prototypeOver(guard.native)) as Response)
-    : wrap(copy);
+    : wrapAnswer(copy, members, isReadWhole);
   const next: Guard = {
     attempt,
     target: copy,
@@ -284,7 +253,7 @@ function cloneAnswer(response: Response): Response {
 
 function bodyIn(response: Response): ReadableStream<Bytes> | null {
   const guard = guardOf(response);
-  const { attempt, original, shared } = guard;
+  const { attempt, shared } = guard;
   const body = bodyOf(guard) ?? null;
   // That of Node is left as it is: it has other readers.
   if (!isWebStream(body)) return body as null;
@@ -297,10 +266,7 @@ function bodyIn(response: Response): ReadableStream<Bytes> | null {
       onCancel() {
         if (--shared.open === 0) attempt.end();
       },
-      async onBreak(cause) {
-        await attempt.context.outlive?.askAgain(attempt, original, false);
-        return failed(attempt, cause, original, shared.failure);
-      },
+      onBreak: (cause) => breakOff(guard, cause).catch((error: unknown) => error),
     },
   ));
 }
@@ -315,8 +281,7 @@ const members: object & ThisType<Response> = {
   },
 };
 
-const readerNames = Object.keys(convert) as ReaderName[];
-for (const name of readerNames) {
+for (const name of Object.keys(convert) as ReaderName[]) {
   const value = function (this: Response): Promise<unknown> {
     return read(this, name, JSON.parse);
   };
@@ -335,50 +300,4 @@ function prototypeOver(native: object): object {
     Object.defineProperty(guarded, name, Object.getOwnPropertyDescriptor(members, name) as object);
   prototypes.set(native, guarded);
   return guarded;
-}
-
-/** What an answer made by hand may lack. */
-function defaultsOf(given: Partial<Response>): Readonly<Record<string, unknown>> {
-  const { ok, headers } = given;
-  const status = given.status ?? (ok === false ? 500 : 200);
-  return {
-    body: null,
-    bodyUsed: false,
-    clone: true,
-    headers: typeof headers?.get === 'function' ? headers : new Headers(headers),
-    ok: ok ?? (status >= 200 && status <= 299),
-    redirected: false,
-    status,
-    statusText: '',
-    type: 'default',
-    url: '',
-  };
-}
-
-/** An answer whose own methods run on itself, and read nothing of what is ours. */
-function wrap(given: Response): Response {
-  const defaults = defaultsOf(given);
-  const { body } = given;
-  const valueOf = (name: string | symbol): unknown => {
-    if (name === 'headers') return defaults['headers'];
-    // Each can be made of the other, and both of a stream.
-    if (name === 'text' || name === 'json')
-      return isStreaming(body) || 'text' in given || 'json' in given || undefined;
-    return Reflect.get(given, name, given) ?? Reflect.get(defaults, name);
-  };
-  // Not over the answer itself: where that is frozen, a Proxy could not have other members.
-  return new Proxy(Object.create(Object.getPrototypeOf(given) as object | null) as Response, {
-    has: (_, name) => name in given || name in defaults,
-    get(target, name, proxy) {
-      // The app has set it.
-      if (Object.hasOwn(target, name)) return Reflect.get(target, name, proxy) as unknown;
-      const value = valueOf(name);
-      if (name === 'bodyUsed') return !!value || !!guards.get(proxy as object)?.isUsed;
-      const isOurs = Object.hasOwn(members, name) && value !== undefined;
-      if (isOurs) return Reflect.get(members, name, proxy) as unknown;
-      return typeof value === 'function' && name !== 'constructor'
-        ? (value.bind(given) as unknown)
-        : value;
-    },
-  });
 }
