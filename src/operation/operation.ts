@@ -205,18 +205,18 @@ export class Operation {
     if (this.#given.isResumed && report.operation !== this)
       this.recordAnswer(`before ${report.request?.method} ${report.request?.url}`);
     this.#submissionCode?.recordStored(this, report);
-    const failures = (this.#failures ??= new Failures());
+    const known = (this.#failures ??= new Failures());
     const decision = decideFailure(report, {
       shared: this.#shared,
       operation: this,
-      failures,
+      failures: known,
       // A request that cannot be linked to its query is an operation of its own.
       route: ((this.route.at ? this : operationOf(report)) ?? this).route,
       idempotent: this.#given.idempotent,
       nowMs,
     });
-    recordDecision(this, failures, error, report, decision);
-    if (decision.kind === 'retry') failures.grantRetry(decision);
+    recordDecision(this, known, error, report, decision);
+    if (decision.kind === 'retry') known.grantRetry(decision);
     if (decision.kind === 'retry' || this.#given.endsWithOwner) {
       this.pauses.each('drop');
       this.#phase = { kind: 'waiting', decision, skip };

@@ -87,10 +87,10 @@ export function failed(
     if (isUploading) attempt.recordOutcome(failures.aborted);
     const size = bytes === undefined ? '' : ` of ${bytes} bytes`;
     const body = isUploading ? `, while its body${size} may be on its way` : '';
-    const cause = response
+    const passed = response
       ? limitPassed(`${shown(name)}: no further part of the body`, idleMs)
       : limitPassed(`${shown(name)}: no headers${body}`, limitMs);
-    return fail(attempt, TimeoutError, lateText(!!response), late, { response, cause });
+    return fail(attempt, TimeoutError, lateText(!!response), late, { response, cause: passed });
   }
   if (response) {
     const failure = brokenBody(response, answer);

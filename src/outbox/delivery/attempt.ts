@@ -1,6 +1,7 @@
 import { attemptContext, bindFetch, type Fetches } from '../../fetch/bind-fetch.ts';
 import type { RawFetch, SteadyFetch } from '../../fetch/fetch.ts';
 import { renewableAt } from '../../fetch/extension.ts';
+import type { SteadyInit } from '../../fetch/init.ts';
 import { submissionExtension } from '../../fetch/keys.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { toUrl } from '../../lib/input/url.ts';
@@ -140,21 +141,21 @@ function createEntryFetches(
 ): Fetches {
   const bound = bindFetch(context, operation, running.controller.signal).fetchNow();
   const follow =
-    (send: RawFetch): RawFetch =>
+    (send: SteadyFetch): RawFetch =>
     async (input, init) => {
       submission.refuseLate();
       const url = input instanceof Request ? input.url : `${input}`;
       const end = running.onRequest(toUrl(url)?.origin);
       idle.pause();
       try {
-        return await send(input, init);
+        return await send(input, init as SteadyInit);
       } finally {
         end();
         idle.resume();
       }
     };
   return {
-    fetch: follow(bound.fetch as RawFetch) as SteadyFetch,
+    fetch: follow(bound.fetch),
     rawFetch: follow(bound.rawFetch),
   };
 }
