@@ -28,8 +28,8 @@ export interface Arrival {
   readonly key: string | null;
   readonly body: string;
   readonly answer: (status: number, body?: unknown, headers?: Record<string, string>) => void;
-  /** Something in between answers with a page of its own. */
-  readonly answerPage: (html: string) => void;
+  /** Something in between answers with a page of its own, after a redirect maybe. */
+  readonly answerPage: (html: string, redirected?: boolean) => void;
   /** It is done, and the connection is cut within the body of its answer. */
   readonly cutBody: () => void;
   /** No answer comes: the connection is cut. */
@@ -194,8 +194,11 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
           body,
           answer: (status, answer = {}, headers = {}) =>
             awake(() => resolve(Response.json(answer, { status, headers }))),
-          answerPage: (html) =>
-            awake(() => resolve(new Response(html, { headers: { 'content-type': 'text/html' } }))),
+          answerPage: (html, redirected = false) =>
+            awake(() => {
+              const page = new Response(html, { headers: { 'content-type': 'text/html' } });
+              resolve(Object.defineProperty(page, 'redirected', { value: redirected }));
+            }),
           cutBody: () =>
             awake(() => {
               const broken = new ReadableStream({
