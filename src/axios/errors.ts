@@ -25,7 +25,8 @@ export function toAxiosError(
       ? new CanceledError(undefined, config)
       : new AxiosError(message, codeOf(cause, kind, config), config, answer?.request, answer);
   Object.defineProperty(made, 'cause', { value: cause, writable: true, configurable: true });
-  reportFailure(made, known);
+  // The reason of an abort may be a text, which says nothing.
+  if (Object(cause) === cause) reportFailure(made, known);
   return made;
 }
 
@@ -46,6 +47,7 @@ function factsOf(error: unknown): FailureReport {
 
 /** What is known of a request, for the error that axios itself has made of it. */
 export function copyFacts(from: unknown, to: unknown): void {
+  if (Object(from) !== from) return;
   const own = reportOf(to, 0).failure;
   const known = factsOf(from);
   // A time limit of axios' own is no time limit of ours.

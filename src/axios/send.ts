@@ -117,7 +117,7 @@ function watched({ isLimited, sender, given, target, headers }: Sent, progress: 
   const { method = 'get' } = given;
   const isHarmless = sender === 'http' || !isSimple(method, target.url, headers);
   const added = { upload: !!sender && isHarmless, download: !!sender && !isStreamed(given) };
-  return watchProgress(given, progress.recordProgress, added);
+  return watchProgress(given, () => progress.recordProgress(), added);
 }
 
 /** A body of Node that is still to be read. */

@@ -22,11 +22,11 @@ export const headersLimit = (timeout: Timeout): number =>
   typeof timeout === 'object' ? timeout.headersMs : timeout;
 
 /** For developers, as the cause of a `TimeoutError`: which limit passed, and what helps. Undefined in production. */
-export const limitPassed = (what: string, limitMs: number): Error | undefined =>
+export const limitPassed = (what: string, limitMs: number, more = ''): Error | undefined =>
   process.env.NODE_ENV === 'production'
     ? undefined
     : new Error(
-        `${what} within ${limitMs} ms; give it a longer \`timeout\` if it is slow by nature.`,
+        `${what} within ${limitMs} ms${more}; give it a longer \`timeout\` if it is slow by nature.`,
       );
 
 /**

@@ -102,7 +102,7 @@ export function cancelMutation(mutation: Mutation, { clock }: Instance): void {
   const own = whyCancelled(operation, run, wasSent());
   const error: unknown = own ? toClientError(own, operation.route.at?.sent) : operation.lastError;
   const report = own
-    ? { failure: own.outcome, method: own.operation.method }
+    ? { failure: own.outcome, request: { method: own.operation.method } }
     : reportOf(error, clock.now());
   operation.cancel(error, report);
   if (run) run.cancel(error);

@@ -135,7 +135,7 @@ describe('a stream', () => {
       return hang(taken);
     });
     expect(limitMs).toBe(10_000);
-    expect((error as Error).message).toContain('while its body may be on its way');
+    expect(((error as Error).cause as Error).message).toContain('while its body may be on its way');
   });
 
   test('arrives as it was', async () => {
@@ -187,7 +187,7 @@ describe('a body that may still be on its way at its limit', () => {
 
   test('says so', async () => {
     const { errors } = await timeOut(12_800_000, 32_000);
-    expect((errors[0] as Error).message).toBe(
+    expect(((errors[0] as Error).cause as Error).message).toBe(
       `POST ${url}: no headers within 410000 ms, while its body of 12800000 bytes may be on its way; ` +
         'give it a longer `timeout` if it is slow by nature.',
     );

@@ -89,7 +89,7 @@ export function failed(
     const body = isUploading ? `, while its body${size} may be on its way` : '';
     const passed = response
       ? limitPassed(`${shown(name)}: no further part of the body`, idleMs)
-      : limitPassed(`${shown(name)}: no headers${body}`, limitMs);
+      : limitPassed(`${shown(name)}: no headers`, limitMs, body);
     return fail(attempt, TimeoutError, lateText(!!response), late, { response, cause: passed });
   }
   if (response) {

@@ -131,10 +131,11 @@ async function readParts(
 
 /** Counts what comes of a body that says how long it is, or ends with a frame of its own. */
 function checkOf({ attempt, original }: Guard): BodyCheck | undefined {
-  const { request } = attempt;
+  const { context, request } = attempt;
   let frames: BodyCheck | undefined;
   for (const extension of extensionsOf(request)) frames ??= extension.checkBody?.(original);
-  return checkLength(original, request.method, frames);
+  // Another client has read its body itself.
+  return context.client ? frames : checkLength(original, request.method, frames);
 }
 
 type ReaderName = 'arrayBuffer' | 'blob' | 'bytes' | 'formData' | 'json' | 'text';
