@@ -34,7 +34,7 @@ function recordOf(operation: Attempted): Attempts {
 }
 
 /** A request of the present attempt has failed. */
-export function recordFailure(operation: Attempted, name: string, failure: Failure): void {
+export function recordFailedRequest(operation: Attempted, name: string, failure: Failure): void {
   recordOf(operation).failed.set(name, isRetriedByLoops(failure));
 }
 

@@ -9,7 +9,7 @@ import {
 } from '../../operation/errors.ts';
 import { limitPassed } from '../../operation/time-limit.ts';
 import { failureOfAbort } from '../../operation/parts/who-aborted.ts';
-import { recordFailure as recordForLoop } from '../../operation/warn-of-loop.ts';
+import { recordFailedRequest } from '../../operation/warn-of-loop.ts';
 import { type Failure, failures } from '../../policy/outcome.ts';
 import { endExtensions } from '../extension.ts';
 import type { SteadyRequest } from '../request.ts';
@@ -30,7 +30,8 @@ export function recordFailure<E>(
   const { operation, name, isRaw } = request;
   const isAborted = failure.kind === 'aborted';
   endExtensions(attempt, failure);
-  if (process.env.NODE_ENV !== 'production' && !isAborted) recordForLoop(operation, name, failure);
+  if (process.env.NODE_ENV !== 'production' && !isAborted)
+    recordFailedRequest(operation, name, failure);
   const report = { request, operation, effect, failure };
   reportFailure(error, report);
   // A client aborts at its own time limit, too, and then its error may mean anything.
