@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { experiments } from './experiments/experiments.ts';
 import { runExperiments } from './experiments/run-experiments.ts';
 import { writeHedgingPage } from './hedging/hedging-page.ts';
+import { writeLatencyLimitPage } from './latency-limit/latency-limit-page.ts';
 import { writePartialPage } from './partial/partial-page.ts';
 import { introduction, picture } from './report/introduction.ts';
 import { drawPicture } from './report/picture.ts';
@@ -15,8 +16,8 @@ import { writeVariantsPage } from './variants/variants-page.ts';
 // The storms, into docs/storms: `npm run storms`. To try something out, with nothing written:
 // `npm run storms -- --only fleet,blip --policy steadfetch --seeds 1 --config '<json>'`.
 // One user, and what is partly broken, into pages of their own: `npm run storms -- --only user` and
-// `-- --only partial`; whether hedging would help: `-- --only hedging`; what each mechanism carries, and what trades for what: `-- --only ablation` and
-// `-- --only trades`. `--quick` is enough to tune with, and
+// `-- --only partial`; whether hedging would help, or a time limit by latency: `-- --only hedging` and `-- --only latency-limit`;
+// what each mechanism carries, and what trades for what: `-- --only ablation` and `-- --only trades`. `--quick` is enough to tune with, and
 // writes nothing; `--seeds 3 --write` is a figure for today.
 const { values } = parseArgs({
   options: {
@@ -59,6 +60,7 @@ const pages = {
   user: ['one-user.md', writeUserPage],
   partial: ['partial-failure.md', writePartialPage],
   hedging: ['hedging.md', writeHedgingPage],
+  'latency-limit': ['latency-limit.md', writeLatencyLimitPage],
   ablation: ['ablation.md', (options: PageOptions) => writeVariantsPage(ablation, options)],
   trades: ['trades.md', (options: PageOptions) => writeVariantsPage(trades, options)],
 } as const;

@@ -113,13 +113,13 @@ const fullJitterMs = (random: () => number, failureCount: number, error: unknown
 /** The policies that a page can have, each in React Query. */
 export const pagePolicies = {
   steadfetch: openWith((context) => {
-    const steady = createSteady({ ...context, share: undefined, isBackground: false });
+    const { steady, initOf } = createSteady({ ...context, share: undefined, isBackground: false });
     return {
       client: new QueryClient({ defaultOptions: steady.defaultOptions }),
-      queryFn:
-        (url) =>
-        ({ signal }) =>
-          steady.json(url, { signal }),
+      queryFn(url) {
+        let attempt = 0;
+        return ({ signal }) => steady.json(url, initOf(url, signal, ++attempt));
+      },
       dispose: steady.dispose,
     };
   }),

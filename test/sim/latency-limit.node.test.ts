@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { runReads } from '../../sim/latency-limit/run-reads.ts';
+import { runUser } from '../../sim/user/run-user.ts';
+import { pagePolicies } from '../../sim/page/page-policies.ts';
+
+const short = { latencyLimit: { leastMs: 1000, attempts: 'all' } } as const;
+
+test('a short limit brings the answer of a lost read sooner, once its endpoint is known', async () => {
+  const run = async (config?: typeof short): Promise<number[]> => {
+    const scenario = { kind: 'hang', queries: 1, order: 'at once', timeoutMs: 10_000 } as const;
+    const record = await runUser(
+      { ...scenario, page: 'used', outageS: 0.5, seed: 1 },
+      pagePolicies.steadfetch,
+      config,
+    );
+    return record.queries.map(({ settledMs = NaN }) => Math.floor(settledMs / 1000));
+  };
+  expect(await run()).toEqual([11]);
+  expect(await run(short)).toEqual([2]);
+});
+
+test('a short limit fails reads that are slow by themselves, and today none fails', async () => {
+  const job = { cause: 'read', lostShare: 0, reads: 300, everyMs: 1000, seed: 1 } as const;
+  const failures = async (config?: typeof short): Promise<number> =>
+    (await runReads({ ...job, ...(config && { config }) })).failed;
+  expect(await failures()).toBe(0);
+  expect(await failures(short)).toBeGreaterThan(0);
+});
