@@ -41,7 +41,7 @@ function codeOf(cause: unknown, kind: string, { transitional }: Config): string 
 
 /** What is known of an error, without what React Query has asked about it. */
 function factsOf(error: unknown): FailureReport {
-  const { latest: _, queue: __, decision: ___, ...known } = reportOf(error, 0);
+  const { decision: _, ...known } = reportOf(error, 0);
   return known;
 }
 

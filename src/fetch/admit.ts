@@ -77,9 +77,9 @@ export function createAdmissions(
       isForeground: operation.owner.foreground(operation.ref.kind, isSeen),
       id: operation.ref.id,
       isFailFast: whenDown === 'fail',
-      askedAt: operation.urgency.askedAt,
+      askedAt: operation.askedAt,
       // Where it would wait in vain there is no place for it; what a user wants now does not wait.
-      maxPauseMs: operation.urgency.isUrged ? Infinity : maxPauseMs,
+      maxPauseMs: operation.isUrged ? Infinity : maxPauseMs,
     };
   };
   const grant = (request: SteadyRequest, admission: Admission, permit: Permit): Sent => {
@@ -108,7 +108,7 @@ export function createAdmissions(
     // After a decision an attempt sends nothing more: its next attempt does.
     if (
       operation.submission &&
-      (operation.decision?.kind === 'stop' || operation.phase.kind === 'waiting')
+      (operation.errors.decision?.kind === 'stop' || operation.phase.kind === 'waiting')
     )
       throw dropped(request);
     const admission = origins.admissionOf(
@@ -119,7 +119,7 @@ export function createAdmissions(
     const early = operation.route.goTo(admission, request);
     const permit = early ?? admission.enter(request);
     if (!permit) return wait(request, admission);
-    if (!early) operation.urgency.take();
+    if (!early && operation.isUrged) operation.takeUrge();
     return grant(request, admission, permit);
   };
 
@@ -208,7 +208,7 @@ function refuse(operation: Operation, request: SentRequest, admission: Admission
   const error = new NotSentError(`${pausedText[reason]}. The request was not sent.`, {
     operation: operation.view(request),
     outcome,
-    cause: operation.lastError ?? admission.lastFailure(),
+    cause: operation.errors.lastError ?? admission.lastFailure(),
   });
   reportFailure(error, { request, operation, failure: outcome });
   return error;

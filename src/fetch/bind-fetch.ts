@@ -68,7 +68,7 @@ export function bindFetch(
         (send: SteadyFetch): RawFetch =>
         async (input, init) => {
           // Too late for its attempt: the next one sends it.
-          if (operation.attempt !== attempt) throw operation.lastError;
+          if (operation.attempt !== attempt) throw operation.errors.lastError;
           const sent = joinOperation(signals, operation, signal, input, init);
           open++;
           try {

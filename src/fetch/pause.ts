@@ -51,7 +51,7 @@ class PausedRequest implements PausedAttempt, WhoWaits {
     if (!waiter) this.take();
     // Dropped when it was told that it waits.
     else if (this.#isOver) this.#admission.leave(waiter);
-    else if (this.#operation.urgency.take()) this.go();
+    else if (this.#operation.takeUrge()) this.go();
   }
 
   tell(pause: Pause): void {

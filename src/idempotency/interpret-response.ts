@@ -90,7 +90,7 @@ function expired({ request }: Attempt): NotSentError {
   const outcome: Failure = { kind: 'expired', processed: 'unknown' };
   const error = new NotSentError(
     'The request is too old to be sent again. It may have been done: look first, before you send it anew.',
-    { operation: operation.view(request), outcome, cause: operation.lastError },
+    { operation: operation.view(request), outcome, cause: operation.errors.lastError },
   );
   reportFailure(error, { request, operation, failure: outcome });
   return error;

@@ -6,17 +6,12 @@ import type { ErrorMaker, FailureReport, ForeignAnswer, RequestFacts } from './f
 // they are, and still say what they meant.
 const reports = createSlot<object, FailureReport>();
 
-/** @returns Whether the error can carry it: a value that is no object cannot. */
-export function reportFailure(error: unknown, report: FailureReport): boolean {
+/** Keeps a report with an error. A value that is no object cannot carry one. */
+export function reportFailure(error: unknown, report: FailureReport): void {
   try {
-    const known = reports.get(error as object);
-    const { latest, queue } = known ?? {};
-    if (known !== report)
-      reports.set(error as object, known ? { latest, queue, ...report } : report);
-    return true;
+    reports.set(error as object, report);
   } catch {
-    // Nor can what is frozen, in an engine where that keeps private fields away, too.
-    return false;
+    // Nor can a frozen one, in an engine where that keeps private fields away, too.
   }
 }
 
@@ -94,8 +89,8 @@ function readForeign(error: Foreign, nowMs: number): FailureReport {
     const response = isObject(given) ? given : undefined;
     answer = response ?? at;
     const known = reports.get(at) ?? (response && reports.get(response));
-    // Of its own it has what React Query asks about.
-    if (known) return { ...known, decision: undefined, latest: undefined, queue: undefined };
+    // What was decided was about that one.
+    if (known) return { ...known, decision: undefined };
     method ??= at.config?.method ?? at.request?.method;
     failure =
       (response && readAnswer(response, nowMs)) ??
@@ -109,7 +104,6 @@ function readForeign(error: Foreign, nowMs: number): FailureReport {
     request: typeof method === 'string' ? { method: method.toUpperCase() } : undefined,
     operation: undefined,
     decision: undefined,
-    latest: undefined,
     answer,
   };
 }

@@ -89,26 +89,24 @@ export type EventDetail = SteadfetchEvent extends infer E
 /** Is told of every event, synchronously. What it throws is reported (`reportError`) and disturbs nothing. */
 export type Listener = (event: SteadfetchEvent) => void;
 
-/** Tells the listeners of an instance what happens. */
-export interface Emitter {
-  /** @returns A function that ends the subscription. */
-  readonly subscribe: (listener: Listener) => () => void;
-  /** Whether anybody listens: without a listener no event is made. */
-  readonly isHeard: () => boolean;
-  readonly emit: (event: SteadfetchEvent) => void;
-}
+/** Emits the events of an instance to its listeners. */
+export class Emitter {
+  /** Without a listener no event is made. */
+  isHeard = false;
+  readonly #listeners: Set<Listener> = new Set();
 
-/** Makes what tells the listeners of an instance. */
-export function createEmitter(): Emitter {
-  const listeners = new Set<Listener>();
-  return {
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-    isHeard: () => listeners.size > 0,
-    emit(event) {
-      for (const listener of listeners) tellApp(listener, event);
-    },
-  };
+  /** @returns A function that ends the subscription. */
+  subscribe(listener: Listener): () => void {
+    const listeners = this.#listeners;
+    listeners.add(listener);
+    this.isHeard = true;
+    return () => {
+      listeners.delete(listener);
+      this.isHeard = listeners.size > 0;
+    };
+  }
+
+  emit(event: SteadfetchEvent): void {
+    for (const listener of this.#listeners) tellApp(listener, event);
+  }
 }

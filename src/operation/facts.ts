@@ -55,8 +55,4 @@ export interface FailureReport {
   readonly answer?: ForeignAnswer | undefined;
   /** What was decided about it. */
   decision?: Decision | undefined;
-  /** Of the operations that have failed with this error: the one that React Query has asked about last. */
-  latest?: object | undefined;
-  /** Where there are several: those that it has not asked about, in order. */
-  queue?: ReadonlySet<object> | undefined;
 }

@@ -3,7 +3,6 @@ import { sleep } from '../lib/timer.ts';
 import type { Environment, Waiting } from './environment.ts';
 import type { Operation } from './operation.ts';
 import type { Operations, Signals } from './operations.ts';
-import { runAttempt } from './run-attempt.ts';
 import type { TimeLimitContext } from './time-limit.ts';
 
 /** What the loop stands on. */
@@ -51,11 +50,11 @@ export async function runLoop<T, Given extends readonly unknown[]>(
     for (; ; operation.next()) {
       operation.notifyOwner();
       try {
-        return await runAttempt(operations, operation, run, prepare(), { signal });
+        return await operations.run(operation, run, prepare(), { signal });
       } catch (error) {
         operation.attemptLimit?.end();
         if (signal?.aborted) throw reasonOf(signal);
-        const decision = operation.fail(error, skip);
+        const decision = operation.fail(error, clock.now(), skip);
         if (decision.kind === 'stop') throw error;
         isWaiting = true;
         onRetry?.(error);

@@ -4,7 +4,27 @@ import type { PolicyOptions } from '../policy/options.ts';
 import type { PausedAttempt, SubmissionHook } from './environment.ts';
 import type { Destination } from './parts/route.ts';
 import type { Submission } from './parts/submission.ts';
-import type { Phase } from './parts/phase.ts';
+import type { OperationResult } from './events.ts';
+
+/** Where an operation is between two attempts, or in one, and what there is only then. */
+export type Phase =
+  | { readonly kind: 'sending' }
+  /** A request of its attempt waits for admission: `operation.pauses` has which. */
+  | { readonly kind: 'paused' }
+  | {
+      readonly kind: 'waiting';
+      /** Undefined where another page has made it. */
+      readonly decision: Decision | undefined;
+      /** Ends the wait; undefined where that is not ours to end. */
+      readonly skip: (() => void) | undefined;
+    }
+  /** `result` is undefined where nothing was told of it. */
+  | { readonly kind: 'ended'; readonly result: OperationResult | undefined };
+
+// One object for all: most operations have no other phases than these.
+export const sending: Phase = { kind: 'sending' };
+export const paused: Phase = { kind: 'paused' };
+export const succeeded: Phase = { kind: 'ended', result: 'succeeded' };
 
 const always = (): boolean => true;
 
@@ -46,8 +66,8 @@ export const noOwner: Owner = new Owner();
 export interface HandedOver {
   readonly ref: Omit<OperationRef, 'attempt'>;
   readonly attempt: number;
-  /** Its beginning was told, and so its end is to be told. */
-  readonly isTold: boolean | undefined;
+  /** Its start was emitted, and so its end is to be. */
+  readonly isStarted: boolean | undefined;
 }
 
 /** What an operation begins with. */

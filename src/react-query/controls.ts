@@ -29,7 +29,7 @@ function retryQuery(query: Query, instance: Instance): void {
   if (isPaused) return;
   if (status !== 'waiting' && status !== 'failed' && status !== 'paused') return;
   // The operation that follows takes that over.
-  operation?.urgency.urge();
+  operation?.urge();
   // One attempt whatever is known of the network; the next one is paused again.
   replaceFetch(query, status === 'paused' ? { networkMode: 'offlineFirst' } : undefined);
 }
@@ -40,7 +40,7 @@ function cancelQuery(query: Query, instance: Instance): void {
   const { status, lastError } = queryStatus(query, instance);
   if (status !== 'waiting' && status !== 'paused' && status !== 'sending') return;
   // Its end is on its way.
-  const isCancelled = operation?.decision?.reason === 'cancelled';
+  const isCancelled = operation?.errors.decision?.reason === 'cancelled';
   if (isCancelled && query.state.fetchStatus === 'fetching') return;
   const under =
     operation && operation.phase.kind !== 'ended'
@@ -100,7 +100,9 @@ export function cancelMutation(mutation: Mutation, { clock }: Instance): void {
   const operation = run?.operation ?? operations.begin('mutation', { attempt: 0 });
   if (operation.phase.kind === 'ended') return;
   const own = whyCancelled(operation, run, wasSent());
-  const error: unknown = own ? toClientError(own, operation.route.at?.sent) : operation.lastError;
+  const error: unknown = own
+    ? toClientError(own, operation.route.at?.sent)
+    : operation.errors.lastError;
   const report = own
     ? { failure: own.outcome, request: { method: own.operation.method } }
     : reportOf(error, clock.now());
@@ -134,7 +136,7 @@ function cutOff({ operation, isReading }: MutationRun): SteadfetchError {
   return new SteadfetchError(message, {
     operation: operation.view(isReading() ? { method: 'GET' } : {}),
     outcome: failures.aborted,
-    cause: operation.lastError,
+    cause: operation.errors.lastError,
   });
 }
 

@@ -6,10 +6,10 @@ import { defineApis } from '../fetch/api.ts';
 import type { Client } from '../fetch/attempt/attempt.ts';
 import { Lines } from '../fetch/attempt/line.ts';
 import { createFetch } from '../fetch/fetch.ts';
-import { createEmitter } from '../operation/events.ts';
+import { Emitter } from '../operation/events.ts';
 import { createJson } from '../fetch/json.ts';
 import type { Operation } from '../operation/operation.ts';
-import { createOperations, type Signals } from '../operation/operations.ts';
+import { Operations, type Signals } from '../operation/operations.ts';
 import { createAdmissions } from '../fetch/admit.ts';
 import { createSleepDetector } from '../lib/timer.ts';
 import { forgetMade, replaceEarlier } from '../lib/browser/hot-update.ts';
@@ -27,7 +27,7 @@ import { checkMade, codeOf } from '../lib/input/made-by.ts';
 import { definePolicy, inPolicy, presets } from '../policy/options.ts';
 import { type ConnectivityCode, createBrowserNetwork } from './network.ts';
 import { createLifecycle } from './query/lifecycle.ts';
-import { createFailureLedger } from './query/failure-ledger.ts';
+import { FailureLedger } from './query/failure-ledger.ts';
 import { createPersister } from './query/persister.ts';
 import { isServer, register, registerSteady } from './instance.ts';
 import { createStrayWatch, forgetInstance, noteInstance, noteServerInstance } from './misuse.ts';
@@ -141,12 +141,12 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   // Durations are measured with it: a wall clock that is set makes nobody wait for longer.
   const clock = createSteadyClock(wall);
   const policy = definePolicy(caller, presets.interactive, config.policy);
-  const emitter = createEmitter();
+  const emitter = new Emitter();
   const { findApi, classifyError } = defineApis(apis, policy);
   const environment = { clock, random, policy, emitter, classifyError };
-  const operations = createOperations(environment);
+  const operations = new Operations(environment);
   const signals: Signals = new WeakMap();
-  const ledger = createFailureLedger(clock);
+  const ledger = new FailureLedger(clock);
   const byQuery = createSlot<Query, Operation>();
 
   const sleepDetector = createSleepDetector(clock);
@@ -171,7 +171,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
       globalThis.document ? document.visibilityState !== 'hidden' : focusManager.isFocused(),
     rateLimit,
   });
-  const lifecycle = createLifecycle(byQuery, operations);
+  const lifecycle = createLifecycle({ clock, random, byQuery, operations });
   const overdue = createOverdueRetries(clock, sleepDetector, lifecycle.clients, byQuery.get, () =>
     admissions.origins.reconsider(),
   );
@@ -201,7 +201,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     findApi,
     operationFor: (signal: AbortSignal | undefined, request: string): Operation =>
       (signal && signals.get(signal)) ??
-      operations.current() ??
+      operations.current ??
       ledger.resume({ request }) ??
       noteStray(request, operations.begin('call', { request, isSingle: true })),
   };
@@ -254,7 +254,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     queryPolicy: queryOptions as unknown as Steadfetch['queryPolicy'],
     mutationPolicy: mutationOptions as unknown as Steadfetch['mutationPolicy'],
     policy,
-    subscribe: emitter.subscribe,
+    subscribe: (listener) => emitter.subscribe(listener),
     dispose() {
       if (process.env.NODE_ENV !== 'production') {
         forgetInstance(steady);

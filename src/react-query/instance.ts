@@ -97,11 +97,12 @@ export function ownFallback({
   retry,
   retryDelay,
 }: Partial<Record<'persister' | 'retry' | 'retryDelay', unknown>>): Instance['fallback'] {
-  for (const option of [persister, retry, retryDelay]) {
-    const fallback = instanceBehind(option)?.fallback;
-    if (fallback) return fallback;
-  }
-  return undefined;
+  // Read for every attempt: without a function call for each option.
+  return (
+    instances.get(persister as object)?.fallback ??
+    instances.get(retry as object)?.fallback ??
+    instances.get(retryDelay as object)?.fallback
+  );
 }
 
 /** What a query's options add to the policy. The app's own number of retries stands above all. */
@@ -112,7 +113,7 @@ export function ownPolicy({
   readonly retry?: unknown;
   readonly retryDelay?: unknown;
 }): PolicyOptions | undefined {
-  const own = (instanceBehind(retry) ?? instanceBehind(retryDelay))?.own;
+  const own = (instances.get(retry as object) ?? instances.get(retryDelay as object))?.own;
   // On the server a failure is left to the browser to ask again, and no page waits for an origin.
   if (isServer()) return { ...own, maxRetries: 0, whenDown: 'fail' };
   if (typeof retry === 'function') return own;

@@ -34,7 +34,7 @@ function fetchFor(
   signal: AbortSignal | null | undefined,
 ): RawFetch {
   if (!signal) return rawFetch;
-  const operation = signals.get(signal) ?? operations.current();
+  const operation = signals.get(signal) ?? operations.current;
   return async (input, init) =>
     rawFetch(input, joinOperation(signals, operation, signal, input, init));
 }

@@ -98,7 +98,7 @@ export function warnOfPersister(instance: object, { queryHash, options }: Query)
 export function warnOfOwnRetry(
   instance: object,
   { queryHash, options: { retry } }: Query,
-  { decision }: Operation,
+  { errors: { decision } }: Operation,
 ): void {
   if (decision?.kind !== 'stop' || typeof retry === 'function') return;
   const maxRetries = retry === true ? 'Infinity' : `${Number(retry ?? 3)}`;
@@ -212,7 +212,7 @@ function areAlike(one: string, other: string): boolean {
 /** Tells of what is never sent again, because nothing says that this does no harm. */
 export function warnOfUnrepeatable(
   instance: object,
-  { decision, ref, lastError }: Operation,
+  { errors: { decision, lastError }, ref }: Operation,
 ): void {
   if (decision?.kind !== 'stop' || decision.reason !== 'not-idempotent') return;
   const { method = 'POST', url } = reportOf(lastError, 0).request ?? {};

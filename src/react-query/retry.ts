@@ -95,7 +95,7 @@ export async function retry<T>(
   try {
     return await runLoop(context, operation, caller, { prepare, run, onRetry: onLate });
   } catch (error) {
-    const isForGood = operation.decision?.kind === 'stop' && fallback !== undefined;
+    const isForGood = operation.errors.decision?.kind === 'stop' && fallback !== undefined;
     if (!isForGood || caller?.aborted) throw error;
     const limitMs = headersLimit(operation.policyOf().timeout);
     const { given, resolve } = codeOf<FallbackCode>(fallback);
@@ -146,7 +146,7 @@ const readSignal: PropertyDescriptor & ThisType<AttemptContext> = {
 };
 
 function warnOfNesting(operations: Operations, linked: Operation | undefined): void {
-  const outer = operations.current() ?? linked;
+  const outer = operations.current ?? linked;
   if (!outer || outer.isSingle) return;
   warn(
     operations,

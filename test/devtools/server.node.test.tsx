@@ -15,5 +15,5 @@ test('a server renders nothing of them, and records nothing for each of its clie
     </QueryClientProvider>,
   );
   expect(html).toBe('');
-  expect(instanceOfSteady(steady, 'test').emitter.isHeard()).toBe(false);
+  expect(instanceOfSteady(steady, 'test').emitter.isHeard).toBe(false);
 });

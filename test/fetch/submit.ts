@@ -68,7 +68,7 @@ export function createSubmitter(
             return { value, error: undefined, attempts: attempt, operation };
           }
         } catch (error) {
-          const { kind } = operation.fail(error);
+          const { kind } = operation.fail(error, clock.now());
           if (attempts === undefined ? kind === 'stop' : isLast) {
             return { value: undefined, error, attempts: attempt, operation };
           }

@@ -111,7 +111,7 @@ describe('within a submission', () => {
     expect(attempts).toBe(1);
     expect(await sent()).toHaveLength(1);
     // What was sent is told as what it is.
-    expect(operation.decision).toMatchObject({ kind: 'stop', reason: 'not-retryable' });
+    expect(operation.errors.decision).toMatchObject({ kind: 'stop', reason: 'not-retryable' });
     expect(outcomeOf(error)).toMatchObject({ kind: 'invalid', processed: 'unknown' });
   });
 
@@ -173,7 +173,7 @@ describe('within a submission', () => {
       'message',
       `steady.fetch: step is 'pay', and must be the name of one request, and this attempt has sent it with ${what} (POST ${origin}${path}).`,
     );
-    expect(operation.decision).toMatchObject({ kind: 'stop', reason: 'not-retryable' });
+    expect(operation.errors.decision).toMatchObject({ kind: 'stop', reason: 'not-retryable' });
     expect([attempts, server.requests.length]).toEqual([1, 1]);
   });
 

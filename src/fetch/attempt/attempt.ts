@@ -276,7 +276,7 @@ export class Attempt implements EventListenerObject, Queued, Progress {
   }
 
   #emit(outcome?: Outcome): void {
-    if (!this.context.emitter.isHeard()) return;
+    if (!this.context.emitter.isHeard) return;
     const { operation, method, url, endpoint } = this.request;
     const event = { request: this.#number, method, url, endpoint };
     operation.emit(

@@ -8,7 +8,7 @@ import {
   type UnexpectedContentError,
 } from '../../operation/errors.ts';
 import { limitPassed } from '../../operation/time-limit.ts';
-import { failureOfAbort } from '../../operation/parts/who-aborted.ts';
+import { failureOfAbort } from '../../operation/parts/known-errors.ts';
 import { recordFailedRequest } from '../../operation/warn-of-loop.ts';
 import { type Failure, failures } from '../../policy/outcome.ts';
 import { endExtensions } from '../extension.ts';

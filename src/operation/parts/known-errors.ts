@@ -1,17 +1,40 @@
 import { reasonOf } from '../../lib/abort.ts';
-import { isSafeMethod, type OperationRef } from '../../policy/operation.ts';
-import type { Failure, Processed } from '../../policy/outcome.ts';
-import type { Effects } from './effects.ts';
+import { reporterOf } from '../../lib/input/callback.ts';
+import { decide, type Decision, processedAtEnd } from '../../policy/decide.ts';
+import { isSafeMethod, type OperationRef, type RetryReason } from '../../policy/operation.ts';
+import { type Failure, failures, type Processed } from '../../policy/outcome.ts';
+import type { Environment } from '../environment.ts';
 import { reportFailure, reportOf } from '../error-info.ts';
 import { isSteadfetchError } from '../errors.ts';
 import type { FailureReport, RequestFacts } from '../facts.ts';
-import { failureOfAbort } from './who-aborted.ts';
+import type { Operation } from '../operation.ts';
+import type { Effects } from './effects.ts';
+import type { Route } from './route.ts';
 
 /** A signal that was aborted; without one, it is ours that drops a request. */
 type Aborted = { readonly aborted?: boolean; readonly reason?: unknown };
 
-/** What an operation knows of the errors that it ends in, where they do not say it themselves. */
+// Most operations never fail, and share this one.
+const noReasons: readonly RetryReason[] = [];
+
+const remedy =
+  process.env.NODE_ENV !== 'production' &&
+  'the status table decides. It must be synchronous and return true, false or undefined';
+
+/** The errors of an operation: what they mean where they do not say it themselves, and what was decided on them. */
 export class KnownErrors {
+  /** The latest decision; undefined while the latest failure waits for one. */
+  decision: Decision | undefined;
+  lastError: unknown;
+  /** When the latest failed that React Query is asked about, in epoch milliseconds. */
+  failedAt: number | undefined;
+  /** When React Query, which was told to wait so long, goes on, in epoch milliseconds. */
+  dueAt: number | undefined;
+  /** How many failed attempts were trials of their origin: they use up no retries. */
+  trials = 0;
+  /** The reasons of the retries that were granted. */
+  retriedFor: readonly RetryReason[] = noReasons;
+  previousBackoffMs: number | undefined;
   readonly #effects: Effects;
   /** The latest request of another client, where it has failed. */
   #raw: FailureReport | undefined;
@@ -29,19 +52,36 @@ export class KnownErrors {
     this.#raw = report;
   }
 
+  /** An attempt has failed, and what follows is asked for later; `decision`: what was decided about it already. */
+  recordError(error: unknown, nowMs: number, decision: Decision | undefined): void {
+    this.decision = decision;
+    this.lastError = error;
+    this.failedAt = nowMs;
+  }
+
+  /** React Query waits until then. */
+  waitUntil(dueAt: number): void {
+    this.dueAt = dueAt;
+  }
+
   /** Another attempt begins. */
   next(): void {
-    this.recordRaw();
+    this.#raw = undefined;
     this.#abortBefore = this.#abort;
   }
 
-  /**
-   * Whether nothing is ever sent any more: we have dropped it, or its signal has ended an attempt before, and
-   * is aborted for good.
-   */
-  isOver(error: unknown, { unsent }: FailureReport): boolean {
-    const isAgain = this.#abortBefore !== undefined && this.#abortBefore.reason === error;
-    return unsent === 'dropped' || (unsent === 'aborted' && isAgain);
+  /** It has got on in this attempt: no retry before it counts. */
+  forgetBefore(attempt: number): void {
+    if (this.failedAt === undefined) return;
+    this.trials = attempt - 1;
+    this.retriedFor = noReasons;
+    this.previousBackoffMs = undefined;
+  }
+
+  /** Those of an operation elsewhere, which does all that this one does; what is undefined stays. */
+  mirror(decision: Decision | undefined, lastError: unknown): void {
+    this.decision = decision ?? this.decision;
+    this.lastError = lastError ?? this.lastError;
   }
 
   /** @returns the caller's own reason, as fetch rejects with it. */
@@ -70,22 +110,116 @@ export class KnownErrors {
   }
 
   /** What the caller's own reason means; undefined for any other error. */
-  abortOf(error: unknown): Failure | undefined {
+  abortOf(error: unknown): FailureReport | undefined {
     const abort = this.#abort;
-    return abort?.reason === error ? abort?.report.failure : undefined;
+    return abort?.reason === error ? abort?.report : undefined;
   }
 
   /** What is known of an error that an attempt has ended in: by itself, or by the request that it was made of. */
   reportOf(error: unknown, nowMs: number): FailureReport {
     const own = reportOf(error, nowMs);
     const raw = this.#raw;
-    if (this.abortOf(error)) return { ...own, ...this.#abort?.report };
+    const abort = this.#abort && this.abortOf(error);
+    if (abort) return { ...own, ...abort };
     return raw && !own.operation && isAbout(own, raw) ? { ...raw } : own;
+  }
+
+  /**
+   * The same, with what the failure means to the policy.
+   *
+   * The abort of its own signal is not decided on: its owner ends it. Any other is that of a request within it,
+   * after which React Query goes on. It ends what has `endsByAbort`, which React Query would not send again: it
+   * is how an app cancels a mutation.
+   */
+  classify(
+    error: unknown,
+    { classifyError }: Environment,
+    nowMs: number,
+    endsByAbort: boolean,
+  ): FailureReport {
+    const report = this.reportOf(error, nowMs);
+    if (!this.#abort || !this.abortOf(error)) report.failure = classifyError(error, report.failure);
+    const { kind, processed } = report.failure;
+    if (report.unsent && this.#isOver(error, report.unsent))
+      report.failure = { kind: 'aborted', processed };
+    else if (kind === 'aborted' && !endsByAbort) report.failure = { kind: 'error', processed };
+    return report;
+  }
+
+  /**
+   * Whether nothing is ever sent any more: we have dropped it, or its signal has ended an attempt before, and
+   * is aborted for good.
+   */
+  #isOver(error: unknown, unsent: FailureReport['unsent']): boolean {
+    const before = this.#abortBefore;
+    return unsent === 'dropped' || (before !== undefined && before.reason === error);
+  }
+
+  /** Decides whether another attempt follows a failure, and when, and records it. `route`: where its request went. */
+  decide(
+    operation: Operation,
+    shared: Environment,
+    error: unknown,
+    report: FailureReport,
+    route: Route,
+    nowMs: number,
+  ): Decision {
+    const { failure, request, effect } = report;
+    const policy = operation.policyOf(request);
+    const { isTrial, isLate, isDown, limitedMs } = route.fail(failure, nowMs);
+    if (isTrial) this.trials++;
+    const isQuery = operation.ref.kind === 'query';
+    // The next attempt is paused where this one went, without a wait of its own: that of a query before
+    // it begins, any other by its request, and so not where something else has failed.
+    const isPausedNext = isQuery || request?.url !== undefined;
+    // What this request itself may have done is an input already.
+    effect?.allowRepeat();
+    const decision = decide(failure, operation.view(request), policy, {
+      nowMs,
+      random: shared.random,
+      isUnrepeatable: !isQuery && !operation.given.idempotent && this.#effects.isUnrepeatable(),
+      isDown: isLate || (isPausedNext && isDown),
+      limitedMs,
+      onMistake: policy.shouldRetry && reporterOf(shared, 'shouldRetry', remedy),
+    });
+    this.recordDecision(operation, error, report, decision, failure, policy.maxRetries);
+    if (decision.kind === 'retry') {
+      this.retriedFor = this.retriedFor.concat(decision.reason);
+      this.previousBackoffMs = decision.backoffMs;
+    }
+    return decision;
+  }
+
+  /** Records a decision, on the error and in what the operation may have done, and emits it. */
+  recordDecision(
+    operation: Operation,
+    error: unknown,
+    report: FailureReport,
+    decision: Decision,
+    failure: Failure,
+    maxRetries: number,
+  ): void {
+    this.decision = decision;
+    this.lastError = error;
+    const { method, url } = report.request ?? {};
+    if (mayHaveTakenEffect(report, operation)) {
+      // Of what another client has sent, all that is known is its error. Our own is counted already.
+      const isOwn = report.operation === operation && method !== undefined && !isSafeMethod(method);
+      if (!isOwn) this.#effects.beginForeign();
+    }
+    if (decision.kind === 'stop') {
+      const processed = processedAtEnd(report.failure, operation.ref, this.#effects.isUnknown());
+      report.failure = speakForAll(error, report.failure, processed);
+    }
+    report.operation = operation;
+    report.decision = decision;
+    this.keep(error, report);
+    operation.emit({ type: 'decision', failure, decision, error, method, url, maxRetries });
   }
 
   /** Keeps what was found out: on the error, and here where that is not ours. */
   keep(error: unknown, report: FailureReport): void {
-    if (this.abortOf(error)) this.#abort = { reason: error, report };
+    if (this.#abort && this.abortOf(error)) this.#abort = { reason: error, report };
     reportFailure(error, report);
   }
 }
@@ -97,7 +231,7 @@ export function speakForAll(error: unknown, failure: Failure, processed: Process
   try {
     if (isSteadfetchError(error)) Object.assign(error, { outcome });
   } catch {
-    // Frozen, or a proxy of somebody else's: it says what it says.
+    // Frozen, or a proxy of the app's: it says what it says.
   }
   return outcome;
 }
@@ -116,10 +250,33 @@ export function mayHaveTakenEffect(
   { failure, request }: FailureReport,
   operation: { readonly ref: Pick<OperationRef, 'kind'>; readonly effects: Effects } | undefined,
 ): boolean {
-  const isRead = isSafeMethod(request?.method ?? usualMethod(operation?.ref.kind));
-  return (failure.processed !== 'no' && !isRead) || !!operation?.effects.isUnknown();
+  const method = request?.method ?? usualMethod(operation?.ref.kind);
+  return (failure.processed !== 'no' && !isSafeMethod(method)) || !!operation?.effects.isUnknown();
 }
 
-/** The method of a request that is somebody else's: a query reads; anything else might write. */
+/** The method of a request that another client has sent: a query reads; anything else might write. */
 export const usualMethod = (kind: OperationRef['kind'] | undefined): string =>
   kind === 'query' ? 'GET' : 'POST';
+
+/**
+ * Whether a signal was aborted because time was up, as that of `AbortSignal.timeout` is. By the name of the reason,
+ * which is the same in another realm. An error of ours as the reason ends an attempt that is over.
+ */
+export function isTimeUp(reason: unknown): boolean {
+  try {
+    return (
+      (Object(reason) as { readonly name?: unknown }).name === 'TimeoutError' &&
+      !isSteadfetchError(reason)
+    );
+  } catch {
+    // A getter of the app's threw.
+    return false;
+  }
+}
+
+/**
+ * What the abort of a request by its caller shows: a time-out where time was up, and `late` is what that means at
+ * this point. Whether it is final is for the owner of the operation to say.
+ */
+export const failureOfAbort = (reason: unknown, late: Failure): Failure =>
+  isTimeUp(reason) ? late : failures.aborted;

@@ -23,30 +23,27 @@ export interface Destination {
 
 /** Where the requests of an operation go: its next attempt waits there before it begins. */
 export class Route {
+  /** Where the latest went. */
+  at: Destination | undefined;
   #trialAt = Infinity;
-  #at: Destination | undefined;
   /** A permit that was given before the attempt began, for its first request that goes there. */
   #permit: Permit | undefined;
 
   constructor(at: Destination | undefined) {
-    this.#at = at;
-  }
-
-  get at(): Destination | undefined {
-    return this.#at;
+    this.at = at;
   }
 
   /** The same where that is down. */
   down(): Destination | undefined {
-    const at = this.#at;
+    const at = this.at;
     return at?.admission.isDown(at.sent.endpoint) ? at : undefined;
   }
 
   /** A request is to go there. @returns the permit that was given for it before its attempt began. */
   goTo(admission: Admission, sent: SentRequest): Permit | undefined {
-    const permit = this.#at?.admission === admission ? this.#permit : undefined;
+    const permit = this.at?.admission === admission ? this.#permit : undefined;
     if (permit) this.#permit = undefined;
-    this.#at = { admission, sent };
+    this.at = { admission, sent };
     return permit;
   }
 
@@ -69,7 +66,7 @@ export class Route {
 
   /** An attempt has failed. */
   fail({ kind }: Failure, nowMs: number): FailureThere {
-    const at = this.#at;
+    const at = this.at;
     if (!at) return nowhere;
     const { admission, sent } = at;
     const { health, limits } = admission.origin;

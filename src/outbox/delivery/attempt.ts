@@ -16,7 +16,6 @@ import type { Execution } from '../../operation/operations.ts';
 import { type HandedOver, Owner } from '../../operation/owner.ts';
 import type { PastStep } from '../../operation/parts/submission.ts';
 import { mayHaveTakenEffect } from '../../operation/parts/known-errors.ts';
-import { runAttempt } from '../../operation/run-attempt.ts';
 import type { Decision } from '../../policy/decide.ts';
 import type { Policy } from '../../policy/options.ts';
 import type { Failure } from '../../policy/outcome.ts';
@@ -117,7 +116,7 @@ export async function sendEntry(
     const told = attemptContext({}, fetches, submission, entry.attempts, signal);
     const given: [never, typeof told] = [variables as never, told];
     const limits = { signal, limit: idle };
-    const data = await runAttempt(operations, operation, mutationFn, given, limits);
+    const data = await operations.run(operation, mutationFn, given, limits);
     // The handler may have swallowed our error; the request was still not sent.
     submission.refuseUnkept();
     return { kind: 'done', data };
@@ -180,17 +179,18 @@ function endFailed(attempt: FailedAttempt, thrown: unknown): Attempted {
     return unkept ?? { kind: 'dropped' };
   }
   const error = failing ? failing.error : thrown;
-  const report = reportOf(error, clock.now());
+  const nowMs = clock.now();
+  const report = reportOf(error, nowMs);
   const { kind, processed } = report.failure;
   // What was late may be kept all the same, and would then count as sent.
   const isUnsent = !wasOut && (!!failing || (kind === 'timeout' && processed === 'no'));
   const authAt = renewableAt.get(report.failure);
   const isLater = isUnsent || authAt !== undefined || isTriedAgain(attempt, report, error);
-  const decision = isLater ? triedAgain : operation.fail(error);
-  operation.recordError(error, clock.now(), decision);
+  const decision = isLater ? triedAgain : operation.fail(error, nowMs);
+  operation.recordError(error, nowMs, decision);
   operation.end();
   // The policy may know more by now: what the app reads from the error, or what the rest of the attempt has done.
-  const shown = reportOf(error, clock.now());
+  const shown = reportOf(error, nowMs);
   const isInDoubt = isIdle || mayHaveTakenEffect(shown, operation);
   return {
     kind: 'failed',

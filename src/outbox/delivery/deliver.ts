@@ -29,7 +29,7 @@ interface UnderWay {
   readonly made: Promise<Attempt | undefined>;
 }
 
-export function createPageMemory({ begin }: Pick<Operations, 'begin'>): PageMemory {
+export function createPageMemory(operations: Pick<Operations, 'begin'>): PageMemory {
   const waiting: PageMemory['waiting'] = new Map();
   return {
     waiting,
@@ -37,7 +37,7 @@ export function createPageMemory({ begin }: Pick<Operations, 'begin'>): PageMemo
       for (const one of id === undefined ? [...waiting.keys()] : [id]) {
         const before = waiting.get(one);
         if (before && waiting.delete(one))
-          begin('mutation', { attempt: before.attempt, before }).end(result);
+          operations.begin('mutation', { attempt: before.attempt, before }).end(result);
       }
     },
     foreign: new Set(),

@@ -99,7 +99,7 @@ function show(
 ): void {
   if (operation?.effects.hasAny() && !shown.effects.hasAny()) shown.effects.beginForeign();
   const decision = decided && retryAt !== undefined ? { ...decided, retryAt } : undefined;
-  const waiting = { kind: 'waiting', decision: decision ?? shown.decision, skip } as const;
+  const waiting = { kind: 'waiting', decision: decision ?? shown.errors.decision, skip } as const;
   const phase = operation?.phase ?? waiting;
   shown.mirror({
     attempt,

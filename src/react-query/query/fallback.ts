@@ -85,7 +85,7 @@ async function replace(
   error: unknown,
   client: QueryClient,
 ): Promise<never> {
-  const decision = operation.fail(error);
+  const decision = operation.fail(error, clock.now());
   if (isRetried(query, decision, error as Error, operation.policy?.maxRetries)) throw error;
   const before = fallbackOf(query);
   const lastData = before ? before.lastData : query.state.data;
@@ -95,7 +95,7 @@ async function replace(
   const isWanted = byQuery.get(query) === operation && query.state.fetchStatus !== 'idle';
   if (data === undefined || !isWanted) {
     // React Query asks now, which may be long after: what was decided stands.
-    ledger.add(operation, error, operation.decision);
+    ledger.add(operation, error, clock.now(), operation.errors.decision);
     throw error;
   }
   const note: ShownFallback = { error, lastData, count: query.state.dataUpdateCount + 1 };

@@ -1,10 +1,14 @@
-import { CancelledError, type Query, type QueryClient } from '@tanstack/react-query';
+import {
+  CancelledError,
+  type Query,
+  type QueryCacheNotifyEvent,
+  type QueryClient,
+} from '@tanstack/react-query';
 import type { Operation } from '../../operation/operation.ts';
 import type { Operations } from '../../operation/operations.ts';
-import type { Slot } from '../../lib/slot.ts';
 import { isServer } from '../instance.ts';
 import { warnOfOwnRetry, warnOfPersister, watchSharing } from '../misuse.ts';
-import { stopWatch } from './refetch.ts';
+import { type RefetchContext, refetchWhenBack, stopWatch } from './refetch.ts';
 
 /** Keeps the operations of queries and React Query's fetches together: both are paused, and end, as one. */
 export interface Lifecycle {
@@ -17,15 +21,17 @@ export interface Lifecycle {
   readonly dispose: () => void;
 }
 
+interface LifecycleContext extends RefetchContext {
+  readonly operations: Operations;
+}
+
 /**
  * Ends the operation of a query when React Query ends its fetch: also in a wait, where nothing of
  * ours runs (`cancelQueries`, `resetQueries`, `removeQueries`, `clear`, the last component goes), and
  * where the app's own `retry` has the last word. One subscription serves each client.
  */
-export function createLifecycle(
-  byQuery: Slot<Query, Operation>,
-  operations: Operations,
-): Lifecycle {
+export function createLifecycle(context: LifecycleContext): Lifecycle {
+  const { byQuery, operations } = context;
   const stops = new WeakMap<QueryClient, () => void>();
   const references = new Set<WeakRef<QueryClient>>();
   const clients = (): QueryClient[] =>
@@ -36,28 +42,33 @@ export function createLifecycle(
     references.add(new WeakRef(client));
     const stop = client.getQueryCache().subscribe((event) => {
       const { type, query } = event;
-      const { fetchStatus } = query.state;
+      if (process.env.NODE_ENV !== 'production') warnOf(event);
+      const isIdle = query.state.fetchStatus === 'idle';
       if (type === 'removed') stopWatch(query);
+      else if (type === 'updated' ? !isIdle : !/^observer(Added|Removed)$/.test(type)) return;
       const operation = byQuery.get(query);
-      if (process.env.NODE_ENV !== 'production') {
-        warnOfPersister(operations, query);
-        if (type === 'updated' && event.action.type === 'failed' && operation)
-          warnOfOwnRetry(operations, query, operation);
-      }
-      if (!operation || operation.phase.kind === 'ended') return;
-      if (type === 'observerAdded') operation.pauses.each('renew');
-      const isLeft = type === 'observerRemoved' && operation.pauses.list.length > 0;
-      if (isLeft && query.getObserversCount() === 0) {
-        // React Query itself drops a retry, but no fetch that is paused.
-        if (fetchStatus !== 'idle') void query.cancel({ revert: true });
-        return operation.end('cancelled');
-      }
-      if (type !== 'removed' && (type !== 'updated' || fetchStatus !== 'idle')) return;
+      if (!operation) return;
       const action = type === 'updated' ? event.action : undefined;
       const isFailure = action?.type === 'error' && !(action.error instanceof CancelledError);
-      operation.end(isFailure ? 'failed' : 'cancelled');
+      if (isFailure) refetchWhenBack(query, operation, context);
+      if (operation.phase.kind === 'ended') return;
+      if (type === 'observerAdded') return operation.pauses.each('renew');
+      if (type !== 'observerRemoved') return operation.end(isFailure ? 'failed' : 'cancelled');
+      if (operation.pauses.list.length === 0 || query.getObserversCount() > 0) return;
+      // React Query itself drops a retry, but no fetch that is paused.
+      if (!isIdle) void query.cancel({ revert: true });
+      operation.end('cancelled');
     });
     stops.set(client, stop);
+  };
+
+  /** In development. */
+  const warnOf = (event: QueryCacheNotifyEvent): void => {
+    const { query } = event;
+    warnOfPersister(operations, query);
+    const operation = byQuery.get(query);
+    if (operation && event.type === 'updated' && event.action.type === 'failed')
+      warnOfOwnRetry(operations, query, operation);
   };
 
   return {

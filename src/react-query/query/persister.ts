@@ -11,13 +11,13 @@ import { reportOf, toClientError } from '../../operation/error-info.ts';
 import { type Operation, operationOf } from '../../operation/operation.ts';
 import type { Operations, Signals } from '../../operation/operations.ts';
 import { noOwner, Owner } from '../../operation/owner.ts';
-import { runAttempt } from '../../operation/run-attempt.ts';
 import type { Admissions } from '../../fetch/admit.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { Clock, Random } from '../../lib/clock.ts';
 import type { FailureLedger } from './failure-ledger.ts';
 import { reject as rejectOption } from '../../lib/input/check.ts';
 import { codeOf, type MadeBy } from '../../lib/input/made-by.ts';
+import type { Failure } from '../../policy/outcome.ts';
 import type { FallbackCode } from './fallback.ts';
 import {
   isServer,
@@ -29,7 +29,6 @@ import {
 } from '../instance.ts';
 import type { AnyPersister, SteadyPersister, Steadfetch } from '../steadfetch.ts';
 import { warnIfUnlinked } from '../misuse.ts';
-import { refetchWhenBack } from './refetch.ts';
 
 /** What makes operations of queries. */
 export interface PersisterContext {
@@ -58,40 +57,38 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     query: Query,
   ): Promise<T> => {
     const { client } = context;
-    lifecycle.meet(client);
     // React Query has read that of an infinite query already.
     const { value: known } = Object.getOwnPropertyDescriptor(context, 'signal') ?? {};
     const isInfinite = known instanceof AbortSignal;
-    const operation = nextAttempt(query, isInfinite);
+    const operation = nextAttempt(query, client, isInfinite);
     operation.attend(new QueryOwner(client, query, lifecycle, !inner));
     const link = new Link(operation, signals);
     const linked = new Proxy<typeof context>(context, link);
     if (isInfinite) signals.set(known, operation);
     // This is before React Query asks what follows.
     const onFail = (error: unknown): void => {
-      operation.route.returnPermit();
       if (process.env.NODE_ENV !== 'production')
         warnIfUnlinked(operations, query, operation, error, !!link.isRead);
-      const isOver = operation.phase.kind === 'ended';
-      // What is read from another client's error is kept with it.
-      if (!isOver) ledger.add(operation, error);
-      recordForeign(error);
-      if (!isOver) refetchWhenBack(query, operation, shared);
+      const nowMs = shared.clock.now();
+      if (operation.phase.kind !== 'ended') ledger.add(operation, error, nowMs);
+      const { operation: sender, failure } = reportOf(error, nowMs);
+      if (!sender) recordForeign(failure, nowMs);
     };
     let begun: Promise<T>;
     // In the same turn: in StrictMode its first component goes before the next one.
     if (inner) {
-      const run = (): T | Promise<T> => inner(passed(queryFn, operation), linked, query);
-      begun = runAttempt(operations, operation, run, [], { onFail });
+      const given: Parameters<typeof inner<T, K>> = [passed(queryFn, operation), linked, query];
+      begun = operations.run(operation, inner<T, K>, given, { onFail });
     } else if (isKeptBack(operation)) {
       begun = untilItsTurn(operation).then(
-        () => runAttempt(operations, operation, queryFn, [linked], { onFail }),
+        () => operations.run(operation, queryFn, [linked], { onFail }),
         (error: unknown) => {
+          operation.route.returnPermit();
           onFail(error);
           throw error;
         },
       );
-    } else begun = runAttempt(operations, operation, queryFn, [linked], { onFail });
+    } else begun = operations.run(operation, queryFn, [linked], { onFail });
     const fallback = ownFallback(query.options);
     if (!fallback) return begun;
     const show = (): Promise<T> => showInstead(fallback, client, query, operation, begun);
@@ -100,15 +97,13 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
   return registerPersister(persister as AnyPersister as SteadyPersister);
 
   /**
-   * Another client got no answer, or may not have got one: nobody has told the watch over the network,
+   * Another client got no answer, or may not have got one: the watch over the network does not know of it,
    * and without that React Query would ask again and again while the device is offline.
    */
-  function recordForeign(error: unknown): void {
-    const { operation, failure } = reportOf(error, 0);
-    const { kind } = failure;
+  function recordForeign({ kind }: Failure, nowMs: number): void {
     const isCertain = kind === 'network' || kind === 'timeout';
-    if (!operation && (isCertain || kind === 'error'))
-      shared.connectivity.recordNoAnswer(shared.clock.now(), '', () => {}, isCertain);
+    if (isCertain || kind === 'error')
+      shared.connectivity.recordNoAnswer(nowMs, '', () => {}, isCertain);
   }
 
   /** What came, or what the query shows in the place of a failure. */
@@ -135,8 +130,8 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
 
   async function untilItsTurn(operation: Operation): Promise<void> {
     const isSent = await shared.pauseBefore(operation);
-    // Nobody asks about it any more.
-    if (operation.phase.kind === 'ended') throw operation.lastError;
+    // It was cancelled meanwhile.
+    if (operation.phase.kind === 'ended') throw operation.errors.lastError;
     // Its instance was disposed of.
     if (!isSent)
       throw toClientError(operation.errors.abortUnsent(undefined, {}), operation.route.at?.sent);
@@ -158,7 +153,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     };
   }
 
-  function nextAttempt(query: Query, isInfinite: boolean): Operation {
+  function nextAttempt(query: Query, client: QueryClient, isInfinite: boolean): Operation {
     const { fetchFailureCount, fetchFailureReason } = query.state;
     // A fetch that the server has begun fails once before it comes here.
     const before = byQuery.get(query);
@@ -167,10 +162,14 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     // A new fetch starts with no failure.
     if (isRetry && known && known.attempt === fetchFailureCount) {
       known.next();
-      if (!before) byQuery.set(query, known);
+      if (!before) {
+        byQuery.set(query, known);
+        lifecycle.meet(client);
+      }
       return known;
     }
     if (known) known.end('superseded');
+    lifecycle.meet(client);
     const policy = ownPolicy(query.options);
     const attempt = fetchFailureCount + 1;
     const operation = operations.begin(
@@ -181,7 +180,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
         attempt,
         isSingle: policy?.maxRetries === 0,
         at: known?.route.at,
-        isUrged: known?.urgency.isUrged,
+        isUrged: known?.isUrged,
         // It goes on at the page that has failed.
         isResumed: isInfinite,
         endsWithOwner: !isServer() && !instanceBehind(query.options.retry),

@@ -28,7 +28,8 @@ export function replaceFetch(
   if (overrides) query.setOptions(options);
 }
 
-interface RefetchContext {
+/** What fetches a query again after an outage. */
+export interface RefetchContext {
   readonly clock: Clock;
   readonly random: Random;
   /** The newest operation of each query. */
@@ -87,8 +88,9 @@ export function refetchWhenBack(
   operation: Operation,
   { clock, random, byQuery }: RefetchContext,
 ): void {
-  const down = operation.route.down();
   stopWatch(query);
+  // One that was cancelled before an attempt of it had failed stays as the user left it.
+  const down = operation.errors.failedAt === undefined ? undefined : operation.route.down();
   if (!down || operation.policyOf(down.sent).whenBack === 'leave') return;
   const own = new WeakRef(operation);
   const isFailed = (failed: Query): boolean =>

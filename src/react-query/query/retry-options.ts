@@ -32,26 +32,25 @@ export function createRetryPair(
   kind: 'query' | 'mutation',
   policy: PolicyOptions | undefined,
 ): RetryPair {
-  const { overdue } = context;
-  const begin = (failureCount: number, error: unknown): Operation =>
-    (kind === 'query' ? beginQuery : beginMutation)(context, policy, failureCount, error);
-  const ask = (failureCount: number, error: unknown, isAgain: boolean): Operation =>
-    context.ledger.ask(failureCount, error, isAgain, begin);
+  const { ledger, overdue } = context;
+  const begin = (failureCount: number, error: unknown, nowMs: number): Operation =>
+    (kind === 'query' ? beginQuery : beginMutation)(context, policy, failureCount, error, nowMs);
   return {
     retryDelay(failureCount, error) {
-      const operation = ask(failureCount, error, false);
-      const { decision } = operation;
+      const operation = ledger.claim(failureCount, error, false, begin);
+      const { decision, failedAt = 0 } = operation.errors;
       if (process.env.NODE_ENV !== 'production') warnOfUnrepeatable(context.operations, operation);
       if (kind === 'query' && decision?.kind === 'retry') overdue.expectRetry(decision.retryAt);
       // Where we would stop, but the app's own `retry` goes on, it goes on at React Query's pace.
       const wantedMs = decision?.kind === 'retry' ? decision.delayMs : 1000 * 2 ** failureCount;
       const delayMs = Math.min(wantedMs, maxTimerMs);
-      operation.waitUntil((operation.failures.failedAt ?? context.clock.now()) + delayMs);
+      operation.errors.waitUntil(failedAt + delayMs);
       return delayMs;
     },
     // A policy of the call cannot make a server retry, either.
     retry: (failureCount, error) =>
-      ask(failureCount, error, true).decision?.kind === 'retry' && !isServer(),
+      ledger.claim(failureCount, error, true, begin).errors.decision?.kind === 'retry' &&
+      !isServer(),
   };
 }
 
@@ -82,12 +81,13 @@ const plainOwner = new (class extends Owner {
 
 /** The operation of a plain mutation is that of the request that failed, if the request was ours. */
 function beginMutation(
-  { clock, operations, ledger }: RetryPairContext,
+  { operations, ledger }: RetryPairContext,
   policy: PolicyOptions | undefined,
   failureCount: number,
   error: unknown,
+  nowMs: number,
 ): Operation {
-  const sent = operationOf(reportOf(error, clock.now()));
+  const sent = operationOf(reportOf(error, nowMs));
   const attempt = failureCount + 1;
   const isItsOwn = sent?.attempt === attempt && sent.phase.kind === 'sending';
   const operation = isItsOwn

@@ -101,11 +101,11 @@ export function mutationStatus(
   const { status, isPaused, failureCount, failureReason, error } = mutation.state;
   if (status === 'idle') return idle;
   const own = runOf(mutation)?.operation;
-  const lastError: unknown = error ?? failureReason ?? own?.lastError ?? undefined;
+  const lastError: unknown = error ?? failureReason ?? own?.errors.lastError ?? undefined;
   const now = instance.clock.now();
   const report = own?.errors.reportOf(lastError, now) ?? reportOf(lastError, now);
   const operation = own ?? operationOf(report);
-  const { reason, retryAt } = (own ?? report).decision ?? {};
+  const { reason, retryAt } = (own?.errors ?? report).decision ?? {};
   const { retry, mutationFn } = mutation.options;
   const definition = definitionBehind(mutationFn);
   const policy = (definition ?? instanceBehind(retry))?.policy;

@@ -74,8 +74,10 @@ export function queryStatus(
     if (status === 'success' && !fallback) return { ...ended, status: 'succeeded' };
     const lastError: unknown = fallback ? fallback.error : error;
     // A retry that was granted, and that nobody waits for any more, is none.
-    const isIts = operation?.decision?.kind === 'stop' && Object.is(operation.lastError, lastError);
-    const { reason, retryAt } = (isIts && operation.decision) || {};
+    const isIts =
+      operation?.errors.decision?.kind === 'stop' &&
+      Object.is(operation.errors.lastError, lastError);
+    const { reason, retryAt } = (isIts && operation.errors.decision) || {};
     return { ...ended, status: 'failed', reason, retryAt, lastError };
   }
   const running = operation?.phase.kind === 'ended' ? undefined : operation;
@@ -96,7 +98,7 @@ export function queryStatus(
   }
   if (running?.phase.kind === 'sending') return { ...active, status: 'sending' };
   // A fetch that the server has begun has no operation here before its first retry.
-  const { decision } = running ?? reportOf(lastFailure, instance.clock.now());
+  const { decision } = running?.errors ?? reportOf(lastFailure, instance.clock.now());
   // The policy stops, and the app's own `retry` goes on.
   const wait = decision?.kind === 'stop' && waitOf(running, fetchFailureCount);
   if (wait) return { ...active, status: 'waiting', ...wait };

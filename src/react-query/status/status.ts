@@ -86,7 +86,7 @@ export function waitOf(
   operation: Operation | undefined,
   failureCount: number,
 ): { readonly reason: RetryReason | undefined; readonly retryAt: number } | undefined {
-  const { decision, dueAt: retryAt } = operation?.failures ?? {};
+  const { decision, dueAt: retryAt } = operation?.errors ?? {};
   if (retryAt === undefined || operation?.attempt !== failureCount) return undefined;
   return { reason: decision?.kind === 'retry' ? decision.reason : undefined, retryAt };
 }
@@ -117,5 +117,5 @@ export function attemptsAllowed(
     ? operation.policyOf(reportOf(lastError, clock.now()).request)
     : policy;
   // A trial of its origin that has failed uses up no retry: there may be one attempt more.
-  return maxRetries + 1 + (operation && maxRetries > 0 ? operation.failures.trials : 0);
+  return maxRetries + 1 + (operation && maxRetries > 0 ? operation.errors.trials : 0);
 }
