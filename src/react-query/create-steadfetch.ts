@@ -145,7 +145,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const { findApi, classifyError } = defineApis(apis, policy);
   const environment = { clock, random, policy, emitter, classifyError };
   const operations = new Operations(environment);
-  const signals: Signals = new WeakMap();
+  const signals: Signals = createSlot();
   const ledger = new FailureLedger(clock);
   const byQuery = createSlot<Query, Operation>();
 
