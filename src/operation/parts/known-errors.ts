@@ -182,7 +182,7 @@ export class KnownErrors {
       limitedMs,
       onMistake: policy.shouldRetry && reporterOf(shared, 'shouldRetry', remedy),
     });
-    this.recordDecision(operation, error, report, decision, failure, policy.maxRetries);
+    this.#recordDecision(operation, error, report, decision, failure, policy.maxRetries);
     if (decision.kind === 'retry') {
       this.retriedFor = this.retriedFor.concat(decision.reason);
       this.previousBackoffMs = decision.backoffMs;
@@ -190,8 +190,15 @@ export class KnownErrors {
     return decision;
   }
 
+  /** The user has cancelled the operation: it ends with this error. */
+  recordCancel(operation: Operation, error: unknown, report: FailureReport): void {
+    const decision: Decision = { kind: 'stop', reason: 'cancelled', retryAt: undefined };
+    const { maxRetries } = operation.policyOf(report.request);
+    this.#recordDecision(operation, error, report, decision, failures.aborted, maxRetries);
+  }
+
   /** Records a decision, on the error and in what the operation may have done, and emits it. */
-  recordDecision(
+  #recordDecision(
     operation: Operation,
     error: unknown,
     report: FailureReport,
