@@ -1,7 +1,7 @@
 import { systemClock } from '../lib/clock.ts';
 import type { Decision } from '../policy/decide.ts';
 import type { Operation } from '../policy/operation.ts';
-import type { Failure, HttpFailure } from '../policy/outcome.ts';
+import { type Failure, failures, type HttpFailure } from '../policy/outcome.ts';
 import { reportOf } from './error-info.ts';
 
 /** The stable codes of {@link SteadfetchError}. */
@@ -187,3 +187,26 @@ export function outcomeOf(error: unknown): Failure {
   if (isSteadfetchError(error)) return error.outcome;
   return reportOf(error, systemClock.now()).failure;
 }
+
+/**
+ * Whether a signal was aborted because time was up, as that of `AbortSignal.timeout` is. By the name of the reason,
+ * which is the same in another realm. An error of ours as the reason ends an attempt that is over.
+ */
+export function isTimeUp(reason: unknown): boolean {
+  try {
+    return (
+      (Object(reason) as { readonly name?: unknown }).name === 'TimeoutError' &&
+      !isSteadfetchError(reason)
+    );
+  } catch {
+    // A getter of the app's threw.
+    return false;
+  }
+}
+
+/**
+ * What the abort of a request by its caller shows: a time-out where time was up, and `late` is what that means at
+ * this point. Whether it is final is for the owner of the operation to say.
+ */
+export const failureOfAbort = (reason: unknown, late: Failure): Failure =>
+  isTimeUp(reason) ? late : failures.aborted;

@@ -1,11 +1,10 @@
-import { decide, type Decision } from '../policy/decide.ts';
+import type { Decision } from '../policy/decide.ts';
 import {
   isIdempotentMethod,
   type Operation as OperationView,
   type OperationRef,
 } from '../policy/operation.ts';
 import { layer, type Policy, type PolicyOptions } from '../policy/options.ts';
-import { failures } from '../policy/outcome.ts';
 import type { AttemptLimit, Environment, PausedAttempt, SubmissionHook } from './environment.ts';
 import type { EventDetail, OperationResult, PauseResult } from './events.ts';
 import type { FailureReport, RequestFacts } from './facts.ts';
@@ -25,25 +24,14 @@ import { KnownErrors, usualMethod } from './parts/known-errors.ts';
 import { none, Pauses } from './parts/pauses.ts';
 import { Route } from './parts/route.ts';
 import type { Submission, Steps } from './parts/submission.ts';
-import { startAttempt, warnOfLoop } from './warn-of-loop.ts';
-
-const noFacts: RequestFacts = {};
+import { warnOfLoop } from './warn-of-loop.ts';
 
 /** Timers are so late at most while nothing sleeps: those of a hidden tab. */
 const latestMs = 1000;
 
-/** When an operation last got on, in epoch milliseconds, and how long it was paused before. */
-interface Progress {
-  readonly at: number;
-  readonly pausedMs: number;
-}
-
-/** A policy, and what was laid over each other for it. */
-interface LayeredPolicy {
+/** A policy, and the parts that it was merged from. */
+interface LayeredPolicy extends Partial<Record<'api' | 'own' | 'call', PolicyOptions | undefined>> {
   readonly merged: Policy;
-  readonly api: PolicyOptions | undefined;
-  readonly own: PolicyOptions | undefined;
-  readonly call: PolicyOptions | undefined;
 }
 
 /** One thing that the app wants done, and all of its attempts. Its fields are for all to read. */
@@ -69,7 +57,6 @@ export class Operation {
   readonly request: string | undefined;
   /** Each of its requests has so many times the time limit of the policy. */
   readonly timeoutFactor: number;
-  /** What its requests may have done at the server. */
   readonly effects: Effects;
   readonly errors: KnownErrors;
   readonly pauses: Pauses = new Pauses();
@@ -80,7 +67,8 @@ export class Operation {
   #isStarted: boolean | undefined;
   /** Its requests that were answered well. */
   #answered: Set<string> | undefined;
-  #progress: Progress | undefined;
+  /** When it last got on, in epoch milliseconds, and how long it was paused before. */
+  #progress: { readonly at: number; readonly pausedMs: number } | undefined;
 
   constructor(shared: Environment, ref: Operation['ref'], given: OperationInit) {
     const { before, submission } = given;
@@ -108,10 +96,9 @@ export class Operation {
   }
 
   /** It is that of a plain mutation of React Query. */
-  becomeMutation(policy: PolicyOptions | undefined, owner: Owner<Operation>): void {
+  becomeMutation(policy: PolicyOptions | undefined): void {
     this.ref = { ...this.ref, kind: 'mutation' };
     this.policy = policy;
-    this.owner = owner;
   }
 
   notifyOwner(): void {
@@ -128,12 +115,6 @@ export class Operation {
     this.pauses.count(dueAt, now);
     // A timer this late means the device slept: it is asked for anew.
     if (now - dueAt > latestMs) this.askedAt = now;
-  }
-
-  /** Emits the start of an attempt. */
-  start(): void {
-    if (process.env.NODE_ENV !== 'production') startAttempt(this.#shared.emitter, this);
-    this.emit({ type: 'attempt:start' });
   }
 
   /** The present attempt has this limit; undefined for none. */
@@ -162,19 +143,6 @@ export class Operation {
     if (this.given.isResumed) this.errors.forgetBefore(this.attempt);
   }
 
-  /** An attempt is over: `error` is undefined where it has succeeded. */
-  endAttempt(error: unknown): void {
-    this.emit({ type: 'attempt:end', error });
-    this.route.returnPermit();
-  }
-
-  /** An attempt has succeeded, and with it the operation. */
-  succeed(): void {
-    if (process.env.NODE_ENV !== 'production') warnOfLoop(this.#shared.emitter, this);
-    this.endAttempt(undefined);
-    this.end('succeeded');
-  }
-
   /** An attempt has failed, and its owner is asked what follows; `decision`: what was decided already. */
   recordError(error: unknown, nowMs: number, decision: Decision | undefined): void {
     this.errors.recordError(error, nowMs, decision);
@@ -185,17 +153,16 @@ export class Operation {
   /** Decides on the failure of the present attempt, and records it. `skip` ends the wait that follows. */
   fail(error: unknown, nowMs: number, skip?: () => void): Decision {
     const { errors, given } = this;
-    const shared = this.#shared;
-    if (process.env.NODE_ENV !== 'production') warnOfLoop(shared.emitter, this, error);
+    if (process.env.NODE_ENV !== 'production') warnOfLoop(this.#shared.emitter, this, error);
     const endsByAbort = this.ref.kind === 'mutation' && !given.endsWithOwner;
-    const report = errors.classify(error, shared, nowMs, endsByAbort);
+    const report = errors.classify(error, this.#shared, nowMs, endsByAbort);
     // Answers to requests without its signal, or of another client, are not seen: that another page fails is.
     if (given.isResumed && report.operation !== this)
       this.recordAnswer(`before ${report.request?.method} ${report.request?.url}`);
     this.submissionCode?.recordStored(this, report);
     // A request that cannot be linked to its query is an operation of its own.
     const { route } = (this.route.at ? this : operationOf(report)) ?? this;
-    const decision = errors.decide(this, shared, error, report, route, nowMs);
+    const decision = errors.decide(this, this.#shared, error, report, route, nowMs);
     if (decision.kind === 'retry' || given.endsWithOwner) {
       this.pauses.each('drop');
       this.phase = { kind: 'waiting', decision, skip };
@@ -203,12 +170,12 @@ export class Operation {
     return decision;
   }
 
-  /** The user wants it now: what is paused goes, and a wait in a loop of ours ends. */
+  /** The user wants it now: its pauses end, and so does a wait in a loop of ours. */
   retryNow(): void {
     const { phase } = this;
     this.pauses.each('go');
     if (phase.kind !== 'waiting') return;
-    this.isUrged = true;
+    this.urge();
     phase.skip?.();
   }
 
@@ -226,12 +193,7 @@ export class Operation {
 
   /** The user has cancelled it: it ends with this error. */
   cancel(error: unknown, report: FailureReport): void {
-    const { clock, random } = this.#shared;
-    const given = { nowMs: clock.now(), random, isCancelled: true };
-    const { aborted } = failures;
-    const policy = this.policyOf(report.request);
-    const decision = decide(aborted, this.view(report.request), policy, given);
-    this.errors.recordDecision(this, error, report, decision, aborted, policy.maxRetries);
+    this.errors.recordCancel(this, error, report);
     this.end('cancelled');
   }
 
@@ -242,7 +204,7 @@ export class Operation {
       this.phase = result === 'succeeded' ? succeeded : { kind: 'ended', result };
     this.steps = undefined;
     this.#answered = undefined;
-    this.pauses.each('drop');
+    if (this.pauses.list !== none) this.pauses.each('drop');
     this.owner = this.owner.past();
   }
 
@@ -276,22 +238,22 @@ export class Operation {
 
   /** One of its requests waits for admission, or waits for another reason than before. */
   pause(request: PausedAttempt): void {
-    const isNew = this.pauses.add(request, this.#shared.clock.now());
-    if (isNew && this.phase === sending) this.phase = paused;
+    const { clock, emitter } = this.#shared;
+    if (this.pauses.add(request, clock.now()) && this.phase === sending) this.phase = paused;
     // Thousands may be paused at once.
-    if (this.#shared.emitter.isHeard) this.emit({ type: 'pause:start', ...request.pause });
+    if (emitter.isHeard) this.emit({ type: 'pause:start', ...request.pause });
     this.notifyOwner();
   }
 
   /** It waits no longer. */
   resume(request: PausedAttempt, result: PauseResult): void {
-    const isOver = this.pauses.remove(request, this.#shared.clock.now());
-    if (isOver && this.phase === paused) this.phase = sending;
+    if (this.pauses.remove(request, this.#shared.clock.now()) && this.phase === paused)
+      this.phase = sending;
     this.emit({ type: 'pause:end', result });
     this.notifyOwner();
   }
 
-  /** What is paused was asked for again. */
+  /** It is paused, and was asked for again. */
   renew(): void {
     this.askedAt = this.#shared.clock.now();
   }
@@ -300,9 +262,9 @@ export class Operation {
    * How its failures are answered: the policies of an API, the operation and a call over that of the instance.
    * They are the same for each of its requests, as a rule, and merging takes long: so the latest is kept.
    */
-  policyOf({ apiPolicy: api, callPolicy: call }: RequestFacts = noFacts): Policy {
-    const shared = this.#shared.policy;
-    const own = this.policy;
+  policyOf({ apiPolicy: api, callPolicy: call }: RequestFacts = {}): Policy {
+    const { policy: shared } = this.#shared;
+    const { policy: own } = this;
     let known = this.#layered;
     if (known?.api !== api || known?.own !== own || known?.call !== call)
       this.#layered = known = { merged: layer(shared, api, own, call), api, own, call };
@@ -310,7 +272,7 @@ export class Operation {
   }
 
   /** The operation as the policy, `shouldRetry` and errors see it: a value that no longer changes. */
-  view({ method, url, keyed = false, idempotent }: RequestFacts = noFacts): OperationView {
+  view({ method, url, keyed = false, idempotent }: RequestFacts = {}): OperationView {
     const { id, kind, startedAt, queryKey } = this.ref;
     const { trials, retriedFor, previousBackoffMs } = this.errors;
     const { at: progressedAt = startedAt, pausedMs: before = 0 } = this.#progress ?? {};

@@ -5,6 +5,7 @@ import type { AttemptLimit, Environment, Waiting } from './environment.ts';
 import { Operation } from './operation.ts';
 import type { OperationInit } from './owner.ts';
 import type { Submission } from './parts/submission.ts';
+import { startAttempt, warnOfLoop } from './warn-of-loop.ts';
 
 /** Which operation a signal belongs to: the link that survives an await. */
 export type Signals = Slot<AbortSignal, Operation>;
@@ -76,7 +77,9 @@ export class Operations {
     given: Given,
     { signal, limit = operation.attemptLimit, onFail }: AttemptOptions,
   ): Promise<T> {
-    operation.start();
+    const { emitter } = this.#environment;
+    if (process.env.NODE_ENV !== 'production') startAttempt(emitter, operation);
+    if (emitter.isHeard) operation.emit({ type: 'attempt:start' });
     const outer = this.current;
     this.current = operation;
     let called: Promise<T>;
@@ -90,12 +93,22 @@ export class Operations {
     const limited = limit ? limit.race(called) : called;
     const begun = signal ? untilAborted(signal, limited) : limited;
     void begun.then(
-      () => operation.succeed(),
+      () => {
+        if (process.env.NODE_ENV !== 'production') warnOfLoop(emitter, operation);
+        endAttempt(operation, undefined);
+        operation.end('succeeded');
+      },
       (error: unknown) => {
-        operation.endAttempt(error);
+        endAttempt(operation, error);
         onFail?.(error);
       },
     );
     return begun;
   }
+}
+
+/** `error` is undefined where the attempt has succeeded. */
+function endAttempt(operation: Operation, error: unknown): void {
+  operation.emit({ type: 'attempt:end', error });
+  operation.route.returnPermit();
 }

@@ -34,11 +34,7 @@ const always = (): boolean => true;
  */
 export class Owner<Owned = unknown> {
   /** The attempt need not leave the device: React Query's `networkMode` says so. */
-  readonly mayBeOffline: boolean;
-
-  constructor(mayBeOffline: boolean = false) {
-    this.mayBeOffline = mayBeOffline;
-  }
+  readonly mayBeOffline: boolean = false;
 
   /** It is paused or let go and, in a loop of ours, waits or goes on. */
   onChange(_operation: Owned): void {}

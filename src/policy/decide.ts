@@ -57,8 +57,6 @@ export interface DecideContext {
   readonly random: Random;
   /** Whether another request of the operation may have taken effect, and would do so once more. @default false */
   readonly isUnrepeatable?: boolean;
-  /** Whether the user has cancelled it: nothing else counts then. @default false */
-  readonly isCancelled?: boolean;
   /** Whether the endpoint is down, so that the next attempt is paused until it is tried again; or is back since this probe of it was sent. @default false */
   readonly isDown?: boolean;
   /** How long Retry-After and rate limits keep the endpoint closed for all, in milliseconds. @default 0 */
@@ -89,8 +87,7 @@ export function decide(
   policy: Policy,
   context: DecideContext,
 ): Decision {
-  const { nowMs, random, isCancelled, isDown, limitedMs = 0 } = context;
-  if (isCancelled) return { kind: 'stop', reason: 'cancelled', retryAt: undefined };
+  const { nowMs, random, isDown, limitedMs = 0 } = context;
   const { retryAfterMs, shouldRetry: advice }: FailureDetails = failure;
   const wanted = callShouldRetry(failure, operation, policy, context) ?? advice;
   const reason = whyRetry(failure);

@@ -68,6 +68,7 @@ export interface Operation extends OperationRef {
 }
 
 const safeMethods = ['GET', 'HEAD', 'OPTIONS', 'TRACE', 'QUERY'];
+const idempotentMethods = [...safeMethods, 'PUT', 'DELETE'];
 
 /** Whether a method, in upper case, only reads (RFC 9110 §9.2.1; QUERY is safe by its draft). */
 export function isSafeMethod(method: string): boolean {
@@ -76,5 +77,5 @@ export function isSafeMethod(method: string): boolean {
 
 /** Whether doing it twice has the effect of doing it once (RFC 9110 §9.2.2): the safe methods, PUT and DELETE. */
 export function isIdempotentMethod(method: string): boolean {
-  return isSafeMethod(method) || method === 'PUT' || method === 'DELETE';
+  return idempotentMethods.includes(method);
 }

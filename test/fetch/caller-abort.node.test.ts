@@ -8,7 +8,7 @@ import {
   retry,
 } from 'steadfetch';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { isTimeUp } from '../../src/operation/parts/known-errors.ts';
+import { isTimeUp } from '../../src/operation/errors.ts';
 import { bodyReaderEntries, contentType } from './body-readers.ts';
 import { answer, fakeServer, hang, origin, streaming } from './fake-server.ts';
 import { fakeTime, observe, rejectionOf, settled } from './observe.ts';

@@ -2,13 +2,13 @@ import { shown, toUrl } from '../../lib/input/url.ts';
 import { warn } from '../../lib/input/warn.ts';
 import { reportFailure } from '../../operation/error-info.ts';
 import {
+  failureOfAbort,
   type HttpError,
   NetworkError,
   TimeoutError,
   type UnexpectedContentError,
 } from '../../operation/errors.ts';
 import { limitPassed } from '../../operation/time-limit.ts';
-import { failureOfAbort } from '../../operation/parts/known-errors.ts';
 import { recordFailedRequest } from '../../operation/warn-of-loop.ts';
 import { type Failure, failures } from '../../policy/outcome.ts';
 import { endExtensions } from '../extension.ts';

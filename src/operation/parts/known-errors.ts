@@ -1,15 +1,31 @@
 import { reasonOf } from '../../lib/abort.ts';
 import { reporterOf } from '../../lib/input/callback.ts';
 import { decide, type Decision, processedAtEnd } from '../../policy/decide.ts';
-import { isSafeMethod, type OperationRef, type RetryReason } from '../../policy/operation.ts';
+import {
+  isSafeMethod,
+  type Operation,
+  type OperationRef,
+  type RetryReason,
+} from '../../policy/operation.ts';
+import type { Policy } from '../../policy/options.ts';
 import { type Failure, failures, type Processed } from '../../policy/outcome.ts';
 import type { Environment } from '../environment.ts';
+import type { EventDetail } from '../events.ts';
 import { reportFailure, reportOf } from '../error-info.ts';
-import { isSteadfetchError } from '../errors.ts';
+import { failureOfAbort, isSteadfetchError } from '../errors.ts';
 import type { FailureReport, RequestFacts } from '../facts.ts';
-import type { Operation } from '../operation.ts';
 import type { Effects } from './effects.ts';
 import type { Route } from './route.ts';
+
+/** The operation that has failed. */
+interface Failed {
+  readonly ref: Omit<OperationRef, 'attempt'>;
+  readonly given: { readonly idempotent?: boolean | undefined };
+  readonly effects: Effects;
+  readonly policyOf: (facts?: RequestFacts) => Policy;
+  readonly view: (facts?: RequestFacts) => Operation;
+  readonly emit: (detail: EventDetail) => void;
+}
 
 /** A signal that was aborted; without one, it is ours that drops a request. */
 type Aborted = { readonly aborted?: boolean; readonly reason?: unknown };
@@ -157,7 +173,7 @@ export class KnownErrors {
 
   /** Decides whether another attempt follows a failure, and when, and records it. `route`: where its request went. */
   decide(
-    operation: Operation,
+    operation: Failed,
     shared: Environment,
     error: unknown,
     report: FailureReport,
@@ -182,7 +198,7 @@ export class KnownErrors {
       limitedMs,
       onMistake: policy.shouldRetry && reporterOf(shared, 'shouldRetry', remedy),
     });
-    this.recordDecision(operation, error, report, decision, failure, policy.maxRetries);
+    this.#recordDecision(operation, error, report, decision, failure, policy.maxRetries);
     if (decision.kind === 'retry') {
       this.retriedFor = this.retriedFor.concat(decision.reason);
       this.previousBackoffMs = decision.backoffMs;
@@ -190,9 +206,16 @@ export class KnownErrors {
     return decision;
   }
 
+  /** The user has cancelled the operation: it ends with this error. */
+  recordCancel(operation: Failed, error: unknown, report: FailureReport): void {
+    const decision: Decision = { kind: 'stop', reason: 'cancelled', retryAt: undefined };
+    const { maxRetries } = operation.policyOf(report.request);
+    this.#recordDecision(operation, error, report, decision, failures.aborted, maxRetries);
+  }
+
   /** Records a decision, on the error and in what the operation may have done, and emits it. */
-  recordDecision(
-    operation: Operation,
+  #recordDecision(
+    operation: Failed,
     error: unknown,
     report: FailureReport,
     decision: Decision,
@@ -257,26 +280,3 @@ export function mayHaveTakenEffect(
 /** The method of a request that another client has sent: a query reads; anything else might write. */
 export const usualMethod = (kind: OperationRef['kind'] | undefined): string =>
   kind === 'query' ? 'GET' : 'POST';
-
-/**
- * Whether a signal was aborted because time was up, as that of `AbortSignal.timeout` is. By the name of the reason,
- * which is the same in another realm. An error of ours as the reason ends an attempt that is over.
- */
-export function isTimeUp(reason: unknown): boolean {
-  try {
-    return (
-      (Object(reason) as { readonly name?: unknown }).name === 'TimeoutError' &&
-      !isSteadfetchError(reason)
-    );
-  } catch {
-    // A getter of the app's threw.
-    return false;
-  }
-}
-
-/**
- * What the abort of a request by its caller shows: a time-out where time was up, and `late` is what that means at
- * this point. Whether it is final is for the owner of the operation to say.
- */
-export const failureOfAbort = (reason: unknown, late: Failure): Failure =>
-  isTimeUp(reason) ? late : failures.aborted;

@@ -4,6 +4,7 @@ import {
   type QueryCacheNotifyEvent,
   type QueryClient,
 } from '@tanstack/react-query';
+import type { OperationResult } from '../../operation/events.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { Operations } from '../../operation/operations.ts';
 import { isServer } from '../instance.ts';
@@ -40,35 +41,22 @@ export function createLifecycle(context: LifecycleContext): Lifecycle {
   const follow = (client: QueryClient): void => {
     if (stops.has(client)) return;
     references.add(new WeakRef(client));
-    const stop = client.getQueryCache().subscribe((event) => {
-      const { type, query } = event;
-      if (process.env.NODE_ENV !== 'production') warnOf(event);
-      const isIdle = query.state.fetchStatus === 'idle';
-      if (type === 'removed') stopWatch(query);
-      else if (type === 'updated' ? !isIdle : !/^observer(Added|Removed)$/.test(type)) return;
-      const operation = byQuery.get(query);
-      if (!operation) return;
-      const action = type === 'updated' ? event.action : undefined;
-      const isFailure = action?.type === 'error' && !(action.error instanceof CancelledError);
-      if (isFailure) refetchWhenBack(query, operation, context);
-      if (operation.phase.kind === 'ended') return;
-      if (type === 'observerAdded') return operation.pauses.each('renew');
-      if (type !== 'observerRemoved') return operation.end(isFailure ? 'failed' : 'cancelled');
-      if (operation.pauses.list.length === 0 || query.getObserversCount() > 0) return;
-      // React Query itself drops a retry, but no fetch that is paused.
-      if (!isIdle) void query.cancel({ revert: true });
-      operation.end('cancelled');
-    });
-    stops.set(client, stop);
+    stops.set(client, client.getQueryCache().subscribe(onEvent));
   };
-
-  /** In development. */
-  const warnOf = (event: QueryCacheNotifyEvent): void => {
-    const { query } = event;
-    warnOfPersister(operations, query);
-    const operation = byQuery.get(query);
-    if (operation && event.type === 'updated' && event.action.type === 'failed')
-      warnOfOwnRetry(operations, query, operation);
+  const onEvent = (event: QueryCacheNotifyEvent): void => {
+    const { type, query } = event;
+    if (process.env.NODE_ENV !== 'production') warnOf(context, event);
+    if (type === 'removed') {
+      stopWatch(query);
+      endIfActive(byQuery.get(query), 'cancelled');
+    } else if (type === 'updated' && query.state.fetchStatus === 'idle') {
+      const { action } = event;
+      const isFailure = action.type === 'error' && !(action.error instanceof CancelledError);
+      const operation = byQuery.get(query);
+      if (operation && isFailure) refetchWhenBack(query, operation, context);
+      endIfActive(operation, isFailure ? 'failed' : 'cancelled');
+    } else if (type === 'observerAdded') byQuery.get(query)?.pauses.each('renew');
+    else if (type === 'observerRemoved') dropIfLeft(query, byQuery.get(query));
   };
 
   return {
@@ -93,4 +81,24 @@ export function createLifecycle(context: LifecycleContext): Lifecycle {
       references.clear();
     },
   };
+}
+
+function endIfActive(operation: Operation | undefined, result: OperationResult): void {
+  if (operation && operation.phase.kind !== 'ended') operation.end(result);
+}
+
+/** React Query itself drops a retry that no component is left for, but no fetch that is paused. */
+function dropIfLeft(query: Query, operation: Operation | undefined): void {
+  if (!operation?.pauses.list.length || query.getObserversCount() > 0) return;
+  if (query.state.fetchStatus !== 'idle') void query.cancel({ revert: true });
+  operation.end('cancelled');
+}
+
+/** In development. */
+function warnOf({ byQuery, operations }: LifecycleContext, event: QueryCacheNotifyEvent): void {
+  const { query } = event;
+  warnOfPersister(operations, query);
+  const operation = byQuery.get(query);
+  if (operation && event.type === 'updated' && event.action.type === 'failed')
+    warnOfOwnRetry(operations, query, operation);
 }

@@ -208,6 +208,7 @@ function isOfflineToo({ options: { networkMode = 'online' } }: Query, isOurs: bo
 
 /** What knows the query of an operation. */
 class QueryOwner extends Owner<Operation> {
+  override readonly mayBeOffline: boolean;
   readonly #client: QueryClient;
   readonly #query: Query;
   readonly #lifecycle: Lifecycle;
@@ -215,7 +216,8 @@ class QueryOwner extends Owner<Operation> {
   readonly #isOurs: boolean;
 
   constructor(client: QueryClient, query: Query, lifecycle: Lifecycle, isOurs: boolean) {
-    super(isOfflineToo(query, isOurs));
+    super();
+    this.mayBeOffline = isOfflineToo(query, isOurs);
     this.#client = client;
     this.#query = query;
     this.#lifecycle = lifecycle;
@@ -243,13 +245,14 @@ class QueryOwner extends Owner<Operation> {
 
 /** All that is left of the owner of a query that need not leave the device. */
 const pastUnproven = new (class extends Owner<Operation> {
+  override readonly mayBeOffline = true;
   override isUnproven(): boolean {
     return true;
   }
   override past(): Owner<Operation> {
     return this;
   }
-})(true);
+})();
 
 /**
  * Tells when the signal of a queryFn's context is read. It must not be read here: that opts the

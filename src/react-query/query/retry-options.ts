@@ -93,6 +93,7 @@ function beginMutation(
   const operation = isItsOwn
     ? sent
     : (ledger.resume({ failureCount }) ?? operations.begin('mutation', { attempt }));
-  operation.becomeMutation(policy, plainOwner);
+  operation.becomeMutation(policy);
+  operation.attend(plainOwner);
   return operation;
 }
