@@ -5,15 +5,7 @@ import { mistake } from '../init.ts';
 import type { Attempt } from './attempt.ts';
 import { shownType, succeeded } from './classify.ts';
 import { fail, hintAtCors, recordFailure } from './failure.ts';
-import {
-  comesInParts,
-  guardAnswer,
-  hasBody,
-  isRead,
-  isReadWhole,
-  markFailed,
-  readUntil,
-} from './guard.ts';
+import { comesInParts, guardAnswer, isRead, readAhead } from './guard.ts';
 
 /**
  * The answer of a transport, guarded. One that tests make by hand needs no more than a status, `ok` or a
@@ -43,12 +35,12 @@ export function accept(
 ): Response {
   const { context, request } = attempt;
   const { status } = response;
-  markFailed(response, failure);
+  attempt.markFailed(failure);
   attempt.limit.stop();
-  // Nothing more comes.
-  const isEmpty = failure ? !hasBody(response) : [0, 204, 205].includes(status);
-  if (request.method === 'HEAD' || isEmpty) attempt.end();
-  else if (failure) void readAhead(attempt, response);
+  // Nothing more comes. React Native has no streams: all of it is there.
+  const isWhole = failure ? !comesInParts(response) : [0, 204, 205].includes(status);
+  if (request.method === 'HEAD' || isWhole) attempt.end();
+  else if (failure && !request.isRaw) void keepBody(attempt, response);
   // Only its body is under way, and that is timed while it is read.
   request.end();
   if (request.signal || attempt.line) void endWhenUnread(attempt, response);
@@ -95,7 +87,7 @@ let unread: FinalizationRegistry<Attempt> | undefined;
 async function endWhenUnread(attempt: Attempt, response: Response): Promise<void> {
   for (let turn = 0; turn < 8; turn++) await Promise.resolve();
   // There is none in React Native.
-  if (isReadWhole(response) || typeof FinalizationRegistry === 'undefined') return;
+  if (isRead(response) || typeof FinalizationRegistry === 'undefined') return;
   unread ??= new FinalizationRegistry((lost) => lost.end());
   unread.register(response, attempt);
 }
@@ -104,20 +96,16 @@ async function endWhenUnread(attempt: Attempt, response: Response): Promise<void
 const mostBytes = 65_536;
 
 /**
- * Reads the body of a failure while it comes, from a copy: a small one is in when it is asked for, however
- * much later that is, and its connection is free. The rest of a larger one has the limit of a silence until
- * it is read.
+ * Reads the body of a failure while it comes: a small one is in when it is asked for, however much later that
+ * is, and its connection is free. The rest of a larger one has the limit of a silence until it is read. That
+ * of an answer which another client reads stays native: a service worker may pass it on.
  */
-async function readAhead(attempt: Attempt, response: Response): Promise<void> {
-  if (response.bodyUsed) return;
-  // React Native has no streams: all of it is there.
-  if (!comesInParts(response)) return attempt.end();
-  let left = mostBytes;
-  let isLarge = false;
+async function keepBody(attempt: Attempt, response: Response): Promise<void> {
   try {
-    await readUntil(response.clone(), ({ byteLength }) => (isLarge = (left -= byteLength) < 0));
-    if (isLarge && !isRead(response)) attempt.limit.restart(attempt.idleMs);
+    if (response.bodyUsed) return;
+    if (await readAhead(response, mostBytes)) attempt.end();
+    else attempt.limitUnread();
   } catch {
-    // The readers of the answer itself report it.
+    // Its readers report it.
   }
 }

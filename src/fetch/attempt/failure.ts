@@ -58,15 +58,10 @@ export function fail(
 
 /**
  * What a rejection means, before the headers or in the body, told by whose signal fired, never by
- * the error. `answer` is what its headers said of it, where they said that it failed.
+ * the error.
  */
-export function failed(
-  attempt: Attempt,
-  cause: unknown,
-  response?: Response,
-  answer?: Failure,
-): unknown {
-  const { context, request, bytes, idleMs, limitMs } = attempt;
+export function failed(attempt: Attempt, cause: unknown, response?: Response): unknown {
+  const { context, request, bytes, idleMs, limitMs, failure: answer } = attempt;
   const { endpoint, name, operation, signal, url } = request;
   attempt.end();
   const late: Failure = answer ?? {
@@ -93,7 +88,7 @@ export function failed(
     return fail(attempt, TimeoutError, lateText(!!response), late, { response, cause: passed });
   }
   if (response) {
-    const failure = brokenBody(response, answer);
+    const failure = brokenBody(attempt, response);
     return fail(attempt, NetworkError, 'The answer broke off', failure, { response, cause });
   }
   if (mayBeRefused(attempt)) attempt.recordOutcome(failures.aborted);
@@ -105,20 +100,15 @@ export function failed(
 }
 
 /** All of the body is there, and cannot be parsed: the error stays itself. */
-export function notParsed(
-  attempt: Attempt,
-  cause: unknown,
-  response: Response,
-  answer: Failure | undefined,
-): unknown {
-  const failure = brokenBody(response, answer);
+export function notParsed(attempt: Attempt, cause: unknown, response: Response): unknown {
+  const failure = brokenBody(attempt, response);
   // Something else than the server may have answered.
   const processed = isJsonAnswer(response) ? failure.processed : 'unknown';
-  return recordFailure(attempt, cause, answer ?? { ...failure, processed });
+  return recordFailure(attempt, cause, attempt.failure ?? { ...failure, processed });
 }
 
-const brokenBody = (response: Response, answer: Failure | undefined): Failure =>
-  answer ?? { kind: 'body', status: response.status, processed: processedAtHeaders(response) };
+const brokenBody = ({ failure }: Attempt, response: Response): Failure =>
+  failure ?? { kind: 'body', status: response.status, processed: processedAtHeaders(response) };
 
 /**
  * Says, once per origin, what a cross-origin page cannot see: a Retry-After that is not exposed,
