@@ -134,7 +134,7 @@ test('an answer and its clone have one timer while they are read side by side', 
   const caller = createCaller(answer('{}'));
   const response = await caller.fetch();
   await Promise.all([response.clone().json(), response.json()]);
-  expect(caller.counts()).toMatchObject({ timersSet: 3, timersAtOnce: 1, ...nothingLeft });
+  expect(caller.counts()).toMatchObject({ timersSet: 2, timersAtOnce: 1, ...nothingLeft });
 });
 
 test.each(['abort', 'expire'] as const)(

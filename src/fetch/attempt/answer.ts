@@ -14,14 +14,18 @@ import { comesInParts, guardAnswer, isRead, readAhead } from './guard.ts';
  * @throws TypeError when a transport has answered with something else.
  */
 export function receiveAnswer(attempt: Attempt, given: unknown): Response {
-  const { status, ok, json, text } = Object(given) as Partial<Response>;
-  if (status !== undefined ? typeof status === 'number' : ok !== undefined || json || text)
-    return guardAnswer(attempt, given as Response);
+  const answer = Object(given) as Partial<Response>;
+  const { status } = answer;
+  const isMock = process.env.NODE_ENV !== 'production' && status === undefined && isAnswer(answer);
+  if (isMock || typeof status === 'number') return guardAnswer(attempt, given as Response);
   attempt.end();
   const rule =
     process.env.NODE_ENV !== 'production' && 'resolved with what is no Response, and must with one';
   throw recordFailure(attempt, mistake('createSteadfetch: fetch', rule), failures.error);
 }
+
+const isAnswer = ({ ok, json, text }: Partial<Response>): boolean =>
+  ok !== undefined || !!json || !!text;
 
 /**
  * Hands out an answer.
@@ -61,14 +65,13 @@ export function accept(
 /** The error of an answer that has failed. */
 function refuse(attempt: Attempt, response: Response, failure: AnswerFailure): Error {
   const { status, statusText } = response;
+  const answered = `The server answered ${status} ${statusText}`.trimEnd();
   if (failure.kind === 'http') {
     // Its API may have read another status from it.
     const read = failure.status === status ? '' : `, classified as ${failure.status}`;
-    const what = `The server answered ${status} ${statusText}`.trimEnd() + read;
-    return fail(attempt, HttpError, what, failure, { response });
+    return fail(attempt, HttpError, answered + read, failure, { response });
   }
   const why = attempt.request.expect === 'json' ? 'where JSON was expected' : 'after a redirect';
-  const answered = `The server answered ${status} ${statusText}`.trimEnd();
   const what = `${answered}, with content type ${shownType(response)} ${why}`;
   return fail(attempt, UnexpectedContentError, what, failure, { response });
 }

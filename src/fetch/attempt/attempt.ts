@@ -13,7 +13,7 @@ import type { Failure, Outcome } from '../../policy/outcome.ts';
 import { mayBeCached } from '../init.ts';
 import type { RequestContext, SteadyRequest } from '../request.ts';
 import { cancelBody } from './body-source.ts';
-import { bodyBytes, headersLimitOf, watchStream } from './headers-limit.ts';
+import { bodyBytes, headersLimitOf } from './headers-limit.ts';
 import type { Line, Lines, Queued } from './line.ts';
 
 /** Told of the progress of a request before its headers. */
@@ -107,8 +107,8 @@ export class Attempt implements EventListenerObject, Queued, Progress {
   readonly signal: AbortSignal;
   /** What it may do at the server; undefined where it asks none. */
   effect: Effect | undefined;
-  /** The size of its body; undefined for a stream, each part of which starts the limit anew. */
-  readonly bytes: number | undefined;
+  /** The size of its body, about. */
+  readonly bytes: number;
   /** Undefined where it waits for no other. */
   line: Line | undefined;
   /** How long its headers may take, in milliseconds. */
@@ -127,8 +127,7 @@ export class Attempt implements EventListenerObject, Queued, Progress {
   #silenceMs = 0;
   #silentSince = 0;
   #bytesRead = 0;
-  /** Those of its bodies, clones too, that were not cancelled, and the reads of them that are under way. */
-  #bodies = 0;
+  /** The reads of its body, and of clones of that, that are under way. */
   #reads = 0;
   /** They wait for its answer or its body, and are rejected when it is stopped. */
   #waits: Set<(reason: unknown) => void> | undefined;
@@ -183,7 +182,6 @@ export class Attempt implements EventListenerObject, Queued, Progress {
     else {
       this.#number = context.nextRequest();
       request.signal?.addEventListener('abort', this);
-      if (this.bytes === undefined && this.init.body && !client) this.#watchBody();
       if (context.lines && !request.isLocal) this.line = context.lines.join(request.url, this);
       else this.startLimit();
       this.#emit();
@@ -248,14 +246,9 @@ export class Attempt implements EventListenerObject, Queued, Progress {
     this.failure = failure;
   }
 
-  /** A body of it is handed out. */
-  openBody(): void {
-    this.#bodies++;
-  }
-
-  /** A body of it is cancelled: after the last one nothing more is wanted. */
-  closeBody(): void {
-    if (--this.#bodies === 0) this.end();
+  /** A body of it is cancelled: nothing more is wanted, unless another reader waits. */
+  endBody(): void {
+    if (this.#reads === 0) this.end();
   }
 
   /** Nobody reads its body, and somebody should. */
@@ -307,12 +300,6 @@ export class Attempt implements EventListenerObject, Queued, Progress {
   emitEnd(outcome: Outcome, error?: unknown, response?: Response): void {
     this.recordOutcome(outcome, error, response);
     this.#emit(outcome);
-  }
-
-  /** Each part that is taken from a stream starts the limit anew. */
-  #watchBody(): void {
-    const body = watchStream(this.init.body as BodyInit, () => this.recordProgress());
-    this.init = { ...this.init, body };
   }
 
   #limitSilence(limitMs: number): void {

@@ -43,7 +43,7 @@ export class CheckedReader implements PartReader {
   }
 
   cancel(reason?: unknown): Promise<unknown> {
-    this.#attempt.closeBody();
+    this.#attempt.endBody();
     return this.#source.cancel(reason);
   }
 }

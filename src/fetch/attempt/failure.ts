@@ -61,8 +61,8 @@ export function fail(
  * the error.
  */
 export function failed(attempt: Attempt, cause: unknown, response?: Response): unknown {
-  const { context, request, bytes, idleMs, limitMs, failure: answer } = attempt;
-  const { endpoint, name, operation, signal, url } = request;
+  const { context, request, bytes, limitMs, failure: answer } = attempt;
+  const { endpoint, operation, signal, url } = request;
   attempt.end();
   const late: Failure = answer ?? {
     kind: 'timeout',
@@ -80,11 +80,10 @@ export function failed(attempt: Attempt, cause: unknown, response?: Response): u
     // Its body may take longer than that, which is no fault of the server's.
     const isUploading = !response && mayBeUploading(bytes, limitMs);
     if (isUploading) attempt.recordOutcome(failures.aborted);
-    const size = bytes === undefined ? '' : ` of ${bytes} bytes`;
-    const body = isUploading ? `, while its body${size} may be on its way` : '';
-    const passed = response
-      ? limitPassed(`${shown(name)}: no further part of the body`, idleMs)
-      : limitPassed(`${shown(name)}: no headers${body}`, limitMs);
+    const passed =
+      process.env.NODE_ENV === 'production'
+        ? undefined
+        : passedBy(attempt, !!response, isUploading);
     return fail(attempt, TimeoutError, lateText(!!response), late, { response, cause: passed });
   }
   if (response) {
@@ -95,8 +94,20 @@ export function failed(attempt: Attempt, cause: unknown, response?: Response): u
   const isUnreadable = operation.route.at?.admission.isUnreadable(endpoint);
   if (process.env.NODE_ENV !== 'production')
     hintAtCors(context.operations, url, undefined, isUnreadable);
-  const what = noAnswerText(cause, isUnreadable);
+  const what = noAnswerText(isUnreadable);
   return fail(attempt, NetworkError, what, failures.network, { cause });
+}
+
+/** For development: the limit that has passed. */
+function passedBy(
+  { request, bytes, idleMs, limitMs }: Attempt,
+  hasHeaders: boolean,
+  isUploading: boolean,
+): Error | undefined {
+  const name = shown(request.name);
+  if (hasHeaders) return limitPassed(`${name}: no further part of the body`, idleMs);
+  const body = isUploading ? `, while its body of ${bytes} bytes may be on its way` : '';
+  return limitPassed(`${name}: no headers${body}`, limitMs);
 }
 
 /** All of the body is there, and cannot be parsed: the error stays itself. */

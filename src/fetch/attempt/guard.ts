@@ -146,7 +146,6 @@ class Guard {
       source.kept.share();
       made = new Guard(this.#attempt, source, wrap(source), this.#original);
     } else {
-      this.#attempt.openBody();
       const copy = callOwn(source, 'clone') as Response;
       const copied = { target: copy, native: isNative ? native : copy, isMock };
       const response = isNative ? overlay(copy, native) : wrap(copied);
@@ -313,7 +312,6 @@ export function guardAnswer(attempt: Attempt, given: Response): Response {
   const isNative = !known && hasNativeShape(given);
   // Of an opaque answer nothing can be read.
   if (isNative && given.status === 0) return given;
-  attempt.openBody();
   if (known) return known.handTo(attempt);
   if (isNative) {
     const native = Object.getPrototypeOf(given) as object;

@@ -2,23 +2,11 @@ import type { PauseReason } from '../../policy/outcome.ts';
 
 // Apps show `error.message` to their users: method and URL are in `error.operation`.
 
-const unreadable =
-  'The server answers, but its answer may not be read: the login may have expired, a browser extension may block it, or its CORS headers are missing';
-
-/** What platforms say of every request without an answer. */
-const standard =
-  /^(|Failed to fetch|fetch failed|Load failed|Network request failed|NetworkError when .*)$/;
-
-/** Of a request that was rejected. Where the cause says more than "failed", so does the message. */
-export function noAnswerText(cause: unknown, isUnreadable: boolean | undefined): string {
-  if (isUnreadable) return unreadable;
-  const { message, cause: root } = Object(cause) as { message?: unknown; cause?: unknown };
-  const said = [message, (Object(root) as { message?: unknown }).message].find(
-    (text) => typeof text === 'string' && !standard.test(text),
-  );
-  const more = typeof said === 'string' ? `: ${said.replace(/\.$/, '')}` : '';
-  return `The server did not answer${more}`;
-}
+/** Of a request that was rejected. */
+export const noAnswerText = (isUnreadable: boolean | undefined): string =>
+  isUnreadable
+    ? 'The server answers, but its answer may not be read: the login may have expired, a browser extension may block it, or its CORS headers are missing'
+    : 'The server did not answer';
 
 /** Of a request that was late: before its headers, or within its body. */
 export const lateText = (hasHeaders: boolean): string =>
