@@ -5,7 +5,7 @@ import { mistake } from '../init.ts';
 import type { Attempt } from './attempt.ts';
 import { shownType, succeeded } from './classify.ts';
 import { fail, hintAtCors, recordFailure } from './failure.ts';
-import { comesInParts, guardAnswer, isRead, readAhead } from './guard.ts';
+import { findGuard, guardAnswer } from './guard.ts';
 
 /**
  * The answer of a transport, guarded. One that tests make by hand needs no more than a status, `ok` or a
@@ -42,7 +42,7 @@ export function accept(
   attempt.markFailed(failure);
   attempt.limit.stop();
   // Nothing more comes. React Native has no streams: all of it is there.
-  const isWhole = failure ? !comesInParts(response) : [0, 204, 205].includes(status);
+  const isWhole = failure ? !findGuard(response)?.isStreaming : [0, 204, 205].includes(status);
   if (request.method === 'HEAD' || isWhole) attempt.end();
   else if (failure && !request.isRaw) void keepBody(attempt, response);
   // Only its body is under way, and that is timed while it is read.
@@ -90,7 +90,7 @@ let unread: FinalizationRegistry<Attempt> | undefined;
 async function endWhenUnread(attempt: Attempt, response: Response): Promise<void> {
   for (let turn = 0; turn < 8; turn++) await Promise.resolve();
   // There is none in React Native.
-  if (isRead(response) || typeof FinalizationRegistry === 'undefined') return;
+  if (findGuard(response)?.isRead || typeof FinalizationRegistry === 'undefined') return;
   unread ??= new FinalizationRegistry((lost) => lost.end());
   unread.register(response, attempt);
 }
@@ -106,7 +106,7 @@ const mostBytes = 65_536;
 async function keepBody(attempt: Attempt, response: Response): Promise<void> {
   try {
     if (response.bodyUsed) return;
-    if (await readAhead(response, mostBytes)) attempt.end();
+    if (await findGuard(response)?.readAhead(mostBytes)) attempt.end();
     else attempt.limitUnread();
   } catch {
     // Its readers report it.

@@ -10,7 +10,7 @@ import {
   type PartReader,
 } from './body-source.ts';
 import { failed, notParsed } from './failure.ts';
-import { completeMock } from './mock-answer.ts';
+import { completeMock, isMock } from './mock-answer.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -25,8 +25,6 @@ interface Source {
   readonly target: object;
   /** Where its own members are found: its prototype if it is native, else the answer itself. */
   readonly native: object;
-  /** It was made by hand, in a test. */
-  readonly isMock: boolean;
   /** Its body, where that has several readers. */
   kept?: KeptBody;
 }
@@ -122,12 +120,11 @@ class Guard {
     attempt.end();
     // In two steps, so that what cannot be parsed is told from what did not arrive.
     try {
-      const { isMock } = this.#source;
       return await convert(
         content,
         name,
         original.headers,
-        isMock && !this.#isRead ? undefined : parse,
+        this.#isMock && !this.#isRead ? undefined : parse,
       );
     } catch (error) {
       throw notParsed(attempt, error, original);
@@ -137,27 +134,28 @@ class Guard {
   clone(): Response {
     this.#refuseUsed('clone');
     const source = this.#source;
-    const { native, target, isMock } = source;
+    const { native, target } = source;
     const isNative = native !== target;
-    // The clones of others wait for each other (node-fetch), or there are none.
+    // The clones of others wait for each other (node-fetch).
     if (!isNative && this.isStreaming) this.#keep();
-    let made: Guard;
     if (source.kept) {
       source.kept.share();
-      made = new Guard(this.#attempt, source, wrap(source), this.#original);
-    } else {
-      const copy = callOwn(source, 'clone') as Response;
-      const copied = { target: copy, native: isNative ? native : copy, isMock };
-      const response = isNative ? overlay(copy, native) : wrap(copied);
-      made = new Guard(this.#attempt, copied, response, this.#original);
+      const made = new Guard(this.#attempt, source, wrap(source), this.#original);
+      return copyReport(this.response, made.response);
     }
-    return copyReport(this.response, made.response);
+    const copy = callOwn(source, 'clone') as Response;
+    const made = guard(this.#attempt, copy, isNative ? native : undefined, this.#original);
+    return copyReport(this.response, made);
   }
 
   /** Reads more than so many bytes ahead, or all of it. @returns whether that was all, or somebody reads the rest. */
   async readAhead(mostBytes: number): Promise<boolean> {
     const reading = this.#keep().readAhead(mostBytes);
     return (await this.#attempt.awaitBody(reading)) || this.#isRead || !!this.#body?.locked;
+  }
+
+  get #isMock(): boolean {
+    return process.env.NODE_ENV !== 'production' && isMock(this.#source.target);
   }
 
   /** From now on its body has several readers. */
@@ -177,7 +175,7 @@ class Guard {
     const reader = this.#open();
     if (!reader) {
       // That of React Native fails on an empty text.
-      const isText = name === 'json' && !this.#source.isMock;
+      const isText = name === 'json' && !this.#isMock;
       return this.#attempt.awaitBody(callOwn(this.#source, isText ? 'text' : name));
     }
     this.#isRead = true;
@@ -248,6 +246,10 @@ class Guard {
 }
 
 const guards = createSlot<object, Guard>();
+
+/** The guard of an answer that has one: all but opaque ones have. */
+export const findGuard = (response: object): Guard | undefined => guards.get(response);
+
 const guardOf = (response: object): Guard => guards.get(response) as Guard;
 
 /** The members that are ours, whatever the answer is. */
@@ -313,31 +315,23 @@ export function guardAnswer(attempt: Attempt, given: Response): Response {
   // Of an opaque answer nothing can be read.
   if (isNative && given.status === 0) return given;
   if (known) return known.handTo(attempt);
-  if (isNative) {
-    const native = Object.getPrototypeOf(given) as object;
-    return new Guard(attempt, { target: given, native, isMock: false }, overlay(given, native))
-      .response;
-  }
+  if (isNative) return guard(attempt, given, Object.getPrototypeOf(given) as object);
   const target = process.env.NODE_ENV === 'production' ? given : completeMock(given);
   ignoreErrors(target.body);
-  const source = { target, native: target, isMock: target !== given };
-  return new Guard(attempt, source, wrap(source)).response;
+  return guard(attempt, target);
+}
+
+/** Guards an answer as its transport has made it. `native` is the prototype of a native one. */
+function guard(attempt: Attempt, target: Response, native?: object, original?: Response): Response {
+  const source = { target, native: native ?? target };
+  const response = native ? overlay(target, native) : wrap(source);
+  return new Guard(attempt, source, response, original).response;
 }
 
 /** Reads an answer as JSON. One without content is null. */
 export async function readJson(response: Response): Promise<unknown> {
-  return guards.get(response)?.read('json', parseContent) ?? response.json();
+  return findGuard(response)?.read('json', parseContent) ?? response.json();
 }
 
 // Some servers send a single space for an empty body.
 const parseContent = (text: string): unknown => (/\S/.test(text) ? JSON.parse(text) : null);
-
-/** Whether one of its readers has taken all of its body. */
-export const isRead = (response: object): boolean => !!guards.get(response)?.isRead;
-
-/** Whether its body comes part by part. */
-export const comesInParts = (response: Response): boolean => !!guards.get(response)?.isStreaming;
-
-/** Reads more than so many bytes of an answer ahead, or all of it. @returns whether that was all, or somebody reads the rest. */
-export const readAhead = (response: Response, mostBytes: number): Promise<boolean> =>
-  guardOf(response).readAhead(mostBytes);

@@ -1,5 +1,7 @@
 import { isStreaming } from './body-source.ts';
 
+const mocks = new WeakSet<object>();
+
 function headersOf(given: unknown): Headers {
   if (typeof (given as Partial<Headers> | undefined)?.get === 'function') return given as Headers;
   try {
@@ -36,6 +38,13 @@ export function completeMock(given: Response): Response {
     status,
     text: reader('text', async () => JSON.stringify(await mock.json?.())),
   };
-  const complete = Object.create(given, Object.getOwnPropertyDescriptors(whole)) as Response;
+  const complete: Response = Object.create(
+    given,
+    Object.getOwnPropertyDescriptors(whole),
+  ) as Response;
+  mocks.add(complete);
   return complete;
 }
+
+/** For development: whether a test has made this answer by hand. */
+export const isMock = (answer: object): boolean => mocks.has(answer);

@@ -31,7 +31,7 @@ export function refusalOf(
   wasSpent: boolean,
 ): Refusal | undefined | Promise<Refusal | undefined> {
   const { context, request, init } = attempt;
-  const { input, url, isLocal } = request;
+  const { input, isLocal } = request;
   // The error of fetch says what is wrong with the arguments.
   if (wasSpent || !isSendable(input, init) || context.client?.isUnsent(cause))
     return { error: cause };
@@ -42,51 +42,46 @@ export function refusalOf(
     context.transport === systemTransport &&
     interceptorError(cause);
   if (root) return { error: root === cause ? cause : new TypeError(root.message, { cause }) };
-  const rule = process.env.NODE_ENV !== 'production' && ruleAgainst(input, url, init);
-  if (rule) return refusedBecause(rule, attempt, cause);
-  if (isLocal) return refusedBecause('nothing is kept under this URL', attempt, cause);
-  if (isTooLong(input, init))
-    return refusedBecause(
-      `with keepalive, a body has at most ${maxKeepaliveBytes} bytes`,
-      attempt,
-      cause,
-    );
+  const rule = process.env.NODE_ENV !== 'production' && ruleAgainst(attempt);
+  if (rule) return { error: notSent(rule, attempt, cause) };
+  if (isLocal || isTooLong(input, init)) return { error: cause };
   return isEngine() || filesIn(init.body).length > 0 ? findRefusal(attempt, cause) : undefined;
 }
 
 async function findRefusal(attempt: RefusedAttempt, cause: unknown): Promise<Refusal | undefined> {
   const file = await findUnreadable(attempt.init.body);
   if (file) return { error: new TypeError(unreadableText(file), { cause }) };
-  const isBlocked = await isBlockedByCsp(attempt.request.url);
-  return isBlocked ? refusedBecause('the CSP of the page forbids it', attempt, cause) : undefined;
+  if (!(await isBlockedByCsp(attempt.request.url))) return undefined;
+  const isProduction = process.env.NODE_ENV === 'production';
+  return {
+    error: isProduction ? cause : notSent('the CSP of the page forbids it', attempt, cause),
+  };
 }
 
-function refusedBecause(rule: string, { context }: RefusedAttempt, cause: unknown): Refusal {
-  // An adapter has an error of its own client.
-  if (process.env.NODE_ENV === 'production' || context.client) return { error: cause };
-  return { error: new TypeError(`steady.fetch: not sent, because ${rule}.`, { cause }) };
-}
+/** For development. An adapter has an error of its own client. */
+const notSent = (rule: string, { context }: RefusedAttempt, cause: unknown): unknown =>
+  context.client ? cause : new TypeError(`steady.fetch: not sent, because ${rule}.`, { cause });
 
 const unreadableText = ({ name }: Partial<File>): string =>
   `${name ? `The file "${name}"` : 'A file'} was changed, moved or removed. Select it again.`;
 
-/** For development: the rule of fetch that forbids this request, wherever it goes. A URL that works there works later. */
-function ruleAgainst(
-  input: RequestInfo | URL,
-  url: string,
-  init: RequestInit,
-): string | false | undefined {
+/** For development: the rule that forbids this request, wherever it goes. */
+function ruleAgainst({
+  request: { input, url, isLocal },
+  init,
+}: RefusedAttempt): string | false | undefined {
   const { protocol = '', port = '', origin } = toUrl(url) ?? {};
   if (!/^(https?|data|blob|about):$/.test(protocol)) return `fetch does not support ${protocol}`;
   if (port && blockedPorts.test(port)) return `browsers block port ${port}`;
   const isOwn = optionOf(input, init, 'mode') === 'same-origin' && isEngine();
-  return (
-    isOwn &&
-    origin !== globalThis.location?.origin &&
-    `its mode is same-origin, and ${origin} is another origin`
-  );
+  if (isOwn && origin !== globalThis.location?.origin)
+    return `its mode is same-origin, and ${origin} is another origin`;
+  if (isTooLong(input, init))
+    return `with keepalive, a body has at most ${maxKeepaliveBytes} bytes`;
+  return isLocal && 'nothing is kept under this URL';
 }
 
+/** A browser sends no longer body with `keepalive`. */
 const isTooLong = (input: RequestInfo | URL, init: RequestInit): boolean =>
   !!optionOf(input, init, 'keepalive') && isEngine() && sizeOf(init.body) > maxKeepaliveBytes;
 
