@@ -170,7 +170,7 @@ export function readInit<T extends object>(operation: string, init: T | null | u
   const given = init as Record<string, unknown>;
   for (const name in given) members[name] = given[name];
   // A class does not list its getters, nor need a proxy list what it has.
-  for (const name of [...replacing, ...own]) {
+  for (const name of replacing) {
     if (name in members) continue;
     const value = given[name];
     if (value !== undefined) members[name] = value;

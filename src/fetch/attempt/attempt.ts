@@ -127,7 +127,8 @@ export class Attempt implements EventListenerObject, Queued, Progress {
   #silenceMs = 0;
   #silentSince = 0;
   #bytesRead = 0;
-  /** The reads of its body, and of clones of that, that are under way. */
+  /** Its bodies, clones too, that were not cancelled, and the reads of them that are under way. */
+  #bodies = 0;
   #reads = 0;
   /** They wait for its answer or its body, and are rejected when it is stopped. */
   #waits: Set<(reason: unknown) => void> | undefined;
@@ -246,9 +247,14 @@ export class Attempt implements EventListenerObject, Queued, Progress {
     this.failure = failure;
   }
 
-  /** A body of it is cancelled: nothing more is wanted, unless another reader waits. */
-  endBody(): void {
-    if (this.#reads === 0) this.end();
+  /** A body of it is handed out: its own, or that of a clone. */
+  openBody(): void {
+    this.#bodies++;
+  }
+
+  /** A body of it is cancelled: after the last one nothing more is wanted. */
+  closeBody(): void {
+    if (--this.#bodies === 0) this.end();
   }
 
   /** Nobody reads its body, and somebody should. */

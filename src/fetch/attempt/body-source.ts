@@ -9,6 +9,13 @@ export interface PartReader {
   readonly cancel: (reason?: unknown) => Promise<unknown>;
 }
 
+/** Counts the parts of a body as they come. */
+export interface BodyCheck {
+  readonly take: (part: Uint8Array<ArrayBuffer>) => void;
+  /** @throws TypeError for a body that has ended before all of it was there. */
+  readonly end: () => void;
+}
+
 /** The members of the streams of the web, and of those of Node. */
 interface Streaming {
   readonly getReader?: () => PartReader;

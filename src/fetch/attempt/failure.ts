@@ -10,14 +10,27 @@ import {
 import { limitPassed } from '../../operation/time-limit.ts';
 import { failureOfAbort } from '../../operation/parts/who-aborted.ts';
 import { recordFailure as recordForLoop } from '../../operation/warn-of-loop.ts';
-import { type Failure, failures } from '../../policy/outcome.ts';
+import { type Failure, failures, type PauseReason } from '../../policy/outcome.ts';
 import { endExtensions } from '../extension.ts';
 import type { SteadyRequest } from '../request.ts';
 import type { Attempt } from './attempt.ts';
 import { mayBeUploading } from './headers-limit.ts';
-import { lateText, noAnswerText } from './messages.ts';
 import { mayBeRefused, refusalOf } from './own-side.ts';
 import { isJsonAnswer, processedAtHeaders } from './classify.ts';
+
+// Apps show `error.message` to their users: method and URL are in `error.operation`.
+
+const noAnswer = 'The server did not answer';
+const unreadable =
+  'The server answers, but its answer may not be read: the login may have expired, a browser extension may block it, or its CORS headers are missing';
+
+/** Why a request was not sent. */
+export const pausedText: Readonly<Record<PauseReason, string>> = {
+  offline: 'There is no connection to the network',
+  'server-down': 'The server cannot be reached',
+  'rate-limited': 'The server takes no more requests for a while',
+  queued: 'Too many requests are waiting',
+};
 
 /** Records what a failed attempt means, and emits its end. @returns the error, or the answer that another client reads. */
 export function recordFailure<E>(
@@ -84,7 +97,8 @@ export function failed(attempt: Attempt, cause: unknown, response?: Response): u
       process.env.NODE_ENV === 'production'
         ? undefined
         : passedBy(attempt, !!response, isUploading);
-    return fail(attempt, TimeoutError, lateText(!!response), late, { response, cause: passed });
+    const what = response ? 'The answer did not arrive in time' : noAnswer + ' in time';
+    return fail(attempt, TimeoutError, what, late, { response, cause: passed });
   }
   if (response) {
     const failure = brokenBody(attempt, response);
@@ -94,7 +108,7 @@ export function failed(attempt: Attempt, cause: unknown, response?: Response): u
   const isUnreadable = operation.route.at?.admission.isUnreadable(endpoint);
   if (process.env.NODE_ENV !== 'production')
     hintAtCors(context.operations, url, undefined, isUnreadable);
-  const what = noAnswerText(isUnreadable);
+  const what = isUnreadable ? unreadable : noAnswer;
   return fail(attempt, NetworkError, what, failures.network, { cause });
 }
 

@@ -82,6 +82,7 @@ class Guard {
 
   /** The same answer, for another attempt. */
   handTo(attempt: Attempt): Response {
+    attempt.openBody();
     return new Guard(attempt, this.#source, this.response).response;
   }
 
@@ -323,6 +324,7 @@ export function guardAnswer(attempt: Attempt, given: Response): Response {
 
 /** Guards an answer as its transport has made it. `native` is the prototype of a native one. */
 function guard(attempt: Attempt, target: Response, native?: object, original?: Response): Response {
+  attempt.openBody();
   const source = { target, native: native ?? target };
   const response = native ? overlay(target, native) : wrap(source);
   return new Guard(attempt, source, response, original).response;

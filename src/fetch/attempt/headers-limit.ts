@@ -30,7 +30,7 @@ export function bodyBytes(
   { body }: { readonly body?: BodyInit | null | undefined },
 ): number {
   if (body !== undefined && body !== null) return sizeOf(body);
-  const { body: stream, headers } = input as Partial<Request>;
+  const { body: stream, headers } = Object(input) as Partial<Request>;
   // Of a Request, its type is all that is known of its size. Texts are short.
   const isText = /json|^text|urlencoded/i.test(headers?.get('content-type') ?? '');
   return stream && !isText ? unknownBytes : 0;
