@@ -2,7 +2,6 @@ import { isJsonAnswer } from '../fetch/attempt/classify.ts';
 import type { ErrorReader } from '../fetch/api.ts';
 import type { Extension } from '../fetch/extension.ts';
 import { cancelBody } from '../fetch/attempt/body-source.ts';
-import { markFailed } from '../fetch/attempt/guard.ts';
 import type { Attempt } from '../fetch/attempt/attempt.ts';
 import { callApp, reporterOf } from '../lib/input/callback.ts';
 import { checkNames, reject } from '../lib/input/check.ts';
@@ -179,7 +178,7 @@ export async function readJson(
     cancelBody(copy.body).catch(() => {});
     return [copy, undefined];
   }
-  markFailed(response, failure);
+  attempt.markFailed(failure);
   const text = data ?? (await copy.text());
   try {
     return [copy, JSON.parse(text)];

@@ -18,8 +18,7 @@ import { isSafeMethod } from '../policy/operation.ts';
 import type { Failure, FailureDetails, Outcome } from '../policy/outcome.ts';
 import type { FetchContext, Sent } from './attempt/attempt.ts';
 import type { SteadyRequest } from './request.ts';
-import { dropped } from './attempt/failure.ts';
-import { pausedText } from './attempt/messages.ts';
+import { dropped, pausedText } from './attempt/failure.ts';
 import { pauseAt } from './pause.ts';
 
 /** What the way out stands on. */

@@ -68,6 +68,13 @@ export const requestOf = (input: Input): Request | undefined =>
   // By its members: it may be of another realm, or of React Native, where it has no name.
   'method' in (Object(input) as object) ? (input as Request) : undefined;
 
+/** An option of a request, as fetch reads it of its two arguments. */
+export const optionOf = <K extends keyof RequestInit & keyof Request>(
+  input: Input,
+  init: RequestInit,
+  name: K,
+): RequestInit[K] | Request[K] | undefined => init[name] ?? requestOf(input)?.[name];
+
 /** The method of a request, in upper case, as fetch reads it of its two arguments. */
 export function methodOf(input: Input, init: RequestInit): string {
   // Fetch turns any value into text.
@@ -130,19 +137,17 @@ export function isSendable(input: Input, init: RequestInit): boolean {
 }
 
 /** Whether it asks no server: the page, or the browser's cache, has the answer. */
-export function isLocal(url: string, input: Input, { cache }: RequestInit): boolean {
-  return (
-    /^(data|blob|about):/i.test(url) || (cache ?? requestOf(input)?.cache) === 'only-if-cached'
-  );
+export function isLocal(url: string, input: Input, init: RequestInit): boolean {
+  return /^(data|blob|about):/i.test(url) || optionOf(input, init, 'cache') === 'only-if-cached';
 }
 
 /** Whether the browser's cache may answer it, and the caller has named no mode of it. */
 export function mayBeCached(
   { input, method }: { readonly input: Input; readonly method: string },
-  { cache }: RequestInit,
+  init: RequestInit,
 ): boolean {
-  const given = cache ?? requestOf(input)?.cache;
-  return (method === 'GET' || method === 'HEAD') && (given === undefined || given === 'default');
+  const cache = optionOf(input, init, 'cache') ?? 'default';
+  return (method === 'GET' || method === 'HEAD') && cache === 'default';
 }
 
 /**
@@ -162,17 +167,12 @@ export function readInit<T extends object>(operation: string, init: T | null | u
   }
   // `steady.json` has read it already.
   if ('defaultExpect' in init) return init;
-  // The objects that everything inherits from have no member of fetch's.
-  for (let owner: object | null = init; owner; owner = Object.getPrototypeOf(owner)) {
-    if (owner === Object.prototype || owner === Function.prototype) break;
-    for (const name of Object.getOwnPropertyNames(owner)) {
-      if (!(name in members)) members[name] = (init as Record<string, unknown>)[name];
-    }
-  }
-  // A proxy need not list what it has.
+  const given = init as Record<string, unknown>;
+  for (const name in given) members[name] = given[name];
+  // A class does not list its getters, nor need a proxy list what it has.
   for (const name of replacing) {
     if (name in members) continue;
-    const value = (init as Record<string, unknown>)[name];
+    const value = given[name];
     if (value !== undefined) members[name] = value;
   }
   return members as T;

@@ -1,7 +1,7 @@
 import { readJson } from '../api/outcomes.ts';
 import type { ErrorReader } from '../fetch/api.ts';
 import type { Attempt } from '../fetch/attempt/attempt.ts';
-import { readBeginning } from '../fetch/attempt/guard.ts';
+import { openBody } from '../fetch/attempt/body-source.ts';
 import type { Extension } from '../fetch/extension.ts';
 import { checkNames, reject } from '../lib/input/check.ts';
 import { code, type MadeBy } from '../lib/input/made-by.ts';
@@ -120,7 +120,14 @@ async function readStatus(
   if (endFlag === undefined) return undefined;
   const frame = new FirstFrame(endFlag);
   const decode = isText(contentType) ? createBase64() : undefined;
-  await readBeginning(response.clone(), (part) => frame.take(decode ? decode(part) : part));
+  const reader = openBody(response.clone().body);
+  let isDone = !reader;
+  while (reader && !isDone) {
+    const { done, value } = await reader.read();
+    isDone = done || frame.take(decode ? decode(value) : value);
+  }
+  // Its end may be read already, or be an error.
+  reader?.cancel().catch(() => {});
   const { text } = frame;
   if (text === undefined) return undefined;
   if (endFlag === 2) return readEnd(text);

@@ -39,13 +39,15 @@ export async function findUnreadable(body: unknown): Promise<Partial<File> | und
   return undefined;
 }
 
-/** The least number of bytes that a body has; 0 for a stream. */
+/** The size of a body that does not show it: of a stream, or a form of React Native. */
+export const unknownBytes = 10_000_000;
+
+/** The size of a body in bytes, about: a character of a text counts as one. */
 export function sizeOf(body: unknown): number {
-  let bytes = 0;
-  for (const value of valuesOf(body)) {
-    const text = typeof value === 'string' || nameOf(value) === 'URLSearchParams';
-    const { size = 0, byteLength = 0 } = Object(value) as { size?: number; byteLength?: number };
-    bytes += text ? String(value).length : Math.max(size, byteLength);
-  }
-  return bytes;
+  const name = nameOf(body);
+  if (typeof body !== 'object' || name === 'URLSearchParams') return String(body).length;
+  if (name === 'FormData' && 'values' in Object(body))
+    return valuesOf(body).reduce((sum: number, value) => sum + sizeOf(value), 0);
+  const { size, byteLength = unknownBytes } = body as Partial<Blob & ArrayBuffer>;
+  return size ?? byteLength;
 }

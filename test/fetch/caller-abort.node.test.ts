@@ -262,6 +262,28 @@ test('an abort after everything is read changes nothing', async () => {
   expect(await copy.text()).toBe('content');
 });
 
+test.each([200, 409])(
+  'an abort ends the body of an answer with status %i whose clone was cancelled before',
+  async (status) => {
+    const { controller, signal } = abortable();
+    const { handler, wire } = streaming({ status });
+    const steady = createSteadfetch({ fetch: fakeServer(handler).fetch });
+    const given = await steady.rawFetch(url, { signal });
+    const copy = given.clone();
+    wire.push('a message');
+    const reader = copy.body?.getReader();
+    await reader?.read();
+    // That of a clone is over when both are cancelled.
+    void reader?.cancel();
+    const result = observe(given.text());
+    await settled();
+    expect(result.state).toBe('pending');
+    controller.abort('unmounted');
+    await settled();
+    expect(result.error).toBe('unmounted');
+  },
+);
+
 test('aborted while a profile is asked whether it was done already, it rejects with its own reason', async () => {
   const { controller, signal } = abortable();
   const idempotency = defineIdempotency({

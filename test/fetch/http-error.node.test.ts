@@ -161,6 +161,28 @@ test.each(bodyReaderEntries)(
   },
 );
 
+test('the body of an error has as many readers as there are clones, each from its beginning', async () => {
+  const { handler, wire } = streaming({ status: 422 });
+  const { fetch } = createSteadfetch({ fetch: fakeServer(handler).fetch });
+  const { response } = (await rejectionOf(fetch(url))) as HttpError;
+  const [first, second] = [response.clone(), response.clone()];
+  wire.push('sold ');
+  const reader = first.body?.getReader();
+  expect(new TextDecoder().decode((await reader?.read())?.value)).toBe('sold ');
+  await reader?.cancel();
+  expect(wire.isCancelled()).toBe(false);
+  const read = Promise.all([second.text(), response.text()]);
+  wire.push('out');
+  wire.end();
+  expect(await read).toEqual(['sold out', 'sold out']);
+  expect([second.status, second.url, second instanceof Response]).toEqual([
+    422,
+    response.url,
+    true,
+  ]);
+  expect([first.bodyUsed, second.bodyUsed, response.bodyUsed]).toEqual([false, true, true]);
+});
+
 test("and after the caller's abort", async () => {
   const { handler, wire } = streaming({ status: 422 });
   const { fetch } = createSteadfetch({ fetch: fakeServer(handler).fetch });

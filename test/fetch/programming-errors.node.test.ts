@@ -99,7 +99,8 @@ test.each(unusual)('%s is no mistake: a failing network is a NetworkError', asyn
 });
 
 test.each(unusual)('%s is no mistake: a server that hangs is a TimeoutError', async (_, call) => {
-  const steady = createSteadfetch({ fetch: fakeServer(hang).fetch });
+  const policy = { uploadBytesPerSecond: Infinity };
+  const steady = createSteadfetch({ fetch: fakeServer(hang).fetch, policy });
   const result = observe(steady.fetch(...call()));
   await vi.advanceTimersByTimeAsync(10_000);
   expect(result.error).toMatchObject({ code: 'timeout' });

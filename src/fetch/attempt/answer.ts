@@ -5,15 +5,7 @@ import { mistake } from '../init.ts';
 import type { Attempt } from './attempt.ts';
 import { shownType, succeeded } from './classify.ts';
 import { fail, hintAtCors, recordFailure } from './failure.ts';
-import {
-  comesInParts,
-  guardAnswer,
-  hasBody,
-  isRead,
-  isReadWhole,
-  markFailed,
-  readUntil,
-} from './guard.ts';
+import { findGuard, guardAnswer } from './guard.ts';
 
 /**
  * The answer of a transport, guarded. One that tests make by hand needs no more than a status, `ok` or a
@@ -22,14 +14,18 @@ import {
  * @throws TypeError when a transport has answered with something else.
  */
 export function receiveAnswer(attempt: Attempt, given: unknown): Response {
-  const { status, ok, json, text } = Object(given) as Partial<Response>;
-  if (status !== undefined ? typeof status === 'number' : ok !== undefined || json || text)
-    return guardAnswer(attempt, given as Response);
+  const answer = Object(given) as Partial<Response>;
+  const { status } = answer;
+  const isMock = process.env.NODE_ENV !== 'production' && status === undefined && isAnswer(answer);
+  if (isMock || typeof status === 'number') return guardAnswer(attempt, given as Response);
   attempt.end();
   const rule =
     process.env.NODE_ENV !== 'production' && 'resolved with what is no Response, and must with one';
   throw recordFailure(attempt, mistake('createSteadfetch: fetch', rule), failures.error);
 }
+
+const isAnswer = ({ ok, json, text }: Partial<Response>): boolean =>
+  ok !== undefined || !!json || !!text;
 
 /**
  * Hands out an answer.
@@ -43,12 +39,12 @@ export function accept(
 ): Response {
   const { context, request } = attempt;
   const { status } = response;
-  markFailed(response, failure);
+  attempt.markFailed(failure);
   attempt.limit.stop();
-  // Nothing more comes.
-  const isEmpty = failure ? !hasBody(response) : [0, 204, 205].includes(status);
-  if (request.method === 'HEAD' || isEmpty) attempt.end();
-  else if (failure) void readAhead(attempt, response);
+  // Nothing more comes. React Native has no streams: all of it is there.
+  const isWhole = failure ? !findGuard(response)?.isStreaming : [0, 204, 205].includes(status);
+  if (request.method === 'HEAD' || isWhole) attempt.end();
+  else if (failure && !request.isRaw) void keepBody(attempt, response);
   // Only its body is under way, and that is timed while it is read.
   request.end();
   if (request.signal || attempt.line) void endWhenUnread(attempt, response);
@@ -69,14 +65,13 @@ export function accept(
 /** The error of an answer that has failed. */
 function refuse(attempt: Attempt, response: Response, failure: AnswerFailure): Error {
   const { status, statusText } = response;
+  const answered = `The server answered ${status} ${statusText}`.trimEnd();
   if (failure.kind === 'http') {
     // Its API may have read another status from it.
     const read = failure.status === status ? '' : `, classified as ${failure.status}`;
-    const what = `The server answered ${status} ${statusText}`.trimEnd() + read;
-    return fail(attempt, HttpError, what, failure, { response });
+    return fail(attempt, HttpError, answered + read, failure, { response });
   }
   const why = attempt.request.expect === 'json' ? 'where JSON was expected' : 'after a redirect';
-  const answered = `The server answered ${status} ${statusText}`.trimEnd();
   const what = `${answered}, with content type ${shownType(response)} ${why}`;
   return fail(attempt, UnexpectedContentError, what, failure, { response });
 }
@@ -95,7 +90,7 @@ let unread: FinalizationRegistry<Attempt> | undefined;
 async function endWhenUnread(attempt: Attempt, response: Response): Promise<void> {
   for (let turn = 0; turn < 8; turn++) await Promise.resolve();
   // There is none in React Native.
-  if (isReadWhole(response) || typeof FinalizationRegistry === 'undefined') return;
+  if (findGuard(response)?.isRead || typeof FinalizationRegistry === 'undefined') return;
   unread ??= new FinalizationRegistry((lost) => lost.end());
   unread.register(response, attempt);
 }
@@ -104,20 +99,16 @@ async function endWhenUnread(attempt: Attempt, response: Response): Promise<void
 const mostBytes = 65_536;
 
 /**
- * Reads the body of a failure while it comes, from a copy: a small one is in when it is asked for, however
- * much later that is, and its connection is free. The rest of a larger one has the limit of a silence until
- * it is read.
+ * Reads the body of a failure while it comes: a small one is in when it is asked for, however much later that
+ * is, and its connection is free. The rest of a larger one has the limit of a silence until it is read. That
+ * of an answer which another client reads stays native: a service worker may pass it on.
  */
-async function readAhead(attempt: Attempt, response: Response): Promise<void> {
-  if (response.bodyUsed) return;
-  // React Native has no streams: all of it is there.
-  if (!comesInParts(response)) return attempt.end();
-  let left = mostBytes;
-  let isLarge = false;
+async function keepBody(attempt: Attempt, response: Response): Promise<void> {
   try {
-    await readUntil(response.clone(), ({ byteLength }) => (isLarge = (left -= byteLength) < 0));
-    if (isLarge && !isRead(response)) attempt.limit.restart(attempt.idleMs);
+    if (response.bodyUsed) return;
+    if (await findGuard(response)?.readAhead(mostBytes)) attempt.end();
+    else attempt.limitUnread();
   } catch {
-    // The readers of the answer itself report it.
+    // Its readers report it.
   }
 }

@@ -9,11 +9,11 @@ import { TimeLimit } from '../../lib/timer.ts';
 import type { TimeLimitContext } from '../../operation/time-limit.ts';
 import type { Admission } from '../../origin/admission.ts';
 import type { Permit } from '../../origin/wait-queue.ts';
-import type { Outcome } from '../../policy/outcome.ts';
+import type { Failure, Outcome } from '../../policy/outcome.ts';
 import { mayBeCached } from '../init.ts';
 import type { RequestContext, SteadyRequest } from '../request.ts';
 import { cancelBody } from './body-source.ts';
-import { bodyBytes, headersLimitOf, watchStream } from './headers-limit.ts';
+import { bodyBytes, headersLimitOf } from './headers-limit.ts';
 import type { Line, Lines, Queued } from './line.ts';
 
 /** Told of the progress of a request before its headers. */
@@ -107,8 +107,8 @@ export class Attempt implements EventListenerObject, Queued, Progress {
   readonly signal: AbortSignal;
   /** What it may do at the server; undefined where it asks none. */
   effect: Effect | undefined;
-  /** The size of its body; undefined for a stream, each part of which starts the limit anew. */
-  readonly bytes: number | undefined;
+  /** The size of its body, about. */
+  readonly bytes: number;
   /** Undefined where it waits for no other. */
   line: Line | undefined;
   /** How long its headers may take, in milliseconds. */
@@ -118,9 +118,18 @@ export class Attempt implements EventListenerObject, Queued, Progress {
   readonly limit: TimeLimit;
   /** A time limit of ours, not the caller, has stopped it. */
   isLate = false;
+  /** What its headers show, where they show that it failed. */
+  failure: Failure | undefined;
   readonly #controller: AbortController = new AbortController();
   #number = 0;
   #sent: Sent | undefined;
+  /** The silence that is timed, in milliseconds, and since when. */
+  #silenceMs = 0;
+  #silentSince = 0;
+  #bytesRead = 0;
+  /** Its bodies, clones too, that were not cancelled, and the reads of them that are under way. */
+  #bodies = 0;
+  #reads = 0;
   /** They wait for its answer or its body, and are rejected when it is stopped. */
   #waits: Set<(reason: unknown) => void> | undefined;
 
@@ -174,7 +183,6 @@ export class Attempt implements EventListenerObject, Queued, Progress {
     else {
       this.#number = context.nextRequest();
       request.signal?.addEventListener('abort', this);
-      if (this.bytes === undefined && this.init.body && !client) this.#watchBody();
       if (context.lines && !request.isLocal) this.line = context.lines.join(request.url, this);
       else this.startLimit();
       this.#emit();
@@ -206,12 +214,19 @@ export class Attempt implements EventListenerObject, Queued, Progress {
 
   /** Its time limit begins, or begins anew. */
   startLimit(): void {
-    this.limit.restart(this.limitMs);
+    this.#limitSilence(this.limitMs);
   }
 
-  /** A part of it has moved. Where its limit was lifted, none starts. */
+  /** A part of it has moved: the silence begins anew. One timer serves them all. */
   recordProgress(): void {
-    if (this.limit.dueAt < Infinity) this.startLimit();
+    this.#silentSince = this.context.clock.now();
+  }
+
+  /** So much of its body has come. A clone may read what came before: that is no sign of life. */
+  recordBytes(bytes: number): void {
+    if (bytes <= this.#bytesRead) return;
+    this.#bytesRead = bytes;
+    this.recordProgress();
   }
 
   /** A body before it has taken its connection: it waits. */
@@ -219,10 +234,47 @@ export class Attempt implements EventListenerObject, Queued, Progress {
     this.limit.stop();
   }
 
-  /** Its time limit is over. */
+  /** Its time limit is over, unless a part has moved since that began. */
   expire(): void {
+    const leftMs = this.#silentSince + this.#silenceMs - this.context.clock.now();
+    if (leftMs > 0) return this.limit.restart(leftMs);
     this.isLate = true;
     this.#stop(undefined);
+  }
+
+  /** Keeps what its headers show, where they show that it failed. */
+  markFailed(failure: Failure | undefined): void {
+    this.failure = failure;
+  }
+
+  /** A body of it is handed out: its own, or that of a clone. */
+  openBody(): void {
+    this.#bodies++;
+  }
+
+  /** A body of it is cancelled: after the last one nothing more is wanted. */
+  closeBody(): void {
+    if (--this.#bodies === 0) this.end();
+  }
+
+  /** Nobody reads its body, and somebody should. */
+  limitUnread(): void {
+    this.#limitSilence(this.idleMs);
+  }
+
+  /** Settles as this read of a body does, after too long a silence at the latest. */
+  async awaitBody<T>(begun: T | Promise<T>): Promise<T> {
+    const endRequest = this.request.operation.attemptLimit?.beginRequest();
+    if (this.#reads++ === 0) {
+      this.line?.startBody(this);
+      this.#limitSilence(this.idleMs);
+    }
+    try {
+      return await this.untilStopped(begun);
+    } finally {
+      if (--this.#reads === 0) this.limit.stop();
+      endRequest?.();
+    }
   }
 
   /** The caller aborts. */
@@ -256,10 +308,10 @@ export class Attempt implements EventListenerObject, Queued, Progress {
     this.#emit(outcome);
   }
 
-  /** Each part that is taken from a stream starts the limit anew. */
-  #watchBody(): void {
-    const body = watchStream(this.init.body as BodyInit, () => this.recordProgress());
-    this.init = { ...this.init, body };
+  #limitSilence(limitMs: number): void {
+    this.#silenceMs = limitMs;
+    this.recordProgress();
+    this.limit.restart(limitMs);
   }
 
   #stop(reason: unknown): void {

@@ -1,8 +1,7 @@
 /** A part of a body, or its end. */
-interface Part {
-  readonly done?: boolean | undefined;
-  readonly value?: Uint8Array<ArrayBuffer> | undefined;
-}
+export type Part =
+  | { readonly done?: false | undefined; readonly value: Uint8Array<ArrayBuffer> }
+  | { readonly done: true; readonly value?: undefined };
 
 /** Reads a body part by part. */
 export interface PartReader {
@@ -10,12 +9,20 @@ export interface PartReader {
   readonly cancel: (reason?: unknown) => Promise<unknown>;
 }
 
+/** Counts the parts of a body as they come. */
+export interface BodyCheck {
+  readonly take: (part: Uint8Array<ArrayBuffer>) => void;
+  /** @throws TypeError for a body that has ended before all of it was there. */
+  readonly end: () => void;
+}
+
 /** The members of the streams of the web, and of those of Node. */
 interface Streaming {
   readonly getReader?: () => PartReader;
   readonly cancel?: (reason?: unknown) => Promise<unknown>;
   readonly destroy?: () => unknown;
-  readonly [Symbol.asyncIterator]?: () => AsyncIterator<Uint8Array<ArrayBuffer>, undefined>;
+  readonly on?: (event: string, listener: () => void) => unknown;
+  readonly [Symbol.asyncIterator]?: () => { readonly next: () => Promise<Part> };
 }
 
 /** Whether a body comes part by part. Buffers, texts and the bodies of React Native do not. */
@@ -26,23 +33,23 @@ export const isStreaming = (body: unknown): body is Streaming =>
 export const isWebStream = (body: unknown): body is ReadableStream<Uint8Array<ArrayBuffer>> =>
   typeof (body as Streaming | null)?.getReader === 'function';
 
-/** Takes hold of a body. @throws TypeError for one that another reader holds. */
+/** Takes hold of a body that comes part by part. @throws TypeError for one that another reader holds. */
 export function openBody(body: unknown): PartReader | undefined {
-  if (!isStreaming(body)) return undefined;
-  if (isWebStream(body)) return body.getReader();
-  const iterator = body[Symbol.asyncIterator]?.();
-  return (
-    iterator && {
-      read: () => iterator.next(),
-      cancel: async () => cancelBody(body),
-    }
-  );
+  if (isWebStream(body)) return body.getReader() as PartReader;
+  const iterator = (body as Streaming | null)?.[Symbol.asyncIterator]?.();
+  return iterator && { read: () => iterator.next(), cancel: () => cancelBody(body) };
 }
 
-/** Lets go of a body that is not read to its end. */
+/** Cancels a body that is not read to its end. */
 export async function cancelBody(body: unknown, reason?: unknown): Promise<unknown> {
   const { cancel, destroy } = Object(body) as Streaming;
   return cancel ? cancel.call(body, reason) : destroy?.call(body);
+}
+
+/** node-fetch tells a body of Node of an abort, and an error without a listener ends the process. */
+export function ignoreErrors(body: unknown): void {
+  const { on } = Object(body) as Streaming;
+  if (!isWebStream(body)) on?.call(body, 'error', () => {});
 }
 
 /** All parts as one. */

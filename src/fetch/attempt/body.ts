@@ -1,146 +1,123 @@
-import { TimeLimit } from '../../lib/timer.ts';
-import type { PartReader } from './body-source.ts';
+import { extensionsOf } from '../extension.ts';
 import type { Attempt } from './attempt.ts';
-
-/** Counts the parts of a body as they come. */
-export interface BodyCheck {
-  readonly take: (part: Uint8Array<ArrayBuffer>) => void;
-  /** @throws TypeError for a body that has ended before all of it was there. */
-  readonly end: () => void;
-}
-
-/** Limits each silence while a body is waited for: a part that comes starts the limit anew. */
-interface SilenceLimit {
-  readonly restart: () => void;
-  readonly end: () => void;
-}
-
-/** One timer, however many parts come: it finds out when it rings how long the silence is. */
-function limitSilence(attempt: Attempt): SilenceLimit {
-  const { context, request, idleMs } = attempt;
-  const { operation } = request;
-  let since = context.clock.now();
-  const expire = (): void => {
-    const leftMs = since + idleMs - context.clock.now();
-    if (leftMs > 0) limit.restart(leftMs);
-    else attempt.expire();
-  };
-  const limit = new TimeLimit(context, { expire }, operation.pauses);
-  // That of a body that is not read.
-  attempt.limit.stop();
-  attempt.line?.startBody(attempt);
-  limit.restart(idleMs);
-  const endRequest = operation.attemptLimit?.beginRequest();
-  return {
-    restart: () => (since = context.clock.now()),
-    end() {
-      limit.stop();
-      endRequest?.();
-    },
-  };
-}
-
-/** Settles as this promise of a body does, after a silence of the attempt's limit at the latest. */
-export async function awaitBody<T>(attempt: Attempt, begun: T | Promise<T>): Promise<T> {
-  const silence = limitSilence(attempt);
-  try {
-    return await attempt.untilStopped(begun);
-  } finally {
-    silence.end();
-  }
-}
-
-/** @returns Whether no more parts are wanted. */
-export type TakePart = (part: Uint8Array<ArrayBuffer>) => boolean | void;
-
-/** Reads a body to its end, or until `take` returns true. @returns whether it came to its end. */
-export async function readBody(
-  attempt: Attempt,
-  reader: PartReader,
-  take: TakePart,
-): Promise<boolean> {
-  const silence = limitSilence(attempt);
-  const readAll = async (): Promise<boolean> => {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return true;
-      silence.restart();
-      if (take(value as Uint8Array<ArrayBuffer>)) return false;
-    }
-  };
-  let isWhole = false;
-  try {
-    isWhole = await attempt.untilStopped(readAll());
-    return isWhole;
-  } finally {
-    silence.end();
-    // Its source may not heed the signal.
-    if (!isWhole) reader.cancel(attempt.signal.reason).catch(() => {});
-  }
-}
+import { type BodyCheck, joinParts, type Part, type PartReader } from './body-source.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-function isByteStream(stream: ReadableStream<Bytes>): boolean {
-  try {
-    stream.getReader({ mode: 'byob' }).releaseLock();
-    return true;
-  } catch {
-    return false;
+/** Another origin hides that a body was compressed: that may have made a short one longer. */
+const mostOverhead = (got: number): number => 64 + got / 100;
+
+/**
+ * Checks that a body is as long as its answer has said. Engines differ: in some a body that was cut off
+ * resolves.
+ *
+ * @throws TypeError for a shorter one.
+ */
+export function checkLength(
+  { headers, status, type }: Response,
+  method: string,
+  got: number,
+): void {
+  const length = headers.get('content-length') ?? '';
+  const isShort = /^\d+$/.test(length) && got + (type === 'cors' ? mostOverhead(got) : 0) < +length;
+  const isComparable = !headers.get('content-encoding') && !headers.get('transfer-encoding');
+  if (isShort && isComparable && method !== 'HEAD' && status !== 304)
+    throw new TypeError(`the body ended after ${got} of ${length} bytes`);
+}
+/** Counts what it reads, and knows where the body should end. */
+export class CheckedReader implements PartReader {
+  readonly #attempt: Attempt;
+  readonly #response: Response;
+  readonly #source: PartReader;
+  #check: BodyCheck | undefined;
+  #bytes = 0;
+
+  constructor(attempt: Attempt, response: Response, source: PartReader) {
+    this.#attempt = attempt;
+    this.#response = response;
+    this.#source = source;
+    for (const { checkBody } of extensionsOf(attempt.request))
+      this.#check ??= checkBody?.(response);
+  }
+
+  /** @throws TypeError for a body that has ended too early; the error that it broke with. */
+  async read(): Promise<Part> {
+    const part = await this.#source.read();
+    if (part.done) {
+      // Another client has read the body itself.
+      if (!this.#attempt.context.client)
+        checkLength(this.#response, this.#attempt.request.method, this.#bytes);
+      this.#check?.end();
+    } else {
+      this.#bytes += part.value.byteLength;
+      this.#attempt.recordBytes(this.#bytes);
+      this.#check?.take(part.value);
+    }
+    return part;
+  }
+
+  cancel(reason?: unknown): Promise<unknown> {
+    this.#attempt.closeBody();
+    return this.#source.cancel(reason);
   }
 }
 
-/** What a guarded stream tells of itself. */
-interface StreamEnds {
-  /** All of it has been read. */
-  readonly onEnd: () => void;
-  readonly onCancel: () => void;
-  /** @returns The error that its readers get. */
-  readonly onBreak: (cause: unknown) => Promise<unknown>;
+/** A body that is kept as it comes: it has several readers, and each begins at its beginning. */
+export class KeptBody {
+  readonly #source: PartReader;
+  readonly #parts: Bytes[] = [];
+  /** The read under way. The last one, of the end or of an error, stays. */
+  #reading: Promise<Part> | undefined;
+  #open = 1;
+
+  constructor(source: PartReader) {
+    this.#source = source;
+  }
+
+  /** One more may cancel it: its source is cancelled by the last one. */
+  share(): void {
+    this.#open++;
+  }
+
+  openBody(): PartReader {
+    let at = 0;
+    return {
+      read: async () => {
+        const known = this.#parts[at++];
+        return known ? { value: known } : this.#readNext();
+      },
+      cancel: async (reason) => --this.#open || this.#source.cancel(reason),
+    };
+  }
+
+  /** Reads more than so many bytes, or all of it. @returns whether that was all. */
+  async readAhead(mostBytes: number): Promise<boolean> {
+    let left = mostBytes;
+    while (left >= 0) {
+      const { done, value } = await this.#readNext();
+      if (done) return true;
+      left -= value.byteLength;
+    }
+    return false;
+  }
+
+  #readNext(): Promise<Part> {
+    return (this.#reading ??= this.#source.read().then((part) => {
+      if (!part.done) {
+        this.#parts.push(part.value);
+        this.#reading = undefined;
+      }
+      return part;
+    }));
+  }
 }
 
-/**
- * The same bytes, one read ahead of nothing: the source is locked by the first read only. Each silence within
- * a read is limited.
- */
-export function guardStream(
-  attempt: Attempt,
-  source: () => ReadableStream<Bytes>,
-  check: BodyCheck | undefined,
-  { onEnd, onCancel, onBreak }: StreamEnds,
-): ReadableStream<Bytes> {
-  let reader: PartReader | undefined;
-  const isBytes = isByteStream(source());
-  return new ReadableStream(
-    {
-      // As the source, so that a reader may bring its own buffer.
-      type: (isBytes ? 'bytes' : undefined) as 'bytes',
-      async pull(controller) {
-        // Only now, for a clone in between puts another stream in its place. That it is locked is
-        // the caller's doing, and stays the native error.
-        reader ??= source().getReader() as PartReader;
-        try {
-          const { done, value } = await awaitBody(attempt, reader.read());
-          if (!done) {
-            check?.take(value as Bytes);
-            return controller.enqueue(value as Bytes);
-          }
-          check?.end();
-          onEnd();
-          controller.close();
-          // A reader with a buffer of its own is told by giving that back.
-          controller.byobRequest?.respond(0);
-        } catch (cause) {
-          controller.error(await onBreak(cause));
-          // It may not have heeded the signal.
-          await reader?.cancel(cause);
-        }
-      },
-      cancel(reason) {
-        onCancel();
-        return (reader ?? source()).cancel(reason) as Promise<void>;
-      },
-    },
-    { highWaterMark: 0 },
-  );
+/** All of a body. */
+export async function readAll(reader: PartReader): Promise<Bytes> {
+  const parts: Bytes[] = [];
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return joinParts(parts);
+    parts.push(value);
+  }
 }

@@ -55,7 +55,7 @@ function isUnexpected(response: Response, { expect, method }: SteadyRequest): bo
   if (expect !== 'json')
     return !expect && response.redirected && !isSafeMethod(method) && isPage(type);
   // The body last: to ask for it costs the making of a stream.
-  return !undecided.includes(type) && !isJson(type) && response.body !== null;
+  return !undecided.includes(type) && !isJson(type) && !!response.body;
 }
 
 /** Of a field that was sent twice, the last one counts. */

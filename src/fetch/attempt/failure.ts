@@ -10,14 +10,27 @@ import {
 } from '../../operation/errors.ts';
 import { limitPassed } from '../../operation/time-limit.ts';
 import { recordFailedRequest } from '../../operation/warn-of-loop.ts';
-import { type Failure, failures } from '../../policy/outcome.ts';
+import { type Failure, failures, type PauseReason } from '../../policy/outcome.ts';
 import { endExtensions } from '../extension.ts';
 import type { SteadyRequest } from '../request.ts';
 import type { Attempt } from './attempt.ts';
 import { mayBeUploading } from './headers-limit.ts';
-import { lateText, noAnswerText } from './messages.ts';
 import { mayBeRefused, refusalOf } from './own-side.ts';
 import { isJsonAnswer, processedAtHeaders } from './classify.ts';
+
+// Apps show `error.message` to their users: method and URL are in `error.operation`.
+
+const noAnswer = 'The server did not answer';
+const unreadable =
+  'The server answers, but its answer may not be read: the login may have expired, a browser extension may block it, or its CORS headers are missing';
+
+/** Why a request was not sent. */
+export const pausedText: Readonly<Record<PauseReason, string>> = {
+  offline: 'There is no connection to the network',
+  'server-down': 'The server cannot be reached',
+  'rate-limited': 'The server takes no more requests for a while',
+  queued: 'Too many requests are waiting',
+};
 
 /** Records what a failed attempt means, and emits its end. @returns the error, or the answer that another client reads. */
 export function recordFailure<E>(
@@ -59,16 +72,11 @@ export function fail(
 
 /**
  * What a rejection means, before the headers or in the body, told by whose signal fired, never by
- * the error. `answer` is what its headers said of it, where they said that it failed.
+ * the error.
  */
-export function failed(
-  attempt: Attempt,
-  cause: unknown,
-  response?: Response,
-  answer?: Failure,
-): unknown {
-  const { context, request, bytes, idleMs, limitMs } = attempt;
-  const { endpoint, name, operation, signal, url } = request;
+export function failed(attempt: Attempt, cause: unknown, response?: Response): unknown {
+  const { context, request, bytes, limitMs, failure: answer } = attempt;
+  const { endpoint, operation, signal, url } = request;
   attempt.end();
   const late: Failure = answer ?? {
     kind: 'timeout',
@@ -86,40 +94,60 @@ export function failed(
     // Its body may take longer than that, which is no fault of the server's.
     const isUploading = !response && mayBeUploading(bytes, limitMs);
     if (isUploading) attempt.recordOutcome(failures.aborted);
-    const size = bytes === undefined ? '' : ` of ${bytes} bytes`;
-    const body = isUploading ? `, while its body${size} may be on its way` : '';
-    const passed = response
-      ? limitPassed(`${shown(name)}: no further part of the body`, idleMs)
-      : limitPassed(`${shown(name)}: no headers`, limitMs, body);
-    return fail(attempt, TimeoutError, lateText(!!response), late, { response, cause: passed });
+    const passed =
+      process.env.NODE_ENV === 'production'
+        ? undefined
+        : passedBy(attempt, !!response, isUploading);
+    const what = response ? 'The answer did not arrive in time' : noAnswer + ' in time';
+    return fail(attempt, TimeoutError, what, late, { response, cause: passed });
   }
   if (response) {
-    const failure = brokenBody(response, answer);
+    const failure = brokenBody(attempt, response);
     return fail(attempt, NetworkError, 'The answer broke off', failure, { response, cause });
   }
   if (mayBeRefused(attempt)) attempt.recordOutcome(failures.aborted);
   const isUnreadable = operation.route.at?.admission.isUnreadable(endpoint);
   if (process.env.NODE_ENV !== 'production')
     hintAtCors(context.operations, url, undefined, isUnreadable);
-  const what = noAnswerText(cause, isUnreadable);
+  const what = isUnreadable ? unreadable : noAnswer + moreOf(cause);
   return fail(attempt, NetworkError, what, failures.network, { cause });
 }
 
-/** All of the body is there, and cannot be parsed: the error stays itself. */
-export function notParsed(
-  attempt: Attempt,
-  cause: unknown,
-  response: Response,
-  answer: Failure | undefined,
-): unknown {
-  const failure = brokenBody(response, answer);
-  // Something else than the server may have answered.
-  const processed = isJsonAnswer(response) ? failure.processed : 'unknown';
-  return recordFailure(attempt, cause, answer ?? { ...failure, processed });
+/** What platforms say of every request without an answer. */
+const standard =
+  /^(|Failed to fetch|fetch failed|Load failed|Network request failed|NetworkError when .*)$/;
+
+/** A cause that says more than that it failed is part of the message. */
+function moreOf(cause: unknown): string {
+  const { message, cause: root } = Object(cause) as { message?: unknown; cause?: unknown };
+  const said = [message, (Object(root) as { message?: unknown }).message].find(
+    (text) => typeof text === 'string' && !standard.test(text),
+  ) as string | undefined;
+  return said ? `: ${said.replace(/\.$/, '')}` : '';
 }
 
-const brokenBody = (response: Response, answer: Failure | undefined): Failure =>
-  answer ?? { kind: 'body', status: response.status, processed: processedAtHeaders(response) };
+/** For development: the limit that has passed. */
+function passedBy(
+  { request, bytes, idleMs, limitMs }: Attempt,
+  hasHeaders: boolean,
+  isUploading: boolean,
+): Error | undefined {
+  const name = shown(request.name);
+  if (hasHeaders) return limitPassed(`${name}: no further part of the body`, idleMs);
+  const body = isUploading ? `, while its body of ${bytes} bytes may be on its way` : '';
+  return limitPassed(`${name}: no headers`, limitMs, body);
+}
+
+/** All of the body is there, and cannot be parsed: the error stays itself. */
+export function notParsed(attempt: Attempt, cause: unknown, response: Response): unknown {
+  const failure = brokenBody(attempt, response);
+  // Something else than the server may have answered.
+  const processed = isJsonAnswer(response) ? failure.processed : 'unknown';
+  return recordFailure(attempt, cause, attempt.failure ?? { ...failure, processed });
+}
+
+const brokenBody = ({ failure }: Attempt, response: Response): Failure =>
+  failure ?? { kind: 'body', status: response.status, processed: processedAtHeaders(response) };
 
 /**
  * Says, once per origin, what a cross-origin page cannot see: a Retry-After that is not exposed,

@@ -1,49 +1,313 @@
 import { createSlot } from '../../lib/slot.ts';
 import { copyReport } from '../../operation/error-info.ts';
-import type { Failure } from '../../policy/outcome.ts';
-import { extensionsOf } from '../extension.ts';
-import { awaitBody, type BodyCheck, guardStream, readBody, type TakePart } from './body.ts';
-import { isStreaming, isWebStream, joinParts, openBody } from './body-source.ts';
-import { checkLength } from './body-length.ts';
-import { failed, notParsed } from './failure.ts';
-import { hasNativeShape, ignoreErrors, wrapAnswer } from './foreign-answer.ts';
 import type { Attempt } from './attempt.ts';
+import { CheckedReader, KeptBody, readAll } from './body.ts';
+import {
+  ignoreErrors,
+  isStreaming,
+  isWebStream,
+  openBody,
+  type PartReader,
+} from './body-source.ts';
+import { failed, notParsed } from './failure.ts';
+import { completeMock, isMock } from './mock-answer.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** What the readers of a guarded answer need. */
-interface Guard {
-  readonly attempt: Attempt;
-  /** What the transport has answered with, and where its own members are found. */
+const readers = ['arrayBuffer', 'blob', 'bytes', 'formData', 'json', 'text'] as const;
+type ReaderName = (typeof readers)[number];
+
+/** Makes of a text the value that `json` returns. */
+type Parse = (text: string) => unknown;
+
+/** An answer as its transport has made it. */
+interface Source {
   readonly target: object;
+  /** Where its own members are found: its prototype if it is native, else the answer itself. */
   readonly native: object;
-  /** What was handed out, of which this may be a clone: an error of either names it. */
-  readonly original: Response;
-  /** Of an answer and its clones: how many bodies are open, and what its headers say, where they say that it failed. */
-  readonly shared: { open: number; failure: Failure | undefined };
-  /** The guarded stream, once it has been asked for. */
-  body?: ReadableStream<Bytes>;
-  /** Its share of the body, where it could not be cloned by itself. */
-  source?: ReadableStream<Bytes>;
-  /** It was read, where its own `bodyUsed` does not say so. */
-  isUsed?: boolean;
+  /** Its body, where that has several readers. */
+  kept?: KeptBody;
+}
+
+let decoder: TextDecoder | undefined;
+const decode = (bytes: Bytes): string => (decoder ??= new TextDecoder()).decode(bytes);
+
+const own = ({ native, target }: Source, name: string): unknown =>
+  Reflect.get(native, name, target);
+
+const callOwn = (source: Source, name: string): unknown =>
+  (own(source, name) as () => unknown).call(source.target);
+
+/** Makes the value of a reader: of bytes or, where an answer has no stream, of what its own reader has returned. */
+function convert(
+  content: unknown,
+  name: ReaderName,
+  headers: Headers,
+  parse: Parse | undefined,
+): unknown {
+  if (!ArrayBuffer.isView(content))
+    return name === 'json' && parse ? parse(content as string) : content;
+  const bytes = content as Bytes;
+  if (name === 'text') return decode(bytes);
+  if (name === 'json') return parse?.(decode(bytes));
+  return name === 'bytes' ? bytes : new Response(bytes, { headers })[name]();
+}
+
+function isByteStream(stream: ReadableStream): boolean {
+  try {
+    stream.getReader({ mode: 'byob' }).releaseLock();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** One guarded answer, or a clone of one, and all that is read of it. */
+class Guard {
+  readonly response: Response;
+  /** What was handed out first, of which this may be a clone: an error of either names it. */
+  readonly #original: Response;
+  readonly #attempt: Attempt;
+  readonly #source: Source;
+  #body: ReadableStream<Bytes> | undefined;
+  #isRead = false;
+
+  constructor(attempt: Attempt, source: Source, response: Response, original?: Response) {
+    this.#attempt = attempt;
+    this.#source = source;
+    this.response = response;
+    this.#original = original ?? response;
+    guards.set(response, this);
+  }
+
+  /** The same answer, for another attempt. */
+  handTo(attempt: Attempt): Response {
+    attempt.openBody();
+    return new Guard(attempt, this.#source, this.response).response;
+  }
+
+  /** One of its readers has taken all of its body, or is about to. */
+  get isRead(): boolean {
+    return this.#isRead;
+  }
+
+  get bodyUsed(): boolean {
+    return this.#isRead || (!this.#source.kept && !!own(this.#source, 'bodyUsed'));
+  }
+
+  get body(): unknown {
+    const body = own(this.#source, 'body');
+    // That of Node is left as it is: it has other readers.
+    if (!this.#source.kept && !isWebStream(body)) return body;
+    return (this.#body ??= this.#createStream(body));
+  }
+
+  /** Whether its body comes part by part. Costs no stream. */
+  get isStreaming(): boolean {
+    return isStreaming(own(this.#source, 'body'));
+  }
+
+  /** Reads all of it. `parse` makes the value of its JSON. */
+  async read(name: ReaderName, parse: Parse): Promise<unknown> {
+    this.#refuseUsed(name);
+    const attempt = this.#attempt;
+    const original = this.#original;
+    let content: unknown;
+    try {
+      content = await this.#receive(name);
+    } catch (cause) {
+      content = await this.#receiveAgain(name, cause);
+    }
+    attempt.end();
+    // In two steps, so that what cannot be parsed is told from what did not arrive.
+    try {
+      return await convert(
+        content,
+        name,
+        original.headers,
+        this.#isMock && !this.#isRead ? undefined : parse,
+      );
+    } catch (error) {
+      throw notParsed(attempt, error, original);
+    }
+  }
+
+  clone(): Response {
+    this.#refuseUsed('clone');
+    const source = this.#source;
+    const { native, target } = source;
+    const isNative = native !== target;
+    // The clones of others wait for each other (node-fetch).
+    if (!isNative && this.isStreaming) this.#keep();
+    if (source.kept) {
+      source.kept.share();
+      const made = new Guard(this.#attempt, source, wrap(source), this.#original);
+      return copyReport(this.response, made.response);
+    }
+    const copy = callOwn(source, 'clone') as Response;
+    const made = guard(this.#attempt, copy, isNative ? native : undefined, this.#original);
+    return copyReport(this.response, made);
+  }
+
+  /** Reads more than so many bytes ahead, or all of it. @returns whether that was all, or somebody reads the rest. */
+  async readAhead(mostBytes: number): Promise<boolean> {
+    const reading = this.#keep().readAhead(mostBytes);
+    return (await this.#attempt.awaitBody(reading)) || this.#isRead || !!this.#body?.locked;
+  }
+
+  get #isMock(): boolean {
+    return process.env.NODE_ENV !== 'production' && isMock(this.#source.target);
+  }
+
+  /** From now on its body has several readers. */
+  #keep(): KeptBody {
+    return (this.#source.kept ??= new KeptBody(this.#open() as PartReader));
+  }
+
+  /** Takes hold of its body; undefined where that does not come part by part. */
+  #open(): PartReader | undefined {
+    const { kept } = this.#source;
+    if (kept) return kept.openBody();
+    const reader = openBody(own(this.#source, 'body'));
+    return reader && new CheckedReader(this.#attempt, this.#original, reader);
+  }
+
+  async #receive(name: ReaderName): Promise<unknown> {
+    const reader = this.#open();
+    if (!reader) {
+      // That of React Native fails on an empty text.
+      const isText = name === 'json' && !this.#isMock;
+      return this.#attempt.awaitBody(callOwn(this.#source, isText ? 'text' : name));
+    }
+    this.#isRead = true;
+    try {
+      return await this.#attempt.awaitBody(readAll(reader));
+    } catch (cause) {
+      // Its source may ignore the signal.
+      reader.cancel(cause).catch(() => {});
+      throw cause;
+    }
+  }
+
+  /** The same of the answer to a request that was sent again, because the page that was to be left has stayed. */
+  async #receiveAgain(name: ReaderName, cause: unknown): Promise<unknown> {
+    const attempt = this.#attempt;
+    const { outlive } = attempt.context;
+    const next = await outlive?.askAgain(attempt, this.#original, !attempt.failure);
+    try {
+      if (!next) throw cause;
+      return await guardOf(guardAnswer(attempt, next)).#receive(name);
+    } catch (error) {
+      throw failed(attempt, error, this.#original);
+    }
+  }
+
+  #refuseUsed(name: string): void {
+    if (this.bodyUsed || this.#body?.locked)
+      throw new TypeError(`${name}: the body was read, or is being read`);
+  }
+
+  /** The same bytes, none of them ahead: the source is locked by the first read only. */
+  #createStream(body: unknown): ReadableStream<Bytes> {
+    const attempt = this.#attempt;
+    let reader: PartReader | undefined;
+    let isCancelled = false;
+    const isBytes = isWebStream(body) && isByteStream(body);
+    return new ReadableStream(
+      {
+        // As the source, so that a reader may bring its own buffer.
+        type: (isBytes ? 'bytes' : undefined) as 'bytes',
+        pull: async (controller) => {
+          // Only now, for a clone in between puts another stream in its place. That it is locked is
+          // the caller's doing, and stays the native error.
+          const source = (reader ??= this.#open() as PartReader);
+          try {
+            const { done, value } = await attempt.awaitBody(source.read());
+            if (!done) return controller.enqueue(value);
+            attempt.end();
+            controller.close();
+            // A reader with a buffer of its own is told by giving that back.
+            controller.byobRequest?.respond(0);
+          } catch (cause) {
+            if (isCancelled) return;
+            await attempt.context.outlive?.askAgain(attempt, this.#original, false);
+            controller.error(failed(attempt, cause, this.#original));
+            // Its source may ignore the signal.
+            source.cancel(cause).catch(() => {});
+          }
+        },
+        cancel: async (reason) => {
+          isCancelled = true;
+          await (reader ?? this.#open())?.cancel(reason);
+        },
+      },
+      { highWaterMark: 0 },
+    );
+  }
 }
 
 const guards = createSlot<object, Guard>();
 
+/** The guard of an answer that has one: all but opaque ones have. */
+export const findGuard = (response: object): Guard | undefined => guards.get(response);
+
 const guardOf = (response: object): Guard => guards.get(response) as Guard;
 
-const own = ({ native, target }: Guard, name: string): unknown => Reflect.get(native, name, target);
+/** The members that are ours, whatever the answer is. */
+const members: object & ThisType<Response> = {
+  clone() {
+    return guardOf(this).clone();
+  },
+  get body() {
+    return guardOf(this).body;
+  },
+  get bodyUsed() {
+    return guardOf(this).bodyUsed;
+  },
+};
 
-const bodyOf = (guard: Guard): unknown => guard.source ?? own(guard, 'body');
+for (const name of readers) {
+  const value = function (this: Response): Promise<unknown> {
+    return guardOf(this).read(name, JSON.parse);
+  };
+  Object.assign(members, { [name]: value });
+}
 
-const callOwn = (guard: Guard, name: string): unknown =>
-  (own(guard, name) as () => unknown).call(guard.target);
+/** Those of them that an answer has itself. */
+function membersOf(answer: object): PropertyDescriptorMap {
+  const all = Object.entries(Object.getOwnPropertyDescriptors(members));
+  return Object.fromEntries(all.filter(([name]) => name in answer));
+}
+
+const prototypes = new WeakMap<object, object>();
+
+/** Puts our members over those of a native answer, which stays the same object. */
+function overlay(response: Response, native: object): Response {
+  let prototype = prototypes.get(native);
+  if (!prototype)
+    prototypes.set(native, (prototype = Object.create(native, membersOf(native)) as object));
+  return Object.setPrototypeOf(response, prototype) as Response;
+}
+
+const facts = ['headers', 'ok', 'redirected', 'status', 'statusText', 'type', 'url'];
+
+/** An answer that inherits from another one, and has our members, and its own facts, in their places. */
+function wrap(source: Source): Response {
+  const fact = (name: string) => [name, { value: own(source, name), configurable: true }];
+  const descriptors = Object.fromEntries(facts.map(fact)) as PropertyDescriptorMap;
+  return Object.create(source.target, { ...descriptors, ...membersOf(source.target) }) as Response;
+}
+
+/** Those of the platform keep all they have out of sight; polyfills, and what tests make by hand, do not. */
+function hasNativeShape(given: Response): boolean {
+  const isBare = Object.isExtensible(given) && Object.keys(given).length === 0;
+  return isBare && Object.prototype.toString.call(given) === '[object Response]';
+}
 
 /**
  * Makes every way of reading an answer see each part as it comes, and report a late or broken body as our
  * error. A native Response stays the same object: only its prototype is one of ours, which costs less than a
- * Proxy or a copy. Any other answer is wrapped: its own methods run on itself.
+ * copy. Any other answer is wrapped: its own methods run on itself.
  */
 export function guardAnswer(attempt: Attempt, given: Response): Response {
   // A transport may answer with what it has given before.
@@ -51,254 +315,25 @@ export function guardAnswer(attempt: Attempt, given: Response): Response {
   const isNative = !known && hasNativeShape(given);
   // Of an opaque answer nothing can be read.
   if (isNative && given.status === 0) return given;
-  const response = known || isNative ? given : wrapAnswer(given, members, isReadWhole);
-  const native: object =
-    known?.native ?? (isNative ? (Object.getPrototypeOf(given) as object) : given);
-  const target = known?.target ?? given;
-  const shared = { open: 1, failure: undefined };
-  guards.set(response, { attempt, target, native, original: response, shared });
-  if (isNative) Object.setPrototypeOf(given, prototypeOver(native));
-  if (!isNative && !known) ignoreErrors((given as Partial<Response>).body);
-  return response;
+  if (known) return known.handTo(attempt);
+  if (isNative) return guard(attempt, given, Object.getPrototypeOf(given) as object);
+  const target = process.env.NODE_ENV === 'production' ? given : completeMock(given);
+  ignoreErrors(target.body);
+  return guard(attempt, target);
 }
 
-/** Keeps what the headers of an answer say, where they say that it failed. */
-export function markFailed(response: Response, failure: Failure | undefined): void {
-  const guard = guards.get(response);
-  if (guard) guard.shared.failure = failure;
+/** Guards an answer as its transport has made it. `native` is the prototype of a native one. */
+function guard(attempt: Attempt, target: Response, native?: object, original?: Response): Response {
+  attempt.openBody();
+  const source = { target, native: native ?? target };
+  const response = native ? overlay(target, native) : wrap(source);
+  return new Guard(attempt, source, response, original).response;
 }
-
-/** Whether an answer has a body. Costs no stream. */
-export const hasBody = (response: Response): boolean => {
-  const guard = guards.get(response);
-  return !guard || (bodyOf(guard) ?? null) !== null;
-};
-
-/** Whether its body comes part by part. */
-export const comesInParts = (response: Response): boolean => {
-  const guard = guards.get(response);
-  return !!guard && isStreaming(bodyOf(guard));
-};
-
-/** What a native Response says of a body that a reader holds: ours holds the native one from its first read on only. */
-const locked = (name: string): TypeError => new TypeError(`${name}: the body is locked`);
 
 /** Reads an answer as JSON. One without content is null. */
 export async function readJson(response: Response): Promise<unknown> {
-  return guards.get(response) ? read(response, 'json', parseContent) : response.json();
+  return findGuard(response)?.read('json', parseContent) ?? response.json();
 }
 
 // Some servers send a single space for an empty body.
 const parseContent = (text: string): unknown => (/\S/.test(text) ? JSON.parse(text) : null);
-
-/** Whether one of its readers has taken all of its body. */
-export const isReadWhole = (response: object): boolean => !!guards.get(response)?.isUsed;
-
-/** Whether its body has been read, or is held by a reader. */
-export const isRead = (response: Response): boolean =>
-  isReadWhole(response) || !!guards.get(response)?.body?.locked;
-
-/** Reads an answer that comes in parts until `take` has enough. @throws whatever the body broke with. */
-export async function readUntil(response: Response, take: TakePart): Promise<void> {
-  const guard = guardOf(response);
-  const reader = openBody(bodyOf(guard));
-  if (reader && (await readParts(guard, reader, take))) guard.attempt.end();
-}
-
-/** The same. @throws what a body that does not come makes of the attempt. */
-export const readBeginning = (response: Response, take: TakePart): Promise<void> =>
-  readUntil(response, take).catch((cause: unknown) => breakOff(guardOf(response), cause));
-
-/** @throws our error of a body that did not come. */
-async function breakOff({ attempt, original, shared }: Guard, cause: unknown): Promise<never> {
-  await attempt.context.outlive?.askAgain(attempt, original, false);
-  throw failed(attempt, cause, original, shared.failure);
-}
-
-async function readParts(
-  guard: Guard,
-  reader: NonNullable<ReturnType<typeof openBody>>,
-  take: TakePart,
-): Promise<boolean> {
-  const check = checkOf(guard);
-  const isWhole = await readBody(guard.attempt, reader, (part) => {
-    check?.take(part);
-    return take(part);
-  });
-  if (isWhole) check?.end();
-  return isWhole;
-}
-
-/** Counts what comes of a body that says how long it is, or ends with a frame of its own. */
-function checkOf({ attempt, original }: Guard): BodyCheck | undefined {
-  const { context, request } = attempt;
-  let frames: BodyCheck | undefined;
-  for (const extension of extensionsOf(request)) frames ??= extension.checkBody?.(original);
-  // Another client has read its body itself.
-  return context.client ? frames : checkLength(original, request.method, frames);
-}
-
-type ReaderName = 'arrayBuffer' | 'blob' | 'bytes' | 'formData' | 'json' | 'text';
-
-let decoder: TextDecoder | undefined;
-const decode = (bytes: Bytes): string => (decoder ??= new TextDecoder()).decode(bytes);
-
-/** Makes of a text what `json` is to return. */
-type Parse = (text: string) => unknown;
-
-/** What each reader makes of the bytes. */
-const convert: Readonly<
-  Record<ReaderName, (bytes: Bytes, headers: Headers, parse: Parse) => unknown>
-> = {
-  arrayBuffer: ({ buffer, byteOffset, byteLength }) =>
-    byteLength === buffer.byteLength ? buffer : buffer.slice(byteOffset, byteOffset + byteLength),
-  blob: (bytes, headers) => new Response(bytes, { headers }).blob(),
-  bytes: (bytes) => bytes,
-  formData: (bytes, headers) => new Response(bytes, { headers }).formData(),
-  json: (bytes, _, parse) => parse(decode(bytes)),
-  text: decode,
-};
-
-/** Reads all of a body. @returns what makes the value of it, which fails where it cannot be parsed. */
-async function receive(guard: Guard, name: ReaderName, parse: Parse): Promise<() => unknown> {
-  const { headers } = guard.original;
-  const reader = openBody(bodyOf(guard));
-  if (!reader) return receiveWhole(guard, name, parse);
-  guard.isUsed = true;
-  const parts: Bytes[] = [];
-  await readParts(guard, reader, (part) => void parts.push(part));
-  return () => convert[name](joinParts(parts), headers, parse);
-}
-
-/** The same of an answer without a stream: by a reader of its own. */
-async function receiveWhole(guard: Guard, name: ReaderName, parse: Parse): Promise<() => unknown> {
-  const has = (reader: ReaderName): boolean => typeof own(guard, reader) === 'function';
-  // A test that makes an answer by hand makes the reader that is used.
-  const isPlain = Object.getPrototypeOf(guard.target) === Object.prototype;
-  const asText = name === 'json' && has('text') && !(isPlain && has('json'));
-  const reading = asText ? 'text' : name === 'text' && !has('text') ? 'json' : name;
-  let value: unknown;
-  try {
-    value = await awaitBody(guard.attempt, callOwn(guard, reading));
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return () => {
-      throw error;
-    };
-  }
-  if (value === '' && hasBody(guard.original)) checkOf(guard)?.end();
-  if (asText) return () => parse(value as string);
-  return () => (name === 'text' && reading === 'json' ? JSON.stringify(value) : value);
-}
-
-/** The same of the answer to a request that was sent again, because the page that was left has stayed. */
-async function receiveAgain(
-  guard: Guard,
-  name: ReaderName,
-  parse: Parse,
-  cause: unknown,
-): Promise<() => unknown> {
-  const { attempt, original, shared } = guard;
-  const next = await attempt.context.outlive?.askAgain(attempt, original, !shared.failure);
-  if (!next) throw cause;
-  return receive(guardOf(guardAnswer(attempt, next)), name, parse);
-}
-
-/** Runs one of the readers; the attempt ends with it. */
-async function read(response: Response, name: ReaderName, parse: Parse): Promise<unknown> {
-  const guard = guardOf(response);
-  const { attempt, original, shared } = guard;
-  if (guard.body?.locked) throw locked(name);
-  // Read already: the native error is about the caller, not about the network.
-  if (own(guard, 'bodyUsed') === true) return callOwn(guard, name);
-  if (guard.isUsed) throw locked(name);
-  const make = await receive(guard, name, parse)
-    .catch((cause: unknown) => receiveAgain(guard, name, parse, cause))
-    .catch((cause: unknown) => {
-      throw failed(attempt, cause, original, shared.failure);
-    });
-  attempt.end();
-  // In two steps, so that what cannot be parsed is told from what did not arrive.
-  try {
-    return await make();
-  } catch (error) {
-    throw notParsed(attempt, error, original, shared.failure);
-  }
-}
-
-function cloneAnswer(response: Response): Response {
-  const guard = guardOf(response);
-  const { attempt, original, shared, target } = guard;
-  if (guard.body?.locked || (guard.isUsed && !own(guard, 'bodyUsed'))) throw locked('clone');
-  const isNative = guard.native !== target;
-  const body = bodyOf(guard);
-  const hasOwn = typeof own(guard, 'clone') === 'function';
-  // A mock may return nothing.
-  const copy = ((hasOwn && callOwn(guard, 'clone')) || target) as Response;
-  const made = isNative
-    ? (Object.setPrototypeOf(copy, prototypeOver(guard.native)) as Response)
-    : wrapAnswer(copy, members, isReadWhole);
-  const next: Guard = {
-    attempt,
-    target: copy,
-    native: isNative ? guard.native : copy,
-    original,
-    shared,
-  };
-  if (!hasOwn && isWebStream(body)) [guard.source, next.source] = body.tee();
-  shared.open++;
-  guards.set(made, next);
-  for (const one of [guard, next]) if (!isNative) ignoreErrors(bodyOf(one));
-  return copyReport(response, made);
-}
-
-function bodyIn(response: Response): ReadableStream<Bytes> | null {
-  const guard = guardOf(response);
-  const { attempt, shared } = guard;
-  const body = bodyOf(guard) ?? null;
-  // That of Node is left as it is: it has other readers.
-  if (!isWebStream(body)) return body as null;
-  return (guard.body ??= guardStream(
-    attempt,
-    () => bodyOf(guard) as ReadableStream<Bytes>,
-    checkOf(guard),
-    {
-      onEnd: () => attempt.end(),
-      onCancel() {
-        if (--shared.open === 0) attempt.end();
-      },
-      onBreak: (cause) => breakOff(guard, cause).catch((error: unknown) => error),
-    },
-  ));
-}
-
-/** The members that are ours, whatever the answer is. */
-const members: object & ThisType<Response> = {
-  clone() {
-    return cloneAnswer(this);
-  },
-  get body() {
-    return bodyIn(this);
-  },
-};
-
-for (const name of Object.keys(convert) as ReaderName[]) {
-  const value = function (this: Response): Promise<unknown> {
-    return read(this, name, JSON.parse);
-  };
-  Object.assign(members, { [name]: value });
-}
-
-const prototypes = new WeakMap<object, object>();
-
-/** A prototype with our members, and all others of the native one. */
-function prototypeOver(native: object): object {
-  let guarded = prototypes.get(native);
-  if (guarded) return guarded;
-  const names = Object.keys(members).filter((name) => name in native);
-  guarded = Object.create(native) as object;
-  for (const name of names)
-    Object.defineProperty(guarded, name, Object.getOwnPropertyDescriptor(members, name) as object);
-  prototypes.set(native, guarded);
-  return guarded;
-}

@@ -23,34 +23,25 @@ export class Line {
   readonly #unanswered = new Map<Queued, boolean>();
   /** Those whose body is being read: it takes a place until it ends. */
   readonly #bodies = new Set<Queued>();
-  #waiting = 0;
 
   /** A request is handed to the transport. @returns whether it has a place. */
   add(request: Queued): boolean {
-    const hasPlace = this.#waiting === 0 && this.#unanswered.size < this.#room();
-    this.#unanswered.set(request, hasPlace);
-    if (hasPlace) request.startLimit();
-    else this.#waiting++;
-    return hasPlace;
+    this.#unanswered.set(request, false);
+    this.#advance();
+    return !!this.#unanswered.get(request);
   }
 
   /** Its headers have come. Until its body is read, it is taken for a small one, which takes no place. */
   receiveHeaders(request: Queued, { headers }: Response): void {
-    const hasPlace = this.#unanswered.get(request);
-    if (hasPlace === undefined) return;
-    this.#remove(request);
-    if (!hasPlace) {
-      request.startLimit();
-      // An answer from the network to one that waits: there are more places.
-      if (!mayBeStored(headers))
-        this.#places = this.#places < multiplexedPlaces ? multiplexedPlaces : Infinity;
-    }
+    // An answer from the network to one that waits: there are more places.
+    if (this.#unanswered.get(request) === false && !mayBeStored(headers))
+      this.#places = this.#places < multiplexedPlaces ? multiplexedPlaces : Infinity;
+    this.#unanswered.delete(request);
     this.#advance();
   }
 
   /** Its body is being read. */
   startBody(request: Queued): void {
-    if (this.#bodies.has(request)) return;
     this.#bodies.add(request);
     this.#advance();
   }
@@ -58,7 +49,7 @@ export class Line {
   /** It has ended, however: told again, nothing happens. */
   end(request: Queued): void {
     this.#bodies.delete(request);
-    this.#remove(request);
+    this.#unanswered.delete(request);
     this.#advance();
   }
 
@@ -68,29 +59,16 @@ export class Line {
     this.#advance();
   }
 
-  #room(): number {
-    return Math.max(0, this.#places - this.#bodies.size);
-  }
-
-  #remove(request: Queued): void {
-    if (this.#unanswered.get(request) === false) this.#waiting--;
-    this.#unanswered.delete(request);
-  }
-
   /** Gives the places to the first ones. */
   #advance(): void {
-    let room = this.#room();
-    if (this.#waiting === 0 && this.#unanswered.size <= room) return;
+    let room = this.#places - this.#bodies.size;
     for (const [request, hasPlace] of this.#unanswered) {
       const isFirst = room-- > 0;
-      if (isFirst === hasPlace) {
-        if (!isFirst) return;
-        continue;
-      }
-      this.#unanswered.set(request, isFirst);
-      this.#waiting += isFirst ? -1 : 1;
-      if (isFirst) request.startLimit();
-      else request.liftLimit();
+      if (isFirst !== hasPlace) {
+        this.#unanswered.set(request, isFirst);
+        if (isFirst) request.startLimit();
+        else request.liftLimit();
+      } else if (!isFirst) return;
     }
   }
 }
@@ -102,14 +80,15 @@ export class Lines {
 
   /** A request with this URL is handed to the transport. @returns the line that it is in. */
   join(url: string, request: Queued): Line {
-    const line = this.#lineOf(originOf(url));
+    const line = this.#lineOf(url);
     if (!line.add(request)) this.#watch();
     return line;
   }
 
-  #lineOf(origin: string): Line {
-    let line = this.#byOrigin.get(origin);
-    if (!line) this.#byOrigin.set(origin, (line = new Line()));
+  #lineOf(url: string): Line {
+    const origin = originOf(url);
+    const line = this.#byOrigin.get(origin) ?? new Line();
+    this.#byOrigin.set(origin, line);
     return line;
   }
 
@@ -121,7 +100,7 @@ export class Lines {
     const observer = new PerformanceObserver((list) => {
       for (const entry of list.getEntries()) {
         const { name, nextHopProtocol } = entry as PerformanceResourceTiming;
-        if (/^h[23]/.test(nextHopProtocol)) this.#lineOf(originOf(name)).multiplex();
+        if (/^h[23]/.test(nextHopProtocol)) this.#lineOf(name).multiplex();
       }
     });
     for (const type of ['navigation', 'resource'])
@@ -131,9 +110,6 @@ export class Lines {
 
 /** Whether an answer may come from the browser's cache (RFC 9111 §4.2): that takes no place. */
 function mayBeStored(headers: Headers): boolean {
-  return (
-    /max-age=0*[1-9]|immutable/i.test(headers.get('cache-control') ?? '') ||
-    headers.get('expires') !== null ||
-    headers.get('last-modified') !== null
-  );
+  const isFresh = /max-age=0*[1-9]|immutable/i.test(headers.get('cache-control') ?? '');
+  return isFresh || (headers.get('expires') ?? headers.get('last-modified')) !== null;
 }

@@ -2,7 +2,7 @@ import { systemTransport } from '../../lib/clock.ts';
 import { filesIn, findUnreadable, sizeOf } from '../../lib/body-parts.ts';
 import { isEngine } from '../../lib/browser/page.ts';
 import { toUrl } from '../../lib/input/url.ts';
-import { isSendable, isStream, requestOf } from '../init.ts';
+import { isSendable, isStream, optionOf, requestOf } from '../init.ts';
 import type { Attempt } from './attempt.ts';
 
 /** The longest body that a browser sends with `keepalive` (Fetch, "HTTP-network-or-cache fetch"). */
@@ -31,7 +31,7 @@ export function refusalOf(
   wasSpent: boolean,
 ): Refusal | undefined | Promise<Refusal | undefined> {
   const { context, request, init } = attempt;
-  const { input, url, isLocal } = request;
+  const { input, isLocal } = request;
   // The error of fetch says what is wrong with the arguments.
   if (wasSpent || !isSendable(input, init) || context.client?.isUnsent(cause))
     return { error: cause };
@@ -42,53 +42,48 @@ export function refusalOf(
     context.transport === systemTransport &&
     interceptorError(cause);
   if (root) return { error: root === cause ? cause : new TypeError(root.message, { cause }) };
-  const rule =
-    whyRefused(input, url, init) ||
-    (isLocal && (process.env.NODE_ENV === 'production' || 'nothing is kept under this URL'));
-  if (rule) return refusedBecause(rule, attempt, cause);
+  const rule = process.env.NODE_ENV !== 'production' && ruleAgainst(attempt);
+  if (rule) return { error: notSent(rule, attempt, cause) };
+  if (isLocal || isTooLong(input, init)) return { error: cause };
   return isEngine() || filesIn(init.body).length > 0 ? findRefusal(attempt, cause) : undefined;
 }
 
 async function findRefusal(attempt: RefusedAttempt, cause: unknown): Promise<Refusal | undefined> {
   const file = await findUnreadable(attempt.init.body);
   if (file) return { error: new TypeError(unreadableText(file), { cause }) };
-  const isBlocked = await isBlockedByCsp(attempt.request.url);
-  const rule = process.env.NODE_ENV === 'production' || 'the CSP of the page forbids it';
-  return isBlocked ? refusedBecause(rule, attempt, cause) : undefined;
+  if (!(await isBlockedByCsp(attempt.request.url))) return undefined;
+  const isProduction = process.env.NODE_ENV === 'production';
+  return {
+    error: isProduction ? cause : notSent('the CSP of the page forbids it', attempt, cause),
+  };
 }
 
-function refusedBecause(rule: string | true, { context }: RefusedAttempt, cause: unknown): Refusal {
-  // An adapter has an error of its own client.
-  if (process.env.NODE_ENV === 'production' || context.client) return { error: cause };
-  return { error: new TypeError(`steady.fetch: not sent, because ${rule}.`, { cause }) };
-}
+/** For development. An adapter has an error of its own client. */
+const notSent = (rule: string, { context }: RefusedAttempt, cause: unknown): unknown =>
+  context.client ? cause : new TypeError(`steady.fetch: not sent, because ${rule}.`, { cause });
 
 const unreadableText = ({ name }: Partial<File>): string =>
   `${name ? `The file "${name}"` : 'A file'} was changed, moved or removed. Select it again.`;
 
-/** The rule of fetch that forbids this request, whatever its server does; in production only that there is one. */
-function whyRefused(input: RequestInfo | URL, url: string, init: RequestInit): string | boolean {
-  const request = requestOf(input);
+/** For development: the rule that forbids this request, wherever it goes. */
+function ruleAgainst({
+  request: { input, url, isLocal },
+  init,
+}: RefusedAttempt): string | false | undefined {
   const { protocol = '', port = '', origin } = toUrl(url) ?? {};
-  if (!/^(https?|data|blob|about):$/.test(protocol))
-    return process.env.NODE_ENV === 'production' || `fetch does not support ${protocol}`;
-  if (port && blockedPorts.test(port))
-    return process.env.NODE_ENV === 'production' || `browsers block port ${port}`;
-  if (!isEngine()) return false;
-  const isElsewhere = origin !== globalThis.location?.origin;
-  if ((init.mode ?? request?.mode) === 'same-origin' && isElsewhere)
-    return (
-      process.env.NODE_ENV === 'production' ||
-      `its mode is same-origin, and ${origin} is another origin`
-    );
-  const isLong = sizeOf(init.body) > maxKeepaliveBytes;
-  return (
-    isLong &&
-    !!(init.keepalive ?? request?.keepalive) &&
-    (process.env.NODE_ENV === 'production' ||
-      `with keepalive, a body has at most ${maxKeepaliveBytes} bytes`)
-  );
+  if (!/^(https?|data|blob|about):$/.test(protocol)) return `fetch does not support ${protocol}`;
+  if (port && blockedPorts.test(port)) return `browsers block port ${port}`;
+  const isOwn = optionOf(input, init, 'mode') === 'same-origin' && isEngine();
+  if (isOwn && origin !== globalThis.location?.origin)
+    return `its mode is same-origin, and ${origin} is another origin`;
+  if (isTooLong(input, init))
+    return `with keepalive, a body has at most ${maxKeepaliveBytes} bytes`;
+  return isLocal && 'nothing is kept under this URL';
 }
+
+/** A browser sends no longer body with `keepalive`. */
+const isTooLong = (input: RequestInfo | URL, init: RequestInit): boolean =>
+  !!optionOf(input, init, 'keepalive') && isEngine() && sizeOf(init.body) > maxKeepaliveBytes;
 
 /**
  * Whether a rejection may be our own side's doing, so that it says nothing of the server or the network:
@@ -101,18 +96,17 @@ export function mayBeRefused({
   init,
 }: RefusedAttempt): boolean {
   const request = requestOf(input);
-  const { integrity, redirect, keepalive } = init;
   const type = request?.headers.get('content-type') ?? (request?.body ? 'unknown' : '');
   const isOpaque = init.body == null && type !== '' && !/json|urlencoded|charset/.test(type);
-  const isSecure = globalThis.location?.protocol === 'https:';
   return (
-    !!(integrity ?? request?.integrity) ||
-    (redirect ?? request?.redirect) === 'error' ||
-    (given.mode ?? request?.mode) === 'same-origin' ||
-    !!(keepalive ?? request?.keepalive) ||
+    !!optionOf(input, init, 'integrity') ||
+    optionOf(input, init, 'redirect') === 'error' ||
+    optionOf(input, given, 'mode') === 'same-origin' ||
+    !!optionOf(input, init, 'keepalive') ||
     isOpaque ||
     isStream(init.body) ||
-    (isSecure && /^http:\/\/(?!localhost|127\.|\[::1\])/i.test(url))
+    (globalThis.location?.protocol === 'https:' &&
+      /^http:\/\/(?!localhost|127\.|\[::1\])/i.test(url))
   );
 }
 

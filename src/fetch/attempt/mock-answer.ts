@@ -1,0 +1,50 @@
+import { isStreaming } from './body-source.ts';
+
+const mocks = new WeakSet<object>();
+
+function headersOf(given: unknown): Headers {
+  if (typeof (given as Partial<Headers> | undefined)?.get === 'function') return given as Headers;
+  try {
+    return new Headers(given as HeadersInit);
+  } catch {
+    return new Headers();
+  }
+}
+
+/**
+ * For development: an answer that a test has made by hand, with all that it lacks. It needs no more than a
+ * status, `ok` or a reader. Any other answer stays itself.
+ */
+export function completeMock(given: Response): Response {
+  const isPlain = Object.getPrototypeOf(given) === Object.prototype;
+  if (!isPlain && typeof given.clone === 'function') return given;
+  const mock: Partial<Response> = given;
+  const { status = mock.ok === false ? 500 : 200, body = null } = mock;
+  const reader = (name: 'json' | 'text', read: () => Promise<unknown>): unknown =>
+    mock[name] ?? (mock.json || mock.text || isStreaming(body) ? read : undefined);
+  const whole = {
+    bodyUsed: false,
+    redirected: false,
+    statusText: '',
+    type: 'default',
+    url: '',
+    ...mock,
+    body,
+    clone: () => complete,
+    headers: headersOf(mock.headers),
+    // Each can be made of the other.
+    json: reader('json', async () => JSON.parse(`${await mock.text?.()}`) as unknown),
+    ok: mock.ok ?? (status >= 200 && status <= 299),
+    status,
+    text: reader('text', async () => JSON.stringify(await mock.json?.())),
+  };
+  const complete: Response = Object.create(
+    given,
+    Object.getOwnPropertyDescriptors(whole),
+  ) as Response;
+  mocks.add(complete);
+  return complete;
+}
+
+/** For development: whether a test has made this answer by hand. */
+export const isMock = (answer: object): boolean => mocks.has(answer);
