@@ -92,17 +92,16 @@ export class Operations {
     }
     const limited = limit ? limit.race(called) : called;
     const begun = signal ? untilAborted(signal, limited) : limited;
-    void begun.then(
-      () => {
-        if (process.env.NODE_ENV !== 'production') warnOfLoop(emitter, operation);
-        endAttempt(operation, undefined);
-        operation.end('succeeded');
-      },
-      (error: unknown) => {
-        endAttempt(operation, error);
-        onFail?.(error);
-      },
-    );
+    const succeed = (): void => {
+      if (process.env.NODE_ENV !== 'production') warnOfLoop(emitter, operation);
+      endAttempt(operation, undefined);
+      operation.end('succeeded');
+    };
+    const fail = (error: unknown): void => {
+      endAttempt(operation, error);
+      onFail?.(error);
+    };
+    void begun.then(succeed, fail);
     return begun;
   }
 }

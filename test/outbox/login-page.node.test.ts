@@ -32,4 +32,5 @@ test('a page that answers a write without a redirect counts as its answer', asyn
   await settle();
   server.arrivals[0]?.answerPage('<p>Saved</p>');
   await delivered;
+  expect(await outbox.list()).toEqual([]);
 });
