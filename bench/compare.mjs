@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { groups } from './contenders.mjs';
+import { compareAtOnce, compareHttp } from './http.mjs';
 import { countTimers, measureCpu, measureGarbage, median } from './measure.mjs';
 import { compareReactQuery } from './react-query.mjs';
 
-const { values: options } = parseArgs({ options: { json: { type: 'boolean' } } });
+const { values: options } = parseArgs({
+  options: { json: { type: 'boolean' }, http: { type: 'boolean' } },
+});
 
 const cpuPlan = { series: 3, rounds: 21, calls: 1000, warmUp: 25 };
 const garbagePlan = { blocks: 7, calls: 2000, warmUp: 5 };
@@ -76,18 +79,41 @@ const versions = Object.fromEntries([
 ]);
 
 const results = {};
-for (const group of Object.keys(groups)) {
+for (const group of options.http ? [] : Object.keys(groups)) {
   results[group] = await compare(group);
   if (!options.json) console.log(`\n${titles[group]}\n\n${table(results[group])}`);
 }
-results.reactQuery = compareReactQuery();
+const shown = (figure, unit) => (figure === undefined ? '' : `${figure.toFixed(1)} ${unit}`);
+const times = (ratio) => (ratio ? `${ratio.toFixed(2)} ×` : '');
+
+results.http = compareHttp();
+results.atOnce = compareAtOnce();
 if (!options.json) {
-  const shown = (figure, unit) => (figure === undefined ? '' : `${figure.toFixed(1)} ${unit}`);
+  for (const { title, rows } of results.http) {
+    const cells = rows.map(({ name, microseconds, more, ratio }) =>
+      name === 'bare'
+        ? [name, shown(microseconds, 'µs'), '']
+        : [name, `+${shown(more, 'µs')}`, times(ratio)],
+    );
+    console.log(`\n${title}\n`);
+    console.log(lines([['', 'CPU', "of React Query's own"], ...cells]));
+  }
+  const cells = results.atOnce.map(({ atOnce, alone, steady, ratio }) => [
+    `${atOnce}`,
+    shown(alone, 'µs'),
+    shown(steady, 'µs'),
+    times(ratio),
+  ]);
+  console.log('\nAn attempt of so many queries that fail at once\n');
+  console.log(lines([['', 'without', 'with Steadfetch', ''], ...cells]));
+}
+if (!options.http) results.reactQuery = compareReactQuery();
+if (results.reactQuery && !options.json) {
   const cells = results.reactQuery.map(({ what, unit, alone, steady, ratio }) => [
     what,
     shown(alone, unit),
     shown(steady, unit),
-    ratio ? `${ratio.toFixed(2)} ×` : '',
+    times(ratio),
   ]);
   console.log('\nIn React Query, beside its own retry\n');
   console.log(lines([['', 'without', 'with Steadfetch', ''], ...cells]));

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { median } from './measure.mjs';
-import { cpuSince, createTimers, turn } from './timers.mjs';
+import { createTimers, turn } from './timers.mjs';
 
 // What Steadfetch costs in React Query, side by side with React Query's own, in one run. Each figure
 // is of a process of its own: `node bench/react-query.mjs <measurement> <who> <count>`.
@@ -9,9 +9,6 @@ const [measurement, who, count] = process.argv.slice(2);
 // A bundler writes the value in the place of process.env.NODE_ENV, which Node looks up for half a
 // microsecond each time: here it is a property like any other.
 process.env = { ...process.env };
-
-/** The first one, and three retries. */
-const attempts = 4;
 
 async function createClient() {
   const { QueryClient, environmentManager, notifyManager, timeoutManager } =
@@ -45,33 +42,6 @@ async function failAll(client, timers, queries, queryFn) {
 }
 
 const measurements = {
-  /** So many queries that fail all at once, again and again: microseconds of CPU for one attempt. */
-  async failing(queries) {
-    const { client, timers } = await createClient();
-    const rounds = Math.max(6, Math.round(30_000 / queries));
-    const figures = [];
-    for (let round = 0; round < rounds; round++) {
-      const start = process.cpuUsage();
-      await failAll(client, timers, queries, createFailure());
-      figures.push(cpuSince(start) / (queries * attempts));
-    }
-    return median(figures.slice(rounds >> 1));
-  },
-
-  /** Queries that succeed at once, one after the other: microseconds of CPU for one. */
-  async succeeding(queries) {
-    const { client } = await createClient();
-    const queryFn = () => Promise.resolve('fine');
-    const figures = [];
-    for (let block = 0; block < 40; block++) {
-      const start = process.cpuUsage();
-      for (let index = 0; index < queries; index++)
-        await client.fetchQuery({ queryKey: ['products', 3], queryFn });
-      figures.push(cpuSince(start) / queries);
-    }
-    return median(figures.slice(20));
-  },
-
   /** So many queries that have failed, and whose client was cleared: bytes kept for one. */
   async memory(queries) {
     const { client, timers } = await createClient();
@@ -102,21 +72,6 @@ const measurements = {
     return showAll(client, timers, components, createFailure(), who === 'steady');
   },
 
-  /** So many loops at once, of nine retries each, which wait for nothing: microseconds for a retry. */
-  async retrying(loops) {
-    const { createLoop } = await import('./loops.mjs');
-    const retries = 9;
-    const run = await createLoop(who, () => Promise.reject(new Error('no luck')), retries);
-    const figures = [];
-    for (let round = 0; round < 30; round++) {
-      const start = process.cpuUsage();
-      const all = Array.from({ length: loops }, () => run());
-      await Promise.allSettled(all);
-      figures.push(cpuSince(start) / (loops * retries));
-    }
-    return median(figures.slice(15));
-  },
-
   /** So many requests that are paused, told, and let go: the longest task, in milliseconds of CPU. */
   async paused(requests) {
     const { longestTaskOf } = await import('./paused.mjs');
@@ -136,25 +91,19 @@ function measure(name, contender, number) {
 }
 
 const rows = [
-  ['failing', 'an attempt of 100 queries that fail at once', 'µs', 100],
-  ['failing', 'of 1,000', 'µs', 1000],
-  ['failing', 'of 10,000', 'µs', 10_000],
-  ['succeeding', 'a fetchQuery that succeeds', 'µs', 2000],
   ['rendering', 'a component of 1,000 whose query fails 4 times', 'renders', 1000],
   ['memory', 'one of 10,000 failed queries, after clear()', 'bytes', 10_000],
-  ['retrying', 'a retry, beside p-retry', 'µs', 1000, 'p-retry'],
-  ['retrying', 'a retry, beside cockatiel', 'µs', 1000, 'cockatiel'],
-  ['paused', 'the longest task of 8,000 paused requests', 'ms', 8000, undefined],
+  ['paused', 'the longest task of 8,000 paused requests', 'ms', 8000],
 ];
 
-/** @returns For each row, the figure of React Query or another library alone, and with Steadfetch. */
+/** @returns For each row, the figure of React Query alone, and with Steadfetch. */
 export function compareReactQuery({ runs = 5 } = {}) {
-  return rows.map(([name, what, unit, number, other = 'bare']) => {
+  return rows.map(([name, what, unit, number]) => {
     const isAlone = name === 'paused';
     const figures = { other: [], steady: [] };
     for (let run = 0; run < runs; run++) {
       // In turns, so that a busy machine disturbs both.
-      if (!isAlone) figures.other.push(measure(name, other, number));
+      if (!isAlone) figures.other.push(measure(name, 'bare', number));
       figures.steady.push(measure(name, 'steady', number));
     }
     const steady = median(figures.steady);
