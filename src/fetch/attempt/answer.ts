@@ -45,9 +45,9 @@ export function accept(
   const isWhole = failure ? !findGuard(response)?.isStreaming : [0, 204, 205].includes(status);
   if (request.method === 'HEAD' || isWhole) attempt.end();
   else if (failure && !request.isRaw) void keepBody(attempt, response);
+  else if (request.signal || attempt.line) void endWhenUnread(attempt, response);
   // Only its body is under way, and that is timed while it is read.
   request.end();
-  if (request.signal || attempt.line) void endWhenUnread(attempt, response);
   if (!failure) {
     endExtensions(attempt, succeeded(status));
     const { operation } = request;
