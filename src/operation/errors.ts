@@ -73,11 +73,7 @@ export class SteadfetchError extends Error {
     this.operation = operation;
     this.outcome = outcome;
     this.response = response;
-  }
-
-  /** Marks it for the guards. */
-  get [brand](): true {
-    return true;
+    Reflect.set(this, brand, true);
   }
 }
 
