@@ -33,7 +33,7 @@ export class Operations {
   readonly loops: Set<Operation> = new Set();
   /** The mutations of ours whose mutationFn runs: a request of no operation may be one of theirs. */
   readonly executions: Set<Execution> = new Set();
-  /** What is paused, or waits for its next attempt in a loop of ours. */
+  /** All that is paused, or waits for its next attempt in a loop of ours. */
   readonly waits: Set<Waiting> = new Set();
   readonly #environment: Environment;
   #lastId = 0;
@@ -89,14 +89,10 @@ export class Operations {
     } finally {
       this.current = outer;
     }
-    const limited = limit ? limit.race(called) : called;
-    const begun = signal ? untilAborted(signal, limited) : limited;
+    const raced = limit ? limit.race(called) : called;
+    const begun = signal ? untilAborted(signal, raced) : raced;
     void begun.then(
-      () => {
-        if (process.env.NODE_ENV !== 'production') warnOfLoop(emitter, operation);
-        endAttempt(operation, undefined);
-        operation.end('succeeded');
-      },
+      () => succeed(emitter, operation),
       (error: unknown) => {
         endAttempt(operation, error);
         onFail?.(error);
@@ -110,4 +106,10 @@ export class Operations {
 function endAttempt(operation: Operation, error: unknown): void {
   operation.emit({ type: 'attempt:end', error });
   operation.route.returnPermit();
+}
+
+function succeed(instance: object, operation: Operation): void {
+  if (process.env.NODE_ENV !== 'production') warnOfLoop(instance, operation);
+  endAttempt(operation, undefined);
+  operation.end('succeeded');
 }
