@@ -7,13 +7,13 @@ import type { Emitter } from './events.ts';
 import type { FailureReport } from './facts.ts';
 import type { Submission } from './parts/submission.ts';
 
-/** What a whole Steadfetch instance shares. */
+/** The parts that all operations of an instance share. */
 export interface Environment {
   readonly clock: Clock;
   readonly random: Random;
   readonly policy: Policy;
   readonly emitter: Emitter;
-  /** What an error shows: what is known of it, or what the app itself reads from it. */
+  /** The failure behind an error: the known one, or the one that the app itself reads from it. */
   readonly classifyError: (error: unknown, known: Failure) => Failure;
 }
 
@@ -27,7 +27,7 @@ export interface PausedAttempt extends Waiting {
   renew(): void;
 }
 
-/** What waits, and would send something after that. */
+/** A wait that would send something at its end. */
 export interface Waiting {
   /** It is no longer wanted. */
   drop(): void;

@@ -1,4 +1,3 @@
-import type { Slot } from '../lib/slot.ts';
 import { untilAborted } from '../lib/timer.ts';
 import type { OperationRef } from '../policy/operation.ts';
 import type { AttemptLimit, Environment, Waiting } from './environment.ts';
@@ -8,7 +7,7 @@ import type { Submission } from './parts/submission.ts';
 import { startAttempt, warnOfLoop } from './warn-of-loop.ts';
 
 /** Which operation a signal belongs to: the link that survives an await. */
-export type Signals = Slot<AbortSignal, Operation>;
+export type Signals = WeakMap<AbortSignal, Operation>;
 
 /** A mutation of ours whose mutationFn runs. */
 export interface Execution {
@@ -34,7 +33,7 @@ export class Operations {
   readonly loops: Set<Operation> = new Set();
   /** The mutations of ours whose mutationFn runs: a request of no operation may be one of theirs. */
   readonly executions: Set<Execution> = new Set();
-  /** What is paused, or waits for its next attempt in a loop of ours. */
+  /** All that is paused, or waits for its next attempt in a loop of ours. */
   readonly waits: Set<Waiting> = new Set();
   readonly #environment: Environment;
   #lastId = 0;
@@ -90,18 +89,15 @@ export class Operations {
     } finally {
       this.current = outer;
     }
-    const limited = limit ? limit.race(called) : called;
-    const begun = signal ? untilAborted(signal, limited) : limited;
-    const succeed = (): void => {
-      if (process.env.NODE_ENV !== 'production') warnOfLoop(emitter, operation);
-      endAttempt(operation, undefined);
-      operation.end('succeeded');
-    };
-    const fail = (error: unknown): void => {
-      endAttempt(operation, error);
-      onFail?.(error);
-    };
-    void begun.then(succeed, fail);
+    const raced = limit ? limit.race(called) : called;
+    const begun = signal ? untilAborted(signal, raced) : raced;
+    void begun.then(
+      () => succeed(emitter, operation),
+      (error: unknown) => {
+        endAttempt(operation, error);
+        onFail?.(error);
+      },
+    );
     return begun;
   }
 }
@@ -110,4 +106,10 @@ export class Operations {
 function endAttempt(operation: Operation, error: unknown): void {
   operation.emit({ type: 'attempt:end', error });
   operation.route.returnPermit();
+}
+
+function succeed(instance: object, operation: Operation): void {
+  if (process.env.NODE_ENV !== 'production') warnOfLoop(instance, operation);
+  endAttempt(operation, undefined);
+  operation.end('succeeded');
 }

@@ -1,5 +1,6 @@
 import type { Query, Mutation } from '@tanstack/react-query';
 import { SteadfetchError, NotSentError } from '../operation/errors.ts';
+import type { FailureReport } from '../operation/facts.ts';
 import type { Operation } from '../operation/operation.ts';
 import { reportOf, toClientError } from '../operation/error-info.ts';
 import { type Failure, failures } from '../policy/outcome.ts';
@@ -103,7 +104,7 @@ export function cancelMutation(mutation: Mutation, { clock }: Instance): void {
   const error: unknown = own
     ? toClientError(own, operation.route.at?.sent)
     : operation.errors.lastError;
-  const report = own
+  const report: FailureReport = own
     ? { failure: own.outcome, request: { method: own.operation.method } }
     : reportOf(error, clock.now());
   operation.cancel(error, report);

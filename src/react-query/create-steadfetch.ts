@@ -178,7 +178,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const endWaits = (): void => {
     for (const wait of operations.waits) wait.drop();
   };
-  const noteStray =
+  const recordStray =
     process.env.NODE_ENV !== 'production' && !isServer()
       ? createStrayWatch(operations, () => lifecycle.clients().length > 0)
       : (_: string, operation: Operation) => operation;
@@ -203,7 +203,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
       (signal && signals.get(signal)) ??
       operations.current ??
       ledger.resume({ request }) ??
-      noteStray(request, operations.begin('call', { request, isSingle: true })),
+      recordStray(request, operations.begin('call', { request, isSingle: true })),
   };
   const { fetch, rawFetch } = createFetch(context);
   const instance = {

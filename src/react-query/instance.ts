@@ -15,7 +15,7 @@ import { pageOf } from '../lib/input/warn.ts';
 import type { PolicyOptions } from '../policy/options.ts';
 import type { AnyPersister, Steadfetch, SteadyPersister } from './steadfetch.ts';
 
-/** What the hooks need of the Steadfetch instance behind a QueryClient. */
+/** The inside of an instance, for the hooks and entries. */
 export interface Instance extends LoopContext {
   /** The clock of this environment: what outlives the page is dated by it. */
   readonly wall: Clock;
@@ -24,7 +24,7 @@ export interface Instance extends LoopContext {
   readonly origins: Origins;
   /** The clients whose queries were fetched in this page. */
   readonly lifecycle: { readonly clients: () => readonly QueryClient[] };
-  /** Undefined where nobody watches the network. */
+  /** Undefined where the network is not watched. */
   readonly connectivity: Connectivity | undefined;
   readonly network: Network;
   readonly fetch: SteadyFetch;

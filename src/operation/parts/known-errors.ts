@@ -63,7 +63,7 @@ export class KnownErrors {
     this.#effects = effects;
   }
 
-  /** What became of the latest request of another client: undefined where that is known by its error. */
+  /** The failure of the latest request of another client; undefined where its error says it. */
   recordRaw(report?: FailureReport): void {
     this.#raw = report;
   }
@@ -125,13 +125,13 @@ export class KnownErrors {
     return reason;
   }
 
-  /** What the caller's own reason means; undefined for any other error. */
+  /** The meaning of the caller's own reason; undefined for any other error. */
   abortOf(error: unknown): FailureReport | undefined {
     const abort = this.#abort;
     return abort?.reason === error ? abort?.report : undefined;
   }
 
-  /** What is known of an error that an attempt has ended in: by itself, or by the request that it was made of. */
+  /** The report of an error that an attempt has ended in: its own, or that of the request that it was made of. */
   reportOf(error: unknown, nowMs: number): FailureReport {
     const own = reportOf(error, nowMs);
     const raw = this.#raw;
@@ -188,7 +188,7 @@ export class KnownErrors {
     // The next attempt is paused where this one went, without a wait of its own: that of a query before
     // it begins, any other by its request, and so not where something else has failed.
     const isPausedNext = isQuery || request?.url !== undefined;
-    // What this request itself may have done is an input already.
+    // The effect of this request itself is an input already.
     effect?.allowRepeat();
     const decision = decide(failure, operation.view(request), policy, {
       nowMs,

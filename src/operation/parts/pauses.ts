@@ -40,7 +40,7 @@ export class Pauses {
     this.list = list;
   }
 
-  /** `go`: a user wants it now. `renew`: somebody new waits. `drop`: nothing of an attempt that is over is sent. */
+  /** `go`: a user wants it now. `renew`: another component waits. `drop`: nothing of an attempt that is over is sent. */
   each(act: 'go' | 'renew' | 'drop'): void {
     for (const paused of this.list) paused[act]();
   }

@@ -98,16 +98,16 @@ async function replace(
     ledger.add(operation, error, clock.now(), operation.errors.decision);
     throw error;
   }
-  const note: ShownFallback = { error, lastData, count: query.state.dataUpdateCount + 1 };
-  shown.set(query, note);
+  const made: ShownFallback = { error, lastData, count: query.state.dataUpdateCount + 1 };
+  shown.set(query, made);
   const stop = client.getQueryCache().subscribe((event) => {
     if (event.query !== query || event.type !== 'updated') return;
     stop();
-    note.shownAt = query.state.dataUpdatedAt;
-    if (fallbackOf(query) === note) query.invalidate();
+    made.shownAt = query.state.dataUpdatedAt;
+    if (fallbackOf(query) === made) query.invalidate();
   });
   // Where its endpoint is down, the real thing is fetched as soon as it is not.
-  const { count } = note;
+  const { count } = made;
   watchRecovery(query, operation, (one) => refetchIf(one, fallbackOf(one)?.count === count));
   operation.end('failed');
   return data as never;
@@ -128,11 +128,11 @@ const shown = new WeakMap<Query, ShownFallback>();
 
 /** What a query shows a fallback for right now; undefined when its data are its own. */
 export function fallbackOf(query: Query | undefined): ShownFallback | undefined {
-  const note = query && shown.get(query);
+  const made = query && shown.get(query);
   const { dataUpdateCount, dataUpdatedAt } = { ...query?.state };
   const isIt =
-    note?.count === dataUpdateCount && (note?.shownAt ?? dataUpdatedAt) === dataUpdatedAt;
-  return isIt ? note : undefined;
+    made?.count === dataUpdateCount && (made?.shownAt ?? dataUpdatedAt) === dataUpdatedAt;
+  return isIt ? made : undefined;
 }
 
 /** What a fallback is made from. */

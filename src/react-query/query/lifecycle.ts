@@ -66,7 +66,7 @@ export function createLifecycle(context: LifecycleContext): Lifecycle {
       else if (process.env.NODE_ENV !== 'production') watchSharing(operations, client);
     },
     clients,
-    // As `paused`, nobody sees a spinner for minutes, and focus, reconnect and intervals leave it alone.
+    // As `paused`, it shows no spinner for minutes, and focus, reconnect and intervals leave it alone.
     showPause(client, query, operation) {
       const isPaused = operation.pauses.list.length > 0;
       if (isPaused) follow(client);

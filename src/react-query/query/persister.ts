@@ -206,7 +206,7 @@ function isOfflineToo({ options: { networkMode = 'online' } }: Query, isOurs: bo
   return networkMode === 'always' || (networkMode === 'offlineFirst' && isOurs);
 }
 
-/** What knows the query of an operation. */
+/** Knows the query of an operation. */
 class QueryOwner extends Owner<Operation> {
   override readonly mayBeOffline: boolean;
   readonly #client: QueryClient;

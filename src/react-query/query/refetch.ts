@@ -28,7 +28,7 @@ export function replaceFetch(
   if (overrides) query.setOptions(options);
 }
 
-/** What fetches a query again after an outage. */
+/** The parts of an instance that fetching again stands on. */
 export interface RefetchContext {
   readonly clock: Clock;
   readonly random: Random;
@@ -39,7 +39,7 @@ export interface RefetchContext {
 /** What failed in an outage is fetched again within this time after it: not all at once. */
 const spreadMs = 1000;
 
-/** What ends the watch of each query. */
+/** Ends the watch of each query. */
 const watches = new WeakMap<Query, () => void>();
 
 /** It is gone from its cache, or fetched anew: nothing is to be fetched again for it. */
@@ -104,7 +104,7 @@ export function refetchWhenBack(
 }
 
 /** After a sleep, timers that are overdue have rung by then. */
-const settleMs = 1000;
+const overdueMs = 1000;
 
 /** Retries the queries whose retry became due while the device slept. */
 export interface OverdueRetries {
@@ -143,12 +143,12 @@ export function createOverdueRetries(
       if (query.getObserversCount() > 0) replaceFetch(query);
   };
   const retrySoon = (): void => {
-    setAlarm(clock.now() + settleMs);
+    setAlarm(clock.now() + overdueMs);
   };
   const setAlarm = createAlarm(clock, retryOverdue);
   const watchSleepUntil = sleepDetector.watch(retrySoon);
 
-  // On a server nobody wakes.
+  // A server does not sleep.
   const stop = isServer()
     ? undefined
     : focusManager.subscribe((isFocused) => {

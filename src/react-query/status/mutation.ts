@@ -51,7 +51,7 @@ export const mutationStatusesOf: (client: QueryClient, operation: string) => Sta
   /* @__PURE__ */ createStatusStores((client, instance, { isIdle, refresh, ids }) => {
     const mutations = client.getMutationCache();
     const newest = new Map<string, Mutation>();
-    const tellOfKeys =
+    const warnOfKeys =
       process.env.NODE_ENV !== 'production'
         ? watchKeys(instance.operations, (id) => newest.has(id))
         : undefined;
@@ -78,7 +78,7 @@ export const mutationStatusesOf: (client: QueryClient, operation: string) => Sta
             if (process.env.NODE_ENV !== 'production' && type === 'added') checkSpread(mutation);
             if (type === 'removed') index();
             else enter(mutation);
-            if (type === 'added') tellOfKeys?.(idsOf(mutation), ids());
+            if (type === 'added') warnOfKeys?.(idsOf(mutation), ids());
             refreshMutation(mutation);
           }),
           // Of a plain one nobody knows which it is.
