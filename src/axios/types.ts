@@ -39,7 +39,7 @@ export type ParamsSerializer = Serialize | { readonly serialize?: Serialize | un
 
 export type ProgressHandler = (event: unknown) => void;
 
-export interface CancelToken {
+interface CancelToken {
   readonly reason?: unknown;
   readonly subscribe: (listener: () => void) => void;
   readonly unsubscribe: (listener: () => void) => void;

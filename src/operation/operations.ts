@@ -1,3 +1,4 @@
+import type { Slot } from '../lib/slot.ts';
 import { untilAborted } from '../lib/timer.ts';
 import type { OperationRef } from '../policy/operation.ts';
 import type { AttemptLimit, Environment, Waiting } from './environment.ts';
@@ -7,7 +8,7 @@ import type { Submission } from './parts/submission.ts';
 import { startAttempt, warnOfLoop } from './warn-of-loop.ts';
 
 /** Which operation a signal belongs to: the link that survives an await. */
-export type Signals = WeakMap<AbortSignal, Operation>;
+export type Signals = Slot<AbortSignal, Operation>;
 
 /** A mutation of ours whose mutationFn runs. */
 export interface Execution {

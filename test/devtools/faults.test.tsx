@@ -83,7 +83,9 @@ test('a fault that is removed is over, and the app has its own fetch again', asy
 test('an answer that is lost was given: the server has done it', async () => {
   await show('/a');
   addFault('lose', { 'How many requests': '1' });
-  expect(await asked('/a')).toBe('The server did not answer.');
+  expect(await asked('/a')).toBe(
+    'The server did not answer: Failed to fetch: a fault of the devtools.',
+  );
   expect(rig.server.times('/a')).toHaveLength(2);
 });
 

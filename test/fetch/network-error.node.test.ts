@@ -122,19 +122,22 @@ test('the message of a broken body is for a user', async () => {
   expect(message).toBe('The answer broke off.');
 });
 
-test.each<[string, Error?]>([
-  ['Failed to fetch'],
-  ['NetworkError when attempting to fetch resource.'],
-  ['fetch failed', new Error('connect ECONNREFUSED ::1:80')],
-  ['The Internet connection appears to be offline.'],
-])(
-  'a message of "%s" with the cause %s is for developers: it stays in the cause',
-  async (text, root) => {
-    const cause = new TypeError(text, { cause: root });
-    const { fetch } = createSteadfetch({ fetch: () => Promise.reject(cause) });
-    expect(await rejectionOf(fetch(url))).toMatchObject({
-      message: 'The server did not answer.',
-      cause,
-    });
-  },
-);
+test.each<[string, Error | undefined, string]>([
+  ['Failed to fetch', undefined, ''],
+  ['Load failed', undefined, ''],
+  ['Network request failed', undefined, ''],
+  ['NetworkError when attempting to fetch resource.', undefined, ''],
+  ['fetch failed', new Error('connect ECONNREFUSED ::1:80'), ': connect ECONNREFUSED ::1:80'],
+  [
+    'The Internet connection appears to be offline.',
+    undefined,
+    ': The Internet connection appears to be offline',
+  ],
+])('a message of "%s" with the cause %s adds "%s" to ours', async (text, root, added) => {
+  const cause = new TypeError(text, { cause: root });
+  const { fetch } = createSteadfetch({ fetch: () => Promise.reject(cause) });
+  expect(await rejectionOf(fetch(url))).toMatchObject({
+    message: `The server did not answer${added}.`,
+    cause,
+  });
+});

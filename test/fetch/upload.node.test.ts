@@ -159,7 +159,7 @@ describe('a body that may still be on its way at its limit', () => {
     const { errors } = await timeOut(12_800_000, 32_000);
     expect((errors[0] as TimeoutError).cause).toHaveProperty(
       'message',
-      `POST ${url}: no headers, while its body of 12800000 bytes may be on its way within 410000 ms; ` +
+      `POST ${url}: no headers within 410000 ms, while its body of 12800000 bytes may be on its way; ` +
         'give it a longer `timeout` if it is slow by nature.',
     );
     expect(errors[0]).toMatchObject({ outcome: { processed: 'unknown' } });

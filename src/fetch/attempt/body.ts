@@ -13,17 +13,14 @@ const mostOverhead = (got: number): number => 64 + got / 100;
  *
  * @throws TypeError for a shorter one.
  */
-export function checkLength(
-  { headers, status, type }: Response,
-  method: string,
-  got: number,
-): void {
+function checkLength({ headers, status, type }: Response, method: string, got: number): void {
   const length = headers.get('content-length') ?? '';
   const isShort = /^\d+$/.test(length) && got + (type === 'cors' ? mostOverhead(got) : 0) < +length;
   const isComparable = !headers.get('content-encoding') && !headers.get('transfer-encoding');
   if (isShort && isComparable && method !== 'HEAD' && status !== 304)
     throw new TypeError(`the body ended after ${got} of ${length} bytes`);
 }
+
 /** Counts what it reads, and knows where the body should end. */
 export class CheckedReader implements PartReader {
   readonly #attempt: Attempt;
@@ -31,6 +28,7 @@ export class CheckedReader implements PartReader {
   readonly #source: PartReader;
   #check: BodyCheck | undefined;
   #bytes = 0;
+  #isBroken = false;
 
   constructor(attempt: Attempt, response: Response, source: PartReader) {
     this.#attempt = attempt;
@@ -42,6 +40,21 @@ export class CheckedReader implements PartReader {
 
   /** @throws TypeError for a body that has ended too early; the error that it broke with. */
   async read(): Promise<Part> {
+    try {
+      return await this.#read();
+    } catch (error) {
+      this.#isBroken = true;
+      throw error;
+    }
+  }
+
+  /** Unless it broke, which its readers report, nothing more is wanted. */
+  cancel(reason?: unknown): Promise<unknown> {
+    if (!this.#isBroken) this.#attempt.closeBody();
+    return this.#source.cancel(reason);
+  }
+
+  async #read(): Promise<Part> {
     const part = await this.#source.read();
     if (part.done) {
       // Another client has read the body itself.
@@ -54,11 +67,6 @@ export class CheckedReader implements PartReader {
       this.#check?.take(part.value);
     }
     return part;
-  }
-
-  cancel(reason?: unknown): Promise<unknown> {
-    this.#attempt.closeBody();
-    return this.#source.cancel(reason);
   }
 }
 

@@ -3,7 +3,7 @@ import type { FixedBody, PastStep, Step, Submission } from '../../operation/part
 import type { Row } from '../store/schema.ts';
 
 /** What is written of the requests of an entry, before one of them goes. */
-export interface RequestNote extends Pick<Submission, 'isUnkeyed'> {
+interface RequestNote extends Pick<Submission, 'isUnkeyed'> {
   readonly steps: readonly PastStep[];
 }
 
