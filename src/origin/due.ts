@@ -92,17 +92,15 @@ function sendExpired(origin: Origin, now: number, go: Go): number {
     if (isFree && slowStart.isUnderWay(endpoint) && isPlaceFree()) continue;
     if (isRefused || now >= group.expiresAt) {
       const isSent = !isFailFast && !network.isOffline() && !health.downFor(endpoint);
-      let soonest = Infinity;
       for (const waiter of waiters.slice()) {
-        if (!isRefused && now < waiter.expiresAt) {
-          soonest = Math.min(soonest, waiter.expiresAt);
-          continue;
-        }
+        if (!isRefused && now < waiter.expiresAt) continue;
         if (left-- === 0) return now;
         if (isSent && isPlaceFree()) go(waiter);
         else if (queue.remove(waiter)) waiter.who.take();
       }
-      group.expiresAt = soonest;
+      // Those that began to wait meanwhile count, too.
+      group.expiresAt = Infinity;
+      for (const { expiresAt } of waiters) group.expiresAt = Math.min(group.expiresAt, expiresAt);
     }
     next = Math.min(next, group.expiresAt);
   }

@@ -125,7 +125,9 @@ function interceptorError(cause: unknown): Foreign | undefined {
   if (typeof root?.message !== 'string') return undefined;
   const { name = '', code } = root;
   const isRefused =
-    code === undefined ? !/^(|Type|HTTPParser|Network|Abort|Timeout)Error$/.test(name) : refusedCode.test(`${code}`);
+    code === undefined
+      ? !/^(|Type|HTTPParser|Network|Abort|Timeout)Error$/.test(name)
+      : refusedCode.test(`${code}`);
   return isRefused ? root : undefined;
 }
 
