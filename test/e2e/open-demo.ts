@@ -61,6 +61,14 @@ export async function openDemo(): Promise<Demo> {
     async leave() {
       const left = open.splice(0);
       for (const { page } of left) await page.close();
+      // Else the outbox of one test sends its notes from the pages of the next.
+      const blank = await context.newPage();
+      const session = await context.newCDPSession(blank);
+      await session.send('Storage.clearDataForOrigin', {
+        origin: new URL(server.url).origin,
+        storageTypes: 'indexeddb',
+      });
+      await blank.close();
       const complaints = left.flatMap(({ visitor }) => visitor.complaints);
       if (complaints.length > 0) throw new Error(`In the console: ${complaints.join('\n')}`);
     },
