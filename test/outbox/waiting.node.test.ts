@@ -7,6 +7,8 @@ interface Note {
   readonly to: string;
 }
 
+type Call = (context: OutboxContext, upload: string) => Promise<unknown>;
+
 /** One handler for whatever address. */
 const notes = {
   note: {
@@ -73,6 +75,47 @@ describe('an origin that is dead takes nothing from one that is well', () => {
     // And two that have been the probe.
     expect(outbox.getState().paused).toBeLessThanOrEqual(6);
     expect(await outbox.submit('well', 1).delivered).toEqual({ id: 1 });
+  });
+});
+
+describe('a mutationFn whose first request takes longer than a minute', () => {
+  const json: Call = (context, upload) => context.json(`${api}/files`, { json: upload });
+  test.each<[string, Call]>([
+    ['begun at once', json],
+    [
+      'begun after an await',
+      async (context, upload) => {
+        await Promise.resolve();
+        return json(context, upload);
+      },
+    ],
+    ['by fetch', ({ fetch }, upload) => fetch(`${api}/files`, { method: 'POST', body: upload })],
+    [
+      'and is not the only one',
+      (context, upload) =>
+        Promise.all([
+          json(context, upload),
+          context.json(`${api}/previews`, { json: upload, step: 'preview' }),
+        ]),
+    ],
+  ])('is waited for while it may be on its way (%s)', async (_, call) => {
+    const { openTab, server, pass, clock } = createBrowser();
+    const arrivals: Arrival[] = [];
+    server.rule = (arrival) => {
+      arrivals.push(arrival);
+      clock.setTimeout(() => arrival.answer(201, { id: 1 }), 90_000);
+    };
+    const mutationFn = (upload: string, context: OutboxContext) => call(context, upload);
+    const { outbox } = openTab({ handlers: { upload: { mutationFn } } });
+    // 4 MB at 32 kB/s are 125 s.
+    const { delivered } = outbox.submit('upload', 'x'.repeat(4_000_000));
+    let isDelivered = false;
+    void delivered.then(() => (isDelivered = true));
+    await pass(89_000);
+    const sent = arrivals.length;
+    await pass(5000);
+    expect(isDelivered).toBe(true);
+    expect(arrivals).toHaveLength(sent);
   });
 });
 

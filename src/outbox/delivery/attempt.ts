@@ -244,7 +244,8 @@ class IdleLimit implements Pick<AttemptLimit, 'race'> {
 
   /** Settles as the attempt does, or rejects once the time is up. */
   race<T>(begun: Promise<T>): Promise<T> {
-    this.#limit.restart(this.#limitMs);
+    // Its first request may be under way already.
+    this.resume();
     return this.#limit.race(begun);
   }
 
@@ -257,7 +258,7 @@ class IdleLimit implements Pick<AttemptLimit, 'race'> {
     this.#limit.stop();
   }
 
-  /** A request has ended. */
+  /** Begins, or begins anew, unless a request is under way. */
   resume(): void {
     if (this.#running.open === 0 && !this.#isOver) this.#limit.restart(this.#limitMs);
   }
