@@ -106,8 +106,10 @@ const mostBytes = 65_536;
 async function keepBody(attempt: Attempt, response: Response): Promise<void> {
   try {
     if (response.bodyUsed) return;
-    if (await findGuard(response)?.readAhead(mostBytes)) attempt.end();
-    else attempt.limitUnread();
+    const guard = findGuard(response);
+    if (await guard?.readAhead(mostBytes)) attempt.end();
+    // A reader has a limit of its own, and ends the attempt.
+    else if (!guard?.isTaken) attempt.limitUnread();
   } catch {
     // Its readers report it.
   }

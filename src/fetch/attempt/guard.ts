@@ -149,10 +149,14 @@ class Guard {
     return copyReport(this.response, made);
   }
 
-  /** Reads more than so many bytes ahead, or all of it. @returns whether that was all, or somebody reads the rest. */
-  async readAhead(mostBytes: number): Promise<boolean> {
-    const reading = this.#keep().readAhead(mostBytes);
-    return (await this.#attempt.awaitBody(reading)) || this.#isRead || !!this.#body?.locked;
+  /** A reader has taken its body. */
+  get isTaken(): boolean {
+    return this.#isRead || !!this.#body?.locked;
+  }
+
+  /** Reads more than so many bytes ahead, or all of it. @returns whether that was all. */
+  readAhead(mostBytes: number): Promise<boolean> {
+    return this.#attempt.awaitBody(this.#keep().readAhead(mostBytes));
   }
 
   get #isMock(): boolean {
@@ -223,7 +227,9 @@ class Guard {
           const source = (reader ??= this.#open() as PartReader);
           try {
             const { done, value } = await attempt.awaitBody(source.read());
-            if (!done) return controller.enqueue(value);
+            // A byte stream takes the bytes away from the other readers.
+            if (!done)
+              return controller.enqueue(isBytes && this.#source.kept ? value.slice() : value);
             attempt.end();
             controller.close();
             // A reader with a buffer of its own is told by giving that back.
