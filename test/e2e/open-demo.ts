@@ -42,6 +42,9 @@ export async function openDemo(): Promise<Demo> {
   await context.clock.pauseAt('2026-01-01T10:00:00Z');
   await context.addInitScript(watchTimers);
   await context.addInitScript(watchPage);
+  // MSW's worker unregisters itself when its last page closes. That takes a while, and a page that is
+  // opened meanwhile is left without answers. This page stays, so it is never the last.
+  await (await context.newPage()).goto(`${server.url}mockServiceWorker.js`);
   const open: { page: Page; visitor: Visitor }[] = [];
 
   return {
