@@ -91,7 +91,11 @@ export function idempotent<Tx>(
       let response: Response | undefined;
       const answer = async (tx: Tx): Promise<StoredAnswer | undefined> => {
         response = await handler(copy(), { key, tx, signal: lease.signal });
-        return (await settings.isFinal(response.clone())) ? copyAnswer(response) : undefined;
+        const asked = response.clone();
+        const isFinal = await settings.isFinal(asked);
+        // Unread, it would keep all that is read of the answer.
+        if (!asked.bodyUsed) void asked.body?.cancel();
+        return isFinal ? copyAnswer(response, lease.signal) : undefined;
       };
       const isHeld = await runClaim(settings, claim, (tx) => lease.limit(() => answer(tx)));
       if (isHeld === undefined) return createProblem('store-unavailable', settings);

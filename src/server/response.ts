@@ -20,9 +20,32 @@ const leftOut: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** Copies an answer. The original can still be sent. */
-export async function copyAnswer(response: Response): Promise<StoredAnswer> {
-  const body = new Uint8Array(await response.clone().arrayBuffer());
+/**
+ * Copies an answer. The original can still be sent.
+ *
+ * @throws the reason of the signal once that is aborted: the answer is then read no further.
+ */
+export async function copyAnswer(response: Response, signal: AbortSignal): Promise<StoredAnswer> {
+  const copy = response.clone();
+  const reader = copy.body?.getReader();
+  const stop = (): void => {
+    // Its source ends when both have given it up.
+    for (const one of [reader, response.body]) one?.cancel(signal.reason).catch(() => {});
+  };
+  signal.addEventListener('abort', stop, { once: true });
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const { value } = (await reader?.read()) ?? {};
+      if (!value) break;
+      chunks.push(value);
+    }
+    signal.throwIfAborted();
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+  const body = new Uint8Array(await new Blob(chunks).arrayBuffer());
   const headers = [...response.headers].filter(([name]) => !leftOut.has(name));
   return { status: response.status, headers, body };
 }

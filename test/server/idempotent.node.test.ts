@@ -1,5 +1,7 @@
+import type { DatabaseSync } from 'node:sqlite';
 import { idempotent, memoryStore } from 'steadfetch/server';
 import { describe, expect, test } from 'vitest';
+import { testCommit } from './commit-contract.ts';
 import { testIdempotent } from './idempotent-contract.ts';
 import { createShop, post, stores, told, url } from './rig.ts';
 
@@ -7,6 +9,14 @@ const key = '"8e03978e"';
 
 describe.each(stores)('with %s', (_, createStore) => {
   testIdempotent(createStore);
+});
+
+describe.each(stores)('with %s, an answer and its effect', (name, createStore) => {
+  const sqlite = {
+    exec: (tx: unknown, sql: string) => (tx as DatabaseSync).exec(sql),
+    prepare: (tx: unknown, sql: string) => (tx as DatabaseSync).prepare(sql).run(),
+  };
+  testCommit(createStore, name === 'sqliteStore' ? sqlite : {});
 });
 
 describe.each(stores)('with %s', (_, createStore) => {

@@ -1,5 +1,5 @@
 import { type Claim, memoryStore } from 'steadfetch/server';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 const claimOf = (id: string, nowMs: number): Claim => ({
   id,
@@ -79,20 +79,32 @@ test('the effects of a transaction are done when its answer is kept, in their or
   expect(effects).toEqual(['one', 'two']);
 });
 
-test('an effect that throws has nothing done twice: the answer is kept before it', async () => {
-  const store = memoryStore();
-  const claim = claimOf('a', 0);
-  await store.claim(claim);
-  const effects: string[] = [];
-  const run = async () =>
-    store.run(claim, async (tx) => {
-      tx.onCommit(() => effects.push('one'));
-      tx.onCommit(() => {
-        throw new Error('disk');
+describe('an effect that throws', () => {
+  const run = async (effects: readonly string[]) => {
+    const store = memoryStore();
+    const claim = claimOf('a', 0);
+    await store.claim(claim);
+    const done: string[] = [];
+    const running = async () =>
+      store.run(claim, async (tx) => {
+        for (const effect of effects)
+          tx.onCommit(() => {
+            if (effect === 'throws') throw new Error('disk');
+            done.push(effect);
+          });
+        return answer;
       });
-      return answer;
-    });
-  await expect(run()).rejects.toThrow('disk');
-  expect(await store.claim(claim)).toEqual({ kind: 'answered', fingerprint: 'f', answer });
-  expect(effects).toEqual(['one']);
+    await expect(running()).rejects.toThrow('disk');
+    return { done, next: await store.claim(claim) };
+  };
+
+  test('before all others lets the next attempt run', async () => {
+    expect(await run(['throws', 'one'])).toEqual({ done: [], next: { kind: 'claimed' } });
+  });
+
+  test('after another one is a 500 for ever: that one must not be done twice', async () => {
+    const { done, next } = await run(['one', 'throws', 'two']);
+    expect(done).toEqual(['one']);
+    expect(next).toMatchObject({ kind: 'answered', answer: { status: 500 } });
+  });
 });

@@ -20,6 +20,11 @@ function toRequest(incoming: IncomingMessage): Request {
     values.map((value): [string, string] => [name, value]),
   );
   const hasBody = method !== 'GET' && method !== 'HEAD';
+  // Its stream would be empty, and any two bodies the same one.
+  if (hasBody && incoming.readableDidRead)
+    throw new TypeError(
+      'The body was read before, as express.json() does: put this handler first.',
+    );
   const body = hasBody ? (Readable.toWeb(incoming) as ReadableStream<Uint8Array>) : null;
   const init = { method, headers, body, duplex: 'half' };
   // A fixed host, because the Host header of a client cannot be trusted.

@@ -50,7 +50,16 @@ test('an expired key is free even while its row is there', async () => {
   }
   const again = claimOf('299', 100);
   expect(await sqliteStore(b).claim({ ...again, fingerprint: 'g' })).toEqual({ kind: 'claimed' });
-  expect(await sqliteStore(a).claim(again)).toEqual({ kind: 'running', fingerprint: 'g' });
+  expect(await first.claim(again)).toEqual({ kind: 'running', fingerprint: 'g' });
+});
+
+test('a second store on one handle is refused at once: it would know nothing of the transactions of the first', () => {
+  const [a, b] = openTwice();
+  sqliteStore(a);
+  expect(() => sqliteStore(a, { table: 'other' })).toThrow(
+    'sqliteStore: this handle has a store already. Share that store between the handlers, or open another handle of the file.',
+  );
+  expect(() => sqliteStore(b)).not.toThrow();
 });
 
 test('a table may have another name, and is found again by another process', async () => {

@@ -2,7 +2,7 @@ import { Pool, type PoolClient } from 'pg';
 import type { TransactionSql } from 'postgres';
 import { idempotent, LeaseOverError } from 'steadfetch/server';
 import { postgresStore, postgresTable } from 'steadfetch/server/postgres';
-import { redisStore } from 'steadfetch/server/redis';
+import { redisStore, type RedisTransaction } from 'steadfetch/server/redis';
 import { describe, expect, test } from 'vitest';
 import { startDrivers } from './shared-stores.ts';
 import { post, problemOf, told } from '../server/rig.ts';
@@ -204,24 +204,67 @@ describe('Redis', () => {
     expect(await told(send(post({ key: '"a"' })))).toBe('200 fine');
   });
 
-  test('a queued command that is wrong runs nothing twice: the answer is stored before it', async () => {
-    const { nodeRedis } = drivers();
-    const errors: string[] = [];
-    const send = idempotent(
-      (_request, { tx }) => {
+  describe('a queued command that fails', () => {
+    const run = async (name: string, queue: (tx: RedisTransaction) => void) => {
+      const { nodeRedis } = drivers();
+      const errors: string[] = [];
+      const send = idempotent(
+        (_request, { tx }) => {
+          queue(tx);
+          return new Response('fine');
+        },
+        {
+          store: redisStore(nodeRedis, { prefix: `${name}:` }),
+          onStoreError: (error) => void errors.push((error as Error).message),
+        },
+      );
+      const first = await problemOf(send(post({ key: '"a"' })));
+      return { first, errors, again: () => send(post({ key: '"a"' })) };
+    };
+
+    test('before all others lets the next attempt run, and is never told as done', async () => {
+      const { nodeRedis } = drivers();
+      await nodeRedis.set('busy', 'text');
+      const { first, errors, again } = await run('first', (tx) => {
+        tx.queue('RPUSH', 'busy', 'a lamp');
+        tx.queue('RPUSH', 'other', 'a lamp');
+      });
+      expect(first).toBe('503 store-unavailable');
+      expect(errors[0]).toMatch(/^redisStore: command 1 of 2 has failed. .*WRONGTYPE/);
+      await nodeRedis.del('busy');
+      expect(await told(again())).toBe('200 fine');
+      expect(await nodeRedis.lRange('busy', 0, -1)).toEqual(['a lamp']);
+      expect(await nodeRedis.lRange('other', 0, -1)).toEqual(['a lamp']);
+    });
+
+    test('after another one is a 500 from then on: that one must not be done twice', async () => {
+      const { nodeRedis } = drivers();
+      const { first, errors, again } = await run('second', (tx) => {
         tx.queue('RPUSH', 'wrong', 'a lamp');
         tx.queue('INCR', 'wrong');
-        return new Response('fine');
-      },
-      {
-        store: redisStore(nodeRedis, { prefix: 'wrong:' }),
-        onStoreError: (error) => void errors.push((error as Error).message),
-      },
-    );
-    expect(await problemOf(send(post({ key: '"a"' })))).toBe('503 store-unavailable');
-    expect(errors[0]).toContain('WRONGTYPE');
-    expect(await told(send(post({ key: '"a"' })))).toBe('200 fine');
-    expect(await nodeRedis.lRange('wrong', 0, -1)).toEqual(['a lamp']);
+      });
+      expect(first).toBe('503 store-unavailable');
+      expect(errors[0]).toMatch(/^redisStore: command 2 of 2 has failed. .*WRONGTYPE/);
+      expect(await problemOf(again())).toBe('500 partly-done');
+      expect(await nodeRedis.lRange('wrong', 0, -1)).toEqual(['a lamp']);
+    });
+
+    test('with more arguments than Redis takes is refused when it is queued', async () => {
+      const { ioredis } = drivers();
+      const send = (count: number) =>
+        idempotent(
+          (_request, { tx }) => {
+            tx.queue('RPUSH', 'many', ...Array.from({ length: count }, (_, index) => index));
+            return new Response('fine');
+          },
+          { store: redisStore(ioredis, { prefix: 'many:' }) },
+        )(post({ key: '"a"' }));
+      await expect(send(7000)).rejects.toThrow(
+        'redisStore: RPUSH is queued with 7001 arguments, and must have at most 7000. Nothing was written. Queue several commands.',
+      );
+      expect(await told(send(6999))).toBe('200 fine');
+      expect(await ioredis.llen('many')).toBe(6999);
+    });
   });
 
   test('what is no client, and a prefix of nothing, are refused', () => {

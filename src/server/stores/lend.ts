@@ -5,11 +5,39 @@ interface Loan<Handle> {
   readonly takeBack: () => void;
 }
 
+/** The first group: literals and quoted names. The rest: comments. Text in them is no statement. */
+const quoted = /('(?:[^']|'')*'|"(?:[^"]|"")*"|(\$\w*\$)[^]*?\2)|--[^\n]*|\/\*[^]*?\*\//g;
+const endsTransaction =
+  /(?:^|;)\s*(?:BEGIN|START\s+TRANSACTION|COMMIT|END|ABORT|ROLLBACK(?!\s+(?:(?:WORK|TRANSACTION)\s+)?TO\b)|PREPARE\s+TRANSACTION)\b/i;
+
+/** The methods of all drivers that take SQL. */
+const takesSql: ReadonlySet<PropertyKey> = new Set(['query', 'unsafe', 'exec', 'prepare']);
+
+/** The SQL of a call: text, the parts of a template, or an object that has the text. */
+function sqlOf(first: unknown): string {
+  if (Array.isArray(first)) return first.join(' ');
+  const { text = first } = Object(first) as { readonly text?: unknown };
+  return typeof text === 'string' ? text : '';
+}
+
+/** @throws Error for a statement that would begin or end a transaction: the answer would not be part of it. */
+function requireWithin(store: string, first: unknown): void {
+  const [statement] =
+    endsTransaction.exec(sqlOf(first).replaceAll(quoted, (_, literal) => (literal ? "''" : ' '))) ??
+    [];
+  if (statement === undefined) return;
+  throw new Error(
+    `${store}: tx is a transaction already, and ends with the answer. ${statement.replace(/^;?\s*/, '')} is not sent. ` +
+      `Use SAVEPOINT and ROLLBACK TO for a part that may fail.`,
+  );
+}
+
 /**
  * Lends a handle to one transaction. A handler may go on after its lease, and what it then writes must
  * not become part of the next transaction. Statements and iterators of the handle are lent with it.
  *
- * @returns `tx`, which throws an Error that names the store once it was taken back.
+ * @returns `tx`, which throws an Error that names the store once it was taken back, and for a statement that
+ *   would begin or end a transaction.
  */
 export function lendHandle<Handle extends object>(handle: Handle, store: string): Loan<Handle> {
   let isOver = false;
@@ -30,10 +58,17 @@ export function lendHandle<Handle extends object>(handle: Handle, store: string)
   const get = (target: object, name: PropertyKey): unknown => {
     const value: unknown = Reflect.get(target, name, target);
     if (typeof value !== 'function') return value;
-    return (...args: unknown[]): unknown => call(() => Reflect.apply(value, target, args));
+    return (...args: unknown[]): unknown =>
+      call(() => {
+        if (target === handle && takesSql.has(name)) requireWithin(store, args[0]);
+        return Reflect.apply(value, target, args);
+      });
   };
   const apply = (target: object, self: unknown, args: unknown[]): unknown =>
-    call(() => Reflect.apply(target as () => unknown, self, args));
+    call(() => {
+      requireWithin(store, args[0]);
+      return Reflect.apply(target as () => unknown, self, args);
+    });
   const takeBack = (): void => {
     isOver = true;
     for (const iterator of open.splice(0)) iterator.return?.();

@@ -1,4 +1,4 @@
-import type { Claim, IdempotencyStore, StoredAnswer } from './store.ts';
+import { type Claim, type IdempotencyStore, partlyDone, type StoredAnswer } from './store.ts';
 import { requireFrom } from '../options.ts';
 
 /** The limits of a {@link memoryStore}. */
@@ -17,7 +17,11 @@ export interface MemoryStoreOptions {
 
 /** The transaction of a {@link memoryStore}. Memory does not roll back, so effects wait for the commit. */
 export interface MemoryTransaction {
-  /** Runs the effect once the answer is stored, and never if the handler fails. The effect is synchronous. */
+  /**
+   * Runs the effect with the commit, and never if the handler fails. The effect is synchronous. Where it throws,
+   * the request is answered 503: the next attempt runs if it was the first effect, and else gets a 500, because
+   * the effects before it stay.
+   */
   onCommit(effect: () => void): void;
 }
 
@@ -107,10 +111,15 @@ export function memoryStore({
       try {
         const answer = await work({ onCommit: (effect) => void effects.push(effect) });
         if (answer && entry) {
-          // Stored first: if an effect throws, the effects before it must not run again.
-          entry.answer = answer;
-          grow(entry, bytesOf(answer));
-          for (const effect of effects) effect();
+          let done = 0;
+          try {
+            for (; done < effects.length; done++) effects[done]?.();
+          } finally {
+            // The first effect that throws has done nothing: the next attempt may run.
+            if (done > 0 || effects.length === 0)
+              entry.answer = done < effects.length ? partlyDone : answer;
+            if (entry.answer) grow(entry, bytesOf(entry.answer));
+          }
         }
       } finally {
         if (entry && !entry.answer) drop(entry);

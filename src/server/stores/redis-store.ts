@@ -1,5 +1,5 @@
 import { rejectValue } from '../../lib/input/check.ts';
-import type { ClaimResult, IdempotencyStore, StoredAnswer } from './store.ts';
+import { type ClaimResult, type IdempotencyStore, partlyDone, type StoredAnswer } from './store.ts';
 
 /** The part of a client of ioredis that the store uses. */
 interface IoRedis {
@@ -28,9 +28,10 @@ export interface RedisStoreOptions {
 export interface RedisTransaction {
   /**
    * Queues a command of Redis, as in `queue('LPUSH', 'orders', article)`. It runs in the same step as the
-   * answer is stored in, and never if the handler fails or its claim was lost.
+   * answer is stored in, and never if the handler fails or its claim was lost. Half a surrogate pair, as a
+   * slice through an emoji leaves it, is written as U+FFFD.
    *
-   * @throws Error once the transaction has ended.
+   * @throws Error once the transaction has ended, and for more than 7,000 arguments.
    */
   queue(command: string, ...args: (string | number)[]): void;
 }
@@ -53,11 +54,17 @@ return { 'claimed' }`;
 
 const commitScript = `
 local found = redis.call('HMGET', KEYS[1], 'token', 'answer')
-if found[1] ~= ARGV[1] then return 0 end
-if found[2] then return 1 end
+if found[1] ~= ARGV[1] then return { 'lost' } end
+if found[2] then return { 'kept' } end
+for index, command in ipairs(cjson.decode(ARGV[3])) do
+  local reply = redis.pcall(unpack(command))
+  if type(reply) == 'table' and reply.err then
+    if index > 1 then redis.call('HSET', KEYS[1], 'answer', ARGV[4]) end
+    return { 'failed', tostring(index), reply.err }
+  end
+end
 redis.call('HSET', KEYS[1], 'answer', ARGV[2])
-for _, command in ipairs(cjson.decode(ARGV[3])) do redis.call(unpack(command)) end
-return 1`;
+return { 'kept' }`;
 
 const freeScript = `
 local found = redis.call('HMGET', KEYS[1], 'token', 'answer')
@@ -125,7 +132,8 @@ export function redisStore(
       const tx: RedisTransaction = {
         queue(...command) {
           if (isOver) throw new Error(late);
-          commands.push(command.map(String));
+          if (command.length > mostValues) throw new Error(tooLong(command));
+          commands.push(command.map(toWellFormed));
         },
       };
       let answer: StoredAnswer | undefined;
@@ -136,8 +144,14 @@ export function redisStore(
         if (!answer) await run(freeScript, id, token);
       }
       // Not freed when it fails: the answer may have been stored.
-      const args = answer && [token, encodeAnswer(answer), JSON.stringify(commands)];
-      return !args || (await run(commitScript, id, ...args)) === 1;
+      if (!answer) return true;
+      const args = [encodeAnswer(answer), JSON.stringify(commands), encodeAnswer(partlyDone)];
+      const reply = (await run(commitScript, id, token, ...args)) as unknown[];
+      const [kind, index, message] = reply.map(String);
+      if (kind !== 'failed') return kind === 'kept';
+      // The first command has changed nothing: the next attempt may run.
+      if (index === '1') await run(freeScript, id, token);
+      throw new Error(`redisStore: command ${index} of ${commands.length} has failed. ${message}`);
     },
   };
 }
@@ -151,6 +165,17 @@ function resultOf([kind, fingerprint = '', answer = '']: readonly string[]): Cla
 
 /** Redis is at its `maxmemory`, and may not drop keys. */
 const isOutOfMemory = (error: unknown): boolean => /^OOM\b/.test((error as Error).message);
+
+/** A call in a script takes less than 8,000 values, the name of the command among them. */
+const mostValues = 7001;
+
+const tooLong = ([name, ...values]: readonly unknown[]): string =>
+  `redisStore: ${String(name)} is queued with ${values.length} arguments, and must have at most ${mostValues - 1}. ` +
+  `Nothing was written. Queue several commands.`;
+
+/** As UTF-8 has it: Redis cannot read half a surrogate pair in JSON. */
+const toWellFormed = (value: string | number): string =>
+  new TextDecoder('utf-8', { ignoreBOM: true }).decode(new TextEncoder().encode(String(value)));
 
 const late = 'redisStore: tx was used after its transaction had ended. Nothing was written.';
 

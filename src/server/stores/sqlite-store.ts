@@ -38,7 +38,8 @@ interface Row {
  * event loop, so the store sets the `busy_timeout` of the handle to 0. `tx` throws once its transaction has
  * ended.
  *
- * @throws TypeError when the table's name has other characters than letters, digits and underscores.
+ * @throws TypeError when the table's name has other characters than letters, digits and underscores, or the
+ *   handle is that of another store.
  *
  * @example
  * ```ts
@@ -62,6 +63,8 @@ export function sqliteStore<Db extends SqliteDatabase>(
 ): IdempotencyStore<Db> {
   if (!/^\w+$/.test(table))
     rejectValue('sqliteStore', 'table', table, 'letters, digits and underscores');
+  if (inUse.has(db)) throw new TypeError(handleInUse);
+  inUse.add(db);
   db.exec(
     `CREATE TABLE IF NOT EXISTS ${table} (
       id TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, token TEXT NOT NULL,
@@ -165,6 +168,12 @@ export function sqliteStore<Db extends SqliteDatabase>(
     },
   };
 }
+
+/** The handles of all stores: each has one transaction at a time, and a second store would know nothing of it. */
+const inUse = new WeakSet<SqliteDatabase>();
+
+const handleInUse =
+  'sqliteStore: this handle has a store already. Share that store between the handlers, or open another handle of the file.';
 
 /** SQLite does so by itself: on a conflict that is to (`ON CONFLICT ROLLBACK`), or a full disk. */
 const rolledBack =

@@ -5,6 +5,24 @@ export interface StoredAnswer {
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
+/**
+ * The answer of a request whose effects cannot be rolled back, and of which one has failed after others: what
+ * they did stays, and must not be done again.
+ */
+export const partlyDone: StoredAnswer = {
+  status: 500,
+  headers: [['content-type', 'application/problem+json']],
+  body: new TextEncoder().encode(
+    JSON.stringify({
+      type: 'about:blank',
+      title: 'Internal Server Error',
+      status: 500,
+      detail: 'A part of this request was done, and a part of it has failed. It is not run again.',
+      code: 'partly-done',
+    }),
+  ),
+};
+
 /** The attempt of one request to take a key. */
 export interface Claim {
   /** The key within its scope. At most 512 characters, and no NUL among them. */
