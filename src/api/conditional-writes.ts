@@ -33,9 +33,9 @@ export interface WasOursContext {
 /** How an API makes its writes conditional. */
 export interface ConditionalWritesOptions {
   /**
-   * Looks whether the write has won that was refused with 409 or 412. The answer to hand on, or `true` for an
-   * empty 204, is a success, and `false` a plain conflict. Where it throws or takes longer than an attempt
-   * may, nothing is known.
+   * Looks whether the write has won that was refused with 409 or 412. A 2xx to hand on, or `true` for an
+   * empty 204, is a success, and `false` a plain conflict. Where it throws, gives another answer, or takes longer
+   * than an attempt may, nothing is known.
    *
    * @default nobody looks: a refusal after an attempt that may have won leaves the outcome unknown
    */
@@ -65,7 +65,8 @@ export interface ConditionalWritesOptions {
  * const conditional = conditionalWrites({
  *   async wasOurs({ request, signal }) {
  *     const response = await fetch(request.url, { signal, cache: 'no-store' });
- *     return response.headers.get('edit-id') === request.headers.get('edit-id') && response;
+ *     const own = request.headers.get('edit-id');
+ *     return own !== null && response.headers.get('edit-id') === own && response;
  *   },
  * });
  * export const steady = createSteadfetch({ apis: [{ match: '/api/notes', conditional }] });
@@ -113,8 +114,12 @@ export function conditionalWrites(
       attempt.limit.stop();
       // axios makes its own answer of what its own adapter has brought.
       const isOpaque = !!attempt.context.client;
-      if (said === undefined || (said && isOpaque))
-        return refuse(attempt, response, { ...failure, processed: said ? 'unknown' : processed });
+      // A look-up that has found nothing, or has failed, shows nothing of the write.
+      const isKnown = typeof said === 'object' ? said.ok : said !== undefined;
+      if (!isKnown || (said && isOpaque)) {
+        const left = isKnown ? 'unknown' : processed;
+        return refuse(attempt, response, { ...failure, processed: left });
+      }
       if (!said) return refuse(attempt, response, refuseAll(attempt, refusal));
       endExtensions(attempt, succeeded(response.status));
       attempt.request.operation.errors.recordRaw();
@@ -167,7 +172,7 @@ const answerRule =
   'nobody knows which write has won. It must return true, false or a Response, or a promise of one';
 
 const isAnswer = (value: unknown): value is boolean | Response =>
-  isBoolean(value) || typeof (value as Partial<Response> | null)?.status === 'number';
+  isBoolean(value) || typeof (value as Partial<Response> | null)?.headers?.get === 'function';
 
 function check(options: ConditionalWritesOptions): void {
   const names: readonly (keyof ConditionalWritesOptions)[] = ['wasOurs', 'isConditional'];

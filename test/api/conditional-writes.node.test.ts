@@ -236,6 +236,8 @@ describe('wasOurs', () => {
   test.each<readonly [string, ConditionalWritesOptions['wasOurs'], string]>([
     ['fails', () => Promise.reject(new Error('no')), 'threw Error: no'],
     ['returns anything else', () => 'yes' as never, 'returned string'],
+    ['returns an object that is no Response', () => ({ status: 5 }) as never, 'returned object'],
+    ['returns null', () => null as never, 'returned null'],
     ['hangs', () => new Promise<never>(() => {}), 'threw AbortError'],
   ])('that %s leaves the outcome unknown', async (_, wasOurs, said) => {
     const warn = vi.spyOn(console, 'warn').mockReturnValue(undefined);
@@ -244,6 +246,17 @@ describe('wasOurs', () => {
     expect(methods).toEqual(['PATCH', 'PATCH']);
     expect(warn.mock.calls.join()).toContain(`conditional: wasOurs ${said}`);
   });
+
+  test.each([301, 401, 404, 410, 500, 503])(
+    'that finds a %i leaves the outcome unknown, and after one attempt a plain conflict',
+    async (status) => {
+      const wasOurs = () => new Response(null, { status });
+      const twice = await write({ wasOurs }, [lost, conflict]);
+      expect(twice.outcome).toMatchObject({ status: 412, processed: 'unknown' });
+      const once = await write({ wasOurs }, [conflict]);
+      expect(once.outcome).toMatchObject({ status: 412, processed: 'no' });
+    },
+  );
 
   test('that fails at the first 412 leaves it a plain conflict', async () => {
     vi.spyOn(console, 'warn').mockReturnValue(undefined);

@@ -15,7 +15,8 @@ export const steadyNotes = createSteadfetch({
         async wasOurs({ request, signal }) {
           const response = await steadyNotes.fetch(request.url, { signal, cache: 'no-store' });
           const { editId } = (await response.clone().json()) as Note;
-          return editId === request.headers.get('edit-id') && response;
+          const own = request.headers.get('edit-id');
+          return own !== null && editId === own && response;
         },
       }),
     },
