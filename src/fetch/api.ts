@@ -30,7 +30,8 @@ export interface IdempotencyRules {
   readonly alreadyDone?: ((response: Response) => boolean | Promise<boolean>) | undefined;
   /**
    * Whether the API says that sending it again is worth it, where it says so; it counts for more than
-   * the status. @default `Idempotent-Replayed: true` says no: that failure is stored under the key
+   * the status. @default `X-Should-Retry: true` or `false`; else `Idempotent-Replayed: true` says no, because that
+   * failure is stored under the key
    */
   readonly shouldRetry?: ((response: Response) => boolean | undefined) | undefined;
 }
@@ -46,7 +47,10 @@ export interface HeaderIdempotency extends IdempotencyRules {
 
 /** An API that takes its keys in its JSON bodies. */
 export interface BodyIdempotency extends IdempotencyRules {
-  /** The field of the JSON object that carries the key; the body must be given as text, or in a `Request`. */
+  /**
+   * The field of the JSON object that carries the key, or the way to it: `variables.idempotencyKey`. The body must
+   * be given as text, or in a `Request`.
+   */
   readonly body: string;
   readonly header?: undefined;
   readonly format?: undefined;

@@ -1,40 +1,69 @@
 import { composeOf } from '../lib/body-parts.ts';
 import type { FixedBody } from '../operation/parts/submission.ts';
 
-/** The key that a JSON body carries already. */
-export function readBodyKey(body: unknown, field: string): string | undefined {
-  const value = parseObject(body)?.[field];
+type JsonObject = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The key that a JSON body carries already in the field at this path: names with dots between them. */
+export function readBodyKey(body: unknown, path: string): string | undefined {
+  let value: unknown = parseObject(body);
+  for (const name of path.split('.')) value = isObject(value) ? value[name] : undefined;
   return typeof value === 'string' && value ? value : undefined;
 }
 
 /**
  * Puts the key into a JSON body, and leaves every other byte as it is: parsing and writing it again
- * would round large numbers.
+ * would round large numbers. The objects on the way to it are made where there are none.
  *
  * @throws TypeError when the body is no JSON object given as text.
  */
-export function insertBodyKey(body: FixedBody, field: string, key: string): string {
-  const content = parseObject(body);
-  if (!content || Object.hasOwn(content, field)) {
+export function insertBodyKey(body: FixedBody, path: string, key: string): string {
+  const names = path.split('.');
+  let content: unknown = parseObject(body);
+  let depth = 0;
+  for (; depth < names.length - 1; depth++) {
+    const inner: unknown = isObject(content) ? content[names[depth] as string] : undefined;
+    if (inner === undefined) break;
+    content = inner;
+  }
+  const [name = '', ...inner] = names.slice(depth);
+  if (!isObject(content) || Object.hasOwn(content, name)) {
     // Without the body: it may tell what nobody else should read.
     throw new TypeError(
       `steady.fetch: body must be a JSON object given as text` +
         (process.env.NODE_ENV === 'production'
           ? '.'
-          : `, because this API takes its idempotency key in its field ${field}, and a key that is there must be text.`),
+          : `, because this API takes its idempotency key in its field ${path}, and a key that is there must be text.`),
     );
   }
+  const text = body as string;
+  const at = endOfBrace(text, names.slice(0, depth));
+  const value = inner.reduceRight<unknown>((last, one) => ({ [one]: last }), key);
   const comma = Object.keys(content).length > 0 ? ',' : '';
-  return (body as string).replace(
-    '{',
-    () => `{${JSON.stringify(field)}:${JSON.stringify(key)}${comma}`,
-  );
+  return `${text.slice(0, at)}${JSON.stringify(name)}:${JSON.stringify(value)}${comma}${text.slice(at)}`;
 }
 
-function parseObject(body: unknown): Readonly<Record<string, unknown>> | undefined {
+/** Where in the text of a JSON object the inside of the object at this path begins. */
+function endOfBrace(text: string, path: readonly string[]): number {
+  let [depth, found] = [0, -1];
+  let isNext = true;
+  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?|[[\]{}]/g)) {
+    if (token === '{' && isNext && ++found === path.length) return index + 1;
+    if (token === '{' || token === '[') depth++;
+    else if (token === '}' || token === ']') depth--;
+    // A name, in the object that was found last.
+    const isName = token.endsWith(':') && depth === found + 1;
+    isNext = isName && JSON.parse(token.slice(0, -1)) === path[found];
+  }
+  return 0;
+}
+
+function parseObject(body: unknown): JsonObject | undefined {
   if (typeof body !== 'string' || !/^\s*\{/.test(body)) return undefined;
   try {
-    return JSON.parse(body) as Readonly<Record<string, unknown>>;
+    return JSON.parse(body) as JsonObject;
   } catch {
     return undefined;
   }

@@ -38,8 +38,16 @@ export async function interpretAnswer(
     const said = await Promise.race([asked, whenAborted(attempt.signal)]);
     if (callApp(() => said, isBoolean, mistakeIn('alreadyDone'))) return undefined;
   }
-  const isStored = response.headers.get('idempotent-replayed') === 'true';
-  const shouldRetry = ask('shouldRetry') ?? failure.shouldRetry ?? (isStored ? false : undefined);
+  const says = (...names: readonly string[]): boolean | undefined => {
+    const said = names.map((name) => response.headers.get(name)).find((one) => one !== null);
+    return said === 'true' ? true : said === 'false' ? false : undefined;
+  };
+  const isStored = says('idempotent-replayed', 'idempotency-replayed') === true;
+  const shouldRetry =
+    ask('shouldRetry') ??
+    failure.shouldRetry ??
+    says('x-should-retry') ??
+    (isStored ? false : undefined);
   const isNo = failure.processed === 'no';
   // What is stored is the answer to its key, also to the attempts before.
   const isUnsure = isNo && !isStored && mayBeDone(attempt, step);

@@ -107,6 +107,17 @@ export const profiles: {
    * one day is assumed. Source: developer.squareup.com/docs/working-with-apis/idempotency.
    */
   readonly square: Profile<BodyIdempotency>;
+  /**
+   * monday.com: a bare key, kept for 30 minutes, of mutations only. Source:
+   * developer.monday.com/api-reference/docs/idempotency.
+   */
+  readonly monday: Profile<HeaderIdempotency>;
+  /**
+   * Shopify, GraphQL Admin API: the key is a variable of the mutation, for its directive
+   * `@idempotent(key: $idempotencyKey)`. It is mandatory for some mutations from 2026-04 on. No lifetime is
+   * published for all of them, so one day is assumed. Source: shopify.dev/docs/api/usage/idempotent-requests.
+   */
+  readonly shopify: Profile<BodyIdempotency>;
 } = /* @__PURE__ */ Object.freeze({
   draft: /* @__PURE__ */ defineIdempotency({ header, format: 'structured' }),
   stripe: /* @__PURE__ */ defineIdempotency({
@@ -134,6 +145,11 @@ export const profiles: {
   square: /* @__PURE__ */ defineIdempotency({
     body: 'idempotency_key',
     maxLength: 45,
+    lifetimeMs: 24 * hourMs,
+  }),
+  monday: /* @__PURE__ */ defineIdempotency({ header, format: 'raw', lifetimeMs: hourMs / 2 }),
+  shopify: /* @__PURE__ */ defineIdempotency({
+    body: 'variables.idempotencyKey',
     lifetimeMs: 24 * hourMs,
   }),
 });

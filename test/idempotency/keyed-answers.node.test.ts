@@ -129,6 +129,31 @@ describe('what the API says of a retry', () => {
     );
   });
 
+  test.each(['idempotent-replayed', 'idempotency-replayed'])(
+    '%s is how APIs name it',
+    async (name) => {
+      expect((await send({}, answer(500, null, { [name]: 'true' }))).attempts).toBe(1);
+    },
+  );
+
+  test.each([
+    ['true', 422, 2],
+    ['false', 503, 1],
+    ['perhaps', 422, 1],
+  ])(
+    'X-Should-Retry: %s, of a %i, makes %i attempts with any profile',
+    async (value, status, sent) => {
+      const said = answer(status, null, { 'x-should-retry': value });
+      for (const rules of [{}, stripe, adyen])
+        expect((await send(rules, said, answer())).attempts).toBe(sent);
+    },
+  );
+
+  test('the header of the profile comes before X-Should-Retry', async () => {
+    const both = answer(500, null, { 'x-should-retry': 'true', 'stripe-should-retry': 'false' });
+    expect((await send(stripe, both)).attempts).toBe(1);
+  });
+
   test('Adyen says it by transient-error', async () => {
     expect(
       (await send(adyen, answer(422, null, { 'transient-error': 'true' }), answer())).attempts,
@@ -330,9 +355,10 @@ describe('a key that is older than the API keeps it', () => {
 
 describe('in the body', () => {
   const square: ApiProfile = { match: origin, idempotency: profiles.square };
-  const withBody = async (body: BodyInit | undefined, init: object = {}) => {
+  const shopify: ApiProfile = { match: origin, idempotency: profiles.shopify };
+  const withBody = async (body: BodyInit | undefined, init: object = {}, api = square) => {
     const server = fakeServer(answer());
-    const { submit } = createSubmitter(server.fetch, [square]);
+    const { submit } = createSubmitter(server.fetch, [api]);
     const { error } = await submit((fetch) =>
       fetch(origin, { method: 'POST', ...(body !== undefined && { body }), ...init }),
     );
@@ -348,6 +374,40 @@ describe('in the body', () => {
     ['{ }', `{${key} }`],
   ])('%s becomes %s, and every other byte stays', async (body, text) => {
     expect(await withBody(body)).toMatchObject({ text, header: null, error: undefined });
+  });
+
+  const inner = '"idempotencyKey":"8e03978e-40d5-43dd-bc93-6894a57f9324"';
+
+  test.each([
+    ['{"query":"m","variables":{"n":1.10}}', `{"query":"m","variables":{${inner},"n":1.10}}`],
+    ['{"query":"m","variables":{}}', `{"query":"m","variables":{${inner}}}`],
+    ['{"query":"m"}', `{"variables":{${inner}},"query":"m"}`],
+    [
+      '{"a":{"variables":{"b":1}},"c":["variables",{"variables":{}}],"variables" : {"n":"{"}}',
+      `{"a":{"variables":{"b":1}},"c":["variables",{"variables":{}}],"variables" : {${inner},"n":"{"}}`,
+    ],
+    ['{"\\u0076ariables":{}}', `{"\\u0076ariables":{${inner}}}`],
+    [
+      '{"query":"\\"variables\\":{","variables":{}}',
+      `{"query":"\\"variables\\":{","variables":{${inner}}}`,
+    ],
+    ['{"variables":{"idempotencyKey":"mine"}}', '{"variables":{"idempotencyKey":"mine"}}'],
+  ])('%s becomes %s where the key is inside an object', async (body, text) => {
+    expect(await withBody(body, {}, shopify)).toMatchObject({ text, error: undefined });
+  });
+
+  test.each([
+    ['null', '{"variables":null}'],
+    ['a list', '{"variables":[]}'],
+    ['text', '{"variables":"a"}'],
+    ['a key that is no text', '{"variables":{"idempotencyKey":7}}'],
+  ])('%s in the place of that object is refused, and not sent', async (_, body) => {
+    const { error, text } = await withBody(body, {}, shopify);
+    expect(text).toBeUndefined();
+    expect(error).toHaveProperty(
+      'message',
+      'steady.fetch: body must be a JSON object given as text, because this API takes its idempotency key in its field variables.idempotencyKey, and a key that is there must be text.',
+    );
   });
 
   test('a key that is there already stays', async () => {

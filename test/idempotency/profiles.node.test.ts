@@ -49,5 +49,7 @@ test('the ready ones are right, and cannot be changed for everybody', () => {
     payPal: { header: 'PayPal-Request-Id', format: 'raw', lifetimeMs: 21_600_000 },
     adyen: { header, format: 'raw', maxLength: 64, lifetimeMs: 604_800_000 },
     square: { body: 'idempotency_key', maxLength: 45, lifetimeMs: 86_400_000 },
+    monday: { header, format: 'raw', lifetimeMs: 1_800_000 },
+    shopify: { body: 'variables.idempotencyKey', lifetimeMs: 86_400_000 },
   });
 });
