@@ -89,6 +89,7 @@ export default defineConfig({
     'src/grpc.ts',
     'src/otel.ts',
     'src/outbox.ts',
+    'src/policy.ts',
     'src/react.ts',
     'src/server.ts',
     'src/server/postgres.ts',
