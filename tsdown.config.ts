@@ -1,6 +1,6 @@
-import { copyFile, glob, rm, writeFile } from 'node:fs/promises';
+import { copyFile, glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
-import { build, defineConfig } from 'tsdown';
+import { build, defineConfig, type Rolldown } from 'tsdown';
 
 /**
  * Takes by name what CommonJS requires, as the imports of the other format do: the rest of a file is then the
@@ -29,6 +29,17 @@ function nameRequires(code: string): string {
   return named;
 }
 
+/** A file that calls a hook, or makes a context, is one of the client: a server component may still import it. */
+const markClient: Rolldown.Plugin = {
+  name: 'use-client',
+  renderChunk: (code, { fileName }) =>
+    !code.startsWith('"use client"') &&
+    /^(?:react|ui|testing\/render|devtools)\b.*\.js$/.test(fileName) &&
+    (fileName.startsWith('devtools') || /(?<![.\w])(?:use[A-Z]\w*|createContext)\(/.test(code))
+      ? `'use client';\n${code}`
+      : undefined,
+};
+
 /**
  * The devtools are for development, and large: they are packed into three files of ESM. The panel has its own,
  * which a production build leaves out. What they share with the rest stays where it is, so that they read the
@@ -47,6 +58,8 @@ async function packDevtools(): Promise<void> {
     target: 'es2023',
     logLevel: 'warn',
     failOnWarn: true,
+    // The files that are packed have it each, and the packed ones have it anew.
+    checks: { moduleLevelDirective: false },
     inputOptions: { preserveEntrySignatures: 'allow-extension' },
     outExtensions: () => ({ js: '.js' }),
     outputOptions: {
@@ -63,6 +76,7 @@ async function packDevtools(): Promise<void> {
       },
     },
     plugins: [
+      markClient,
       {
         name: 'keep-the-rest',
         resolveId(source, importer) {
@@ -77,6 +91,31 @@ async function packDevtools(): Promise<void> {
   for await (const file of glob('dist/devtools/**/*.js')) await rm(file);
   for (const path of ['devtools', 'devtools.js', 'devtools.d.ts'])
     await rm(`dist/cjs/${path}`, { recursive: true, force: true });
+}
+
+/**
+ * Resolvers that do not read `exports` (`moduleResolution: node`, Parcel, Metro before 0.79, eslint-plugin-import)
+ * look for a folder or a file of the name of each entry.
+ */
+async function writeFolders(): Promise<void> {
+  const { exports } = JSON.parse(await readFile('package.json', 'utf8')) as {
+    readonly exports: Readonly<Record<string, unknown>>;
+  };
+  for (const path of Object.keys(exports)) {
+    if (path === '.' || path.includes('.json')) continue;
+    if (path.endsWith('.css')) {
+      await writeFile(path, `@import './dist/${path.slice(2)}';\n`);
+      await writeFile(`${path}.d.ts`, 'export {};\n');
+      continue;
+    }
+    const name = path.slice(2);
+    const dist = `${'../'.repeat(name.split('/').length)}dist`;
+    // The devtools are ESM alone.
+    const main = name === 'devtools' ? `${dist}/${name}.js` : `${dist}/cjs/${name}.js`;
+    const fields = { main, module: `${dist}/${name}.js`, types: `${dist}/${name}.d.ts` };
+    await mkdir(name, { recursive: true });
+    await writeFile(`${name}/package.json`, `${JSON.stringify(fields, undefined, 2)}\n`);
+  }
 }
 
 let built = 0;
@@ -124,14 +163,18 @@ export default defineConfig({
       renderChunk: (code, _chunk, { format }) =>
         format === 'cjs' ? nameRequires(code) : undefined,
     },
+    markClient,
   ],
   hooks: {
     async 'build:done'({ options }) {
       await (options.format === 'cjs'
         ? writeFile('dist/cjs/package.json', '{ "type": "commonjs" }\n')
-        : copyFile('src/ui/ui.css', 'dist/ui.css'));
+        : Promise.all([
+            copyFile('src/ui/ui.css', 'dist/ui.css'),
+            writeFile('dist/ui.css.d.ts', 'export {};\n'),
+          ]));
       // After both formats.
-      if (++built % 2 === 0) await packDevtools();
+      if (++built % 2 === 0) await Promise.all([packDevtools(), writeFolders()]);
     },
   },
 });

@@ -1,4 +1,9 @@
-import type { BodyIdempotency, HeaderIdempotency, IdempotencyDeclaration } from '../fetch/api.ts';
+import type {
+  BodyIdempotency,
+  HeaderIdempotency,
+  IdempotencyDeclaration,
+  IdempotencyProfile,
+} from '../fetch/api.ts';
 import { checkNames, reject } from '../lib/input/check.ts';
 import { code, type MadeBy } from '../lib/input/made-by.ts';
 import { keyExtension } from './keyed-request.ts';
@@ -55,14 +60,17 @@ function checkIdempotency(operation: string, profile: IdempotencyDeclaration): v
  * });
  * ```
  */
-export function defineIdempotency<D extends IdempotencyDeclaration>(
-  declaration: D,
-): D & MadeBy<'defineIdempotency'> {
+export function defineIdempotency(
+  declaration: HeaderIdempotency,
+): HeaderIdempotency & MadeBy<'defineIdempotency'>;
+export function defineIdempotency(
+  declaration: BodyIdempotency,
+): BodyIdempotency & MadeBy<'defineIdempotency'>;
+export function defineIdempotency(declaration: IdempotencyDeclaration): IdempotencyProfile;
+export function defineIdempotency(declaration: IdempotencyDeclaration): IdempotencyProfile {
   if (process.env.NODE_ENV !== 'production') checkIdempotency('defineIdempotency', declaration);
   return Object.freeze(Object.assign({ ...declaration }, { [code]: keyExtension }));
 }
-
-type Profile<D> = D & MadeBy<'defineIdempotency'>;
 
 const hourMs = 3_600_000;
 const header = 'Idempotency-Key';
@@ -84,40 +92,40 @@ export const profiles: {
    * draft-ietf-httpapi-idempotency-key-header: a quoted String (RFC 9651). The draft leaves the
    * lifetime to the server, so declare that of yours.
    */
-  readonly draft: Profile<HeaderIdempotency>;
+  readonly draft: HeaderIdempotency & MadeBy<'defineIdempotency'>;
   /**
    * Stripe, v1: a bare key of at most 255 characters, which may be forgotten after 24 hours.
    * `Stripe-Should-Retry` counts for more than the status, and a stored failure
    * (`Idempotent-Replayed`) is not asked for again. Source: docs.stripe.com/api/idempotent_requests,
    * and stripe-node, which retries every 409.
    */
-  readonly stripe: Profile<HeaderIdempotency>;
+  readonly stripe: HeaderIdempotency & MadeBy<'defineIdempotency'>;
   /**
    * PayPal: a bare `PayPal-Request-Id`. How long it is kept depends on the API; 6 hours is that of
    * Orders v2. Source: developer.paypal.com/api/rest/reference/idempotency.
    */
-  readonly payPal: Profile<HeaderIdempotency>;
+  readonly payPal: HeaderIdempotency & MadeBy<'defineIdempotency'>;
   /**
    * Adyen: a bare key of at most 64 characters, kept for at least 7 days, for POST; `transient-error:
    * true` says that sending it again is worth it. Source: docs.adyen.com/development-resources/api-idempotency.
    */
-  readonly adyen: Profile<HeaderIdempotency>;
+  readonly adyen: HeaderIdempotency & MadeBy<'defineIdempotency'>;
   /**
    * Square: `idempotency_key` in the JSON body, at most 45 characters. It publishes no lifetime, so
    * one day is assumed. Source: developer.squareup.com/docs/working-with-apis/idempotency.
    */
-  readonly square: Profile<BodyIdempotency>;
+  readonly square: BodyIdempotency & MadeBy<'defineIdempotency'>;
   /**
    * monday.com: a bare key, kept for 30 minutes, of mutations only. Source:
    * developer.monday.com/api-reference/docs/idempotency.
    */
-  readonly monday: Profile<HeaderIdempotency>;
+  readonly monday: HeaderIdempotency & MadeBy<'defineIdempotency'>;
   /**
    * Shopify, GraphQL Admin API: the key is a variable of the mutation, for its directive
    * `@idempotent(key: $idempotencyKey)`. It is mandatory for some mutations from 2026-04 on. No lifetime is
    * published for all of them, so one day is assumed. Source: shopify.dev/docs/api/usage/idempotent-requests.
    */
-  readonly shopify: Profile<BodyIdempotency>;
+  readonly shopify: BodyIdempotency & MadeBy<'defineIdempotency'>;
 } = /* @__PURE__ */ Object.freeze({
   draft: /* @__PURE__ */ defineIdempotency({ header, format: 'structured' }),
   stripe: /* @__PURE__ */ defineIdempotency({

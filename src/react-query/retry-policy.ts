@@ -1,4 +1,4 @@
-import { type Clock, maxTimerMs, type Random, systemClock, systemRandom } from '../lib/clock.ts';
+import { maxTimerMs, type Random, systemClock, systemRandom } from '../lib/clock.ts';
 import { reportOf } from '../operation/error-info.ts';
 import { decide, type Decision } from '../policy/decide.ts';
 import type { RetryReason } from '../policy/operation.ts';
@@ -21,7 +21,7 @@ export interface RetryPolicyOptions extends Pick<
   /** The source of jitter. @default Math.random */
   readonly random?: Random | undefined;
   /** The time, in epoch milliseconds. @default Date.now */
-  readonly now?: Clock['now'] | undefined;
+  readonly now?: (() => number) | undefined;
 }
 
 /** A retry that was granted and whose attempt has not failed yet, as far as is known. */
@@ -54,7 +54,7 @@ const maxGranted = 500;
  * ```
  */
 export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
-  const { random = systemRandom, now = systemClock.now, ...given } = options;
+  const { random = systemRandom, now = () => systemClock.now(), ...given } = options;
   const policy = definePolicy('retryPolicy', presets.interactive, given);
   /** In the order in which they were granted. */
   const granted = new Set<Granted>();

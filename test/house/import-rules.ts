@@ -118,6 +118,7 @@ const entries: Readonly<Record<string, Place>> = {
     ],
     packages: [],
   },
+  'policy.ts': { folders: ['react-query'], packages: [] },
   'react.ts': {
     folders: [
       'react',

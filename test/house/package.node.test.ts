@@ -1,5 +1,6 @@
 import { execFileSync, execSync, spawnSync } from 'node:child_process';
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -18,6 +19,7 @@ import * as devtools from 'steadfetch/devtools';
 import * as grpc from 'steadfetch/grpc';
 import * as otel from 'steadfetch/otel';
 import * as outbox from 'steadfetch/outbox';
+import * as policy from 'steadfetch/policy';
 import * as react from 'steadfetch/react';
 import * as server from 'steadfetch/server';
 import * as postgres from 'steadfetch/server/postgres';
@@ -36,6 +38,7 @@ const entries = {
   'steadfetch/grpc': Object.keys(grpc).toSorted(),
   'steadfetch/otel': Object.keys(otel).toSorted(),
   'steadfetch/outbox': Object.keys(outbox).toSorted(),
+  'steadfetch/policy': Object.keys(policy).toSorted(),
   'steadfetch/react': Object.keys(react).toSorted(),
   'steadfetch/server': Object.keys(server).toSorted(),
   'steadfetch/server/postgres': Object.keys(postgres).toSorted(),
@@ -65,6 +68,13 @@ const runNode = (...args: string[]): string =>
 /** Runs CommonJS that may require nothing but CommonJS. */
 const runRequire = (code: string): string =>
   runNode('--no-experimental-require-module', '--input-type=commonjs', '--eval', code);
+
+/** What TypeScript complains about. Not by execFileSync: that is on its stdout. */
+function compile(): string {
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  return spawnSync(process.execPath, [tsc, '--project', '.'], { cwd: app, encoding: 'utf8' })
+    .stdout;
+}
 
 function exportedBy(entry: string): string[] {
   const code = `console.log(JSON.stringify(Object.keys(await import('${entry}')).sort()))`;
@@ -178,12 +188,56 @@ describe('an app that installs the packed package', () => {
     expect(statSync(join(app, tarball)).size).toBeLessThanOrEqual(336_000);
   });
 
+  test('has a folder or a file for each entry, for resolvers that do not read exports', () => {
+    const installed = join(app, 'node_modules/steadfetch');
+    const read = (path: string): Record<string, string> =>
+      JSON.parse(readFileSync(join(installed, path, 'package.json'), 'utf8')) as never;
+    for (const name of names) {
+      const folder = name.slice('steadfetch/'.length);
+      const fields = read(folder);
+      const pathOf = (field: string): string => resolve(installed, folder, fields[field] ?? '-');
+      for (const field of ['main', 'module', 'types'])
+        expect([name, field, existsSync(pathOf(field))]).toEqual([name, field, true]);
+      const code = `console.log(JSON.stringify(Object.keys(require(${JSON.stringify(pathOf('main'))})).sort()))`;
+      const shown = name === 'steadfetch/devtools' ? entries[name] : JSON.parse(runRequire(code));
+      expect(shown).toEqual(entries[name]);
+    }
+    const css = readFileSync(join(installed, 'ui.css'), 'utf8');
+    expect(existsSync(join(installed, /'(.*)'/.exec(css)?.[1] ?? '-'))).toBe(true);
+  });
+
+  test('says of each file that calls a hook or makes a context that it is one of the client', () => {
+    const dist = join(app, 'node_modules/steadfetch/dist');
+    const marked: string[] = [];
+    const unmarked: string[] = [];
+    for (const path of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
+      if (!path.endsWith('.js')) continue;
+      const code = readFileSync(join(dist, path), 'utf8');
+      // What is taken from React by a name of a hook, whatever it is called here.
+      const fromReact =
+        /(?:import *\{([^}]*)\} *from *|const \{([^}]*)\} *= *require\()["'](?:react|@tanstack\/react-query)["']/g;
+      const taken = [...code.matchAll(fromReact)].map(([, one, other]) => one ?? other).join();
+      const isClient = /^["']use client["']/.test(code);
+      if (/\buse[A-Z]|\bcreateContext\b/.test(taken) && !isClient) unmarked.push(path);
+      if (isClient) marked.push(path.replaceAll('\\', '/'));
+    }
+    expect(unmarked).toEqual([]);
+    // A server component calls what these export: it must not be taken for the client's.
+    expect(
+      marked.filter((path) => /^(?:cjs\/)?(?:index|policy|server|outbox)\b/.test(path)),
+    ).toEqual([]);
+    expect(marked).toContain('ui/connection-banner.js');
+    expect(marked).toContain('devtools.js');
+  });
+
   test.each([
     ['bundler', 'esnext', 'app.ts'],
     ['nodenext', 'nodenext', 'app.ts'],
     ['node16', 'node16', 'app.cts'],
   ])('type checks what it imports with moduleResolution %s', (moduleResolution, module, file) => {
     const entered = file.endsWith('.cts') ? required : names;
+    // Under noUncheckedSideEffectImports, the default since TypeScript 6, styles need types, too.
+    const styles = file.endsWith('.cts') ? [] : [`import 'steadfetch/ui.css';`];
     const code = entered.flatMap((name, index) => [
       `import * as entry${index} from '${name}';`,
       `export const used${index} = [${entries[name].map((key) => `entry${index}.${key}`).join(', ')}];`,
@@ -198,7 +252,7 @@ describe('an app that installs the packed package', () => {
       `const client = new QueryClient({ defaultOptions: createSteadfetch().defaultOptions });`,
       `export const reset = (): void => resetSteadfetch(createSteadfetch(), client);`,
     );
-    writeFileSync(join(app, file), code.join('\n'));
+    writeFileSync(join(app, file), [...styles, ...code].join('\n'));
     writeFileSync(
       join(app, 'tsconfig.json'),
       JSON.stringify({
@@ -206,12 +260,32 @@ describe('an app that installs the packed package', () => {
         files: [file],
       }),
     );
-    const tsc = join(root, 'node_modules/typescript/bin/tsc');
-    // Not execFileSync: what tsc complains about is on its stdout.
-    const { stdout } = spawnSync(process.execPath, [tsc, '--project', '.'], {
-      cwd: app,
-      encoding: 'utf8',
-    });
-    expect(stdout).toBe('');
+    expect(compile()).toBe('');
+  });
+
+  test('has types of its own that an app can declare what it exports by', () => {
+    copyFileSync(resolve(root, 'test/house/declared.tsx'), join(app, 'declared.tsx'));
+    const compilerOptions = {
+      strict: true,
+      declaration: true,
+      emitDeclarationOnly: true,
+      outDir: 'declared',
+      target: 'es2023',
+      module: 'esnext',
+      moduleResolution: 'bundler',
+      jsx: 'react-jsx',
+      // Its own declarations are checked, too.
+      skipLibCheck: false,
+      types: [],
+    };
+    writeFileSync(
+      join(app, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions, files: ['declared.tsx'] }),
+    );
+    expect(compile()).toBe('');
+    // None of them is by a path inside the package.
+    expect(readFileSync(join(app, 'declared/declared.d.ts'), 'utf8')).not.toContain(
+      'steadfetch/dist',
+    );
   });
 });

@@ -9,7 +9,7 @@ const steps = [
   ['Types of the package by itself', 'tsc -p src/tsconfig.json'],
   ['Build', 'tsdown'],
   ['Package: publint', 'publint --strict'],
-  ['Package: are the types wrong', 'attw --pack . --profile node16 --exclude-entrypoints ui.css'],
+  ['Package: are the types wrong', 'attw --pack . --profile strict'],
   ['Size', 'size-limit'],
   ['Tests', 'vitest run --config test/vitest.config.ts'],
 ];

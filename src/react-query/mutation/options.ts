@@ -58,20 +58,15 @@ export interface SteadyMutationOptions<
   readonly policy?: PolicyOptions | undefined;
 }
 
-interface WithKey {
-  readonly mutationKey: MutationKey;
-}
-
 /** The same, with a key to ask for its status by. */
 export interface KeyedMutationOptions<
   TData = unknown,
   TError = DefaultError,
   TVariables = void,
   TOnMutateResult = unknown,
->
-  extends
-    Omit<SteadyMutationOptions<TData, TError, TVariables, TOnMutateResult>, 'mutationKey'>,
-    WithKey {}
+> extends Omit<SteadyMutationOptions<TData, TError, TVariables, TOnMutateResult>, 'mutationKey'> {
+  readonly mutationKey: MutationKey;
+}
 
 /**
  * Makes React Query's options of a mutation that is sent again when that is right, also in a hidden
@@ -104,7 +99,9 @@ export function mutationOptions<
 >(
   steady: Steadfetch,
   options: KeyedMutationOptions<TData, TError, TVariables, TOnMutateResult>,
-): UseMutationOptions<TData, TError, TVariables, TOnMutateResult> & WithKey;
+): UseMutationOptions<TData, TError, TVariables, TOnMutateResult> & {
+  readonly mutationKey: MutationKey;
+};
 export function mutationOptions<
   TData = unknown,
   TError = DefaultError,
