@@ -1,4 +1,4 @@
-import { toJson } from '../lib/json.ts';
+import { keyText } from '../lib/json.ts';
 import { describeOutcome, pauses, reasons } from '../telemetry/words.ts';
 import type { DecidingOption } from './levels.ts';
 import type { RecordedEvent } from './recording/recording.ts';
@@ -157,7 +157,7 @@ export function lineOf(event: RecordedEvent): string {
     default: {
       const { title, detail } = explain(event) ?? {};
       const { queryKey } = event.operation;
-      const what = queryKey ? `${JSON.stringify(queryKey, toJson)} ` : '';
+      const what = queryKey ? `${keyText(queryKey)} ` : '';
       return `${what}${title ?? begun(event)}${detail ? `. ${detail}` : ''}`;
     }
   }

@@ -1,13 +1,12 @@
 import type { ReactElement } from 'react';
+import { Boundary } from './boundary.tsx';
 import { Devtools, type SteadfetchDevtoolsProps } from './devtools.tsx';
 import { EmbeddedPanel, type SteadfetchDevtoolsPanelProps } from './plugin.tsx';
 
 /**
  * A badge in a corner of the page, and the panel that it opens: the health of each origin and endpoint, each
  * operation with every decision and its reason, and a log. Its colour is the worst origin, its number what is
- * paused. In production it is nothing, and brings no code.
- *
- * @throws Error when there is no QueryClient, or its default options are not those of Steadfetch.
+ * paused. In production it is nothing, and brings no code. Where it cannot be shown, it says why, and the app goes on.
  *
  * @example
  * ```tsx
@@ -28,13 +27,17 @@ import { EmbeddedPanel, type SteadfetchDevtoolsPanelProps } from './plugin.tsx';
  * ```
  */
 export function SteadfetchDevtools(props: SteadfetchDevtoolsProps): ReactElement | null {
-  return process.env.NODE_ENV === 'production' ? null : <Devtools {...props} />;
+  if (process.env.NODE_ENV === 'production') return null;
+  return (
+    <Boundary>
+      <Devtools {...props} />
+    </Boundary>
+  );
 }
 
 /**
- * The panel without a badge, as high as the element that it is in. In production it is nothing.
- *
- * @throws Error when there is no QueryClient, or its default options are not those of Steadfetch.
+ * The panel without a badge, as high as the element that it is in. In production it is nothing. Where it cannot be
+ * shown, it says why.
  *
  * @example
  * ```tsx
@@ -48,7 +51,12 @@ export function SteadfetchDevtools(props: SteadfetchDevtoolsProps): ReactElement
  * ```
  */
 export function SteadfetchDevtoolsPanel(props: SteadfetchDevtoolsPanelProps): ReactElement | null {
-  return process.env.NODE_ENV === 'production' ? null : <EmbeddedPanel {...props} />;
+  if (process.env.NODE_ENV === 'production') return null;
+  return (
+    <Boundary>
+      <EmbeddedPanel {...props} />
+    </Boundary>
+  );
 }
 
 /** A plugin, as `TanStackDevtools` of `@tanstack/react-devtools` takes it. */
@@ -84,7 +92,7 @@ export function steadfetchDevtoolsPlugin(
       process.env.NODE_ENV === 'production' ? (
         <></>
       ) : (
-        <EmbeddedPanel {...props} theme={given.theme ?? 'system'} />
+        <SteadfetchDevtoolsPanel {...props} theme={given.theme ?? 'system'} />
       ),
   };
 }

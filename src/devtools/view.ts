@@ -1,4 +1,4 @@
-import { toJson } from '../lib/json.ts';
+import { keyText } from '../lib/json.ts';
 import type { OperationRef } from '../policy/operation.ts';
 import type { InspectedOrigin, OriginInspection } from './inspect.ts';
 import type { RecordedEvent } from './recording/recording.ts';
@@ -112,7 +112,7 @@ function open(event: OperationEvent): OperationView {
     id,
     kind,
     queryKey,
-    label: queryKey ? JSON.stringify(queryKey, toJson) : placeOf(event),
+    label: queryKey ? keyText(queryKey) : placeOf(event),
     startedAt,
     endedAt: undefined,
     attempt,

@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { act, fireEvent } from '@testing-library/react';
+import { act, fireEvent, screen } from '@testing-library/react';
 import { mutationOptions, profiles, retry } from 'steadfetch';
 import { record, SteadfetchDevtools, SteadfetchDevtoolsPanel } from 'steadfetch/devtools';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -271,11 +271,49 @@ test('the log is filtered by what its lines say', async () => {
   ]);
 });
 
-test('without a QueryClient, or with one of another kind, it says what to do', () => {
+test('without a QueryClient, or with one of another kind, it says what to do, and the app goes on', () => {
   const rig = createRig();
-  expect(() =>
-    rig.show(<SteadfetchDevtools client={{ getDefaultOptions: () => ({}) } as never} />),
-  ).toThrow('SteadfetchDevtools: this QueryClient carries no default options of Steadfetch.');
+  const error = vi.spyOn(console, 'error').mockReturnValue();
+  rig.show(
+    <>
+      <p>The app</p>
+      <SteadfetchDevtools client={{ getDefaultOptions: () => ({}) } as never} />
+    </>,
+  );
+  expect(screen.getByRole('alert').textContent).toContain(
+    'SteadfetchDevtools: this QueryClient carries no default options of Steadfetch.',
+  );
+  expect(screen.getByText('The app')).toBeDefined();
+  expect(error).toHaveBeenCalled();
+});
+
+test('a key that JSON cannot write is shown as such, and its app goes on', async () => {
+  const rig = createRig();
+  const ring: unknown[] = ['a'];
+  ring.push(ring);
+  function Ring() {
+    useQuery({
+      queryKey: ring,
+      queryKeyHashFn: () => 'ring',
+      queryFn: () => rig.steady.json('/a'),
+    });
+    return <p>The app</p>;
+  }
+  rig.show(
+    <>
+      <Ring />
+      <SteadfetchDevtools />
+    </>,
+  );
+  await rig.time.advance(100);
+  open();
+  for (const name of ['Operations', 'Mutations', 'Log', 'Origins']) {
+    const tab = devtools().queryByRole('tab', { name: new RegExp(`^${name}`) });
+    if (tab) press(tab);
+  }
+  expect(screen.getByText('The app')).toBeDefined();
+  press(devtools().getByRole('tab', { name: /^Operations/ }));
+  expect(devtools().getByRole('button', { name: /a key of 2 parts/ })).toBeDefined();
 });
 
 test('the panel alone has no badge, and nothing to close', async () => {

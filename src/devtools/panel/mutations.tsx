@@ -1,6 +1,6 @@
 import type { Mutation } from '@tanstack/react-query';
 import { type ReactElement, useCallback, useSyncExternalStore } from 'react';
-import { toJson } from '../../lib/json.ts';
+import { keyText } from '../../lib/json.ts';
 import { runOf } from '../../react-query/mutation/execution.ts';
 import { mutationStatus } from '../../react-query/status/mutation.ts';
 import { reasonOf, upper } from '../explain.ts';
@@ -84,9 +84,7 @@ function MutationRow({
   const why = reason === undefined ? '' : `: ${reasonOf(reason)}`;
   return (
     <tr>
-      <td className="name mono">
-        {mutationKey ? JSON.stringify(mutationKey, toJson) : 'without a key'}
-      </td>
+      <td className="name mono">{mutationKey ? keyText(mutationKey) : 'without a key'}</td>
       <td>
         <Chip tone={stateTones[status] ?? 'plain'} isBusy={status === 'sending'}>
           {stateWords[status]}

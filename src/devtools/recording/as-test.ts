@@ -1,3 +1,4 @@
+import { presets } from '../../policy/options.ts';
 import type { OperationEvent, OperationView } from '../view.ts';
 
 type Ended = Extract<OperationEvent, { readonly type: 'request:end' }>;
@@ -31,7 +32,7 @@ export function asTest({ label, events }: OperationView): string | undefined {
   });
   const handlers = places.flatMap((place, index) => {
     const [method = '', url = ''] = place.split(' ');
-    const on = `http.${ofMsw.has(method) ? method.toLowerCase() : 'all'}('${url}'`;
+    const on = `http.${ofMsw.has(method) ? method.toLowerCase() : 'all'}(${quoted(url)}`;
     const fault = faults[index];
     return [
       ...(fault ? [`    ${on}, ${fault}),`] : []),
@@ -40,8 +41,8 @@ export function asTest({ label, events }: OperationView): string | undefined {
   });
   const requests = places.map((place) => {
     const [method = '', url = ''] = place.split(' ');
-    const init = method === 'GET' ? '{ signal }' : `{ method: '${method}', signal }`;
-    return `      await (await steady.fetch('${url}', ${init})).text();`;
+    const init = method === 'GET' ? '{ signal }' : `{ method: ${quoted(method)}, signal }`;
+    return `      await (await steady.fetch(${quoted(url)}, ${init})).text();`;
   });
   return `import { http, HttpResponse } from 'msw';
 import { setupServer } from 'msw/node';
@@ -81,7 +82,30 @@ function placeOf({ method, url, place }: Ended): string {
   return `${method} ${isAbsolute ? url : `${origin}/${url.replace(/^\//, '')}`}`;
 }
 
-const quoted = (text: string): string => `'${text.replaceAll(/['\\]/g, String.raw`\$&`)}'`;
+/** As code: a recording may be by anybody, and nothing of it may be run. */
+const quoted = (text: string): string =>
+  `'${JSON.stringify(text)
+    .slice(1, -1)
+    .replaceAll(String.raw`\"`, '"')
+    .replaceAll("'", String.raw`\'`)}'`;
+
+const durations: readonly string[] = ['headersMs', 'bodyIdleMs'];
+
+/** The value of an option as code: a number, a pair of time limits, or text. */
+function valueOf(value: string): string {
+  if (/^(?:\d+(?:\.\d+)?|Infinity)$/.test(value)) return value;
+  try {
+    const given = Object.entries(JSON.parse(value) as object);
+    if (
+      given.length > 0 &&
+      given.every(([name, ms]) => durations.includes(name) && typeof ms === 'number')
+    )
+      return JSON.stringify(Object.fromEntries(given));
+  } catch {
+    // It is a word.
+  }
+  return quoted(value);
+}
 
 function faultOf({ outcome }: Ended): { readonly name: string; readonly code: string } {
   switch (outcome.kind) {
@@ -113,8 +137,12 @@ function policyOf(events: readonly OperationEvent[]): string {
     const isWrite = !['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'].includes(method);
     if (isWrite && decision.kind === 'retry') set.set('idempotent', 'true');
     for (const { name, value, level } of options)
-      if (level !== 'the default' && value !== 'a function')
-        set.set(name, /^[\d{]/.test(value) || value === 'Infinity' ? value : `'${value}'`);
+      if (
+        level !== 'the default' &&
+        value !== 'a function' &&
+        Object.hasOwn(presets.interactive, name)
+      )
+        set.set(name, valueOf(value));
   }
   if (set.size === 0) return '';
   return `, { ${[...set].map(([name, value]) => `${name}: ${value}`).join(', ')} }`;

@@ -1,7 +1,8 @@
-import { toJson } from '../../lib/json.ts';
+import { plainKey, toJson } from '../../lib/json.ts';
 import type { TelemetryEvent } from '../../telemetry/subscribe-all.ts';
 import type { Inspection } from '../inspect.ts';
 import type { DecidingOption } from '../levels.ts';
+import { isEvent } from './shapes.ts';
 
 /** An error as it is written down. */
 export interface RecordedError {
@@ -33,18 +34,27 @@ const version = 1;
 
 /** A recording as text. */
 export function writeRecording(events: readonly RecordedEvent[]): string {
-  return JSON.stringify({ format, version, events }, toJson, 1);
+  const plain = events.map((event) =>
+    'operation' in event
+      ? {
+          ...event,
+          operation: { ...event.operation, queryKey: plainKey(event.operation.queryKey) },
+        }
+      : event,
+  );
+  return JSON.stringify({ format, version, events: plain }, toJson, 1);
 }
 
 /**
- * The events of a recording.
+ * The events of a recording. What is damaged, or of a newer version, is left out.
  *
  * @throws Error that says what is wrong with the text.
  */
 export function readRecording(text: string): readonly RecordedEvent[] {
   let given: unknown;
   try {
-    given = JSON.parse(text);
+    // JSON has no undefined, and no Infinity.
+    given = JSON.parse(text, (_, part: unknown) => part ?? undefined);
   } catch {
     throw new Error('This is no recording: it is not JSON.');
   }
@@ -53,19 +63,9 @@ export function readRecording(text: string): readonly RecordedEvent[] {
     throw new Error('This is no recording of steadfetch/devtools.');
   if (made !== version)
     throw new Error(`This recording has the version ${String(made)}, not ${version}.`);
-  return events.filter((event: unknown): event is RecordedEvent => {
-    const { type, at, operation } = Object(event) as Record<string, unknown>;
-    return (
-      typeof type === 'string' && typeof at === 'number' && (stateTypes.has(type) || !!operation)
+  return (events as readonly RecordedEvent[])
+    .filter(isEvent)
+    .map((event) =>
+      event.type === 'decision' ? { ...event, maxRetries: event.maxRetries ?? Infinity } : event,
     );
-  });
 }
-
-/** What belongs to no operation. */
-const stateTypes: ReadonlySet<string> = new Set([
-  'inspection',
-  'outage:start',
-  'outage:end',
-  'connectivity',
-  'outbox',
-]);

@@ -1,0 +1,42 @@
+import { Component, type ReactNode } from 'react';
+
+interface BoundaryProps {
+  readonly children: ReactNode;
+}
+
+/**
+ * The devtools look at what an app has made of its keys, errors and outbox: whatever of it cannot be shown ends the
+ * devtools, and never the app. React writes the error to the console.
+ */
+export class Boundary extends Component<BoundaryProps, { readonly failure: string | undefined }> {
+  override state = { failure: undefined };
+
+  static getDerivedStateFromError(error: unknown): { readonly failure: string } {
+    return { failure: error instanceof Error ? error.message : 'An error without a message.' };
+  }
+
+  override render(): ReactNode {
+    const { failure } = this.state;
+    if (failure === undefined) return this.props.children;
+    return (
+      <div
+        role="alert"
+        style={{
+          position: 'fixed',
+          bottom: 0,
+          left: 0,
+          padding: '0.5rem',
+          font: '0.8rem sans-serif',
+          color: '#fff',
+          background: '#8b1a1a',
+          zIndex: 99_999,
+        }}
+      >
+        The Steadfetch devtools have ended, and the app goes on. {failure}{' '}
+        <button type="button" onClick={() => this.setState({ failure: undefined })}>
+          Open them again
+        </button>
+      </div>
+    );
+  }
+}
