@@ -4,11 +4,10 @@ import { QueryClientProvider, QueryObserver, useMutation } from '@tanstack/react
 import { fireEvent, render, screen } from '@testing-library/react';
 import axios, { AxiosError, type InternalAxiosRequestConfig } from 'axios';
 import { act, type ReactNode } from 'react';
-import { outcomeOf } from 'steadfetch';
 import { resetSteadfetch, virtualTime } from 'steadfetch/testing';
-import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Feed } from './recipes/infinite.tsx';
-import { check } from './recipes/optimistic.ts';
+import { Todos } from './recipes/optimistic.tsx';
 import { Price } from './recipes/polling.tsx';
 import { queryClient, server, steady } from './recipes/steady.ts';
 import { answer } from './recipes/stream.ts';
@@ -73,36 +72,63 @@ test('a suspended page says what it waits for, and a boundary offers the way on'
   expect(screen.getByRole('heading').textContent).toBe('Kites');
 });
 
-interface Todo {
-  readonly id: string;
-  readonly isDone: boolean;
-}
+type Fate = 'done' | 'refused' | 'done, and its answer lost' | 'lost';
 
-test.each([
-  ['is taken back where it was surely refused', { status: 403, afterMs: 200 }, [true, false]],
-  [
-    'stays where the answer was lost, until the refetch shows what is true',
-    'network',
-    [true, true],
-  ],
-] as const)('an optimistic update %s', async (_, failure, isDone) => {
-  const { time, show } = start();
-  const path = '/api/todos/1/check';
-  server.unplan(path);
-  server.plan(path, ...Array.from({ length: 9 }, () => failure));
-  queryClient.setQueryData<Todo[]>(['todos'], [{ id: '1', isDone: false }]);
-  const isShownDone = () => queryClient.getQueryData<Todo[]>(['todos'])?.[0]?.isDone;
-  function Check() {
-    const { mutate } = useMutation(check);
-    return <button onClick={() => mutate({ id: '1' })}>Check</button>;
+describe('of two optimistic updates', () => {
+  const fates: readonly Fate[] = ['done', 'refused', 'done, and its answer lost', 'lost'];
+  const pairs = fates.flatMap((one) => fates.map((other) => [one, other] as const));
+
+  const isDone = (fate: Fate): boolean => fate.startsWith('done');
+
+  /** A list of two, of which both are checked at once; the first answer comes first, or last. */
+  async function checkBoth(all: readonly [Fate, Fate], isInOrder: boolean) {
+    const { time, show } = start();
+    const truth = new Map<string, boolean>();
+    const list = { toJSON: () => ['1', '2'].map((id) => ({ id, isDone: !!truth.get(id) })) };
+    server.unplan('/api/todos');
+    server.plan('/api/todos', ...Array.from({ length: 50 }, () => ({ body: list })));
+    for (const [index, fate] of all.entries()) {
+      const id = `${index + 1}`;
+      const path = `/api/todos/${id}/check`;
+      const afterMs = (index === 0) === isInOrder ? 100 : 300;
+      const toJSON = () => ({ id, isDone: !!truth.set(id, true) });
+      server.unplan(path);
+      if (fate === 'done') server.plan(path, { body: { toJSON }, afterMs });
+      else if (fate === 'refused') server.plan(path, { status: 403, afterMs });
+      else server.plan(path, ...Array.from({ length: 9 }, () => 'network' as const));
+    }
+    show(<Todos />);
+    await time.advance(0);
+    const boxes = () => screen.getAllByRole<HTMLInputElement>('checkbox');
+    const shown = () => boxes().map(({ checked }) => checked);
+    for (const [index, box] of boxes().entries()) {
+      fireEvent.click(box);
+      if (all[index] === 'done, and its answer lost') truth.set(`${index + 1}`, true);
+    }
+    await time.advance(50);
+    const atOnce = shown();
+    /** Those that were shown as undone at some moment. */
+    const undone = new Set<number>();
+    for (let step = 0; step < 1200; step++) {
+      await time.advance(100);
+      for (const [index, checked] of shown().entries()) if (!checked) undone.add(index);
+    }
+    return { atOnce, undone: [...undone], atEnd: shown() };
   }
-  show(<Check />);
-  fireEvent.click(screen.getByText('Check'));
-  await time.advance(100);
-  const shown = [isShownDone()];
-  await time.advance(120_000);
-  expect([...shown, isShownDone()]).toEqual(isDone);
-  expect(outcomeOf(lastMutation()?.error).processed).toBe(failure === 'network' ? 'unknown' : 'no');
+
+  test.each(
+    pairs.flatMap((pair) => [true, false].map((isInOrder) => [...pair, isInOrder] as const)),
+  )(
+    'the first %s and the second %s (answered in this order: %s), each is shown by itself, and the truth in the end',
+    async (first, second, isInOrder) => {
+      const all = [first, second] as const;
+      const { atOnce, undone, atEnd } = await checkBoth(all, isInOrder);
+      expect(atOnce).toEqual([true, true]);
+      expect(atEnd).toEqual(all.map(isDone));
+      // What was done and answered is never shown as undone, whatever becomes of the other.
+      expect(undone.filter((index) => all[index] === 'done')).toEqual([]);
+    },
+  );
 });
 
 test('an upload is sent again under the same name, and tells its progress anew', async () => {
