@@ -34,8 +34,8 @@ export interface Cell {
   readonly requests: number;
   /** How long it was watched. */
   readonly endMs: number;
-  /** How long queries were `fetching` and `paused`, and how long one without data was loading. */
-  readonly flags: Readonly<Record<'fetching' | 'paused' | 'loading', number>>;
+  /** How long a query was `fetching`, and `paused`. */
+  readonly flags: Readonly<Record<'fetching' | 'paused', number>>;
 }
 
 const startMs = Date.UTC(2026, 0, 1);
@@ -124,9 +124,9 @@ function textOf(node: Node): string {
   return node.nodeName === 'BUTTON' ? `[${parts.join('')}]` : parts.join(' ');
 }
 
-function setOnline(isOnline: boolean): void {
+function setOnline(isOnline: boolean, isSilent = false): void {
   vi.spyOn(navigator, 'onLine', 'get').mockReturnValue(isOnline);
-  window.dispatchEvent(new Event(isOnline ? 'online' : 'offline'));
+  if (!isSilent) window.dispatchEvent(new Event(isOnline ? 'online' : 'offline'));
 }
 
 /** Watches one component through one trouble. */
@@ -146,7 +146,7 @@ export async function runCell(tutorial: Tutorial, trouble: Trouble, world: World
   let beganAt = Infinity;
   const screens: [number, string][] = [];
   const seen = new Map<string, number>();
-  const flags = { fetching: 0, paused: 0, loading: 0 };
+  const flags = { fetching: 0, paused: 0 };
   let thrown: string | undefined;
   let awaitedMs: number | undefined;
   let untrue: string | undefined;
@@ -167,12 +167,8 @@ export async function runCell(tutorial: Tutorial, trouble: Trouble, world: World
     for (const state of states) flags[state] += atMs - lastMs;
     lastMs = atMs;
     const all = client.getQueryCache().getAll();
-    states = (['fetching', 'paused', 'loading'] as const).filter((name) =>
-      all.some(({ state: { status, fetchStatus } }) =>
-        name === 'loading'
-          ? status === 'pending' && fetchStatus === 'fetching'
-          : fetchStatus === name,
-      ),
+    states = (['fetching', 'paused'] as const).filter((name) =>
+      all.some(({ state }) => state.fetchStatus === name),
     );
   };
   const page = (children: ReactNode): ReactNode => {
@@ -187,7 +183,7 @@ export async function runCell(tutorial: Tutorial, trouble: Trouble, world: World
     beganAt = time.now();
     server.begin(trouble, broken);
     if (trouble.offlineMs === undefined) return;
-    setOnline(false);
+    setOnline(false, trouble.isLoadedOffline);
     setTimeout(() => setOnline(true), trouble.offlineMs);
   };
 

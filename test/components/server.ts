@@ -4,6 +4,8 @@ interface Fault {
   readonly headers?: Readonly<Record<string, string>>;
   readonly afterMs?: number;
   readonly isHanging?: boolean;
+  /** The request does not arrive. */
+  readonly isLost?: boolean;
 }
 
 interface Asked {
@@ -11,6 +13,8 @@ interface Asked {
   readonly atMs: number;
   /** Whether it asks the one endpoint that is broken, where only one is. */
   readonly isBroken: boolean;
+  /** How many requests came before it. */
+  readonly before: number;
 }
 
 /** What is wrong, and for how long. */
@@ -19,6 +23,8 @@ export interface Trouble {
   readonly faultOf?: (asked: Asked) => Fault | undefined;
   /** The browser says `offline` when the trouble begins, and `online` so long after that. */
   readonly offlineMs?: number;
+  /** It does not say `offline`, because the page was loaded so. */
+  readonly isLoadedOffline?: boolean;
 }
 
 const during =
@@ -33,18 +39,27 @@ const retryAfter = (ms: number): Fault => ({
 });
 
 export const troubles: readonly Trouble[] = [
+  { name: 'one 503', faultOf: ({ before }) => (before === 0 ? { status: 503 } : undefined) },
   { name: '503 for 2 s', faultOf: during(2000, { status: 503 }) },
+  { name: '503 for 6 s', faultOf: during(6000, { status: 503 }) },
   { name: '503 for 10 s', faultOf: during(10_000, { status: 503 }) },
   { name: '503 for 30 s', faultOf: during(30_000, { status: 503 }) },
   {
     name: 'one endpoint answers 503 for ever',
     faultOf: ({ isBroken }) => (isBroken ? { status: 503 } : undefined),
   },
+  { name: '503 for 70 s', faultOf: during(70_000, { status: 503 }) },
+  { name: 'no network for 6 s', faultOf: during(6000, { isLost: true }) },
   { name: 'offline for 10 s', offlineMs: 10_000 },
+  { name: 'loaded offline, and online after 10 s', offlineMs: 10_000, isLoadedOffline: true },
   { name: '429 for 5 s', faultOf: during(5000, { status: 429 }) },
   {
     name: '429 for 5 s, with Retry-After',
     faultOf: ({ atMs }) => (atMs < 5000 ? retryAfter(5000 - atMs) : undefined),
+  },
+  {
+    name: '429 for 90 s, with Retry-After',
+    faultOf: ({ atMs }) => (atMs < 90_000 ? retryAfter(90_000 - atMs) : undefined),
   },
   { name: 'each answer takes 3 s', faultOf: () => ({ afterMs: 3000 }) },
   { name: 'no answer for 30 s', faultOf: during(30_000, { isHanging: true }) },
@@ -88,10 +103,11 @@ export function createServer(now: () => number): Server {
   const faultOf = (request: string): Fault | undefined => {
     if (!trouble) return undefined;
     const { it, broken, beganAt } = trouble;
+    const before = requests.length;
     requests.push(request);
     const atMs = now() - beganAt;
-    if (it.offlineMs !== undefined && atMs < it.offlineMs) throw new TypeError('Failed to fetch');
-    return it.faultOf?.({ atMs, isBroken: request.startsWith(broken) });
+    if (it.offlineMs !== undefined && atMs < it.offlineMs) return { isLost: true };
+    return it.faultOf?.({ atMs, isBroken: request.startsWith(broken), before });
   };
 
   return {
@@ -106,6 +122,7 @@ export function createServer(now: () => number): Server {
         headers,
         afterMs = answerMs,
         isHanging,
+        isLost,
       } = faultOf(`${method} ${url.pathname}${url.search}`) ?? {};
       await new Promise<void>((resolve, reject) => {
         const { signal } = init ?? {};
@@ -114,6 +131,7 @@ export function createServer(now: () => number): Server {
         signal?.addEventListener('abort', abort, { once: true });
         if (!isHanging) setTimeout(resolve, afterMs);
       });
+      if (isLost) throw new TypeError('Failed to fetch');
       if (status !== 200) return Response.json({}, { status, ...(headers && { headers }) });
       return Response.json(bodyOf(method, url, init?.body));
     },
