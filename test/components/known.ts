@@ -27,7 +27,7 @@ export const known: readonly Cause[] = [
     troubles: [...outages, '429 for 5 s, with'],
   },
   {
-    why: 'a background refetch is probed late, and its promise lasts as long as its pause',
+    why: 'a probe comes later than a retry of React Query, and a promise of a refetch lasts as long as its pause',
     worlds: ['json'],
     faults: ['slower', 'awaits longer', 'fails later'],
     troubles: outages,

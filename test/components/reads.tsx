@@ -22,7 +22,7 @@ function Ladder(props: Props) {
   return <ul>{data!.items.join()}</ul>;
 }
 
-function PendingLadder(props: Props) {
+export function PendingLadder(props: Props) {
   const { isPending, isError, error, data } = useList(props);
   if (isPending) return <span>Loading…</span>;
   if (isError) return <span>Failed: {error.message}</span>;

@@ -30,7 +30,7 @@ function Polling(props: Props) {
   return <Shown query={query} />;
 }
 
-function RefreshButton(props: Props) {
+export function RefreshButton(props: Props) {
   const query = useList(props);
   return (
     <div>

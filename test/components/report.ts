@@ -73,12 +73,39 @@ function summaryOf(rows: readonly Row[], names: readonly string[]): string {
   ].join('\n');
 }
 
+/** Seconds to content, of outages of any length. */
+function sweepOf(rows: readonly Row[]): string {
+  const worlds = Object.keys(columns) as World[];
+  const tutorials = [...new Set(rows.map(({ tutorial }) => tutorial))];
+  const timeOf = ({ cells, faults }: Row, world: World): string => {
+    const { contentMs } = cells[world];
+    const time = contentMs === undefined ? 'failed' : seconds(contentMs);
+    return faults[world].length > 0 ? `**${time}**` : time;
+  };
+  const heads = tutorials.flatMap(({ name }) => [`${name}: alone`, '`fetch`', '`steady.json`']);
+  const names = [...new Set(rows.map(({ trouble }) => trouble.name))];
+  return [
+    '## Outages of any length',
+    `Seconds from the beginning of an outage until the user sees what is wanted. React Query alone asks after 1, 3 and 7 s, so an outage that ends just before is short for it.`,
+    [
+      `| trouble | ${heads.join(' | ')} |`,
+      `|---${heads.map(() => '|---').join('')}|`,
+      ...names.map((name) => {
+        const cells = rows
+          .filter(({ trouble }) => trouble.name === name)
+          .flatMap((row) => worlds.map((world) => timeOf(row, world)));
+        return `| ${name} | ${cells.join(' | ')} |`;
+      }),
+    ].join('\n'),
+  ].join('\n\n');
+}
+
 /** The page of the docs. */
-export function reportOf(rows: readonly Row[]): string {
+export function reportOf(rows: readonly Row[], sweep: readonly Row[]): string {
   const names = [...new Set(rows.map(({ trouble }) => trouble.name))];
   const parts = names.map((name) => {
     const title = `## ${name[0]?.toUpperCase()}${name.slice(1)}`;
     return `${title}\n\n${tableOf(rows.filter(({ trouble }) => trouble.name === name))}`;
   });
-  return `${[introduction, summaryOf(rows, names), ...parts].join('\n\n')}\n`;
+  return `${[introduction, summaryOf(rows, names), sweepOf(sweep), ...parts].join('\n\n')}\n`;
 }

@@ -65,6 +65,12 @@ export const troubles: readonly Trouble[] = [
   { name: 'no answer for 30 s', faultOf: during(30_000, { isHanging: true }) },
 ];
 
+/** Outages that React Query alone retries through, of any length. */
+export const lengths: readonly Trouble[] = Array.from({ length: 14 }, (_, index) => {
+  const ms = 500 * (index + 1);
+  return { name: `503 for ${ms / 1000} s`, faultOf: during(ms, { status: 503 }) };
+});
+
 /** Every good answer takes so long, and every failure. */
 const answerMs = 50;
 
