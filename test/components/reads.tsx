@@ -4,6 +4,7 @@ import {
   useQueries,
   useQuery,
   useQueryErrorResetBoundary,
+  useSuspenseQueries,
   useSuspenseQuery,
 } from '@tanstack/react-query';
 import { Suspense, useState } from 'react';
@@ -59,6 +60,20 @@ function EmptyByDefault(props: Props) {
   return items.length === 0 ? <p>Nothing here yet</p> : <ul>{items.join()}</ul>;
 }
 
+function Fetched(props: Props) {
+  const { isFetched, isError, data } = useList(props);
+  if (!isFetched) return <p>Loading…</p>;
+  return <p>{isError ? 'Failed' : data!.items.join()}</p>;
+}
+
+/** As the docs show it for what waits for the network. */
+function NetworkStatus(props: Props) {
+  const { fetchStatus, isPending, isError, data } = useList(props);
+  if (fetchStatus === 'paused') return <p>You are offline…</p>;
+  if (isPending) return <p>Loading…</p>;
+  return <p>{isError ? 'Failed' : data.items.join()}</p>;
+}
+
 function SuspendedList({ api }: Props) {
   const { data } = useSuspenseQuery({
     queryKey: ['list'],
@@ -72,6 +87,26 @@ function Suspended(props: Props) {
     <ErrorBoundary>
       <Suspense fallback={<p>Loading…</p>}>
         <SuspendedList {...props} />
+      </Suspense>
+    </ErrorBoundary>
+  );
+}
+
+function TwoSuspended({ api }: Props) {
+  const [list, offers] = useSuspenseQueries({
+    queries: [
+      { queryKey: ['list'], queryFn: () => api.get<List>('/api/list') },
+      { queryKey: ['offers'], queryFn: () => api.get<List>('/api/offers') },
+    ],
+  });
+  return <ul>{[...list.data.items, ...offers.data.items].join()}</ul>;
+}
+
+function SuspendedTwice(props: Props) {
+  return (
+    <ErrorBoundary>
+      <Suspense fallback={<p>Loading…</p>}>
+        <TwoSuspended {...props} />
       </Suspense>
     </ErrorBoundary>
   );
@@ -205,7 +240,14 @@ export const reads: readonly Tutorial[] = [
     App: EmptyByDefault,
     claims: { 'Nothing here': () => false },
   },
+  { name: '`isFetched`', App: Fetched },
+  {
+    name: "`fetchStatus === 'paused'`",
+    App: NetworkStatus,
+    claims: { 'You are offline': ({ isOnline }) => !isOnline },
+  },
   { name: '`useSuspenseQuery` in an error boundary', App: Suspended },
+  { name: '`useSuspenseQueries`', App: SuspendedTwice, content: ['list 2', 'offers 2'] },
   { name: '`throwOnError` with a reset', App: Throwing },
   { name: '`useQueries`', App: TwoQueries, content: ['list 2', 'offers 2'] },
   { name: 'a query that depends on another', App: Dependent, broken: 'GET /api/user' },

@@ -163,7 +163,8 @@ export async function runCell(tutorial: Tutorial, trouble: Trouble, world: World
     if (awaits !== undefined && text.includes(awaits)) awaitedMs = Infinity;
     else if (awaitedMs === Infinity) awaitedMs = atMs;
     for (const [word, isTrue] of Object.entries(claims))
-      if (text.includes(word) && !isTrue(server.stored)) untrue ??= word;
+      if (text.includes(word) && !isTrue({ stored: server.stored, isOnline: navigator.onLine }))
+        untrue ??= word;
     for (const state of states) flags[state] += atMs - lastMs;
     lastMs = atMs;
     const all = client.getQueryCache().getAll();
