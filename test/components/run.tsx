@@ -12,8 +12,7 @@ import { createServer, type Trouble } from './server.ts';
 import type { Api, Tutorial } from './tutorial.ts';
 
 /** React Query alone; with our default options and nothing else; with our `json` in the place of `fetch`, too. */
-export const worlds = ['alone', 'fetch', 'json'] as const;
-export type World = (typeof worlds)[number];
+export type World = 'alone' | 'fetch' | 'json';
 
 /** What one component shows in one trouble. All times are milliseconds since the trouble began. */
 export interface Cell {
