@@ -45,6 +45,12 @@ export const known: readonly Cause[] = [
     troubles: ['429 for 90 s'],
   },
   {
+    why: 'with `watchConnectivity()` a mutation is sent although the browser says that it is offline',
+    worlds: ['fetch', 'json'],
+    faults: ['fails', 'silent'],
+    troubles: ['offline for 10 s, with'],
+  },
+  {
     why: 'three retries of an error without a status end at 3.5 s, those of React Query at 7 s',
     worlds: ['fetch'],
     faults: ['fails', 'slower', 'silent', 'awaits longer', 'fails later'],

@@ -7,7 +7,7 @@ import {
   useSuspenseQueries,
   useSuspenseQuery,
 } from '@tanstack/react-query';
-import { Suspense, useState } from 'react';
+import { Suspense, useEffect, useState } from 'react';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { press } from './press.ts';
 import type { List, Props, Tutorial } from './tutorial.ts';
@@ -156,6 +156,42 @@ function TwoQueries({ api }: Props) {
   );
 }
 
+/** The user begins after two seconds, and goes on as soon as the next step is there. */
+function Wizard({ api }: Props) {
+  const [step, setStep] = useState(0);
+  const { data, isError } = useQuery({
+    queryKey: ['step', step],
+    queryFn: () => api.get<List>(`/api/step${step}`),
+    enabled: step > 0,
+  });
+  useEffect(() => {
+    if (step === 6 || (step > 0 && !data)) return;
+    const timer = setTimeout(() => setStep(step + 1), step === 0 ? 2000 : 0);
+    return () => clearTimeout(timer);
+  }, [data, step]);
+  return <p>{isError ? 'Failed' : data ? data.items.join() : 'Next step…'}</p>;
+}
+
+/** Widgets that need an endpoint each, and a wizard that needs neither. */
+function Beside({ api }: Props) {
+  const results = useQueries({
+    queries: ['widget1', 'widget2'].map((name) => ({
+      queryKey: [name],
+      queryFn: () => api.get<List>(`/api/${name}`),
+    })),
+  });
+  return (
+    <main>
+      {results.map(({ isPending, isError, data }, index) => (
+        <p key={['first', 'second'][index]}>
+          {isPending ? 'Loading…' : isError ? 'Failed' : data.items.join()}
+        </p>
+      ))}
+      <Wizard api={api} />
+    </main>
+  );
+}
+
 function Dependent({ api }: Props) {
   const { data: user, isError } = useQuery({
     queryKey: ['user'],
@@ -250,6 +286,12 @@ export const reads: readonly Tutorial[] = [
   { name: '`useSuspenseQueries`', App: SuspendedTwice, content: ['list 2', 'offers 2'] },
   { name: '`throwOnError` with a reset', App: Throwing },
   { name: '`useQueries`', App: TwoQueries, content: ['list 2', 'offers 2'] },
+  {
+    name: 'six steps beside two widgets',
+    App: Beside,
+    broken: 'GET /api/widget',
+    content: ['step6 2'],
+  },
   { name: 'a query that depends on another', App: Dependent, broken: 'GET /api/user' },
   { name: '`enabled` after a login', App: AfterLogin, act: press('Log in') },
   { name: '`skipToken` until a choice', App: Chosen, act: press('Choose') },

@@ -138,7 +138,8 @@ export async function runCell(tutorial: Tutorial, trouble: Trouble, world: World
   const silent = (['error', 'warn'] as const).map((name) =>
     vi.spyOn(console, name).mockImplementation(() => {}),
   );
-  const steady = world === 'alone' ? undefined : createSteadfetch({ random: () => 0.5 });
+  const steady =
+    world === 'alone' ? undefined : createSteadfetch({ random: () => 0.5, ...trouble.config?.() });
   const client = new QueryClient(steady && { defaultOptions: steady.defaultOptions });
   const api = steady && world === 'json' ? steadyApi(steady) : plainApi;
 

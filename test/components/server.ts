@@ -1,3 +1,5 @@
+import { type SteadfetchConfig, watchConnectivity } from 'steadfetch';
+
 /** How a server in trouble treats a request. */
 interface Fault {
   readonly status?: number;
@@ -25,6 +27,8 @@ export interface Trouble {
   readonly offlineMs?: number;
   /** It does not say `offline`, because the page was loaded so. */
   readonly isLoadedOffline?: boolean;
+  /** What Steadfetch is given beside its defaults. */
+  readonly config?: () => SteadfetchConfig;
 }
 
 const during =
@@ -51,6 +55,11 @@ export const troubles: readonly Trouble[] = [
   { name: '503 for 70 s', faultOf: during(70_000, { status: 503 }) },
   { name: 'no network for 6 s', faultOf: during(6000, { isLost: true }) },
   { name: 'offline for 10 s', offlineMs: 10_000 },
+  {
+    name: 'offline for 10 s, with `watchConnectivity()`',
+    offlineMs: 10_000,
+    config: () => ({ connectivity: watchConnectivity() }),
+  },
   { name: 'loaded offline, and online after 10 s', offlineMs: 10_000, isLoadedOffline: true },
   { name: '429 for 5 s', faultOf: during(5000, { status: 429 }) },
   {
