@@ -150,6 +150,7 @@ export async function runCell(tutorial: Tutorial, trouble: Trouble, world: World
   let thrown: string | undefined;
   let awaitedMs: number | undefined;
   let untrue: string | undefined;
+  let doubted: string | undefined;
   let lastMs = 0;
   let states: readonly (keyof typeof flags)[] = [];
 
@@ -162,9 +163,10 @@ export async function runCell(tutorial: Tutorial, trouble: Trouble, world: World
       if (!seen.has(word) && text.includes(word)) seen.set(word, atMs);
     if (awaits !== undefined && text.includes(awaits)) awaitedMs = Infinity;
     else if (awaitedMs === Infinity) awaitedMs = atMs;
-    for (const [word, isTrue] of Object.entries(claims))
-      if (text.includes(word) && !isTrue({ stored: server.stored, isOnline: navigator.onLine }))
-        untrue ??= word;
+    // Not what is put right in the same moment.
+    if (atMs > lastMs) untrue ??= doubted;
+    const truth = { stored: server.stored, isOnline: navigator.onLine };
+    doubted = Object.keys(claims).find((word) => text.includes(word) && !claims[word]?.(truth));
     for (const state of states) flags[state] += atMs - lastMs;
     lastMs = atMs;
     const all = client.getQueryCache().getAll();
