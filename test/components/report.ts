@@ -1,4 +1,5 @@
-import type { Cell, World } from './run.tsx';
+import type { Cell } from './cell.ts';
+import type { World } from './run.tsx';
 import type { Trouble } from './server.ts';
 import type { Tutorial } from './tutorial.ts';
 import type { Fault } from './verdict.ts';
@@ -23,10 +24,9 @@ A cell is **worse** than React Query alone when the page is taken down by an err
 
 const seconds = (ms: number): string => String(Math.round(ms / 100) / 10);
 
-/** What was seen for any time: the first and the last three, where there is more. */
-function shown({ screens, thrown, endMs }: Cell): string {
-  const lasting = screens.filter(([at], index) => at < (screens[index + 1]?.[0] ?? endMs));
-  const texts = lasting.map(
+/** What was seen: the first two and the last two, where there is more. */
+function shown({ screens, thrown }: Cell): string {
+  const texts = screens.map(
     ([at, text]) => `${at === 0 ? '' : `${seconds(at)} `}${text === '' ? '(blank)' : text}`,
   );
   const some = texts.length > 5 ? [...texts.slice(0, 2), '…', ...texts.slice(-2)] : texts;
@@ -35,11 +35,10 @@ function shown({ screens, thrown, endMs }: Cell): string {
 
 function cellOf({ cells, faults }: Row, world: World): string {
   const verdict = faults[world].map((fault) => `**${fault}** `).join('');
-  const { requests, flags } = cells[world];
-  const flagged = (['fetching', 'paused'] as const)
-    .filter((flag) => flags[flag] > 0)
-    .map((flag) => `, ${flag} ${seconds(flags[flag])}`);
-  return `${verdict}${shown(cells[world])} (${requests}${flagged.join('')})`;
+  const { requests, fetchingMs, pausedMs } = cells[world];
+  const fetching = fetchingMs > 0 ? `, fetching ${seconds(fetchingMs)}` : '';
+  const paused = pausedMs > 0 ? `, paused ${seconds(pausedMs)}` : '';
+  return `${verdict}${shown(cells[world])} (${requests}${fetching}${paused})`;
 }
 
 const columns: Readonly<Record<World, string>> = {

@@ -4,47 +4,22 @@ import {
   QueryClient,
   QueryClientProvider,
 } from '@tanstack/react-query';
-import { act, render } from '@testing-library/react';
+import { render } from '@testing-library/react';
 import { Component, type ReactNode, StrictMode } from 'react';
 import { createSteadfetch, type Steadfetch } from 'steadfetch';
 import { vi } from 'vitest';
-import { createServer, type Trouble } from './server.ts';
+import { addMoment, type Cell, cellOf, type Moment } from './cell.ts';
+import { createServer, type Server, type Trouble } from './server.ts';
+import { settle, startTime } from './time.ts';
 import type { Api, Tutorial } from './tutorial.ts';
 
 /** React Query alone; with our default options and nothing else; with our `json` in the place of `fetch`, too. */
 export type World = 'alone' | 'fetch' | 'json';
 
-/** What one component shows in one trouble. All times are milliseconds since the trouble began. */
-export interface Cell {
-  /** What was on the screen, from when on. */
-  readonly screens: readonly (readonly [atMs: number, text: string])[];
-  /** When all was seen that the user wants to see. */
-  readonly contentMs: number | undefined;
-  /** When a failure was shown first. */
-  readonly failedMs: number | undefined;
-  /** When the awaited promise was settled. */
-  readonly awaitedMs: number | undefined;
-  /** The error that has taken the whole page down. */
-  readonly thrown: string | undefined;
-  /** When the page was blank first. */
-  readonly blankMs: number | undefined;
-  /** A word that was not true. */
-  readonly untrue: string | undefined;
-  readonly requests: number;
-  /** How long it was watched. */
-  readonly endMs: number;
-  /** How long a query was `fetching`, and `paused`. */
-  readonly flags: Readonly<Record<'fetching' | 'paused', number>>;
-}
-
-const startMs = Date.UTC(2026, 0, 1);
 /** Longer than any pause may last, after the longest trouble. */
 const watchedMs = 100_000;
 /** A page loads, and is read, before its trouble begins. */
 const loadedMs = 1000;
-/** More than any run takes, unless it loops. */
-const maxSteps = 5000;
-
 /** What was thrown outside of the boundaries of the component has taken the page down. */
 class Page extends Component<{ children: ReactNode; onThrow: (error: unknown) => void }> {
   override state = { isDown: false };
@@ -76,46 +51,6 @@ const steadyApi = (steady: Steadfetch): Api => ({
   post: (path, body) => steady.json(path, { method: 'POST', body: JSON.stringify(body) }),
 });
 
-/** Virtual time without MSW: all that happens at one time is done within few turns. */
-function startTime() {
-  vi.useFakeTimers({
-    now: startMs,
-    toFake: [
-      'setTimeout',
-      'clearTimeout',
-      'setInterval',
-      'clearInterval',
-      'Date',
-      'performance',
-      'requestAnimationFrame',
-      'cancelAnimationFrame',
-    ],
-  });
-  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-  const settle = (work?: () => void): Promise<void> =>
-    act(async () => {
-      work?.();
-      await turn();
-      await turn();
-    });
-  let steps = 0;
-  return {
-    now: () => Date.now(),
-    settle,
-    /** Lets time pass from timer to timer, and shows each moment. */
-    async advance(ms: number, onMoment: () => void): Promise<void> {
-      let isOver = false;
-      setTimeout(() => (isOver = true), ms);
-      while (!isOver && steps < maxSteps) {
-        steps += 1;
-        await settle(() => vi.advanceTimersToNextTimer());
-        onMoment();
-      }
-    },
-    isLooping: () => steps >= maxSteps,
-  };
-}
-
 /** What can be read, with a button in brackets: `[Refresh] Updating… list 1`. */
 function textOf(node: Node): string {
   if (node.nodeType === Node.TEXT_NODE) return node.textContent?.trim() ?? '';
@@ -128,51 +63,49 @@ function setOnline(isOnline: boolean, isSilent = false): void {
   if (!isSilent) window.dispatchEvent(new Event(isOnline ? 'online' : 'offline'));
 }
 
-/** Watches one component through one trouble. */
-export async function runCell(tutorial: Tutorial, trouble: Trouble, world: World): Promise<Cell> {
-  const { App, content = ['list 2'], broken = 'GET /api/list', awaits, claims = {} } = tutorial;
-  const time = startTime();
-  const server = createServer(time.now);
+/** Silences what is expected, and replaces what jsdom lacks. Returns how to undo it. */
+function prepareWindow(server: Server): () => void {
   vi.stubGlobal('fetch', server.fetch);
   vi.spyOn(window, 'scrollTo').mockImplementation(() => {});
-  const silent = (['error', 'warn'] as const).map((name) =>
-    vi.spyOn(console, name).mockImplementation(() => {}),
-  );
+  for (const name of ['error', 'warn'] as const)
+    vi.spyOn(console, name).mockImplementation(() => {});
+  return () => {
+    onlineManager.setOnline(true);
+    focusManager.setFocused(undefined);
+    vi.unstubAllGlobals();
+    vi.restoreAllMocks();
+  };
+}
+
+/** Watches one component through one trouble. */
+export async function runCell(tutorial: Tutorial, trouble: Trouble, world: World): Promise<Cell> {
+  const { App, act, isStrict, broken = 'GET /api/list' } = tutorial;
+  const time = startTime();
+  const server = createServer(() => Date.now());
+  const restoreWindow = prepareWindow(server);
   const steady =
     world === 'alone' ? undefined : createSteadfetch({ random: () => 0.5, ...trouble.config?.() });
   const client = new QueryClient(steady && { defaultOptions: steady.defaultOptions });
   const api = steady && world === 'json' ? steadyApi(steady) : plainApi;
-
+  const moments: Moment[] = [];
   let beganAt = Infinity;
-  const screens: [number, string][] = [];
-  const seen = new Map<string, number>();
-  const flags = { fetching: 0, paused: 0 };
   let thrown: string | undefined;
-  let awaitedMs: number | undefined;
-  let untrue: string | undefined;
-  let doubted: string | undefined;
-  let lastMs = 0;
-  let states: readonly (keyof typeof flags)[] = [];
 
   const watch = (): void => {
-    if (time.now() < beganAt) return;
-    const atMs = time.now() - beganAt;
-    const text = textOf(view.container);
-    if (screens.at(-1)?.[1] !== text) screens.push([atMs, text]);
-    for (const word of [...content, 'Failed'])
-      if (!seen.has(word) && text.includes(word)) seen.set(word, atMs);
-    if (awaits !== undefined && text.includes(awaits)) awaitedMs = Infinity;
-    else if (awaitedMs === Infinity) awaitedMs = atMs;
-    // Not what is put right in the same moment.
-    if (atMs > lastMs) untrue ??= doubted;
-    const truth = { stored: server.stored, isOnline: navigator.onLine };
-    doubted = Object.keys(claims).find((word) => text.includes(word) && !claims[word]?.(truth));
-    for (const state of states) flags[state] += atMs - lastMs;
-    lastMs = atMs;
-    const all = client.getQueryCache().getAll();
-    states = (['fetching', 'paused'] as const).filter((name) =>
-      all.some(({ state }) => state.fetchStatus === name),
-    );
+    const atMs = Date.now() - beganAt;
+    if (atMs < 0) return;
+    const statuses = client
+      .getQueryCache()
+      .getAll()
+      .map(({ state }) => state.fetchStatus);
+    addMoment(moments, {
+      atMs,
+      text: textOf(view.container),
+      isFetching: statuses.includes('fetching'),
+      isPaused: statuses.includes('paused'),
+      isOnline: navigator.onLine,
+      stored: [...server.stored],
+    });
   };
   const page = (children: ReactNode): ReactNode => {
     const app = (
@@ -180,10 +113,11 @@ export async function runCell(tutorial: Tutorial, trouble: Trouble, world: World
         <QueryClientProvider client={client}>{children}</QueryClientProvider>
       </Page>
     );
-    return tutorial.isStrict ? <StrictMode>{app}</StrictMode> : app;
+    return isStrict ? <StrictMode>{app}</StrictMode> : app;
   };
+  const open = (): void => view.rerender(page(<App api={api} />));
   const begin = (): void => {
-    beganAt = time.now();
+    beganAt = Date.now();
     server.begin(trouble, broken);
     if (trouble.offlineMs === undefined) return;
     setOnline(false, trouble.isLoadedOffline);
@@ -191,38 +125,23 @@ export async function runCell(tutorial: Tutorial, trouble: Trouble, world: World
   };
 
   const view = render(page(null));
-  if (tutorial.act) {
-    await time.settle(() => view.rerender(page(<App api={api} />)));
+  if (act) {
+    await settle(open);
     await time.advance(loadedMs, watch);
-    await time.settle(begin);
-    await time.settle(tutorial.act);
-  } else {
-    await time.settle(begin);
-    await time.settle(() => view.rerender(page(<App api={api} />)));
   }
+  await settle(begin);
+  await settle(act ?? open);
   watch();
   await time.advance(watchedMs, watch);
 
   view.unmount();
   client.clear();
   steady?.dispose();
-  onlineManager.setOnline(true);
-  focusManager.setFocused(undefined);
-  for (const spy of silent) spy.mockRestore();
-  vi.useRealTimers();
-  vi.unstubAllGlobals();
-  vi.restoreAllMocks();
-  const at = content.map((word) => seen.get(word));
-  return {
-    screens,
-    contentMs: at.some((ms) => ms === undefined) ? undefined : Math.max(...at.map(Number)),
-    failedMs: seen.get('Failed'),
-    awaitedMs,
+  restoreWindow();
+  time.end();
+  return cellOf(moments, tutorial, {
     thrown: thrown ?? (time.isLooping() ? 'It loops' : undefined),
-    blankMs: screens.find(([, text]) => text === '')?.[0],
-    untrue,
     requests: server.requests.length,
     endMs: watchedMs,
-    flags,
-  };
+  });
 }

@@ -7,7 +7,7 @@ export interface Api {
 }
 
 /** What is true, whatever the screen says. */
-interface Truth {
+export interface Truth {
   /** The texts that were posted, and are stored. */
   readonly stored: readonly string[];
   readonly isOnline: boolean;

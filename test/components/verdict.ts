@@ -1,4 +1,4 @@
-import type { Cell } from './run.tsx';
+import type { Cell } from './cell.ts';
 
 /** How a component may be worse with Steadfetch than with React Query alone. */
 export type Fault =
@@ -43,13 +43,13 @@ const isOver = ({ contentMs, failedMs }: Cell): boolean =>
 
 /** All in which one cell is worse than React Query alone: in kind, or by more than half a second. */
 export function faultsOf(ours: Cell, alone: Cell): Fault[] {
-  const isNew = (name: 'thrown' | 'blankMs' | 'untrue'): boolean =>
+  const isNew = (name: 'thrown' | 'blankMs' | 'untrueMs'): boolean =>
     ours[name] !== undefined && alone[name] === undefined;
   if (isNew('thrown')) return ['thrown'];
   const isFailed = ours.contentMs === undefined && alone.contentMs !== undefined;
   const checks: Record<Exclude<Fault, 'thrown'>, boolean> = {
     blank: isNew('blankMs'),
-    untrue: isNew('untrue'),
+    untrue: isNew('untrueMs'),
     stuck: isOver(alone) && !isOver(ours),
     silent: silentMs(ours) > silentMs(alone) + toleranceMs,
     fails: isFailed && isOver(ours),
