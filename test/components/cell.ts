@@ -4,7 +4,6 @@ import type { Truth, Tutorial } from './tutorial.ts';
 export interface Moment extends Truth {
   /** Milliseconds since the trouble began, as all times here. */
   readonly atMs: number;
-  readonly text: string;
   readonly isFetching: boolean;
   readonly isPaused: boolean;
 }

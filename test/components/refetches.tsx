@@ -59,6 +59,23 @@ function pressAgain(): void {
   for (const ms of [0, 2000, 4000]) setTimeout(press('Refresh'), ms);
 }
 
+function UpToDate(props: Props) {
+  const query = useList(props);
+  const [isAsked, setAsked] = useState(false);
+  const refresh = (): void => {
+    setAsked(true);
+    void query.refetch();
+  };
+  const isDone = isAsked && !query.isFetching && !query.isError;
+  return (
+    <div>
+      <button onClick={refresh}>Refresh</button>
+      {query.isFetching ? 'Updating…' : isDone && 'Up to date'}
+      <Shown query={query} />
+    </div>
+  );
+}
+
 function PullToRefresh(props: Props) {
   const query = useList(props);
   const [isPulled, setPulled] = useState(false);
@@ -259,6 +276,12 @@ export const refetches: readonly Tutorial[] = [
     name: '`refetch()` by a button, pressed at 0, 2 and 4 s',
     App: ImpatientButton,
     act: pressAgain,
+  },
+  {
+    name: '"Up to date" when `isFetching` ends',
+    App: UpToDate,
+    act: press('Refresh'),
+    claims: { 'Up to date': ({ text }) => text.includes('list 2') },
   },
   {
     name: 'pull to refresh awaits `refetch()`',

@@ -6,8 +6,9 @@ export interface Api {
   readonly post: (path: string, body: unknown) => Promise<unknown>;
 }
 
-/** What is true, whatever the screen says. */
+/** What is on the screen, and what is true. */
 export interface Truth {
+  readonly text: string;
   /** The texts that were posted, and are stored. */
   readonly stored: readonly string[];
   readonly isOnline: boolean;
