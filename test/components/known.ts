@@ -1,0 +1,65 @@
+import type { World } from './run.tsx';
+import type { Fault } from './verdict.ts';
+
+/** A cause that makes cells worse than React Query alone, and is known. */
+export interface Cause {
+  readonly why: string;
+  readonly worlds: readonly World[];
+  readonly faults: readonly Fault[];
+  /** The beginnings of their names. @default all */
+  readonly troubles?: readonly string[];
+}
+
+const outages = ['503', 'no network', 'loaded offline', 'one endpoint', 'no answer'];
+
+/** Each goes when no cell has it any more: the test says so. */
+export const known: readonly Cause[] = [
+  {
+    why: 'a paused query without data is `paused` for React Query, too, so that `isLoading` is false',
+    worlds: ['json'],
+    faults: ['thrown', 'blank', 'untrue'],
+    troubles: outages,
+  },
+  {
+    why: 'a paused query with data is not `fetching`, and nothing on the screen tells of it',
+    worlds: ['json'],
+    faults: ['silent', 'stuck'],
+    troubles: [...outages, '429 for 5 s, with'],
+  },
+  {
+    why: 'a probe comes later than a retry of React Query, and a promise of a refetch lasts as long as its pause',
+    worlds: ['json'],
+    faults: ['slower', 'awaits longer', 'fails later'],
+    troubles: outages,
+  },
+  {
+    why: 'a query without data whose endpoint stays down is paused for a minute',
+    worlds: ['json'],
+    faults: ['fails later'],
+    troubles: ['503 for 70 s', 'one endpoint'],
+  },
+  {
+    why: 'a Retry-After above the maximum is not remembered',
+    worlds: ['json'],
+    faults: ['slower'],
+    troubles: ['429 for 90 s'],
+  },
+  {
+    why: 'with `watchConnectivity()` a mutation is sent although the browser says that it is offline',
+    worlds: ['fetch', 'json'],
+    faults: ['fails', 'silent'],
+    troubles: ['offline for 10 s, with'],
+  },
+  {
+    why: 'three retries of an error without a status end at 3.5 s, those of React Query at 7 s',
+    worlds: ['fetch'],
+    faults: ['fails', 'slower', 'silent', 'awaits longer', 'fails later'],
+    troubles: ['503', '429', 'no network', 'loaded offline'],
+  },
+  {
+    why: 'three retries of a 429 without a time end at 3.5 s, those of React Query at 7 s',
+    worlds: ['json'],
+    faults: ['fails', 'slower', 'silent'],
+    troubles: ['429 for 5 s'],
+  },
+];
