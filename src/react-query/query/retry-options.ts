@@ -9,7 +9,7 @@ import type { FailureLedger } from './failure-ledger.ts';
 import { isServer } from '../instance.ts';
 import { noteUse, warnOfUnrepeatable } from '../misuse.ts';
 import type { RetryPair } from '../steadfetch.ts';
-import { tellChange } from '../mutation/execution.ts';
+import { emitChange } from '../mutation/execution.ts';
 import type { OverdueRetries } from './refetch.ts';
 
 /** What decisions on failures in React Query stand on. */
@@ -75,7 +75,7 @@ function beginQuery(
 /** Which mutation a plain one is, nothing tells. */
 const plainOwner = new (class extends Owner {
   override onChange(): void {
-    tellChange();
+    emitChange();
   }
 })();
 

@@ -1,7 +1,7 @@
 import { focusManager, onlineManager } from '@tanstack/react-query';
 import type { Operation } from '../../operation/operation.ts';
 import type { Pause } from '../../origin/wait-queue.ts';
-import type { StopReason } from '../../policy/decide.ts';
+import type { Decision, StopReason } from '../../policy/decide.ts';
 import type { RetryReason } from '../../policy/operation.ts';
 import type { PauseReason } from '../../policy/outcome.ts';
 import { reportOf } from '../../operation/error-info.ts';
@@ -78,24 +78,55 @@ export const idle: RetryState = Object.freeze({
   lastError: undefined,
 });
 
+/** Why an operation waits, is paused or has ended, until when, and at which attempt if not the present one. */
+export type Cause = Partial<Pick<RetryState, 'attempt' | 'reason' | 'retryAt' | 'probedBy'>>;
+
+/** What a status is made of: React Query's state of a query or a mutation, and the operation behind it. */
+export interface Observed extends Pick<RetryState, 'attempt' | 'maxAttempts' | 'lastError'> {
+  readonly stage: 'active' | 'succeeded' | 'failed' | 'unknown';
+  /** The operation under way. */
+  readonly operation: Operation | undefined;
+  /** Why React Query holds it, if it does. */
+  readonly heldBy: Cause | undefined;
+  /** Its wait between two attempts, if it is in one. */
+  readonly wait: Cause | undefined;
+  /** What was decided on the error that it has ended in. */
+  readonly end: Decision | undefined;
+}
+
+/** The status of a query or a mutation. A pause of ours comes before one of React Query's, and that before a wait. */
+export function statusOf(observed: Observed): RetryState {
+  const { stage, operation, attempt, maxAttempts, lastError, heldBy, wait, end } = observed;
+  const base = { ...idle, attempt, maxAttempts };
+  if (stage === 'succeeded') return { ...base, status: stage };
+  if (stage !== 'active') return { ...base, lastError, status: stage, ...causeOf(end) };
+  const pause = operation?.pauses.list[0]?.pause ?? pausedAtOnce(operation) ?? heldBy;
+  if (pause) return { ...base, lastError, status: 'paused', ...pause };
+  return { ...base, lastError, status: wait ? 'waiting' : 'sending', ...wait };
+}
+
+const causeOf = ({ reason, retryAt }: Partial<Decision> = {}): Cause => ({ reason, retryAt });
+
 /**
- * The wait of an operation that React Query retries, after so many failures. It has no reason where
- * the app's own `retry` goes on and the policy would not.
+ * The wait between two attempts of an operation that has failed so often for React Query. It has no reason where
+ * the app's own `retry` goes on and the policy would not: a plain mutation has ended for us then.
  */
-export function waitOf(
-  operation: Operation | undefined,
-  failureCount: number,
-): { readonly reason: RetryReason | undefined; readonly retryAt: number } | undefined {
-  const { decision, dueAt: retryAt } = operation?.errors ?? {};
-  if (retryAt === undefined || operation?.attempt !== failureCount) return undefined;
-  return { reason: decision?.kind === 'retry' ? decision.reason : undefined, retryAt };
+export function waitOf(operation: Operation | undefined, failureCount: number): Cause | undefined {
+  if (!operation) return undefined;
+  const { attempt, phase, ref, errors } = operation;
+  const { decision, dueAt: retryAt } = errors;
+  const isWaiting = phase.kind === 'waiting';
+  if (isWaiting && (phase.skip || decision?.kind === 'retry'))
+    return { attempt, ...causeOf(decision) };
+  const isOwn = (isWaiting || ref.kind === 'mutation') && attempt === failureCount;
+  return isOwn && retryAt !== undefined ? { attempt, retryAt } : undefined;
 }
 
 /**
  * Why and until when an operation is paused whose next attempt waits for what is down: it does so from
- * its failure on, and asks for admission a moment later.
+ * its failure on, and requests admission a moment later.
  */
-export function pausedAtOnce(operation: Operation | undefined): Pause | undefined {
+function pausedAtOnce(operation: Operation | undefined): Pause | undefined {
   const phase = operation?.phase;
   const decision = phase?.kind === 'waiting' ? phase.decision : undefined;
   if (decision?.kind !== 'retry' || decision.delayMs > 0) return undefined;
@@ -103,19 +134,19 @@ export function pausedAtOnce(operation: Operation | undefined): Pause | undefine
   return down?.admission.whyPaused(down.sent);
 }
 
-/** How many attempts a policy of ours allows or, without one, React Query's `retry` option. */
+/** How many attempts the policy of `ours` allows or, without one, React Query's `retry` option. */
 export function attemptsAllowed(
-  policy: Policy | undefined,
   retry: unknown,
+  ours: { readonly policy: Policy } | undefined,
   lastError: unknown,
   operation: Operation | undefined,
   { clock }: Instance,
 ): number {
-  if (!policy) return typeof retry === 'number' ? retry + 1 : retry === true ? Infinity : 1;
+  if (!ours) return typeof retry === 'number' ? retry + 1 : retry === true ? Infinity : 1;
   // The API and the call have their say once a request of theirs has failed.
   const { maxRetries } = operation
     ? operation.policyOf(reportOf(lastError, clock.now()).request)
-    : policy;
+    : ours.policy;
   // A trial of its origin that has failed uses up no retry: there may be one attempt more.
   return maxRetries + 1 + (operation && maxRetries > 0 ? operation.errors.trials : 0);
 }
