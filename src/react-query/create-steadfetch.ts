@@ -30,7 +30,7 @@ import { createLifecycle } from './query/lifecycle.ts';
 import { FailureLedger } from './query/failure-ledger.ts';
 import { createPersister } from './query/persister.ts';
 import { isServer, register, registerSteady } from './instance.ts';
-import { createStrayWatch, forgetInstance, noteInstance, noteServerInstance } from './misuse.ts';
+import { createStrayWatch, forgetInstance, markInstance, markOfModule } from './misuse.ts';
 import { createRetryPair } from './query/retry-options.ts';
 import type {
   MutationPolicyOptions,
@@ -270,9 +270,9 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   };
   registerSteady(steady, instance);
   if (process.env.NODE_ENV !== 'production') {
-    if (isServer()) noteServerInstance(operations);
+    if (isServer()) markOfModule(operations);
     else {
-      noteInstance(steady);
+      markInstance(steady);
       replaceEarlier(steady, steady.subscribe);
     }
   }

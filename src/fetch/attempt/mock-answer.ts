@@ -1,7 +1,5 @@
 import { isStreaming } from './body-source.ts';
 
-const mocks = new WeakSet<object>();
-
 function headersOf(given: unknown): Headers {
   if (typeof (given as Partial<Headers> | undefined)?.get === 'function') return given as Headers;
   try {
@@ -42,9 +40,5 @@ export function completeMock(given: Response): Response {
     given,
     Object.getOwnPropertyDescriptors(whole),
   ) as Response;
-  mocks.add(complete);
   return complete;
 }
-
-/** For development: whether a test has made this answer by hand. */
-export const isMock = (answer: object): boolean => mocks.has(answer);

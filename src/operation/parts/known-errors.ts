@@ -68,11 +68,11 @@ export class KnownErrors {
     this.#raw = report;
   }
 
-  /** An attempt has failed, and what follows is asked for later; `decision`: what was decided about it already. */
-  recordError(error: unknown, nowMs: number, decision: Decision | undefined): void {
+  /** An attempt has failed; `decision`: what was decided already; `askedAt`: when React Query is asked what follows. */
+  recordError(error: unknown, decision: Decision | undefined, askedAt?: number): void {
     this.decision = decision;
     this.lastError = error;
-    this.failedAt = nowMs;
+    this.failedAt = askedAt;
   }
 
   /** React Query waits until then. */

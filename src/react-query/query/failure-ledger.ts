@@ -36,7 +36,7 @@ export class FailureLedger {
       if (isPending(one, nowMs)) break;
       pending.delete(one);
     }
-    operation.recordError(error, nowMs, decision);
+    operation.recordError(error, decision, nowMs);
     pending.add(operation);
   }
 
@@ -113,7 +113,7 @@ const isPending = ({ phase, errors }: Operation, nowMs: number): boolean =>
   (phase.kind !== 'ended' || errors.decision?.kind === 'stop') &&
   nowMs - (errors.failedAt ?? 0) <= claimedWithinMs;
 
-/** React Query has asked about it: a loop of ours decides, and adds nothing. */
+/** React Query has asked about it: what a loop of ours decides on has no `failedAt`. */
 const wasClaimed = ({ errors }: Operation): boolean =>
   errors.failedAt !== undefined && errors.decision !== undefined;
 

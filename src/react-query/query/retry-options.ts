@@ -7,7 +7,7 @@ import { type Clock, maxTimerMs } from '../../lib/clock.ts';
 import type { PolicyOptions } from '../../policy/options.ts';
 import type { FailureLedger } from './failure-ledger.ts';
 import { isServer } from '../instance.ts';
-import { noteUse, warnOfUnrepeatable } from '../misuse.ts';
+import { markAsUsed, warnOfUnrepeatable } from '../misuse.ts';
 import type { RetryPair } from '../steadfetch.ts';
 import { emitChange } from '../mutation/execution.ts';
 import type { OverdueRetries } from './refetch.ts';
@@ -60,7 +60,7 @@ function beginQuery(
   policy: PolicyOptions | undefined,
   failureCount: number,
 ): Operation {
-  if (process.env.NODE_ENV !== 'production') noteUse(operations);
+  if (process.env.NODE_ENV !== 'production') markAsUsed(operations);
   if (process.env.NODE_ENV !== 'production' && failureCount > 0) {
     warn(
       operations,
