@@ -95,19 +95,8 @@ const trusting: Pick<Connectivity, 'recordAnswer' | 'recordNoAnswer'> = {
   recordNoAnswer: (_sentAt, _url, onCause) => onCause(onlineManager.isOnline()),
 };
 
-/**
- * Makes a Steadfetch instance.
- *
- * @throws TypeError when an option is not as it must be; it names the option, the value and the
- * allowed range.
- *
- * @example
- * ```ts
- * const steady = createSteadfetch();
- * const queryClient = new QueryClient({ defaultOptions: steady.defaultOptions });
- * ```
- */
-export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
+/** The options as they are used. @throws TypeError when one is not as it must be. */
+function readConfig(config: SteadfetchConfig) {
   if (process.env.NODE_ENV !== 'production') {
     // It has no members of its own that could be wrong names.
     if (config instanceof QueryClient)
@@ -118,9 +107,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     checkNames(caller, config, names, { ...inPolicy(true), ...inApis });
   }
   const origin = checkOrigin(caller, config);
-  const { connectivity } = config;
-  const watching = checkMade(caller, 'connectivity', connectivity, 'watchConnectivity');
-  const watch = codeOf<ConnectivityCode>(watching);
+  const watching = checkMade(caller, 'connectivity', config.connectivity, 'watchConnectivity');
   const rateLimit = checkMade(caller, 'rateLimit', config.rateLimit, 'rateLimitFields');
   const given = <Name extends keyof typeof allowed>(
     name: Name,
@@ -134,13 +121,27 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
       process.env.NODE_ENV !== 'production' && allowed[name],
     );
   const ownRandom = given('random', isFunction);
-  const random = ownRandom ? guardRandom(ownRandom) : systemRandom;
-  const transport = given('fetch', isFunction) ?? systemTransport;
-  const apis = given('apis', Array.isArray) ?? [];
-  const wall = given('clock', isClock) ?? systemClock;
-  // Durations are measured with it: a wall clock that is set makes nobody wait for longer.
+  return {
+    origin,
+    rateLimit,
+    watch: codeOf<ConnectivityCode>(watching),
+    random: ownRandom ? guardRandom(ownRandom) : systemRandom,
+    transport: given('fetch', isFunction) ?? systemTransport,
+    apis: given('apis', Array.isArray) ?? [],
+    wall: given('clock', isClock) ?? systemClock,
+    policy: definePolicy(caller, presets.interactive, config.policy),
+  };
+}
+
+/** In React Native, AppState says it to React Query. */
+const isSeen = (): boolean =>
+  globalThis.document ? document.visibilityState !== 'hidden' : focusManager.isFocused();
+
+/** The inside of an instance, and what ends it. */
+function createInstance(config: SteadfetchConfig) {
+  const { origin, watch, rateLimit, random, transport, apis, wall, policy } = readConfig(config);
+  // Durations are measured with it: a wall clock that is set makes no wait longer.
   const clock = createSteadyClock(wall);
-  const policy = definePolicy(caller, presets.interactive, config.policy);
   const emitter = new Emitter();
   const { findApi, classifyError } = defineApis(apis, policy);
   const environment = { clock, random, policy, emitter, classifyError };
@@ -151,37 +152,26 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
 
   const sleepDetector = createSleepDetector(clock);
   const browser = createBrowserNetwork(sleepDetector);
-  const watched = watch?.open({
-    clock,
-    random,
-    sleepDetector,
-    transport,
-    knownOrigins: () => admissions.origins.known(),
-  });
+  const knownOrigins = (): readonly string[] => admissions.origins.known();
+  const watched = watch?.open({ clock, random, sleepDetector, transport, knownOrigins });
+  const network = watched?.connectivity.network ?? browser;
   const admissions = createAdmissions({ clock, random, operations }, origin, {
     connectivity: watched?.connectivity ?? trusting,
-    network: watched?.connectivity.network ?? browser,
+    network,
     page: watched?.page,
     reachOf: (asked) => ({
       wasReached: (sinceMs) => !!watched?.wasReached(asked, sinceMs),
       ask: () => askForAnswer(transport, asked),
     }),
-    // In React Native, AppState says it to React Query.
-    isSeen: () =>
-      globalThis.document ? document.visibilityState !== 'hidden' : focusManager.isFocused(),
+    isSeen,
     rateLimit,
   });
+  const { origins } = admissions;
   const lifecycle = createLifecycle({ clock, random, byQuery, operations });
   const overdue = createOverdueRetries(clock, sleepDetector, lifecycle.clients, byQuery.get, () =>
-    admissions.origins.reconsider(),
+    origins.reconsider(),
   );
-  const endWaits = (): void => {
-    for (const wait of operations.waits) wait.drop();
-  };
-  const recordStray =
-    process.env.NODE_ENV !== 'production' && !isServer()
-      ? createStrayWatch(operations, () => lifecycle.clients().length > 0)
-      : (_: string, operation: Operation) => operation;
+  const beginStray = createStrays(operations, () => lifecycle.clients().length > 0);
   let lastRequest = 0;
   const context = {
     ...environment,
@@ -203,9 +193,12 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
       (signal && signals.get(signal)) ??
       operations.current ??
       ledger.resume({ request }) ??
-      recordStray(request, operations.begin('call', { request, isSingle: true })),
+      beginStray(request),
   };
   const { fetch, rawFetch } = createFetch(context);
+  const endWaits = (): void => {
+    for (const wait of operations.waits) wait.drop();
+  };
   const instance = {
     ...context,
     context,
@@ -213,17 +206,51 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     rawFetch,
     fetchBy: (client: Client) => createFetch({ ...context, client }).rawFetch,
     connectivity: watched?.connectivity,
-    network: watched?.connectivity.network ?? browser,
+    network,
     persist: createPersister.bind(undefined, context),
     own: undefined,
     forget() {
       endWaits();
-      admissions.origins.forget();
+      origins.forget();
       ledger.forget();
       watched?.connectivity.forget();
     },
   };
+  const dispose = (): void => {
+    endWaits();
+    for (const part of [watched, browser, origins, overdue, lifecycle]) part?.dispose();
+  };
+  return { instance, dispose };
+}
 
+/** Makes the operations of requests that are known to be of none. */
+function createStrays(operations: Operations, hasQueries: () => boolean) {
+  const watch =
+    process.env.NODE_ENV !== 'production' && !isServer()
+      ? createStrayWatch(operations, hasQueries)
+      : undefined;
+  return (request: string): Operation => {
+    const operation = operations.begin('call', { request, isSingle: true });
+    watch?.(request, operation);
+    return operation;
+  };
+}
+
+/**
+ * Makes a Steadfetch instance.
+ *
+ * @throws TypeError when an option is not as it must be; it names the option, the value and the
+ * allowed range.
+ *
+ * @example
+ * ```ts
+ * const steady = createSteadfetch();
+ * const queryClient = new QueryClient({ defaultOptions: steady.defaultOptions });
+ * ```
+ */
+export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
+  const { instance, dispose } = createInstance(config);
+  const { context, policy, fetch, rawFetch, emitter, operations } = instance;
   const queryOptions = ({ fallback, ...own }: QueryPolicyOptions = {}): RetryPair & QueryBasics => {
     const name = 'steady.queryPolicy';
     const parts = {
@@ -260,12 +287,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
         forgetInstance(steady);
         forgetMade(steady);
       }
-      endWaits();
-      watched?.dispose();
-      browser.dispose();
-      admissions.origins.dispose();
-      overdue.dispose();
-      lifecycle.dispose();
+      dispose();
     },
   };
   registerSteady(steady, instance);
