@@ -95,19 +95,39 @@ const trusting: Pick<Connectivity, 'recordAnswer' | 'recordNoAnswer'> = {
   recordNoAnswer: (_sentAt, _url, onCause) => onCause(onlineManager.isOnline()),
 };
 
-/** The options as they are used. @throws TypeError when one is not as it must be. */
-function readConfig(config: SteadfetchConfig) {
-  if (process.env.NODE_ENV !== 'production') {
-    // It has no members of its own that could be wrong names.
-    if (config instanceof QueryClient)
-      throw new TypeError(
-        `${caller}: its argument is a QueryClient, and must be an object of options. It is the other ` +
-          `way round: new QueryClient({ defaultOptions: steady.defaultOptions }).`,
-      );
-    checkNames(caller, config, names, { ...inPolicy(true), ...inApis });
-  }
+/** For development. @throws TypeError when the options are none, or one of them has another name. */
+function checkConfig(config: SteadfetchConfig): void {
+  // It has no members of its own that could be wrong names.
+  if (config instanceof QueryClient)
+    throw new TypeError(
+      `${caller}: its argument is a QueryClient, and must be an object of options. It is the other ` +
+        `way round: new QueryClient({ defaultOptions: steady.defaultOptions }).`,
+    );
+  checkNames(caller, config, names, { ...inPolicy(true), ...inApis });
+}
+
+/** In React Native, AppState says it to React Query. */
+const isSeen = (): boolean =>
+  globalThis.document ? document.visibilityState !== 'hidden' : focusManager.isFocused();
+
+/**
+ * Makes a Steadfetch instance.
+ *
+ * @throws TypeError when an option is not as it must be; it names the option, the value and the
+ * allowed range.
+ *
+ * @example
+ * ```ts
+ * const steady = createSteadfetch();
+ * const queryClient = new QueryClient({ defaultOptions: steady.defaultOptions });
+ * ```
+ */
+export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
+  if (process.env.NODE_ENV !== 'production') checkConfig(config);
   const origin = checkOrigin(caller, config);
-  const watching = checkMade(caller, 'connectivity', config.connectivity, 'watchConnectivity');
+  const { connectivity } = config;
+  const watching = checkMade(caller, 'connectivity', connectivity, 'watchConnectivity');
+  const watch = codeOf<ConnectivityCode>(watching);
   const rateLimit = checkMade(caller, 'rateLimit', config.rateLimit, 'rateLimitFields');
   const given = <Name extends keyof typeof allowed>(
     name: Name,
@@ -121,27 +141,13 @@ function readConfig(config: SteadfetchConfig) {
       process.env.NODE_ENV !== 'production' && allowed[name],
     );
   const ownRandom = given('random', isFunction);
-  return {
-    origin,
-    rateLimit,
-    watch: codeOf<ConnectivityCode>(watching),
-    random: ownRandom ? guardRandom(ownRandom) : systemRandom,
-    transport: given('fetch', isFunction) ?? systemTransport,
-    apis: given('apis', Array.isArray) ?? [],
-    wall: given('clock', isClock) ?? systemClock,
-    policy: definePolicy(caller, presets.interactive, config.policy),
-  };
-}
-
-/** In React Native, AppState says it to React Query. */
-const isSeen = (): boolean =>
-  globalThis.document ? document.visibilityState !== 'hidden' : focusManager.isFocused();
-
-/** The inside of an instance, and what ends it. */
-function createInstance(config: SteadfetchConfig) {
-  const { origin, watch, rateLimit, random, transport, apis, wall, policy } = readConfig(config);
-  // Durations are measured with it: a wall clock that is set makes no wait longer.
+  const random = ownRandom ? guardRandom(ownRandom) : systemRandom;
+  const transport = given('fetch', isFunction) ?? systemTransport;
+  const apis = given('apis', Array.isArray) ?? [];
+  const wall = given('clock', isClock) ?? systemClock;
+  // Durations are measured with it: a wall clock that is set makes nobody wait for longer.
   const clock = createSteadyClock(wall);
+  const policy = definePolicy(caller, presets.interactive, config.policy);
   const emitter = new Emitter();
   const { findApi, classifyError } = defineApis(apis, policy);
   const environment = { clock, random, policy, emitter, classifyError };
@@ -152,12 +158,16 @@ function createInstance(config: SteadfetchConfig) {
 
   const sleepDetector = createSleepDetector(clock);
   const browser = createBrowserNetwork(sleepDetector);
-  const knownOrigins = (): readonly string[] => admissions.origins.known();
-  const watched = watch?.open({ clock, random, sleepDetector, transport, knownOrigins });
-  const network = watched?.connectivity.network ?? browser;
+  const watched = watch?.open({
+    clock,
+    random,
+    sleepDetector,
+    transport,
+    knownOrigins: () => admissions.origins.known(),
+  });
   const admissions = createAdmissions({ clock, random, operations }, origin, {
     connectivity: watched?.connectivity ?? trusting,
-    network,
+    network: watched?.connectivity.network ?? browser,
     page: watched?.page,
     reachOf: (asked) => ({
       wasReached: (sinceMs) => !!watched?.wasReached(asked, sinceMs),
@@ -166,12 +176,17 @@ function createInstance(config: SteadfetchConfig) {
     isSeen,
     rateLimit,
   });
-  const { origins } = admissions;
   const lifecycle = createLifecycle({ clock, random, byQuery, operations });
   const overdue = createOverdueRetries(clock, sleepDetector, lifecycle.clients, byQuery.get, () =>
-    origins.reconsider(),
+    admissions.origins.reconsider(),
   );
-  const beginStray = createStrays(operations, () => lifecycle.clients().length > 0);
+  const endWaits = (): void => {
+    for (const wait of operations.waits) wait.drop();
+  };
+  const recordStray =
+    process.env.NODE_ENV !== 'production' && !isServer()
+      ? createStrayWatch(operations, () => lifecycle.clients().length > 0)
+      : (_: string, operation: Operation) => operation;
   let lastRequest = 0;
   const context = {
     ...environment,
@@ -192,13 +207,10 @@ function createInstance(config: SteadfetchConfig) {
     operationFor: (signal: AbortSignal | undefined, request: string): Operation =>
       (signal && signals.get(signal)) ??
       operations.current ??
-      ledger.resume({ request }) ??
-      beginStray(request),
+      ledger.resume((one) => one.request === request && one.phase.kind === 'waiting') ??
+      recordStray(request, operations.begin('call', { request, isSingle: true })),
   };
   const { fetch, rawFetch } = createFetch(context);
-  const endWaits = (): void => {
-    for (const wait of operations.waits) wait.drop();
-  };
   const instance = {
     ...context,
     context,
@@ -206,51 +218,17 @@ function createInstance(config: SteadfetchConfig) {
     rawFetch,
     fetchBy: (client: Client) => createFetch({ ...context, client }).rawFetch,
     connectivity: watched?.connectivity,
-    network,
+    network: watched?.connectivity.network ?? browser,
     persist: createPersister.bind(undefined, context),
     own: undefined,
     forget() {
       endWaits();
-      origins.forget();
+      admissions.origins.forget();
       ledger.forget();
       watched?.connectivity.forget();
     },
   };
-  const dispose = (): void => {
-    endWaits();
-    for (const part of [watched, browser, origins, overdue, lifecycle]) part?.dispose();
-  };
-  return { instance, dispose };
-}
 
-/** Makes the operations of requests that are known to be of none. */
-function createStrays(operations: Operations, hasQueries: () => boolean) {
-  const watch =
-    process.env.NODE_ENV !== 'production' && !isServer()
-      ? createStrayWatch(operations, hasQueries)
-      : undefined;
-  return (request: string): Operation => {
-    const operation = operations.begin('call', { request, isSingle: true });
-    watch?.(request, operation);
-    return operation;
-  };
-}
-
-/**
- * Makes a Steadfetch instance.
- *
- * @throws TypeError when an option is not as it must be; it names the option, the value and the
- * allowed range.
- *
- * @example
- * ```ts
- * const steady = createSteadfetch();
- * const queryClient = new QueryClient({ defaultOptions: steady.defaultOptions });
- * ```
- */
-export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
-  const { instance, dispose } = createInstance(config);
-  const { context, policy, fetch, rawFetch, emitter, operations } = instance;
   const queryOptions = ({ fallback, ...own }: QueryPolicyOptions = {}): RetryPair & QueryBasics => {
     const name = 'steady.queryPolicy';
     const parts = {
@@ -287,7 +265,12 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
         forgetInstance(steady);
         forgetMade(steady);
       }
-      dispose();
+      endWaits();
+      watched?.dispose();
+      browser.dispose();
+      admissions.origins.dispose();
+      overdue.dispose();
+      lifecycle.dispose();
     },
   };
   registerSteady(steady, instance);

@@ -10,7 +10,7 @@ import {
   type PartReader,
 } from './body-source.ts';
 import { failed, notParsed } from './failure.ts';
-import { completeMock } from './mock-answer.ts';
+import { completeMock, isMock } from './mock-answer.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -25,8 +25,6 @@ interface Source {
   readonly target: object;
   /** Where its own members are found: its prototype if it is native, else the answer itself. */
   readonly native: object;
-  /** In development: a test has made it by hand. */
-  readonly isMock: boolean;
   /** Its body, where that has several readers. */
   kept?: KeptBody;
 }
@@ -137,7 +135,7 @@ class Guard {
   clone(): Response {
     this.#refuseUsed('clone');
     const source = this.#source;
-    const { native, target, isMock } = source;
+    const { native, target } = source;
     const isNative = native !== target;
     // The clones of others wait for each other (node-fetch).
     if (!isNative && this.isStreaming) this.#keep();
@@ -147,7 +145,7 @@ class Guard {
       return copyReport(this.response, made.response);
     }
     const copy = callOwn(source, 'clone') as Response;
-    const made = guard(this.#attempt, copy, isNative ? native : undefined, this.#original, isMock);
+    const made = guard(this.#attempt, copy, isNative ? native : undefined, this.#original);
     return copyReport(this.response, made);
   }
 
@@ -162,7 +160,7 @@ class Guard {
   }
 
   get #isMock(): boolean {
-    return process.env.NODE_ENV !== 'production' && this.#source.isMock;
+    return process.env.NODE_ENV !== 'production' && isMock(this.#source.target);
   }
 
   /** From now on its body has several readers. */
@@ -327,19 +325,13 @@ export function guardAnswer(attempt: Attempt, given: Response): Response {
   if (isNative) return guard(attempt, given, Object.getPrototypeOf(given) as object);
   const target = process.env.NODE_ENV === 'production' ? given : completeMock(given);
   ignoreErrors(target.body);
-  return guard(attempt, target, undefined, undefined, target !== given);
+  return guard(attempt, target);
 }
 
 /** Guards an answer as its transport has made it. `native` is the prototype of a native one. */
-function guard(
-  attempt: Attempt,
-  target: Response,
-  native?: object,
-  original?: Response,
-  isMock = false,
-): Response {
+function guard(attempt: Attempt, target: Response, native?: object, original?: Response): Response {
   attempt.openBody();
-  const source = { target, native: native ?? target, isMock };
+  const source = { target, native: native ?? target };
   const response = native ? overlay(target, native) : wrap(source);
   return new Guard(attempt, source, response, original).response;
 }

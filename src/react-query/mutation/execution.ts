@@ -12,32 +12,25 @@ export interface MutationRun extends Pick<BoundFetch, 'isOut' | 'isReading'> {
   readonly cancel: (error: unknown) => void;
 }
 
-/** All that is known of a mutation of ours. */
-class MutationRecord {
+/** All that is known of a mutation of ours, and the owner of its operation. Its fields are for all to read. */
+class MutationRecord extends Owner {
+  /** Whether its mutationFn was called in this page, as far as can be told. */
+  begun: 'surely' | 'perhaps' | undefined;
+  /** The newest run; undefined before its mutationFn was called. */
+  run: MutationRun | undefined;
   /** Undefined where it cannot be told which mutation it is. */
   readonly #mutation: Mutation | undefined;
-  /** Whether its mutationFn was called in this page, as far as can be told. */
-  #begun: 'surely' | 'perhaps' | undefined;
   #submission: Submission | undefined;
-  /** The newest run; undefined before its mutationFn was called. */
-  #run: MutationRun | undefined;
   /** It was cancelled before its turn; boxed, because the error may be any value. */
   #refusal: { readonly error: unknown } | undefined;
 
   constructor(mutation: Mutation | undefined) {
+    super();
     this.#mutation = mutation;
   }
 
-  get begun(): 'surely' | 'perhaps' | undefined {
-    return this.#begun;
-  }
-
-  get run(): MutationRun | undefined {
-    return this.#run;
-  }
-
   begin(how: 'surely' | 'perhaps'): void {
-    this.#begun = how;
+    this.begun = how;
   }
 
   /** Its submission is made once, also when the app's own `retry` calls the mutationFn again. */
@@ -49,8 +42,12 @@ class MutationRecord {
   /** Shows the run of a mutation; its changes are emitted from now on. */
   show(run: MutationRun): void {
     if (!this.#mutation) return;
-    this.#run = run;
-    run.operation.attend(new MutationOwner(this.#mutation));
+    this.run = run;
+    run.operation.attend(this);
+  }
+
+  override onChange(): void {
+    emitChange(this.#mutation);
   }
 
   refuse(error: unknown): void {
@@ -102,17 +99,6 @@ export function beginMutation(
   record.begin('surely');
   records.set(context, record);
   return record;
-}
-
-class MutationOwner extends Owner {
-  readonly #mutation: Mutation;
-  constructor(mutation: Mutation) {
-    super();
-    this.#mutation = mutation;
-  }
-  override onChange(): void {
-    emitChange(this.#mutation);
-  }
 }
 
 /** The newest run of a mutation of ours; undefined before its mutationFn was called. */

@@ -70,21 +70,17 @@ export class FailureLedger {
 
   /**
    * The plain mutation whose next attempt has come. React Query gives a mutation's requests no common
-   * name (its mutationFn is simply called again), so it is known by what is said of it: the request
-   * that it sends again, or how often it has failed.
+   * name (its mutationFn is simply called again), so it is known by `isIt`: by the request that it sends
+   * again, or how often it has failed.
    */
-  resume(known: { request: string } | { failureCount: number }): Operation | undefined {
+  resume(isIt: (mutation: Operation) => boolean): Operation | undefined {
     const mutations = this.#mutations;
     // Called for every request, and as a rule nothing has failed.
     if (mutations.length === 0) return undefined;
     const now = this.#clock.now();
     // The latest: an earlier one was more likely left behind by a mutation that is paused.
     const operation = mutations.findLast(
-      ({ phase: { kind }, request, attempt, errors: { decision } }) =>
-        ('request' in known
-          ? request === known.request && kind === 'waiting'
-          : attempt === known.failureCount + (kind === 'waiting' ? 0 : 1) && kind !== 'ended') &&
-        (decision?.retryAt ?? now) <= now,
+      (one) => isIt(one) && (one.errors.decision?.retryAt ?? now) <= now,
     );
     if (operation?.phase.kind === 'waiting') operation.next();
     return operation;

@@ -90,9 +90,11 @@ function beginMutation(
   const sent = operationOf(reportOf(error, nowMs));
   const attempt = failureCount + 1;
   const isItsOwn = sent?.attempt === attempt && sent.phase.kind === 'sending';
+  const isNext = ({ attempt: known, phase: { kind } }: Operation): boolean =>
+    kind !== 'ended' && known === (kind === 'waiting' ? failureCount : attempt);
   const operation = isItsOwn
     ? sent
-    : (ledger.resume({ failureCount }) ?? operations.begin('mutation', { attempt }));
+    : (ledger.resume(isNext) ?? operations.begin('mutation', { attempt }));
   operation.becomeMutation(policy);
   operation.attend(plainOwner);
   return operation;

@@ -10,15 +10,17 @@ import { onChange, mayHaveBegun, runOf } from '../mutation/execution.ts';
 import { createStatusStores, type StatusStore } from './store.ts';
 import type { FailureReport } from '../../operation/facts.ts';
 import { mayHaveTakenEffect } from '../../operation/parts/known-errors.ts';
-import { type Operation, operationOf } from '../../operation/operation.ts';
+import { operationOf } from '../../operation/operation.ts';
 import { reportOf } from '../../operation/error-info.ts';
 import {
+  activeStatus,
   attemptsAllowed,
   type Cause,
+  endedStatus,
   idle,
   pauseReason,
   type RetryState,
-  statusOf,
+  succeededStatus,
   waitOf,
 } from './status.ts';
 import { type Instance, instanceBehind } from '../instance.ts';
@@ -101,43 +103,38 @@ export function mutationStatus(
   if (!mutation || mutation.state.status === 'idle') return idle;
   const { status, failureCount, failureReason, error } = mutation.state;
   const { retry, mutationFn } = mutation.options;
+  const definition = definitionBehind(mutationFn);
   // Of ours, React Query sees only the end.
   const own = runOf(mutation)?.operation;
   const lastError: unknown = error ?? failureReason ?? own?.errors.lastError ?? undefined;
   const now = instance.clock.now();
   const report = own?.errors.reportOf(lastError, now) ?? reportOf(lastError, now);
   const operation = own ?? operationOf(report);
+  const ours = definition ?? instanceBehind(retry);
+  const maxAttempts = attemptsAllowed(retry, ours, lastError, operation, instance);
+  const at = (failures: number): RetryState => ({
+    ...idle,
+    attempt: own?.attempt ?? failures,
+    maxAttempts,
+    lastError,
+  });
+  // With a success, React Query forgets how many failures there were.
+  if (status === 'success') return succeededStatus(at(before?.attempt ?? 1));
+  if (status === 'error') {
+    const isBegun = !isUnbegun(mutation, report);
+    const isUnknown = definition?.wasSent?.() || (isBegun && mayHaveTakenEffect(report, operation));
+    const { decision } = own?.errors ?? report;
+    return endedStatus(at(failureCount), isUnknown ? 'unknown' : 'failed', lastError, decision);
+  }
   const wait = waitOf(operation, failureCount);
   // The end of the wait of a plain one is no event.
   const isOver = !own && (wait?.retryAt ?? now) <= now;
-  const marked = definitionBehind(mutationFn) ?? instanceBehind(retry);
-  return statusOf({
-    stage: status === 'pending' ? 'active' : endOf(mutation, report, operation),
+  return activeStatus(
+    at(failureCount + 1),
     operation,
-    attempt: own?.attempt ?? attemptOf(mutation, before),
-    maxAttempts: attemptsAllowed(retry, marked, lastError, operation, instance),
-    lastError,
-    heldBy: own ? undefined : holdOf(mutation, cache),
-    wait: isOver ? undefined : wait,
-    end: (own?.errors ?? report).decision,
-  });
-}
-
-/** With a success, React Query forgets how many failures there were. */
-function attemptOf({ state }: Mutation, before: RetryState | undefined): number {
-  if (state.status === 'success') return before?.attempt ?? 1;
-  return state.failureCount + (state.status === 'pending' ? 1 : 0);
-}
-
-function endOf(
-  mutation: Mutation,
-  report: FailureReport,
-  operation: Operation | undefined,
-): 'succeeded' | 'failed' | 'unknown' {
-  if (mutation.state.status === 'success') return 'succeeded';
-  const wasSent = definitionBehind(mutation.options.mutationFn)?.wasSent?.();
-  const isOwn = !isUnbegun(mutation, report) && mayHaveTakenEffect(report, operation);
-  return wasSent || isOwn ? 'unknown' : 'failed';
+    own ? undefined : holdOf(mutation, cache),
+    isOver ? undefined : wait,
+  );
 }
 
 /** Why React Query holds it before its first attempt or between two. */

@@ -2,12 +2,14 @@ import type { Query, QueryClient } from '@tanstack/react-query';
 import { createStatusStores, type StatusStore } from './store.ts';
 import { reportOf } from '../../operation/error-info.ts';
 import {
+  activeStatus,
   attemptsAllowed,
   type Cause,
+  endedStatus,
   idle,
+  succeededStatus,
   pauseReason,
   type RetryState,
-  statusOf,
   waitOf,
 } from './status.ts';
 import { type Operation, operationOf } from '../../operation/operation.ts';
@@ -60,26 +62,25 @@ export function queryStatus(
   if (!query) return idle;
   const { retry } = query.options;
   const { fetchStatus, status, error, fetchFailureReason, fetchFailureCount } = query.state;
-  const isActive = fetchStatus !== 'idle';
-  if (!isActive && status === 'pending') return idle;
   const newest = instance.byQuery.get(query);
-  const operation = isActive && newest?.phase.kind === 'ended' ? undefined : newest;
-  const lastFailure = fetchFailureReason ?? undefined;
-  // What is shown may be something in the place of a failure.
-  const fallback = fallbackOf(query);
-  const ended = status === 'success' && !fallback ? 'succeeded' : 'failed';
-  const lastError: unknown = isActive ? lastFailure : (fallback ?? { error }).error;
-  return statusOf({
-    stage: isActive ? 'active' : ended,
+  const lastError = fetchFailureReason ?? undefined;
+  const maxAttempts = attemptsAllowed(retry, instanceBehind(retry), lastError, newest, instance);
+  const base = { ...idle, attempt: newest?.attempt ?? 0, maxAttempts, lastError };
+  if (fetchStatus === 'idle') {
+    if (status === 'pending') return idle;
+    // What is shown may be something in the place of a failure.
+    const failure = fallbackOf(query) ?? (status === 'success' ? undefined : { error });
+    if (!failure) return succeededStatus(base);
+    return endedStatus(base, 'failed', failure.error, endOf(newest, failure.error));
+  }
+  const operation = newest?.phase.kind === 'ended' ? undefined : newest;
+  return activeStatus(
+    operation ? base : { ...base, attempt: 0 },
     operation,
-    attempt: operation?.attempt ?? 0,
-    maxAttempts: attemptsAllowed(retry, instanceBehind(retry), lastFailure, newest, instance),
-    lastError,
-    heldBy: fetchStatus === 'paused' ? holdOf(before) : undefined,
+    fetchStatus === 'paused' ? holdOf(before) : undefined,
     // A fetch that the server has begun has no operation of its own before its first retry.
-    wait: waitOf(operation ?? operationOf(reportOf(lastFailure, 0)), fetchFailureCount),
-    end: endOf(newest, lastError),
-  });
+    waitOf(operation ?? operationOf(reportOf(lastError, 0)), fetchFailureCount),
+  );
 }
 
 /** Nothing queues a query: one that React Query holds for no other reason is about to go on. */

@@ -81,29 +81,34 @@ export const idle: RetryState = Object.freeze({
 /** Why an operation waits, is paused or has ended, until when, and at which attempt if not the present one. */
 export type Cause = Partial<Pick<RetryState, 'attempt' | 'reason' | 'retryAt' | 'probedBy'>>;
 
-/** What a status is made of: React Query's state of a query or a mutation, and the operation behind it. */
-export interface Observed extends Pick<RetryState, 'attempt' | 'maxAttempts' | 'lastError'> {
-  readonly stage: 'active' | 'succeeded' | 'failed' | 'unknown';
-  /** The operation under way. */
-  readonly operation: Operation | undefined;
-  /** Why React Query holds it, if it does. */
-  readonly heldBy: Cause | undefined;
-  /** Its wait between two attempts, if it is in one. */
-  readonly wait: Cause | undefined;
-  /** What was decided on the error that it has ended in. */
-  readonly end: Decision | undefined;
+/**
+ * The status of a query or a mutation under way: a pause of ours comes before one of React Query's (`heldBy`), and
+ * that before a wait. `base` is the attempt under way, with the failure before it.
+ */
+export function activeStatus(
+  base: RetryState,
+  operation: Operation | undefined,
+  heldBy: Cause | undefined,
+  wait: Cause | undefined,
+): RetryState {
+  const pause = operation?.pauses.list[0]?.pause ?? pausedAtOnce(operation) ?? heldBy;
+  if (pause) return { ...base, status: 'paused', ...pause };
+  return { ...base, status: wait ? 'waiting' : 'sending', ...wait };
 }
 
-/** The status of a query or a mutation. A pause of ours comes before one of React Query's, and that before a wait. */
-export function statusOf(observed: Observed): RetryState {
-  const { stage, operation, attempt, maxAttempts, lastError, heldBy, wait, end } = observed;
-  const base = { ...idle, attempt, maxAttempts };
-  if (stage === 'succeeded') return { ...base, status: stage };
-  if (stage !== 'active') return { ...base, lastError, status: stage, ...causeOf(end) };
-  const pause = operation?.pauses.list[0]?.pause ?? pausedAtOnce(operation) ?? heldBy;
-  if (pause) return { ...base, lastError, status: 'paused', ...pause };
-  return { ...base, lastError, status: wait ? 'waiting' : 'sending', ...wait };
-}
+/** The status of one that has ended. `base` is its last attempt, `end` what was decided on the failure of that. */
+export const endedStatus = (
+  base: RetryState,
+  status: 'failed' | 'unknown',
+  lastError: unknown,
+  end: Decision | undefined,
+): RetryState => ({ ...base, status, lastError, ...causeOf(end) });
+
+export const succeededStatus = (base: RetryState): RetryState => ({
+  ...base,
+  status: 'succeeded',
+  lastError: undefined,
+});
 
 const causeOf = ({ reason, retryAt }: Partial<Decision> = {}): Cause => ({ reason, retryAt });
 

@@ -9,9 +9,17 @@ import { warnOfModule } from '../misuse.ts';
 import { keepIfSame } from '../../lib/store.ts';
 import type { RetryState } from './status.ts';
 
-/** What a source of statuses knows of the store that watches it. */
+/** The statuses of all queries, or of all mutations, in one QueryClient. */
+export interface StatusStore<T extends object> {
+  readonly instance: Instance;
+  readonly find: (id: string) => T | undefined;
+  readonly getState: (id: string) => RetryState;
+  readonly subscribe: (id: string, listener: () => void) => () => void;
+}
+
+/** What a store of statuses shows to those who watch. */
 interface Watch {
-  /** No status is watched. */
+  /** Nobody watches. */
   readonly isIdle: () => boolean;
   /** It may have changed; all may, where none is named. */
   readonly refresh: (id?: string) => void;
@@ -27,11 +35,11 @@ export interface StatusSource<T extends object> {
   readonly start: () => readonly (() => void)[];
   /** A wait may end without an event. */
   readonly endsInSilence?: boolean;
-  /** For development: a status is watched of a query that has not been there for a while. */
+  /** For development: somebody watches what there has not been for a while. */
   readonly explain?: (id: string) => void;
 }
 
-/** A component may be shown before its query is there, by as much. */
+/** What is shown before its component is may be found later. */
 const unknownMs = 10_000;
 
 interface Watched {
@@ -41,7 +49,8 @@ interface Watched {
 }
 
 /**
- * Makes the one store of each QueryClient.
+ * The one store of each QueryClient: one subscription to a cache feeds everybody who watches a status.
+ * (A subscription per component is quadratic: every event wakes everyone.)
  *
  * @throws Error when the client carries no default options of Steadfetch.
  */
@@ -54,115 +63,92 @@ export function createStatusStores<T extends object>(
     if (!store) {
       const instance = instanceOf(client, operation);
       if (process.env.NODE_ENV !== 'production' && isServer()) warnOfModule(instance.operations);
-      stores.set(client, (store = new StatusStore(instance, open.bind(null, client, instance))));
+      stores.set(client, (store = createStatusStore(instance, open.bind(null, client, instance))));
     }
     return store;
   };
 }
 
-/**
- * The statuses of all queries, or of all mutations, in one QueryClient. One subscription to its cache serves
- * every component that shows a status: a subscription per component is quadratic, as every event wakes all.
- */
-export class StatusStore<T extends object> {
-  readonly instance: Instance;
-  readonly #source: StatusSource<T>;
-  readonly #watched: Map<string, Watched> = new Map();
-  readonly #latest: WeakMap<T, RetryState> = new WeakMap();
-  #stops: readonly (() => void)[] = [];
+function createStatusStore<T extends object>(
+  instance: Instance,
+  open: (watch: Watch) => StatusSource<T>,
+): StatusStore<T> {
+  const { clock } = instance;
+  const watched = new Map<string, Watched>();
+  const last = new WeakMap<T, RetryState>();
+  const setBackMs = (): number => clock.setBackMs?.() ?? 0;
 
-  constructor(instance: Instance, open: (watch: Watch) => StatusSource<T>) {
-    const watched = this.#watched;
-    this.instance = instance;
-    this.#source = open({
-      isIdle: () => watched.size === 0,
-      refresh: (id) => {
-        for (const one of id === undefined ? watched.keys() : [id]) this.#refresh(one);
-      },
-      ids: () => watched.keys(),
-    });
-  }
-
-  find(id: string): T | undefined {
-    return this.#source.find(id);
-  }
-
-  getState(id: string): RetryState {
-    const found = this.find(id);
-    const before = found && this.#latest.get(found);
-    const now = this.#source.read(found, before);
+  const getState = (id: string): RetryState => {
+    const found = source.find(id);
+    const before = found && last.get(found);
+    const now = source.read(found, before);
     // Shown is the time on the wall, also where that was set.
-    const { retryAt } = now;
-    const shown = retryAt === undefined ? now : { ...now, retryAt: retryAt - this.#setBackMs() };
+    const shown = now.retryAt === undefined ? now : { ...now, retryAt: now.retryAt - setBackMs() };
     const kept = keepIfSame(before, shown);
-    if (found) this.#latest.set(found, kept);
+    if (found) last.set(found, kept);
     return kept;
-  }
-
-  subscribe(id: string, listener: () => void): () => void {
-    const watched = this.#watched;
-    if (watched.size === 0) this.#start();
-    let entry = watched.get(id);
-    if (!entry) {
-      entry = { listeners: new Set(), status: this.getState(id), timer: undefined };
-      watched.set(id, entry);
-      this.#plan(id, entry);
-      if (process.env.NODE_ENV !== 'production') this.#planExplanation(id, entry);
-    }
-    const { listeners } = entry;
-    listeners.add(listener);
-    return () => {
-      listeners.delete(listener);
-      if (listeners.size > 0 || watched.get(id)?.listeners !== listeners) return;
-      this.instance.clock.clearTimeout(watched.get(id)?.timer);
-      watched.delete(id);
-      if (watched.size === 0) for (const stop of this.#stops) stop();
-    };
-  }
-
-  #start(): void {
-    // What holds an operation can change while it is paused.
-    const refreshPaused = (): void => {
-      for (const [id, { status }] of this.#watched)
-        if (status.status === 'paused') this.#refresh(id);
-    };
-    this.#stops = [
-      ...this.#source.start(),
-      onlineManager.subscribe(refreshPaused),
-      focusManager.subscribe(refreshPaused),
-    ];
-  }
-
-  #refresh(id: string): void {
-    const entry = this.#watched.get(id);
+  };
+  const refreshOne = (id: string): void => {
+    const entry = watched.get(id);
     if (!entry) return;
-    const status = this.getState(id);
+    const status = getState(id);
     if (status === entry.status) return;
     entry.status = status;
-    this.#plan(id, entry);
+    plan(id, entry);
     // With React Query's own notifications, so that both are rendered together.
     for (const listener of entry.listeners) notifyManager.schedule(listener);
-  }
-
-  #plan(id: string, entry: Watched): void {
-    if (!this.#source.endsInSilence) return;
-    const { clock } = this.instance;
+  };
+  const refreshPaused = (): void => {
+    for (const [id, { status }] of watched) if (status.status === 'paused') refreshOne(id);
+  };
+  const plan = (id: string, entry: Watched): void => {
+    if (!source.endsInSilence) return;
     clock.clearTimeout(entry.timer);
     const { status, retryAt } = entry.status;
-    if (status !== 'waiting' || retryAt === undefined) return;
-    const leftMs = retryAt + this.#setBackMs() - clock.now();
-    entry.timer = clock.setTimeout(() => this.#refresh(id), leftMs);
-  }
-
-  #planExplanation(id: string, entry: Watched): void {
-    const { explain } = this.#source;
-    if (!explain || this.find(id)) return;
-    entry.timer = this.instance.clock.setTimeout(() => {
-      if (!this.find(id)) explain(id);
-    }, unknownMs);
-  }
-
-  #setBackMs(): number {
-    return this.instance.clock.setBackMs?.() ?? 0;
-  }
+    if (status === 'waiting' && retryAt !== undefined) {
+      entry.timer = clock.setTimeout(() => refreshOne(id), retryAt + setBackMs() - clock.now());
+    }
+  };
+  const source = open({
+    isIdle: () => watched.size === 0,
+    refresh(id) {
+      if (id !== undefined) refreshOne(id);
+      else for (const one of watched.keys()) refreshOne(one);
+    },
+    ids: () => watched.keys(),
+  });
+  let stop: readonly (() => void)[] = [];
+  return {
+    instance,
+    find: source.find,
+    getState,
+    subscribe(id, listener) {
+      if (watched.size === 0) {
+        stop = [
+          ...source.start(),
+          // What holds an operation can change while it is paused.
+          onlineManager.subscribe(refreshPaused),
+          focusManager.subscribe(refreshPaused),
+        ];
+      }
+      let entry = watched.get(id);
+      if (!entry) {
+        watched.set(id, (entry = { listeners: new Set(), status: getState(id), timer: undefined }));
+        plan(id, entry);
+        if (process.env.NODE_ENV !== 'production' && source.explain && !source.find(id)) {
+          const explain = (): void => void (source.find(id) ?? source.explain?.(id));
+          entry.timer = clock.setTimeout(explain, unknownMs);
+        }
+      }
+      const { listeners } = entry;
+      listeners.add(listener);
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size > 0 || watched.get(id)?.listeners !== listeners) return;
+        clock.clearTimeout(watched.get(id)?.timer);
+        watched.delete(id);
+        if (watched.size === 0) for (const end of stop) end();
+      };
+    },
+  };
 }
