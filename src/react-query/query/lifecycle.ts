@@ -8,7 +8,7 @@ import type { OperationResult } from '../../operation/events.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { Operations } from '../../operation/operations.ts';
 import { isServer } from '../instance.ts';
-import { warnOfOwnRetry, warnOfPersister, watchSharing } from '../misuse.ts';
+import { warnOfOwnRetry, warnOfPersister, createSharingWatch } from '../misuse.ts';
 import { type RefetchContext, refetchWhenBack, stopWatch } from './refetch.ts';
 
 /** Keeps the operations of queries and React Query's fetches together: both are paused, and end, as one. */
@@ -33,6 +33,8 @@ interface LifecycleContext extends RefetchContext {
  */
 export function createLifecycle(context: LifecycleContext): Lifecycle {
   const { byQuery, operations } = context;
+  const watchSharing =
+    process.env.NODE_ENV === 'production' ? undefined : createSharingWatch(operations);
   const stops = new WeakMap<QueryClient, () => void>();
   const references = new Set<WeakRef<QueryClient>>();
   const clients = (): QueryClient[] =>
@@ -63,7 +65,7 @@ export function createLifecycle(context: LifecycleContext): Lifecycle {
     // A server makes a client for each page, and waits for nothing.
     meet(client) {
       if (!isServer()) follow(client);
-      else if (process.env.NODE_ENV !== 'production') watchSharing(operations, client);
+      else watchSharing?.(client);
     },
     clients,
     // As `paused`, it shows no spinner for minutes, and focus, reconnect and intervals leave it alone.
