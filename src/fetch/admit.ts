@@ -74,6 +74,8 @@ export function createAdmissions(
       risk: isSafeMethod(sent.method) ? 0 : sent.isRepeatable ? 1 : 2,
       priority,
       isForeground: operation.owner.foreground(operation.ref.kind, isSeen),
+      isWatched: operation.owner.watched(),
+      isWish: operation.attempt === 1 && operation.given.isWish,
       id: operation.ref.id,
       isFailFast: whenDown === 'fail',
       askedAt: operation.askedAt,

@@ -50,6 +50,11 @@ export class Owner<Owned = unknown> {
     return kind === 'mutation' ? always : isSeen;
   }
 
+  /** @returns what says whether its result is shown in a visible page, also where a user does not wait for it. */
+  watched(): (() => boolean) | undefined {
+    return undefined;
+  }
+
   /** What is left of it at the end: an error keeps its operation, and that must not keep a QueryClient. */
   past(): Owner<Owned> {
     return noOwner;
@@ -90,6 +95,8 @@ export interface OperationInit {
   readonly at?: Destination | undefined;
   /** A user has asked for its first request. */
   readonly isUrged?: boolean | undefined;
+  /** A user has just asked for it: what is down is probed at once. */
+  readonly isWish?: boolean | undefined;
   /** It may go on where the policy stops, by the app's own `retry` or in the outbox: its owner ends it. */
   readonly endsWithOwner?: boolean | undefined;
 }

@@ -239,6 +239,7 @@ export function createAdmission(
       if (isLimited && queue.size() >= maxQueued) return undefined;
       const limitMs = isLimited ? queueTimeoutMs : Infinity;
       const expiresAt = Math.min(ask.askedAt + ask.maxPauseMs, lastAskedAt + limitMs);
+      if (ask.isWish) health.downFor(ask.endpoint)?.probes.hasten();
       pumpSoon();
       return queue.add(ask, expiresAt, who);
     },

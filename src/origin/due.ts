@@ -1,7 +1,7 @@
 import type { Health } from './health.ts';
 import { lastChanceMs } from './probe-schedule.ts';
 import { ableGroups, isQueued, type Origin } from './origin.ts';
-import { firstOf, type Group, groupsOf, isForeground, type Waiter } from './wait-queue.ts';
+import { firstOf, type Group, groupsOf, isSeen, type Waiter } from './wait-queue.ts';
 
 /** Sends one of those who wait: as a probe, or as one of a slow start. */
 type Go = (waiter: Waiter, probed?: Health, isPaced?: boolean) => void;
@@ -27,15 +27,15 @@ function probeAtOf({ leader, queue }: Origin, { scope, probes }: Health): number
   for (const group of groupsOf(scope, queue.groups())) {
     lastAt = Math.min(lastAt, group.expiresAt - lastChanceMs);
     for (const waiter of group.waiters) {
-      if (!isForeground(waiter)) continue;
+      if (!isSeen(waiter)) continue;
       expiresAt = Math.min(expiresAt, waiter.expiresAt);
       since = Math.min(since, waiter.askedAt);
     }
   }
-  const isSeen = since < Infinity;
+  const isAnySeen = since < Infinity;
   const sinceMs = Math.max(since, probes.startedAt());
-  const leaderAt = leader?.waitsUntil(scope, isSeen, sinceMs, lastAt) ?? 0;
-  return Math.max(probes.nextAt(isSeen, expiresAt), leaderAt);
+  const leaderAt = leader?.waitsUntil(scope, isAnySeen, sinceMs, lastAt) ?? 0;
+  return Math.max(probes.nextAt(isAnySeen, expiresAt), leaderAt);
 }
 
 /** Whoever waits for what is down: one of them goes as its probe. */

@@ -10,6 +10,8 @@ export interface ProbeSchedule {
   readonly promisedAt: () => number;
   /** The next one comes no later. */
   readonly promise: (at: number) => void;
+  /** A user has just asked: the next one comes at once, or soon after the last one. */
+  readonly hasten: () => void;
   /** A probe is under way, and its answer is still waited for. */
   readonly isProbing: () => boolean;
   /** When the last one began. */
@@ -88,6 +90,9 @@ export function createProbeSchedule(clock: Clock, random: Random): ProbeSchedule
     promisedAt: () => (isOut ? Infinity : promisedAt),
     promise(at) {
       promisedAt = Math.min(promisedAt, at);
+    },
+    hasten() {
+      promisedAt = Math.min(promisedAt, Math.max(clock.now(), startedAt + shortestGapMs));
     },
     isProbing,
     startedAt: () => startedAt,

@@ -30,6 +30,10 @@ export interface Ask extends Target {
   readonly priority: Priority;
   /** Whether a user waits for it in a visible page: read whenever that matters, for it may change. */
   readonly isForeground: () => boolean;
+  /** Whether its result is shown in a visible page: it is probed for as in the foreground, and goes after that. */
+  readonly isWatched?: (() => boolean) | undefined;
+  /** A user has just asked for it: what is down is probed at once. */
+  readonly isWish?: boolean | undefined;
   /** It waits for a place, but not for an origin that is down or rate-limited. */
   readonly isFailFast: boolean;
   /** Its operation: of what was asked for at once, the lower one goes first. */
@@ -92,6 +96,10 @@ export const groupsOf = (scope: string, groups: readonly Group[]): readonly Grou
 /** Whether a user waits for it. `priority` overrides what the page says. */
 export const isForeground = ({ ask }: Waiter): boolean =>
   ask.priority === 'user-visible' ? ask.isForeground() : ask.priority === 'user-blocking';
+
+/** Whether it is probed for as in the foreground: a user waits for it, or sees what it refreshes. */
+export const isSeen = (waiter: Waiter): boolean =>
+  isForeground(waiter) || (waiter.ask.priority === 'user-visible' && !!waiter.ask.isWatched?.());
 
 /** So many are told why they wait in one task, so that thousands do not block the page. */
 const mostTold = 500;

@@ -1,5 +1,5 @@
 import { createSlot } from '../lib/slot.ts';
-import { focusManager, onlineManager, type Query, QueryClient } from '@tanstack/react-query';
+import { focusManager, onlineManager, QueryClient } from '@tanstack/react-query';
 import type { Connectivity } from '../connectivity/connectivity.ts';
 import { askForAnswer } from '../connectivity/reach.ts';
 import { defineApis } from '../fetch/api.ts';
@@ -27,6 +27,7 @@ import { checkMade, codeOf } from '../lib/input/made-by.ts';
 import { definePolicy, inPolicy, presets } from '../policy/options.ts';
 import { type ConnectivityCode, createBrowserNetwork } from './network.ts';
 import { createLifecycle } from './query/lifecycle.ts';
+import { createQueryRecords } from './query/records.ts';
 import { FailureLedger } from './query/failure-ledger.ts';
 import { createPersister } from './query/persister.ts';
 import { isServer, register, registerSteady } from './instance.ts';
@@ -147,7 +148,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const operations = new Operations(environment);
   const signals: Signals = createSlot();
   const ledger = new FailureLedger(clock);
-  const byQuery = createSlot<Query, Operation>();
+  const byQuery = createQueryRecords();
 
   const sleepDetector = createSleepDetector(clock);
   const browser = createBrowserNetwork(sleepDetector);

@@ -2,8 +2,8 @@ import { focusManager, type Query, type QueryClient } from '@tanstack/react-quer
 import type { Operation } from '../../operation/operation.ts';
 import { between, type Clock, type Random } from '../../lib/clock.ts';
 import { createAlarm, type SleepDetector } from '../../lib/timer.ts';
-import type { Slot } from '../../lib/slot.ts';
 import { isServer } from '../instance.ts';
+import type { QueryRecords } from './records.ts';
 
 /**
  * Puts a new fetch in the place of the one under way, in the same turn: whoever awaits the old one
@@ -32,33 +32,26 @@ export function replaceFetch(
 export interface RefetchContext {
   readonly clock: Clock;
   readonly random: Random;
-  /** The newest operation of each query. */
-  readonly byQuery: Slot<Query, Operation>;
+  /** What is known of each query. */
+  readonly byQuery: QueryRecords;
 }
 
 /** What failed in an outage is fetched again within this time after it: not all at once. */
 const spreadMs = 1000;
 
-/** Ends the watch of each query. */
-const watches = new WeakMap<Query, () => void>();
-
-/** It is gone from its cache, or fetched anew: nothing is to be fetched again for it. */
-export function stopWatch(query: Query): void {
-  watches.get(query)?.();
-  watches.delete(query);
-}
-
 /**
- * Where the endpoint of a query is down, calls `onBack` when it is up again, unless `stopWatch` has been
- * called before. What waits keeps neither the query nor what is known of its failure: its client may be
+ * Where the endpoint of a query is down, calls `onBack` when it is up again, unless the watch of its record
+ * has ended before. What waits keeps neither the query nor what is known of its failure: its client may be
  * dropped.
  */
 export function watchRecovery(
   query: Query,
   { route }: Operation,
+  byQuery: QueryRecords,
   onBack: (query: Query) => void,
 ): void {
-  stopWatch(query);
+  const record = byQuery.of(query);
+  record.endWatch();
   // Without an admission it has sent nothing of ours. On a server nobody looks, and queries go with their page.
   const down = route.down();
   if (!down || isServer()) return;
@@ -71,12 +64,14 @@ export function watchRecovery(
     stop();
     if (watched) onBack(watched);
   });
-  watches.set(query, stop);
+  record.watch(stop);
 }
 
-/** Fetches a query again that somebody sees, for as long as it is as it was left. */
+/** Fetches a query again that a component shows, for as long as it is as it was left: its next page, where that has failed. */
 export function refetchIf(query: Query, isLeft: boolean): void {
-  if (isLeft && query.isActive()) void query.fetch().catch(() => {});
+  const { fetchMeta } = query.state;
+  if (isLeft && query.isActive())
+    void query.fetch(undefined, fetchMeta ? { meta: { ...fetchMeta } } : undefined).catch(() => {});
 }
 
 /**
@@ -88,7 +83,7 @@ export function refetchWhenBack(
   operation: Operation,
   { clock, random, byQuery }: RefetchContext,
 ): void {
-  stopWatch(query);
+  byQuery.of(query).endWatch();
   // One that was cancelled before an attempt of it had failed stays as the user left it.
   const down = operation.errors.failedAt === undefined ? undefined : operation.route.down();
   if (!down || operation.policyOf(down.sent).whenBack === 'leave') return;
@@ -97,7 +92,7 @@ export function refetchWhenBack(
     byQuery.get(failed) === own.deref() &&
     failed.state.status === 'error' &&
     failed.state.fetchStatus === 'idle';
-  watchRecovery(query, operation, (failed) => {
+  watchRecovery(query, operation, byQuery, (failed) => {
     if (!isFailed(failed)) return;
     clock.setTimeout(() => refetchIf(failed, isFailed(failed)), between(random, 0, spreadMs));
   });

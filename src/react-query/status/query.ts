@@ -70,7 +70,7 @@ export function queryStatus(
     const { attempt = 0 } = operation ?? {};
     const ended = { ...idle, attempt, maxAttempts };
     // What is shown may be something in its place.
-    const fallback = fallbackOf(query);
+    const fallback = fallbackOf(query, instance.byQuery);
     if (status === 'success' && !fallback) return { ...ended, status: 'succeeded' };
     const lastError: unknown = fallback ? fallback.error : error;
     // A retry that was granted, and that nobody waits for any more, is none.

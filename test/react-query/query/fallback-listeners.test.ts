@@ -7,6 +7,7 @@ import { fallback, type FallbackCode } from '../../../src/react-query/query/fall
 import { codeOf } from '../../../src/lib/input/made-by.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { presets } from '../../../src/policy/options.ts';
+import { createQueryRecords } from '../../../src/react-query/query/records.ts';
 
 test('however often a fallback is shown while its origin is down, one listener waits for the origin', async () => {
   const client = new QueryClient({ defaultOptions: createSteadfetch().defaultOptions });
@@ -26,11 +27,9 @@ test('however often a fallback is shown while its origin is down, one listener w
     fail: () => ({ kind: 'stop' }),
     end() {},
   } as unknown as Operation;
-  const source = {
-    clock: systemClock,
-    ledger: {} as never,
-    byQuery: new WeakMap([[query, operation]]),
-  };
+  const byQuery = createQueryRecords();
+  byQuery.of(query).begin(operation);
+  const source = { clock: systemClock, ledger: {} as never, byQuery };
   const { replace } = codeOf<FallbackCode>(fallback('list prices'));
   for (let round = 0; round < 100; round++) {
     query.setState({ fetchStatus: 'fetching' });

@@ -1,0 +1,91 @@
+import type { Query } from '@tanstack/react-query';
+import type { Clock } from '../../lib/clock.ts';
+import { createAlarm } from '../../lib/timer.ts';
+import type { Operation } from '../../operation/operation.ts';
+import type { PauseReason } from '../../policy/outcome.ts';
+import type { QueryRecords } from './records.ts';
+
+/** React Query's own wait before its first retry, which then doubles, and its longest. */
+const firstRetryMs = 1000;
+const longestRetryMs = 30_000;
+/** What React Query alone does by default: it gives up after 7 s. */
+const leastRetries = 3;
+/** More retries than that last longer than any pause. */
+const mostRetries = 10;
+/** A timer this late means that the device slept: what is due goes first, for so long. */
+const latestMs = 1000;
+const wakeMs = 3000;
+
+/** How a pause of a query looks to React Query. */
+export interface QueryPauses {
+  /** The operation is paused, for another reason than before, or goes on. */
+  readonly show: (query: Query, operation: Operation) => void;
+  /** Its fetch has just begun, and it is known that it is paused. */
+  readonly showKnown: (query: Query, operation: Operation) => void;
+}
+
+/**
+ * A paused fetch looks to React Query like one of its own that is retried: it is `fetching`, or `paused` while
+ * the device is offline. Where no spinner is shown for it, it also lasts no longer: then it fails, its promises
+ * settle, and the data stay.
+ */
+export function createQueryPauses(clock: Clock, byQuery: QueryRecords): QueryPauses {
+  const isIts = (query: Query, operation: Operation): boolean =>
+    byQuery.get(query) === operation &&
+    operation.phase.kind !== 'ended' &&
+    query.state.fetchStatus !== 'idle';
+
+  const show: QueryPauses['show'] = (query, operation) => {
+    if (!isIts(query, operation)) return;
+    const reason = operation.pauses.list[0]?.pause.reason;
+    const isOffline = reason === 'offline' && !operation.owner.isUnproven();
+    setFetchStatus(query, isOffline ? 'paused' : 'fetching');
+    limitPause(query, isDown(reason) ? endsAt(query, operation) : Infinity);
+  };
+
+  const limitPause = (query: Query, at: number): void => {
+    const record = byQuery.of(query);
+    record.limit(at, () =>
+      createAlarm(clock, () => {
+        const { operation, limitAt } = record;
+        if (!operation || !isIts(query, operation)) return;
+        if (clock.now() - limitAt > latestMs) limitPause(query, clock.now() + wakeMs);
+        else if (clock.now() < endsAt(query, operation)) show(query, operation);
+        else operation.pauses.each('expire');
+      }),
+    );
+  };
+
+  return {
+    show,
+    // `invalidateQueries` and `refetchQueries` do not wait for what is paused when they have begun it.
+    // For this turn only: no component sees it.
+    showKnown(query, operation) {
+      const { at } = operation.route;
+      if (query.state.data === undefined || !at) return;
+      if (!isDown(at.admission.whyPaused(at.sent).reason)) return;
+      setFetchStatus(query, 'paused');
+      queueMicrotask(() => show(query, operation));
+    },
+  };
+}
+
+function setFetchStatus(query: Query, fetchStatus: 'fetching' | 'paused'): void {
+  if (query.state.fetchStatus !== fetchStatus) query.setState({ fetchStatus });
+}
+
+/** It is not known to end soon, and is not for React Query to show. */
+const isDown = (reason: PauseReason | undefined): boolean =>
+  reason === 'server-down' || reason === 'rate-limited';
+
+/** When React Query alone would have given up; `Infinity` while a component shows a spinner for it. */
+function endsAt(query: Query, operation: Operation): number {
+  const { suspense } = query.options as { readonly suspense?: boolean };
+  const isShown = query.getObserversCount() > 0 || suspense;
+  if (query.state.data === undefined && isShown) return Infinity;
+  const retries = Math.max(leastRetries, Math.min(mostRetries, operation.policyOf({}).maxRetries));
+  let lastsMs = 0;
+  for (let retry = 0; retry < retries; retry++)
+    lastsMs += Math.min(longestRetryMs, firstRetryMs * 2 ** retry);
+  return operation.ref.startedAt + lastsMs;
+}
