@@ -75,7 +75,7 @@ export function createAdmissions(
       priority,
       isForeground: operation.owner.foreground(operation.ref.kind, isSeen),
       isWatched: operation.owner.watched(),
-      isWish: operation.attempt === 1 && operation.given.isWish,
+      isWish: priority !== 'background' && operation.attempt === 1 && operation.given.isWish,
       id: operation.ref.id,
       isFailFast: whenDown === 'fail',
       askedAt: operation.askedAt,

@@ -10,7 +10,7 @@ export interface ProbeSchedule {
   readonly promisedAt: () => number;
   /** The next one comes no later. */
   readonly promise: (at: number) => void;
-  /** A user has just asked: the next one comes at once, or soon after the last one. */
+  /** A user has just asked: the next one comes at once, or soon after the last one, and the gaps begin anew. */
   readonly hasten: () => void;
   /** A probe is under way, and its answer is still waited for. */
   readonly isProbing: () => boolean;
@@ -92,6 +92,7 @@ export function createProbeSchedule(clock: Clock, random: Random): ProbeSchedule
       promisedAt = Math.min(promisedAt, at);
     },
     hasten() {
+      beganAt = clock.now();
       promisedAt = Math.min(promisedAt, Math.max(clock.now(), startedAt + shortestGapMs));
     },
     isProbing,

@@ -1,4 +1,4 @@
-import type { Query } from '@tanstack/react-query';
+import { focusManager, type Query } from '@tanstack/react-query';
 import type { Clock } from '../../lib/clock.ts';
 import { createAlarm } from '../../lib/timer.ts';
 import type { Operation } from '../../operation/operation.ts';
@@ -26,8 +26,8 @@ export interface QueryPauses {
 
 /**
  * A paused fetch looks to React Query like one of its own that is retried: it is `fetching`, or `paused` while
- * the device is offline. Where no spinner is shown for it, it also lasts no longer: then it fails, its promises
- * settle, and the data stay.
+ * the device is offline. It also lasts no longer, but for the first load in an outage of the whole origin:
+ * then it fails, its promises settle, and data that are there stay.
  */
 export function createQueryPauses(clock: Clock, byQuery: QueryRecords): QueryPauses {
   const isIts = (query: Query, operation: Operation): boolean =>
@@ -40,7 +40,7 @@ export function createQueryPauses(clock: Clock, byQuery: QueryRecords): QueryPau
     const reason = operation.pauses.list[0]?.pause.reason;
     const isOffline = reason === 'offline' && !operation.owner.isUnproven();
     setFetchStatus(query, isOffline ? 'paused' : 'fetching');
-    limitPause(query, isDown(reason) ? endsAt(query, operation) : Infinity);
+    limitPause(query, endsAt(query, operation, reason));
   };
 
   const limitPause = (query: Query, at: number): void => {
@@ -49,9 +49,12 @@ export function createQueryPauses(clock: Clock, byQuery: QueryRecords): QueryPau
       createAlarm(clock, () => {
         const { operation, limitAt } = record;
         if (!operation || !isIts(query, operation)) return;
-        if (clock.now() - limitAt > latestMs) limitPause(query, clock.now() + wakeMs);
-        else if (clock.now() < endsAt(query, operation)) show(query, operation);
-        else operation.pauses.each('expire');
+        const now = clock.now();
+        const endAt = endsAt(query, operation, operation.pauses.list[0]?.pause.reason);
+        // React Query itself gives nothing up in a hidden tab.
+        const isAsleep = now - limitAt > latestMs || !focusManager.isFocused();
+        if (endAt <= now && !isAsleep) operation.pauses.each('expire');
+        else limitPause(query, isAsleep ? now + wakeMs : endAt);
       }),
     );
   };
@@ -62,8 +65,8 @@ export function createQueryPauses(clock: Clock, byQuery: QueryRecords): QueryPau
     // For this turn only: no component sees it.
     showKnown(query, operation) {
       const { at } = operation.route;
-      if (query.state.data === undefined || !at) return;
-      if (!isDown(at.admission.whyPaused(at.sent).reason)) return;
+      if (query.state.data === undefined || query.state.fetchFailureCount > 0 || !at) return;
+      if (!isTrouble(at.admission.whyPaused(at.sent).reason)) return;
       setFetchStatus(query, 'paused');
       queueMicrotask(() => show(query, operation));
     },
@@ -74,18 +77,32 @@ function setFetchStatus(query: Query, fetchStatus: 'fetching' | 'paused'): void 
   if (query.state.fetchStatus !== fetchStatus) query.setState({ fetchStatus });
 }
 
-/** It is not known to end soon, and is not for React Query to show. */
-const isDown = (reason: PauseReason | undefined): boolean =>
+/** A place in a queue comes soon, and React Query itself waits for the network. */
+const isTrouble = (reason: PauseReason | undefined): boolean =>
   reason === 'server-down' || reason === 'rate-limited';
 
-/** When React Query alone would have given up; `Infinity` while a component shows a spinner for it. */
-function endsAt(query: Query, operation: Operation): number {
-  const { suspense } = query.options as { readonly suspense?: boolean };
-  const isShown = query.getObserversCount() > 0 || suspense;
-  if (query.state.data === undefined && isShown) return Infinity;
+/**
+ * When React Query alone would have given up; `Infinity` while a component shows a spinner for it in an outage:
+ * but an endpoint that fails beside others that answer may be broken for long.
+ */
+function endsAt(query: Query, operation: Operation, reason: PauseReason | undefined): number {
+  if (!isTrouble(reason)) return Infinity;
+  const isFirst = query.state.data === undefined;
+  if (isFirst && (reason === 'rate-limited' || (isShown(query) && !isBroken(operation))))
+    return Infinity;
   const retries = Math.max(leastRetries, Math.min(mostRetries, operation.policyOf({}).maxRetries));
   let lastsMs = 0;
   for (let retry = 0; retry < retries; retry++)
     lastsMs += Math.min(longestRetryMs, firstRetryMs * 2 ** retry);
   return operation.ref.startedAt + lastsMs;
+}
+
+/** A suspended component is not there yet. */
+function isShown(query: Query): boolean {
+  const { suspense } = query.options as { readonly suspense?: boolean };
+  return !!suspense || query.getObserversCount() > 0;
+}
+
+function isBroken({ route: { at } }: Operation): boolean {
+  return !!at?.admission.origin.health.isItsOwnFault(at.sent.endpoint);
 }

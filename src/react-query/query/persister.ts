@@ -164,7 +164,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     if (isRetry && known && known.attempt === fetchFailureCount) {
       known.next();
       if (!before) {
-        byQuery.of(query).begin(known);
+        byQuery.of(query).begin(known, query);
         lifecycle.meet(client);
       }
       return known;
@@ -189,7 +189,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
       },
       query.queryKey,
     );
-    byQuery.of(query).begin(operation);
+    byQuery.of(query).begin(operation, query);
     return operation;
   }
 }

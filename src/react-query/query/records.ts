@@ -27,9 +27,9 @@ export class QueryRecord {
   #alarm: Alarm | undefined;
 
   /** A fetch begins, or goes on, with this operation. */
-  begin(operation: Operation): void {
+  begin(operation: Operation, query: Query): void {
     this.operation = operation;
-    this.#wasActive = false;
+    this.#wasActive = query.isActive();
   }
 
   /** An enabled component has wanted its newest operation, and those that are left are disabled. */

@@ -36,6 +36,8 @@ export interface RefetchContext {
   readonly byQuery: QueryRecords;
 }
 
+/** The end of a longer rate limit is not waited for by what has failed. */
+const maxLimitMs = 300_000;
 /** What failed in an outage is fetched again within this time after it: not all at once. */
 const spreadMs = 1000;
 
@@ -75,7 +77,7 @@ export function refetchIf(query: Query, isLeft: boolean): void {
 }
 
 /**
- * A query that fails while its endpoint is down, and is still on screen at the end of the outage,
+ * A query that fails while its endpoint is down or rate-limited, and is still on screen at the end of that,
  * is fetched again then, once, as React Query does when the network is back.
  */
 export function refetchWhenBack(
@@ -83,19 +85,31 @@ export function refetchWhenBack(
   operation: Operation,
   { clock, random, byQuery }: RefetchContext,
 ): void {
-  byQuery.of(query).endWatch();
+  const record = byQuery.of(query);
+  record.endWatch();
+  const { at } = operation.route;
   // One that was cancelled before an attempt of it had failed stays as the user left it.
-  const down = operation.errors.failedAt === undefined ? undefined : operation.route.down();
-  if (!down || operation.policyOf(down.sent).whenBack === 'leave') return;
+  if (!at || operation.errors.failedAt === undefined) return;
+  if (operation.policyOf(at.sent).whenBack === 'leave') return;
   const own = new WeakRef(operation);
   const isFailed = (failed: Query): boolean =>
     byQuery.get(failed) === own.deref() &&
     failed.state.status === 'error' &&
     failed.state.fetchStatus === 'idle';
-  watchRecovery(query, operation, byQuery, (failed) => {
-    if (!isFailed(failed)) return;
-    clock.setTimeout(() => refetchIf(failed, isFailed(failed)), between(random, 0, spreadMs));
-  });
+  const refetchSoon = (failed: Query, afterMs = 0): unknown =>
+    clock.setTimeout(
+      () => refetchIf(failed, isFailed(failed)),
+      afterMs + between(random, 0, spreadMs),
+    );
+  const limitedMs = at.admission.origin.limits.until(at.sent.limitScope) - clock.now();
+  if (operation.route.down())
+    watchRecovery(query, operation, byQuery, (failed) => {
+      if (isFailed(failed)) refetchSoon(failed);
+    });
+  else if (limitedMs > 0 && limitedMs <= maxLimitMs && !isServer()) {
+    const timer = refetchSoon(query, limitedMs);
+    record.watch(() => clock.clearTimeout(timer));
+  }
 }
 
 /** After a sleep, timers that are overdue have rung by then. */

@@ -28,7 +28,7 @@ test('however often a fallback is shown while its origin is down, one listener w
     end() {},
   } as unknown as Operation;
   const byQuery = createQueryRecords();
-  byQuery.of(query).begin(operation);
+  byQuery.of(query).begin(operation, query);
   const source = { clock: systemClock, ledger: {} as never, byQuery };
   const { replace } = codeOf<FallbackCode>(fallback('list prices'));
   for (let round = 0; round < 100; round++) {
