@@ -1,8 +1,10 @@
 import { focusManager, type Query, type QueryClient } from '@tanstack/react-query';
+import { reportOf } from '../../operation/error-info.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { between, type Clock, type Random } from '../../lib/clock.ts';
 import { createAlarm, type SleepDetector } from '../../lib/timer.ts';
 import type { Slot } from '../../lib/slot.ts';
+import { isUnavailable } from '../../policy/outcome.ts';
 import { isServer } from '../instance.ts';
 
 /**
@@ -50,12 +52,15 @@ export function stopWatch(query: Query): void {
 
 /**
  * Where the endpoint of a query is down, calls `onBack` when it is up again, unless `stopWatch` has been
- * called before. What waits keeps neither the query nor what is known of its failure: its client may be
- * dropped.
+ * called before. While it is as it was left and a user sees it, it is fetched again now and then, once: no
+ * attempt may wait there any more that could be the probe. What waits keeps neither the query nor what is
+ * known of its failure: its client may be dropped.
  */
 export function watchRecovery(
   query: Query,
-  { route }: Operation,
+  { route, errors }: Operation,
+  byQuery: RefetchContext['byQuery'],
+  isLeft: (query: Query) => boolean,
   onBack: (query: Query) => void,
 ): void {
   stopWatch(query);
@@ -63,15 +68,34 @@ export function watchRecovery(
   const down = route.down();
   if (!down || isServer()) return;
   const { admission, sent } = down;
-  const { endpoint } = sent;
+  const isUnreached = errors.decision?.reason !== 'cancelled' && isOfOutage(errors.lastError);
   const reference = new WeakRef(query);
-  const stop = admission.onRecovery(() => {
+  const left = (): Query | undefined => {
     const watched = reference.deref();
-    if (watched && admission.isDown(endpoint)) return;
-    stop();
-    if (watched) onBack(watched);
+    return watched && isLeft(watched) ? watched : undefined;
+  };
+  const stop = admission.watch({
+    place: sent,
+    isSeen: () => isUnreached && focusManager.isFocused() && !!left()?.isActive(),
+    probe() {
+      const watched = left();
+      if (!watched) return;
+      byQuery.get(watched)?.urge();
+      replaceFetch(watched, { retry: false });
+    },
+    onBack() {
+      const watched = left();
+      if (watched) onBack(watched);
+    },
   });
   watches.set(query, stop);
+}
+
+/** It was not sent, or not answered by its server. What always answers 500 is not asked for ever. */
+function isOfOutage(error: unknown): boolean {
+  const { failure } = reportOf(error, 0);
+  if (failure.kind === 'http') return isUnavailable(failure.status);
+  return ['network', 'timeout', 'paused-too-long'].includes(failure.kind);
 }
 
 /** Fetches a query again that somebody sees, for as long as it is as it was left. */
@@ -97,8 +121,7 @@ export function refetchWhenBack(
     byQuery.get(failed) === own.deref() &&
     failed.state.status === 'error' &&
     failed.state.fetchStatus === 'idle';
-  watchRecovery(query, operation, (failed) => {
-    if (!isFailed(failed)) return;
+  watchRecovery(query, operation, byQuery, isFailed, (failed) => {
     clock.setTimeout(() => refetchIf(failed, isFailed(failed)), between(random, 0, spreadMs));
   });
 }
