@@ -14,7 +14,6 @@ import type { Network, OriginOptions } from '../origin/origin.ts';
 import { createOrigins, type Origins } from '../origin/origins.ts';
 import type { Reach } from '../origin/outcomes.ts';
 import type { Ask, Permit, Target } from '../origin/wait-queue.ts';
-import { isSafeMethod } from '../policy/operation.ts';
 import type { Failure, FailureDetails, Outcome } from '../policy/outcome.ts';
 import type { FetchContext, Sent } from './attempt/attempt.ts';
 import type { SteadyRequest } from './request.ts';
@@ -71,7 +70,6 @@ export function createAdmissions(
     const { priority, whenDown, maxPauseMs } = operation.policyOf(sent);
     return {
       ...targetOf(operation, sent),
-      risk: isSafeMethod(sent.method) ? 0 : sent.isRepeatable ? 1 : 2,
       priority,
       isForeground: operation.owner.foreground(operation.ref.kind, isSeen),
       isWatched: operation.owner.watched(),
@@ -143,9 +141,10 @@ export function createAdmissions(
   };
 }
 
-const targetOf = (operation: Operation, { endpoint, limitScope }: SentRequest): Target => ({
+const targetOf = (operation: Operation, { endpoint, limitScope, risk }: SentRequest): Target => ({
   endpoint,
   limitScope,
+  risk,
   isNew: operation.attempt === 1,
   mayBeOffline: operation.owner.mayBeOffline,
 });

@@ -1,6 +1,6 @@
 import type { Health } from './health.ts';
 import { lastChanceMs } from './probe-schedule.ts';
-import { ableGroups, isQueued, type Origin } from './origin.ts';
+import { ableGroups, isOffline, isQueued, type Origin } from './origin.ts';
 import { firstOf, type Group, groupsOf, isSeen, type Waiter } from './wait-queue.ts';
 
 /** Sends one of those who wait: as a probe, or as one of a slow start. */
@@ -22,7 +22,8 @@ export function sendDue(origin: Origin, now: number, go: Go): number {
 }
 
 /** When this tab probes, for those who wait for what is down. */
-function probeAtOf({ leader, queue }: Origin, { scope, probes }: Health): number {
+function probeAtOf({ leader, network, queue }: Origin, down: Health): number {
+  const { scope, probes } = down;
   let [expiresAt, since, lastAt] = [Infinity, Infinity, Infinity];
   for (const group of groupsOf(scope, queue.groups())) {
     lastAt = Math.min(lastAt, group.expiresAt - lastChanceMs);
@@ -32,7 +33,8 @@ function probeAtOf({ leader, queue }: Origin, { scope, probes }: Health): number
       since = Math.min(since, waiter.askedAt);
     }
   }
-  const isAnySeen = since < Infinity;
+  // Where the device may be offline, more of them find out no sooner: the browser says when it is back.
+  const isAnySeen = since < Infinity && !isOffline(network, down);
   const sinceMs = Math.max(since, probes.startedAt());
   const leaderAt = leader?.waitsUntil(scope, isAnySeen, sinceMs, lastAt) ?? 0;
   return Math.max(probes.nextAt(isAnySeen, expiresAt), leaderAt);
@@ -52,13 +54,14 @@ function sendProbes(origin: Origin, now: number, go: Go): number {
       if (!down.probes.isProbing()) leader?.rest(down.scope);
       continue;
     }
-    down.probeAt = probeAtOf(origin, down);
-    const first = down.probeAt <= now ? firstOf(able(), costOf) : undefined;
+    const probeAt = probeAtOf(origin, down);
+    down.scheduleProbe(probeAt);
+    const first = probeAt <= now ? firstOf(able(), costOf) : undefined;
     if (first) {
       go(first, down);
-      down.probeAt = probeAtOf(origin, down);
+      down.scheduleProbe(probeAtOf(origin, down));
     }
-    if (able().length > 0) next = Math.min(next, down.probeAt);
+    if (able().length > 0) next = Math.min(next, down.probeAt ?? Infinity);
   }
   return next;
 }
@@ -67,7 +70,7 @@ function sendProbes(origin: Origin, now: number, go: Go): number {
 function sendQueued(origin: Origin, now: number, go: Go): number {
   const { health, slowStart } = origin;
   for (let left = mostInOneTask; origin.isPlaceFree(); left--) {
-    const able = ableGroups(origin).filter(({ endpoint }) => !health.downFor(endpoint));
+    const able = ableGroups(origin).filter((group) => !health.downFor(group));
     const nextAt = slowStart.nextAt();
     const due = able.filter(({ endpoint }) => nextAt <= now || !slowStart.isUnderWay(endpoint));
     const first = firstOf(due);
@@ -91,7 +94,7 @@ function sendExpired(origin: Origin, now: number, go: Go): number {
     // Their slow start comes soon: that is not missed for the end of a pause.
     if (isFree && slowStart.isUnderWay(endpoint) && isPlaceFree()) continue;
     if (isRefused || now >= group.expiresAt) {
-      const isSent = !isFailFast && !network.isOffline() && !health.downFor(endpoint);
+      const isSent = !isFailFast && !network.isOffline() && !health.downFor(group);
       for (const waiter of waiters.slice()) {
         if (!isRefused && now < waiter.expiresAt) continue;
         if (left-- === 0) return now;

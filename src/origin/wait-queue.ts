@@ -21,12 +21,12 @@ export interface Target {
   readonly isNew: boolean;
   /** It need not leave the device. */
   readonly mayBeOffline?: boolean | undefined;
+  /** 0: it only reads. 1: it may be sent twice. 2: neither; never a probe while there is another. */
+  readonly risk: 0 | 1 | 2;
 }
 
 /** An attempt that has to wait. */
 export interface Ask extends Target {
-  /** 0: it only reads. 1: it may be sent twice. 2: neither; never a probe while there is another. */
-  readonly risk: 0 | 1 | 2;
   readonly priority: Priority;
   /** Whether a user waits for it in a visible page: read whenever that matters, for it may change. */
   readonly isForeground: () => boolean;
@@ -76,8 +76,7 @@ export interface WhoWaits {
 }
 
 /** Those who wait for the same: what holds for one of them holds for all. */
-export interface Group
-  extends Omit<Target, 'isNew'>, Pick<Ask, 'isFailFast' | 'priority' | 'risk'> {
+export interface Group extends Omit<Target, 'isNew'>, Pick<Ask, 'isFailFast' | 'priority'> {
   /** What was asked for first comes first. */
   readonly waiters: Waiter[];
   /** No pause in it ends before. */

@@ -1,6 +1,5 @@
 import { createSlot } from '../lib/slot.ts';
-import { focusManager, onlineManager, QueryClient } from '@tanstack/react-query';
-import type { Connectivity } from '../connectivity/connectivity.ts';
+import { focusManager, QueryClient } from '@tanstack/react-query';
 import { askForAnswer } from '../connectivity/reach.ts';
 import { defineApis } from '../fetch/api.ts';
 import type { Client } from '../fetch/attempt/attempt.ts';
@@ -90,12 +89,6 @@ const guardRandom = (own: Random): Random => {
   return () => callApp(own, isShare, onMistake) ?? systemRandom();
 };
 
-/** Nobody watches the network: a request without an answer is its server's doing, unless React Query says that it is offline. */
-const trusting: Pick<Connectivity, 'recordAnswer' | 'recordNoAnswer'> = {
-  recordAnswer() {},
-  recordNoAnswer: (_sentAt, _url, onCause) => onCause(onlineManager.isOnline()),
-};
-
 /**
  * Makes a Steadfetch instance.
  *
@@ -160,8 +153,8 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     knownOrigins: () => admissions.origins.known(),
   });
   const admissions = createAdmissions({ clock, random, operations }, origin, {
-    connectivity: watched?.connectivity ?? trusting,
-    network: watched?.connectivity.network ?? browser,
+    connectivity: watched?.connectivity ?? browser.connectivity,
+    network: watched?.connectivity.network ?? browser.network,
     page: watched?.page,
     reachOf: (asked) => ({
       wasReached: (sinceMs) => !!watched?.wasReached(asked, sinceMs),
@@ -214,7 +207,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     rawFetch,
     fetchBy: (client: Client) => createFetch({ ...context, client }).rawFetch,
     connectivity: watched?.connectivity,
-    network: watched?.connectivity.network ?? browser,
+    network: watched?.connectivity.network ?? browser.network,
     persist: createPersister.bind(undefined, context),
     own: undefined,
     forget() {

@@ -108,9 +108,8 @@ async function replace(
   });
   // Where its endpoint is down, the real thing is fetched as soon as it is not.
   const { count } = made;
-  watchRecovery(query, operation, byQuery, (one) =>
-    refetchIf(one, fallbackOf(one, byQuery)?.count === count),
-  );
+  const isShown = (one: Query): boolean => fallbackOf(one, byQuery)?.count === count;
+  watchRecovery(query, operation, byQuery, isShown, (one) => refetchIf(one, isShown(one)));
   operation.end('failed');
   return data as never;
 }

@@ -104,5 +104,5 @@ function isShown(query: Query): boolean {
 }
 
 function isBroken({ route: { at } }: Operation): boolean {
-  return !!at?.admission.origin.health.isItsOwnFault(at.sent.endpoint);
+  return !!at?.admission.origin.health.isBroken(at.sent.endpoint);
 }

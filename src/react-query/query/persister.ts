@@ -126,7 +126,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
 
   /** It is known that its attempt would not be sent. */
   function isKeptBack({ route: { at }, owner: { mayBeOffline } }: Operation): boolean {
-    return !!at && !at.admission.isOpen({ ...at.sent, mayBeOffline });
+    return !!at && !at.admission.isOpen({ ...at.sent, risk: at.sent.risk, mayBeOffline });
   }
 
   async function untilItsTurn(operation: Operation): Promise<void> {

@@ -1,7 +1,9 @@
 import { focusManager, type Query, type QueryClient } from '@tanstack/react-query';
+import { reportOf } from '../../operation/error-info.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { between, type Clock, type Random } from '../../lib/clock.ts';
 import { createAlarm, type SleepDetector } from '../../lib/timer.ts';
+import { isUnavailable } from '../../policy/outcome.ts';
 import { isServer } from '../instance.ts';
 import type { QueryRecords } from './records.ts';
 
@@ -43,13 +45,15 @@ const spreadMs = 1000;
 
 /**
  * Where the endpoint of a query is down, calls `onBack` when it is up again, unless the watch of its record
- * has ended before. What waits keeps neither the query nor what is known of its failure: its client may be
- * dropped.
+ * has ended before. While it is as it was left and a user sees it, it is fetched again now and then, once: no
+ * attempt may wait there any more that could be the probe. What waits keeps neither the query nor what is
+ * known of its failure: its client may be dropped.
  */
 export function watchRecovery(
   query: Query,
-  { route }: Operation,
+  { route, errors }: Operation,
   byQuery: QueryRecords,
+  isLeft: (query: Query) => boolean,
   onBack: (query: Query) => void,
 ): void {
   const record = byQuery.of(query);
@@ -58,15 +62,34 @@ export function watchRecovery(
   const down = route.down();
   if (!down || isServer()) return;
   const { admission, sent } = down;
-  const { endpoint } = sent;
+  const isUnreached = errors.decision?.reason !== 'cancelled' && isOfOutage(errors.lastError);
   const reference = new WeakRef(query);
-  const stop = admission.onRecovery(() => {
+  const left = (): Query | undefined => {
     const watched = reference.deref();
-    if (watched && admission.isDown(endpoint)) return;
-    stop();
-    if (watched) onBack(watched);
+    return watched && isLeft(watched) ? watched : undefined;
+  };
+  const stop = admission.watch({
+    place: sent,
+    isSeen: () => isUnreached && focusManager.isFocused() && !!left()?.isActive(),
+    probe() {
+      const watched = left();
+      if (!watched) return;
+      byQuery.get(watched)?.urge();
+      replaceFetch(watched, { retry: false });
+    },
+    onBack() {
+      const watched = left();
+      if (watched) onBack(watched);
+    },
   });
   record.watch(stop);
+}
+
+/** It was not sent, or not answered by its server. What always answers 500 is not asked for ever. */
+function isOfOutage(error: unknown): boolean {
+  const { failure } = reportOf(error, 0);
+  if (failure.kind === 'http') return isUnavailable(failure.status);
+  return ['network', 'timeout', 'paused-too-long'].includes(failure.kind);
 }
 
 /** Fetches a query again that a component shows, for as long as it is as it was left: its next page, where that has failed. */
@@ -103,9 +126,7 @@ export function refetchWhenBack(
     );
   const limitedMs = at.admission.origin.limits.until(at.sent.limitScope) - clock.now();
   if (operation.route.down())
-    watchRecovery(query, operation, byQuery, (failed) => {
-      if (isFailed(failed)) refetchSoon(failed);
-    });
+    watchRecovery(query, operation, byQuery, isFailed, (failed) => void refetchSoon(failed));
   else if (limitedMs > 0 && limitedMs <= maxLimitMs && !isServer()) {
     const timer = refetchSoon(query, limitedMs);
     record.watch(() => clock.clearTimeout(timer));

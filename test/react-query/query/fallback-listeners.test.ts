@@ -9,21 +9,22 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { presets } from '../../../src/policy/options.ts';
 import { createQueryRecords } from '../../../src/react-query/query/records.ts';
 
-test('however often a fallback is shown while its origin is down, one listener waits for the origin', async () => {
+test('however often a fallback is shown while its origin is down, one watcher waits for the origin', async () => {
   const client = new QueryClient({ defaultOptions: createSteadfetch().defaultOptions });
   const queryKey: readonly unknown[] = ['prices'];
   const query = client.getQueryCache().build(client, { queryKey });
-  const listeners = new Set<() => void>();
+  const watchers = new Set<unknown>();
   const admission = {
     isDown: () => true,
-    onRecovery(listener: () => void) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
+    watch(watcher: unknown) {
+      watchers.add(watcher);
+      return () => void watchers.delete(watcher);
     },
   };
   const operation = {
     route: new Route({ admission, sent: { endpoint: 'GET /prices' } } as never),
     policyOf: () => presets.interactive,
+    errors: { decision: undefined, lastError: undefined },
     fail: () => ({ kind: 'stop' }),
     end() {},
   } as unknown as Operation;
@@ -36,5 +37,5 @@ test('however often a fallback is shown while its origin is down, one listener w
     const data = await replace(source, 'list prices', query, operation, new Error('down'), client);
     expect(data).toBe('list prices');
   }
-  expect(listeners.size).toBe(1);
+  expect(watchers.size).toBe(1);
 });

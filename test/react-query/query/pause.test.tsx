@@ -12,7 +12,9 @@ const firstProbeMs = 1200;
 const api = (path: string): string => `http://api.example${path}`;
 
 function createDownRig(config: SteadfetchConfig = {}): Rig {
-  return createRig({ health: {}, ...config });
+  // One endpoint: what has not failed is not bound by its origin.
+  const apis = [{ match: api('/'), endpoint: () => 'all' }];
+  return createRig({ health: {}, apis, ...config });
 }
 
 function createQuery(rig: Rig, path: string, own: object = {}) {
