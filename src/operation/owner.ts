@@ -1,6 +1,7 @@
 import type { Decision } from '../policy/decide.ts';
 import type { OperationRef } from '../policy/operation.ts';
 import type { PolicyOptions } from '../policy/options.ts';
+import type { Refresh } from '../origin/wait-queue.ts';
 import type { PausedAttempt, SubmissionHook } from './environment.ts';
 import type { Destination } from './parts/route.ts';
 import type { Submission } from './parts/submission.ts';
@@ -50,8 +51,8 @@ export class Owner<Owned = unknown> {
     return kind === 'mutation' ? always : isSeen;
   }
 
-  /** @returns what says whether its result is shown in a visible page, also where a user does not wait for it. */
-  watched(): (() => boolean) | undefined {
+  /** What is known of it where it refreshes what a page shows. */
+  refresh(_operation: Owned): Refresh | undefined {
     return undefined;
   }
 

@@ -4,6 +4,7 @@ import type { RateLimitState } from '../headers/rate-limit.ts';
 import { codeOf } from '../lib/input/made-by.ts';
 import {
   type Network,
+  isOffline,
   isQueued,
   type Origin,
   type OriginOptions,
@@ -246,7 +247,8 @@ export function createAdmission(
       if (isLimited && queue.size() >= maxQueued) return undefined;
       const limitMs = isLimited ? queueTimeoutMs : Infinity;
       const expiresAt = Math.min(ask.askedAt + ask.maxPauseMs, lastAskedAt + limitMs);
-      if (ask.isWish) health.downFor(ask)?.probes.hasten();
+      const down = ask.isWish ? health.downFor(ask) : undefined;
+      if (down && !isOffline(network, down)) down.probes.hasten();
       pumpSoon();
       return queue.add(ask, expiresAt, who);
     },

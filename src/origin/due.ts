@@ -9,6 +9,9 @@ type Go = (waiter: Waiter, probed?: Health, isPaced?: boolean) => void;
 /** So many go, or give up, in one task, so that thousands do not block the page. */
 const mostInOneTask = 50;
 
+/** The outcome of a probe is news for so long. */
+const freshMs = 500;
+
 /** Whoever waits goes when that is due, or gives up. @returns when the next one is due. */
 export function sendDue(origin: Origin, now: number, go: Go): number {
   // First: nobody gives up who is just due as the probe.
@@ -24,19 +27,23 @@ export function sendDue(origin: Origin, now: number, go: Go): number {
 /** When this tab probes, for those who wait for what is down. */
 function probeAtOf({ leader, network, queue }: Origin, down: Health): number {
   const { scope, probes } = down;
-  let [expiresAt, since, lastAt] = [Infinity, Infinity, Infinity];
+  let [expiresAt, since, lastAt, retryAt] = [Infinity, Infinity, Infinity, Infinity];
+  // What a probe has shown so shortly before is new enough for a retry.
+  const isDue = (at: number): boolean => at > probes.startedAt() + freshMs;
   for (const group of groupsOf(scope, queue.groups())) {
     lastAt = Math.min(lastAt, group.expiresAt - lastChanceMs);
     for (const waiter of group.waiters) {
       if (!isSeen(waiter)) continue;
       expiresAt = Math.min(expiresAt, waiter.expiresAt);
       since = Math.min(since, waiter.askedAt);
+      retryAt = Math.min(retryAt, waiter.ask.refresh?.retriesAt.find(isDue) ?? Infinity);
     }
   }
   // Where the device may be offline, more of them find out no sooner: the browser says when it is back.
   const isAnySeen = since < Infinity && !isOffline(network, down);
   const sinceMs = Math.max(since, probes.startedAt());
   const leaderAt = leader?.waitsUntil(scope, isAnySeen, sinceMs, lastAt) ?? 0;
+  if (isAnySeen && !probes.isProbing()) probes.promise(retryAt);
   return Math.max(probes.nextAt(isAnySeen, expiresAt), leaderAt);
 }
 

@@ -25,13 +25,21 @@ export interface Target {
   readonly risk: 0 | 1 | 2;
 }
 
+/** A user sees what it refreshes, and may not wait for it. */
+export interface Refresh {
+  /** The page is visible. */
+  readonly isSeen: () => boolean;
+  /** When it would be retried without a pause: so late it is probed for at the latest, in epoch milliseconds. */
+  readonly retriesAt: readonly number[];
+}
+
 /** An attempt that has to wait. */
 export interface Ask extends Target {
   readonly priority: Priority;
   /** Whether a user waits for it in a visible page: read whenever that matters, for it may change. */
   readonly isForeground: () => boolean;
-  /** Whether its result is shown in a visible page: it is probed for as in the foreground, and goes after that. */
-  readonly isWatched?: (() => boolean) | undefined;
+  /** It refreshes what is shown: it is probed for as in the foreground, and goes after that. */
+  readonly refresh?: Refresh | undefined;
   /** A user has just asked for it: what is down is probed at once. */
   readonly isWish?: boolean | undefined;
   /** It waits for a place, but not for an origin that is down or rate-limited. */
@@ -98,7 +106,8 @@ export const isForeground = ({ ask }: Waiter): boolean =>
 
 /** Whether it is probed for as in the foreground: a user waits for it, or sees what it refreshes. */
 export const isSeen = (waiter: Waiter): boolean =>
-  isForeground(waiter) || (waiter.ask.priority === 'user-visible' && !!waiter.ask.isWatched?.());
+  isForeground(waiter) ||
+  (waiter.ask.priority === 'user-visible' && !!waiter.ask.refresh?.isSeen());
 
 /** So many are told why they wait in one task, so that thousands do not block the page. */
 const mostTold = 500;

@@ -10,6 +10,8 @@ const firstRetryMs = 1000;
 const longestRetryMs = 30_000;
 /** What React Query alone does by default: it gives up after 7 s. */
 const leastRetries = 3;
+/** The last retry is sent before the end, and answered after it. */
+const lastProbeMs = 100;
 /** More retries than that last longer than any pause. */
 const mostRetries = 10;
 /** A timer this late means that the device slept: what is due goes first, for so long. */
@@ -90,11 +92,17 @@ function endsAt(query: Query, operation: Operation, reason: PauseReason | undefi
   const isFirst = query.state.data === undefined;
   if (isFirst && (reason === 'rate-limited' || (isShown(query) && !isBroken(operation))))
     return Infinity;
+  return (retryTimes(operation).at(-1) ?? 0) + lastProbeMs;
+}
+
+/** When React Query alone would retry, and give up at the last. */
+export function retryTimes(operation: Operation): number[] {
   const retries = Math.max(leastRetries, Math.min(mostRetries, operation.policyOf({}).maxRetries));
-  let lastsMs = 0;
-  for (let retry = 0; retry < retries; retry++)
-    lastsMs += Math.min(longestRetryMs, firstRetryMs * 2 ** retry);
-  return operation.ref.startedAt + lastsMs;
+  let at = operation.ref.startedAt;
+  return Array.from({ length: retries }, (_, retry) => {
+    at += Math.min(longestRetryMs, firstRetryMs * 2 ** retry);
+    return at;
+  });
 }
 
 /** A suspended component is not there yet. */

@@ -10,6 +10,7 @@ import { reportOf, toClientError } from '../../operation/error-info.ts';
 import { type Operation, operationOf } from '../../operation/operation.ts';
 import type { Operations, Signals } from '../../operation/operations.ts';
 import { noOwner, Owner } from '../../operation/owner.ts';
+import type { Refresh } from '../../origin/wait-queue.ts';
 import type { Admissions } from '../../fetch/admit.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { Clock, Random } from '../../lib/clock.ts';
@@ -18,6 +19,7 @@ import { reject as rejectOption } from '../../lib/input/check.ts';
 import { codeOf, type MadeBy } from '../../lib/input/made-by.ts';
 import type { Failure } from '../../policy/outcome.ts';
 import type { FallbackCode } from './fallback.ts';
+import { retryTimes } from './pause.ts';
 import type { QueryRecords } from './records.ts';
 import {
   isServer,
@@ -182,7 +184,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
         isSingle: policy?.maxRetries === 0,
         at: known?.route.at,
         isUrged: known?.isUrged,
-        isWish: isWish(query, known),
+        isWish: !known?.isUrged && isWish(query, known),
         // It goes on at the page that has failed.
         isResumed: isInfinite,
         endsWithOwner: !isServer() && !instanceBehind(query.options.retry),
@@ -252,8 +254,9 @@ class QueryOwner extends Owner<Operation> {
     return () => isAwaited(query);
   }
 
-  override watched(): () => boolean {
-    return () => focusManager.isFocused();
+  override refresh(operation: Operation): Refresh | undefined {
+    if (this.#query.state.data === undefined) return undefined;
+    return { isSeen: () => focusManager.isFocused(), retriesAt: retryTimes(operation) };
   }
 
   override past(): Owner<Operation> {
