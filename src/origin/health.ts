@@ -121,6 +121,8 @@ export class Health {
   begin(now: number, isTold: boolean): void {
     this.downSince = now;
     this.isTold = isTold;
+    // Another tab knows how its attempts have failed.
+    this.isRejected &&= !isTold;
     this.probes.begin();
   }
 
@@ -225,7 +227,7 @@ export class OriginHealth {
   recordFailure(endpoint: string, sentAt: number, kind: Outcome['kind']): Health | undefined {
     const own = this.#findOrOpen(endpoint);
     const origin = this.#origin;
-    const isNews = origin.isDown() || !(own.isDown() || this.isBroken(endpoint));
+    const isNews = origin.isDown() || !this.isBroken(endpoint);
     const isOwn = own.recordFailure(endpoint, sentAt, kind, this.maxChance) && this.#begin(own);
     const isWhole =
       isNews &&

@@ -175,16 +175,36 @@ test('what was broken beside its origin stays down when all of that comes back',
   expect([admission.isDown('widget'), admission.isDown('orders')]).toEqual([true, false]);
 });
 
-test('a broken endpoint does not slow down what is let go after an outage', async () => {
+test('a broken endpoint that is let go with the others, and fails slowly, slows none of them down', async () => {
   const { ask, send, advance } = openOrigin();
-  send('a', 'outage');
-  send('b', 'outage');
-  const waiting = ['a', 'a', 'b', 'b', 'b', 'b'].map((endpoint) => ask(endpoint));
+  for (const endpoint of ['a', 'b', 'c', 'd', 'e']) send(endpoint, 'outage');
+  const waiting = ['c', 'a', 'b', 'd', 'e'].map((endpoint) => ask(endpoint));
+  const [probe, broken, ...healthy] = waiting;
   await advance(1200);
-  for (const one of waiting) one.settle('success');
-  await advance(1000);
-  const story = waiting.map((one) => one.story.length);
-  expect(story).toEqual([1, 1, 1, 1, 1, 1]);
+  probe?.settle('success');
+  await advance(200);
+  for (const one of healthy) one.settle('success');
+  await advance(200);
+  broken?.settle('outage');
+  for (let turn = 0; turn < 20; turn++) {
+    await advance(50);
+    for (const one of healthy) one.settle('success');
+  }
+  expect(waiting.map(({ story }) => story.length)).toEqual([1, 1, 1, 1, 1]);
+});
+
+test('an endpoint that is down again as it is let go does not let the others go at once', async () => {
+  const { ask, send, advance } = openOrigin();
+  for (const endpoint of ['a', 'b', 'c']) send(endpoint, 'outage');
+  const waiting = ['c', 'a', 'b', 'b', 'b', 'b', 'b'].map((endpoint) => ask(endpoint));
+  const [probe, broken, ...others] = waiting;
+  await advance(1200);
+  probe?.settle('success');
+  await advance(50);
+  broken?.settle('outage');
+  await advance(2000);
+  const times = others.map(({ story }) => story[0]);
+  expect(new Set(times).size).toBe(others.length);
 });
 
 test('an origin of which all that was asked within a minute is down is down, and up as soon as another one is asked', async () => {
