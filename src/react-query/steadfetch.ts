@@ -106,7 +106,8 @@ export interface Steadfetch {
    * `retry`, `retryDelay`, `persister` and `networkMode` of queries, `retry` and `retryDelay` of
    * mutations. With defaults of your own, use `mergeDefaultOptions`: a spread loses one of them.
    *
-   * With them, `fetchQuery` and `prefetchQuery` retry, too; their `retry: false` turns it off.
+   * With them, `queryClient.query()` and `infiniteQuery()` retry, too (before React Query 5.102:
+   * `fetchQuery`, `prefetchQuery`); their `retry: false` turns it off.
    */
   readonly defaultOptions: {
     readonly queries: RetryPair & QueryBasics;

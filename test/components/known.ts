@@ -10,39 +10,56 @@ export interface Cause {
   readonly troubles?: readonly string[];
 }
 
+const outages = ['503', 'no network', 'loaded offline', 'one endpoint', 'no answer'];
+
 /** Each goes when no cell has it any more: the test says so. */
 export const known: readonly Cause[] = [
   {
     why: 'a paused query without data is `paused` for React Query, too, so that `isLoading` is false',
     worlds: ['json'],
     faults: ['thrown', 'blank', 'untrue'],
+    troubles: outages,
   },
   {
     why: 'a paused query with data is not `fetching`, and nothing on the screen tells of it',
     worlds: ['json'],
-    faults: ['silent'],
+    faults: ['silent', 'stuck'],
+    troubles: [...outages, '429 for 5 s, with'],
   },
   {
-    why: 'a promise of a background refetch lasts as long as the pause',
+    why: 'a probe comes later than a retry of React Query, and a promise of a refetch lasts as long as its pause',
     worlds: ['json'],
-    faults: ['awaits longer'],
+    faults: ['slower', 'awaits longer', 'fails later'],
+    troubles: outages,
   },
   {
-    why: 'a query whose endpoint stays down is paused for a minute',
+    why: 'a query without data whose endpoint stays down is paused for a minute',
     worlds: ['json'],
-    faults: ['fails later', 'slower', 'stuck'],
-    troubles: ['one endpoint', '503 for 30 s'],
+    faults: ['fails later'],
+    troubles: ['503 for 70 s', 'one endpoint'],
   },
   {
-    why: 'a background refetch waits for the probe of another, or for its own, late one',
+    why: 'a Retry-After above the maximum is not remembered',
     worlds: ['json'],
     faults: ['slower'],
-    troubles: ['503'],
+    troubles: ['429 for 90 s'],
   },
   {
-    why: 'three retries after 0.5, 1 and 2 s end where those after 1, 2 and 4 s go on',
+    why: 'with `watchConnectivity()` a mutation is sent although the browser says that it is offline',
     worlds: ['fetch', 'json'],
+    faults: ['fails', 'silent'],
+    troubles: ['offline for 10 s, with'],
+  },
+  {
+    why: 'three retries of an error without a status end at 3.5 s, those of React Query at 7 s',
+    worlds: ['fetch'],
     faults: ['fails', 'slower', 'silent', 'awaits longer', 'fails later'],
-    troubles: ['429', '503'],
+    troubles: ['503', '429', 'no network', 'loaded offline'],
+  },
+  {
+    why: 'three retries of a 429 without a time end at 3.5 s, those of React Query at 7 s',
+    worlds: ['json'],
+    faults: ['fails', 'slower', 'silent'],
+    troubles: ['429 for 5 s'],
   },
 ];

@@ -4,9 +4,10 @@ import {
   useQueries,
   useQuery,
   useQueryErrorResetBoundary,
+  useSuspenseQueries,
   useSuspenseQuery,
 } from '@tanstack/react-query';
-import { Suspense, useState } from 'react';
+import { Suspense, useEffect, useState } from 'react';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { press } from './press.ts';
 import type { List, Props, Tutorial } from './tutorial.ts';
@@ -22,7 +23,7 @@ function Ladder(props: Props) {
   return <ul>{data!.items.join()}</ul>;
 }
 
-function PendingLadder(props: Props) {
+export function PendingLadder(props: Props) {
   const { isPending, isError, error, data } = useList(props);
   if (isPending) return <span>Loading…</span>;
   if (isError) return <span>Failed: {error.message}</span>;
@@ -59,6 +60,20 @@ function EmptyByDefault(props: Props) {
   return items.length === 0 ? <p>Nothing here yet</p> : <ul>{items.join()}</ul>;
 }
 
+function Fetched(props: Props) {
+  const { isFetched, isError, data } = useList(props);
+  if (!isFetched) return <p>Loading…</p>;
+  return <p>{isError ? 'Failed' : data!.items.join()}</p>;
+}
+
+/** As the docs show it for what waits for the network. */
+function NetworkStatus(props: Props) {
+  const { fetchStatus, isPending, isError, data } = useList(props);
+  if (fetchStatus === 'paused') return <p>You are offline…</p>;
+  if (isPending) return <p>Loading…</p>;
+  return <p>{isError ? 'Failed' : data.items.join()}</p>;
+}
+
 function SuspendedList({ api }: Props) {
   const { data } = useSuspenseQuery({
     queryKey: ['list'],
@@ -72,6 +87,26 @@ function Suspended(props: Props) {
     <ErrorBoundary>
       <Suspense fallback={<p>Loading…</p>}>
         <SuspendedList {...props} />
+      </Suspense>
+    </ErrorBoundary>
+  );
+}
+
+function TwoSuspended({ api }: Props) {
+  const [list, offers] = useSuspenseQueries({
+    queries: [
+      { queryKey: ['list'], queryFn: () => api.get<List>('/api/list') },
+      { queryKey: ['offers'], queryFn: () => api.get<List>('/api/offers') },
+    ],
+  });
+  return <ul>{[...list.data.items, ...offers.data.items].join()}</ul>;
+}
+
+function SuspendedTwice(props: Props) {
+  return (
+    <ErrorBoundary>
+      <Suspense fallback={<p>Loading…</p>}>
+        <TwoSuspended {...props} />
       </Suspense>
     </ErrorBoundary>
   );
@@ -118,6 +153,42 @@ function TwoQueries({ api }: Props) {
         </li>
       ))}
     </ul>
+  );
+}
+
+/** The user begins after two seconds, and goes on as soon as the next step is there. */
+function Wizard({ api }: Props) {
+  const [step, setStep] = useState(0);
+  const { data, isError } = useQuery({
+    queryKey: ['step', step],
+    queryFn: () => api.get<List>(`/api/step${step}`),
+    enabled: step > 0,
+  });
+  useEffect(() => {
+    if (step === 6 || (step > 0 && !data)) return;
+    const timer = setTimeout(() => setStep(step + 1), step === 0 ? 2000 : 0);
+    return () => clearTimeout(timer);
+  }, [data, step]);
+  return <p>{isError ? 'Failed' : data ? data.items.join() : 'Next step…'}</p>;
+}
+
+/** Widgets that need an endpoint each, and a wizard that needs neither. */
+function Beside({ api }: Props) {
+  const results = useQueries({
+    queries: ['widget1', 'widget2'].map((name) => ({
+      queryKey: [name],
+      queryFn: () => api.get<List>(`/api/${name}`),
+    })),
+  });
+  return (
+    <main>
+      {results.map(({ isPending, isError, data }, index) => (
+        <p key={['first', 'second'][index]}>
+          {isPending ? 'Loading…' : isError ? 'Failed' : data.items.join()}
+        </p>
+      ))}
+      <Wizard api={api} />
+    </main>
   );
 }
 
@@ -205,9 +276,22 @@ export const reads: readonly Tutorial[] = [
     App: EmptyByDefault,
     claims: { 'Nothing here': () => false },
   },
+  { name: '`isFetched`', App: Fetched },
+  {
+    name: "`fetchStatus === 'paused'`",
+    App: NetworkStatus,
+    claims: { 'You are offline': ({ isOnline }) => !isOnline },
+  },
   { name: '`useSuspenseQuery` in an error boundary', App: Suspended },
+  { name: '`useSuspenseQueries`', App: SuspendedTwice, content: ['list 2', 'offers 2'] },
   { name: '`throwOnError` with a reset', App: Throwing },
   { name: '`useQueries`', App: TwoQueries, content: ['list 2', 'offers 2'] },
+  {
+    name: 'six steps beside two widgets',
+    App: Beside,
+    broken: 'GET /api/widget',
+    content: ['step6 2'],
+  },
   { name: 'a query that depends on another', App: Dependent, broken: 'GET /api/user' },
   { name: '`enabled` after a login', App: AfterLogin, act: press('Log in') },
   { name: '`skipToken` until a choice', App: Chosen, act: press('Choose') },

@@ -4,9 +4,11 @@ import {
   useIsFetching,
   useQuery,
   useQueryClient,
+  useSuspenseQuery,
 } from '@tanstack/react-query';
 import { act } from '@testing-library/react';
-import { useEffect, useState } from 'react';
+import { Suspense, useEffect, useState, useTransition } from 'react';
+import { ErrorBoundary } from './error-boundary.tsx';
 import { press } from './press.ts';
 import type { List, Page, Props, Tutorial } from './tutorial.ts';
 
@@ -28,7 +30,7 @@ function Polling(props: Props) {
   return <Shown query={query} />;
 }
 
-function RefreshButton(props: Props) {
+export function RefreshButton(props: Props) {
   const query = useList(props);
   return (
     <div>
@@ -39,6 +41,22 @@ function RefreshButton(props: Props) {
       <Shown query={query} />
     </div>
   );
+}
+
+function ImpatientButton(props: Props) {
+  const query = useList(props);
+  return (
+    <div>
+      <button onClick={() => void query.refetch()}>Refresh</button>
+      {query.isFetching && 'Updating…'}
+      <Shown query={query} />
+    </div>
+  );
+}
+
+/** The user presses it three times, two seconds apart. */
+function pressAgain(): void {
+  for (const ms of [0, 2000, 4000]) setTimeout(press('Refresh'), ms);
 }
 
 function PullToRefresh(props: Props) {
@@ -98,6 +116,76 @@ function FetchingBar(props: Props) {
       <Shown query={query} />
     </div>
   );
+}
+
+/** A job of the server's, until it is done. */
+function Job({ api }: Props) {
+  const { data, isError } = useQuery({
+    queryKey: ['job'],
+    queryFn: () => api.get<List>('/api/list'),
+    refetchInterval: ({ state }) => (state.data?.items.includes('list 2') ? false : 1000),
+  });
+  if (data?.items.includes('list 2')) return <p>{data.items.join()}</p>;
+  return <p>{isError ? 'Failed' : 'Under way…'}</p>;
+}
+
+/** A page that the user leaves, and comes back to. */
+function Leaving(props: Props) {
+  const [isOpen, setOpen] = useState(true);
+  return (
+    <div>
+      <button onClick={() => setOpen(!isOpen)}>Switch</button>
+      {isOpen ? <OnFocus {...props} /> : 'Elsewhere…'}
+    </div>
+  );
+}
+
+function leaveAndComeBack(): void {
+  press('Switch')();
+  setTimeout(press('Switch'), 100);
+}
+
+function Search({ api }: Props) {
+  const [text, setText] = useState('');
+  const { data, isFetching, isError } = useQuery({
+    queryKey: ['search', text],
+    queryFn: () => api.get<List>(`/api/list?q=${text}`),
+    enabled: text !== '',
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <div>
+      <button onClick={() => setText((old) => `${old}a`)}>Type</button>
+      {isFetching && 'Searching…'} {isError && 'Failed'} {data?.items.join()}
+    </div>
+  );
+}
+
+/** Three letters, each within the wait of the one before. */
+function typeOn(): void {
+  for (const ms of [0, 300, 600]) setTimeout(press('Type'), ms);
+}
+
+function InTransition({ api }: Props) {
+  const [page, setPage] = useState(0);
+  const [isPending, startTransition] = useTransition();
+  return (
+    <ErrorBoundary>
+      <button onClick={() => startTransition(() => setPage(1))}>Next</button>
+      {isPending && 'Loading…'}
+      <Suspense fallback={<p>First…</p>}>
+        <OnePage api={api} page={page} />
+      </Suspense>
+    </ErrorBoundary>
+  );
+}
+
+function OnePage({ api, page }: Props & { page: number }) {
+  const { data } = useSuspenseQuery({
+    queryKey: ['pages', page],
+    queryFn: () => api.get<Page>(`/api/pages?page=${page}`),
+  });
+  return <p>{data.items.join()}</p>;
 }
 
 function PreviousPage({ api }: Props) {
@@ -168,6 +256,11 @@ export const refetches: readonly Tutorial[] = [
   { name: 'polling with `refetchInterval`', App: Polling, act: () => {} },
   { name: 'a button that calls `refetch()`', App: RefreshButton, act: press('Refresh') },
   {
+    name: '`refetch()` by a button, pressed at 0, 2 and 4 s',
+    App: ImpatientButton,
+    act: pressAgain,
+  },
+  {
     name: 'pull to refresh awaits `refetch()`',
     App: PullToRefresh,
     act: press('Pull'),
@@ -181,6 +274,16 @@ export const refetches: readonly Tutorial[] = [
   },
   { name: 'refetch on focus', App: OnFocus, act: comeBack },
   { name: 'a bar with `useIsFetching`', App: FetchingBar, act: press('Reload') },
+  { name: 'a job polled until it is done', App: Job, act: () => {} },
+  { name: 'a page that is left and opened again', App: Leaving, act: leaveAndComeBack },
+  { name: 'a search box with `keepPreviousData`', App: Search, act: typeOn },
+  {
+    name: '`useSuspenseQuery` in a transition',
+    App: InTransition,
+    act: press('Next'),
+    broken: 'GET /api/pages?page=1',
+    content: ['Kite 1'],
+  },
   {
     name: '`keepPreviousData`, next page',
     App: PreviousPage,

@@ -12,8 +12,7 @@ import { createServer, type Trouble } from './server.ts';
 import type { Api, Tutorial } from './tutorial.ts';
 
 /** React Query alone; with our default options and nothing else; with our `json` in the place of `fetch`, too. */
-export const worlds = ['alone', 'fetch', 'json'] as const;
-export type World = (typeof worlds)[number];
+export type World = 'alone' | 'fetch' | 'json';
 
 /** What one component shows in one trouble. All times are milliseconds since the trouble began. */
 export interface Cell {
@@ -34,8 +33,8 @@ export interface Cell {
   readonly requests: number;
   /** How long it was watched. */
   readonly endMs: number;
-  /** How long queries were `fetching` and `paused`, and how long one without data was loading. */
-  readonly flags: Readonly<Record<'fetching' | 'paused' | 'loading', number>>;
+  /** How long a query was `fetching`, and `paused`. */
+  readonly flags: Readonly<Record<'fetching' | 'paused', number>>;
 }
 
 const startMs = Date.UTC(2026, 0, 1);
@@ -124,9 +123,9 @@ function textOf(node: Node): string {
   return node.nodeName === 'BUTTON' ? `[${parts.join('')}]` : parts.join(' ');
 }
 
-function setOnline(isOnline: boolean): void {
+function setOnline(isOnline: boolean, isSilent = false): void {
   vi.spyOn(navigator, 'onLine', 'get').mockReturnValue(isOnline);
-  window.dispatchEvent(new Event(isOnline ? 'online' : 'offline'));
+  if (!isSilent) window.dispatchEvent(new Event(isOnline ? 'online' : 'offline'));
 }
 
 /** Watches one component through one trouble. */
@@ -139,14 +138,15 @@ export async function runCell(tutorial: Tutorial, trouble: Trouble, world: World
   const silent = (['error', 'warn'] as const).map((name) =>
     vi.spyOn(console, name).mockImplementation(() => {}),
   );
-  const steady = world === 'alone' ? undefined : createSteadfetch({ random: () => 0.5 });
+  const steady =
+    world === 'alone' ? undefined : createSteadfetch({ random: () => 0.5, ...trouble.config?.() });
   const client = new QueryClient(steady && { defaultOptions: steady.defaultOptions });
   const api = steady && world === 'json' ? steadyApi(steady) : plainApi;
 
   let beganAt = Infinity;
   const screens: [number, string][] = [];
   const seen = new Map<string, number>();
-  const flags = { fetching: 0, paused: 0, loading: 0 };
+  const flags = { fetching: 0, paused: 0 };
   let thrown: string | undefined;
   let awaitedMs: number | undefined;
   let untrue: string | undefined;
@@ -163,16 +163,13 @@ export async function runCell(tutorial: Tutorial, trouble: Trouble, world: World
     if (awaits !== undefined && text.includes(awaits)) awaitedMs = Infinity;
     else if (awaitedMs === Infinity) awaitedMs = atMs;
     for (const [word, isTrue] of Object.entries(claims))
-      if (text.includes(word) && !isTrue(server.stored)) untrue ??= word;
+      if (text.includes(word) && !isTrue({ stored: server.stored, isOnline: navigator.onLine }))
+        untrue ??= word;
     for (const state of states) flags[state] += atMs - lastMs;
     lastMs = atMs;
     const all = client.getQueryCache().getAll();
-    states = (['fetching', 'paused', 'loading'] as const).filter((name) =>
-      all.some(({ state: { status, fetchStatus } }) =>
-        name === 'loading'
-          ? status === 'pending' && fetchStatus === 'fetching'
-          : fetchStatus === name,
-      ),
+    states = (['fetching', 'paused'] as const).filter((name) =>
+      all.some(({ state }) => state.fetchStatus === name),
     );
   };
   const page = (children: ReactNode): ReactNode => {
@@ -187,7 +184,7 @@ export async function runCell(tutorial: Tutorial, trouble: Trouble, world: World
     beganAt = time.now();
     server.begin(trouble, broken);
     if (trouble.offlineMs === undefined) return;
-    setOnline(false);
+    setOnline(false, trouble.isLoadedOffline);
     setTimeout(() => setOnline(true), trouble.offlineMs);
   };
 

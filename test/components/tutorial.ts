@@ -6,6 +6,13 @@ export interface Api {
   readonly post: (path: string, body: unknown) => Promise<unknown>;
 }
 
+/** What is true, whatever the screen says. */
+interface Truth {
+  /** The texts that were posted, and are stored. */
+  readonly stored: readonly string[];
+  readonly isOnline: boolean;
+}
+
 export interface Props {
   readonly api: Api;
 }
@@ -26,7 +33,7 @@ export interface Tutorial {
   /** What is on the screen while a promise of a refetch is awaited. */
   readonly awaits?: string;
   /** Words that are true only in these circumstances. */
-  readonly claims?: Readonly<Record<string, (stored: readonly string[]) => boolean>>;
+  readonly claims?: Readonly<Record<string, (truth: Truth) => boolean>>;
   readonly isStrict?: boolean;
 }
 

@@ -116,7 +116,23 @@ function TryCatch(props: Props) {
   );
 }
 
-const claims: Tutorial['claims'] = { Saved: (stored) => stored.includes('Milk') };
+/** As the docs show what waits for the network. */
+function Waiting(props: Props) {
+  const add = useMutation({ mutationFn: (text: string) => props.api.post('/api/todos', { text }) });
+  return (
+    <div>
+      <button onClick={() => add.mutate('Milk')}>Add</button>
+      {add.isPaused ? 'You are offline: saved later…' : add.isPending && 'Saving…'}
+      {add.isError && 'Failed'}
+      {add.isSuccess && 'Saved'}
+    </div>
+  );
+}
+
+const claims: Tutorial['claims'] = {
+  Saved: ({ stored }) => stored.includes('Milk'),
+  'You are offline': ({ isOnline }) => !isOnline,
+};
 
 export const writes: readonly Tutorial[] = (
   [
@@ -124,6 +140,7 @@ export const writes: readonly Tutorial[] = (
     { name: '`onSettled: () => invalidateQueries()`', App: Invalidating },
     { name: 'an optimistic update by `onMutate`', App: Optimistic },
     { name: '`mutateAsync` in try and catch', App: TryCatch },
+    { name: 'a form with `isPaused`', App: Waiting },
   ] as const
 )
   .map((one): Tutorial => ({

@@ -15,7 +15,12 @@ export async function loadProduct(id: string, { signal }: AbortController | Requ
   const cancel = () => void queryClient.cancelQueries(options);
   signal.addEventListener('abort', cancel);
   try {
-    await queryClient.ensureQueryData({ ...options, ...steady.queryPolicy({ whenDown: 'fail' }) });
+    await queryClient.query({
+      ...options,
+      ...steady.queryPolicy({ whenDown: 'fail' }),
+      // What the cache has is enough, whatever its age.
+      staleTime: 'static',
+    });
   } finally {
     signal.removeEventListener('abort', cancel);
   }

@@ -8,8 +8,8 @@ export const dynamic = 'force-dynamic';
 
 export default async function Page() {
   const client = getClient();
-  // Neither throws: what fails here is asked again by the browser.
-  await Promise.all([client.prefetchQuery(products), client.prefetchQuery(offers)]);
+  // What fails here is asked again by the browser.
+  await Promise.allSettled([client.query(products), client.query(offers)]);
   return (
     <HydrationBoundary state={dehydrate(client)}>
       <ShopPage />

@@ -15,7 +15,7 @@ const shouldDehydrateQuery = (query: Query): boolean =>
 
 export function StreamPage() {
   const client = getClient();
-  void client.prefetchQuery(products);
+  client.query(products).catch(() => {});
   return (
     <HydrationBoundary state={dehydrate(client, { shouldDehydrateQuery })}>
       <Products />

@@ -11,7 +11,7 @@ export async function loader({ request }: { readonly request: Request }) {
   // The page is worth little without its products: they are retried here, for 3 s.
   const options = { signal: request.signal, deadlineMs: 3000 };
   const queryFn = () => retry(steady, ({ signal }) => readProducts(steady, signal), options);
-  await Promise.all([client.prefetchQuery({ ...products, queryFn }), client.prefetchQuery(offers)]);
+  await Promise.allSettled([client.query({ ...products, queryFn }), client.query(offers)]);
   return { state: dehydrate(client) };
 }
 
