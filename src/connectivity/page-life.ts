@@ -25,7 +25,7 @@ const leavingMs = 30_000;
 
 /**
  * Watches whether the user leaves the page. Browsers reject requests under way when that happens, some
- * before `pagehide`, and also when the page then stays: for a download, an answer 204, `window.stop()`.
+ * before `pagehide`, and also when the page then stays: for a download, or an answer 204.
  *
  * @returns undefined where there is no page.
  */
@@ -95,8 +95,8 @@ export function browserHint(): Hint | undefined {
 
 /**
  * What happened to the page: `online` and `offline` are the browser's events; `visible`: it became
- * visible; `leave`: the user may leave it, or called `window.stop()`; `hide` and `show`: it went into the
- * back-forward cache or came out of it; `thaw`: it was frozen until now.
+ * visible; `leave`: the user may leave it; `hide` and `show`: it went into the back-forward cache or came out
+ * of it; `thaw`: it was frozen until now.
  */
 type PageEvent = 'online' | 'offline' | 'visible' | 'leave' | 'hide' | 'show' | 'thaw';
 
@@ -144,17 +144,7 @@ function install(): () => void {
     emit('show');
     emitVisible();
   });
-  // `window.stop()` fires no event.
-  const native = window.stop;
-  const stopLoading = (): void => {
-    emit('leave');
-    native.call(window);
-  };
-  if (typeof native === 'function') window.stop = stopLoading;
-  return () => {
-    stop.abort();
-    if (window.stop === stopLoading) window.stop = native;
-  };
+  return () => stop.abort();
 }
 
 /** What a source says of the network; null is not known. */

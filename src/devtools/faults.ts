@@ -7,7 +7,7 @@ import type { Instance } from '../react-query/instance.ts';
 import { failTimes, rateLimited } from '../testing/faults/answer-faults.ts';
 import { cutBody, hang, networkError, slow } from '../testing/faults/connection-faults.ts';
 import { loseAnswer } from '../testing/faults/delivery-faults.ts';
-import type { Fault } from '../testing/faults/fault.ts';
+import type { Fault, ResolverInfo } from '../testing/faults/fault.ts';
 
 /** What is done to requests. */
 export type FaultKind = 'fail' | 'rate-limit' | 'hang' | 'cut' | 'lose' | 'slow' | 'offline';
@@ -42,10 +42,15 @@ export interface Faults extends Readable<readonly ActiveFault[]> {
   readonly remove: (id: number) => void;
 }
 
+/** What a fault is given: the request, and what the server answers it with. */
+interface Sent extends ResolverInfo {
+  readonly answer: () => Promise<Response>;
+}
+
 interface Own {
   readonly id: number;
   readonly wish: FaultWish;
-  readonly fault: Fault;
+  readonly fault: Fault<Sent>;
 }
 
 export function createFaults({ context }: Pick<Instance, 'context'>): Faults {
@@ -75,8 +80,7 @@ export function createFaults({ context }: Pick<Instance, 'context'>): Faults {
       if (wish.endpoint && wish.endpoint !== endpoint) continue;
       // Its body is for the server alone.
       const request = new Request(url, { method, headers, ...(signal && { signal }) });
-      answers.set(request, () => transport(input, init));
-      const answer = await fault({ request });
+      const answer = await fault({ request, answer: () => transport(input, init) });
       show();
       if (signal?.aborted) throw signal.reason;
       if (answer?.type === 'error')
@@ -114,10 +118,7 @@ export function createFaults({ context }: Pick<Instance, 'context'>): Faults {
   };
 }
 
-/** What the server answers, by the request that a fault is given. */
-const answers = new WeakMap<Request, () => Promise<Response>>();
-
-function make({ kind, times, status, seconds }: FaultWish): Fault {
+function make({ kind, times, status, seconds }: FaultWish): Fault<Sent> {
   switch (kind) {
     case 'fail':
       return failTimes(times, status);
@@ -128,7 +129,7 @@ function make({ kind, times, status, seconds }: FaultWish): Fault {
     case 'cut':
       return cutBody({ times });
     case 'lose':
-      return loseAnswer(({ request }) => answers.get(request)?.(), { times });
+      return loseAnswer(({ answer }) => answer(), { times });
     case 'slow':
       return slow({ delayMs: seconds * 1000 });
     case 'offline':

@@ -143,9 +143,9 @@ export class Operation {
     if (this.given.isResumed) this.errors.forgetBefore(this.attempt);
   }
 
-  /** An attempt has failed, and its owner is asked what follows; `decision`: what was decided already. */
-  recordError(error: unknown, nowMs: number, decision: Decision | undefined): void {
-    this.errors.recordError(error, nowMs, decision);
+  /** An attempt has failed; `decision`: what was decided already; `askedAt`: when React Query is asked what follows. */
+  recordError(error: unknown, decision: Decision | undefined, askedAt?: number): void {
+    this.errors.recordError(error, decision, askedAt);
     // The attempt that was asked for is over.
     this.isUrged = false;
   }

@@ -21,6 +21,8 @@ interface Attempts {
   loop?: string | undefined;
   /** Another client has sent it, with a signal that is no query's. */
   hasForeignSignal?: boolean;
+  /** The requests of no operation that were sent since it began. */
+  strays?: Map<string, Attempted>;
 }
 
 const records = new WeakMap<Attempted, Attempts>();
@@ -59,29 +61,19 @@ export function hasForeignSignal(operation: Attempted): boolean {
   return !!recordOf(operation).hasForeignSignal;
 }
 
-/** An attempt that has begun, with the requests of no operation that were sent since. */
-interface Begun {
-  readonly operation: Attempted;
-  readonly strays: Map<string, Attempted>;
-}
-
 interface Sent {
   readonly operation: Attempted;
   readonly name: string;
   readonly isRaw: boolean;
 }
 
-/** The attempt that has begun last, for each instance. */
-const latest = new WeakMap<object, Begun>();
+/** The operation whose attempt has begun last, for each instance. */
+const latest = new WeakMap<object, Attempted>();
 
-/** The latest attempt of each operation. */
-const byOperation = new WeakMap<object, Begun>();
-
-/** An attempt begins: requests that are known as nobody's may be its. */
+/** An attempt begins: requests of no operation may be its own. */
 export function startAttempt(instance: object, operation: Attempted): void {
-  const begun: Begun = { operation, strays: new Map() };
-  latest.set(instance, begun);
-  byOperation.set(operation, begun);
+  recordOf(operation).strays = new Map();
+  latest.set(instance, operation);
 }
 
 /**
@@ -100,16 +92,17 @@ export function recordRequest(
     return;
   }
   const begun = latest.get(instance);
-  const isOurs = begun && begun.operation.phase.kind === 'sending' && !begun.operation.route.at;
+  const isOurs = begun?.phase.kind === 'sending' && !begun.route.at;
   if (!isOurs || !/^(?:GET|HEAD) /.test(name)) return;
-  const before = begun.strays.get(name);
-  if (before && recordOf(before).failed.get(name)) recordOf(begun.operation).loop = name;
-  begun.strays.set(name, operation);
+  const attempt = recordOf(begun);
+  const before = attempt.strays?.get(name);
+  if (before && recordOf(before).failed.get(name)) attempt.loop = name;
+  attempt.strays?.set(name, operation);
 }
 
 /** A read of no known operation that has failed in the attempt of this one: with a signal of its client's, or without. */
-export function strayFailure(operation: object, isForeign: boolean): string | undefined {
-  const strays = byOperation.get(operation)?.strays ?? [];
+export function strayFailure(operation: Attempted, isForeign: boolean): string | undefined {
+  const { strays = [] } = recordOf(operation);
   return [...strays].find(
     ([, stray]) => hasFailed(stray) && hasForeignSignal(stray) === isForeign,
   )?.[0];

@@ -30,7 +30,7 @@ import { createQueryRecords } from './query/records.ts';
 import { FailureLedger } from './query/failure-ledger.ts';
 import { createPersister } from './query/persister.ts';
 import { isServer, register, registerSteady } from './instance.ts';
-import { createStrayWatch, forgetInstance, noteInstance, noteServerInstance } from './misuse.ts';
+import { createStrayWatch, forgetInstance, markInstance, markOfModule } from './misuse.ts';
 import { createRetryPair } from './query/retry-options.ts';
 import type {
   MutationPolicyOptions,
@@ -89,6 +89,21 @@ const guardRandom = (own: Random): Random => {
   return () => callApp(own, isShare, onMistake) ?? systemRandom();
 };
 
+/** For development. @throws TypeError when the options are none, or one of them has another name. */
+function checkConfig(config: SteadfetchConfig): void {
+  // It has no members of its own that could be wrong names.
+  if (config instanceof QueryClient)
+    throw new TypeError(
+      `${caller}: its argument is a QueryClient, and must be an object of options. It is the other ` +
+        `way round: new QueryClient({ defaultOptions: steady.defaultOptions }).`,
+    );
+  checkNames(caller, config, names, { ...inPolicy(true), ...inApis });
+}
+
+/** In React Native, AppState says it to React Query. */
+const isSeen = (): boolean =>
+  globalThis.document ? document.visibilityState !== 'hidden' : focusManager.isFocused();
+
 /**
  * Makes a Steadfetch instance.
  *
@@ -102,15 +117,7 @@ const guardRandom = (own: Random): Random => {
  * ```
  */
 export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
-  if (process.env.NODE_ENV !== 'production') {
-    // It has no members of its own that could be wrong names.
-    if (config instanceof QueryClient)
-      throw new TypeError(
-        `${caller}: its argument is a QueryClient, and must be an object of options. It is the other ` +
-          `way round: new QueryClient({ defaultOptions: steady.defaultOptions }).`,
-      );
-    checkNames(caller, config, names, { ...inPolicy(true), ...inApis });
-  }
+  if (process.env.NODE_ENV !== 'production') checkConfig(config);
   const origin = checkOrigin(caller, config);
   const { connectivity } = config;
   const watching = checkMade(caller, 'connectivity', connectivity, 'watchConnectivity');
@@ -160,9 +167,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
       wasReached: (sinceMs) => !!watched?.wasReached(asked, sinceMs),
       ask: () => askForAnswer(transport, asked),
     }),
-    // In React Native, AppState says it to React Query.
-    isSeen: () =>
-      globalThis.document ? document.visibilityState !== 'hidden' : focusManager.isFocused(),
+    isSeen,
     rateLimit,
   });
   const lifecycle = createLifecycle({ clock, random, byQuery, operations });
@@ -196,7 +201,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     operationFor: (signal: AbortSignal | undefined, request: string): Operation =>
       (signal && signals.get(signal)) ??
       operations.current ??
-      ledger.resume({ request }) ??
+      ledger.resume((one) => one.request === request && one.phase.kind === 'waiting') ??
       recordStray(request, operations.begin('call', { request, isSingle: true })),
   };
   const { fetch, rawFetch } = createFetch(context);
@@ -264,9 +269,9 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   };
   registerSteady(steady, instance);
   if (process.env.NODE_ENV !== 'production') {
-    if (isServer()) noteServerInstance(operations);
+    if (isServer()) markOfModule(operations);
     else {
-      noteInstance(steady);
+      markInstance(steady);
       replaceEarlier(steady, steady.subscribe);
     }
   }

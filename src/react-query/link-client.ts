@@ -62,8 +62,8 @@ function fetchFor(
 export function linkClient<T extends object>(steady: Steadfetch, client: T): T {
   const instance = instanceOfSteady(steady, 'linkClient');
   if (!isMember(client)) reject('linkClient', 'its second argument', client, 'a client');
-  const linked = new WeakMap<object, object>();
-  const originals = new WeakMap<object, object>();
+  /** By the member, and by the proxy that stands for it. */
+  const links = new WeakMap<object, { readonly member: object; readonly proxy: object }>();
   const handler: ProxyHandler<object> = {
     get(target, key) {
       const value: unknown = Reflect.get(target, key);
@@ -73,19 +73,18 @@ export function linkClient<T extends object>(steady: Steadfetch, client: T): T {
     },
     apply(target, caller, args: unknown[]) {
       // Its own fields may be private.
-      const self: unknown = originals.get(caller as object) ?? caller;
+      const self: unknown = links.get(caller as object)?.member ?? caller;
       const given = args.map((arg) => withFetch(instance, arg));
       return Reflect.apply(target as () => unknown, self, given);
     },
   };
   const link = <M extends object>(member: M): M => {
-    let made = linked.get(member);
-    if (!made) {
-      made = new Proxy(member, handler);
-      linked.set(member, made);
-      originals.set(made, member);
+    let known = links.get(member);
+    if (!known) {
+      known = { member, proxy: new Proxy(member, handler) };
+      links.set(member, known).set(known.proxy, known);
     }
-    return made as M;
+    return known.proxy as M;
   };
   return link(client);
 }

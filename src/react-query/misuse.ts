@@ -2,7 +2,7 @@ import type { Query, QueryCache, QueryClient } from '@tanstack/react-query';
 import { systemClock } from '../lib/clock.ts';
 import { wholeStack } from '../lib/browser/hot-update.ts';
 import { findMeant } from '../lib/input/nearest.ts';
-import { warn } from '../lib/input/warn.ts';
+import { isMarked, mark, warn } from '../lib/input/warn.ts';
 import { shown } from '../lib/input/url.ts';
 import { reportOf } from '../operation/error-info.ts';
 import { type Operation, operationOf } from '../operation/operation.ts';
@@ -19,29 +19,25 @@ const remedyPage = 'retry.md#defaultoptions';
 /** A user may ask again by hand; React Query asks three times more. */
 const mostFailures = 2;
 
-/** So many requests of nobody are remembered, by their names. */
+/** So many requests of no operation are remembered, by their names. */
 const maxStrays = 50;
 
-/** The instances whose options a query has used. */
-const used = new WeakSet<object>();
+const used = 'used by a query';
 
-/** Notes that a query has the options of this instance, whatever its persister. */
-export function noteUse(instance: object): void {
-  used.add(instance);
+/** A query has the options of this instance, whatever its persister. */
+export function markAsUsed(instance: object): void {
+  mark(instance, used);
 }
 
-/**
- * Looks at each request of no operation, and tells of one that fails and is requested again where no query
- * has ever run.
- */
+/** Checks each request of no operation: warns of one that fails and is requested again where no query has ever run. */
 export function createStrayWatch(
   instance: object,
   hasQueries: () => boolean,
 ): (request: string, operation: Operation) => Operation {
   const strays = new Map<string, { readonly operation: Operation; readonly failures: number }>();
   return (request, operation) => {
-    // What writes is retried by nobody but a mutation.
-    if (!/^(?:GET|HEAD) /.test(request) || used.has(instance) || hasQueries()) {
+    // Only mutations retry a request that writes.
+    if (!/^(?:GET|HEAD) /.test(request) || isMarked(instance, used) || hasQueries()) {
       strays.clear();
       return operation;
     }
@@ -63,7 +59,7 @@ export function createStrayWatch(
   };
 }
 
-/** Tells of a QueryClient that has the options of mutations, and not those of queries. */
+/** Warns of a QueryClient that has the options of mutations, and not those of queries. */
 export function warnOfLostQueries(instance: object, queries: object | undefined): void {
   const { retry, retryDelay, persister } = { ...queries } as Query['options'];
   if (instanceBehind(retry) ?? instanceBehind(retryDelay)) return;
@@ -77,7 +73,7 @@ export function warnOfLostQueries(instance: object, queries: object | undefined)
   );
 }
 
-/** Tells of a query whose persister has taken the place of ours: offline, what it has stored is not shown. */
+/** Warns of a query whose persister has taken the place of ours: offline, what it has stored is not shown. */
 export function warnOfPersister(instance: object, { queryHash, options }: Query): void {
   const { persister } = options;
   if (typeof persister !== 'function' || isOurPersister(persister)) return;
@@ -92,7 +88,7 @@ export function warnOfPersister(instance: object, { queryHash, options }: Query)
 }
 
 /**
- * Tells of a query that is retried where the policy stops: a number of retries of its own counts for every
+ * Warns of a query that is retried where the policy stops: a number of retries of its own counts for every
  * failure. React Query has just said that it goes on.
  */
 export function warnOfOwnRetry(
@@ -112,31 +108,29 @@ export function warnOfOwnRetry(
   );
 }
 
-/** The QueryClient that each instance has served first on a server. */
-const served = new WeakMap<object, WeakRef<QueryClient>>();
+const ofModule = 'made in a module';
 
-/** The instances that were made while a module was evaluated. */
-const ofModules = new WeakSet<object>();
-
-/** What Turbopack, Vite, webpack and Node call that in a stack. */
+/** The evaluation of a module, as Turbopack, Vite, webpack and Node name it in a stack. */
 const evaluation =
   /module evaluation|runInlinedModule|__webpack_require__|ModuleJob\.run|Module\._compile/;
 
-/** Looks who makes an instance on a server. A script may make it in a module; pages tell otherwise. */
-export function noteServerInstance(instance: object): void {
-  if (evaluation.test(wholeStack())) ofModules.add(instance);
+/** Checks where an instance is made on a server. A script may make it in a module; pages tell otherwise. */
+export function markOfModule(instance: object): void {
+  if (evaluation.test(wholeStack())) mark(instance, ofModule);
 }
 
-/** Tells of an instance of a module with which a server renders pages. */
+/** Warns of an instance of a module with which a server renders pages. */
 export function warnOfModule(instance: object): void {
-  if (ofModules.has(instance)) warnOfSharing(instance);
+  if (isMarked(instance, ofModule)) warnOfSharing(instance);
 }
 
-/** Tells of an instance that serves several QueryClients on a server, where each request has its own. */
-export function watchSharing(instance: object, client: QueryClient): void {
-  const first = served.get(instance);
-  if (!first) served.set(instance, new WeakRef(client));
-  else if (first.deref() !== client) warnOfSharing(instance);
+/** Warns of an instance that serves several QueryClients on a server, where each request has its own. */
+export function createSharingWatch(instance: object): (client: QueryClient) => void {
+  let first: WeakRef<QueryClient> | undefined;
+  return (client) => {
+    first ??= new WeakRef(client);
+    if (first.deref() !== client) warnOfSharing(instance);
+  };
 }
 
 function warnOfSharing(instance: object): void {
@@ -150,7 +144,7 @@ function warnOfSharing(instance: object): void {
   );
 }
 
-/** Tells of a status of a query that there is not. */
+/** Warns of a status of a query that there is not. */
 export function warnOfUnknownKey(instance: object, queries: QueryCache, hash: string): void {
   const known = queries.getAll().map(({ queryHash }) => queryHash);
   const meant = findMeant(hash, known, {}, false);
@@ -168,7 +162,7 @@ export function warnOfUnknownKey(instance: object, queries: QueryCache, hash: st
 const mostKeyless = 2;
 
 /**
- * Tells of the status of a mutationKey that no mutation has had, when a mutation is made with nearly that key,
+ * Warns of the status of a mutationKey that no mutation has had, when a mutation is made with nearly that key,
  * or the second one without any. Nothing else is sure: before its button is pressed, there is no mutation.
  */
 export function watchKeys(
@@ -209,7 +203,7 @@ function areAlike(one: string, other: string): boolean {
   return begins(one, other) || begins(other, one) || letters(one) === letters(other);
 }
 
-/** Tells of what is never sent again, because nothing says that this does no harm. */
+/** Warns of a request that is never sent again, because nothing says that this does no harm. */
 export function warnOfUnrepeatable(
   instance: object,
   { errors: { decision, lastError }, ref }: Operation,
@@ -239,15 +233,15 @@ let made: { readonly instance: object; readonly at: number }[] = [];
 /** The function of React's development builds that calls components. */
 const isInRender = (): boolean => /renderWithHooks/.test(`${new Error().stack}`);
 
-/** Tells of an instance for each render: each has forgotten what the one before it knew. */
-export function noteInstance(instance: object): void {
+/** Warns of an instance for each render: each has forgotten what the one before it knew. */
+export function markInstance(instance: object): void {
   if (!isInRender()) return;
   const at = systemClock.now();
   made = made.filter((one) => at - one.at < madeWithinMs);
   made.push({ instance, at });
   if (made.length < mostMade) return;
   warn(
-    noteInstance,
+    markInstance,
     'instances',
     `createSteadfetch has been called by renders ${mostMade} times within ${madeWithinMs / 1000} s. Each render ` +
       `forgets what is down, and leaves timers behind: call it once, in a module, beside new QueryClient.`,
@@ -278,7 +272,7 @@ export function warnIfUnlinked(
     // urql takes none.
     if (!isOurs || hasForeignSignal(sent) !== isPassed) return;
   } else {
-    // Whoever has made another error of it has kept nothing of the first.
+    // An error made from another one keeps nothing of that.
     const isLost = report.failure.kind === 'error' && !!strayFailure(operation, isPassed);
     if (!isLost) return;
   }

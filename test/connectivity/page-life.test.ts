@@ -58,13 +58,10 @@ function rig(count = 1, config: SteadfetchConfig = {}): Rig {
 }
 
 describe('a request that is cut off while the page may be on its way out', () => {
-  test.each([
-    ['a navigation that becomes a 204, or a download', () => happen('beforeunload')],
-    ['window.stop()', () => window.stop()],
-  ])('%s: the page stays, and it is sent again', async (_name, leave) => {
+  test('a navigation that becomes a 204, or a download: the page stays, and it is sent again', async () => {
     const { steady, server, cut } = rig();
     const call = observe(steady.fetch(`${origin}/a`));
-    leave();
+    happen('beforeunload');
     cut();
     await advance(749);
     expect([call.state, server.requests.length]).toEqual(['pending', 1]);
@@ -76,7 +73,7 @@ describe('a request that is cut off while the page may be on its way out', () =>
     const { steady, server, cut } = rig(2, { policy: { timeout: 1000 } });
     const call = observe(steady.fetch(`${origin}/a`));
     await advance(500);
-    window.stop();
+    happen('beforeunload');
     cut();
     await advance(750 + 999);
     expect([call.state, server.timesMs]).toEqual(['pending', [0, 1250]]);
@@ -88,7 +85,7 @@ describe('a request that is cut off while the page may be on its way out', () =>
     const { steady, server, cut } = rig(8, { policy: { timeout: 1000 } });
     const calls = Array.from({ length: 8 }, () => observe(steady.fetch(`${origin}/a`)));
     await advance(500);
-    window.stop();
+    happen('beforeunload');
     cut();
     await advance(5000);
     const next = observe(steady.fetch(`${origin}/a`));
@@ -105,7 +102,7 @@ describe('a request that is cut off while the page may be on its way out', () =>
   ])('a POST %s is sent again', async (_name, config, init) => {
     const { steady, server, cut } = rig(1, config);
     const call = observe(steady.fetch(`${origin}/a`, { ...init, method: 'POST', body: 'x' }));
-    window.stop();
+    happen('beforeunload');
     cut();
     await advance(750);
     expect([call.state, server.timesMs]).toEqual(['resolved', [0, 750]]);
@@ -126,7 +123,7 @@ describe('a request that is cut off while the page may be on its way out', () =>
     });
     const mutation = observe(client.getMutationCache().build(client, options).execute(undefined));
     await advance(0);
-    window.stop();
+    happen('beforeunload');
     cut();
     await advance(750);
     expect([mutation.state, server.timesMs]).toEqual(['resolved', [0, 750]]);
@@ -136,7 +133,7 @@ describe('a request that is cut off while the page may be on its way out', () =>
 
   test('a clock that is set back does not prolong the page’s leaving', async () => {
     const { steady, cut } = rig();
-    window.stop();
+    happen('beforeunload');
     vi.setSystemTime(Date.now() - 3_600_000);
     await advance(60_000);
     const call = observe(steady.fetch(`${origin}/a`));
@@ -445,12 +442,20 @@ describe('a request that is cut off while the page may be on its way out', () =>
   });
 });
 
-test('dispose takes the hand off the page', async () => {
+test('nothing of the page is replaced: `window.stop()` is a network failure', async () => {
   const native = window.stop;
   const { steady, cut } = rig();
-  expect(window.stop).not.toBe(native);
-  steady.dispose();
   expect(window.stop).toBe(native);
+  const call = observe(steady.fetch(`${origin}/a`));
+  window.stop();
+  cut();
+  await settled();
+  expect(call.error).toMatchObject({ code: 'network' });
+});
+
+test('dispose takes the hand off the page', async () => {
+  const { steady, cut } = rig();
+  steady.dispose();
   const call = observe(steady.fetch(`${origin}/a`));
   happen('beforeunload');
   cut();

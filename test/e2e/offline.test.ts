@@ -234,7 +234,7 @@ const situations: readonly Situation[] = [
     },
     expected: {
       'react-query': '5 sent, 5 fetching after 1; 10 sent, 5 success',
-      steadfetch: '5 sent, 5 fetching; 10 sent, 5 success',
+      steadfetch: '5 sent, 5 fetching after 1; 10 sent, 5 success',
     },
   },
   {
@@ -256,7 +256,7 @@ const situations: readonly Situation[] = [
     },
     expected: {
       'react-query': '1 sent, fetching after 1; 2 sent, success',
-      steadfetch: '1 sent, fetching; 2 sent, success',
+      steadfetch: '1 sent, fetching after 1; 2 sent, success',
     },
   },
   {

@@ -88,7 +88,7 @@ const situations: readonly Situation[] = [
     },
     expected: {
       'react-query': '5 sent, 5 fetching after 1; 10 sent, 5 success',
-      steadfetch: '5 sent, 5 fetching; 10 sent, 5 success',
+      steadfetch: '5 sent, 5 fetching after 1; 10 sent, 5 success',
     },
   },
   {

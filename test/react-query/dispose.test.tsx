@@ -131,7 +131,6 @@ describe('after dispose', () => {
   test('nothing listens to the page, no line is open, and no timer is left', async () => {
     const listeners = countListeners();
     const { channels } = stubTabs();
-    const stop = window.stop;
     const before = vi.getTimerCount();
     const server = fakeServer((request) =>
       request.url.endsWith('/here') ? hang(request) : refuse(request),
@@ -164,7 +163,6 @@ describe('after dispose', () => {
     expect(listeners()).toBe(0);
     expect(channels.size).toBe(0);
     expect(vi.getTimerCount()).toBe(before);
-    expect(window.stop).toBe(stop);
   });
 
   test('a pause that its server has asked for, and nobody waits for, has no timer', async () => {

@@ -1,6 +1,7 @@
+import { isMarked, mark } from '../../lib/input/warn.ts';
 import { isStreaming } from './body-source.ts';
 
-const mocks = new WeakSet<object>();
+const byHand = 'made by hand';
 
 function headersOf(given: unknown): Headers {
   if (typeof (given as Partial<Headers> | undefined)?.get === 'function') return given as Headers;
@@ -42,9 +43,9 @@ export function completeMock(given: Response): Response {
     given,
     Object.getOwnPropertyDescriptors(whole),
   ) as Response;
-  mocks.add(complete);
+  mark(complete, byHand);
   return complete;
 }
 
 /** For development: whether a test has made this answer by hand. */
-export const isMock = (answer: object): boolean => mocks.has(answer);
+export const isMock = (answer: object): boolean => isMarked(answer, byHand);

@@ -1,4 +1,16 @@
-const said = new WeakMap<object, Set<string>>();
+/** For development: what was said of an object, and what it was seen to be. */
+const marks = new WeakMap<object, Set<string>>();
+
+/** Marks an object in development. @returns whether it had not been marked so before. */
+export function mark(object: object, name: string): boolean {
+  const names = marks.get(object);
+  if (names?.has(name)) return false;
+  marks.set(object, (names ?? new Set()).add(name));
+  return true;
+}
+
+/** Whether an object was marked so, in development. */
+export const isMarked = (object: object, name: string): boolean => !!marks.get(object)?.has(name);
 
 /** Where a page of docs is found: the package does not carry it. */
 export const pageOf = (page: string): string => `docs/${page} in the repository of steadfetch`;
@@ -8,9 +20,6 @@ export const pageOf = (page: string): string => `docs/${page} in the repository 
  * in development only.
  */
 export function warn(instance: object, key: string, message: string, page?: string): void {
-  const keys = said.get(instance) ?? new Set();
-  said.set(instance, keys);
-  if (keys.has(key)) return;
-  keys.add(key);
+  if (!mark(instance, key)) return;
   console.warn(`[steadfetch] ${message}${page === undefined ? '' : ` See ${pageOf(page)}.`}`);
 }

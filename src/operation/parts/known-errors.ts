@@ -68,11 +68,11 @@ export class KnownErrors {
     this.#raw = report;
   }
 
-  /** An attempt has failed, and what follows is asked for later; `decision`: what was decided about it already. */
-  recordError(error: unknown, nowMs: number, decision: Decision | undefined): void {
+  /** An attempt has failed; `decision`: what was decided already; `askedAt`: when React Query is asked what follows. */
+  recordError(error: unknown, decision: Decision | undefined, askedAt?: number): void {
     this.decision = decision;
     this.lastError = error;
-    this.failedAt = nowMs;
+    this.failedAt = askedAt;
   }
 
   /** React Query waits until then. */
@@ -135,7 +135,7 @@ export class KnownErrors {
   reportOf(error: unknown, nowMs: number): FailureReport {
     const own = reportOf(error, nowMs);
     const raw = this.#raw;
-    const abort = this.#abort && this.abortOf(error);
+    const abort = this.abortOf(error);
     if (abort) return { ...own, ...abort };
     return raw && !own.operation && isAbout(own, raw) ? { ...raw } : own;
   }
@@ -154,7 +154,7 @@ export class KnownErrors {
     endsByAbort: boolean,
   ): FailureReport {
     const report = this.reportOf(error, nowMs);
-    if (!this.#abort || !this.abortOf(error)) report.failure = classifyError(error, report.failure);
+    if (!this.abortOf(error)) report.failure = classifyError(error, report.failure);
     const { kind, processed } = report.failure;
     if (report.unsent && this.#isOver(error, report.unsent))
       report.failure = { kind: 'aborted', processed };
@@ -242,7 +242,7 @@ export class KnownErrors {
 
   /** Keeps what was found out: on the error, and here where that is not ours. */
   keep(error: unknown, report: FailureReport): void {
-    if (this.#abort && this.abortOf(error)) this.#abort = { reason: error, report };
+    if (this.abortOf(error)) this.#abort = { reason: error, report };
     reportFailure(error, report);
   }
 }

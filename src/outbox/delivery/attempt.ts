@@ -187,7 +187,7 @@ function endFailed(attempt: FailedAttempt, thrown: unknown): Attempted {
   const authAt = renewableAt.get(report.failure);
   const isLater = isUnsent || authAt !== undefined || isTriedAgain(attempt, report, error);
   const decision = isLater ? triedAgain : operation.fail(error, nowMs);
-  operation.recordError(error, nowMs, decision);
+  operation.recordError(error, decision);
   operation.end();
   // The policy may know more by now: what the app reads from the error, or what the rest of the attempt has done.
   const shown = reportOf(error, nowMs);

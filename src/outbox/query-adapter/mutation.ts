@@ -9,7 +9,7 @@ import {
   type MutationDefinition,
   type MutationExtras,
 } from '../../react-query/mutation/definition.ts';
-import { executionOf, showRun } from '../../react-query/mutation/execution.ts';
+import { beginMutation } from '../../react-query/mutation/execution.ts';
 import type { OutboxCore } from '../outbox.ts';
 import type { Progress } from '../enqueue.ts';
 
@@ -39,7 +39,8 @@ export function createOutboxMutation(
     ): Promise<unknown> {
       const known = extras.answer?.();
       if (known) return known.data;
-      const { submission, mutation } = executionOf(given, this, variables, () =>
+      const record = beginMutation(given, this, variables);
+      const submission = record.submit(() =>
         extras.submissionOf
           ? extras.submissionOf(variables as never)
           : { key: createIdempotencyKey(), createdAt: clock.now() },
@@ -63,8 +64,7 @@ export function createOutboxMutation(
         }
       };
       const follow = (): void => {
-        if (!mutation) return;
-        showRun(mutation, {
+        record.show({
           operation: shown,
           isOut: () => shown.phase.kind === 'sending',
           isReading: () => false,

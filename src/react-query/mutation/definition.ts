@@ -3,7 +3,7 @@ import type { SteadyFetch } from '../../fetch/fetch.ts';
 import type { Submission } from '../../operation/parts/submission.ts';
 import type { SteadyJson } from '../../fetch/json.ts';
 import type { Operations } from '../../operation/operations.ts';
-import { warn } from '../../lib/input/warn.ts';
+import { isMarked, mark, warn } from '../../lib/input/warn.ts';
 import { reject } from '../../lib/input/check.ts';
 import type { Policy } from '../../policy/options.ts';
 
@@ -68,11 +68,11 @@ export function requireDefinition(operation: string, mutationFn: unknown): Mutat
   return definition ?? reject(operation, 'mutationFn', mutationFn, 'that of mutationOptions');
 }
 
-const failures = new WeakSet<object>();
+const ownFailure = 'failure of a mutationFn of ours';
 
 /** In development: this is what a mutationFn of ours has ended in. */
-export function noteFailure(error: unknown): void {
-  if (Object(error) === error) failures.add(error as object);
+export function markOwnFailure(error: unknown): void {
+  if (Object(error) === error) mark(error as object, ownFailure);
 }
 
 /**
@@ -83,12 +83,12 @@ export function createSpreadMark(
   mutationFn: MutationFunction,
 ): (count: number, error: unknown) => number {
   const definition = definitionBehind(mutationFn);
-  const mark = (_count: number, error: unknown): number => {
-    if (process.env.NODE_ENV !== 'production' && Object(error) === error)
-      if (definition && !failures.has(error as object)) warnOfSpread(definition);
+  const spreadMark = (_count: number, error: unknown): number => {
+    if (process.env.NODE_ENV !== 'production' && definition && Object(error) === error)
+      if (!isMarked(error as object, ownFailure)) warnOfSpread(definition);
     return 0;
   };
-  return definition ? define(mark, definition) : mark;
+  return definition ? define(spreadMark, definition) : spreadMark;
 }
 
 function warnOfSpread({ operations }: MutationDefinition): void {
@@ -100,18 +100,15 @@ function warnOfSpread({ operations }: MutationDefinition): void {
   );
 }
 
-const watched = new WeakSet<QueryClient>();
-
-/** In development: looks at the options of every mutation of this client. */
+/** In development: checks the options of every mutation of this client. */
 export function watchSpread(client: QueryClient): void {
-  if (watched.has(client)) return;
-  watched.add(client);
+  if (!mark(client, 'watched for spread')) return;
   client.getMutationCache().subscribe(({ type, mutation }) => {
     if (type === 'added') checkSpread(mutation);
   });
 }
 
-/** In development: looks at the options of a mutation. */
+/** In development: checks the options of a mutation. */
 export function checkSpread({ options: { mutationFn, retryDelay } }: Mutation): void {
   const definition = definitionBehind(retryDelay);
   if (definition && !definitionBehind(mutationFn)) warnOfSpread(definition);

@@ -3,7 +3,7 @@ import type { Submission } from '../../operation/parts/submission.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { Owner } from '../../operation/owner.ts';
 import type { BoundFetch } from '../../fetch/bind-fetch.ts';
-import { noteFailure } from './definition.ts';
+import { markOwnFailure } from './definition.ts';
 
 /** A run of the loop for a mutation. */
 export interface MutationRun extends Pick<BoundFetch, 'isOut' | 'isReading'> {
@@ -12,102 +12,128 @@ export interface MutationRun extends Pick<BoundFetch, 'isOut' | 'isReading'> {
   readonly cancel: (error: unknown) => void;
 }
 
-/** One `mutate`: React Query makes one context object for each. */
-interface Execution {
-  readonly submission: Submission;
-  readonly mutation: Mutation | undefined;
+/** All that is known of a mutation of ours, and the owner of its operation. Its fields are for all to read. */
+class MutationRecord extends Owner {
+  /** Whether its mutationFn was called in this page, as far as can be told. */
+  begun: 'surely' | 'perhaps' | undefined;
+  /** The newest run; undefined before its mutationFn was called. */
+  run: MutationRun | undefined;
+  /** Undefined where it cannot be told which mutation it is. */
+  readonly #mutation: Mutation | undefined;
+  #submission: Submission | undefined;
+  /** It was cancelled before its turn; boxed, because the error may be any value. */
+  #refusal: { readonly error: unknown } | undefined;
+
+  constructor(mutation: Mutation | undefined) {
+    super();
+    this.#mutation = mutation;
+  }
+
+  begin(how: 'surely' | 'perhaps'): void {
+    this.begun = how;
+  }
+
+  /** Its submission is made once, also when the app's own `retry` calls the mutationFn again. */
+  submit(makeSubmission: () => Submission): Submission {
+    if (this.#submission) this.#submission.wasSent = true;
+    return (this.#submission ??= makeSubmission());
+  }
+
+  /** Shows the run of a mutation; its changes are emitted from now on. */
+  show(run: MutationRun): void {
+    if (!this.#mutation) return;
+    this.run = run;
+    run.operation.attend(this);
+  }
+
+  override onChange(): void {
+    emitChange(this.#mutation);
+  }
+
+  refuse(error: unknown): void {
+    this.#refusal = { error };
+  }
+
+  /** @throws the error of a mutation that was cancelled before its turn. */
+  throwIfRefused(): void {
+    if (this.#refusal) throw this.#refusal.error;
+  }
 }
 
-const executions = new WeakMap<MutationFunctionContext, Execution>();
-const runs = new WeakMap<Mutation, MutationRun>();
-/** Whose mutationFn was called, as far as can be told. */
-const begun = new WeakMap<Mutation, 'surely' | 'perhaps'>();
-const refusals = new WeakMap<Mutation, unknown>();
-const listeners = new Set<RunListener>();
+/** By the mutation, where it is known, and by the context: React Query makes one for each `mutate`. */
+const records = new WeakMap<Mutation | MutationFunctionContext, MutationRecord>();
 
-/** Is told which mutation has changed; undefined is a plain one, and nobody knows which. */
-type RunListener = (mutation: Mutation | undefined) => void;
+function recordOf(mutation: Mutation): MutationRecord {
+  let record = records.get(mutation);
+  if (!record) records.set(mutation, (record = new MutationRecord(mutation)));
+  return record;
+}
 
 /**
- * The execution that this is an attempt of. Its submission is made once, also when the app's own `retry`
- * calls the mutationFn again.
+ * The mutation that this is an attempt of.
  *
  * React Query does not say which mutation it calls the function for; but it calls it as a method of
  * that mutation's options, which one observer shares among its mutations. Of those with the same
  * variables, the oldest begins first.
  */
-export function executionOf(
+export function beginMutation(
   context: MutationFunctionContext,
   options: unknown,
   variables: unknown,
-  makeSubmission: () => Submission,
-): Execution {
-  let execution = executions.get(context);
-  if (!execution) {
-    const alike = context.client
-      .getMutationCache()
-      .getAll()
-      .filter(
-        (one) =>
-          one.options === options &&
-          one.state.status === 'pending' &&
-          Object.is(one.state.variables, variables) &&
-          begun.get(one) !== 'surely',
-      );
-    const [mutation] = alike;
-    if (alike.length > 1) for (const one of alike) begun.set(one, 'perhaps');
-    if (mutation) begun.set(mutation, 'surely');
-    execution = { submission: makeSubmission(), mutation };
-    executions.set(context, execution);
-  } else execution.submission.wasSent = true;
-  return execution;
-}
-
-class MutationOwner extends Owner {
-  readonly #mutation: Mutation;
-  constructor(mutation: Mutation) {
-    super();
-    this.#mutation = mutation;
-  }
-  override onChange(): void {
-    tellChange(this.#mutation);
-  }
-}
-
-/** Shows the run of a mutation; its changes are told from now on. */
-export function showRun(mutation: Mutation, run: MutationRun): void {
-  runs.set(mutation, run);
-  run.operation.attend(new MutationOwner(mutation));
-}
-
-/** Tells of a change that React Query does not tell of. */
-export function tellChange(mutation?: Mutation): void {
-  for (const listener of listeners) listener(mutation);
+): MutationRecord {
+  const known = records.get(context);
+  if (known) return known;
+  const alike = context.client
+    .getMutationCache()
+    .getAll()
+    .filter(
+      (one) =>
+        one.options === options &&
+        one.state.status === 'pending' &&
+        Object.is(one.state.variables, variables) &&
+        records.get(one)?.begun !== 'surely',
+    );
+  const [mutation] = alike;
+  if (alike.length > 1) for (const one of alike) recordOf(one).begin('perhaps');
+  const record = mutation ? recordOf(mutation) : new MutationRecord(undefined);
+  record.begin('surely');
+  records.set(context, record);
+  return record;
 }
 
 /** The newest run of a mutation of ours; undefined before its mutationFn was called. */
 export function runOf(mutation: Mutation): MutationRun | undefined {
-  return runs.get(mutation);
+  return records.get(mutation)?.run;
 }
 
 /** Whether the mutationFn of a mutation of ours may have been called, in this page. */
 export function mayHaveBegun(mutation: Mutation): boolean {
-  return begun.has(mutation);
+  return records.get(mutation)?.begun !== undefined;
 }
 
 /** A mutation that was cancelled before its turn has come ends with this error when it comes. */
 export function refuseRun(mutation: Mutation, error: unknown): void {
-  if (process.env.NODE_ENV !== 'production') noteFailure(error);
-  refusals.set(mutation, error);
+  if (process.env.NODE_ENV !== 'production') markOwnFailure(error);
+  recordOf(mutation).refuse(error);
 }
 
 /** @throws the error of a mutation that was cancelled before its turn. */
 export function throwIfRefused(mutation: Mutation | undefined): void {
-  if (mutation && refusals.has(mutation)) throw refusals.get(mutation);
+  if (mutation) records.get(mutation)?.throwIfRefused();
 }
 
-/** Tells of every such change, until the returned function is called. */
-export function onRunChange(listener: RunListener): () => void {
+/** Receives which mutation has changed; undefined where it is a plain one, and not known which. */
+type ChangeListener = (mutation: Mutation | undefined) => void;
+
+const listeners = new Set<ChangeListener>();
+
+/** Emits a change that React Query does not show. */
+export function emitChange(mutation?: Mutation): void {
+  for (const listener of listeners) listener(mutation);
+}
+
+/** Calls the listener at every such change, until the returned function is called. */
+export function onChange(listener: ChangeListener): () => void {
   listeners.add(listener);
   return () => void listeners.delete(listener);
 }

@@ -19,10 +19,10 @@ import {
   define,
   type MutationDefinition,
   type MutationExtras,
-  noteFailure,
+  markOwnFailure,
   watchSpread,
 } from './definition.ts';
-import { executionOf, showRun, throwIfRefused } from './execution.ts';
+import { beginMutation } from './execution.ts';
 import { type Instance, instanceOfSteady } from '../instance.ts';
 import type { Steadfetch } from '../steadfetch.ts';
 
@@ -137,7 +137,7 @@ export function mutationOptions(
         return run(context, { ...extras, policy: own, mutationFn }, this, variables, given);
       } catch (error) {
         // There is no key without strong randomness.
-        if (process.env.NODE_ENV !== 'production') noteFailure(error);
+        if (process.env.NODE_ENV !== 'production') markOwnFailure(error);
         throw error;
       }
     };
@@ -183,14 +183,15 @@ function run(
 ): Promise<unknown> {
   const { operations, wall } = context;
   if (process.env.NODE_ENV !== 'production') watchSpread(given.client);
-  const { submission, mutation } = executionOf(given, options, variables, () =>
+  const record = beginMutation(given, options, variables);
+  const submission = record.submit(() =>
     submissionOf
       ? submissionOf(variables as never)
       : rememberSteps(createIdempotencyKey(), wall.now()),
   );
   const known = answer?.();
   if (known) return Promise.resolve(known.data);
-  throwIfRefused(mutation);
+  record.throwIfRefused();
   const operation = operations.begin('mutation', {
     policy,
     submission,
@@ -201,14 +202,14 @@ function run(
   const bound = bindFetch(context, operation, signal);
   return new Promise((resolve, fault) => {
     const fail = (error: unknown): void => {
-      if (process.env.NODE_ENV !== 'production') noteFailure(error);
+      if (process.env.NODE_ENV !== 'production') markOwnFailure(error);
       fault(error);
     };
     const cancel = (error: unknown): void => {
       fail(error);
       controller.abort();
     };
-    if (mutation) showRun(mutation, { ...bound, operation, cancel });
+    record.show({ ...bound, operation, cancel });
     const isIdle = (): boolean => operation.phase.kind === 'sending' && bound.isIdle();
     const execution = { submission, operation, isIdle };
     operations.executions.add(execution);

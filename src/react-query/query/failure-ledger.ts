@@ -1,4 +1,3 @@
-import { createSlot, type Slot } from '../../lib/slot.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { reportOf } from '../../operation/error-info.ts';
 import { type Operation, operationOf } from '../../operation/operation.ts';
@@ -18,9 +17,8 @@ const mutationMs = 600_000;
  */
 export class FailureLedger {
   readonly #clock: Clock;
+  /** Those that React Query is still to ask about. */
   readonly #pending: Set<Operation> = new Set();
-  /** Those that React Query has asked about: it may ask again. */
-  readonly #claimed: Slot<Operation, true> = createSlot();
   /** The one that `retryDelay` has asked about, until `retry` does. */
   #latest: Operation | undefined;
   /** The plain mutations that wait for their next attempt. */
@@ -38,7 +36,7 @@ export class FailureLedger {
       if (isPending(one, nowMs)) break;
       pending.delete(one);
     }
-    operation.recordError(error, nowMs, decision);
+    operation.recordError(error, decision, nowMs);
     pending.add(operation);
   }
 
@@ -52,14 +50,19 @@ export class FailureLedger {
     isAgain: boolean,
     begin: (failureCount: number, error: unknown, nowMs: number) => Operation,
   ): Operation {
+    const isIt = ({ attempt, errors }: Operation): boolean =>
+      attempt === failureCount + 1 && Object.is(errors.lastError, error);
     const latest = this.#latest;
     this.#latest = undefined;
-    if (isAgain && latest && isOf(latest, failureCount, error)) return latest;
+    if (isAgain && latest && isIt(latest)) return latest;
     const nowMs = this.#clock.now();
-    let operation =
-      this.#findPending(failureCount, error, nowMs) ??
-      this.#findClaimed(failureCount, error, nowMs);
-    if (!operation) this.add((operation = begin(failureCount, error, nowMs)), error, nowMs);
+    // Where another one's turn was missed, this one is somewhere behind it.
+    let operation = find(this.#pending, (one) => isIt(one) && isPending(one, nowMs));
+    if (!operation) {
+      const known = operationOf(reportOf(error, nowMs));
+      if (known && wasClaimed(known) && isIt(known)) operation = known;
+      else this.add((operation = begin(failureCount, error, nowMs)), error, nowMs);
+    }
     if (this.#pending.delete(operation)) this.#conclude(operation, error, nowMs);
     if (!isAgain) this.#latest = operation;
     return operation;
@@ -67,21 +70,17 @@ export class FailureLedger {
 
   /**
    * The plain mutation whose next attempt has come. React Query gives a mutation's requests no common
-   * name (its mutationFn is simply called again), so it is known by what is said of it: the request
-   * that it sends again, or how often it has failed.
+   * name (its mutationFn is simply called again), so it is known by `isIt`: by the request that it sends
+   * again, or how often it has failed.
    */
-  resume(known: { request: string } | { failureCount: number }): Operation | undefined {
+  resume(isIt: (mutation: Operation) => boolean): Operation | undefined {
     const mutations = this.#mutations;
     // Called for every request, and as a rule nothing has failed.
     if (mutations.length === 0) return undefined;
     const now = this.#clock.now();
     // The latest: an earlier one was more likely left behind by a mutation that is paused.
     const operation = mutations.findLast(
-      ({ phase: { kind }, request, attempt, errors: { decision } }) =>
-        ('request' in known
-          ? request === known.request && kind === 'waiting'
-          : attempt === known.failureCount + (kind === 'waiting' ? 0 : 1) && kind !== 'ended') &&
-        (decision?.retryAt ?? now) <= now,
+      (one) => isIt(one) && (one.errors.decision?.retryAt ?? now) <= now,
     );
     if (operation?.phase.kind === 'waiting') operation.next();
     return operation;
@@ -92,22 +91,7 @@ export class FailureLedger {
     this.#mutations = [];
   }
 
-  /** Where another one's turn was missed, this one is somewhere behind it. */
-  #findPending(failureCount: number, error: unknown, nowMs: number): Operation | undefined {
-    for (const one of this.#pending)
-      if (isOf(one, failureCount, error) && isPending(one, nowMs)) return one;
-    return undefined;
-  }
-
-  /** The one that React Query asks about again. */
-  #findClaimed(failureCount: number, error: unknown, nowMs: number): Operation | undefined {
-    const known = operationOf(reportOf(error, nowMs));
-    const isIt = known?.errors.decision && isOf(known, failureCount, error);
-    return isIt && this.#claimed.get(known) ? known : undefined;
-  }
-
   #conclude(operation: Operation, error: unknown, nowMs: number): void {
-    this.#claimed.set(operation, true);
     if (!operation.errors.decision) operation.fail(error, nowMs);
     if (operation.ref.kind !== 'mutation' || operation.phase.kind !== 'waiting') return;
     const others = this.#mutations.filter(
@@ -120,10 +104,17 @@ export class FailureLedger {
   }
 }
 
-const isOf = ({ attempt, errors }: Operation, failureCount: number, error: unknown): boolean =>
-  attempt === failureCount + 1 && Object.is(errors.lastError, error);
-
 /** React Query is still to ask about it, and asks here: also about what has ended by its decision. */
 const isPending = ({ phase, errors }: Operation, nowMs: number): boolean =>
   (phase.kind !== 'ended' || errors.decision?.kind === 'stop') &&
   nowMs - (errors.failedAt ?? 0) <= claimedWithinMs;
+
+/** React Query has asked about it: what a loop of ours decides on has no `failedAt`. */
+const wasClaimed = ({ errors }: Operation): boolean =>
+  errors.failedAt !== undefined && errors.decision !== undefined;
+
+/** Without a copy: as a rule it is the first. */
+function find<T>(all: Iterable<T>, isIt: (one: T) => boolean): T | undefined {
+  for (const one of all) if (isIt(one)) return one;
+  return undefined;
+}

@@ -8,7 +8,7 @@ import type { OperationResult } from '../../operation/events.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { Operations } from '../../operation/operations.ts';
 import { isServer } from '../instance.ts';
-import { warnOfOwnRetry, warnOfPersister, watchSharing } from '../misuse.ts';
+import { warnOfOwnRetry, warnOfPersister, createSharingWatch } from '../misuse.ts';
 import { createQueryPauses, type QueryPauses } from './pause.ts';
 import type { QueryRecord } from './records.ts';
 import { type RefetchContext, refetchWhenBack } from './refetch.ts';
@@ -37,6 +37,8 @@ interface LifecycleContext extends RefetchContext {
 export function createLifecycle(context: LifecycleContext): Lifecycle {
   const { byQuery, clock, operations } = context;
   const pauses = createQueryPauses(clock, byQuery);
+  const watchSharing =
+    process.env.NODE_ENV === 'production' ? undefined : createSharingWatch(operations);
   const stops = new WeakMap<QueryClient, () => void>();
   const references = new Set<WeakRef<QueryClient>>();
   const clients = (): QueryClient[] =>
@@ -70,7 +72,7 @@ export function createLifecycle(context: LifecycleContext): Lifecycle {
     // A server makes a client for each page, and waits for nothing.
     meet(client) {
       if (!isServer()) follow(client);
-      else if (process.env.NODE_ENV !== 'production') watchSharing(operations, client);
+      else watchSharing?.(client);
     },
     clients,
     showPause(client, query, operation) {

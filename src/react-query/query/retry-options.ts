@@ -7,9 +7,9 @@ import { type Clock, maxTimerMs } from '../../lib/clock.ts';
 import type { PolicyOptions } from '../../policy/options.ts';
 import type { FailureLedger } from './failure-ledger.ts';
 import { isServer } from '../instance.ts';
-import { noteUse, warnOfUnrepeatable } from '../misuse.ts';
+import { markAsUsed, warnOfUnrepeatable } from '../misuse.ts';
 import type { RetryPair } from '../steadfetch.ts';
-import { tellChange } from '../mutation/execution.ts';
+import { emitChange } from '../mutation/execution.ts';
 import type { OverdueRetries } from './refetch.ts';
 
 /** What decisions on failures in React Query stand on. */
@@ -60,7 +60,7 @@ function beginQuery(
   policy: PolicyOptions | undefined,
   failureCount: number,
 ): Operation {
-  if (process.env.NODE_ENV !== 'production') noteUse(operations);
+  if (process.env.NODE_ENV !== 'production') markAsUsed(operations);
   if (process.env.NODE_ENV !== 'production' && failureCount > 0) {
     warn(
       operations,
@@ -75,7 +75,7 @@ function beginQuery(
 /** Which mutation a plain one is, nothing tells. */
 const plainOwner = new (class extends Owner {
   override onChange(): void {
-    tellChange();
+    emitChange();
   }
 })();
 
@@ -90,9 +90,11 @@ function beginMutation(
   const sent = operationOf(reportOf(error, nowMs));
   const attempt = failureCount + 1;
   const isItsOwn = sent?.attempt === attempt && sent.phase.kind === 'sending';
+  const isNext = ({ attempt: known, phase: { kind } }: Operation): boolean =>
+    kind !== 'ended' && known === (kind === 'waiting' ? failureCount : attempt);
   const operation = isItsOwn
     ? sent
-    : (ledger.resume({ failureCount }) ?? operations.begin('mutation', { attempt }));
+    : (ledger.resume(isNext) ?? operations.begin('mutation', { attempt }));
   operation.becomeMutation(policy);
   operation.attend(plainOwner);
   return operation;

@@ -6,18 +6,21 @@ import {
   hashKey,
 } from '@tanstack/react-query';
 import { checkSpread, definitionBehind } from '../mutation/definition.ts';
-import { onRunChange, mayHaveBegun, runOf } from '../mutation/execution.ts';
+import { onChange, mayHaveBegun, runOf } from '../mutation/execution.ts';
 import { createStatusStores, type StatusStore } from './store.ts';
 import type { FailureReport } from '../../operation/facts.ts';
 import { mayHaveTakenEffect } from '../../operation/parts/known-errors.ts';
 import { operationOf } from '../../operation/operation.ts';
 import { reportOf } from '../../operation/error-info.ts';
 import {
-  type RetryState,
+  activeStatus,
   attemptsAllowed,
-  pausedAtOnce,
-  pauseReason,
+  type Cause,
+  endedStatus,
   idle,
+  pauseReason,
+  type RetryState,
+  succeededStatus,
   waitOf,
 } from './status.ts';
 import { type Instance, instanceBehind } from '../instance.ts';
@@ -82,7 +85,7 @@ export const mutationStatusesOf: (client: QueryClient, operation: string) => Sta
             refreshMutation(mutation);
           }),
           // Of a plain one nobody knows which it is.
-          onRunChange((mutation) => (mutation ? refreshMutation(mutation) : refresh())),
+          onChange((mutation) => (mutation ? refreshMutation(mutation) : refresh())),
         ];
       },
       // That of a plain one does.
@@ -97,54 +100,49 @@ export function mutationStatus(
   instance: Instance,
   before: RetryState | undefined,
 ): RetryState {
-  if (!mutation) return idle;
-  const { status, isPaused, failureCount, failureReason, error } = mutation.state;
-  if (status === 'idle') return idle;
+  if (!mutation || mutation.state.status === 'idle') return idle;
+  const { status, failureCount, failureReason, error } = mutation.state;
+  const { retry, mutationFn } = mutation.options;
+  const definition = definitionBehind(mutationFn);
+  // Of ours, React Query sees only the end.
   const own = runOf(mutation)?.operation;
   const lastError: unknown = error ?? failureReason ?? own?.errors.lastError ?? undefined;
   const now = instance.clock.now();
   const report = own?.errors.reportOf(lastError, now) ?? reportOf(lastError, now);
   const operation = own ?? operationOf(report);
-  const { reason, retryAt } = (own?.errors ?? report).decision ?? {};
-  const { retry, mutationFn } = mutation.options;
-  const definition = definitionBehind(mutationFn);
-  const policy = (definition ?? instanceBehind(retry))?.policy;
-  const maxAttempts = attemptsAllowed(policy, retry, lastError, operation, instance);
-  const common = { ...idle, maxAttempts, lastError };
-  if (status === 'success') {
-    // The failures are forgotten with the success; React Query forgets how many there were, too.
-    const attempt = own?.attempt ?? before?.attempt ?? 1;
-    return { ...common, status: 'succeeded', attempt, lastError: undefined };
-  }
-  // Of ours, React Query sees only the end.
-  const failed = own?.attempt ?? failureCount;
-  const next = own?.attempt ?? failureCount + 1;
+  const ours = definition ?? instanceBehind(retry);
+  const maxAttempts = attemptsAllowed(retry, ours, lastError, operation, instance);
+  const at = (failures: number): RetryState => ({
+    ...idle,
+    attempt: own?.attempt ?? failures,
+    maxAttempts,
+    lastError,
+  });
+  // With a success, React Query forgets how many failures there were.
+  if (status === 'success') return succeededStatus(at(before?.attempt ?? 1));
   if (status === 'error') {
-    const isInDoubtBefore = !!definition?.wasSent?.();
-    const isUnsure = !isUnbegun(mutation, report) && mayHaveTakenEffect(report, operation);
-    const ended = isInDoubtBefore || isUnsure ? 'unknown' : 'failed';
-    return { ...common, status: ended, attempt: failed, reason, retryAt };
-  }
-  const pause = operation?.pauses.list[0]?.pause ?? pausedAtOnce(operation);
-  if (pause) return { ...common, status: 'paused', attempt: next, ...pause };
-  if (isPaused && !own) {
-    const isQueued = mutation.options.networkMode === 'always' && isBehindAnother(mutation, cache);
-    return {
-      ...common,
-      status: 'paused',
-      attempt: failed,
-      reason: isQueued ? 'queued' : pauseReason(),
-    };
-  }
-  if (own) {
-    return own.phase.kind === 'waiting'
-      ? { ...common, status: 'waiting', attempt: failed, reason, retryAt }
-      : { ...common, status: 'sending', attempt: next };
+    const isBegun = !isUnbegun(mutation, report);
+    const isUnknown = definition?.wasSent?.() || (isBegun && mayHaveTakenEffect(report, operation));
+    const { decision } = own?.errors ?? report;
+    return endedStatus(at(failureCount), isUnknown ? 'unknown' : 'failed', lastError, decision);
   }
   const wait = waitOf(operation, failureCount);
-  return wait && instance.clock.now() < wait.retryAt
-    ? { ...common, status: 'waiting', attempt: failed, ...wait }
-    : { ...common, status: 'sending', attempt: next };
+  // The end of the wait of a plain one is no event.
+  const isOver = !own && (wait?.retryAt ?? now) <= now;
+  return activeStatus(
+    at(failureCount + 1),
+    operation,
+    own ? undefined : holdOf(mutation, cache),
+    isOver ? undefined : wait,
+  );
+}
+
+/** Why React Query holds it before its first attempt or between two. */
+function holdOf(mutation: Mutation, cache: MutationCache): Cause | undefined {
+  const { isPaused, failureCount: attempt } = mutation.state;
+  if (!isPaused) return undefined;
+  const isQueued = mutation.options.networkMode === 'always' && isBehindAnother(mutation, cache);
+  return { attempt, reason: isQueued ? 'queued' : pauseReason() };
 }
 
 /** Whether one that is to be sent before it, in the same scope, has not ended. */

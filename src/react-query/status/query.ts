@@ -2,13 +2,18 @@ import type { Query, QueryClient } from '@tanstack/react-query';
 import { createStatusStores, type StatusStore } from './store.ts';
 import { reportOf } from '../../operation/error-info.ts';
 import {
-  type RetryState,
+  activeStatus,
   attemptsAllowed,
-  pausedAtOnce,
-  pauseReason,
+  type Cause,
+  endedStatus,
   idle,
+  succeededStatus,
+  pauseReason,
+  type RetryState,
   waitOf,
 } from './status.ts';
+import { type Operation, operationOf } from '../../operation/operation.ts';
+import type { Decision } from '../../policy/decide.ts';
 import { fallbackOf } from '../query/fallback.ts';
 import { type Instance, instanceBehind } from '../instance.ts';
 import { warnOfLostQueries, warnOfUnknownKey } from '../misuse.ts';
@@ -55,55 +60,38 @@ export function queryStatus(
   before?: RetryState,
 ): RetryState {
   if (!query) return idle;
-  const operation = instance.byQuery.get(query);
+  const { retry } = query.options;
   const { fetchStatus, status, error, fetchFailureReason, fetchFailureCount } = query.state;
-  const lastFailure = fetchFailureReason ?? undefined;
-  const maxAttempts = attemptsAllowed(
-    instanceBehind(query.options.retry)?.policy,
-    query.options.retry,
-    lastFailure,
-    operation,
-    instance,
-  );
+  const newest = instance.byQuery.get(query);
+  const lastError = fetchFailureReason ?? undefined;
+  const maxAttempts = attemptsAllowed(retry, instanceBehind(retry), lastError, newest, instance);
+  const base = { ...idle, attempt: newest?.attempt ?? 0, maxAttempts, lastError };
   if (fetchStatus === 'idle') {
     if (status === 'pending') return idle;
-    const { attempt = 0 } = operation ?? {};
-    const ended = { ...idle, attempt, maxAttempts };
-    // What is shown may be something in its place.
-    const fallback = fallbackOf(query, instance.byQuery);
-    if (status === 'success' && !fallback) return { ...ended, status: 'succeeded' };
-    const lastError: unknown = fallback ? fallback.error : error;
-    // A retry that was granted, and that nobody waits for any more, is none.
-    const isIts =
-      operation?.errors.decision?.kind === 'stop' &&
-      Object.is(operation.errors.lastError, lastError);
-    const { reason, retryAt } = (isIts && operation.errors.decision) || {};
-    return { ...ended, status: 'failed', reason, retryAt, lastError };
+    // What is shown may be something in the place of a failure.
+    const failure =
+      fallbackOf(query, instance.byQuery) ?? (status === 'success' ? undefined : { error });
+    if (!failure) return succeededStatus(base);
+    return endedStatus(base, 'failed', failure.error, endOf(newest, failure.error));
   }
-  const running = operation?.phase.kind === 'ended' ? undefined : operation;
-  const active = {
-    ...idle,
-    attempt: running?.attempt ?? 0,
-    maxAttempts,
-    lastError: lastFailure,
-  };
-  const pause = running?.pauses.list[0]?.pause ?? pausedAtOnce(running);
-  if (pause) return { ...active, status: 'paused', ...pause };
-  if (fetchStatus === 'paused') {
-    const reason = pauseReason();
-    // Nothing queues a query: it is about to go on.
-    return reason === 'queued' && before?.status === 'paused'
-      ? before
-      : { ...active, status: 'paused', reason };
-  }
-  if (running?.phase.kind === 'sending') return { ...active, status: 'sending' };
-  // A fetch that the server has begun has no operation here before its first retry.
-  const { decision } = running?.errors ?? reportOf(lastFailure, instance.clock.now());
-  // The policy stops, and the app's own `retry` goes on.
-  const wait = decision?.kind === 'stop' && waitOf(running, fetchFailureCount);
-  if (wait) return { ...active, status: 'waiting', ...wait };
-  if (decision?.kind !== 'retry') return { ...active, status: 'sending' };
-  const { reason, retryAt } = decision;
-  const attempt = operation?.attempt ?? fetchFailureCount;
-  return { ...active, status: 'waiting', attempt, reason, retryAt };
+  const operation = newest?.phase.kind === 'ended' ? undefined : newest;
+  return activeStatus(
+    operation ? base : { ...base, attempt: 0 },
+    operation,
+    fetchStatus === 'paused' ? holdOf(before) : undefined,
+    // A fetch that the server has begun has no operation of its own before its first retry.
+    waitOf(operation ?? operationOf(reportOf(lastError, 0)), fetchFailureCount),
+  );
+}
+
+/** Nothing queues a query: one that React Query holds for no other reason is about to go on. */
+function holdOf(before: RetryState | undefined): Cause {
+  const reason = pauseReason();
+  return reason === 'queued' && before?.status === 'paused' ? before : { reason };
+}
+
+/** The decision to end in this error. A retry that was granted, and that is awaited no more, is none. */
+function endOf(operation: Operation | undefined, lastError: unknown): Decision | undefined {
+  const { decision, lastError: own } = operation?.errors ?? {};
+  return decision?.kind === 'stop' && Object.is(own, lastError) ? decision : undefined;
 }

@@ -1,7 +1,7 @@
 import { focusManager, onlineManager } from '@tanstack/react-query';
 import type { Operation } from '../../operation/operation.ts';
 import type { Pause } from '../../origin/wait-queue.ts';
-import type { StopReason } from '../../policy/decide.ts';
+import type { Decision, StopReason } from '../../policy/decide.ts';
 import type { RetryReason } from '../../policy/operation.ts';
 import type { PauseReason } from '../../policy/outcome.ts';
 import { reportOf } from '../../operation/error-info.ts';
@@ -78,24 +78,60 @@ export const idle: RetryState = Object.freeze({
   lastError: undefined,
 });
 
+/** Why an operation waits, is paused or has ended, until when, and at which attempt if not the present one. */
+export type Cause = Partial<Pick<RetryState, 'attempt' | 'reason' | 'retryAt' | 'probedBy'>>;
+
 /**
- * The wait of an operation that React Query retries, after so many failures. It has no reason where
- * the app's own `retry` goes on and the policy would not.
+ * The status of a query or a mutation under way: a pause of ours comes before one of React Query's (`heldBy`), and
+ * that before a wait. `base` is the attempt under way, with the failure before it.
  */
-export function waitOf(
+export function activeStatus(
+  base: RetryState,
   operation: Operation | undefined,
-  failureCount: number,
-): { readonly reason: RetryReason | undefined; readonly retryAt: number } | undefined {
-  const { decision, dueAt: retryAt } = operation?.errors ?? {};
-  if (retryAt === undefined || operation?.attempt !== failureCount) return undefined;
-  return { reason: decision?.kind === 'retry' ? decision.reason : undefined, retryAt };
+  heldBy: Cause | undefined,
+  wait: Cause | undefined,
+): RetryState {
+  const pause = operation?.pauses.list[0]?.pause ?? pausedAtOnce(operation) ?? heldBy;
+  if (pause) return { ...base, status: 'paused', ...pause };
+  return { ...base, status: wait ? 'waiting' : 'sending', ...wait };
+}
+
+/** The status of one that has ended. `base` is its last attempt, `end` what was decided on the failure of that. */
+export const endedStatus = (
+  base: RetryState,
+  status: 'failed' | 'unknown',
+  lastError: unknown,
+  end: Decision | undefined,
+): RetryState => ({ ...base, status, lastError, ...causeOf(end) });
+
+export const succeededStatus = (base: RetryState): RetryState => ({
+  ...base,
+  status: 'succeeded',
+  lastError: undefined,
+});
+
+const causeOf = ({ reason, retryAt }: Partial<Decision> = {}): Cause => ({ reason, retryAt });
+
+/**
+ * The wait between two attempts of an operation that has failed so often for React Query. It has no reason where
+ * the app's own `retry` goes on and the policy would not: a plain mutation has ended for us then.
+ */
+export function waitOf(operation: Operation | undefined, failureCount: number): Cause | undefined {
+  if (!operation) return undefined;
+  const { attempt, phase, ref, errors } = operation;
+  const { decision, dueAt: retryAt } = errors;
+  const isWaiting = phase.kind === 'waiting';
+  if (isWaiting && (phase.skip || decision?.kind === 'retry'))
+    return { attempt, ...causeOf(decision) };
+  const isOwn = (isWaiting || ref.kind === 'mutation') && attempt === failureCount;
+  return isOwn && retryAt !== undefined ? { attempt, retryAt } : undefined;
 }
 
 /**
  * Why and until when an operation is paused whose next attempt waits for what is down: it does so from
- * its failure on, and asks for admission a moment later.
+ * its failure on, and requests admission a moment later.
  */
-export function pausedAtOnce(operation: Operation | undefined): Pause | undefined {
+function pausedAtOnce(operation: Operation | undefined): Pause | undefined {
   const phase = operation?.phase;
   const decision = phase?.kind === 'waiting' ? phase.decision : undefined;
   if (decision?.kind !== 'retry' || decision.delayMs > 0) return undefined;
@@ -103,19 +139,19 @@ export function pausedAtOnce(operation: Operation | undefined): Pause | undefine
   return down?.admission.whyPaused(down.sent);
 }
 
-/** How many attempts a policy of ours allows or, without one, React Query's `retry` option. */
+/** How many attempts the policy of `ours` allows or, without one, React Query's `retry` option. */
 export function attemptsAllowed(
-  policy: Policy | undefined,
   retry: unknown,
+  ours: { readonly policy: Policy } | undefined,
   lastError: unknown,
   operation: Operation | undefined,
   { clock }: Instance,
 ): number {
-  if (!policy) return typeof retry === 'number' ? retry + 1 : retry === true ? Infinity : 1;
+  if (!ours) return typeof retry === 'number' ? retry + 1 : retry === true ? Infinity : 1;
   // The API and the call have their say once a request of theirs has failed.
   const { maxRetries } = operation
     ? operation.policyOf(reportOf(lastError, clock.now()).request)
-    : policy;
+    : ours.policy;
   // A trial of its origin that has failed uses up no retry: there may be one attempt more.
   return maxRetries + 1 + (operation && maxRetries > 0 ? operation.errors.trials : 0);
 }
