@@ -1,4 +1,4 @@
-import { focusManager, type Query } from '@tanstack/react-query';
+import { focusManager, onlineManager, type Query } from '@tanstack/react-query';
 import type { Clock } from '../../lib/clock.ts';
 import { createAlarm } from '../../lib/timer.ts';
 import type { Operation } from '../../operation/operation.ts';
@@ -40,8 +40,9 @@ export function createQueryPauses(clock: Clock, byQuery: QueryRecords): QueryPau
   const show: QueryPauses['show'] = (query, operation) => {
     if (!isIts(query, operation)) return;
     const reason = operation.pauses.list[0]?.pause.reason;
-    const isOffline = reason === 'offline' && !operation.owner.isUnproven();
-    setFetchStatus(query, isOffline ? 'paused' : 'fetching');
+    // Of a page that was loaded offline React Query does not know it, and shows its spinner.
+    const isOffline = !onlineManager.isOnline() && !operation.owner.isUnproven();
+    setFetchStatus(query, reason === 'offline' && isOffline ? 'paused' : 'fetching');
     limitPause(query, endsAt(query, operation, reason));
   };
 
