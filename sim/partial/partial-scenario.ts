@@ -9,6 +9,10 @@ export const partialKinds = [
   'one 429, 1 h',
   /** One of the endpoints takes 12 s by nature, which is more than the time limit. */
   'one takes 12 s',
+  /** So many of the endpoints always answer 503. */
+  'two broken',
+  'three broken',
+  'five broken',
   /** So many of all requests fail with 503: pages that load 30 queries. */
   '5 % errors',
   '10 % errors',

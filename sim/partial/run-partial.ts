@@ -73,10 +73,12 @@ export async function runPartial(job: PartialJob): Promise<PartialFigures> {
   const random = randomStream(seed, 'user');
   const errors = randomStream(seed, 'server');
   const errorShare = Number.parseInt(kind) / 100;
+  const broken = brokenIn(kind);
   const receive = (atMs: number, url: string): Reply | undefined => {
-    const isBroken = url.includes('/widget/') || url.includes('/endpoint-a/');
+    const isBroken = url.includes('/widget/') || broken.some((one) => url.includes(`/${one}/`));
     const status = isLoad && errors() < errorShare ? 503 : 204;
     if (!isBroken || isLoad || isMobile) return { atMs: atMs + workMs, status };
+    if (kind.endsWith('broken')) return { atMs: atMs + workMs, status: 503 };
     if (kind === 'one takes 12 s') return { atMs: atMs + 12_000, status };
     if (!kind.includes('429')) return undefined;
     return { atMs: atMs + workMs, status: 429, retryAfter: kind.endsWith('30 s') ? '30' : '3600' };
@@ -156,8 +158,15 @@ interface Parts {
   readonly browserPage: BrowserPage;
 }
 
-/** `endpoint-a` is the one that may be broken. */
+/** The first ones may be broken. */
 const endpointAt = (index: number): string => `endpoint-${String.fromCodePoint(97 + index)}`;
+
+const counts: Readonly<Record<string, number>> = { two: 2, three: 3, five: 5 };
+
+function brokenIn(kind: PartialKind): readonly string[] {
+  const length = counts[kind.split(' ')[0] ?? ''] ?? 1;
+  return Array.from({ length }, (_, index) => endpointAt(index));
+}
 
 async function viewPages(
   { tabs, simulation, random, openPage, show }: Parts,
@@ -168,11 +177,12 @@ async function viewPages(
     const page = pages[tab];
     if (!page || simulation.nowMs() >= lengthMs) return;
     const isWidget = kind === 'widget hangs';
+    const broken = brokenIn(kind).length;
     if (isWidget) void show(page, 'widget', false);
     for (let count = 0; count < queriesOfView; count++) {
       // With the widget, all of them are well.
       const index = isWidget ? 1 + random() * (endpointCount - 1) : random() * endpointCount;
-      void show(page, endpointAt(Math.floor(index)), index >= 1);
+      void show(page, endpointAt(Math.floor(index)), index >= broken);
     }
   });
   // What is paused at the end is decided within a minute more.

@@ -2,8 +2,9 @@ import { type Clock, type Random, between } from '../lib/clock.ts';
 import { createAlarm } from '../lib/timer.ts';
 import type { SleepDetector } from '../lib/timer.ts';
 import type { Network } from '../origin/origin.ts';
+import { watchConnection } from '../lib/browser/page.ts';
 import { originOf } from '../lib/input/url.ts';
-import { createStore, type Readable } from '../lib/store.ts';
+import { createEmitter, createStore, type Readable } from '../lib/store.ts';
 import type { CheckResult } from './check.ts';
 import type { Hint, HintEvent } from './page-life.ts';
 
@@ -81,7 +82,10 @@ export function createConnectivity(
     since: clock.now(),
     nextCheckAt: undefined,
   });
+  const { emit: emitBack, on: onBack } = createEmitter();
   let isOffline = false;
+  /** The latest check was not answered. */
+  let hasFailed = false;
   let hintedAt = -Infinity;
   let answeredAt = -Infinity;
   let backAt = -Infinity;
@@ -122,6 +126,7 @@ export function createConnectivity(
     watchSleepUntil(isOffline ? Infinity : 0);
     for (const onCause of awaitingCause.splice(0)) onCause(!isOffline);
     setState(status, nextAt);
+    if (wasOffline && !isOffline) emitBack();
   };
   const endFailedCheck = (): void => {
     const isDenied = !!hint?.isOffline() && answeredAt < hintedAt && !!(check ?? failedOrigin);
@@ -149,6 +154,9 @@ export function createConnectivity(
     const result = await runCheck(mine.signal);
     if (running !== mine) return;
     isCaptive = result === 'captive';
+    const isBack = hasFailed && !isOffline && result === 'reached';
+    hasFailed = result !== 'reached';
+    if (isBack) emitBack();
     if (result === 'reached') {
       answeredAt = clock.now();
       endCheck('online');
@@ -186,12 +194,13 @@ export function createConnectivity(
     }
     hintedAt = clock.now();
     failedChecks = 0;
+    if (event === 'online') emitBack();
     if (check) checkSoon();
     else if (event === 'offline') {
       if (!isOffline) setState('suspect');
     } else if (isOffline) endCheck('suspect');
   };
-  const unwatch = hint?.watch(onHint);
+  const stops = hint ? [hint.watch(onHint), watchConnection(emitBack)] : [];
   const begin = (): void => {
     if (hint?.isOffline()) onHint('offline');
   };
@@ -228,6 +237,8 @@ export function createConnectivity(
       retryAt: () => getState().nextCheckAt,
       subscribe,
       sleepDetector,
+      isDoubtful: () => false,
+      onBack,
     },
     forget() {
       endCheck('online');
@@ -238,7 +249,7 @@ export function createConnectivity(
       begin();
     },
     dispose() {
-      unwatch?.();
+      for (const stop of stops) stop();
       check = undefined;
       hint = undefined;
       endCheck('online');

@@ -14,7 +14,6 @@ import type { Network, OriginOptions } from '../origin/origin.ts';
 import { createOrigins, type Origins } from '../origin/origins.ts';
 import type { Reach } from '../origin/outcomes.ts';
 import type { Ask, Permit, Target } from '../origin/wait-queue.ts';
-import { isSafeMethod } from '../policy/operation.ts';
 import type { Failure, FailureDetails, Outcome } from '../policy/outcome.ts';
 import type { FetchContext, Sent } from './attempt/attempt.ts';
 import type { SteadyRequest } from './request.ts';
@@ -71,9 +70,10 @@ export function createAdmissions(
     const { priority, whenDown, maxPauseMs } = operation.policyOf(sent);
     return {
       ...targetOf(operation, sent),
-      risk: isSafeMethod(sent.method) ? 0 : sent.isRepeatable ? 1 : 2,
       priority,
       isForeground: operation.owner.foreground(operation.ref.kind, isSeen),
+      refresh: operation.owner.refresh(operation),
+      isWish: priority !== 'background' && operation.attempt === 1 && operation.given.isWish,
       id: operation.ref.id,
       isFailFast: whenDown === 'fail',
       askedAt: operation.askedAt,
@@ -141,9 +141,10 @@ export function createAdmissions(
   };
 }
 
-const targetOf = (operation: Operation, { endpoint, limitScope }: SentRequest): Target => ({
+const targetOf = (operation: Operation, { endpoint, limitScope, risk }: SentRequest): Target => ({
   endpoint,
   limitScope,
+  risk,
   isNew: operation.attempt === 1,
   mayBeOffline: operation.owner.mayBeOffline,
 });

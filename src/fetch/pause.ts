@@ -73,6 +73,11 @@ class PausedRequest implements PausedAttempt, WhoWaits {
     this.#end('dropped');
   }
 
+  expire(): void {
+    if (this.#waiter) this.#admission.leave(this.#waiter);
+    this.#end('expired');
+  }
+
   renew(): void {
     this.#operation.renew();
     if (this.#waiter) this.#admission.renew(this.#waiter);

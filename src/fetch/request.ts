@@ -2,7 +2,7 @@ import type { ErrorMaker, RequestFacts } from '../operation/facts.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Step, Steps } from '../operation/parts/submission.ts';
 import { definePolicy, type Policy, type PolicyOptions } from '../policy/options.ts';
-import { isIdempotentMethod } from '../policy/operation.ts';
+import { isIdempotentMethod, isSafeMethod } from '../policy/operation.ts';
 import { type Api, checkExpect, type Expected, type FindApi, inspect } from './api.ts';
 import { targetOf } from './endpoint.ts';
 import {
@@ -114,6 +114,10 @@ export class SteadyRequest implements RequestFacts {
   /** Sending it twice does no harm. */
   get isRepeatable(): boolean {
     return this.keyed || !!this.idempotent || isIdempotentMethod(this.method);
+  }
+  /** 0: it only reads. 1: it may be sent twice. 2: neither. */
+  get risk(): 0 | 1 | 2 {
+    return isSafeMethod(this.method) ? 0 : this.isRepeatable ? 1 : 2;
   }
   /** It belongs to the first attempt of its operation. */
   get isNew(): boolean {

@@ -31,6 +31,15 @@ export function createStore<S>(initial: S): Store<S> {
   };
 }
 
+/** Calls its listeners each time. */
+export function createEmitter(): {
+  readonly emit: () => void;
+  readonly on: (listener: () => void) => () => void;
+} {
+  const { subscribe, set } = createStore<object>({});
+  return { emit: () => set({}), on: subscribe };
+}
+
 /** The state of before, where each of its properties is that of the next one. */
 export function keepIfSame<S extends object>(before: S | undefined, next: S): S {
   const names = Object.keys({ ...before, ...next }) as (keyof S)[];

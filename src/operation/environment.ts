@@ -25,6 +25,8 @@ export interface PausedAttempt extends Waiting {
   go(): void;
   /** It was asked for again. */
   renew(): void;
+  /** Its time is up: it ends, unsent. */
+  expire(): void;
 }
 
 /** A wait that would send something at its end. */

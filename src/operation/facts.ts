@@ -33,6 +33,8 @@ export interface SentRequest extends RequestFacts {
   readonly limitScope: string;
   /** Sending it twice does no harm. */
   readonly isRepeatable: boolean;
+  /** 0: it only reads. 1: it may be sent twice. 2: neither. */
+  readonly risk: 0 | 1 | 2;
 }
 
 /** The answer that another client's error is about. */

@@ -1,6 +1,7 @@
 import type { Decision } from '../policy/decide.ts';
 import type { OperationRef } from '../policy/operation.ts';
 import type { PolicyOptions } from '../policy/options.ts';
+import type { Refresh } from '../origin/wait-queue.ts';
 import type { PausedAttempt, SubmissionHook } from './environment.ts';
 import type { Destination } from './parts/route.ts';
 import type { Submission } from './parts/submission.ts';
@@ -50,6 +51,11 @@ export class Owner<Owned = unknown> {
     return kind === 'mutation' ? always : isSeen;
   }
 
+  /** What is known of it where it refreshes what a page shows. */
+  refresh(_operation: Owned): Refresh | undefined {
+    return undefined;
+  }
+
   /** What is left of it at the end: an error keeps its operation, and that must not keep a QueryClient. */
   past(): Owner<Owned> {
     return noOwner;
@@ -90,6 +96,8 @@ export interface OperationInit {
   readonly at?: Destination | undefined;
   /** A user has asked for its first request. */
   readonly isUrged?: boolean | undefined;
+  /** A user has just asked for it: what is down is probed at once. */
+  readonly isWish?: boolean | undefined;
   /** It may go on where the policy stops, by the app's own `retry` or in the outbox: its owner ends it. */
   readonly endsWithOwner?: boolean | undefined;
 }

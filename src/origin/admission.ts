@@ -4,6 +4,7 @@ import type { RateLimitState } from '../headers/rate-limit.ts';
 import { codeOf } from '../lib/input/made-by.ts';
 import {
   type Network,
+  isOffline,
   isQueued,
   type Origin,
   type OriginOptions,
@@ -13,10 +14,8 @@ import {
 } from './origin.ts';
 import type { Hear, Leader } from '../tabs/leader.ts';
 import { sendDue } from './due.ts';
-import { createHealth, forgetMs, type Health, type OutageListener } from './health.ts';
-import { watchConnection } from '../lib/browser/page.ts';
+import { forgetMs, type Health, OriginHealth, type OutageListener } from './health.ts';
 import { Latency } from './latency.ts';
-
 import { createOutcomes, type Outcomes, type Reach } from './outcomes.ts';
 import { createRateLimits } from './rate-limit.ts';
 import { createSlowStart } from './slow-start.ts';
@@ -28,7 +27,9 @@ import {
   type Waiter,
   WaitQueue,
   type WhoWaits,
+  everything,
 } from './wait-queue.ts';
+import { nextWatcher, type Watcher } from './watchers.ts';
 
 /** What every attempt to one origin passes before it is sent. */
 export interface Admission extends Omit<Outcomes, 'forget' | 'record'> {
@@ -46,6 +47,10 @@ export interface Admission extends Omit<Outcomes, 'forget' | 'record'> {
   readonly renew: (waiter: Waiter) => void;
   /** Who waits in the foreground may have changed. */
   readonly reconsider: () => void;
+  /** There may be a network again, or another one: all that is down without an answer is probed at once. */
+  readonly hastenProbes: () => void;
+  /** Keeps probing what is down for something that is shown, until the returned function is called. */
+  readonly watch: (watcher: Watcher) => () => void;
   /** Whether something new may go there at once. */
   readonly isOpen: (place: Place) => boolean;
   /** Whether the endpoint, or all of the origin, is taken for down. */
@@ -86,7 +91,7 @@ export function createAdmission(
 ): Admission {
   const limit = codeOf<ConcurrencyCode>(concurrency);
   const { maxInFlight = Infinity, maxQueued = Infinity, queueTimeoutMs = Infinity } = { ...limit };
-  const health = createHealth(clock, random, healthOptions || { maxChance: -1 }, onOutage);
+  const health = new OriginHealth(clock, random, healthOptions || { maxChance: -1 }, onOutage);
   const limits = createRateLimits(clock, random);
   const latency = new Latency();
   const slowStart = createSlowStart(clock, random);
@@ -109,17 +114,18 @@ export function createAdmission(
     queue,
     leader,
     latency,
+    watchers: new Set(),
     inFlight,
     maxInFlight,
     isPlaceFree,
   };
   const outcomes = createOutcomes(clock, origin, reach, () => pump());
   let lastAskedAt = clock.now();
-  let wasOffline = network.isOffline();
   let isDisposed = false;
   /** Nothing was known against the origin when that was looked at last. */
   let isQuiet = true;
 
+  const { watchers } = origin;
   const isWaitedFor = (): boolean => queue.size() > 0;
   const hasOutage = (): boolean => health.down().length > 0;
   /** What nobody has asked for a minute is not taken for down: what is asked next simply goes. */
@@ -147,7 +153,7 @@ export function createAdmission(
     if (probed) leader?.lead(probed.scope);
     return {
       isProbe: !!probed,
-      isTrial: !!probed || isInTurn,
+      isTrial: !!probed || isInTurn || health.isDown(everything),
       free() {
         if (free() && isWaitedFor()) pump();
       },
@@ -157,7 +163,7 @@ export function createAdmission(
         isOver = true;
         if (!outcome) endProbe?.(false, isUnused);
         else outcomes.record(endpoint, sentAt, endProbe, outcome, error);
-        if (!isQuiet || hasOutage() || isWaitedFor()) pump();
+        if (!isQuiet || hasOutage() || isWaitedFor() || watchers.size > 0) pump();
       },
     };
   };
@@ -172,6 +178,8 @@ export function createAdmission(
     const over = limits.ended();
     slowStart.spread(queue.groups().filter(({ limitScope }) => over.includes(limitScope)));
     let next = sendDue(origin, now, go);
+    const [watchedAt, watcher] = nextWatcher(origin, now);
+    next = Math.min(next, watchedAt);
     if (isWaitedFor()) {
       const scopes = queue.groups().map(({ limitScope }) => limitScope);
       next = Math.min(next, leader?.repeat() ?? Infinity, limits.nextAt(scopes));
@@ -187,6 +195,8 @@ export function createAdmission(
     isQuiet = limits.nextAt() === Infinity && !hasOutage() && !slowStart.isRecovery();
     onChange();
     tell();
+    // Last: it begins an attempt, which comes here.
+    if (watcher && watchedAt <= now && watchers.delete(watcher)) watcher.probe();
   };
   const setAlarm = createAlarm(clock, pump);
   const tell = (): void => {
@@ -204,19 +214,17 @@ export function createAdmission(
       pump();
     });
   };
+  const hastenProbes = (): void => {
+    latency.forget();
+    health.hasten();
+    if (!isQuiet || isWaitedFor() || watchers.size > 0) pump();
+  };
   // Time asleep does not count as waiting.
   const watchSleepUntil = network.sleepDetector.watch((asleepMs) => {
-    latency.forget();
     queue.extend(asleepMs);
-    pump();
+    hastenProbes();
   });
-  const forgetLatency = (): void => latency.forget();
-  const unwatch = watchConnection(forgetLatency);
-  /** What was paused while the device was offline goes on over another network, maybe. */
   const leaveNetwork = network.subscribe(() => {
-    const isBack = wasOffline && !network.isOffline();
-    wasOffline = network.isOffline();
-    if (isBack) forgetLatency();
     if (isWaitedFor()) pump();
   });
 
@@ -225,7 +233,7 @@ export function createAdmission(
     origin,
     whyPaused: (place) => whyPaused(origin, place),
     isOpen,
-    isDown: (endpoint) => !!health.downFor(endpoint),
+    isDown: (endpoint) => health.isDown(endpoint),
     enter(target) {
       const mayGo = isOpen(target);
       lastAskedAt = clock.now();
@@ -239,6 +247,8 @@ export function createAdmission(
       if (isLimited && queue.size() >= maxQueued) return undefined;
       const limitMs = isLimited ? queueTimeoutMs : Infinity;
       const expiresAt = Math.min(ask.askedAt + ask.maxPauseMs, lastAskedAt + limitMs);
+      const down = ask.isWish ? health.downFor(ask) : undefined;
+      if (down && !isOffline(network, down)) down.probes.hasten();
       pumpSoon();
       return queue.add(ask, expiresAt, who);
     },
@@ -246,7 +256,7 @@ export function createAdmission(
       if (queue.remove(waiter)) pumpSoon();
     },
     force(waiter) {
-      const down = health.downFor(waiter.ask.endpoint);
+      const down = health.downFor(waiter.ask);
       go(waiter, down?.probes.isProbing() ? undefined : down);
       pump();
     },
@@ -256,6 +266,12 @@ export function createAdmission(
     },
     reconsider() {
       if (isWaitedFor() || !isQuiet) pump();
+    },
+    hastenProbes,
+    watch(watcher) {
+      watchers.add(watcher);
+      pumpSoon();
+      return () => void watchers.delete(watcher);
     },
     pause(limitScope, retryAfterMs) {
       limits.pause(limitScope, retryAfterMs);
@@ -273,7 +289,7 @@ export function createAdmission(
     isIdle: () => !isWaitedFor() && inFlight.size === 0 && !hasOutage(),
     dispose() {
       isDisposed = true;
-      unwatch();
+      watchers.clear();
       leaveNetwork();
       // An outage ends with it.
       lastAskedAt = -Infinity;

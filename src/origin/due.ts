@@ -1,13 +1,16 @@
 import type { Health } from './health.ts';
 import { lastChanceMs } from './probe-schedule.ts';
-import { ableGroups, isQueued, type Origin } from './origin.ts';
-import { firstOf, type Group, groupsOf, isForeground, type Waiter } from './wait-queue.ts';
+import { ableGroups, isOffline, isQueued, type Origin } from './origin.ts';
+import { firstOf, type Group, groupsOf, isSeen, type Waiter } from './wait-queue.ts';
 
 /** Sends one of those who wait: as a probe, or as one of a slow start. */
 type Go = (waiter: Waiter, probed?: Health, isPaced?: boolean) => void;
 
 /** So many go, or give up, in one task, so that thousands do not block the page. */
 const mostInOneTask = 50;
+
+/** The outcome of a probe is news for so long. */
+const freshMs = 500;
 
 /** Whoever waits goes when that is due, or gives up. @returns when the next one is due. */
 export function sendDue(origin: Origin, now: number, go: Go): number {
@@ -22,20 +25,26 @@ export function sendDue(origin: Origin, now: number, go: Go): number {
 }
 
 /** When this tab probes, for those who wait for what is down. */
-function probeAtOf({ leader, queue }: Origin, { scope, probes }: Health): number {
-  let [expiresAt, since, lastAt] = [Infinity, Infinity, Infinity];
+function probeAtOf({ leader, network, queue }: Origin, down: Health): number {
+  const { scope, probes } = down;
+  let [expiresAt, since, lastAt, retryAt] = [Infinity, Infinity, Infinity, Infinity];
+  // What a probe has shown so shortly before is new enough for a retry.
+  const isDue = (at: number): boolean => at > probes.startedAt() + freshMs;
   for (const group of groupsOf(scope, queue.groups())) {
     lastAt = Math.min(lastAt, group.expiresAt - lastChanceMs);
     for (const waiter of group.waiters) {
-      if (!isForeground(waiter)) continue;
+      if (!isSeen(waiter)) continue;
       expiresAt = Math.min(expiresAt, waiter.expiresAt);
       since = Math.min(since, waiter.askedAt);
+      retryAt = Math.min(retryAt, waiter.ask.refresh?.retriesAt.find(isDue) ?? Infinity);
     }
   }
-  const isSeen = since < Infinity;
+  // Where the device may be offline, more of them find out no sooner: the browser says when it is back.
+  const isAnySeen = since < Infinity && !isOffline(network, down);
   const sinceMs = Math.max(since, probes.startedAt());
-  const leaderAt = leader?.waitsUntil(scope, isSeen, sinceMs, lastAt) ?? 0;
-  return Math.max(probes.nextAt(isSeen, expiresAt), leaderAt);
+  const leaderAt = leader?.waitsUntil(scope, isAnySeen, sinceMs, lastAt) ?? 0;
+  if (isAnySeen && !probes.isProbing()) probes.promise(retryAt);
+  return Math.max(probes.nextAt(isAnySeen, expiresAt), leaderAt);
 }
 
 /** Whoever waits for what is down: one of them goes as its probe. */
@@ -52,13 +61,14 @@ function sendProbes(origin: Origin, now: number, go: Go): number {
       if (!down.probes.isProbing()) leader?.rest(down.scope);
       continue;
     }
-    down.probeAt = probeAtOf(origin, down);
-    const first = down.probeAt <= now ? firstOf(able(), costOf) : undefined;
+    const probeAt = probeAtOf(origin, down);
+    down.scheduleProbe(probeAt);
+    const first = probeAt <= now ? firstOf(able(), costOf) : undefined;
     if (first) {
       go(first, down);
-      down.probeAt = probeAtOf(origin, down);
+      down.scheduleProbe(probeAtOf(origin, down));
     }
-    if (able().length > 0) next = Math.min(next, down.probeAt);
+    if (able().length > 0) next = Math.min(next, down.probeAt ?? Infinity);
   }
   return next;
 }
@@ -67,7 +77,7 @@ function sendProbes(origin: Origin, now: number, go: Go): number {
 function sendQueued(origin: Origin, now: number, go: Go): number {
   const { health, slowStart } = origin;
   for (let left = mostInOneTask; origin.isPlaceFree(); left--) {
-    const able = ableGroups(origin).filter(({ endpoint }) => !health.downFor(endpoint));
+    const able = ableGroups(origin).filter((group) => !health.downFor(group));
     const nextAt = slowStart.nextAt();
     const due = able.filter(({ endpoint }) => nextAt <= now || !slowStart.isUnderWay(endpoint));
     const first = firstOf(due);
@@ -91,7 +101,7 @@ function sendExpired(origin: Origin, now: number, go: Go): number {
     // Their slow start comes soon: that is not missed for the end of a pause.
     if (isFree && slowStart.isUnderWay(endpoint) && isPlaceFree()) continue;
     if (isRefused || now >= group.expiresAt) {
-      const isSent = !isFailFast && !network.isOffline() && !health.downFor(endpoint);
+      const isSent = !isFailFast && !network.isOffline() && !health.downFor(group);
       for (const waiter of waiters.slice()) {
         if (!isRefused && now < waiter.expiresAt) continue;
         if (left-- === 0) return now;

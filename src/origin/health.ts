@@ -1,7 +1,7 @@
 import type { Clock, Random } from '../lib/clock.ts';
 import { isUnavailable, type Outcome } from '../policy/outcome.ts';
-import { createProbeSchedule, type ProbeSchedule } from './probe-schedule.ts';
-import { everything } from './wait-queue.ts';
+import { ProbeSchedule } from './probe-schedule.ts';
+import { everything, type Target } from './wait-queue.ts';
 
 /** When an endpoint or an origin is taken for down. */
 export interface HealthOptions {
@@ -10,66 +10,6 @@ export interface HealthOptions {
    * @default 0.002
    */
   readonly maxChance?: number | undefined;
-}
-
-/** What is known of one endpoint, or of all of its origin: up, or down and probed. */
-export class Health {
-  /** The endpoint, or `everything`. */
-  readonly scope: string;
-  readonly probes: ProbeSchedule;
-  /** When this tab probes it next, as far as is known. */
-  probeAt: number | undefined;
-  /** Since when it has been down; undefined while it is up. */
-  downSince: number | undefined;
-  /** Since the last good answer: how many attempts have failed, where, and when the first was sent. */
-  failures = 0;
-  readonly failed: Set<string> = new Set();
-  failingSince: number = Infinity;
-  /** When the latest of those was sent that have failed, and that were answered. */
-  failedSentAt: number = -Infinity;
-  answeredSentAt: number = -Infinity;
-  usualRate = 0;
-  /** Since the last good answer every attempt was rejected: none was answered or timed out. */
-  isRejected = true;
-
-  constructor(scope: string, probes: ProbeSchedule) {
-    this.scope = scope;
-    this.probes = probes;
-  }
-}
-
-/** The health of an origin and of its endpoints. */
-export interface OriginHealth {
-  readonly maxChance: number;
-  /** The origin, and its endpoints that have failed. */
-  readonly all: () => readonly Health[];
-  /** What is down and probed: the origin or, while that is up, its endpoints. */
-  readonly down: () => readonly Health[];
-  /** What keeps an endpoint from being asked: itself or its origin, when that is down. */
-  readonly downFor: (endpoint: string) => Health | undefined;
-  readonly recordSent: (endpoint: string, sentAt: number) => void;
-  /** `isRejected`: without an answer or a time-out. @returns what is down by that. */
-  readonly recordFailure: (
-    endpoint: string,
-    sentAt: number,
-    isRejected: boolean,
-  ) => Health | undefined;
-  /** @returns what is up by that, and how long it was down. */
-  readonly recordSuccess: (endpoint: string, sentAt: number) => Recovery | undefined;
-  /** Another tab has found it down. */
-  readonly follow: (scope: string) => void;
-  /** Another tab has found it up. */
-  readonly recover: (scope: string) => Recovery | undefined;
-  /** What was down is not known to be; with `isRejected`, only where every attempt was rejected. @returns the scopes. */
-  readonly reset: (isRejected?: boolean) => readonly string[];
-  /** It is the only endpoint of its origin: nothing was sent to another one for a minute. */
-  readonly isOnlyOne: (endpoint: string) => boolean;
-  /** How often the endpoint has failed since its last good answer. */
-  readonly failures: (endpoint: string) => number;
-  /** When the latest attempt to the endpoint was sent that had a good answer. */
-  readonly answeredSentAt: (endpoint: string) => number;
-  /** Other endpoints have been answered since this one fails. */
-  readonly isItsOwnFault: (endpoint: string) => boolean;
 }
 
 /** The end of an outage. */
@@ -83,7 +23,7 @@ export type OutageListener = (scope: string, downMs?: number) => void;
 
 /** Of what nobody has asked for so long, nothing is known. */
 export const forgetMs = 60_000;
-/** Endpoints that have failed and are remembered. */
+/** Endpoints that are remembered: those that have failed, and those that were asked last. */
 const maxEndpoints = 50;
 /** How much of the usual failure rate is kept at a failure and, because few are seen, at a success. */
 const keptAtFailure = 0.9;
@@ -106,146 +46,308 @@ export function shownBy(outcome?: Outcome): 'alive' | 'outage' | undefined {
 }
 
 /**
+ * What is known of one endpoint, or of all of its origin: up, or down and probed.
+ *
  * n failures in a row are an outage when pⁿ ≤ `maxChance`, p being the usual failure rate (a moving
  * average): two for what is healthy, seven for what fails every fifth time. So it is fast for a tab with
- * one request in five seconds, and not false for a busy one. An origin is down only if different
- * endpoints have failed, with no good answer since.
- *
- * A good answer ends an outage. Of an endpoint it must have been sent no earlier than what failed; that
- * an origin is not down, any answer shows. What was sent before it begins none: of thirty at once at 90 %
- * errors the three that are answered speak for all of them.
+ * one request in five seconds, and not false for a busy one.
  */
-export function createHealth(
-  clock: Clock,
-  random: Random,
-  { maxChance = 0.002 }: HealthOptions,
-  onOutage?: OutageListener,
-): OriginHealth {
-  const open = (scope: string): Health => new Health(scope, createProbeSchedule(clock, random));
-  const origin = open(everything);
-  /** Only what has failed is here. */
-  const endpoints = new Map<string, Health>();
-  let answeredAt = -Infinity;
-  /** Where something was sent last, and when something was sent elsewhere. */
-  let latest = '';
-  let latestAt = -Infinity;
-  let elsewhereAt = -Infinity;
+export class Health {
+  /** The endpoint, or `everything`. */
+  readonly scope: string;
+  readonly probes: ProbeSchedule;
+  /** When this tab probes it next, as far as is known. */
+  probeAt: number | undefined;
+  /** Since when it has been down; undefined while it is up. */
+  downSince: number | undefined;
+  /** Since the last good answer: how many attempts have failed, where, and when the first was sent. */
+  failures = 0;
+  readonly failed: Set<string> = new Set();
+  failingSince: number = Infinity;
+  /** When the latest attempt was sent that had a good answer. */
+  answeredSentAt: number = -Infinity;
+  usualRate = 0;
+  /** Since the last good answer every attempt was rejected: none was answered or timed out. */
+  isRejected = true;
+  /** Since then an attempt was answered by an error: there is a way to the server. */
+  isAnswered = false;
+  /** Another tab has found it down. */
+  isTold = false;
+  /** When the latest attempt was sent that has failed. */
+  #failedSentAt = -Infinity;
 
-  const all = (): Health[] => [origin, ...endpoints.values()];
-  const isDown = ({ downSince }: Health): boolean => downSince !== undefined;
-  const find = (scope: string): Health | undefined =>
-    scope === everything ? origin : endpoints.get(scope);
-  const findOrOpen = (scope: string): Health => {
-    const known = find(scope);
+  constructor(scope: string, probes: ProbeSchedule) {
+    this.scope = scope;
+    this.probes = probes;
+  }
+
+  isDown(): boolean {
+    return this.downSince !== undefined;
+  }
+
+  /** @returns whether so many failures in a row are an outage. */
+  recordFailure(
+    endpoint: string,
+    sentAt: number,
+    kind: Outcome['kind'],
+    maxChance: number,
+  ): boolean {
+    // What was sent before something that was answered shows only that it fails now and then.
+    if (sentAt <= this.answeredSentAt) {
+      this.usualRate = this.usualRate * keptAtFailure + 1 - keptAtFailure;
+      return false;
+    }
+    this.failed.add(endpoint);
+    this.isRejected &&= kind === 'network';
+    this.isAnswered ||= kind === 'http';
+    this.failures++;
+    this.failingSince = Math.min(this.failingSince, sentAt);
+    this.#failedSentAt = Math.max(this.#failedSentAt, sentAt);
+    const chance = Math.max(this.usualRate, leastRate) ** this.failures;
+    return chance <= maxChance;
+  }
+
+  /** @returns whether that says anything of it: while it is down, only what was sent no earlier than what failed. */
+  recordSuccess(sentAt: number, now: number, isAnyAnswer: boolean): boolean {
+    const { downSince = Infinity, usualRate } = this;
+    if (!isAnyAnswer && this.isDown() && sentAt < this.#failedSentAt) return false;
+    this.answeredSentAt = Math.max(this.answeredSentAt, sentAt);
+    // What failed in an outage says nothing of the usual; what failed beside what was answered does.
+    const kept = now - downSince >= leastOutageMs ? 1 : keptAtFailure ** this.failures;
+    this.usualRate = (usualRate * kept + 1 - kept) * keptAtSuccess;
+    return true;
+  }
+
+  begin(now: number, isTold: boolean): void {
+    this.downSince = now;
+    this.isTold = isTold;
+    // Another tab knows how its attempts have failed.
+    this.isRejected &&= !isTold;
+    this.probes.begin();
+  }
+
+  /** It goes out again, and is down again if that fails. @returns how long it was down. */
+  release(now: number): number | undefined {
+    const { downSince } = this;
+    if (downSince === undefined) return undefined;
+    this.downSince = undefined;
+    this.probes.close();
+    return now - downSince;
+  }
+
+  /** It is up: its failures are forgotten. @returns how long it was down. */
+  end(now: number): number | undefined {
+    this.failures = 0;
+    this.failed.clear();
+    this.failingSince = Infinity;
+    this.isRejected = true;
+    this.isAnswered = false;
+    return this.release(now);
+  }
+
+  scheduleProbe(at: number): void {
+    this.probeAt = at;
+  }
+}
+
+/**
+ * The health of an origin and of its endpoints.
+ *
+ * A good answer ends the outage of its endpoint, if it was sent no earlier than what failed; what was sent
+ * before it begins none: of thirty at once at 90 % errors the three that are answered speak for all of them.
+ *
+ * An origin is down if different endpoints fail one after the other; any answer shows that it is not. What
+ * fails while others are answered is broken by itself, and says nothing of its origin until it is answered.
+ * What has not failed yet is not bound by what others have shown: it may be what works.
+ */
+export class OriginHealth {
+  readonly maxChance: number;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #onOutage: OutageListener | undefined;
+  readonly #origin: Health;
+  /** Only what has failed is here. */
+  readonly #endpoints: Map<string, Health> = new Map();
+  /** When each endpoint was asked last, the latest at the end. */
+  readonly #asked: Map<string, number> = new Map();
+  /** What was answered last, and when that and another one was. */
+  #answered = { endpoint: everything, at: -Infinity, elsewhereAt: -Infinity };
+
+  constructor(
+    clock: Clock,
+    random: Random,
+    { maxChance = 0.002 }: HealthOptions,
+    onOutage?: OutageListener,
+  ) {
+    this.#clock = clock;
+    this.#random = random;
+    this.maxChance = maxChance;
+    this.#onOutage = onOutage;
+    this.#origin = this.#open(everything);
+  }
+
+  /** The origin, and its endpoints that have failed. */
+  all(): readonly Health[] {
+    return [this.#origin, ...this.#endpoints.values()];
+  }
+
+  /** What is down and probed: the origin or, while that is up, its endpoints. */
+  down(): readonly Health[] {
+    if (this.#origin.isDown()) return [this.#origin];
+    return [...this.#endpoints.values()].filter((one) => one.isDown());
+  }
+
+  /** Whether an endpoint, or all of its origin, is down. */
+  isDown(endpoint: string): boolean {
+    return this.#origin.isDown() || !!this.#endpoints.get(endpoint)?.isDown();
+  }
+
+  /**
+   * What keeps this from being asked: its endpoint or its origin, when that is down. A request that does harm
+   * when it is sent twice is no way to find out whether the origin is down for it, too.
+   */
+  downFor({ endpoint, risk }: Pick<Target, 'endpoint' | 'risk'>): Health | undefined {
+    const origin = this.#origin;
+    const own = this.#endpoints.get(endpoint);
+    const hasFailed = own !== undefined && (own.failures > 0 || own.isDown());
+    const isBound = hasFailed || risk === 2 || origin.isTold;
+    if (origin.isDown() && isBound) return origin;
+    return own?.isDown() ? own : undefined;
+  }
+
+  recordSent(endpoint: string, sentAt: number): void {
+    const asked = this.#asked;
+    asked.delete(endpoint);
+    asked.set(endpoint, sentAt);
+    if (asked.size > maxEndpoints)
+      for (const oldest of asked.keys()) return void asked.delete(oldest);
+  }
+
+  /** @returns what is down by that. */
+  recordFailure(endpoint: string, sentAt: number, kind: Outcome['kind']): Health | undefined {
+    const own = this.#findOrOpen(endpoint);
+    const origin = this.#origin;
+    const isNews = origin.isDown() || !this.isBroken(endpoint);
+    const isOwn = own.recordFailure(endpoint, sentAt, kind, this.maxChance) && this.#begin(own);
+    const isWhole =
+      isNews &&
+      origin.recordFailure(endpoint, sentAt, kind, this.maxChance) &&
+      origin.failed.size > 1 &&
+      this.#begin(origin);
+    if (!isOwn && !isWhole) return undefined;
+    return origin.isDown() ? origin : own;
+  }
+
+  /** @returns what is up by that, and how long it was down. */
+  recordSuccess(endpoint: string, sentAt: number): Recovery | undefined {
+    const now = this.#clock.now();
+    const own = this.#endpoints.get(endpoint);
+    const ended = own?.recordSuccess(sentAt, now, false) ? this.#end(own) : undefined;
+    this.#origin.recordSuccess(sentAt, now, true);
+    const whole = this.#end(this.#origin);
+    this.#recordAnswer(endpoint, now);
+    return whole ?? ended;
+  }
+
+  /** It is taken for down: another tab has found it so, or the device has no network. */
+  follow(scope: string): void {
+    this.#begin(this.#findOrOpen(scope), true);
+  }
+
+  /** Another tab has found it up. */
+  recover(scope: string): Recovery | undefined {
+    const health = scope === everything ? this.#origin : this.#endpoints.get(scope);
+    const ended = health && this.#end(health);
+    this.#recordAnswer(scope, this.#clock.now());
+    return ended;
+  }
+
+  /** What was down is not known to be; with `isRejected`, only where every attempt was rejected. @returns the scopes. */
+  reset(isRejected = false): readonly string[] {
+    const ended = this.all().filter((one) => one.isDown() && (one.isRejected || !isRejected));
+    for (const health of isRejected ? ended : this.all()) this.#end(health);
+    return ended.map(({ scope }) => scope);
+  }
+
+  /** Its cause may have gone: all that is down without an answer of the server is probed at once. */
+  hasten(): void {
+    for (const { isAnswered, probes } of this.all()) if (!isAnswered) probes.hasten(true);
+  }
+
+  /** Of all that was asked for a minute, nothing is up. */
+  isAllDown(): boolean {
+    const since = this.#clock.now() - forgetMs;
+    return [...this.#asked].every(([endpoint, at]) => at <= since || this.isDown(endpoint));
+  }
+
+  /** How often the endpoint has failed since its last good answer. */
+  failures(endpoint: string): number {
+    return this.#endpoints.get(endpoint)?.failures ?? 0;
+  }
+
+  /** When the latest attempt to the endpoint was sent that had a good answer. */
+  answeredSentAt(endpoint: string): number {
+    return this.#endpoints.get(endpoint)?.answeredSentAt ?? -Infinity;
+  }
+
+  /** Others have been answered since this endpoint fails. */
+  isBroken(endpoint: string): boolean {
+    const { endpoint: latest, at, elsewhereAt } = this.#answered;
+    const { failingSince = Infinity } = this.#endpoints.get(endpoint) ?? {};
+    return (endpoint === latest ? elsewhereAt : at) >= failingSince;
+  }
+
+  #recordAnswer(endpoint: string, now: number): void {
+    const { endpoint: latest, at, elsewhereAt } = this.#answered;
+    this.#answered = { endpoint, at: now, elsewhereAt: endpoint === latest ? elsewhereAt : at };
+  }
+
+  #open(scope: string): Health {
+    return new Health(scope, new ProbeSchedule(this.#clock, this.#random));
+  }
+
+  #findOrOpen(scope: string): Health {
+    const endpoints = this.#endpoints;
+    const known = scope === everything ? this.#origin : endpoints.get(scope);
     if (known) return known;
     // The first to have come, and to be up, is forgotten.
     if (endpoints.size >= maxEndpoints) {
-      const old = [...endpoints.values()].find((one) => !isDown(one)) ?? [...endpoints.values()][0];
+      const all = [...endpoints.values()];
+      const old = all.find((one) => !one.isDown()) ?? all[0];
       if (old) {
-        end(old);
+        this.#end(old);
         endpoints.delete(old.scope);
       }
     }
-    const health = open(scope);
+    const health = this.#open(scope);
     endpoints.set(scope, health);
     return health;
-  };
-  const downFor: OriginHealth['downFor'] = (endpoint) =>
-    [origin, endpoints.get(endpoint)].find((health) => health && isDown(health));
-  const begin = (health: Health): void => {
-    health.downSince = clock.now();
-    health.probes.begin();
+  }
+
+  /** @returns whether it was up. */
+  #begin(health: Health, isTold = false): boolean {
+    if (health.isDown()) return false;
+    health.begin(this.#clock.now(), isTold);
     // The countdown that one of its endpoints shows goes on.
-    for (const { downSince, probes } of health === origin ? endpoints.values() : [])
-      if (downSince !== undefined) origin.probes.promise(probes.promisedAt());
-    onOutage?.(health.scope);
-  };
-  const end = (health: Health): Recovery | undefined => {
-    const { scope, downSince, probes } = health;
-    health.downSince = undefined;
-    health.failures = 0;
-    health.failingSince = Infinity;
-    health.failed.clear();
-    health.isRejected = true;
-    if (downSince === undefined) return undefined;
-    probes.close();
-    // An origin that is up takes its endpoints with it.
-    if (health === origin) for (const own of endpoints.values()) end(own);
-    const downMs = clock.now() - downSince;
-    onOutage?.(scope, downMs);
-    return { scope, downMs };
-  };
-  /** @returns whether that has shown an outage. */
-  const fail = (health: Health, endpoint: string, sentAt: number, isRejected: boolean): boolean => {
-    const { failed, usualRate, answeredSentAt } = health;
-    // What was sent before something that was answered shows only that it fails now and then.
-    if (sentAt <= answeredSentAt) {
-      health.usualRate = usualRate * keptAtFailure + 1 - keptAtFailure;
-      return false;
-    }
-    failed.add(endpoint);
-    health.isRejected &&= isRejected;
-    health.failures++;
-    health.failingSince = Math.min(health.failingSince, sentAt);
-    health.failedSentAt = Math.max(health.failedSentAt, sentAt);
-    const chance = Math.max(usualRate, leastRate) ** health.failures;
-    const isOne = health === origin && failed.size < 2;
-    if (isDown(health) || chance > maxChance || isOne) return false;
-    begin(health);
+    for (const one of health === this.#origin ? this.#endpoints.values() : [])
+      health.probes.promise(one.probes.promisedAt());
+    this.#onOutage?.(health.scope);
     return true;
-  };
-  const succeed = (health: Health, sentAt: number): Recovery | undefined => {
-    const { downSince = Infinity, failedSentAt, failures, usualRate } = health;
-    if (health !== origin && isDown(health) && sentAt < failedSentAt) return undefined;
-    health.answeredSentAt = Math.max(health.answeredSentAt, sentAt);
-    // What failed in an outage says nothing of the usual; what failed beside what was answered does.
-    const kept = clock.now() - downSince >= leastOutageMs ? 1 : keptAtFailure ** failures;
-    health.usualRate = (usualRate * kept + 1 - kept) * keptAtSuccess;
-    return end(health);
-  };
-  return {
-    maxChance,
-    all,
-    down: () => (isDown(origin) ? [origin] : [...endpoints.values()].filter(isDown)),
-    downFor,
-    recordSent(endpoint, sentAt) {
-      if (endpoint !== latest) elsewhereAt = latestAt;
-      latest = endpoint;
-      latestAt = sentAt;
-    },
-    recordFailure(endpoint, sentAt, isRejected) {
-      const own = findOrOpen(endpoint);
-      // What is down by itself says nothing of the others.
-      const saysMore = isDown(origin) || !isDown(own);
-      const hasTripped = fail(own, endpoint, sentAt, isRejected);
-      const isAll = saysMore && fail(origin, endpoint, sentAt, isRejected);
-      return hasTripped || isAll ? downFor(endpoint) : undefined;
-    },
-    recordSuccess(endpoint, sentAt) {
-      answeredAt = clock.now();
-      const own = endpoints.get(endpoint);
-      const ended = own && succeed(own, sentAt);
-      return succeed(origin, sentAt) ?? ended;
-    },
-    follow(scope) {
-      const health = findOrOpen(scope);
-      // Another tab knows how its attempts failed.
-      health.isRejected = false;
-      if (!isDown(health)) begin(health);
-    },
-    recover(scope) {
-      const health = find(scope);
-      return health && isDown(health) ? end(health) : undefined;
-    },
-    reset(isRejected = false) {
-      const ended = all().filter((one) => isDown(one) && (one.isRejected || !isRejected));
-      for (const health of isRejected ? ended : all()) end(health);
-      return ended.map(({ scope }) => scope);
-    },
-    isOnlyOne: (endpoint) =>
-      clock.now() - (endpoint === latest ? elsewhereAt : latestAt) >= forgetMs,
-    failures: (endpoint) => endpoints.get(endpoint)?.failures ?? 0,
-    answeredSentAt: (endpoint) => endpoints.get(endpoint)?.answeredSentAt ?? -Infinity,
-    isItsOwnFault: (endpoint) => answeredAt > (endpoints.get(endpoint)?.failingSince ?? Infinity),
-  };
+  }
+
+  /** It is up. */
+  #end(health: Health): Recovery | undefined {
+    const now = this.#clock.now();
+    // The endpoints that went down with their origin go out with it. What was broken beside it stays down.
+    if (health === this.#origin && health.isDown())
+      for (const own of this.#endpoints.values())
+        if (!this.isBroken(own.scope)) this.#announce(own, own.release(now));
+    return this.#announce(health, health.end(now));
+  }
+
+  #announce({ scope }: Health, downMs: number | undefined): Recovery | undefined {
+    if (downMs === undefined) return undefined;
+    this.#onOutage?.(scope, downMs);
+    return { scope, downMs };
+  }
 }

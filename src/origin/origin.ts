@@ -7,6 +7,7 @@ import type { RateLimits } from './rate-limit.ts';
 import type { SlowStart } from './slow-start.ts';
 import { type Group, groupsOf, type Pause, type Target, type WaitQueue } from './wait-queue.ts';
 import type { SleepDetector } from '../lib/timer.ts';
+import type { Watcher } from './watchers.ts';
 
 /** How an origin is treated. */
 export interface OriginOptions {
@@ -46,6 +47,7 @@ export interface Origin {
   /** Undefined where there is no other tab. */
   readonly leader: Leader | undefined;
   readonly latency: Latency;
+  readonly watchers: Set<Watcher>;
   readonly inFlight: ReadonlySet<Target>;
   readonly maxInFlight: number;
   /** One more attempt may be in flight. */
@@ -53,15 +55,15 @@ export interface Origin {
 }
 
 /** What decides whether something may go. */
-export type Place = Pick<Target, 'endpoint' | 'limitScope' | 'mayBeOffline'>;
+export type Place = Omit<Target, 'isNew'>;
 
 /** Neither the network nor a limit keeps it back. */
-const isAble = ({ network, limits }: Origin, { limitScope, mayBeOffline }: Place): boolean =>
+export const isAble = ({ network, limits }: Origin, { limitScope, mayBeOffline }: Place): boolean =>
   limits.until(limitScope) === -Infinity && (mayBeOffline || !network.isOffline());
 
 /** Nothing but a free place, or a slow start, is waited for. */
 export const isQueued = (origin: Origin, place: Place): boolean =>
-  !origin.health.downFor(place.endpoint) && isAble(origin, place);
+  !origin.health.downFor(place) && isAble(origin, place);
 
 /** Those who may go but for what is down. */
 export const ableGroups = (origin: Origin): readonly Group[] =>
@@ -79,12 +81,13 @@ export function whenProbed(
 }
 
 /** Why something waits there, and until when: a time at which something is sent, or none. */
-export function whyPaused(origin: Origin, { endpoint, limitScope }: Place): Pause {
+export function whyPaused(origin: Origin, place: Place): Pause {
   const { network, limits, health, slowStart, queue } = origin;
+  const { endpoint, limitScope } = place;
   // The origin itself is not to blame for a device that is offline.
   if (network.isOffline()) return { reason: 'offline', retryAt: network.retryAt() };
   const limitedUntil = limits.until(limitScope);
-  const down = health.downFor(endpoint);
+  const down = health.downFor(place);
   if (limitedUntil > -Infinity) {
     // In a slow start nobody knows who goes when.
     let retryAt = slowStart.isUnderWay(endpoint) ? undefined : limitedUntil;
@@ -97,8 +100,13 @@ export function whyPaused(origin: Origin, { endpoint, limitScope }: Place): Paus
   }
   // Nobody knows who goes when.
   if (!down) return { reason: 'queued', retryAt: undefined };
-  return { reason: 'server-down', ...whenProbed(origin, down, ableGroups(origin)) };
+  const reason = isOffline(network, down) ? 'offline' : 'server-down';
+  return { reason, ...whenProbed(origin, down, ableGroups(origin)) };
 }
+
+/** It is the device that has no network, as far as is known, and not the origin that is down. */
+export const isOffline = (network: Network, down: Health): boolean =>
+  !down.isAnswered && network.isDoubtful();
 
 /** The device's way to all origins, as a gate sees it. */
 export interface Network {
@@ -108,6 +116,10 @@ export interface Network {
   readonly retryAt: () => number | undefined;
   /** Calls the listener when any of this has changed, until the returned function is called. */
   readonly subscribe: (listener: () => void) => () => void;
+  /** The browser says that there is none, which is a hint, and no request has been answered so far. */
+  readonly isDoubtful: () => boolean;
+  /** Calls the listener when there may be a network again, or another one, until the returned function is called. */
+  readonly onBack: (listener: () => void) => () => void;
   readonly sleepDetector: SleepDetector;
 }
 

@@ -52,6 +52,7 @@ export function createOrigins(
   /** Opened with the first request, not before: nothing starts at import, or on a server. */
   let sharing = codeOf<TabsCode>(defaults.tabs);
   let tabs: Tabs | undefined;
+  let stopListening: (() => void) | undefined;
 
   const all = (act: (admission: Admission) => void): void => {
     for (const admission of admissions.values()) act(admission);
@@ -68,6 +69,7 @@ export function createOrigins(
   const open = (key: string, options: OriginOptions | undefined): Admission => {
     forgetIdle();
     tabs ??= sharing?.open(clock, random, leaders);
+    stopListening ??= network.onBack(() => all((admission) => admission.hastenProbes()));
     const isWatched = (): boolean => watchers.size > 0;
     const joinTabs = tabs?.join.bind(tabs, key);
     const onOutage = (scope: string, downMs?: number): void => {
@@ -98,6 +100,7 @@ export function createOrigins(
       onChange();
     },
     dispose() {
+      stopListening?.();
       tabs?.dispose();
       tabs = sharing = undefined;
       all((admission) => admission.dispose());

@@ -1,9 +1,9 @@
 import type { Clock } from '../lib/clock.ts';
-import { createStore, type Readable } from '../lib/store.ts';
 import type { Outcome } from '../policy/outcome.ts';
 import { forgetMs, type Health, type Recovery, shownBy } from './health.ts';
 import type { Origin } from './origin.ts';
 import { everything } from './wait-queue.ts';
+import { releaseWatchers } from './watchers.ts';
 
 /** What the outcomes of attempts say of their origin: to its health, its slow start, and the other tabs. */
 export interface Outcomes {
@@ -21,8 +21,6 @@ export interface Outcomes {
   readonly forget: () => void;
   /** When the latest outage here ended, of the origin or of an endpoint. */
   readonly recoveredAt: () => number;
-  /** Calls back at each end of an outage, of the origin or of an endpoint. */
-  readonly onRecovery: Readable<object>['subscribe'];
   /** The error of the last attempt that showed an outage. */
   readonly lastFailure: () => unknown;
   /** The origin answers, and this endpoint only with what the page may not read, as far as is known. */
@@ -43,11 +41,11 @@ export interface Reach {
  */
 export function createOutcomes(
   clock: Clock,
-  { health, leader, latency, slowStart, queue }: Origin,
+  origin: Origin,
   reach: Reach | undefined,
   onEnd: () => void,
 ): Outcomes {
-  const recoveries = createStore<object>({});
+  const { health, leader, latency, network, slowStart, queue } = origin;
   let lastFailure: unknown;
   let recoveredAt = -Infinity;
   /** An outage was forgotten, and nobody has been told that it is over. */
@@ -76,13 +74,36 @@ export function createOutcomes(
     askedAt = now;
     void reach?.ask().then((isAnswered) => isAnswered && endUnreadable());
   };
-  const announce = (): void => recoveries.set({});
   const recover: Outcomes['recover'] = (recovery, firstMs = 0) => {
     if (!recovery) return;
     recoveredAt = clock.now();
     leader?.leave(recovery.scope);
-    announce();
+    releaseWatchers(origin);
     slowStart.recover(recovery, queue.groups(), firstMs);
+  };
+  const recordFailure = (
+    endpoint: string,
+    sentAt: number,
+    kind: Outcome['kind'],
+    isOfRecovery: boolean,
+  ): void => {
+    const isRejected = kind === 'network';
+    if (!isRejected) answersAt = -Infinity;
+    const down = health.recordFailure(endpoint, sentAt, kind);
+    // A browser that says offline and a request without an answer: one more is not needed.
+    if (kind !== 'http' && network.isDoubtful()) health.follow(everything);
+    // What is broken while others are answered must not slow them down.
+    if (isOfRecovery && !health.isBroken(endpoint)) slowStart.observe(false, clock.now() - sentAt);
+    if (down) {
+      const isWider = down.scope !== everything && slowStart.isUnderWay(everything);
+      if (!isWider) slowStart.stop();
+      // Nobody may wait for it here: whichever tab a user waits in probes.
+      leader?.say({ kind: 'down', scope: down.scope, isProbed: false });
+    }
+    const known = isRejected
+      ? health.down().find(({ scope }) => [everything, endpoint].includes(scope))
+      : undefined;
+    if (known?.isRejected) findAnswer(known, sentAt);
   };
   return {
     record(endpoint, sentAt, endProbe, outcome, error) {
@@ -95,20 +116,11 @@ export function createOutcomes(
       else if (shown === 'outage') {
         lastFailure = error;
         endProbe?.(true);
-        if (!isRejected) answersAt = -Infinity;
-        const down = health.recordFailure(endpoint, sentAt, isRejected);
-        if (isOfRecovery) slowStart.observe(false, latencyMs);
-        if (down) {
-          slowStart.stop();
-          // Nobody may wait for it here: whichever tab a user waits in probes.
-          leader?.say({ kind: 'down', scope: down.scope, isProbed: false });
-        }
-        const known = isRejected ? health.downFor(endpoint) : undefined;
-        if (known?.isRejected) findAnswer(known, sentAt);
+        recordFailure(endpoint, sentAt, outcome.kind, isOfRecovery);
       } else {
         goodAt = clock.now();
         if (!endProbe && !slowStart.isRecovery()) latency.learn(endpoint, latencyMs);
-        if (isEndOwed) announce();
+        if (isEndOwed) releaseWatchers(origin);
         isEndOwed = false;
         const recovery = health.recordSuccess(endpoint, sentAt);
         if (recovery) leader?.say({ kind: 'up', scope: recovery.scope });
@@ -125,7 +137,6 @@ export function createOutcomes(
       leader?.leave(everything);
     },
     recoveredAt: () => recoveredAt,
-    onRecovery: recoveries.subscribe,
     lastFailure: () => lastFailure,
     isUnreadable,
   };

@@ -1,28 +1,5 @@
 import { type Clock, type Random, between } from '../lib/clock.ts';
 
-/** When something that is down is probed. */
-export interface ProbeSchedule {
-  /** An outage begins. Soon after another one, it goes on where that one ended. */
-  readonly begin: () => void;
-  /** When the next probe may go. `expiresAt`: when the first wait of a user ends; a last probe goes shortly before. */
-  readonly nextAt: (isForeground: boolean, expiresAt: number) => number;
-  /** What was shown as the time of the next probe; `Infinity` where nothing was. */
-  readonly promisedAt: () => number;
-  /** The next one comes no later. */
-  readonly promise: (at: number) => void;
-  /** A probe is under way, and its answer is still waited for. */
-  readonly isProbing: () => boolean;
-  /** When the last one began. */
-  readonly startedAt: () => number;
-  /**
-   * A probe goes. @returns what is to be called when it has failed, or was called off and showed nothing;
-   * `isUnused`: nothing was sent, so that the next one goes at once.
-   */
-  readonly start: () => (hasFailed: boolean, isUnused?: boolean) => void;
-  /** It is up again. */
-  readonly close: () => void;
-}
-
 /** While a user waits, from the start of one probe to that of the next: a share of the outage so far. */
 const outageShare = 0.5;
 const shortestGapMs = 1200;
@@ -34,6 +11,9 @@ const backgroundGaps: readonly (readonly [number, number])[] = [
   [15_000, 30_000],
 ];
 const lastBackgroundGap = [20_000, 40_000] as const;
+/** While nothing waits, and a user sees what has failed: as long as the outage so far. */
+const shortestIdleMs = 5000;
+const longestIdleMs = 30_000;
 /** A probe that has no answer after this time is not waited for any longer: the next one may go. */
 const longestProbeMs = 15_000;
 /** An outage that begins so soon after another one is the same. */
@@ -45,70 +25,153 @@ const lastChanceAfterMs = 8000;
 /** The next one after a probe that showed nothing. */
 const leastGapMs = 2000;
 
-export function createProbeSchedule(clock: Clock, random: Random): ProbeSchedule {
-  let count = 0;
-  let beganAt = 0;
-  let isOut = false;
-  let latest: object | undefined;
-  let startedAt = -Infinity;
-  let closedAt = -Infinity;
-  let foregroundAt = 0;
-  let backgroundAt = 0;
-  let promisedAt = Infinity;
+type State =
+  | { readonly kind: 'idle' }
+  | {
+      readonly kind: 'waiting';
+      readonly foregroundAt: number;
+      readonly backgroundAt: number;
+      readonly idleAt: number;
+      /** What was shown as the time of the next probe: it comes no later. */
+      readonly promisedAt: number;
+    }
+  | { readonly kind: 'probing' };
 
-  const isProbing = (): boolean => isOut && clock.now() - startedAt < longestProbeMs;
-  const plan = (fromMs: number): void => {
-    const now = clock.now();
-    const gapMs = Math.min(longestGapMs, Math.max(shortestGapMs, outageShare * (now - beganAt)));
-    foregroundAt = Math.max(now, fromMs + gapMs * between(random, 0.75, 1.25));
-    backgroundAt = now + between(random, ...(backgroundGaps[count] ?? lastBackgroundGap));
-    promisedAt = Infinity;
-    count++;
-  };
-  return {
-    begin() {
-      const now = clock.now();
-      if (now - closedAt > sameMs) {
-        count = 0;
-        beganAt = now;
-      }
-      isOut = false;
-      latest = undefined;
-      startedAt = now;
-      plan(now);
-    },
-    nextAt(isForeground, expiresAt) {
-      const isLate = startedAt > expiresAt - lastChanceAfterMs;
-      const lastChanceAt = isLate ? Infinity : expiresAt - lastChanceMs;
-      const at = isForeground ? Math.min(foregroundAt, lastChanceAt) : backgroundAt;
-      promisedAt = Math.min(promisedAt, at);
-      if (!isProbing()) return promisedAt;
+const idle: State = { kind: 'idle' };
+
+/** When something that is down is probed. */
+export class ProbeSchedule {
+  readonly #clock: Clock;
+  readonly #random: Random;
+  #state: State = idle;
+  #count = 0;
+  #beganAt = 0;
+  #closedAt = -Infinity;
+  #startedAt = -Infinity;
+  #hastenedAt = -Infinity;
+
+  constructor(clock: Clock, random: Random) {
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  /** An outage begins. Soon after another one, it goes on where that one ended. */
+  begin(): void {
+    const now = this.#clock.now();
+    if (now - this.#closedAt > sameMs) this.#restart(now);
+    this.#startedAt = now;
+    this.#plan(now);
+  }
+
+  /** It is up again. */
+  close(): void {
+    this.#state = idle;
+    this.#closedAt = this.#clock.now();
+  }
+
+  /** When the next probe may go. `expiresAt`: when the first wait of a user ends; a last probe goes shortly before. */
+  nextAt(isForeground: boolean, expiresAt: number): number {
+    const state = this.#state;
+    const startedAt = this.#startedAt;
+    const isLate = startedAt > expiresAt - lastChanceAfterMs;
+    const lastChanceAt = isLate ? Infinity : expiresAt - lastChanceMs;
+    if (state.kind === 'probing')
       return Math.min(startedAt + longestProbeMs, isForeground ? lastChanceAt : Infinity);
-    },
-    promisedAt: () => (isOut ? Infinity : promisedAt),
-    promise(at) {
-      promisedAt = Math.min(promisedAt, at);
-    },
-    isProbing,
-    startedAt: () => startedAt,
-    start() {
-      const own = (latest = {});
-      isOut = true;
-      startedAt = clock.now();
-      promisedAt = Infinity;
-      return (hasFailed, isUnused) => {
-        // What is shown is by a later one, or by another outage.
-        if (latest !== own) return;
-        isOut = false;
-        // What was due, and shown as due, before this one is over.
-        if (isUnused) promisedAt = clock.now();
-        else plan(startedAt);
-        if (!hasFailed) foregroundAt = Math.max(clock.now(), startedAt + leastGapMs);
-      };
-    },
-    close() {
-      isOut = false;
-      closedAt = clock.now();
-    },
-  };
+    if (state.kind === 'idle') return Infinity;
+    const at = isForeground ? Math.min(state.foregroundAt, lastChanceAt) : state.backgroundAt;
+    this.promise(at);
+    return Math.min(state.promisedAt, at);
+  }
+
+  /** The same where no attempt waits, and a user sees what has failed. */
+  idleAt(): number {
+    const state = this.#state;
+    if (state.kind === 'probing') return this.#startedAt + longestProbeMs;
+    return state.kind === 'waiting' ? state.idleAt : Infinity;
+  }
+
+  /** What was shown as the time of the next probe; `Infinity` where nothing was. */
+  promisedAt(): number {
+    return this.#state.kind === 'waiting' ? this.#state.promisedAt : Infinity;
+  }
+
+  /** The next one comes no later. */
+  promise(at: number): void {
+    const state = this.#state;
+    if (state.kind === 'waiting' && at < state.promisedAt)
+      this.#state = { ...state, promisedAt: at };
+  }
+
+  /** A probe is under way, and its answer is still waited for. */
+  isProbing(): boolean {
+    return this.#state.kind === 'probing' && this.#clock.now() - this.#startedAt < longestProbeMs;
+  }
+
+  /** When the last one began. */
+  startedAt(): number {
+    return this.#startedAt;
+  }
+
+  /**
+   * A probe goes. @returns what is to be called when it has failed, or was called off and showed nothing;
+   * `isUnused`: nothing was sent, so that the next one goes at once.
+   */
+  start(): (hasFailed: boolean, isUnused?: boolean) => void {
+    const own: State = { kind: 'probing' };
+    const startedAt = this.#clock.now();
+    this.#state = own;
+    this.#startedAt = startedAt;
+    return (hasFailed, isUnused) => {
+      // What is shown is by a later one, or by another outage.
+      if (this.#state !== own) return;
+      this.#plan(startedAt, hasFailed ? undefined : startedAt + leastGapMs);
+      if (isUnused) this.promise(this.#clock.now());
+    };
+  }
+
+  /**
+   * Its cause may have gone: it is probed at once, also beside a probe that is under way, and what follows is as
+   * at the beginning of an outage. A user who asks again is no more than that, so a gap is kept to the last
+   * probe; after word of the network (`isCertain`), to the last such word.
+   */
+  hasten(isCertain = false): void {
+    if (this.#state.kind === 'idle') return;
+    const now = this.#clock.now();
+    const lastAt = isCertain ? this.#hastenedAt : Math.max(this.#startedAt, this.#hastenedAt);
+    if (isCertain) this.#hastenedAt = now;
+    this.#restart(now);
+    const at = Math.min(Math.max(now, lastAt + shortestGapMs), this.promisedAt());
+    this.#state = {
+      kind: 'waiting',
+      foregroundAt: at,
+      backgroundAt: at,
+      idleAt: at,
+      promisedAt: at,
+    };
+  }
+
+  #restart(now: number): void {
+    this.#count = 0;
+    this.#beganAt = now;
+  }
+
+  #plan(fromMs: number, foregroundAt = fromMs + this.#gapMs()): void {
+    const now = this.#clock.now();
+    const [leastMs, mostMs] = backgroundGaps[this.#count++] ?? lastBackgroundGap;
+    const share = this.#random();
+    const idleMs = Math.min(longestIdleMs, Math.max(shortestIdleMs, now - this.#beganAt));
+    this.#state = {
+      kind: 'waiting',
+      foregroundAt: Math.max(now, foregroundAt),
+      backgroundAt: now + leastMs + share * (mostMs - leastMs),
+      idleAt: now + idleMs * (0.75 + share / 2),
+      promisedAt: Infinity,
+    };
+  }
+
+  #gapMs(): number {
+    const outageMs = this.#clock.now() - this.#beganAt;
+    const gapMs = Math.min(longestGapMs, Math.max(shortestGapMs, outageShare * outageMs));
+    return gapMs * between(this.#random, 0.75, 1.25);
+  }
 }

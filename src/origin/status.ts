@@ -1,15 +1,14 @@
 import { tellApp } from '../lib/input/callback.ts';
 import { keepIfSame, type Readable } from '../lib/store.ts';
 import { originOf } from '../lib/input/url.ts';
-import { ableGroups, type Origin, whenProbed } from './origin.ts';
+import { ableGroups, isOffline, type Origin, whenProbed } from './origin.ts';
 import type { Origins } from './origins.ts';
-import { everything } from './wait-queue.ts';
 
 /** How an origin is. */
 export interface OriginState {
   /**
-   * `down`: different endpoints have failed, and none has answered since; or the only one that was asked
-   * for a minute is down. Where others are asked, too, the origin of one that is down is `up`.
+   * `down`: different endpoints have failed, and none has answered since; or all that were asked within the
+   * last minute are down. Where another one is answered, the origin of one that is down is `up`.
    */
   readonly status: 'up' | 'recovering' | 'down' | 'rate-limited';
   /** When it is tried next, or takes requests again, in epoch milliseconds; undefined when that is not known. */
@@ -28,7 +27,7 @@ export function stateOf(origin: Origin): OriginState {
   const { limits, health, slowStart, queue } = origin;
   const [down] = health.down();
   const waiting = queue.size();
-  if (down && (down.scope === everything || health.isOnlyOne(down.scope)))
+  if (down && health.isAllDown() && !isOffline(origin.network, down))
     return { status: 'down', ...whenProbed(origin, down, ableGroups(origin)), waiting };
   const scopes = queue.groups().map(({ limitScope }) => limitScope);
   const limitedUntil = limits.nextAt(waiting > 0 ? scopes : undefined);

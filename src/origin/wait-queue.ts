@@ -21,15 +21,27 @@ export interface Target {
   readonly isNew: boolean;
   /** It need not leave the device. */
   readonly mayBeOffline?: boolean | undefined;
+  /** 0: it only reads. 1: it may be sent twice. 2: neither; never a probe while there is another. */
+  readonly risk: 0 | 1 | 2;
+}
+
+/** A user sees what it refreshes, and may not wait for it. */
+export interface Refresh {
+  /** The page is visible. */
+  readonly isSeen: () => boolean;
+  /** When it would be retried without a pause: so late it is probed for at the latest, in epoch milliseconds. */
+  readonly retriesAt: readonly number[];
 }
 
 /** An attempt that has to wait. */
 export interface Ask extends Target {
-  /** 0: it only reads. 1: it may be sent twice. 2: neither; never a probe while there is another. */
-  readonly risk: 0 | 1 | 2;
   readonly priority: Priority;
   /** Whether a user waits for it in a visible page: read whenever that matters, for it may change. */
   readonly isForeground: () => boolean;
+  /** It refreshes what is shown: it is probed for as in the foreground, and goes after that. */
+  readonly refresh?: Refresh | undefined;
+  /** A user has just asked for it: what is down is probed at once. */
+  readonly isWish?: boolean | undefined;
   /** It waits for a place, but not for an origin that is down or rate-limited. */
   readonly isFailFast: boolean;
   /** Its operation: of what was asked for at once, the lower one goes first. */
@@ -72,8 +84,7 @@ export interface WhoWaits {
 }
 
 /** Those who wait for the same: what holds for one of them holds for all. */
-export interface Group
-  extends Omit<Target, 'isNew'>, Pick<Ask, 'isFailFast' | 'priority' | 'risk'> {
+export interface Group extends Omit<Target, 'isNew'>, Pick<Ask, 'isFailFast' | 'priority'> {
   /** What was asked for first comes first. */
   readonly waiters: Waiter[];
   /** No pause in it ends before. */
@@ -92,6 +103,11 @@ export const groupsOf = (scope: string, groups: readonly Group[]): readonly Grou
 /** Whether a user waits for it. `priority` overrides what the page says. */
 export const isForeground = ({ ask }: Waiter): boolean =>
   ask.priority === 'user-visible' ? ask.isForeground() : ask.priority === 'user-blocking';
+
+/** Whether it is probed for as in the foreground: a user waits for it, or sees what it refreshes. */
+export const isSeen = (waiter: Waiter): boolean =>
+  isForeground(waiter) ||
+  (waiter.ask.priority === 'user-visible' && !!waiter.ask.refresh?.isSeen());
 
 /** So many are told why they wait in one task, so that thousands do not block the page. */
 const mostTold = 500;

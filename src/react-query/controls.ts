@@ -47,7 +47,7 @@ function cancelQuery(query: Query, instance: Instance): void {
     operation && operation.phase.kind !== 'ended'
       ? operation
       : operations.begin('query', { attempt: 0, policy: ownPolicy(query.options) }, query.queryKey);
-  byQuery.set(query, under);
+  byQuery.of(query).begin(under, query);
   const error: unknown =
     lastError ?? toClientError(cancelledError(under), operation?.route.at?.sent);
   under.cancel(error, reportOf(error, instance.clock.now()));

@@ -1,6 +1,5 @@
 import { createSlot } from '../lib/slot.ts';
-import { focusManager, onlineManager, type Query, QueryClient } from '@tanstack/react-query';
-import type { Connectivity } from '../connectivity/connectivity.ts';
+import { focusManager, QueryClient } from '@tanstack/react-query';
 import { askForAnswer } from '../connectivity/reach.ts';
 import { defineApis } from '../fetch/api.ts';
 import type { Client } from '../fetch/attempt/attempt.ts';
@@ -27,6 +26,7 @@ import { checkMade, codeOf } from '../lib/input/made-by.ts';
 import { definePolicy, inPolicy, presets } from '../policy/options.ts';
 import { type ConnectivityCode, createBrowserNetwork } from './network.ts';
 import { createLifecycle } from './query/lifecycle.ts';
+import { createQueryRecords } from './query/records.ts';
 import { FailureLedger } from './query/failure-ledger.ts';
 import { createPersister } from './query/persister.ts';
 import { isServer, register, registerSteady } from './instance.ts';
@@ -89,12 +89,6 @@ const guardRandom = (own: Random): Random => {
   return () => callApp(own, isShare, onMistake) ?? systemRandom();
 };
 
-/** Nobody watches the network: a request without an answer is its server's doing, unless React Query says that it is offline. */
-const trusting: Pick<Connectivity, 'recordAnswer' | 'recordNoAnswer'> = {
-  recordAnswer() {},
-  recordNoAnswer: (_sentAt, _url, onCause) => onCause(onlineManager.isOnline()),
-};
-
 /** For development. @throws TypeError when the options are none, or one of them has another name. */
 function checkConfig(config: SteadfetchConfig): void {
   // It has no members of its own that could be wrong names.
@@ -154,7 +148,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const operations = new Operations(environment);
   const signals: Signals = createSlot();
   const ledger = new FailureLedger(clock);
-  const byQuery = createSlot<Query, Operation>();
+  const byQuery = createQueryRecords();
 
   const sleepDetector = createSleepDetector(clock);
   const browser = createBrowserNetwork(sleepDetector);
@@ -166,8 +160,8 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     knownOrigins: () => admissions.origins.known(),
   });
   const admissions = createAdmissions({ clock, random, operations }, origin, {
-    connectivity: watched?.connectivity ?? trusting,
-    network: watched?.connectivity.network ?? browser,
+    connectivity: watched?.connectivity ?? browser.connectivity,
+    network: watched?.connectivity.network ?? browser.network,
     page: watched?.page,
     reachOf: (asked) => ({
       wasReached: (sinceMs) => !!watched?.wasReached(asked, sinceMs),
@@ -218,7 +212,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     rawFetch,
     fetchBy: (client: Client) => createFetch({ ...context, client }).rawFetch,
     connectivity: watched?.connectivity,
-    network: watched?.connectivity.network ?? browser,
+    network: watched?.connectivity.network ?? browser.network,
     persist: createPersister.bind(undefined, context),
     own: undefined,
     forget() {

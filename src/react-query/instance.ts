@@ -1,10 +1,8 @@
 import * as reactQuery from '@tanstack/react-query';
-import type { Slot } from '../lib/slot.ts';
-import type { Query, QueryClient } from '@tanstack/react-query';
+import type { QueryClient } from '@tanstack/react-query';
 import type { Connectivity } from '../connectivity/connectivity.ts';
 import type { Client, FetchContext } from '../fetch/attempt/attempt.ts';
 import type { RawFetch, SteadyFetch } from '../fetch/fetch.ts';
-import type { Operation } from '../operation/operation.ts';
 import type { LoopContext } from '../operation/loop.ts';
 import type { Network } from '../origin/origin.ts';
 import type { Origins } from '../origin/origins.ts';
@@ -13,14 +11,15 @@ import { isFunction, reject } from '../lib/input/check.ts';
 import type { MadeBy } from '../lib/input/made-by.ts';
 import { pageOf } from '../lib/input/warn.ts';
 import type { PolicyOptions } from '../policy/options.ts';
+import type { QueryRecords } from './query/records.ts';
 import type { AnyPersister, Steadfetch, SteadyPersister } from './steadfetch.ts';
 
 /** The inside of an instance, for the hooks and entries. */
 export interface Instance extends LoopContext {
   /** The clock of this environment: what outlives the page is dated by it. */
   readonly wall: Clock;
-  /** The newest operation of each query. */
-  readonly byQuery: Slot<Query, Operation>;
+  /** What is known of each query. */
+  readonly byQuery: QueryRecords;
   readonly origins: Origins;
   /** The clients whose queries were fetched in this page. */
   readonly lifecycle: { readonly clients: () => readonly QueryClient[] };

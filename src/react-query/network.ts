@@ -21,7 +21,8 @@ import type { Clock, Random, Transport } from '../lib/clock.ts';
 import { type MadeBy, code } from '../lib/input/made-by.ts';
 import { focusManager, onlineManager } from '@tanstack/react-query';
 import type { Network } from '../origin/origin.ts';
-import { createStore } from '../lib/store.ts';
+import { watchConnection } from '../lib/browser/page.ts';
+import { createEmitter, createStore } from '../lib/store.ts';
 import { isServer } from './instance.ts';
 
 /** What the watch over the network stands on. */
@@ -102,22 +103,47 @@ export function watchConnectivity(options: ConnectivityOptions = {}): MadeBy<'wa
   return { [code]: made };
 }
 
-/** The network as React Query has it, by the browser's word, where nobody watches it. */
-export function createBrowserNetwork(
-  sleepDetector: SleepDetector,
-): Network & { readonly dispose: () => void } {
+/** The network as React Query has it, by the browser's word, where nothing else watches it. */
+interface BrowserNetwork {
+  readonly network: Network;
+  readonly connectivity: Pick<Connectivity, 'recordAnswer' | 'recordNoAnswer'>;
+  readonly dispose: () => void;
+}
+
+/**
+ * React Query believes the browser's events. Of a page that was loaded offline it knows nothing, because
+ * there is none: there the browser's word is a hint, until a request is answered.
+ */
+export function createBrowserNetwork(sleepDetector: SleepDetector): BrowserNetwork {
   const { getState, subscribe, set } = createStore(false);
-  const look = (): void => set(!onlineManager.isOnline());
+  const { emit, on: onBack } = createEmitter();
+  let isAnswered = false;
+  const update = (): void => {
+    const wasOffline = getState();
+    set(!onlineManager.isOnline());
+    if (wasOffline && !getState()) emit();
+  };
   // It would keep all of the instance: on a server, one for each request.
-  const stop = isServer() ? undefined : onlineManager.subscribe(look);
-  if (stop) look();
+  const stops = isServer() ? [] : [onlineManager.subscribe(update), watchConnection(emit)];
+  if (stops.length > 0) update();
   return {
-    isOffline: getState,
-    retryAt: () => undefined,
-    subscribe,
-    sleepDetector,
+    network: {
+      isOffline: getState,
+      retryAt: () => undefined,
+      subscribe,
+      sleepDetector,
+      isDoubtful: () => !isAnswered && browserHint()?.isOffline() === true,
+      onBack,
+    },
+    connectivity: {
+      recordAnswer() {
+        isAnswered = true;
+      },
+      // It is its server's doing, unless React Query says that the device is offline.
+      recordNoAnswer: (_sentAt, _url, onCause) => onCause(onlineManager.isOnline()),
+    },
     dispose() {
-      stop?.();
+      for (const stop of stops) stop();
       set(false);
     },
   };

@@ -22,6 +22,7 @@ export function useFallback(queryKey: QueryKey): { readonly error: unknown } | u
     (listener: () => void) => store.subscribe(id, listener),
     [store, id],
   );
-  const getState = (): { readonly error: unknown } | undefined => fallbackOf(store.find(id));
+  const getState = (): { readonly error: unknown } | undefined =>
+    fallbackOf(store.find(id), store.instance.byQuery);
   return useSyncExternalStore(subscribe, getState, () => undefined);
 }

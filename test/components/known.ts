@@ -10,27 +10,19 @@ export interface Cause {
   readonly troubles?: readonly string[];
 }
 
-const outages = ['503', 'no network', 'loaded offline', 'one endpoint', 'no answer'];
-
 /** Each goes when no cell has it any more: the test says so. */
 export const known: readonly Cause[] = [
   {
-    why: 'a paused query without data is `paused` for React Query, too, so that `isLoading` is false',
+    why: 'a query that has failed without data is `pending`, and `isFetched`, while it is fetched again',
     worlds: ['json'],
-    faults: ['thrown', 'blank', 'untrue'],
-    troubles: outages,
+    faults: ['thrown'],
+    troubles: ['503 for 70 s', 'one endpoint'],
   },
   {
-    why: 'a paused query with data is not `fetching`, and nothing on the screen tells of it',
+    why: 'a probe comes a second later than a retry of React Query',
     worlds: ['json'],
-    faults: ['silent', 'stuck'],
-    troubles: [...outages, '429 for 5 s, with'],
-  },
-  {
-    why: 'a probe comes later than a retry of React Query, and a promise of a refetch lasts as long as its pause',
-    worlds: ['json'],
-    faults: ['slower', 'awaits longer', 'fails later'],
-    troubles: outages,
+    faults: ['slower'],
+    troubles: ['503 for 2 s', '503 for 6 s', 'no network for 6 s', 'loaded offline'],
   },
   {
     why: 'a query without data whose endpoint stays down is paused for a minute',

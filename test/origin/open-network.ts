@@ -5,5 +5,7 @@ export const openNetwork: Network = {
   isOffline: () => false,
   retryAt: () => undefined,
   subscribe: () => () => {},
+  isDoubtful: () => false,
+  onBack: () => () => {},
   sleepDetector: { check() {}, watch: () => () => {} },
 };

@@ -14,10 +14,12 @@ const open = (): { readonly origins: Origins; readonly clock: VirtualClock } => 
 const trip = (origins: Origins, url: string, partition?: string): void => {
   const admission = origins.admissionOf(url, partition);
   for (const endpoint of ['a', 'b'])
-    admission.enter({ endpoint, limitScope: endpoint, isNew: true })?.settle(failures.network);
+    admission
+      .enter({ endpoint, limitScope: endpoint, isNew: true, risk: 0 })
+      ?.settle(failures.network);
 };
 const isOpen = (origins: Origins, url: string, partition?: string): boolean =>
-  origins.admissionOf(url, partition).isOpen({ endpoint: 'c', limitScope: 'c' });
+  origins.admissionOf(url, partition).isOpen({ endpoint: 'a', limitScope: 'a', risk: 0 });
 
 describe('the admission of a URL', () => {
   test('is that of its origin, whatever its path, its case, its port by default and its user', () => {

@@ -114,3 +114,114 @@ test('where every fifth attempt fails anyway, seven failures in a row are an out
   send('a', 'outage', 1);
   expect(admission.isDown('a')).toBe(true);
 });
+
+const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'] as const;
+
+test.each([2, 3, 5, 9])(
+  'beside %i endpoints that are broken, what has not failed goes at once, and its origin is up',
+  async (count) => {
+    const { admission, ask, send, advance } = openOrigin();
+    const broken = names.slice(0, count).map((endpoint) => {
+      send(endpoint, 'outage');
+      return ask(endpoint);
+    });
+    expect(stateOf(admission.origin).status).toBe('down');
+    for (let healthy = 0; healthy < 6; healthy++) {
+      const asked = ask(`healthy ${healthy}`);
+      const at = `${6000 * healthy}`;
+      expect(asked.story).toEqual([at]);
+      asked.settle('success');
+      // All that is broken is let go, and fails again.
+      for (let turn = 0; turn < 60; turn++) {
+        await advance(100);
+        for (const one of broken) one.settle('outage');
+      }
+      expect(stateOf(admission.origin).status).toMatch(/^(up|recovering)$/);
+    }
+    for (const endpoint of names.slice(0, count)) expect(admission.isDown(endpoint)).toBe(true);
+  },
+);
+
+test('where nothing is answered, each endpoint fails once, and is then probed for with the others', async () => {
+  const { admission, ask, send, advance, log } = openOrigin();
+  for (const endpoint of names) send(endpoint, 'outage');
+  expect(admission.isDown('a')).toBe(true);
+  for (const endpoint of names) ask(endpoint);
+  await advance(1200);
+  expect(log.slice(names.length)).toEqual(['1200 a probe']);
+});
+
+test('a request that must not be sent twice waits for the probe of another', async () => {
+  const { ask, send, advance } = openOrigin();
+  send('a', 'outage');
+  send('b', 'outage');
+  const order = ask('order', { risk: 2 });
+  const read = ask('a');
+  await advance(1200);
+  expect([order.story, read.story]).toEqual([[], ['1200 probe']]);
+  read.settle('success');
+  await advance(1000);
+  expect(order.story).toHaveLength(1);
+});
+
+test('what was broken beside its origin stays down when all of that comes back', async () => {
+  const { admission, send } = openOrigin();
+  send('widget', 'outage', 1);
+  send('orders', 'success', 1);
+  send('widget', 'outage', 1);
+  for (const endpoint of ['orders', 'carts', 'stock']) send(endpoint, 'outage', 1);
+  expect(admission.isDown('products')).toBe(true);
+  send('products', 'success', 1);
+  expect([admission.isDown('widget'), admission.isDown('orders')]).toEqual([true, false]);
+});
+
+test('a broken endpoint that is let go with the others, and fails slowly, slows none of them down', async () => {
+  const { ask, send, advance } = openOrigin();
+  for (const endpoint of ['a', 'b', 'c', 'd', 'e']) send(endpoint, 'outage');
+  const waiting = ['c', 'a', 'b', 'd', 'e'].map((endpoint) => ask(endpoint));
+  const [probe, broken, ...healthy] = waiting;
+  await advance(1200);
+  probe?.settle('success');
+  await advance(200);
+  for (const one of healthy) one.settle('success');
+  await advance(200);
+  broken?.settle('outage');
+  for (let turn = 0; turn < 20; turn++) {
+    await advance(50);
+    for (const one of healthy) one.settle('success');
+  }
+  expect(waiting.map(({ story }) => story.length)).toEqual([1, 1, 1, 1, 1]);
+});
+
+test('an endpoint that is down again as it is let go does not let the others go at once', async () => {
+  const { ask, send, advance } = openOrigin();
+  for (const endpoint of ['a', 'b', 'c']) send(endpoint, 'outage');
+  const waiting = ['c', 'a', 'b', 'b', 'b', 'b', 'b'].map((endpoint) => ask(endpoint));
+  const [probe, broken, ...others] = waiting;
+  await advance(1200);
+  probe?.settle('success');
+  await advance(50);
+  broken?.settle('outage');
+  await advance(2000);
+  const times = others.map(({ story }) => story[0]);
+  expect(new Set(times).size).toBe(others.length);
+});
+
+test('an origin of which all that was asked within a minute is down is down, and up as soon as another one is asked', async () => {
+  const { admission, ask, send, advance } = openOrigin();
+  for (const endpoint of ['a', 'b']) {
+    send('orders', 'success', 1);
+    send(endpoint, 'outage', 1);
+    send(endpoint, 'outage', 1);
+  }
+  expect(stateOf(admission.origin).status).toBe('up');
+  const waiting = [ask('a'), ask('b')];
+  for (let second = 0; second < 60; second++) {
+    await advance(1000);
+    for (const one of waiting) one.settle('outage');
+    for (const endpoint of ['a', 'b'] as const) waiting.push(ask(endpoint));
+  }
+  expect(stateOf(admission.origin).status).toBe('down');
+  ask('orders');
+  expect(stateOf(admission.origin).status).toBe('up');
+});

@@ -43,3 +43,52 @@ test('of two probes that are under way at once, the later one says when the next
   await advance(50);
   expect(other.paused()).toBe('server-down 14000');
 });
+
+/** A user asks again: the pause is of the endpoint, or of its origin. */
+const hasten = ({ admission }: ReturnType<typeof openOrigin>): void => {
+  admission.origin.health.downFor({ endpoint: 'a', risk: 0 })?.probes.hasten();
+  admission.reconsider();
+};
+
+test.each([
+  ['1.3 s ago', 6700, 6700],
+  ['half a second ago', 5900, 6600],
+  ['now', 5400, 6600],
+])(
+  'a user who asks again has it probed at once, or 1.2 s after a probe that began %s',
+  async (_ago, at, probedAt) => {
+    const rig = openOrigin();
+    const { ask, send, advance } = rig;
+    send('a', 'outage');
+    send('a', 'outage');
+    const asked = Array.from({ length: 6 }, () => ask('a'));
+    const fail = (): void => {
+      for (const one of asked) one.settle('outage');
+    };
+    for (const ms of [1200, 1200, 1200, 1800]) {
+      await advance(ms);
+      fail();
+    }
+    await advance(at - 5400);
+    hasten(rig);
+    await advance(probedAt - at);
+    expect(rig.log.at(-1)).toBe(`${probedAt} a probe`);
+    fail();
+    // The gaps are those of a new outage.
+    await advance(1200);
+    expect(rig.log.at(-1)).toBe(`${probedAt + 1200} a probe`);
+  },
+);
+
+test('word of the network ten times a second is a probe each second, and no more', async () => {
+  const network = { kind: 'network', processed: 'unknown' } as const;
+  const { admission, ask, advance, log } = openOrigin();
+  const target = { endpoint: 'a', limitScope: 'a', isNew: true, risk: 0 } as const;
+  for (let failures = 0; failures < 2; failures++) admission.enter(target)?.settle(network);
+  for (let waiting = 0; waiting < 9; waiting++) ask('a');
+  for (let tenth = 0; tenth < 40; tenth++) {
+    admission.hastenProbes();
+    await advance(100);
+  }
+  expect(log).toEqual(['0 a probe', '1200 a probe', '2300 a probe', '3400 a probe']);
+});

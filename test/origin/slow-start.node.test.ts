@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openNetwork } from './open-network.ts';
 import { openOrigin } from './rig.ts';
 
@@ -68,6 +68,7 @@ test('after the device was offline no answer is slow: the network may be another
   change(true);
   await rig.advance(100);
   change(false);
+  rig.admission.hastenProbes();
   rig.send('a', 'outage');
   rig.send('a', 'outage');
   const waiting = Array.from({ length: 4 }, () => rig.ask('a'));
@@ -80,12 +81,9 @@ test('after the device was offline no answer is slow: the network may be another
 });
 
 test('when the browser says that the connection is another one, no answer is slow', async () => {
-  const connection = new EventTarget();
-  Object.defineProperty(navigator, 'connection', { value: connection, configurable: true });
-  onTestFinished(() => void Reflect.deleteProperty(navigator, 'connection'));
   const rig = openOrigin();
   rig.send('a', 'success', 50);
-  connection.dispatchEvent(new Event('change'));
+  rig.admission.hastenProbes();
   rig.send('a', 'outage');
   rig.send('a', 'outage');
   const waiting = Array.from({ length: 4 }, () => rig.ask('a'));

@@ -82,7 +82,7 @@ describe('an infinite query whose queryFn does not read its signal', () => {
     const Pages = createApp(rig);
     const { unmount } = rig.show(<Pages />);
     await rig.time.advance(2000);
-    expect(rig.client.getQueryState(queryKey)?.fetchStatus).toBe('paused');
+    expect(rig.client.getQueryState(queryKey)?.fetchStatus).toBe('fetching');
     const before = rig.server.sent.length;
     unmount();
     expect(rig.client.getQueryState(queryKey)?.fetchStatus).toBe('idle');

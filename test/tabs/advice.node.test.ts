@@ -142,7 +142,7 @@ test('one tab probes for all, and what waits in all of them goes when its probe 
     probedBy: 'another-tab',
     waiting: 1,
   });
-  expect(other.admission.whyPaused({ endpoint: 'c', limitScope: 'c' })).toEqual({
+  expect(other.admission.whyPaused({ endpoint: 'c', limitScope: 'c', risk: 2 })).toEqual({
     reason: 'server-down',
     retryAt: undefined,
     probedBy: 'another-tab',

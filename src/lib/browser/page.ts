@@ -25,11 +25,16 @@ export function askBeforeLeaving(): () => void {
   return () => page.removeEventListener?.('beforeunload', ask);
 }
 
-/** Calls back when the device goes over another network, until the returned function is called. */
+/** Calls back when the device may have a network again, or another one, until the returned function is called. */
 export function watchConnection(onChange: () => void): () => void {
+  const page = globalThis as Partial<typeof globalThis>;
   // The Network Information API, where there is one.
   const connection = (globalThis.navigator as { readonly connection?: EventTarget } | undefined)
     ?.connection;
   connection?.addEventListener('change', onChange);
-  return () => connection?.removeEventListener('change', onChange);
+  page.addEventListener?.('online', onChange);
+  return () => {
+    connection?.removeEventListener('change', onChange);
+    page.removeEventListener?.('online', onChange);
+  };
 }

@@ -40,8 +40,8 @@ export class Pauses {
     this.list = list;
   }
 
-  /** `go`: a user wants it now. `renew`: another component waits. `drop`: nothing of an attempt that is over is sent. */
-  each(act: 'go' | 'renew' | 'drop'): void {
+  /** `go`: a user wants it now. `renew`: another component waits. `drop`: nothing of an attempt that is over is sent. `expire`: their time is up. */
+  each(act: 'go' | 'renew' | 'drop' | 'expire'): void {
     for (const paused of this.list) paused[act]();
   }
 }

@@ -72,7 +72,7 @@ export class Route {
     const { health, limits } = admission.origin;
     const trialAt = this.#trialAt;
     this.#trialAt = Infinity;
-    const isSlowByNature = kind === 'timeout' && health.isItsOwnFault(sent.endpoint);
+    const isSlowByNature = kind === 'timeout' && health.isBroken(sent.endpoint);
     return {
       // A probe was sent for all who wait: it is no retry of this operation's. But what is slow where
       // the rest of its origin answers will be slow again.

@@ -1,6 +1,5 @@
 import { reporterOf, textOf } from '../../lib/input/callback.ts';
 import { type Clock, maxTimerMs } from '../../lib/clock.ts';
-import type { Slot } from '../../lib/slot.ts';
 import type { Query, QueryClient } from '@tanstack/react-query';
 import type { Operation } from '../../operation/operation.ts';
 import { headersLimit } from '../../operation/time-limit.ts';
@@ -8,12 +7,13 @@ import { type MadeBy, code } from '../../lib/input/made-by.ts';
 import type { Decision } from '../../policy/decide.ts';
 import { instanceBehind } from '../instance.ts';
 import type { FailureLedger } from './failure-ledger.ts';
+import type { QueryRecords, ShownFallback } from './records.ts';
 import { refetchIf, watchRecovery } from './refetch.ts';
 
 /** What a fallback of a query stands on. */
 interface FallbackSource {
   readonly clock: Clock;
-  readonly byQuery: Slot<Query, Operation>;
+  readonly byQuery: QueryRecords;
   readonly ledger: FailureLedger;
 }
 
@@ -87,7 +87,7 @@ async function replace(
 ): Promise<never> {
   const decision = operation.fail(error, clock.now());
   if (isRetried(query, decision, error as Error, operation.policy?.maxRetries)) throw error;
-  const before = fallbackOf(query);
+  const before = fallbackOf(query, byQuery);
   const lastData = before ? before.lastData : query.state.data;
   const limitMs = headersLimit(operation.policyOf({}).timeout);
   const data = await resolveFallback(given, { error, lastData }, clock, limitMs);
@@ -99,36 +99,27 @@ async function replace(
     throw error;
   }
   const made: ShownFallback = { error, lastData, count: query.state.dataUpdateCount + 1 };
-  shown.set(query, made);
+  byQuery.of(query).show(made);
   const stop = client.getQueryCache().subscribe((event) => {
     if (event.query !== query || event.type !== 'updated') return;
     stop();
     made.shownAt = query.state.dataUpdatedAt;
-    if (fallbackOf(query) === made) query.invalidate();
+    if (fallbackOf(query, byQuery) === made) query.invalidate();
   });
   // Where its endpoint is down, the real thing is fetched as soon as it is not.
   const { count } = made;
-  watchRecovery(query, operation, (one) => refetchIf(one, fallbackOf(one)?.count === count));
+  const isShown = (one: Query): boolean => fallbackOf(one, byQuery)?.count === count;
+  watchRecovery(query, operation, byQuery, isShown, (one) => refetchIf(one, isShown(one)));
   operation.end('failed');
   return data as never;
 }
 
-/** The failure that a query shows a fallback for. */
-interface ShownFallback {
-  readonly error: unknown;
-  /** The last data that was none. */
-  readonly lastData: unknown;
-  /** Which one of its data it is, counted as React Query does, from its latest reset on. */
-  readonly count: number;
-  /** When it became that. */
-  shownAt?: number;
-}
-
-const shown = new WeakMap<Query, ShownFallback>();
-
 /** What a query shows a fallback for right now; undefined when its data are its own. */
-export function fallbackOf(query: Query | undefined): ShownFallback | undefined {
-  const made = query && shown.get(query);
+export function fallbackOf(
+  query: Query | undefined,
+  byQuery: QueryRecords,
+): ShownFallback | undefined {
+  const made = query && byQuery.find(query)?.fallback;
   const { dataUpdateCount, dataUpdatedAt } = { ...query?.state };
   const isIt =
     made?.count === dataUpdateCount && (made?.shownAt ?? dataUpdatedAt) === dataUpdatedAt;

@@ -9,7 +9,9 @@ import type { Operation } from '../../operation/operation.ts';
 import type { Operations } from '../../operation/operations.ts';
 import { isServer } from '../instance.ts';
 import { warnOfOwnRetry, warnOfPersister, createSharingWatch } from '../misuse.ts';
-import { type RefetchContext, refetchWhenBack, stopWatch } from './refetch.ts';
+import { createQueryPauses, type QueryPauses } from './pause.ts';
+import type { QueryRecord } from './records.ts';
+import { type RefetchContext, refetchWhenBack } from './refetch.ts';
 
 /** Keeps the operations of queries and React Query's fetches together: both are paused, and end, as one. */
 export interface Lifecycle {
@@ -19,6 +21,7 @@ export interface Lifecycle {
   readonly clients: () => readonly QueryClient[];
   /** Shows React Query whether an operation is paused. */
   readonly showPause: (client: QueryClient, query: Query, operation: Operation) => void;
+  readonly pauses: QueryPauses;
   readonly dispose: () => void;
 }
 
@@ -32,7 +35,8 @@ interface LifecycleContext extends RefetchContext {
  * where the app's own `retry` has the last word. One subscription serves each client.
  */
 export function createLifecycle(context: LifecycleContext): Lifecycle {
-  const { byQuery, operations } = context;
+  const { byQuery, clock, operations } = context;
+  const pauses = createQueryPauses(clock, byQuery);
   const watchSharing =
     process.env.NODE_ENV === 'production' ? undefined : createSharingWatch(operations);
   const stops = new WeakMap<QueryClient, () => void>();
@@ -48,17 +52,20 @@ export function createLifecycle(context: LifecycleContext): Lifecycle {
   const onEvent = (event: QueryCacheNotifyEvent): void => {
     const { type, query } = event;
     if (process.env.NODE_ENV !== 'production') warnOf(context, event);
+    const record = byQuery.find(query);
+    if (!record) return;
+    const { operation } = record;
     if (type === 'removed') {
-      stopWatch(query);
-      endIfActive(byQuery.get(query), 'cancelled');
+      record.endWatch();
+      endIfActive(operation, 'cancelled');
     } else if (type === 'updated' && query.state.fetchStatus === 'idle') {
       const { action } = event;
       const isFailure = action.type === 'error' && !(action.error instanceof CancelledError);
-      const operation = byQuery.get(query);
       if (operation && isFailure) refetchWhenBack(query, operation, context);
       endIfActive(operation, isFailure ? 'failed' : 'cancelled');
-    } else if (type === 'observerAdded') byQuery.get(query)?.pauses.each('renew');
-    else if (type === 'observerRemoved') dropIfLeft(query, byQuery.get(query));
+    } else if (type === 'observerAdded') operation?.pauses.each('renew');
+    else if (type === 'observerRemoved') dropIfLeft(query, operation);
+    dropIfDisabled(query, record);
   };
 
   return {
@@ -68,16 +75,11 @@ export function createLifecycle(context: LifecycleContext): Lifecycle {
       else watchSharing?.(client);
     },
     clients,
-    // As `paused`, it shows no spinner for minutes, and focus, reconnect and intervals leave it alone.
     showPause(client, query, operation) {
-      const isPaused = operation.pauses.list.length > 0;
-      if (isPaused) follow(client);
-      const isIts = byQuery.get(query) === operation && operation.phase.kind !== 'ended';
-      const { fetchStatus } = query.state;
-      const wanted = isPaused ? 'paused' : 'fetching';
-      if (isIts && fetchStatus !== 'idle' && fetchStatus !== wanted)
-        query.setState({ fetchStatus: wanted });
+      if (operation.pauses.list.length > 0) follow(client);
+      pauses.show(query, operation);
     },
+    pauses,
     dispose() {
       for (const client of clients()) stops.get(client)?.();
       references.clear();
@@ -94,6 +96,13 @@ function dropIfLeft(query: Query, operation: Operation | undefined): void {
   if (!operation?.pauses.list.length || query.getObserversCount() > 0) return;
   if (query.state.fetchStatus !== 'idle') void query.cancel({ revert: true });
   operation.end('cancelled');
+}
+
+/** React Query goes on with the retries of a query that is disabled meanwhile. */
+function dropIfDisabled(query: Query, record: QueryRecord): void {
+  const kind = record.operation?.phase.kind;
+  if (!record.isDisabled(query) || query.state.fetchStatus === 'idle') return;
+  if (kind === 'waiting' || kind === 'paused') void query.cancel({ revert: true });
 }
 
 /** In development. */

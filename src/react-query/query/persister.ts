@@ -1,4 +1,3 @@
-import type { Slot } from '../../lib/slot.ts';
 import {
   type Query,
   type QueryClient,
@@ -11,6 +10,7 @@ import { reportOf, toClientError } from '../../operation/error-info.ts';
 import { type Operation, operationOf } from '../../operation/operation.ts';
 import type { Operations, Signals } from '../../operation/operations.ts';
 import { noOwner, Owner } from '../../operation/owner.ts';
+import type { Refresh } from '../../origin/wait-queue.ts';
 import type { Admissions } from '../../fetch/admit.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { Clock, Random } from '../../lib/clock.ts';
@@ -19,6 +19,8 @@ import { reject as rejectOption } from '../../lib/input/check.ts';
 import { codeOf, type MadeBy } from '../../lib/input/made-by.ts';
 import type { Failure } from '../../policy/outcome.ts';
 import type { FallbackCode } from './fallback.ts';
+import { retryTimes } from './pause.ts';
+import type { QueryRecords } from './records.ts';
 import {
   isServer,
   instanceBehind,
@@ -37,8 +39,8 @@ export interface PersisterContext {
   readonly operations: Operations;
   readonly signals: Signals;
   readonly ledger: FailureLedger;
-  /** The newest operation of each query. */
-  readonly byQuery: Slot<Query, Operation>;
+  /** What is known of each query. */
+  readonly byQuery: QueryRecords;
   readonly pauseBefore: Admissions['pauseBefore'];
   readonly connectivity: Admissions['connectivity'];
   readonly lifecycle: Lifecycle;
@@ -89,6 +91,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
         },
       );
     } else begun = operations.run(operation, queryFn, [linked], { onFail });
+    if (!inner && isKeptBack(operation)) lifecycle.pauses.showKnown(query, operation);
     const fallback = ownFallback(query.options);
     if (!fallback) return begun;
     const show = (): Promise<T> => showInstead(fallback, client, query, operation, begun);
@@ -125,7 +128,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
 
   /** It is known that its attempt would not be sent. */
   function isKeptBack({ route: { at }, owner: { mayBeOffline } }: Operation): boolean {
-    return !!at && !at.admission.isOpen({ ...at.sent, mayBeOffline });
+    return !!at && !at.admission.isOpen({ ...at.sent, risk: at.sent.risk, mayBeOffline });
   }
 
   async function untilItsTurn(operation: Operation): Promise<void> {
@@ -163,7 +166,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     if (isRetry && known && known.attempt === fetchFailureCount) {
       known.next();
       if (!before) {
-        byQuery.set(query, known);
+        byQuery.of(query).begin(known, query);
         lifecycle.meet(client);
       }
       return known;
@@ -181,13 +184,14 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
         isSingle: policy?.maxRetries === 0,
         at: known?.route.at,
         isUrged: known?.isUrged,
+        isWish: !known?.isUrged && isWish(query, known),
         // It goes on at the page that has failed.
         isResumed: isInfinite,
         endsWithOwner: !isServer() && !instanceBehind(query.options.retry),
       },
       query.queryKey,
     );
-    byQuery.set(query, operation);
+    byQuery.of(query).begin(operation, query);
     return operation;
   }
 }
@@ -200,6 +204,18 @@ function isAwaited({ state }: Query): boolean {
   const isMore = !!state.fetchMeta?.fetchMore;
   return focusManager.isFocused() && (state.data === undefined || isMore);
 }
+
+/**
+ * Whether a user has just asked for it: what is fetched anew in a visible page, but for a poll of its own. A
+ * poll leaves a paused fetch alone: what replaces one was asked for, too.
+ */
+function isWish({ observers }: Query, before: Operation | undefined): boolean {
+  if (!focusManager.isFocused()) return false;
+  return before?.phase.kind === 'paused' || !observers.some(isPolling);
+}
+
+const isPolling = ({ options: { refetchInterval } }: Query['observers'][number]): boolean =>
+  !!refetchInterval;
 
 /** A persister of the app's is asked offline; its request needs the network like any other. */
 function isOfflineToo({ options: { networkMode = 'online' } }: Query, isOurs: boolean): boolean {
@@ -236,6 +252,11 @@ class QueryOwner extends Owner<Operation> {
   override foreground(): () => boolean {
     const query = this.#query;
     return () => isAwaited(query);
+  }
+
+  override refresh(operation: Operation): Refresh | undefined {
+    if (this.#query.state.data === undefined) return undefined;
+    return { isSeen: () => focusManager.isFocused(), retriesAt: retryTimes(operation) };
   }
 
   override past(): Owner<Operation> {

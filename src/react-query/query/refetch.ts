@@ -1,9 +1,11 @@
 import { focusManager, type Query, type QueryClient } from '@tanstack/react-query';
+import { reportOf } from '../../operation/error-info.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { between, type Clock, type Random } from '../../lib/clock.ts';
 import { createAlarm, type SleepDetector } from '../../lib/timer.ts';
-import type { Slot } from '../../lib/slot.ts';
+import { isUnavailable } from '../../policy/outcome.ts';
 import { isServer } from '../instance.ts';
+import type { QueryRecords } from './records.ts';
 
 /**
  * Puts a new fetch in the place of the one under way, in the same turn: whoever awaits the old one
@@ -32,55 +34,73 @@ export function replaceFetch(
 export interface RefetchContext {
   readonly clock: Clock;
   readonly random: Random;
-  /** The newest operation of each query. */
-  readonly byQuery: Slot<Query, Operation>;
+  /** What is known of each query. */
+  readonly byQuery: QueryRecords;
 }
 
+/** The end of a longer rate limit is not waited for by what has failed. */
+const maxLimitMs = 300_000;
 /** What failed in an outage is fetched again within this time after it: not all at once. */
 const spreadMs = 1000;
 
-/** Ends the watch of each query. */
-const watches = new WeakMap<Query, () => void>();
-
-/** It is gone from its cache, or fetched anew: nothing is to be fetched again for it. */
-export function stopWatch(query: Query): void {
-  watches.get(query)?.();
-  watches.delete(query);
-}
-
 /**
- * Where the endpoint of a query is down, calls `onBack` when it is up again, unless `stopWatch` has been
- * called before. What waits keeps neither the query nor what is known of its failure: its client may be
- * dropped.
+ * Where the endpoint of a query is down, calls `onBack` when it is up again, unless the watch of its record
+ * has ended before. While it is as it was left and a user sees it, it is fetched again now and then, once: no
+ * attempt may wait there any more that could be the probe. What waits keeps neither the query nor what is
+ * known of its failure: its client may be dropped.
  */
 export function watchRecovery(
   query: Query,
-  { route }: Operation,
+  { route, errors }: Operation,
+  byQuery: QueryRecords,
+  isLeft: (query: Query) => boolean,
   onBack: (query: Query) => void,
 ): void {
-  stopWatch(query);
+  const record = byQuery.of(query);
+  record.endWatch();
   // Without an admission it has sent nothing of ours. On a server nobody looks, and queries go with their page.
   const down = route.down();
   if (!down || isServer()) return;
   const { admission, sent } = down;
-  const { endpoint } = sent;
+  const isUnreached = errors.decision?.reason !== 'cancelled' && isOfOutage(errors.lastError);
   const reference = new WeakRef(query);
-  const stop = admission.onRecovery(() => {
+  const left = (): Query | undefined => {
     const watched = reference.deref();
-    if (watched && admission.isDown(endpoint)) return;
-    stop();
-    if (watched) onBack(watched);
+    return watched && isLeft(watched) ? watched : undefined;
+  };
+  const stop = admission.watch({
+    place: sent,
+    isSeen: () => isUnreached && focusManager.isFocused() && !!left()?.isActive(),
+    probe() {
+      const watched = left();
+      if (!watched) return;
+      byQuery.get(watched)?.urge();
+      replaceFetch(watched, { retry: false });
+    },
+    onBack() {
+      const watched = left();
+      if (watched) onBack(watched);
+    },
   });
-  watches.set(query, stop);
+  record.watch(stop);
 }
 
-/** Fetches a query again that somebody sees, for as long as it is as it was left. */
+/** It was not sent, or not answered by its server. What always answers 500 is not asked for ever. */
+function isOfOutage(error: unknown): boolean {
+  const { failure } = reportOf(error, 0);
+  if (failure.kind === 'http') return isUnavailable(failure.status);
+  return ['network', 'timeout', 'paused-too-long'].includes(failure.kind);
+}
+
+/** Fetches a query again that a component shows, for as long as it is as it was left: its next page, where that has failed. */
 export function refetchIf(query: Query, isLeft: boolean): void {
-  if (isLeft && query.isActive()) void query.fetch().catch(() => {});
+  const { fetchMeta } = query.state;
+  if (isLeft && query.isActive())
+    void query.fetch(undefined, fetchMeta ? { meta: { ...fetchMeta } } : undefined).catch(() => {});
 }
 
 /**
- * A query that fails while its endpoint is down, and is still on screen at the end of the outage,
+ * A query that fails while its endpoint is down or rate-limited, and is still on screen at the end of that,
  * is fetched again then, once, as React Query does when the network is back.
  */
 export function refetchWhenBack(
@@ -88,19 +108,29 @@ export function refetchWhenBack(
   operation: Operation,
   { clock, random, byQuery }: RefetchContext,
 ): void {
-  stopWatch(query);
+  const record = byQuery.of(query);
+  record.endWatch();
+  const { at } = operation.route;
   // One that was cancelled before an attempt of it had failed stays as the user left it.
-  const down = operation.errors.failedAt === undefined ? undefined : operation.route.down();
-  if (!down || operation.policyOf(down.sent).whenBack === 'leave') return;
+  if (!at || operation.errors.failedAt === undefined) return;
+  if (operation.policyOf(at.sent).whenBack === 'leave') return;
   const own = new WeakRef(operation);
   const isFailed = (failed: Query): boolean =>
     byQuery.get(failed) === own.deref() &&
     failed.state.status === 'error' &&
     failed.state.fetchStatus === 'idle';
-  watchRecovery(query, operation, (failed) => {
-    if (!isFailed(failed)) return;
-    clock.setTimeout(() => refetchIf(failed, isFailed(failed)), between(random, 0, spreadMs));
-  });
+  const refetchSoon = (failed: Query, afterMs = 0): unknown =>
+    clock.setTimeout(
+      () => refetchIf(failed, isFailed(failed)),
+      afterMs + between(random, 0, spreadMs),
+    );
+  const limitedMs = at.admission.origin.limits.until(at.sent.limitScope) - clock.now();
+  if (operation.route.down())
+    watchRecovery(query, operation, byQuery, isFailed, (failed) => void refetchSoon(failed));
+  else if (limitedMs > 0 && limitedMs <= maxLimitMs && !isServer()) {
+    const timer = refetchSoon(query, limitedMs);
+    record.watch(() => clock.clearTimeout(timer));
+  }
 }
 
 /** After a sleep, timers that are overdue have rung by then. */

@@ -69,7 +69,8 @@ export function queryStatus(
   if (fetchStatus === 'idle') {
     if (status === 'pending') return idle;
     // What is shown may be something in the place of a failure.
-    const failure = fallbackOf(query) ?? (status === 'success' ? undefined : { error });
+    const failure =
+      fallbackOf(query, instance.byQuery) ?? (status === 'success' ? undefined : { error });
     if (!failure) return succeededStatus(base);
     return endedStatus(base, 'failed', failure.error, endOf(newest, failure.error));
   }

@@ -6,6 +6,7 @@ const paused = (drop = vi.fn<() => void>()) => ({
   go() {},
   drop,
   renew() {},
+  expire() {},
 });
 
 test('two requests that wait at once are one pause: from the first to the last', () => {

@@ -9,14 +9,15 @@ const sent = {
   method: 'GET',
   keyed: false,
   isRepeatable: true,
+  risk: 0 as const,
 };
 
 /** An admission that says of its origin what is given. */
-const admissionThat = ({ isItsOwnFault = false, until = -Infinity, ...says }) =>
+const admissionThat = ({ isBroken = false, until = -Infinity, ...says }) =>
   ({
     isDown: () => false,
     recoveredAt: () => -Infinity,
-    origin: { health: { isItsOwnFault: () => isItsOwnFault }, limits: { until: () => until } },
+    origin: { health: { isBroken: () => isBroken }, limits: { until: () => until } },
     ...says,
   }) as unknown as Destination['admission'];
 
@@ -62,7 +63,7 @@ test('a probe that fails is a trial once, and finds out what its origin says', (
 });
 
 test('a probe that is slow where the rest of its origin answers is no trial', () => {
-  const route = new Route({ admission: admissionThat({ isItsOwnFault: true }), sent });
+  const route = new Route({ admission: admissionThat({ isBroken: true }), sent });
   route.recordTrial(900);
   expect(route.fail(timeout, 1000).isTrial).toBe(false);
   route.recordTrial(900);

@@ -7,35 +7,35 @@ import { fallback, type FallbackCode } from '../../../src/react-query/query/fall
 import { codeOf } from '../../../src/lib/input/made-by.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { presets } from '../../../src/policy/options.ts';
+import { createQueryRecords } from '../../../src/react-query/query/records.ts';
 
-test('however often a fallback is shown while its origin is down, one listener waits for the origin', async () => {
+test('however often a fallback is shown while its origin is down, one watcher waits for the origin', async () => {
   const client = new QueryClient({ defaultOptions: createSteadfetch().defaultOptions });
   const queryKey: readonly unknown[] = ['prices'];
   const query = client.getQueryCache().build(client, { queryKey });
-  const listeners = new Set<() => void>();
+  const watchers = new Set<unknown>();
   const admission = {
     isDown: () => true,
-    onRecovery(listener: () => void) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
+    watch(watcher: unknown) {
+      watchers.add(watcher);
+      return () => void watchers.delete(watcher);
     },
   };
   const operation = {
     route: new Route({ admission, sent: { endpoint: 'GET /prices' } } as never),
     policyOf: () => presets.interactive,
+    errors: { decision: undefined, lastError: undefined },
     fail: () => ({ kind: 'stop' }),
     end() {},
   } as unknown as Operation;
-  const source = {
-    clock: systemClock,
-    ledger: {} as never,
-    byQuery: new WeakMap([[query, operation]]),
-  };
+  const byQuery = createQueryRecords();
+  byQuery.of(query).begin(operation, query);
+  const source = { clock: systemClock, ledger: {} as never, byQuery };
   const { replace } = codeOf<FallbackCode>(fallback('list prices'));
   for (let round = 0; round < 100; round++) {
     query.setState({ fetchStatus: 'fetching' });
     const data = await replace(source, 'list prices', query, operation, new Error('down'), client);
     expect(data).toBe('list prices');
   }
-  expect(listeners.size).toBe(1);
+  expect(watchers.size).toBe(1);
 });

@@ -12,7 +12,9 @@ const firstProbeMs = 1200;
 const api = (path: string): string => `http://api.example${path}`;
 
 function createDownRig(config: SteadfetchConfig = {}): Rig {
-  return createRig({ health: {}, ...config });
+  // One endpoint: what has not failed is not bound by its origin.
+  const apis = [{ match: api('/'), endpoint: () => 'all' }];
+  return createRig({ health: {}, apis, ...config });
 }
 
 function createQuery(rig: Rig, path: string, own: object = {}) {
@@ -45,7 +47,7 @@ async function takeDown(rig: Rig): Promise<void> {
 }
 
 describe('a retry to an origin that is down', () => {
-  test('is paused, paused for React Query, and goes out as the probe', async () => {
+  test('is paused, fetching for React Query, and goes out as the probe', async () => {
     const rig = createDownRig();
     rig.server.plan('/a', 503, 503);
     const { queryKey, Query, state } = createQuery(rig, '/a');
@@ -59,7 +61,7 @@ describe('a retry to an origin that is down', () => {
     await rig.time.advance(499);
     expect(last().status).toBe('waiting');
     await rig.time.advance(1);
-    expect(state()).toMatchObject({ fetchStatus: 'paused', fetchFailureCount: 2 });
+    expect(state()).toMatchObject({ fetchStatus: 'fetching', fetchFailureCount: 2 });
     expect(statusOf(last())).toMatchObject({
       status: 'paused',
       reason: 'server-down',
@@ -121,7 +123,7 @@ describe('a retry to an origin that is down', () => {
     const { Query, state } = createQuery(rig, '/a');
     rig.show(<Query />);
     await rig.time.advance(1499);
-    expect(state()).toMatchObject({ fetchStatus: 'paused', status: 'pending' });
+    expect(state()).toMatchObject({ fetchStatus: 'fetching', status: 'pending' });
     await rig.time.advance(1);
     const error: unknown = state()?.error;
     if (!isNotSentError(error)) throw error;
@@ -157,7 +159,7 @@ describe('a new query of an origin that is down', () => {
     await rig.time.advance(699);
     expect(runs).toEqual([1000]);
     expect(rig.server.times('/b')).toEqual([]);
-    expect(state()).toMatchObject({ status: 'pending', fetchStatus: 'paused' });
+    expect(state()).toMatchObject({ status: 'pending', fetchStatus: 'fetching' });
   });
 
   test('fails at once where it may not be paused', async () => {
@@ -181,7 +183,7 @@ describe('a new query of an origin that is down', () => {
     for (let times = 0; times < 5; times++) {
       void rig.client.invalidateQueries({ queryKey });
       await rig.time.advance(10);
-      expect(state()).toMatchObject({ status: 'success', fetchStatus: 'paused' });
+      expect(state()).toMatchObject({ status: 'success', fetchStatus: 'fetching' });
     }
     await rig.time.advance(60_000);
     expect(rig.server.times('/b').length - before).toBe(1);
@@ -209,7 +211,7 @@ describe('a new query of an origin that is down', () => {
     await takeDown(rig);
     void rig.client.invalidateQueries({ queryKey });
     await rig.time.advance(10);
-    expect(state()).toMatchObject({ fetchStatus: 'paused' });
+    expect(state()).toMatchObject({ fetchStatus: 'fetching' });
     rerender(rig.wrap(null));
     await rig.time.advance(60_000);
     expect(rig.server.times('/b')).toEqual([0]);
@@ -308,7 +310,7 @@ test('a page after the first is paused inside its queryFn', async () => {
   await takeDown(rig);
   act(() => getByRole('button').click());
   await rig.time.advance(100);
-  expect(rig.client.getQueryState(['pages'])).toMatchObject({ fetchStatus: 'paused' });
+  expect(rig.client.getQueryState(['pages'])).toMatchObject({ fetchStatus: 'fetching' });
   expect(rig.server.times('/pages/1')).toEqual([]);
   await rig.time.advance(60_000);
   expect(rig.server.times('/pages/1').length).toBe(1);

@@ -1,0 +1,117 @@
+import { focusManager, onlineManager, type Query } from '@tanstack/react-query';
+import type { Clock } from '../../lib/clock.ts';
+import { createAlarm } from '../../lib/timer.ts';
+import type { Operation } from '../../operation/operation.ts';
+import type { PauseReason } from '../../policy/outcome.ts';
+import type { QueryRecords } from './records.ts';
+
+/** React Query's own wait before its first retry, which then doubles, and its longest. */
+const firstRetryMs = 1000;
+const longestRetryMs = 30_000;
+/** What React Query alone does by default: it gives up after 7 s. */
+const leastRetries = 3;
+/** The last retry is sent before the end, and answered after it. */
+const lastProbeMs = 100;
+/** More retries than that last longer than any pause. */
+const mostRetries = 10;
+/** A timer this late means that the device slept: what is due goes first, for so long. */
+const latestMs = 1000;
+const wakeMs = 3000;
+
+/** How a pause of a query looks to React Query. */
+export interface QueryPauses {
+  /** The operation is paused, for another reason than before, or goes on. */
+  readonly show: (query: Query, operation: Operation) => void;
+  /** Its fetch has just begun, and it is known that it is paused. */
+  readonly showKnown: (query: Query, operation: Operation) => void;
+}
+
+/**
+ * A paused fetch looks to React Query like one of its own that is retried: it is `fetching`, or `paused` while
+ * the device is offline. It also lasts no longer, but for the first load in an outage of the whole origin:
+ * then it fails, its promises settle, and data that are there stay.
+ */
+export function createQueryPauses(clock: Clock, byQuery: QueryRecords): QueryPauses {
+  const isIts = (query: Query, operation: Operation): boolean =>
+    byQuery.get(query) === operation &&
+    operation.phase.kind !== 'ended' &&
+    query.state.fetchStatus !== 'idle';
+
+  const show: QueryPauses['show'] = (query, operation) => {
+    if (!isIts(query, operation)) return;
+    const reason = operation.pauses.list[0]?.pause.reason;
+    // Of a page that was loaded offline React Query does not know it, and shows its spinner.
+    const isOffline = !onlineManager.isOnline() && !operation.owner.isUnproven();
+    setFetchStatus(query, reason === 'offline' && isOffline ? 'paused' : 'fetching');
+    limitPause(query, endsAt(query, operation, reason));
+  };
+
+  const limitPause = (query: Query, at: number): void => {
+    const record = byQuery.of(query);
+    record.limit(at, () =>
+      createAlarm(clock, () => {
+        const { operation, limitAt } = record;
+        if (!operation || !isIts(query, operation)) return;
+        const now = clock.now();
+        const endAt = endsAt(query, operation, operation.pauses.list[0]?.pause.reason);
+        // React Query itself gives nothing up in a hidden tab.
+        const isAsleep = now - limitAt > latestMs || !focusManager.isFocused();
+        if (endAt <= now && !isAsleep) operation.pauses.each('expire');
+        else limitPause(query, isAsleep ? now + wakeMs : endAt);
+      }),
+    );
+  };
+
+  return {
+    show,
+    // `invalidateQueries` and `refetchQueries` do not wait for what is paused when they have begun it.
+    // For this turn only: no component sees it.
+    showKnown(query, operation) {
+      const { at } = operation.route;
+      if (query.state.data === undefined || query.state.fetchFailureCount > 0 || !at) return;
+      if (!isTrouble(at.admission.whyPaused(at.sent).reason)) return;
+      setFetchStatus(query, 'paused');
+      queueMicrotask(() => show(query, operation));
+    },
+  };
+}
+
+function setFetchStatus(query: Query, fetchStatus: 'fetching' | 'paused'): void {
+  if (query.state.fetchStatus !== fetchStatus) query.setState({ fetchStatus });
+}
+
+/** A place in a queue comes soon, and React Query itself waits for the network. */
+const isTrouble = (reason: PauseReason | undefined): boolean =>
+  reason === 'server-down' || reason === 'rate-limited';
+
+/**
+ * When React Query alone would have given up; `Infinity` while a component shows a spinner for it in an outage:
+ * but an endpoint that fails beside others that answer may be broken for long.
+ */
+function endsAt(query: Query, operation: Operation, reason: PauseReason | undefined): number {
+  if (!isTrouble(reason)) return Infinity;
+  const isFirst = query.state.data === undefined;
+  if (isFirst && (reason === 'rate-limited' || (isShown(query) && !isBroken(operation))))
+    return Infinity;
+  return (retryTimes(operation).at(-1) ?? 0) + lastProbeMs;
+}
+
+/** When React Query alone would retry, and give up at the last. */
+export function retryTimes(operation: Operation): number[] {
+  const retries = Math.max(leastRetries, Math.min(mostRetries, operation.policyOf({}).maxRetries));
+  let at = operation.ref.startedAt;
+  return Array.from({ length: retries }, (_, retry) => {
+    at += Math.min(longestRetryMs, firstRetryMs * 2 ** retry);
+    return at;
+  });
+}
+
+/** A suspended component is not there yet. */
+function isShown(query: Query): boolean {
+  const { suspense } = query.options as { readonly suspense?: boolean };
+  return !!suspense || query.getObserversCount() > 0;
+}
+
+function isBroken({ route: { at } }: Operation): boolean {
+  return !!at?.admission.origin.health.isBroken(at.sent.endpoint);
+}

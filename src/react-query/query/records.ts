@@ -1,0 +1,85 @@
+import type { Query } from '@tanstack/react-query';
+import { createSlot } from '../../lib/slot.ts';
+import type { Alarm } from '../../lib/timer.ts';
+import type { Operation } from '../../operation/operation.ts';
+
+/** What a query shows in the place of a failure. */
+export interface ShownFallback {
+  readonly error: unknown;
+  /** The last data that was none. */
+  readonly lastData: unknown;
+  /** Which one of its data it is, counted as React Query does, from its latest reset on. */
+  readonly count: number;
+  /** When it became that. */
+  shownAt?: number;
+}
+
+/** All that an instance knows of one query. */
+export class QueryRecord {
+  /** The newest one. */
+  operation: Operation | undefined;
+  fallback: ShownFallback | undefined;
+  /** A component that is enabled has wanted its newest operation. */
+  #wasActive = false;
+  #endWatch: (() => void) | undefined;
+  /** When its pause is to end. */
+  limitAt: number = Infinity;
+  #alarm: Alarm | undefined;
+
+  /** A fetch begins, or goes on, with this operation. */
+  begin(operation: Operation, query: Query): void {
+    this.operation = operation;
+    this.#wasActive = query.isActive();
+  }
+
+  /** An enabled component has wanted its newest operation, and those that are left are disabled. */
+  isDisabled(query: Query): boolean {
+    this.#wasActive ||= query.isActive();
+    return this.#wasActive && query.getObserversCount() > 0 && !query.isActive();
+  }
+
+  /** Until `endWatch` is called the end of an outage is watched for, which `stop` ends. */
+  watch(stop: () => void): void {
+    this.endWatch();
+    this.#endWatch = stop;
+  }
+
+  endWatch(): void {
+    this.#endWatch?.();
+    this.#endWatch = undefined;
+  }
+
+  show(fallback: ShownFallback): void {
+    this.fallback = fallback;
+  }
+
+  /** Its pause is bounded from now on, by an alarm that `create` makes. */
+  limit(at: number, create: () => Alarm): void {
+    this.limitAt = at;
+    if (at === Infinity && !this.#alarm) return;
+    this.#alarm ??= create();
+    this.#alarm(at);
+  }
+}
+
+/** What an instance knows of each query. */
+export interface QueryRecords {
+  readonly of: (query: Query) => QueryRecord;
+  /** Undefined where nothing is known yet. */
+  readonly find: (query: Query) => QueryRecord | undefined;
+  /** The newest operation of the query. */
+  readonly get: (query: Query) => Operation | undefined;
+}
+
+export function createQueryRecords(): QueryRecords {
+  const records = createSlot<Query, QueryRecord>();
+  return {
+    of(query) {
+      let record = records.get(query);
+      if (!record) records.set(query, (record = new QueryRecord()));
+      return record;
+    },
+    find: records.get,
+    get: (query) => records.get(query)?.operation,
+  };
+}
