@@ -10,9 +10,10 @@ import {
   type Place,
   whyPaused,
   type ConcurrencyCode,
+  type Watcher,
 } from './origin.ts';
 import type { Hear, Leader } from '../tabs/leader.ts';
-import { sendDue } from './due.ts';
+import { nextWatcher, sendDue } from './due.ts';
 import { forgetMs, type Health, OriginHealth, type OutageListener } from './health.ts';
 import { Latency } from './latency.ts';
 import { createOutcomes, type Outcomes, type Reach } from './outcomes.ts';
@@ -28,7 +29,6 @@ import {
   type WhoWaits,
   everything,
 } from './wait-queue.ts';
-import { nextWatcher, type Watcher } from './watchers.ts';
 
 /** What every attempt to one origin passes before it is sent. */
 export interface Admission extends Omit<Outcomes, 'forget' | 'record'> {

@@ -1,6 +1,6 @@
 import type { Health } from './health.ts';
 import { lastChanceMs } from './probe-schedule.ts';
-import { ableGroups, isOffline, isQueued, type Origin } from './origin.ts';
+import { ableGroups, isAble, isOffline, isQueued, type Origin, type Watcher } from './origin.ts';
 import { firstOf, type Group, groupsOf, isForeground, type Waiter } from './wait-queue.ts';
 
 /** Sends one of those who wait: as a probe, or as one of a slow start. */
@@ -109,3 +109,28 @@ function sendExpired(origin: Origin, now: number, go: Go): number {
   }
   return next;
 }
+
+/** The watcher that probes next, and when: where no attempt waits for what is down. */
+export function nextWatcher(origin: Origin, now: number): readonly [at: number, watcher?: Watcher] {
+  const { health, watchers } = origin;
+  let next: readonly [at: number, watcher?: Watcher] = [Infinity];
+  for (const watcher of watchers) {
+    const down = health.downFor(watcher.place);
+    const at = down ? watchedAtOf(origin, down) : forgottenAt(origin, now);
+    if (at >= next[0] || !isAble(origin, watcher.place)) continue;
+    // Whether it is seen counts when it is due.
+    if (at > now || watcher.isSeen()) next = [at, watcher];
+  }
+  return next;
+}
+
+function watchedAtOf({ leader, queue }: Origin, { scope, probes }: Health): number {
+  // Those who wait probe by themselves.
+  if (groupsOf(scope, queue.groups()).length > 0) return Infinity;
+  const leaderAt = leader?.waitsUntil(scope, false, probes.startedAt(), Infinity) ?? 0;
+  return Math.max(probes.idleAt(), leaderAt);
+}
+
+/** The outage was forgotten, so nobody knows that it is over: one after the other finds out. */
+const forgottenAt = ({ inFlight }: Origin, now: number): number =>
+  inFlight.size === 0 ? now : Infinity;

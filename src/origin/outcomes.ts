@@ -3,7 +3,6 @@ import type { Outcome } from '../policy/outcome.ts';
 import { forgetMs, type Health, type Recovery, shownBy } from './health.ts';
 import type { Origin } from './origin.ts';
 import { everything } from './wait-queue.ts';
-import { releaseWatchers } from './watchers.ts';
 
 /** What the outcomes of attempts say of their origin: to its health, its slow start, and the other tabs. */
 export interface Outcomes {
@@ -33,6 +32,14 @@ export interface Reach {
   readonly wasReached: (sinceMs: number) => boolean;
   /** Asks it once for any answer. */
   readonly ask: () => Promise<boolean>;
+}
+
+/** Tells those whose endpoint is not down any more, each once. */
+function releaseWatchers({ health, watchers }: Origin): void {
+  for (const watcher of watchers) {
+    if (health.isDown(watcher.place.endpoint) || !watchers.delete(watcher)) continue;
+    watcher.onBack();
+  }
 }
 
 /**
