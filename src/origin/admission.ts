@@ -262,7 +262,7 @@ export function createAdmission(
       pump();
     },
     reconsider() {
-      if (isWaitedFor() || !isQuiet) pump();
+      if (isWaitedFor() || !isQuiet || watchers.size > 0) pump();
     },
     hastenProbes,
     watch(watcher) {

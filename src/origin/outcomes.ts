@@ -98,7 +98,7 @@ export function createOutcomes(
     if (!isRejected) answersAt = -Infinity;
     const down = health.recordFailure(endpoint, sentAt, kind);
     // A browser that says offline and a request without an answer: one more is not needed.
-    if (kind !== 'http' && network.isDoubtful()) health.follow(everything);
+    if (kind !== 'http' && health.maxChance >= 0 && network.isDoubtful()) health.follow(everything);
     // What is broken while others are answered must not slow them down.
     if (isOfRecovery && !health.isBroken(endpoint)) slowStart.observe(false, clock.now() - sentAt);
     if (down) {
