@@ -175,7 +175,8 @@ export function createAdmission(
     const now = clock.now();
     forgetOld();
     const over = limits.ended();
-    slowStart.spread(queue.groups().filter(({ limitScope }) => over.includes(limitScope)));
+    if (over.length > 0)
+      slowStart.spread(queue.groups().filter(({ limitScope }) => over.includes(limitScope)));
     let next = sendDue(origin, now, go);
     const [watchedAt, watcher] = nextWatcher(origin, now);
     next = Math.min(next, watchedAt);

@@ -11,6 +11,7 @@ const mostInOneTask = 50;
 
 /** Whoever waits goes when that is due, or gives up. @returns when the next one is due. */
 export function sendDue(origin: Origin, now: number, go: Go): number {
+  if (origin.queue.size() === 0) return restLeader(origin);
   // First: nobody gives up who is just due as the probe.
   sendProbes(origin, now, go);
   return Math.min(
@@ -19,6 +20,13 @@ export function sendDue(origin: Origin, now: number, go: Go): number {
     // And last: whose pause ends next says when.
     sendProbes(origin, now, go),
   );
+}
+
+/** While its probe is under way, the other tabs wait for that. */
+function restLeader({ health, leader }: Origin): number {
+  if (leader)
+    for (const { scope, probes } of health.down()) if (!probes.isProbing()) leader.rest(scope);
+  return Infinity;
 }
 
 /** When this tab probes, for those who wait for what is down. */
