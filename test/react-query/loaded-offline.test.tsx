@@ -118,3 +118,16 @@ test('with health: false nothing is paused for it', async () => {
   await rig.time.advance(10_000);
   expect(rig.server.times()).toEqual([0, 500, 1500, 3500]);
 });
+
+test('what a service worker may answer is sent, and its answer proves nothing', async () => {
+  const rig = load(['/a']);
+  await rig.time.advance(1000);
+  const shown = rig.client.fetchQuery({
+    queryKey: ['cached'],
+    queryFn: () => rig.steady.json<string>(`${api}/cached`),
+    networkMode: 'offlineFirst',
+  });
+  await rig.time.advance(1000);
+  expect(await shown).toMatch(/^GET/);
+  expect(rig.server.times('/a')).toEqual([0]);
+});
