@@ -7,8 +7,7 @@ import { useMutationStatus } from '../react/use-status.ts';
 import type { RetryControls, RetryState } from '../react-query/status/status.ts';
 import { Action, Countdown, Frame, Group, Told } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
-import type { UiTexts } from './texts/ui-texts.ts';
-import { type StatusWords, useTold, wordsOf } from './texts/words.ts';
+import { formWordsOf, type StatusWords, useTold } from './texts/words.ts';
 
 /**
  * A press so soon after a success is the second half of a double click, or an Enter that is held down: the
@@ -89,7 +88,7 @@ export function SafeForm<TData = unknown, TError = DefaultError, TVariables = vo
   const { submit, reset, isPending, isSuccess, confirmation, target } = form;
   const state = useMutationStatus(target);
   const [isBusy, setIsBusy] = useState(false);
-  const words = formWords(state, form, isBusy && isPending, submitText, texts);
+  const words = formWordsOf(state, form.unknown, isBusy && isPending, submitText, texts);
   const told = useTold(words, state, texts);
   const isWaiting = isPending && (state.status === 'waiting' || state.status === 'paused');
   const isEcho = useRef(false);
@@ -149,27 +148,4 @@ export function SafeForm<TData = unknown, TError = DefaultError, TVariables = vo
       </Frame>
     </form>
   );
-}
-
-/** What the form says: of what is under way; else of what may have been done before. */
-function formWords(
-  state: RetryState,
-  { unknown }: Pick<SafeSubmitResult, 'unknown'>,
-  isBusy: boolean,
-  submit: string,
-  texts: UiTexts,
-): StatusWords {
-  const { form } = texts;
-  const { status } = state;
-  const words = wordsOf(state, 'mutation', texts);
-  if (isBusy) return { ...words, detail: form.busy };
-  if (status === 'sending' || status === 'waiting' || status === 'paused') return words;
-  if (status === 'succeeded') return { title: form.succeeded, detail: '' };
-  if (unknown) {
-    const title = status === 'unknown' ? form.unknown : form.unknownBefore;
-    return { title, detail: unknown.isExpired ? form.expired : form.pressAgain(submit) };
-  }
-  if (status === 'failed')
-    return { title: words.title, detail: `${words.detail} ${form.failed(submit)}` };
-  return { title: '', detail: '' };
 }

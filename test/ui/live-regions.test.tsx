@@ -48,7 +48,7 @@ test('an outage is told when it begins, not at each probe or second, and when it
     'status: The server is unavailable (503). Trying again in 1 second.',
     // The banner.
     'status: The server is down.',
-    'status: The server is down. It goes on by itself.',
+    'status: This is not available right now. It goes on by itself.',
     'status: Connected again.',
     'status: Loaded.',
   ]);
