@@ -1,5 +1,5 @@
-import type { Health } from './health.ts';
-import { lastChanceMs } from './probe-schedule.ts';
+import type { Health, OriginHealth } from './health.ts';
+import { lastChanceMs, shortestGapMs } from './probe-schedule.ts';
 import { ableGroups, isQueued, type Origin } from './origin.ts';
 import { firstOf, type Group, groupsOf, isForeground, type Waiter } from './wait-queue.ts';
 
@@ -38,12 +38,36 @@ function probeAtOf({ leader, queue }: Origin, { scope, probes }: Health): number
   return Math.max(probes.nextAt(isSeen, expiresAt), leaderAt);
 }
 
+/** The least risk, then the endpoint that has failed least often: a broken one must not keep its origin down. */
+const probeCost =
+  (health: OriginHealth) =>
+  ({ risk, endpoint }: Group): number =>
+    risk * 1e6 + health.failures(endpoint);
+
+/**
+ * A user wants what is down to be probed now: by one of those who wait and, where a probe began a moment ago,
+ * a moment later.
+ *
+ * @returns what is probed by that.
+ */
+export function probeNow(
+  origin: Origin,
+  now: number,
+  force: (waiter: Waiter) => void,
+): readonly Health[] {
+  const { health } = origin;
+  return health.down().filter(({ scope, probes }) => {
+    const first = firstOf(groupsOf(scope, ableGroups(origin)), probeCost(health));
+    const freeAt = probes.startedAt() + shortestGapMs;
+    if (now < freeAt) probes.promise(freeAt);
+    else if (first) force(first);
+    return now < freeAt || first !== undefined;
+  });
+}
+
 /** Whoever waits for what is down: one of them goes as its probe. */
 function sendProbes(origin: Origin, now: number, go: Go): number {
   const { health, leader, queue } = origin;
-  // The least risk, then the endpoint that has failed least often: a broken one must not keep its
-  // origin down.
-  const costOf = ({ risk, endpoint }: Group): number => risk * 1e6 + health.failures(endpoint);
   let next = Infinity;
   for (const down of health.down()) {
     const able = (): readonly Group[] => groupsOf(down.scope, ableGroups(origin));
@@ -53,7 +77,7 @@ function sendProbes(origin: Origin, now: number, go: Go): number {
       continue;
     }
     down.probeAt = probeAtOf(origin, down);
-    const first = down.probeAt <= now ? firstOf(able(), costOf) : undefined;
+    const first = down.probeAt <= now ? firstOf(able(), probeCost(health)) : undefined;
     if (first) {
       go(first, down);
       down.probeAt = probeAtOf(origin, down);

@@ -10,20 +10,31 @@ import {
 import { systemClock } from '../lib/clock.ts';
 import type { Readable } from '../lib/store.ts';
 import { type Instance, instanceOf } from '../react-query/instance.ts';
+import { loaded, type Unloaded, UnloadedQueries } from '../react-query/status/unloaded.ts';
 import { useOriginStatus } from '../react/use-origin-status.ts';
-import { Action, Countdown, Frame, Told } from './parts.tsx';
+import { Action, Countdown, Frame, Told, usePress } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
 
 /** What a render prop of `ConnectionBanner` is given. */
 export interface ConnectionView {
-  /** `back`: what was wrong is over, for a few seconds. */
-  readonly status: 'well' | 'offline' | 'down' | 'rate-limited' | 'back';
+  /**
+   * `missing`: the server works, and a query on screen without data waits for an endpoint that is down, or
+   * has failed by an outage. `stale`: the same of queries with data. `back`: what was wrong is over, for a
+   * few seconds.
+   */
+  readonly status: 'well' | 'offline' | 'down' | 'rate-limited' | 'missing' | 'stale' | 'back';
   readonly title: string;
   readonly detail: string;
   /** When the network is checked, or the server tried next, in epoch milliseconds. */
   readonly retryAt: number | undefined;
   /** Checks the network now; undefined where nothing watches it, or while it is there. */
   readonly checkNow: (() => void) | undefined;
+  /**
+   * Probes what is down, once for all that wait for it, and fetches the queries that have failed; where nothing
+   * watches the network, also those that wait for it. Undefined where there is nothing to try, or the server
+   * has asked for a pause.
+   */
+  readonly tryNow: (() => void) | undefined;
 }
 
 /** Whose connection is shown, and how. */
@@ -34,14 +45,18 @@ export interface ConnectionBannerProps {
   readonly children?: ((view: ConnectionView) => ReactNode) | undefined;
 }
 
-/** So long it is said that all is well again. */
+/** How long it is said that all is well again. */
 const backMs = 5000;
+/** What is missing for less time is not worth a banner: a glitch, or what is fetched again after an outage. */
+const missingMs = 2000;
 
 /**
- * Says that the device is offline, the server is down, or asks for a pause; how many requests wait; and, for
- * five seconds, that it is over, where that is known. It shows nothing while all is well.
+ * Says that the device is offline, the server is down, or asks for a pause; how many requests wait; that a part
+ * of the page cannot be loaded, or not be refreshed, while the server works; and, for five seconds, that it is
+ * over, where that is known and everything was loaded. It shows nothing while all is well.
  *
- * With `watchConnectivity` it has a Check now. Without, it goes by React Query's `onlineManager`.
+ * It has a Try now, and with `watchConnectivity` a Check now while the device is offline. Without, it goes by
+ * React Query's `onlineManager`.
  *
  * @throws Error when the QueryClient carries no default options of Steadfetch.
  *
@@ -54,36 +69,19 @@ const backMs = 5000;
  */
 export function ConnectionBanner({ origin, children }: ConnectionBannerProps): ReactElement {
   const texts = useTexts();
-  const { connection } = texts;
-  const client = useQueryClient();
-  const server = useOriginStatus(origin);
-  const instance = useMemo(() => instanceOf(client, 'ConnectionBanner'), [client]);
-  const network = useMemo(() => networkOf(instance), [instance]);
-  const known = useSyncExternalStore(network.subscribe, network.getState, () => online);
-  const offline = known.status === 'offline';
-  const trouble = offline
-    ? 'offline'
-    : server.status === 'down' || server.status === 'rate-limited'
-      ? server.status
-      : undefined;
-  const isBack = useBack(trouble, known, instance);
-  const status = trouble ?? (isBack ? 'back' : 'well');
-  const titles = {
-    well: '',
-    offline: connection.offline,
-    down: connection.down,
-    'rate-limited': connection.limited,
-    back: connection.back,
+  const { isTrying, offline, ...view } = useConnectionView(origin);
+  // A press is answered: it is heard that something is tried, and what has come of it.
+  const [isPressed, press] = usePress(isTrying);
+  const action = view.checkNow
+    ? { label: texts.connection.checkNow, onPress: view.checkNow }
+    : (view.tryNow || isTrying) && { label: texts.connection.tryNow, onPress: view.tryNow };
+  const onPress = (): void => {
+    press();
+    if (action) action.onPress?.();
   };
-  const view: ConnectionView = {
-    status,
-    title: titles[status],
-    detail: trouble && server.waiting > 0 ? connection.waiting(server.waiting) : '',
-    retryAt: offline ? known.nextCheckAt : trouble && server.retryAt,
-    checkNow: offline ? network.checkNow : undefined,
-  };
+  const heard = isPressed && isTrying ? texts.query.again : view.title;
   return (
-    <Frame name="banner" state={status}>
+    <Frame name="banner" state={view.status}>
       {children
         ? children(view)
         : view.title !== '' && (
@@ -92,41 +90,123 @@ export function ConnectionBanner({ origin, children }: ConnectionBannerProps): R
               {view.detail && <p className="steadfetch-detail">{view.detail}</p>}
               <Countdown
                 retryAt={view.retryAt}
-                label={offline ? connection.nextCheckIn : texts.nextAttemptIn}
+                label={offline ? texts.connection.nextCheckIn : texts.nextAttemptIn}
               />
-              {view.checkNow && (
+              {action && (
                 <div className="steadfetch-actions">
-                  <Action label={connection.checkNow} onPress={view.checkNow} />
+                  <Action label={action.label} onPress={onPress} isIdle={!action.onPress} />
                 </div>
               )}
             </>
           )}
-      <Told text={view.title && texts.sentence(view.title)} />
+      <Told text={heard && texts.sentence(heard)} />
     </Frame>
   );
 }
 
-type Trouble = 'offline' | 'down' | 'rate-limited' | undefined;
+type Trouble = 'offline' | 'down' | 'rate-limited' | 'missing' | 'stale';
+
+function useConnectionView(
+  origin: string | undefined,
+): ConnectionView & { readonly isTrying: boolean; readonly offline: boolean } {
+  const texts = useTexts();
+  const { connection } = texts;
+  const client = useQueryClient();
+  const server = useOriginStatus(origin);
+  const instance = useMemo(() => instanceOf(client, 'ConnectionBanner'), [client]);
+  const network = useMemo(() => networkOf(instance), [instance]);
+  const known = useSyncExternalStore(network.subscribe, network.getState, () => online);
+  const queries = useMemo(() => new UnloadedQueries(client, origin), [client, origin]);
+  const unloaded = useSyncExternalStore(queries.subscribe, queries.getState, () => loaded);
+  const offline = known.status === 'offline';
+  const reach = offline
+    ? 'offline'
+    : server.status === 'down' || server.status === 'rate-limited'
+      ? server.status
+      : undefined;
+  const isMissing = useLasting(!reach && unloaded.kind !== undefined);
+  const part = isMissing ? unloaded.kind : undefined;
+  const trouble: Trouble | undefined = reach ?? part;
+  const over = useOver(trouble, unloaded, known, instance);
+  const titles = {
+    offline: connection.offline,
+    down: connection.down,
+    'rate-limited': connection.limited,
+    missing: connection.missing,
+    stale: connection.stale,
+  };
+  const wasAway = over === 'offline' || over === 'down';
+  const isTrying = !!trouble && (unloaded.isSending || isProbing(instance));
+  const isWaited = reach === 'down' && (server.waiting > 0 || unloaded.kind !== undefined);
+  const isUnwatched = offline && !network.checkNow && unloaded.isOffline;
+  const waiting = reach && server.waiting > 0 ? connection.waiting(server.waiting) : '';
+  const goesOn = part && unloaded.goesOn ? texts.goesOn : '';
+  return {
+    status: trouble ?? (over ? 'back' : 'well'),
+    title: trouble
+      ? titles[trouble]
+      : over
+        ? wasAway
+          ? connection.back
+          : connection.restored
+        : '',
+    detail: isTrying ? texts.sentence(texts.query.again) : waiting || goesOn,
+    retryAt: offline ? known.nextCheckAt : reach ? server.retryAt : part && unloaded.retryAt,
+    checkNow: offline ? network.checkNow : undefined,
+    tryNow: part || isWaited || isUnwatched ? queries.tryNow : undefined,
+    isTrying,
+    offline,
+  };
+}
+
+/** Whether the answer to a probe is waited for. */
+const isProbing = ({ origins }: Instance): boolean =>
+  [...origins.admissions.values()].some(({ origin }) =>
+    origin.health.down().some(({ probes }) => probes.isProbing()),
+  );
+
+/** Whether something has been so for a while. */
+function useLasting(isSo: boolean): boolean {
+  const [isLasting, setIsLasting] = useState(false);
+  useEffect(() => {
+    if (!isSo) return undefined;
+    const timer = systemClock.setTimeout(() => setIsLasting(true), missingMs);
+    return () => {
+      systemClock.clearTimeout(timer);
+      setIsLasting(false);
+    };
+  }, [isSo]);
+  return isSo && isLasting;
+}
 
 /**
- * Whether what was wrong is known to be over, since a moment ago. An outage may also be forgotten, where nobody
- * has asked for a minute, and a network be suspect.
+ * What is known to be over, since a moment ago, with everything loaded. An outage may also be forgotten, where
+ * nothing was requested for a minute, a network be suspect, and what was missing be gone from the page.
  */
-function useBack(trouble: Trouble, network: NetworkState, { origins }: Instance): boolean {
+function useOver(
+  trouble: Trouble | undefined,
+  { kind, restored }: Unloaded,
+  network: NetworkState,
+  { origins }: Instance,
+): Trouble | undefined {
   const recoveredAt = Math.max(...[...origins.admissions.values()].map((one) => one.recoveredAt()));
-  const [was, setWas] = useState({ trouble, recoveredAt });
-  const isNews = was.trouble !== trouble || was.recoveredAt !== recoveredAt;
-  if (trouble && isNews) setWas({ trouble, recoveredAt });
-  const isForgotten = was.trouble === 'down' && recoveredAt <= was.recoveredAt;
-  if (!trouble && isForgotten) setWas({ trouble, recoveredAt });
-  const isBack = !trouble && !!was.trouble && !isForgotten && network.status !== 'suspect';
+  const [was, setWas] = useState({ trouble, recoveredAt, restored });
+  const isNews =
+    was.trouble !== trouble || was.recoveredAt !== recoveredAt || was.restored !== restored;
+  if (trouble && isNews) setWas({ trouble, recoveredAt, restored });
+  const isPart = was.trouble === 'missing' || was.trouble === 'stale';
+  const isForgotten =
+    (was.trouble === 'down' && recoveredAt <= was.recoveredAt) ||
+    (isPart && !kind && restored <= was.restored);
+  if (!trouble && isForgotten) setWas({ trouble, recoveredAt, restored });
+  const isOver = !trouble && !kind && !!was.trouble && !isForgotten && network.status !== 'suspect';
   useEffect(() => {
-    if (!isBack) return undefined;
-    const end = (): void => setWas({ trouble: undefined, recoveredAt: 0 });
+    if (!isOver) return undefined;
+    const end = (): void => setWas({ trouble: undefined, recoveredAt: 0, restored: 0 });
     const timer = systemClock.setTimeout(end, backMs);
     return () => systemClock.clearTimeout(timer);
-  }, [isBack]);
-  return isBack;
+  }, [isOver]);
+  return isOver ? was.trouble : undefined;
 }
 
 /** As `useConnectivity` has it, where somebody watches the network. */

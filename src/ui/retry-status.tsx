@@ -3,7 +3,7 @@ import { type ReactElement, type ReactNode, useState } from 'react';
 import { useMutationStatus, useRetryStatus } from '../react/use-status.ts';
 import type { MutationTarget } from '../react-query/status/mutation.ts';
 import type { RetryControls, RetryState } from '../react-query/status/status.ts';
-import { Action, Countdown, Frame, Told } from './parts.tsx';
+import { Action, Countdown, Frame, Told, useNews, usePress } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
 import { type StatusWords, useTold, wordsOf } from './texts/words.ts';
 
@@ -94,12 +94,20 @@ function StatusView({
   const isAgain = attempt > 1 || (kind === 'query' && wasTrouble);
   const words = wordsOf(state, kind, texts, isAgain);
   const told = useTold(words, state, texts);
+  const isSending = status === 'sending';
+  const [isPressed, press] = usePress(isSending);
+  const onRetry = (): void => {
+    press();
+    retryNow();
+  };
   // What had been loaded before it was shown here is no news.
   const isOld = kind === 'query' && status === 'succeeded' && state === first;
   const isUnderWay = status === 'waiting' || status === 'paused' || status === 'sending';
   const isOver = status === 'failed' || status === 'unknown';
+  const isAlert = isOver && reason !== 'cancelled';
+  const news = useNews({ text: isOld ? '' : told, isAlert }, isSending && isAgain && !isPressed);
   const isShown = words.title !== '' && status !== 'succeeded';
-  const isRetried = isUnderWay && (status !== 'sending' || isAgain);
+  const isRetried = isUnderWay && (!isSending || isAgain);
   // A mutation that has ended is pressed again by its own button.
   const canRetry = isRetried || (isOver && kind === 'query');
   return (
@@ -114,19 +122,14 @@ function StatusView({
               {(canRetry || isUnderWay) && (
                 <div className="steadfetch-actions">
                   {canRetry && (
-                    <Action
-                      label={texts.retryNow}
-                      onPress={retryNow}
-                      isPrimary
-                      isIdle={status === 'sending'}
-                    />
+                    <Action label={texts.retryNow} onPress={onRetry} isPrimary isIdle={isSending} />
                   )}
                   {isUnderWay && <Action label={texts.cancel} onPress={cancel} />}
                 </div>
               )}
             </>
           )}
-      <Told text={isOld ? '' : told} isAlert={isOver && reason !== 'cancelled'} />
+      <Told {...news} />
     </Frame>
   );
 }

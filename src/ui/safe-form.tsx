@@ -5,7 +5,7 @@ import { systemClock } from '../lib/clock.ts';
 import { useSafeSubmit } from '../react/use-safe-submit.ts';
 import { useMutationStatus } from '../react/use-status.ts';
 import type { RetryControls, RetryState } from '../react-query/status/status.ts';
-import { Action, Countdown, Frame, Group, Told } from './parts.tsx';
+import { Action, Countdown, Frame, Group, Told, useNews, usePress } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
 import { formWordsOf, type StatusWords, useTold } from './texts/words.ts';
 
@@ -90,9 +90,21 @@ export function SafeForm<TData = unknown, TError = DefaultError, TVariables = vo
   const [isBusy, setIsBusy] = useState(false);
   const words = formWordsOf(state, form.unknown, isBusy && isPending, submitText, texts);
   const told = useTold(words, state, texts);
+  const isSending = state.status === 'sending';
+  const [isPressed, press] = usePress(isSending);
+  const isEnd = state.status === 'failed' || state.status === 'unknown';
+  const isByItself = isSending && state.attempt > 1 && !isPressed && !confirmation && !isBusy;
+  const news = useNews(
+    { text: confirmation ? texts.form.question : told, isAlert: isEnd && !confirmation },
+    isByItself,
+  );
+  const onRetry = (): void => {
+    press();
+    state.retryNow();
+  };
   const isWaiting = isPending && (state.status === 'waiting' || state.status === 'paused');
   const isEcho = useRef(false);
-  const press = async (fields: FormData): Promise<void> => {
+  const onSubmit = async (fields: FormData): Promise<void> => {
     if (isSuccess) return isEcho.current ? undefined : reset();
     setIsBusy(false);
     const result = await submit(variables(fields));
@@ -107,7 +119,7 @@ export function SafeForm<TData = unknown, TError = DefaultError, TVariables = vo
       aria-label={label}
       onSubmit={(event) => {
         event.preventDefault();
-        void press(new FormData(event.currentTarget));
+        void onSubmit(new FormData(event.currentTarget));
       }}
     >
       {typeof children === 'function' ? children({ ...words, state, form }) : children}
@@ -124,7 +136,7 @@ export function SafeForm<TData = unknown, TError = DefaultError, TVariables = vo
           >
             {isSuccess ? texts.form.another : submitText}
           </button>
-          {isWaiting && <Action label={texts.retryNow} onPress={state.retryNow} isPrimary />}
+          {isWaiting && <Action label={texts.retryNow} onPress={onRetry} isPrimary />}
           {isPending && <Action label={texts.cancel} onPress={state.cancel} />}
         </div>
         {confirmation && (
@@ -141,10 +153,7 @@ export function SafeForm<TData = unknown, TError = DefaultError, TVariables = vo
             </div>
           </Group>
         )}
-        <Told
-          text={confirmation ? texts.form.question : told}
-          isAlert={!confirmation && (state.status === 'failed' || state.status === 'unknown')}
-        />
+        <Told {...news} />
       </Frame>
     </form>
   );

@@ -49,8 +49,8 @@ test('an outage is told when it begins, not at each probe or second, and when it
     // The banner.
     'status: The server is down.',
     'status: This is not available right now. It goes on by itself.',
-    'status: Connected again.',
     'status: Loaded.',
+    'status: Connected again.',
   ]);
   expect(rig.server.times('/products')).toHaveLength(5);
 });
