@@ -47,22 +47,15 @@ const probeCost =
 /**
  * A user wants what is down to be probed now: by one of those who wait and, where a probe began a moment ago,
  * a moment later.
- *
- * @returns what is probed by that.
  */
-export function probeNow(
-  origin: Origin,
-  now: number,
-  force: (waiter: Waiter) => void,
-): readonly Health[] {
+export function probeNow(origin: Origin, now: number, force: (waiter: Waiter) => void): void {
   const { health } = origin;
-  return health.down().filter(({ scope, probes }) => {
+  for (const { scope, probes } of health.down()) {
     const first = firstOf(groupsOf(scope, ableGroups(origin)), probeCost(health));
     const freeAt = probes.startedAt() + shortestGapMs;
     if (now < freeAt) probes.promise(freeAt);
     else if (first) force(first);
-    return now < freeAt || first !== undefined;
-  });
+  }
 }
 
 /** Whoever waits for what is down: one of them goes as its probe. */

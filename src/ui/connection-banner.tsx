@@ -10,7 +10,7 @@ import {
 import { systemClock } from '../lib/clock.ts';
 import type { Readable } from '../lib/store.ts';
 import { type Instance, instanceOf } from '../react-query/instance.ts';
-import { loaded, type Unloaded, UnloadedQueries } from '../react-query/status/unloaded.ts';
+import { createUnloaded, loaded, type Unloaded } from '../react-query/status/unloaded.ts';
 import { useOriginStatus } from '../react/use-origin-status.ts';
 import { Action, Countdown, Frame, Told, usePress } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
@@ -116,7 +116,7 @@ function useConnectionView(
   const instance = useMemo(() => instanceOf(client, 'ConnectionBanner'), [client]);
   const network = useMemo(() => networkOf(instance), [instance]);
   const known = useSyncExternalStore(network.subscribe, network.getState, () => online);
-  const queries = useMemo(() => new UnloadedQueries(client, origin), [client, origin]);
+  const queries = useMemo(() => createUnloaded(client, origin), [client, origin]);
   const unloaded = useSyncExternalStore(queries.subscribe, queries.getState, () => loaded);
   const offline = known.status === 'offline';
   const reach = offline
@@ -128,29 +128,15 @@ function useConnectionView(
   const part = isMissing ? unloaded.kind : undefined;
   const trouble: Trouble | undefined = reach ?? part;
   const over = useOver(trouble, unloaded, known, instance);
-  const titles = {
-    offline: connection.offline,
-    down: connection.down,
-    'rate-limited': connection.limited,
-    missing: connection.missing,
-    stale: connection.stale,
-  };
   const wasAway = over === 'offline' || over === 'down';
   const isTrying = !!trouble && (unloaded.isSending || isProbing(instance));
   const isWaited = reach === 'down' && (server.waiting > 0 || unloaded.kind !== undefined);
   const isUnwatched = offline && !network.checkNow && unloaded.isOffline;
   const waiting = reach && server.waiting > 0 ? connection.waiting(server.waiting) : '';
-  const goesOn = part && unloaded.goesOn ? texts.goesOn : '';
   return {
     status: trouble ?? (over ? 'back' : 'well'),
-    title: trouble
-      ? titles[trouble]
-      : over
-        ? wasAway
-          ? connection.back
-          : connection.restored
-        : '',
-    detail: isTrying ? texts.sentence(texts.query.again) : waiting || goesOn,
+    title: trouble ? connection[trouble] : over ? connection[wasAway ? 'back' : 'restored'] : '',
+    detail: isTrying ? texts.sentence(texts.query.again) : waiting,
     retryAt: offline ? known.nextCheckAt : reach ? server.retryAt : part && unloaded.retryAt,
     checkNow: offline ? network.checkNow : undefined,
     tryNow: part || isWaited || isUnwatched ? queries.tryNow : undefined,

@@ -1,7 +1,6 @@
-import type { Query, QueryCache, QueryClient } from '@tanstack/react-query';
+import { onlineManager, type Query, type QueryClient } from '@tanstack/react-query';
 import { originOf } from '../../lib/input/url.ts';
-import { keepIfSame, type Readable } from '../../lib/store.ts';
-import { reportOf } from '../../operation/error-info.ts';
+import { createStore, keepIfSame, type Readable } from '../../lib/store.ts';
 import { probeNow } from '../../origin/due.ts';
 import { queryControlsOf } from '../controls.ts';
 import { queryStatusesOf } from './query.ts';
@@ -12,9 +11,7 @@ import type { StatusStore } from './store.ts';
 export interface Unloaded {
   /** `missing`: one of them has no data. `stale`: each shows what it had before. */
   readonly kind: 'missing' | 'stale' | undefined;
-  /** None of them has failed for good. */
-  readonly goesOn: boolean;
-  /** One of them, or of those that wait for the network, is being fetched. */
+  /** One of them is being fetched. */
   readonly isSending: boolean;
   /** When the first of them is fetched, in epoch milliseconds; undefined when that is not known. */
   readonly retryAt: number | undefined;
@@ -24,155 +21,138 @@ export interface Unloaded {
   readonly isOffline: boolean;
 }
 
+/** The same as a store, and what a user can do about it. */
+export interface UnloadedStore extends Readable<Unloaded> {
+  /**
+   * Fetches the queries that have failed, or wait for the network, and probes at once what is down. Sends nothing
+   * to what is rate-limited.
+   */
+  readonly tryNow: () => void;
+}
+
 /** Nothing is known to be missing. */
 export const loaded: Unloaded = Object.freeze({
   kind: undefined,
-  goesOn: true,
   isSending: false,
   retryAt: undefined,
   restored: 0,
   isOffline: false,
 });
 
-/** Whether the server, or the way to it, is to blame: what is refused or not found stays so. */
-function isOutage(error: unknown): boolean {
-  const { failure } = reportOf(error, 0);
-  if (failure.kind !== 'http')
-    return ['network', 'timeout', 'body', 'paused-too-long'].includes(failure.kind);
-  const { status } = failure;
-  return status === 408 || status === 429 || status >= 500;
+/** Another attempt may be answered: a refusal, or a query that its user has cancelled, is none of these. */
+const outages: readonly RetryState['reason'][] = [
+  'server-down',
+  'paused-too-long',
+  'max-retries',
+  'deadline',
+  'retry-after',
+];
+
+/** What these queries have in common, which cannot be loaded. */
+function summaryOf(
+  unloaded: ReadonlySet<string>,
+  { find, getState }: StatusStore<Query>,
+): Pick<Unloaded, 'kind' | 'isSending' | 'retryAt'> {
+  let kind: Unloaded['kind'];
+  let isSending = false;
+  let firstAt = Infinity;
+  for (const hash of unloaded) {
+    const { status, retryAt = Infinity } = getState(hash);
+    if (kind !== 'missing') kind = find(hash)?.state.data === undefined ? 'missing' : 'stale';
+    isSending ||= status === 'sending';
+    if (status === 'paused') firstAt = Math.min(firstAt, retryAt);
+  }
+  return { kind, isSending, retryAt: firstAt < Infinity ? firstAt : undefined };
+}
+
+/** Fetches those that have failed, and those that wait for the network; then what is down is probed. */
+function fetchAll(
+  hashes: Iterable<string>,
+  unloaded: ReadonlySet<string>,
+  statuses: StatusStore<Query>,
+): void {
+  const { clock, origins } = statuses.instance;
+  for (const hash of hashes) {
+    const { status, reason } = statuses.getState(hash);
+    const isLeft = status === 'failed' && unloaded.has(hash);
+    if (isLeft)
+      void statuses
+        .find(hash)
+        ?.fetch()
+        .catch(() => {});
+    if (reason === 'offline') queryControlsOf(statuses, hash).retryNow();
+  }
+  // What is fetched at something that is down waits there by then: one probe speaks for all.
+  clock.setTimeout(() => {
+    for (const { origin, force } of origins.admissions.values())
+      probeNow(origin, clock.now(), force);
+    origins.reconsider();
+  }, 0);
 }
 
 /** What the queries on screen cannot load, at one origin or at all of them. */
-export class UnloadedQueries implements Readable<Unloaded> {
-  readonly #queries: QueryCache;
-  readonly #statuses: StatusStore<Query>;
-  readonly #origin: string | undefined;
+export function createUnloaded(client: QueryClient, origin: string | undefined): UnloadedStore {
+  const queries = client.getQueryCache();
+  const statuses = queryStatusesOf(client, 'ConnectionBanner');
+  const { byQuery } = statuses.instance;
+  const wanted = origin && originOf(origin);
+  const { getState, subscribe, set } = createStore(loaded);
   /** The queries on screen, each with what ends the watch of its status. */
-  readonly #watched: Map<string, () => void> = new Map();
-  readonly #unloaded: Set<string> = new Set();
-  readonly #offline: Set<string> = new Set();
-  readonly #listeners: Set<() => void> = new Set();
-  #restored = 0;
-  #state = loaded;
-  #isDue = false;
-  #stop: (() => void) | undefined;
+  const watched = new Map<string, () => void>();
+  const unloaded = new Set<string>();
+  let restored = 0;
+  let isDue = false;
 
-  constructor(client: QueryClient, origin: string | undefined) {
-    this.#queries = client.getQueryCache();
-    this.#statuses = queryStatusesOf(client, 'ConnectionBanner');
-    this.#origin = origin && originOf(origin);
-  }
-
-  readonly getState = (): Unloaded => this.#state;
-
-  readonly subscribe = (listener: () => void): (() => void) => {
-    const queries = this.#queries;
-    this.#listeners.add(listener);
-    this.#stop ??= queries.subscribe(({ type, query }) => {
-      if (type !== 'updated') this.#watch(query);
-    });
-    queries.getAll().forEach((query) => this.#watch(query));
-    return () => {
-      this.#listeners.delete(listener);
-      if (this.#listeners.size > 0) return;
-      this.#stop?.();
-      this.#stop = undefined;
-      for (const end of this.#watched.values()) end();
-      for (const known of [this.#watched, this.#unloaded, this.#offline]) known.clear();
-      this.#state = loaded;
-    };
-  };
-
-  /**
-   * Probes at once all that is down and waited for, and fetches the queries that have failed, or wait for the
-   * network. Sends nothing to what is rate-limited.
-   */
-  readonly tryNow = (): void => {
-    const { clock, origins, byQuery } = this.#statuses.instance;
-    const probed = [...origins.admissions]
-      .filter(([key]) => this.#isWanted(key))
-      .flatMap(([, { origin, force }]) => probeNow(origin, clock.now(), force));
-    origins.reconsider();
-    for (const hash of this.#offline) queryControlsOf(this.#statuses, hash).retryNow();
-    for (const hash of this.#unloaded) {
-      if (this.#statuses.getState(hash).status !== 'failed') continue;
-      const query = this.#queries.get(hash);
-      const { admission, sent } = (query && byQuery.get(query)?.route.down()) ?? {};
-      const down = sent && admission?.origin.health.downFor(sent.endpoint);
-      // One probe is enough: the others wait for its answer.
-      if (down && probed.includes(down)) void query?.fetch().catch(() => {});
-      else queryControlsOf(this.#statuses, hash).retryNow();
-      if (down) probed.push(down);
-    }
-  };
-
-  #isWanted(key: string): boolean {
-    return !this.#origin || key.split(' ')[0] === this.#origin;
-  }
-
-  #isOfOrigin(query: Query): boolean {
-    const { origins, byQuery } = this.#statuses.instance;
-    const admission = byQuery.get(query)?.route.at?.admission;
-    return (
-      !this.#origin ||
-      [...origins.admissions].some(([key, known]) => known === admission && this.#isWanted(key))
-    );
-  }
-
-  /** It may have come on screen, or gone. */
-  #watch(query: Query): void {
+  const isWanted = (query: Query): boolean =>
+    !wanted || originOf(byQuery.get(query)?.route.at?.sent.url ?? '') === wanted;
+  const isEnded = (hash: string): boolean =>
+    ['succeeded', 'failed', 'idle'].includes(statuses.getState(hash).status);
+  const refresh = (query: Query): void => {
     const { queryHash: hash } = query;
-    const isSeen = query.isActive() && this.#queries.get(hash) === query;
-    if (isSeen === this.#watched.has(hash)) return;
-    this.#watched.get(hash)?.();
-    this.#watched.delete(hash);
-    if (isSeen) {
-      const onChange = (): void => this.#refresh(query);
-      this.#watched.set(hash, this.#statuses.subscribe(hash, onChange));
-    }
-    this.#refresh(query);
-  }
-
-  /** A status that does not say whether it can be loaded changes nothing. */
-  #refresh(query: Query): void {
-    const { queryHash: hash } = query;
-    const { status, reason, lastError } = this.#statuses.getState(hash);
-    const isSeen = this.#watched.has(hash) && this.#isOfOrigin(query);
-    const isUnderWay = status === 'sending' || status === 'waiting';
-    const isPausedFor = (cause: string): boolean => status === 'paused' && reason === cause;
-    const isBroken = status === 'failed' && reason !== 'cancelled' && isOutage(lastError);
-    if (isSeen && isPausedFor('offline')) this.#offline.add(hash);
-    else if (!isSeen || !isUnderWay) this.#offline.delete(hash);
-    if (isSeen && (isBroken || isPausedFor('server-down'))) this.#unloaded.add(hash);
-    else if (!isSeen || !(isUnderWay || (status === 'paused' && reason !== 'queued'))) {
-      const wasUnloaded = this.#unloaded.delete(hash);
-      if (wasUnloaded && status === 'succeeded') this.#restored++;
-    }
-    if (this.#isDue) return;
-    this.#isDue = true;
+    const { status, reason } = statuses.getState(hash);
+    const isKnown = isEnded(hash) || reason === 'queued';
+    if (!watched.has(hash) || !isWanted(query)) unloaded.delete(hash);
+    else if (outages.includes(reason)) unloaded.add(hash);
+    else if (isKnown && unloaded.delete(hash) && status === 'succeeded') restored++;
     // Once for all that change in one turn.
-    queueMicrotask(() => this.#publish());
-  }
+    if (!isDue) queueMicrotask(publish);
+    isDue = true;
+  };
+  const publish = (): void => {
+    isDue = false;
+    const isOffline = !onlineManager.isOnline() && ![...watched.keys()].every(isEnded);
+    set(keepIfSame(getState(), { ...summaryOf(unloaded, statuses), restored, isOffline }));
+  };
+  const watch = (query: Query): void => {
+    const { queryHash: hash } = query;
+    const isSeen = query.isActive() && queries.get(hash) === query;
+    if (isSeen === watched.has(hash)) return;
+    watched.get(hash)?.();
+    watched.delete(hash);
+    if (isSeen)
+      watched.set(
+        hash,
+        statuses.subscribe(hash, () => refresh(query)),
+      );
+    refresh(query);
+  };
 
-  #publish(): void {
-    this.#isDue = false;
-    const statusOf = (hash: string): RetryState => this.#statuses.getState(hash);
-    const hasData = (hash: string): boolean => this.#queries.get(hash)?.state.data !== undefined;
-    const all = [...this.#unloaded].map(statusOf);
-    const kind = [...this.#unloaded].every(hasData) ? 'stale' : 'missing';
-    const paused = all.filter(({ status }) => status === 'paused');
-    const retryAt = Math.min(...paused.map((one) => one.retryAt ?? Infinity));
-    const offline = [...this.#offline].map(statusOf);
-    const before = this.#state;
-    this.#state = keepIfSame(before, {
-      kind: all.length > 0 ? kind : undefined,
-      goesOn: all.every(({ status }) => status !== 'failed'),
-      isSending: [...all, ...offline].some(({ status }) => status === 'sending'),
-      retryAt: retryAt < Infinity ? retryAt : undefined,
-      restored: this.#restored,
-      isOffline: offline.length > 0,
-    });
-    if (this.#state !== before) for (const listener of this.#listeners) listener();
-  }
+  return {
+    getState,
+    subscribe(listener) {
+      const ends = [
+        subscribe(listener),
+        queries.subscribe(({ type, query }) => {
+          if (type !== 'updated') watch(query);
+        }),
+      ];
+      queries.getAll().forEach(watch);
+      return () => {
+        for (const end of [...ends, ...watched.values()]) end();
+        watched.clear();
+        unloaded.clear();
+      };
+    },
+    tryNow: () => fetchAll(watched.keys(), unloaded, statuses),
+  };
 }

@@ -55,7 +55,7 @@ export const english: UiTexts = {
   connection: {
     offline: 'You are offline',
     down: 'The server is down',
-    limited: 'The server asks for a pause',
+    'rate-limited': 'The server asks for a pause',
     back: 'Connected again',
     missing: 'Part of this page cannot be loaded right now',
     stale: 'Part of this page may be out of date',

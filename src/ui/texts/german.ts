@@ -55,7 +55,7 @@ export const german: UiTexts = {
   connection: {
     offline: 'Sie sind offline',
     down: 'Der Server ist ausgefallen',
-    limited: 'Der Server bittet um eine Pause',
+    'rate-limited': 'Der Server bittet um eine Pause',
     back: 'Wieder verbunden',
     missing: 'Ein Teil dieser Seite kann gerade nicht geladen werden',
     stale: 'Ein Teil dieser Seite ist vielleicht nicht aktuell',

@@ -57,7 +57,7 @@ export const japanese: UiTexts = {
   connection: {
     offline: 'オフラインです',
     down: 'サーバーが停止しています',
-    limited: 'サーバーが混み合っています',
+    'rate-limited': 'サーバーが混み合っています',
     back: '接続が回復しました',
     missing: 'このページの一部を現在読み込めません',
     stale: 'このページの一部は最新でない可能性があります',

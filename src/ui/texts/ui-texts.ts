@@ -66,13 +66,13 @@ export interface UiTexts {
   readonly connection: {
     readonly offline: string;
     readonly down: string;
-    readonly limited: string;
+    readonly 'rate-limited': string;
     readonly back: string;
     /** The server works, and a query on screen without data waits for an endpoint that is down, or has failed. */
     readonly missing: string;
     /** The same of queries with data. */
     readonly stale: string;
-    /** What `limited`, `missing` or `stale` said is over. */
+    /** What `rate-limited`, `missing` or `stale` said is over. */
     readonly restored: string;
     readonly checkNow: string;
     readonly tryNow: string;
