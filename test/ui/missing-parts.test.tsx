@@ -1,4 +1,5 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { Suspense } from 'react';
 import { act, fireEvent, screen } from '@testing-library/react';
 import type { SteadfetchConfig } from 'steadfetch';
 import { useRetryStatus } from 'steadfetch/react';
@@ -41,7 +42,7 @@ async function listen(rig: Rig, seconds: number): Promise<readonly string[]> {
 
 const times = (count: number): readonly number[] => Array.from({ length: count }, () => 503);
 const poll = { refetchInterval: 1000 };
-const missing = 'Part of this page cannot be loaded right now';
+const missing = 'Some content cannot be loaded right now';
 
 /** A page with one cell at an endpoint that is down, beside one that works. */
 function openPage(fails: number, cells?: React.ReactNode, config?: SteadfetchConfig): Rig {
@@ -86,7 +87,7 @@ test('what is shown all the same may be out of date', async () => {
   );
   expect(await listen(rig, 120)).toEqual([
     '',
-    'Part of this page may be out of date.',
+    'Some content may be out of date.',
     'It works again.',
     '',
   ]);
@@ -180,6 +181,26 @@ test('a press is heard to try again, the button keeps the keyboard, and hands it
   await rig.time.advance(300);
   expect([seen(), heard()]).toEqual(['Connected again', 'Connected again.']);
   expect(document.activeElement).toBe(banner());
+});
+
+test('a component that is suspended, and observes nothing yet, is said to be missing', async () => {
+  function Suspended({ rig }: { readonly rig: Rig }) {
+    const queryFn = (): Promise<string> => rig.steady.json<string>('/a');
+    return <p>{useSuspenseQuery({ queryKey: ['/a'], queryFn }).data}</p>;
+  }
+  const rig = createRig({ health: {} });
+  rig.server.plan('/a', ...times(5), { body: 'kites' });
+  rig.show(
+    <>
+      <ConnectionBanner />
+      <Cell rig={rig} path="/works" options={poll} />
+      <Suspense fallback="…">
+        <Suspended rig={rig} />
+      </Suspense>
+    </>,
+  );
+  expect(await listen(rig, 30)).toEqual(['', `${missing}.`, 'It works again.', '']);
+  expect(screen.getByText('kites')).toBeTruthy();
 });
 
 test('a refused query is no outage, nor is one that its user has cancelled', async () => {

@@ -17,7 +17,7 @@ export interface Unloaded {
   readonly retryAt: number | undefined;
   /** How many have been loaded after all. */
   readonly restored: number;
-  /** A query on screen waits for the network. */
+  /** One that is awaited waits for the network. */
   readonly isOffline: boolean;
 }
 
@@ -47,6 +47,13 @@ const outages: readonly RetryState['reason'][] = [
   'deadline',
   'retry-after',
 ];
+
+/** A component shows it, or is suspended by it: then nothing observes it before it has data. */
+const isAwaited = (query: Query): boolean =>
+  query.isActive() ||
+  (query.getObserversCount() === 0 &&
+    query.state.data === undefined &&
+    query.state.fetchStatus !== 'idle');
 
 /** What these queries have in common, which cannot be loaded. */
 function summaryOf(
@@ -90,14 +97,14 @@ function fetchAll(
   }, 0);
 }
 
-/** What the queries on screen cannot load, at one origin or at all of them. */
+/** What the queries that are shown or awaited cannot load, at one origin or at all of them. */
 export function createUnloaded(client: QueryClient, origin: string | undefined): UnloadedStore {
   const queries = client.getQueryCache();
   const statuses = queryStatusesOf(client, 'ConnectionBanner');
   const { byQuery } = statuses.instance;
   const wanted = origin && originOf(origin);
   const { getState, subscribe, set } = createStore(loaded);
-  /** The queries on screen, each with what ends the watch of its status. */
+  /** The queries that are awaited, each with what ends the watch of its status. */
   const watched = new Map<string, () => void>();
   const unloaded = new Set<string>();
   let restored = 0;
@@ -110,10 +117,10 @@ export function createUnloaded(client: QueryClient, origin: string | undefined):
   const refresh = (query: Query): void => {
     const { queryHash: hash } = query;
     const { status, reason } = statuses.getState(hash);
+    const isThere = watched.has(hash) && isWanted(query);
     const isKnown = isEnded(hash) || reason === 'queued';
-    if (!watched.has(hash) || !isWanted(query)) unloaded.delete(hash);
-    else if (outages.includes(reason)) unloaded.add(hash);
-    else if (isKnown && unloaded.delete(hash) && status === 'succeeded') restored++;
+    if (isThere && outages.includes(reason)) unloaded.add(hash);
+    else if ((isKnown || !isThere) && unloaded.delete(hash) && status === 'succeeded') restored++;
     // Once for all that change in one turn.
     if (!isDue) queueMicrotask(publish);
     isDue = true;
@@ -125,7 +132,7 @@ export function createUnloaded(client: QueryClient, origin: string | undefined):
   };
   const watch = (query: Query): void => {
     const { queryHash: hash } = query;
-    const isSeen = query.isActive() && queries.get(hash) === query;
+    const isSeen = isAwaited(query) && queries.get(hash) === query;
     if (isSeen === watched.has(hash)) return;
     watched.get(hash)?.();
     watched.delete(hash);
@@ -140,12 +147,7 @@ export function createUnloaded(client: QueryClient, origin: string | undefined):
   return {
     getState,
     subscribe(listener) {
-      const ends = [
-        subscribe(listener),
-        queries.subscribe(({ type, query }) => {
-          if (type !== 'updated') watch(query);
-        }),
-      ];
+      const ends = [subscribe(listener), queries.subscribe(({ query }) => watch(query))];
       queries.getAll().forEach(watch);
       return () => {
         for (const end of [...ends, ...watched.values()]) end();
