@@ -9,7 +9,7 @@ import {
 } from 'react';
 import { systemClock } from '../lib/clock.ts';
 import type { Readable } from '../lib/store.ts';
-import { type Instance, instanceOf } from '../react-query/instance.ts';
+import { findInstance, type Instance } from '../react-query/instance.ts';
 import { createUnloaded, loaded, type Unloaded } from '../react-query/status/unloaded.ts';
 import { useOriginStatus } from '../react/use-origin-status.ts';
 import { Action, Countdown, Frame, Told, usePress } from './parts.tsx';
@@ -58,7 +58,7 @@ const missingMs = 2000;
  * It has a Try now, and with `watchConnectivity` a Check now while the device is offline. Without, it goes by
  * React Query's `onlineManager`.
  *
- * @throws Error when the QueryClient carries no default options of Steadfetch.
+ * Where the QueryClient carries no default options of Steadfetch it shows nothing; in development a warning says so.
  *
  * @example
  * ```tsx
@@ -67,9 +67,18 @@ const missingMs = 2000;
  * export const Header = () => <ConnectionBanner origin="https://api.example" />;
  * ```
  */
-export function ConnectionBanner({ origin, children }: ConnectionBannerProps): ReactElement {
+export function ConnectionBanner(props: ConnectionBannerProps): ReactElement | null {
+  const instance = findInstance(useQueryClient(), 'ConnectionBanner');
+  return instance ? <Banner {...props} instance={instance} /> : null;
+}
+
+function Banner({
+  origin,
+  children,
+  instance,
+}: ConnectionBannerProps & { readonly instance: Instance }): ReactElement {
   const texts = useTexts();
-  const { isTrying, offline, ...view } = useConnectionView(origin);
+  const { isTrying, offline, ...view } = useConnectionView(instance, origin);
   // A press is answered: it is heard that something is tried, and what has come of it.
   const [isPressed, press] = usePress(isTrying);
   const action = view.checkNow
@@ -107,13 +116,13 @@ export function ConnectionBanner({ origin, children }: ConnectionBannerProps): R
 type Trouble = 'offline' | 'down' | 'rate-limited' | 'missing' | 'stale';
 
 function useConnectionView(
+  instance: Instance,
   origin: string | undefined,
 ): ConnectionView & { readonly isTrying: boolean; readonly offline: boolean } {
   const texts = useTexts();
   const { connection } = texts;
   const client = useQueryClient();
   const server = useOriginStatus(origin);
-  const instance = useMemo(() => instanceOf(client, 'ConnectionBanner'), [client]);
   const network = useMemo(() => networkOf(instance), [instance]);
   const known = useSyncExternalStore(network.subscribe, network.getState, () => online);
   const queries = useMemo(() => createUnloaded(client, origin), [client, origin]);

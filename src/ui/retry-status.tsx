@@ -24,7 +24,7 @@ export type RetryStatusProps = (
  * How a query or a mutation is doing when it does not go at once: why, the attempt, a countdown, Retry now and
  * Cancel. It shows nothing while all is well. A screen reader hears each transition once.
  *
- * @throws Error when the QueryClient carries no default options of Steadfetch.
+ * Where the QueryClient carries no default options of Steadfetch it shows nothing; in development a warning says so.
  *
  * @example
  * ```tsx
