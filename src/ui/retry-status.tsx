@@ -1,4 +1,4 @@
-import type { QueryKey } from '@tanstack/react-query';
+import { type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { type ReactElement, type ReactNode, useState } from 'react';
 import { useMutationStatus, useRetryStatus } from '../react/use-status.ts';
 import type { MutationTarget } from '../react-query/status/mutation.ts';
@@ -47,8 +47,9 @@ function QueryStatus({
   readonly queryKey: QueryKey;
   readonly children: Draw;
 }): ReactElement {
+  const hasData = useQueryClient().getQueryData(queryKey) !== undefined;
   return (
-    <StatusView kind="query" state={useRetryStatus({ queryKey })}>
+    <StatusView kind="query" state={useRetryStatus({ queryKey })} hasData={hasData}>
       {children}
     </StatusView>
   );
@@ -73,10 +74,12 @@ function MutationStatus({
 function StatusView({
   kind,
   state,
+  hasData = false,
   children,
 }: {
   readonly kind: 'query' | 'mutation';
   readonly state: RetryState & RetryControls;
+  readonly hasData?: boolean;
   readonly children: Draw;
 }): ReactElement {
   const texts = useTexts();
@@ -92,7 +95,7 @@ function StatusView({
   // Retry now of a query is a new fetch, with attempts of its own.
   const wasTrouble = before === 'waiting' || before === 'paused' || before === 'failed';
   const isAgain = attempt > 1 || (kind === 'query' && wasTrouble);
-  const words = wordsOf(state, kind, texts, isAgain);
+  const words = wordsOf(state, kind, texts, isAgain, hasData);
   const told = useTold(words, state, texts);
   const isSending = status === 'sending';
   const [isPressed, press] = usePress(isSending);

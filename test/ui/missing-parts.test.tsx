@@ -85,8 +85,11 @@ test('what is shown all the same may be out of date', async () => {
       <Cell rig={rig} path="/a" />
     </>,
   );
+  await rig.time.advance(6000);
+  expect(seen()).toMatch(/^Some content may be out of dateNext attempt in \ds?Try now$/);
+  // What is there is not said to be unavailable.
+  expect(screen.getByText('This may be out of date')).toBeTruthy();
   expect(await listen(rig, 120)).toEqual([
-    '',
     'Some content may be out of date.',
     'It works again.',
     '',

@@ -42,6 +42,7 @@ export const english: UiTexts = {
     again: 'Trying again',
     succeeded: 'Loaded',
     failed: 'This could not be loaded',
+    stale: 'This may be out of date',
   },
   mutation: {
     label: 'Sending',

@@ -42,6 +42,7 @@ export const german: UiTexts = {
     again: 'Neuer Versuch läuft',
     succeeded: 'Geladen',
     failed: 'Das konnte nicht geladen werden',
+    stale: 'Das ist vielleicht nicht aktuell',
   },
   mutation: {
     label: 'Senden',

@@ -44,6 +44,7 @@ export const japanese: UiTexts = {
     again: '再試行しています',
     succeeded: '読み込みました',
     failed: '読み込めませんでした',
+    stale: '最新でない可能性があります',
   },
   mutation: {
     label: '送信',

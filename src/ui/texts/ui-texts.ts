@@ -52,6 +52,8 @@ export interface UiTexts {
     readonly again: string;
     readonly succeeded: string;
     readonly failed: string;
+    /** Instead of `failed`, and while it is paused for a server that is down, where it has data. */
+    readonly stale: string;
   };
   readonly mutation: {
     readonly label: string;

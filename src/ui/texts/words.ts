@@ -47,12 +47,13 @@ function failureText({ lastError, status: state }: RetryState, texts: UiTexts): 
   return failure.kind === 'http' ? `${text} (${failure.status})` : text;
 }
 
-/** The state in words; empty where there is nothing to say. */
+/** The state in words; empty where there is nothing to say. `isShown`: of a query that has data. */
 export function wordsOf(
   state: RetryState,
   kind: 'query' | 'mutation',
   texts: UiTexts,
   isAgain: boolean = state.attempt > 1,
+  isShown = false,
 ): StatusWords {
   const { status, attempt, maxAttempts, reason, probedBy } = state;
   const own = texts[kind];
@@ -66,13 +67,15 @@ export function wordsOf(
     case 'waiting':
       return { title: failureText(state, texts), detail: `${counted} ${texts.goesOn}` };
     case 'paused': {
-      const title = texts.pauses[reason as keyof UiTexts['pauses']] ?? texts.pauses.queued;
+      const why = texts.pauses[reason as keyof UiTexts['pauses']] ?? texts.pauses.queued;
+      const title = isShown && reason === 'server-down' ? texts.query.stale : why;
       return { title, detail: probedBy ? texts.otherTabProbes : texts.goesOn };
     }
     case 'failed':
     case 'unknown': {
       const why = reason === 'cancelled' ? texts.cancelled : failureText(state, texts);
-      const title = status === 'failed' ? own.failed : texts.mutation.unknown;
+      const failed = isShown ? texts.query.stale : own.failed;
+      const title = status === 'failed' ? failed : texts.mutation.unknown;
       return { title, detail: texts.sentence(why) };
     }
     case 'succeeded':

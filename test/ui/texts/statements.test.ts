@@ -44,6 +44,7 @@ const claims: Readonly<Record<string, readonly Claim[]>> = {
   'query.again': ['goes on'],
   'query.succeeded': ['done', 'is over'],
   'query.failed': ['not done', 'is over'],
+  'query.stale': [],
   'mutation.sending': ['goes on'],
   'mutation.again': ['goes on'],
   'mutation.succeeded': ['done', 'is over'],
@@ -190,10 +191,10 @@ test.each(['query', 'mutation'] as const)(
     for (const state of everyState()) {
       // Of a query it is never open whether it was done.
       if (kind === 'query' && state.status === 'unknown') continue;
-      expect([describe(state), contradictions(wordsOf(state, kind, texts))]).toEqual([
-        describe(state),
-        [],
-      ]);
+      for (const isShown of kind === 'query' ? [true, false] : [false]) {
+        const words = wordsOf(state, kind, texts, undefined, isShown);
+        expect([describe(state), contradictions(words)]).toEqual([describe(state), []]);
+      }
     }
   },
 );
