@@ -81,18 +81,18 @@ function Banner({
   const { isTrying, offline, ...view } = useConnectionView(instance, origin);
   // A press is answered: it is heard that something is tried, and what has come of it.
   const [isPressed, press] = usePress(isTrying);
-  const action = view.checkNow
-    ? { label: texts.connection.checkNow, onPress: view.checkNow }
-    : (view.tryNow || isTrying) && { label: texts.connection.tryNow, onPress: view.tryNow };
-  const onPress = (): void => {
-    press();
-    if (action) action.onPress?.();
-  };
+  const pressing = (act: (() => void) | undefined): (() => void) | undefined =>
+    act &&
+    (() => {
+      press();
+      act();
+    });
+  const [checkNow, tryNow] = [pressing(view.checkNow), pressing(view.tryNow)];
   const heard = isPressed && isTrying ? texts.query.again : view.title;
   return (
     <Frame name="banner" state={view.status}>
       {children
-        ? children(view)
+        ? children({ ...view, checkNow, tryNow })
         : view.title !== '' && (
             <>
               <p className="steadfetch-title">{view.title}</p>
@@ -101,9 +101,13 @@ function Banner({
                 retryAt={view.retryAt}
                 label={offline ? texts.connection.nextCheckIn : texts.nextAttemptIn}
               />
-              {action && (
+              {(checkNow || tryNow || isTrying) && (
                 <div className="steadfetch-actions">
-                  <Action label={action.label} onPress={onPress} isIdle={!action.onPress} />
+                  <Action
+                    label={checkNow ? texts.connection.checkNow : texts.connection.tryNow}
+                    onPress={() => (checkNow ?? tryNow)?.()}
+                    isIdle={!checkNow && !tryNow}
+                  />
                 </div>
               )}
             </>
@@ -138,7 +142,8 @@ function useConnectionView(
   const trouble: Trouble | undefined = reach ?? part;
   const over = useOver(trouble, unloaded, known, instance);
   const wasAway = over === 'offline' || over === 'down';
-  const isTrying = !!trouble && (unloaded.isSending || isProbing(instance));
+  const isTrying =
+    !!trouble && trouble !== 'rate-limited' && (unloaded.isSending || isProbing(instance));
   const isWaited = reach === 'down' && (server.waiting > 0 || unloaded.kind !== undefined);
   const isUnwatched = offline && !network.checkNow && unloaded.isOffline;
   const waiting = reach && server.waiting > 0 ? connection.waiting(server.waiting) : '';

@@ -71,6 +71,22 @@ function MutationStatus({
   );
 }
 
+/** The state that was there when this component began to show it, and the status before the present attempt. */
+function useBefore(state: RetryState & RetryControls): {
+  readonly first: RetryState;
+  readonly before: RetryState['status'];
+} {
+  const { status, retryNow } = state;
+  // Each target has its own controls.
+  const begun = { of: retryNow, first: state, before: status };
+  const [known, setKnown] = useState(begun);
+  const isOther = known.of !== retryNow;
+  const isNews = status !== 'sending' && status !== known.before;
+  const seen = isOther ? begun : isNews ? { ...known, before: status } : known;
+  if (seen !== known) setKnown(seen);
+  return seen;
+}
+
 function StatusView({
   kind,
   state,
@@ -84,14 +100,7 @@ function StatusView({
 }): ReactElement {
   const texts = useTexts();
   const { status, attempt, retryAt, reason, retryNow, cancel } = state;
-  // Each target has its own controls.
-  const begun = { of: retryNow, first: state, before: status };
-  const [known, setKnown] = useState(begun);
-  const isOther = known.of !== retryNow;
-  const isNews = status !== 'sending' && status !== known.before;
-  const seen = isOther ? begun : isNews ? { ...known, before: status } : known;
-  if (seen !== known) setKnown(seen);
-  const { first, before } = seen;
+  const { first, before } = useBefore(state);
   // Retry now of a query is a new fetch, with attempts of its own.
   const wasTrouble = before === 'waiting' || before === 'paused' || before === 'failed';
   const isAgain = attempt > 1 || (kind === 'query' && wasTrouble);
@@ -116,7 +125,7 @@ function StatusView({
   return (
     <Frame name="status" label={texts[kind].label} state={status}>
       {children
-        ? children({ ...state, ...words })
+        ? children({ ...state, ...words, retryNow: onRetry })
         : isShown && (
             <>
               <p className="steadfetch-title">{words.title}</p>
