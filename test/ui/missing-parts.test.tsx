@@ -132,6 +132,24 @@ test.each([
   },
 );
 
+test('back online, with a cell that failed before and is not fetched on reconnect, nothing is connected again', async () => {
+  const rig = createRig({ policy: { maxRetries: 0 } });
+  rig.server.plan('/a', 'network');
+  rig.show(
+    <>
+      <ConnectionBanner />
+      <Cell rig={rig} path="/a" options={{ refetchOnReconnect: false }} />
+    </>,
+  );
+  await rig.time.settle();
+  setOnline(false);
+  expect(heard()).toBe('You are offline.');
+  setOnline(true);
+  expect(await listen(rig, 10)).toEqual(['', `${missing}.`]);
+  press();
+  expect(await listen(rig, 10)).toEqual([`${missing}.`, 'It works again.', '']);
+});
+
 test('Try now sends one probe for all that wait, twenty presses send no more, and a press is answered', async () => {
   const rig = createRig({ health: {} });
   const paths = Array.from({ length: 30 }, (_, index) => `/${index}`);
