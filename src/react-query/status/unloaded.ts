@@ -1,4 +1,4 @@
-import { onlineManager, type Query, type QueryClient } from '@tanstack/react-query';
+import { notifyManager, onlineManager, type Query, type QueryClient } from '@tanstack/react-query';
 import { originOf } from '../../lib/input/url.ts';
 import { createStore, keepIfSame, type Readable } from '../../lib/store.ts';
 import { probeNow } from '../../origin/due.ts';
@@ -121,8 +121,8 @@ export function createUnloaded(client: QueryClient, origin: string | undefined):
     const isKnown = isEnded(hash) || reason === 'queued';
     if (isThere && outages.includes(reason)) unloaded.add(hash);
     else if ((isKnown || !isThere) && unloaded.delete(hash) && status === 'succeeded') restored++;
-    // Once for all that change in one turn.
-    if (!isDue) queueMicrotask(publish);
+    // Once for all whose change is to be told by now: each of them is in a task of its own.
+    if (!isDue) notifyManager.schedule(publish);
     isDue = true;
   };
   const publish = (): void => {
