@@ -1,5 +1,7 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { type ReactElement, type ReactNode, useId, useState } from 'react';
 import type { OutboxEntry } from '../outbox/entries.ts';
+import { findOutbox } from '../outbox/query-adapter/outbox.ts';
 import { type OutboxControls, useOutbox, useOutboxEntries } from '../react/use-outbox.ts';
 import { Action, Countdown, Frame, Group, Item, Told } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
@@ -33,7 +35,7 @@ export interface OutboxPanelProps {
  * What waits in the outbox, and what needs the user, with its reason: Send now, Send again, Edit and Discard, which
  * asks once more. It says so where the browser keeps nothing.
  *
- * @throws Error when the QueryClient has no outbox.
+ * Where the QueryClient has no outbox it shows nothing; in development a warning says so.
  *
  * @example
  * ```tsx
@@ -44,7 +46,11 @@ export interface OutboxPanelProps {
  * );
  * ```
  */
-export function OutboxPanel({ describe, edit, children }: OutboxPanelProps): ReactElement {
+export function OutboxPanel(props: OutboxPanelProps): ReactElement | null {
+  return findOutbox(useQueryClient(), 'OutboxPanel') ? <Panel {...props} /> : null;
+}
+
+function Panel({ describe, edit, children }: OutboxPanelProps): ReactElement {
   const texts = useTexts();
   const outbox = useOutbox();
   const entries = (useOutboxEntries() ?? []).filter(({ state }) => state !== 'done');

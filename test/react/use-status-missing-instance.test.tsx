@@ -2,7 +2,7 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { render, screen } from '@testing-library/react';
 import { createSteadfetch } from 'steadfetch';
 import { useFallback, useMutationStatus, useOriginStatus, useRetryStatus } from 'steadfetch/react';
-import { ConnectionBanner, RetryStatus } from 'steadfetch/ui';
+import { ConnectionBanner, OutboxBadge, OutboxPanel, RetryStatus } from 'steadfetch/ui';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ErrorBoundary } from '../react-query/error-boundary.tsx';
 
@@ -53,6 +53,21 @@ test.each([
     ]);
   },
 );
+
+test.each([
+  ['OutboxBadge', OutboxBadge],
+  ['OutboxPanel', OutboxPanel],
+] as const)('without an outbox %s shows nothing, and one warning says so', (name, Shown) => {
+  const client = new QueryClient();
+  const { container } = show(client, Shown);
+  show(client, Shown);
+  expect(container.textContent).toBe('');
+  expect(warnings()).toEqual([
+    `[steadfetch] ${name}: this QueryClient has no outbox. ` +
+      'Make one at start-up: createOutbox({ steady, queryClient, handlers }). ' +
+      'Until then it shows nothing.',
+  ]);
+});
 
 test('in production it is silent', () => {
   vi.stubEnv('NODE_ENV', 'production');
