@@ -1,5 +1,5 @@
-import type { Health, OriginHealth } from './health.ts';
-import { lastChanceMs, shortestGapMs } from './probe-schedule.ts';
+import type { Health } from './health.ts';
+import { lastChanceMs } from './probe-schedule.ts';
 import { ableGroups, isQueued, type Origin } from './origin.ts';
 import { firstOf, type Group, groupsOf, isForeground, type Waiter } from './wait-queue.ts';
 
@@ -39,28 +39,15 @@ function probeAtOf({ leader, queue }: Origin, { scope, probes }: Health): number
 }
 
 /** The least risk, then the endpoint that has failed least often: a broken one must not keep its origin down. */
-const probeCost =
-  (health: OriginHealth) =>
+export const probeCost =
+  ({ health }: Origin) =>
   ({ risk, endpoint }: Group): number =>
     risk * 1e6 + health.failures(endpoint);
-
-/**
- * A user wants what is down to be probed now: by one of those who wait and, where a probe began a moment ago,
- * a moment later.
- */
-export function probeNow(origin: Origin, now: number, force: (waiter: Waiter) => void): void {
-  const { health } = origin;
-  for (const { scope, probes } of health.down()) {
-    const first = firstOf(groupsOf(scope, ableGroups(origin)), probeCost(health));
-    const freeAt = probes.startedAt() + shortestGapMs;
-    if (now < freeAt) probes.promise(freeAt);
-    else if (first) force(first);
-  }
-}
 
 /** Whoever waits for what is down: one of them goes as its probe. */
 function sendProbes(origin: Origin, now: number, go: Go): number {
   const { health, leader, queue } = origin;
+  const costOf = probeCost(origin);
   let next = Infinity;
   for (const down of health.down()) {
     const able = (): readonly Group[] => groupsOf(down.scope, ableGroups(origin));
@@ -70,7 +57,7 @@ function sendProbes(origin: Origin, now: number, go: Go): number {
       continue;
     }
     down.probeAt = probeAtOf(origin, down);
-    const first = down.probeAt <= now ? firstOf(able(), probeCost(health)) : undefined;
+    const first = down.probeAt <= now ? firstOf(able(), costOf) : undefined;
     if (first) {
       go(first, down);
       down.probeAt = probeAtOf(origin, down);
