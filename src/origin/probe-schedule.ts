@@ -2,7 +2,7 @@ import { type Clock, type Random, between } from '../lib/clock.ts';
 
 /** While a user waits, from the start of one probe to that of the next: a share of the outage so far. */
 const outageShare = 0.5;
-const shortestGapMs = 1200;
+export const shortestGapMs = 1200;
 const longestGapMs = 12_000;
 /** While nobody does, from the end of one probe to the next: at least, and at most. */
 const backgroundGaps: readonly (readonly [number, number])[] = [
