@@ -29,6 +29,8 @@ export class Health {
   failedSentAt: number = -Infinity;
   answeredSentAt: number = -Infinity;
   usualRate = 0;
+  /** When its latest attempt has failed, if that stands alone. */
+  aloneAt: number = -Infinity;
   /** Since the last good answer every attempt was rejected: none was answered or timed out. */
   isRejected = true;
 
@@ -70,6 +72,8 @@ export interface OriginHealth {
   readonly answeredSentAt: (endpoint: string) => number;
   /** Other endpoints have been answered since this one fails. */
   readonly isItsOwnFault: (endpoint: string) => boolean;
+  /** Its latest failure stands alone: soon after it was sent, at a healthy origin. A fast retry may follow. */
+  readonly isAlone: (endpoint: string) => boolean;
 }
 
 /** The end of an outage. */
@@ -90,6 +94,12 @@ const keptAtFailure = 0.9;
 const keptAtSuccess = 0.97;
 /** What is answered so soon after it was taken for down was no outage: it fails now and then. */
 const leastOutageMs = 500;
+/** What has failed so soon after it was sent may be well at once; so may its decision be late. */
+const soonMs = 1000;
+/** What is sent so soon after a failure that stood alone is its fast retry. */
+const fastMs = 100;
+/** An origin that fails so often is not healthy. */
+const healthyRate = 0.5;
 /** The least that the usual failure rate is taken for. */
 export const leastRate = 0.04;
 
@@ -152,9 +162,9 @@ export function createHealth(
   };
   const downFor: OriginHealth['downFor'] = (endpoint) =>
     [origin, endpoints.get(endpoint)].find((health) => health && isDown(health));
-  const begin = (health: Health): void => {
+  const begin = (health: Health, isEarly = false): void => {
     health.downSince = clock.now();
-    health.probes.begin();
+    health.probes.begin(isEarly);
     // The countdown that one of its endpoints shows goes on.
     for (const { downSince, probes } of health === origin ? endpoints.values() : [])
       if (downSince !== undefined) origin.probes.promise(probes.promisedAt());
@@ -176,7 +186,13 @@ export function createHealth(
     return { scope, downMs };
   };
   /** @returns whether that has shown an outage. */
-  const fail = (health: Health, endpoint: string, sentAt: number, isRejected: boolean): boolean => {
+  const fail = (
+    health: Health,
+    endpoint: string,
+    sentAt: number,
+    isRejected: boolean,
+    isEarly = false,
+  ): boolean => {
     const { failed, usualRate, answeredSentAt } = health;
     // What was sent before something that was answered shows only that it fails now and then.
     if (sentAt <= answeredSentAt) {
@@ -191,9 +207,16 @@ export function createHealth(
     const chance = Math.max(usualRate, leastRate) ** health.failures;
     const isOne = health === origin && failed.size < 2;
     if (isDown(health) || chance > maxChance || isOne) return false;
-    begin(health);
+    begin(health, isEarly);
     return true;
   };
+  // With `health: false` nothing is known of it.
+  const isHealthy = (): boolean =>
+    maxChance >= 0 &&
+    origin.answeredSentAt > -Infinity &&
+    origin.failures === 0 &&
+    origin.usualRate < healthyRate &&
+    !isDown(origin);
   const succeed = (health: Health, sentAt: number): Recovery | undefined => {
     const { downSince = Infinity, failedSentAt, failures, usualRate } = health;
     if (health !== origin && isDown(health) && sentAt < failedSentAt) return undefined;
@@ -215,9 +238,12 @@ export function createHealth(
     },
     recordFailure(endpoint, sentAt, isRejected) {
       const own = findOrOpen(endpoint);
+      const now = clock.now();
+      const isEarly = sentAt > own.failedSentAt && sentAt - own.aloneAt < fastMs;
+      own.aloneAt = isHealthy() && own.failures === 0 && now - sentAt < soonMs ? now : -Infinity;
       // What is down by itself says nothing of the others.
       const saysMore = isDown(origin) || !isDown(own);
-      const hasTripped = fail(own, endpoint, sentAt, isRejected);
+      const hasTripped = fail(own, endpoint, sentAt, isRejected, isEarly);
       const isAll = saysMore && fail(origin, endpoint, sentAt, isRejected);
       return hasTripped || isAll ? downFor(endpoint) : undefined;
     },
@@ -246,6 +272,10 @@ export function createHealth(
       clock.now() - (endpoint === latest ? elsewhereAt : latestAt) >= forgetMs,
     failures: (endpoint) => endpoints.get(endpoint)?.failures ?? 0,
     answeredSentAt: (endpoint) => endpoints.get(endpoint)?.answeredSentAt ?? -Infinity,
+    isAlone(endpoint) {
+      const { aloneAt = -Infinity } = endpoints.get(endpoint) ?? {};
+      return origin.failures <= 1 && clock.now() - aloneAt < soonMs;
+    },
     isItsOwnFault: (endpoint) => answeredAt > (endpoints.get(endpoint)?.failingSince ?? Infinity),
   };
 }

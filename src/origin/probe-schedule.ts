@@ -2,8 +2,11 @@ import { type Clock, type Random, between } from '../lib/clock.ts';
 
 /** When something that is down is probed. */
 export interface ProbeSchedule {
-  /** An outage begins. Soon after another one, it goes on where that one ended. */
-  readonly begin: () => void;
+  /**
+   * An outage begins. Soon after another one, it goes on where that one ended. `isEarly`: a fast retry has found
+   * it, at a time when a usual one would still be waited for.
+   */
+  readonly begin: (isEarly: boolean) => void;
   /** When the next probe may go. `expiresAt`: when the first wait of a user ends; a last probe goes shortly before. */
   readonly nextAt: (isForeground: boolean, expiresAt: number) => number;
   /** What was shown as the time of the next probe; `Infinity` where nothing was. */
@@ -27,6 +30,8 @@ export interface ProbeSchedule {
 const outageShare = 0.5;
 const shortestGapMs = 1200;
 const longestGapMs = 12_000;
+/** From a fast retry to the first probe, so that a short outage ends no later than without the fast retry. */
+const earlyGap = [400, 1200] as const;
 /** While nobody does, from the end of one probe to the next: at least, and at most. */
 const backgroundGaps: readonly (readonly [number, number])[] = [
   [5000, 10_000],
@@ -66,7 +71,7 @@ export function createProbeSchedule(clock: Clock, random: Random): ProbeSchedule
     count++;
   };
   return {
-    begin() {
+    begin(isEarly) {
       const now = clock.now();
       if (now - closedAt > sameMs) {
         count = 0;
@@ -76,6 +81,7 @@ export function createProbeSchedule(clock: Clock, random: Random): ProbeSchedule
       latest = undefined;
       startedAt = now;
       plan(now);
+      if (isEarly) foregroundAt = now + between(random, ...earlyGap);
     },
     nextAt(isForeground, expiresAt) {
       const isLate = startedAt > expiresAt - lastChanceAfterMs;
