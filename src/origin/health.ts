@@ -30,6 +30,12 @@ const keptAtFailure = 0.9;
 const keptAtSuccess = 0.97;
 /** What is answered so soon after it was taken for down was no outage: it fails now and then. */
 const leastOutageMs = 500;
+/** A failure that came so soon after its request was sent may be over at once; so may its decision be late. */
+const soonMs = 1000;
+/** A request that is sent so soon after a failure that stood alone is its fast retry. */
+const fastMs = 100;
+/** An origin that fails so often is not healthy. */
+const healthyRate = 0.5;
 /** The least that the usual failure rate is taken for. */
 export const leastRate = 0.04;
 
@@ -73,6 +79,8 @@ export class Health {
   isAnswered = false;
   /** Another tab has found it down. */
   isTold = false;
+  /** When its latest attempt has failed, if that stands alone. */
+  aloneAt: number = -Infinity;
   /** When the latest attempt was sent that has failed. */
   #failedSentAt = -Infinity;
 
@@ -83,6 +91,16 @@ export class Health {
 
   isDown(): boolean {
     return this.downSince !== undefined;
+  }
+
+  /** Whether an attempt that was sent then is the fast retry of a failure that stood alone. */
+  isFastRetry(sentAt: number): boolean {
+    return sentAt > this.#failedSentAt && sentAt - this.aloneAt < fastMs;
+  }
+
+  /** Whether its latest attempt has failed alone, and when. */
+  recordAlone(isAlone: boolean, now: number): void {
+    this.aloneAt = isAlone ? now : -Infinity;
   }
 
   /** @returns whether so many failures in a row are an outage. */
@@ -118,12 +136,12 @@ export class Health {
     return true;
   }
 
-  begin(now: number, isTold: boolean): void {
+  begin(now: number, isTold: boolean, isEarly: boolean): void {
     this.downSince = now;
     this.isTold = isTold;
     // Another tab knows how its attempts have failed.
     this.isRejected &&= !isTold;
-    this.probes.begin();
+    this.probes.begin(isEarly);
   }
 
   /** It goes out again, and is down again if that fails. @returns how long it was down. */
@@ -231,8 +249,12 @@ export class OriginHealth {
   recordFailure(endpoint: string, sentAt: number, kind: Outcome['kind']): Health | undefined {
     const own = this.#findOrOpen(endpoint);
     const origin = this.#origin;
+    const now = this.#clock.now();
+    const isEarly = own.isFastRetry(sentAt);
+    own.recordAlone(this.#isHealthy() && own.failures === 0 && now - sentAt < soonMs, now);
     const isNews = origin.isDown() || !this.isBroken(endpoint);
-    const isOwn = own.recordFailure(endpoint, sentAt, kind, this.maxChance) && this.#begin(own);
+    const isOwn =
+      own.recordFailure(endpoint, sentAt, kind, this.maxChance) && this.#begin(own, false, isEarly);
     const isWhole =
       isNews &&
       origin.recordFailure(endpoint, sentAt, kind, this.maxChance) &&
@@ -301,6 +323,19 @@ export class OriginHealth {
     return (endpoint === latest ? elsewhereAt : at) >= failingSince;
   }
 
+  /** The latest failure of an endpoint stands alone: soon after it was sent, at a healthy origin. A fast retry may follow. */
+  isAlone(endpoint: string): boolean {
+    const { aloneAt = -Infinity } = this.#endpoints.get(endpoint) ?? {};
+    return this.#origin.failures <= 1 && this.#clock.now() - aloneAt < soonMs;
+  }
+
+  /** With `health: false` nothing is known of it. */
+  #isHealthy(): boolean {
+    const { answeredSentAt, failures, usualRate } = this.#origin;
+    const isKnown = this.maxChance >= 0 && answeredSentAt > -Infinity;
+    return isKnown && failures === 0 && usualRate < healthyRate && !this.#origin.isDown();
+  }
+
   #recordAnswer(endpoint: string, now: number): void {
     const { endpoint: latest, at, elsewhereAt } = this.#answered;
     this.#answered = { endpoint, at: now, elsewhereAt: endpoint === latest ? elsewhereAt : at };
@@ -329,9 +364,9 @@ export class OriginHealth {
   }
 
   /** @returns whether it was up. */
-  #begin(health: Health, isTold = false): boolean {
+  #begin(health: Health, isTold = false, isEarly = false): boolean {
     if (health.isDown()) return false;
-    health.begin(this.#clock.now(), isTold);
+    health.begin(this.#clock.now(), isTold, isEarly);
     // The countdown that one of its endpoints shows goes on.
     for (const one of health === this.#origin ? this.#endpoints.values() : [])
       health.probes.promise(one.probes.promisedAt());

@@ -1,4 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
+import { createSlot, type Slot } from '../../lib/slot.ts';
 import { reportOf } from '../../operation/error-info.ts';
 import { type Operation, operationOf } from '../../operation/operation.ts';
 import type { Decision } from '../../policy/decide.ts';
@@ -19,6 +20,8 @@ export class FailureLedger {
   readonly #clock: Clock;
   /** Those that React Query is still to ask about. */
   readonly #pending: Set<Operation> = new Set();
+  /** Those that React Query has asked about: it may ask again. An error of another instance names others. */
+  readonly #claimed: Slot<Operation, true> = createSlot();
   /** The one that `retryDelay` has asked about, until `retry` does. */
   #latest: Operation | undefined;
   /** The plain mutations that wait for their next attempt. */
@@ -60,7 +63,7 @@ export class FailureLedger {
     let operation = find(this.#pending, (one) => isIt(one) && isPending(one, nowMs));
     if (!operation) {
       const known = operationOf(reportOf(error, nowMs));
-      if (known && wasClaimed(known) && isIt(known)) operation = known;
+      if (known && this.#claimed.get(known) && isIt(known)) operation = known;
       else this.add((operation = begin(failureCount, error, nowMs)), error, nowMs);
     }
     if (this.#pending.delete(operation)) this.#conclude(operation, error, nowMs);
@@ -92,6 +95,7 @@ export class FailureLedger {
   }
 
   #conclude(operation: Operation, error: unknown, nowMs: number): void {
+    this.#claimed.set(operation, true);
     if (!operation.errors.decision) operation.fail(error, nowMs);
     if (operation.ref.kind !== 'mutation' || operation.phase.kind !== 'waiting') return;
     const others = this.#mutations.filter(
@@ -108,10 +112,6 @@ export class FailureLedger {
 const isPending = ({ phase, errors }: Operation, nowMs: number): boolean =>
   (phase.kind !== 'ended' || errors.decision?.kind === 'stop') &&
   nowMs - (errors.failedAt ?? 0) <= claimedWithinMs;
-
-/** React Query has asked about it: what a loop of ours decides on has no `failedAt`. */
-const wasClaimed = ({ errors }: Operation): boolean =>
-  errors.failedAt !== undefined && errors.decision !== undefined;
 
 /** Without a copy: as a rule it is the first. */
 function find<T>(all: Iterable<T>, isIt: (one: T) => boolean): T | undefined {
