@@ -97,8 +97,10 @@ export function decide(
   // `maxRetries: 0` means one attempt, even where that attempt was a probe.
   const spent = policy.maxRetries === 0 ? attempt : attempt - trials;
   if (spent > policy.maxRetries) return stop('max-retries', failure, nowMs);
-  if (retryAfterMs !== undefined && retryAfterMs > policy.maxRetryAfterMs)
-    return stop('retry-after', failure, nowMs);
+  // Its limit lets those who wait there go in turn: no wait of its own comes before.
+  const isPaced = reason === 'rate-limited' && limitedMs > 0 && limitedMs >= (retryAfterMs ?? 0);
+  const toldMs = retryAfterMs ?? (isPaced ? limitedMs : 0);
+  if (toldMs > policy.maxRetryAfterMs) return stop('retry-after', failure, nowMs, toldMs);
 
   const retry = Math.max(1, spent);
   const { backoff, baseMs, factor, capMs } = policy;
@@ -109,14 +111,14 @@ export function decide(
   );
   const leastMs =
     retryAfterMs === undefined ? 0 : Math.floor(retryAfterMs * (1 + retryAfterJitter * random()));
-  let delayMs = Math.max(backoffMs, leastMs);
+  let delayMs = isPaced ? limitedMs : Math.max(backoffMs, leastMs);
   const { startedAt, progressedAt = startedAt, pausedMs } = operation;
   if (nowMs + delayMs > progressedAt + pausedMs + policy.deadlineMs)
     return stop('deadline', failure, nowMs);
   if (context.isUnrepeatable) return stop('not-idempotent', failure, nowMs);
   // All that is paused at the admission goes when that lets it go: no wait of its own comes before.
   if (retryAfterMs === undefined) delayMs = isDown ? 0 : delayMs;
-  else if (limitedMs >= retryAfterMs) delayMs = Math.max(backoffMs, limitedMs);
+  else if (!isPaced && limitedMs >= retryAfterMs) delayMs = Math.max(backoffMs, limitedMs);
   const retryAt = nowMs + delayMs;
   return { kind: 'retry', reason: reason ?? 'should-retry', delayMs, backoffMs, retryAt };
 }
@@ -136,13 +138,14 @@ export function processedAtEnd(
   return isUnknown ? 'unknown' : 'no';
 }
 
-function stop(reason: StopReason, failure: Failure, nowMs: number): Decision {
-  const { retryAfterMs, retryAt }: FailureDetails = failure;
-  return {
-    kind: 'stop',
-    reason,
-    retryAt: retryAfterMs === undefined ? retryAt : nowMs + retryAfterMs,
-  };
+function stop(
+  reason: StopReason,
+  failure: Failure,
+  nowMs: number,
+  waitMs = (failure as FailureDetails).retryAfterMs,
+): Decision {
+  const { retryAt }: FailureDetails = failure;
+  return { kind: 'stop', reason, retryAt: waitMs === undefined ? retryAt : nowMs + waitMs };
 }
 
 function callShouldRetry(
