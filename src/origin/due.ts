@@ -87,16 +87,16 @@ function sendExpired(origin: Origin, now: number, go: Go): number {
   for (const group of queue.groups()) {
     const { endpoint, limitScope, isFailFast, waiters } = group;
     const isFree = isQueued(origin, group);
-    const isLimited = limits.until(limitScope) > 0;
-    const pausedUntil = limits.pausedUntil(limitScope);
+    const limitedUntil = limits.leastUntil(limitScope);
     // Nor does anything wait for what comes only after its time is up.
     const isOver = ({ expiresAt }: Pick<Waiter, 'expiresAt'>): boolean =>
-      isRefused || now >= expiresAt || pausedUntil > expiresAt;
+      isRefused || now >= expiresAt || limitedUntil > expiresAt;
     const isRefused = isFailFast && !isFree;
     // Their slow start comes soon: that is not missed for the end of a pause.
     if (isFree && slowStart.isUnderWay(endpoint) && isPlaceFree()) continue;
     if (isOver(group)) {
-      const isSent = !isFailFast && !isLimited && !network.isOffline() && !health.downFor(endpoint);
+      const isSent =
+        !isFailFast && limitedUntil < now && !network.isOffline() && !health.downFor(endpoint);
       for (const waiter of waiters.slice()) {
         if (!isOver(waiter)) continue;
         if (left-- === 0) return now;

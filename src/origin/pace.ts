@@ -29,7 +29,7 @@ const longestYieldMs = 30_000;
 export interface TabPace {
   readonly gapMs: number;
   readonly pauseMs: number;
-  readonly isMeasured: boolean;
+  readonly isFound: boolean;
 }
 
 /** What was sent between two refusals. */
@@ -53,6 +53,8 @@ export class Pace {
   /** The next one goes no earlier. */
   nextAt = 0;
   #refusedAt = -Infinity;
+  /** When the gap was set last. */
+  #setAt = -Infinity;
   #resumedAt = 0;
   #pauseMs = 0;
   /** How many were taken since the last refusal. */
@@ -60,7 +62,8 @@ export class Pace {
   /** Since when that is measured, later by the time in which nothing waited. */
   #sinceAt = 0;
   #round: Round | undefined;
-  #isMeasured = false;
+  /** From here the pace only follows the answers. */
+  #isFound = false;
   /** When one of this tab went. */
   #wentAt: number;
 
@@ -70,22 +73,22 @@ export class Pace {
 
   /** Nothing is known that still holds. */
   isOver(now: number): boolean {
-    return now >= this.#refusedAt + forgetMs;
+    return now >= Math.max(this.#refusedAt, this.#setAt) + forgetMs;
   }
 
   /** A request that was sent then is refused. @returns how long to wait, in milliseconds; 0 where that is known. */
   refuse(now: number, sentAt: number, retryAfterMs: number): number {
     // What was sent before the last refusal was known says only that more than one was sent at once.
     if (sentAt < this.#refusedAt) {
-      this.spread(firstGapAfterPauseMs);
+      if (this.gapMs === 0) this.#set(now, firstGapAfterPauseMs);
       return 0;
     }
-    if (this.isOver(now)) {
+    if (now >= this.#refusedAt + forgetMs) {
       this.#pauseMs = firstPauseMs;
       this.gapMs = retryAfterMs > 0 ? 0 : firstPauseMs;
       this.#sinceAt = now;
       this.#round = undefined;
-      this.#isMeasured = false;
+      this.#isFound = false;
     } else {
       this.#pauseMs = Math.min(longestPauseMs, longerPause * this.#pauseMs);
       this.#round = {
@@ -114,7 +117,7 @@ export class Pace {
     }
     this.#taken++;
     if (now < this.#resumedAt) return;
-    const kept = this.#isMeasured ? keptToFollow : keptToFind;
+    const kept = this.#isFound ? keptToFollow : keptToFind;
     const leastMs = (now - this.#resumedAt) / (mostAhead * this.#taken);
     const gapMs = Math.min(this.gapMs, Math.max(kept * this.gapMs, leastMs));
     this.gapMs = gapMs < leastGapMs ? 0 : gapMs;
@@ -123,33 +126,38 @@ export class Pace {
   /** So many are left, as the server says: requests go as they come. */
   release(): void {
     this.gapMs = 0;
-    this.#isMeasured = false;
+    this.#isFound = false;
   }
 
-  /** Several wait for the end of a pause: they go no closer together. */
-  spread(gapMs: number): void {
-    if (this.gapMs === 0) this.gapMs = gapMs;
+  /** Several wait for the end of a pause: they do not go at once. */
+  spread(now: number, gapMs: number): void {
+    if (this.gapMs > 0 && !this.isOver(now)) return;
+    this.#set(now, gapMs);
+    this.#isFound = true;
   }
 
   /** One goes, that might have gone at `dueAt`. */
   spend(now: number, dueAt: number, random: Random): void {
     if (this.isOver(now)) this.gapMs = 0;
-    const from = Math.max(dueAt, now - this.gapMs);
+    // A timer that is late makes the next one no later.
+    const from = now - dueAt < this.gapMs ? dueAt : now;
     // Where none waited for its turn, the time says nothing of how many are taken.
     this.#sinceAt += from - dueAt;
     this.#wentAt = now;
-    this.nextAt = from + this.gapMs * between(random, 1 - jitter, 1 + jitter);
+    this.nextAt = Math.round(from + this.gapMs * between(random, 1 - jitter, 1 + jitter));
   }
 
   /** What other tabs are told of it. */
   told(pauseMs: number): TabPace {
-    return { gapMs: this.gapMs, pauseMs, isMeasured: this.#isMeasured };
+    return { gapMs: this.gapMs, pauseMs, isFound: this.#isFound };
   }
 
   /** Another tab has sent one, or was refused one. */
-  hear(now: number, { gapMs, pauseMs, isMeasured }: TabPace, random: Random): void {
-    this.gapMs = gapMs || this.gapMs || firstGapAfterPauseMs;
-    this.#isMeasured = isMeasured;
+  hear(now: number, { gapMs, pauseMs, isFound }: TabPace, random: Random): void {
+    if (gapMs > 0) {
+      this.#set(now, gapMs);
+      this.#isFound = isFound;
+    }
     if (pauseMs > 0) {
       this.#refusedAt = this.#sinceAt = now;
       this.#resumedAt = now + pauseMs;
@@ -157,20 +165,26 @@ export class Pace {
       this.#taken = 0;
       this.#round = undefined;
     } else this.accept(now, now);
-    this.yield(now, pauseMs, random);
+    if (this.gapMs > 0) this.yield(now, pauseMs, random);
   }
 
   /** Another tab goes first, after so long. */
   yield(now: number, pauseMs: number, random: Random): void {
+    if (this.gapMs === 0) this.#set(now, firstGapAfterPauseMs);
     const gapMs = pauseMs > 0 ? Math.max(this.gapMs, firstPauseMs) : this.gapMs;
     const nextAt = now + pauseMs + gapMs * between(random, 1, 1 + turnsOfOthers);
-    this.nextAt = Math.min(nextAt, this.#wentAt + longestYieldMs);
+    this.nextAt = Math.min(Math.round(nextAt), this.#wentAt + longestYieldMs);
+  }
+
+  #set(now: number, gapMs: number): void {
+    this.gapMs = gapMs;
+    this.#setAt = now;
   }
 
   #measure(at: number): void {
     const { forMs, gapMs, taken } = this.#round as Round;
     if (taken === 0) return;
-    this.#isMeasured = true;
+    this.#isFound = true;
     this.#sinceAt = Math.max(this.#sinceAt, at);
     this.gapMs = this.#pauseMs = Math.min(forMs / taken, mostLonger * gapMs);
   }

@@ -21,6 +21,8 @@ export interface RateLimits {
   readonly hear: (scope: string, told: TabPace) => void;
   /** Requests wait until then; `-Infinity` when none has to. */
   readonly until: (scope: string) => number;
+  /** The same without what is added to a pause, so that not all go at once. */
+  readonly leastUntil: (scope: string) => number;
   /** The same of a pause alone, whose end may be shown: not of the pace after it. */
   readonly pausedUntil: (scope: string) => number;
   /** When the first pause of these ends, or of all; undefined where there is none, or only a pace. */
@@ -35,7 +37,7 @@ export interface RateLimits {
 const adviceMs = 14_000;
 /** What was told to wait goes within this share of the pause after it, and no later than this. */
 const lateShare = 0.1;
-const latestMs = 6000;
+const latestMs = 30_000;
 /** What has waited for the end of a pause goes within so long after it, where the gaps are no longer or shorter than these. */
 const spreadMs = 1000;
 const longestGapMs = 400;
@@ -44,6 +46,8 @@ const shortestGapMs = 20;
 /** What holds for one scope. */
 interface RateLimit {
   pausedUntil: number;
+  /** The same as it was said: without what is added, so that not all go at once. */
+  toldUntil: number;
   /** When that was said. */
   pausedAt: number;
   remaining: number;
@@ -57,6 +61,7 @@ interface RateLimit {
 
 const unlimited = {
   pausedUntil: -Infinity,
+  toldUntil: -Infinity,
   pausedAt: -Infinity,
   remaining: Infinity,
   resetAt: -Infinity,
@@ -99,6 +104,7 @@ export function createRateLimits(clock: Clock, random: Random): RateLimits {
     const lateMs = Math.min(ms * lateShare, latestMs) * share;
     const now = clock.now();
     limit.pausedAt = now;
+    limit.toldUntil = Math.max(limit.toldUntil, now + ms);
     limit.pausedUntil = Math.max(limit.pausedUntil, now + Math.round(ms + lateMs));
   };
   const pauseAtNone = (limit: RateLimit): void => {
@@ -145,7 +151,7 @@ export function createRateLimits(clock: Clock, random: Random): RateLimits {
       const limit = limits.get(scope);
       limit?.pace.accept(clock.now(), sentAt);
       // A user has pressed, and the pause is over sooner than was said.
-      if (limit && sentAt > limit.pausedAt) limit.pausedUntil = -Infinity;
+      if (limit && sentAt > limit.pausedAt) limit.pausedUntil = limit.toldUntil = -Infinity;
     },
     hear(scope, told) {
       const limit = of(scope);
@@ -174,6 +180,10 @@ export function createRateLimits(clock: Clock, random: Random): RateLimits {
       return isLimited ? limit.pace.told(0) : undefined;
     },
     until,
+    leastUntil(scope) {
+      const limit = limits.get(scope);
+      return limit ? ahead(Math.max(limit.toldUntil, limit.pace.nextAt)) : -Infinity;
+    },
     pausedUntil,
     promisedAt(scopes) {
       const at = firstEnd(scopes);
@@ -185,7 +195,10 @@ export function createRateLimits(clock: Clock, random: Random): RateLimits {
         const isPaused = pausedUntil(scope) > 0;
         const count = limit.wasPaused && !isPaused ? countOf(scope) : 0;
         if (count > 1)
-          limit.pace.spread(Math.min(longestGapMs, Math.max(shortestGapMs, spreadMs / count)));
+          limit.pace.spread(
+            clock.now(),
+            Math.min(longestGapMs, Math.max(shortestGapMs, spreadMs / count)),
+          );
         limit.wasPaused = isPaused;
       }
     },

@@ -114,7 +114,7 @@ export function decide(
   let delayMs = isPaced ? limitedMs : Math.max(backoffMs, leastMs);
   const { startedAt, progressedAt = startedAt, pausedMs } = operation;
   if (nowMs + delayMs > progressedAt + pausedMs + policy.deadlineMs)
-    return stop('deadline', failure, nowMs);
+    return stop('deadline', failure, nowMs, isPaced ? limitedMs : undefined);
   if (context.isUnrepeatable) return stop('not-idempotent', failure, nowMs);
   // All that is paused at the admission goes when that lets it go: no wait of its own comes before.
   if (retryAfterMs === undefined) delayMs = isDown ? 0 : delayMs;

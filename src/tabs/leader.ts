@@ -19,7 +19,7 @@ export type Word =
       readonly scope: string;
       readonly gapMs: number;
       readonly pauseMs: number;
-      readonly isMeasured: boolean;
+      readonly isFound: boolean;
     };
 
 /** What the admission of one origin hears. `from` is a number for each tab. */

@@ -129,14 +129,14 @@ function readWord({
   remaining,
   gapMs,
   pauseMs,
-  isMeasured,
+  isFound,
 }: Readonly<Record<string, unknown>>): Word | undefined {
   if (typeof scope !== 'string') return undefined;
   if (kind === 'up') return { kind, scope };
   if (kind === 'down') return { kind, scope, isProbed: isProbed === true };
   if (kind === 'pace' && Number(gapMs) >= 0 && Number(pauseMs) >= 0) {
     const [gap, pause] = [Math.min(Number(gapMs), longestMs), Math.min(Number(pauseMs), longestMs)];
-    return { kind, scope, gapMs: gap, pauseMs: pause, isMeasured: isMeasured === true };
+    return { kind, scope, gapMs: gap, pauseMs: pause, isFound: isFound === true };
   }
   const isLimit = kind === 'limit' && Number(forMs) > 0 && Number(remaining) >= 0;
   return isLimit
