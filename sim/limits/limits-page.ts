@@ -3,17 +3,17 @@ import { show } from '../report/columns.ts';
 import { pagePolicyNames } from '../report/names.ts';
 import { table } from '../report/table.ts';
 import { runJobs } from '../run/run-jobs.ts';
-import { type Refusal, refusals, type Shape, shapes } from './limit-server.ts';
+import { type Refusal, type Shape, shapes } from './limit-server.ts';
 import type { LimitFigures, LimitJob } from './run-limits.ts';
 
-const wholeSeeds = 5;
+const wholeSeeds = 3;
 const quickSeeds = 1;
 
 const introduction = (seeds: number): string => `# Storms: rate limits
 
 Made by \`npm run storms -- --only limits\`; the page is written by it, so change what makes it.
 
-No request is to be lost to a rate limit. A page, or all tabs of a browser that is restored, shows its queries at once, before a server that takes about ten requests a second, and counts them in one of four ways: a bucket (10, and 10 more a second), a fixed window (10 in each second), a sliding window (40 within any 4 s), or what is under way (4 at once, of 400 ms each). It refuses what is too much with a 429 that says nothing, with \`Retry-After\` in whole seconds, or with \`RateLimit\` fields, which its other answers have, too; with a 429 that the page may not read, for want of CORS headers; or with a 503. Nothing is known of the limit before. Virtual time, the real packages, 50 ms on the way, means of ${seeds} seeds; in several tabs with \`shareAcrossTabs\`.
+No request is to be lost to a rate limit. A page, or all tabs of a browser that is restored, shows its queries at once, before a server that takes about ten requests a second, and counts them in one of four ways: a bucket (10, and 10 more a second), a fixed window (10 in each second), a sliding window (40 within any 4 s), or what is under way (4 at once, of 400 ms each). It refuses what is too much with a 429 that says nothing, with \`Retry-After\` in whole seconds, or with \`RateLimit\` fields, which its other answers have, too; or with a 429 that the page may not read, for want of CORS headers, which is to it what a 503 is. Nothing is known of the limit before. Virtual time, the real packages, 50 ms on the way, ${seeds === 1 ? 'one seed' : `means of ${seeds} seeds`}; in several tabs with \`shareAcrossTabs\`.
 
 - *lost*: queries that end in an error, of those shown.
 - *refused at first*: before the first answer was there. No client can help that, without being slower where there is no limit.
@@ -63,7 +63,7 @@ export async function writeLimitsPage(options: Options): Promise<string> {
   const { isQuick, seeds = isQuick ? quickSeeds : wholeSeeds, config, onProgress } = options;
   const parts = [
     ['As it was reported', reported],
-    ...(isQuick ? [] : refusals.map((refusal) => [titles[refusal], cellsOf(refusal)] as const)),
+    ...(isQuick ? [] : titles.map(([refusal, title]) => [title, cellsOf(refusal)] as const)),
   ] as const;
   const cells = parts.flatMap(([, own]) => own);
   const jobs = cells.flatMap((cell) =>
@@ -89,13 +89,13 @@ export async function writeLimitsPage(options: Options): Promise<string> {
   return [introduction(seeds), ...tables].join('\n\n');
 }
 
-const titles: Readonly<Record<Refusal, string>> = {
-  'bare 429': '429 that says nothing',
-  'Retry-After': '429 with Retry-After',
-  RateLimit: '429 with RateLimit fields',
-  hidden: '429 that the page may not read',
-  '503': '503',
-};
+/** A 503 that says nothing gives the same figures as a 429 that the page may not read. */
+const titles: readonly (readonly [Refusal, string])[] = [
+  ['bare 429', '429 that says nothing'],
+  ['Retry-After', '429 with Retry-After'],
+  ['RateLimit', '429 with RateLimit fields'],
+  ['hidden', '429 that the page may not read, or a 503'],
+];
 
 const head = ['limit', 'queries', 'tabs', 'lost', 'refused at first', 'refused later', 'last', '×'];
 

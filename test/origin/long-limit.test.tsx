@@ -1,5 +1,6 @@
 import { QueryObserver, useQuery } from '@tanstack/react-query';
 import { act } from '@testing-library/react';
+import type { ReactElement } from 'react';
 import { isNotSentError, isSteadfetchError, rateLimitFields } from 'steadfetch';
 import { useRetryStatus } from 'steadfetch/react';
 import { expect, test } from 'vitest';
@@ -101,22 +102,21 @@ test('a poll sends one request in each penalty, in a hidden page, too', async ()
 test('a press of Retry now goes whatever is known of the limit, and ends it where it is answered', async () => {
   const rig = createRig({ health: {} });
   rig.server.plan('/reports/1', hour, hour);
-  let press: (() => void) | undefined;
-  const Report = (): string => {
+  const Report = (): ReactElement => {
     const { status } = useQuery({
       queryKey: ['report'],
       queryFn: () => rig.steady.json(`${api}/reports/1`),
     });
-    press = useRetryStatus({ queryKey: ['report'] }).retryNow;
-    return status;
+    const { retryNow } = useRetryStatus({ queryKey: ['report'] });
+    return <button onClick={retryNow}>{status}</button>;
   };
   const { container } = rig.show(<Report />);
   await rig.time.advance(100);
-  act(() => press?.());
+  act(() => container.querySelector('button')?.click());
   await rig.time.advance(100);
   expect([container.textContent, rig.server.times()]).toEqual(['error', [0, 100]]);
   expect((await askOnce(rig, '/reports/2')).state).toBe('rejected');
-  act(() => press?.());
+  act(() => container.querySelector('button')?.click());
   await rig.time.advance(100);
   expect([container.textContent, rig.server.times()]).toEqual(['success', [0, 100, 200]]);
   expect((await askOnce(rig, '/reports/2')).state).toBe('resolved');
