@@ -160,14 +160,16 @@ function createRecorder(
     response: Response,
   ) => {
     const { status = 0, retryAfterMs }: FailureDetails = outcome;
-    const { limitScope, api } = request;
+    const { operation, limitScope, api } = request;
     // Retry-After takes precedence (draft-ietf-httpapi-ratelimit-headers).
     const isTold = retryAfterMs !== undefined && [429, 503, 529].includes(status);
     const fields = isTold ? undefined : codeOf<RateLimitCode>(api?.rateLimit ?? rateLimit);
     const limit = fields?.read(response.headers, clock.now());
     if (limit) admission.allow(limitScope, limit);
     if (isRefusal(outcome)) admission.refuse(limitScope, sentAt, retryAfterMs);
-    else if (isTold) admission.pause(limitScope, retryAfterMs);
+    // How long an outage is nobody knows so well: after a longer one than is waited for, it is probed.
+    else if (isTold && retryAfterMs <= operation.policyOf(request).maxRetryAfterMs)
+      admission.pause(limitScope, retryAfterMs);
   };
   return (sent, outcome, error, response) => {
     const { request, permit, effect, sentAt } = sent;

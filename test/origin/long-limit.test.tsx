@@ -24,7 +24,6 @@ const ask = (rig: Rig, path: string, steady = rig.steady) =>
 const longLimits = {
   'Retry-After: 61': [429, { 'retry-after': '61' }, 64_050],
   'Retry-After: 90': [429, { 'retry-after': '90' }, 94_500],
-  'Retry-After: 90 of a 503': [503, { 'retry-after': '90' }, 94_500],
   'Retry-After: 3600': [429, { 'retry-after': '3600' }, 3_615_000],
   'a date in Retry-After': [429, { 'retry-after': twoMinutesLater, date }, 126_000],
   'RateLimit of a 429': [429, { ratelimit: '"day";r=0;t=7200' }, 7_215_000],
@@ -62,6 +61,13 @@ async function askOnce(rig: Rig, path: string, steady = rig.steady) {
   await rig.time.advance(0);
   return asked;
 }
+
+test('an outage that is to last an hour is not: it is asked again, and is over when it is', async () => {
+  const rig = createRig({ health: {} });
+  rig.server.plan('/reports/1', { status: 503, headers: { 'retry-after': '3600' } });
+  expect((await askOnce(rig, '/reports/1')).state).toBe('rejected');
+  expect((await askOnce(rig, '/reports/1')).state).toBe('resolved');
+});
 
 const hour = { status: 429, headers: { 'retry-after': '3600' } };
 
