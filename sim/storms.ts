@@ -5,6 +5,7 @@ import { runExperiments } from './experiments/run-experiments.ts';
 import { writeHedgingPage } from './hedging/hedging-page.ts';
 import { writeLatencyLimitPage } from './latency-limit/latency-limit-page.ts';
 import { writePartialPage } from './partial/partial-page.ts';
+import { writeLimitsPage } from './limits/limits-page.ts';
 import { introduction, picture } from './report/introduction.ts';
 import { drawPicture } from './report/picture.ts';
 import { writeContention, writeReport } from './report/report.ts';
@@ -17,7 +18,7 @@ import { writeVariantsPage } from './variants/variants-page.ts';
 // `npm run storms -- --only fleet,blip --policy steadfetch --seeds 1 --config '<json>'`.
 // One user, and what is partly broken, into pages of their own: `npm run storms -- --only user` and
 // `-- --only partial`; whether hedging would help, or a time limit by latency: `-- --only hedging` and `-- --only latency-limit`;
-// what each mechanism carries, and what trades for what: `-- --only ablation` and `-- --only trades`. `--quick` is enough to tune with, and
+// before a rate limit: `-- --only limits`; what each mechanism carries, and what trades for what: `-- --only ablation` and `-- --only trades`. `--quick` is enough to tune with, and
 // writes nothing; `--seeds 3 --write` is a figure for today.
 const { values } = parseArgs({
   options: {
@@ -60,6 +61,7 @@ const pages = {
   user: ['one-user.md', writeUserPage],
   partial: ['partial-failure.md', writePartialPage],
   hedging: ['hedging.md', writeHedgingPage],
+  limits: ['limits.md', writeLimitsPage],
   'latency-limit': ['latency-limit.md', writeLatencyLimitPage],
   ablation: ['ablation.md', (options: PageOptions) => writeVariantsPage(ablation, options)],
   trades: ['trades.md', (options: PageOptions) => writeVariantsPage(trades, options)],

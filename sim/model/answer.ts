@@ -13,11 +13,14 @@ class Answer {
   readonly statusText: string;
   readonly headers: Pick<Headers, 'get' | 'has'>;
 
-  constructor(status: number, retryAfter: string | undefined) {
+  constructor(status: number, fields: Fields) {
     this.status = status;
     this.ok = status < 300;
     this.statusText = this.ok ? 'No Content' : 'Service Unavailable';
-    this.headers = retryAfter === undefined ? noHeaders : withRetryAfter(retryAfter);
+    this.headers = {
+      get: (name) => fields[name.toLowerCase()] ?? null,
+      has: (name) => Object.hasOwn(fields, name.toLowerCase()),
+    };
   }
 
   /** How a Response from elsewhere is told. */
@@ -38,12 +41,10 @@ class Answer {
   }
 }
 
-const noHeaders: Pick<Headers, 'get' | 'has'> = { get: () => null, has: () => false };
+/** Header fields, by their name in lower case. */
+export type Fields = Readonly<Record<string, string>>;
 
-const withRetryAfter = (value: string): Pick<Headers, 'get' | 'has'> => ({
-  get: (name) => (name.toLowerCase() === 'retry-after' ? value : null),
-  has: (name) => name.toLowerCase() === 'retry-after',
-});
+const noFields: Fields = {};
 
 const shared = new Map<string, Answer>();
 
@@ -52,10 +53,10 @@ const shared = new Map<string, Answer>();
  * that guards its readers: it is put back. A WeakMap that holds something for each answer would
  * cost more than all the rest, for what it holds outlives many young collections.
  */
-export function answer(status: number, retryAfter?: string): Response {
-  const key = `${status} ${retryAfter ?? ''}`;
+export function answer(status: number, fields: Fields = noFields): Response {
+  const key = fields === noFields ? `${status}` : `${status} ${JSON.stringify(fields)}`;
   let one = shared.get(key);
-  if (!one) shared.set(key, (one = new Answer(status, retryAfter)));
+  if (!one) shared.set(key, (one = new Answer(status, fields)));
   Object.setPrototypeOf(one, Answer.prototype);
   // Not a Response to the type checker: it lacks the readers that nobody calls.
   return one as unknown as Response;

@@ -34,9 +34,9 @@ export function createNetwork(
       const arrival =
         reply &&
         simulation.at(reply.atMs + wayMs, () => {
-          const { status, retryAfter } = reply;
+          const { status, retryAfter, fields } = reply;
           if (status === 0) reject(new TypeError('Failed to fetch'));
-          else resolve(answer(status, retryAfter));
+          else resolve(answer(status, retryAfter ? { 'retry-after': retryAfter } : fields));
         });
       signal?.addEventListener('abort', () => {
         if (arrival) arrival.run = undefined;

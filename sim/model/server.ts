@@ -1,4 +1,5 @@
 import type { Random } from '../../src/index.ts';
+import type { Fields } from './answer.ts';
 import { isBroken } from './endpoints.ts';
 import { milestones, type Scenario } from './scenario.ts';
 
@@ -7,6 +8,8 @@ export interface Reply {
   readonly atMs: number;
   readonly status: number;
   readonly retryAfter?: string | undefined;
+  /** Other header fields. */
+  readonly fields?: Fields;
 }
 
 /**

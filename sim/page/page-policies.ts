@@ -9,7 +9,8 @@ import { type AttemptError, send } from '../policies/send.ts';
 import { createSteady } from '../policies/steadfetch.ts';
 
 /** What a page is made with. */
-export type PageContext = Omit<TabContext, 'share' | 'isBackground'>;
+export type PageContext = Omit<TabContext, 'share' | 'isBackground'> &
+  Partial<Pick<TabContext, 'share'>>;
 
 /** What is told of a query that is shown. */
 interface QueryListener {
@@ -113,7 +114,7 @@ const fullJitterMs = (random: () => number, failureCount: number, error: unknown
 /** The policies that a page can have, each in React Query. */
 export const pagePolicies = {
   steadfetch: openWith((context) => {
-    const { steady, initOf } = createSteady({ ...context, share: undefined, isBackground: false });
+    const { steady, initOf } = createSteady({ share: undefined, ...context, isBackground: false });
     return {
       client: new QueryClient({ defaultOptions: steady.defaultOptions }),
       queryFn(url) {

@@ -177,7 +177,7 @@ function originAt(key: string, own: Origin, onWall: OnWall): InspectedOrigin {
     maxInFlight: maxInFlight < Infinity ? maxInFlight : undefined,
     endpoints,
     limits: [...limits.known].flatMap(([scope, { pausedUntil, remaining, resetAt }]) => {
-      const until = limits.until(scope);
+      const until = limits.pausedUntil(scope);
       const isKnown = onWall(resetAt) !== undefined && remaining < Infinity;
       if (until === -Infinity && !isKnown) return [];
       return {

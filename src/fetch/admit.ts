@@ -14,7 +14,7 @@ import type { Network, OriginOptions } from '../origin/origin.ts';
 import { createOrigins, type Origins } from '../origin/origins.ts';
 import type { Reach } from '../origin/outcomes.ts';
 import type { Ask, Permit, Target } from '../origin/wait-queue.ts';
-import type { Failure, FailureDetails, Outcome } from '../policy/outcome.ts';
+import { type Failure, type FailureDetails, isRefusal, type Outcome } from '../policy/outcome.ts';
 import type { FetchContext, Sent } from './attempt/attempt.ts';
 import type { SteadyRequest } from './request.ts';
 import { dropped, pausedText } from './attempt/failure.ts';
@@ -156,19 +156,22 @@ function createRecorder(
   network: Network,
   rateLimit: Surroundings['rateLimit'],
 ): FetchContext['recordOutcome'] {
-  const recordLimits = ({ request, admission }: Sent, outcome: Outcome, response: Response) => {
+  const recordLimits = (
+    { request, admission, sentAt }: Sent,
+    outcome: Outcome,
+    response: Response,
+  ) => {
     const { status = 0, retryAfterMs }: FailureDetails = outcome;
     const { operation, limitScope, api } = request;
     // Retry-After takes precedence (draft-ietf-httpapi-ratelimit-headers).
-    if (retryAfterMs !== undefined && [429, 503, 529].includes(status)) {
-      const { maxRetryAfterMs } = operation.policyOf(request);
-      // A longer one stops the operation, and concerns no other.
-      if (retryAfterMs <= maxRetryAfterMs) admission.pause(limitScope, retryAfterMs);
-      return;
-    }
-    const fields = codeOf<RateLimitCode>(api?.rateLimit ?? rateLimit);
+    const isTold = retryAfterMs !== undefined && [429, 503, 529].includes(status);
+    const fields = isTold ? undefined : codeOf<RateLimitCode>(api?.rateLimit ?? rateLimit);
     const limit = fields?.read(response.headers, clock.now());
     if (limit) admission.allow(limitScope, limit);
+    if (isRefusal(outcome)) admission.refuse(limitScope, sentAt, retryAfterMs);
+    // How long an outage is nobody knows so well: after a longer one than is waited for, it is probed.
+    else if (isTold && retryAfterMs <= operation.policyOf(request).maxRetryAfterMs)
+      admission.pause(limitScope, retryAfterMs);
   };
   return (sent, outcome, error, response) => {
     const { request, permit, effect, sentAt } = sent;

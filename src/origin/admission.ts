@@ -1,5 +1,6 @@
 import { createAlarm } from '../lib/timer.ts';
 import { between, type Clock, type Random } from '../lib/clock.ts';
+import { isRefusal } from '../policy/outcome.ts';
 import type { RateLimitState } from '../headers/rate-limit.ts';
 import { codeOf } from '../lib/input/made-by.ts';
 import {
@@ -59,6 +60,8 @@ export interface Admission extends Omit<Outcomes, 'forget' | 'record'> {
   readonly whyPaused: (place: Place) => Pause;
   /** A Retry-After, and what it speaks for. */
   readonly pause: (limitScope: string, retryAfterMs: number) => void;
+  /** A 429 for what was sent then, and how long to wait where it says that. */
+  readonly refuse: (limitScope: string, sentAt: number, retryAfterMs: number | undefined) => void;
   /** What RateLimit said in an answer. */
   readonly allow: (limitScope: string, limit: RateLimitState) => void;
   /** Nothing waits or is under way, and nothing is known that holds. */
@@ -99,6 +102,7 @@ export function createAdmission(
   const leader = joinTabs?.((word, from) => {
     const { kind, scope } = word;
     if (kind === 'limit') limits.advise(scope, word.remaining, word.forMs);
+    else if (kind === 'pace') limits.hear(scope, word);
     else if (kind === 'up') outcomes.recover(health.recover(scope), between(random, 0, followMs));
     else if (healthOptions !== false && (!word.isProbed || leader?.hear(scope, from)))
       health.follow(scope);
@@ -147,7 +151,8 @@ export function createAdmission(
       return wasInFlight;
     };
     inFlight.add(target);
-    limits.spend(limitScope);
+    const pace = limits.spend(limitScope);
+    if (pace) leader?.say({ kind: 'pace', scope: limitScope, ...pace });
     health.recordSent(endpoint, sentAt);
     const endProbe = probed?.probes.start();
     if (probed) leader?.lead(probed.scope);
@@ -162,7 +167,10 @@ export function createAdmission(
         if (isOver) return;
         isOver = true;
         if (!outcome) endProbe?.(false, isUnused);
-        else outcomes.record(endpoint, sentAt, endProbe, outcome, error);
+        else {
+          if (!isRefusal(outcome)) limits.accept(limitScope, sentAt);
+          outcomes.record(endpoint, sentAt, endProbe, outcome, error);
+        }
         if (!isQuiet || hasOutage() || isWaitedFor() || watchers.size > 0) pump();
       },
     };
@@ -175,9 +183,7 @@ export function createAdmission(
     network.sleepDetector.check();
     const now = clock.now();
     forgetOld();
-    const over = limits.ended();
-    if (over.length > 0)
-      slowStart.spread(queue.groups().filter(({ limitScope }) => over.includes(limitScope)));
+    limits.spread((scope) => queue.sizeOf(scope));
     let next = sendDue(origin, now, go);
     const [watchedAt, watcher] = nextWatcher(origin, now);
     next = Math.min(next, watchedAt);
@@ -277,6 +283,11 @@ export function createAdmission(
     pause(limitScope, retryAfterMs) {
       limits.pause(limitScope, retryAfterMs);
       leader?.say({ kind: 'limit', scope: limitScope, forMs: retryAfterMs, remaining: 0 });
+      pump();
+    },
+    refuse(limitScope, sentAt, retryAfterMs) {
+      const pace = limits.refuse(limitScope, sentAt, retryAfterMs);
+      if (pace.pauseMs > 0) leader?.say({ kind: 'pace', scope: limitScope, ...pace });
       pump();
     },
     allow(limitScope, { remaining, resetAt }) {

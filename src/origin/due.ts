@@ -104,18 +104,23 @@ function sendQueued(origin: Origin, now: number, go: Go): number {
 
 /** Those whose time is up go where that is possible, and else their wait ends without. */
 function sendExpired(origin: Origin, now: number, go: Go): number {
-  const { network, health, slowStart, queue, isPlaceFree } = origin;
+  const { network, health, limits, slowStart, queue, isPlaceFree } = origin;
   let [next, left] = [Infinity, mostInOneTask];
   for (const group of queue.groups()) {
-    const { endpoint, isFailFast, waiters } = group;
+    const { endpoint, limitScope, isFailFast, waiters } = group;
     const isFree = isQueued(origin, group);
+    const limitedUntil = limits.leastUntil(limitScope);
+    // Nor does anything wait for what comes only after its time is up.
+    const isOver = ({ expiresAt }: Pick<Waiter, 'expiresAt'>): boolean =>
+      isRefused || now >= expiresAt || limitedUntil > expiresAt;
     const isRefused = isFailFast && !isFree;
     // Their slow start comes soon: that is not missed for the end of a pause.
     if (isFree && slowStart.isUnderWay(endpoint) && isPlaceFree()) continue;
-    if (isRefused || now >= group.expiresAt) {
-      const isSent = !isFailFast && !network.isOffline() && !health.downFor(group);
+    if (isOver(group)) {
+      const isSent =
+        !isFailFast && limitedUntil < now && !network.isOffline() && !health.downFor(group);
       for (const waiter of waiters.slice()) {
-        if (!isRefused && now < waiter.expiresAt) continue;
+        if (!isOver(waiter)) continue;
         if (left-- === 0) return now;
         if (isSent && isPlaceFree()) go(waiter);
         else if (queue.remove(waiter)) waiter.who.take();

@@ -100,7 +100,9 @@ export function whyPaused(origin: Origin, place: Place): Pause {
   const down = health.downFor(place);
   if (limitedUntil > -Infinity) {
     // In a slow start nobody knows who goes when.
-    let retryAt = slowStart.isUnderWay(endpoint) ? undefined : limitedUntil;
+    const shownUntil = limits.pausedUntil(limitScope);
+    const isShown = shownUntil > 0 && !slowStart.isUnderWay(endpoint);
+    let retryAt = isShown ? shownUntil : undefined;
     // What is down as well is probed after both.
     if (down) {
       const { retryAt: probeAt } = whenProbed(origin, down, queue.groups());

@@ -6,8 +6,6 @@ import { everything, type Group, groupsOf } from './wait-queue.ts';
 export interface SlowStart {
   /** Something that was down is up: those who wait for it go, the first after this time. */
   readonly recover: (recovery: Recovery, all: readonly Group[], firstMs: number) => void;
-  /** A Retry-After or RateLimit is over: those who wait in these groups go. */
-  readonly spread: (groups: readonly Group[]) => void;
   /** It is under way, for this endpoint if one is given. */
   readonly isUnderWay: (endpoint?: string) => boolean;
   /** The same, after an outage. */
@@ -27,8 +25,6 @@ export interface SlowStart {
 const startShare = 0.4;
 const leastStartMs = 1000;
 const mostStartMs = 12_000;
-/** After a Retry-After, what has waited for it goes within so long. */
-const spreadMs = 1000;
 /** However few wait, they go no further apart than this, if answers are fast. */
 const longestPlannedMs = 400;
 /** A fast answer makes the gap shorter by this factor, down to this share of the planned one. */
@@ -82,13 +78,6 @@ export function createSlowStart(clock: Clock, random: Random): SlowStart {
       begin(groups, Math.min(overMs, patienceMs), firstMs);
       isAfterOutage = true;
       only = scope === everything ? undefined : scope;
-    },
-    spread(groups) {
-      if (groups.length === 0 || isOn) return;
-      begin(groups, spreadMs);
-      isAfterOutage = false;
-      const [endpoint, ...others] = new Set(groups.map((group) => group.endpoint));
-      only = others.length === 0 ? endpoint : undefined;
     },
     isUnderWay,
     isRecovery: (endpoint) => isAfterOutage && isUnderWay(endpoint),

@@ -29,9 +29,11 @@ export function stateOf(origin: Origin): OriginState {
   const waiting = queue.size();
   if (down && health.isAllDown() && !isOffline(origin.network, down))
     return { status: 'down', ...whenProbed(origin, down, ableGroups(origin)), waiting };
-  const scopes = queue.groups().map(({ limitScope }) => limitScope);
-  const limitedUntil = limits.nextAt(waiting > 0 ? scopes : undefined);
-  if (limitedUntil < Infinity) return { status: 'rate-limited', retryAt: limitedUntil, waiting };
+  const waitedFor = queue.groups().map(({ limitScope }) => limitScope);
+  const scopes = waiting > 0 ? waitedFor : undefined;
+  const limitedUntil = limits.nextAt(scopes);
+  if (limitedUntil < Infinity)
+    return { status: 'rate-limited', retryAt: limits.promisedAt(scopes), waiting };
   const status = slowStart.isRecovery() ? 'recovering' : 'up';
   return { status, retryAt: undefined, waiting };
 }

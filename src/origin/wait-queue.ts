@@ -149,6 +149,12 @@ export class WaitQueue {
     return this.#size;
   }
 
+  /** How many wait in the groups of this limit. */
+  sizeOf(limitScope: string): number {
+    const groups = this.groups().filter((group) => group.limitScope === limitScope);
+    return groups.reduce((sum, { waiters }) => sum + waiters.length, 0);
+  }
+
   add(ask: Ask, expiresAt: number, who: WhoWaits): Waiter {
     const { askedAt } = ask;
     const group = this.#groupOf(ask);

@@ -93,6 +93,8 @@ export function decide(
   const { retryAfterMs, retryAt: toldAt, shouldRetry: advice }: FailureDetails = failure;
   const { attempt, trials = 0 } = operation;
   const reason = whyRetry(failure);
+  // Its limit lets those who wait there go in turn: no wait of its own comes before.
+  const isPaced = reason === 'rate-limited' && limitedMs > 0 && limitedMs >= (retryAfterMs ?? 0);
   let drawn: Wait | undefined;
   const failed: FailedAttempt = {
     failure,
@@ -100,6 +102,7 @@ export function decide(
     policy,
     context,
     reason,
+    isPaced,
     wanted: callShouldRetry(failure, operation, policy, context) ?? advice,
     isRepeatable: operation.idempotent || operation.keyed,
     // `maxRetries: 0` means one attempt, even where that attempt was a probe.
@@ -108,14 +111,17 @@ export function decide(
   };
   for (const [stopReason, applies] of stopRules) {
     if (!applies(failed)) continue;
-    const retryAt = retryAfterMs === undefined ? toldAt : nowMs + retryAfterMs;
+    // What ends for the length of the wait says when that is over.
+    const isTooLong = stopReason === 'retry-after' || stopReason === 'deadline';
+    const waitMs = isPaced && isTooLong ? limitedMs : retryAfterMs;
+    const retryAt = waitMs === undefined ? toldAt : nowMs + waitMs;
     return { kind: 'stop', reason: stopReason, retryAt };
   }
   const { backoffMs, delayMs: ownMs } = failed.wait();
   let delayMs = ownMs;
   // While the endpoint is down, admission decides when to resume; no backoff is added.
   if (retryAfterMs === undefined) delayMs = isDown ? 0 : ownMs;
-  else if (limitedMs >= retryAfterMs) delayMs = Math.max(backoffMs, limitedMs);
+  else if (!isPaced && limitedMs >= retryAfterMs) delayMs = Math.max(backoffMs, limitedMs);
   const retryAt = nowMs + delayMs;
   return { kind: 'retry', reason: reason ?? 'should-retry', delayMs, backoffMs, retryAt };
 }
@@ -134,6 +140,8 @@ interface FailedAttempt {
   readonly context: DecideContext;
   /** Why the failure could be worth another attempt, whatever the method; undefined when it is not. */
   readonly reason: RetryReason | undefined;
+  /** It was refused for a rate limit that is known. */
+  readonly isPaced: boolean;
   /**
    * What `shouldRetry` answers, or else the API. It overrides what the status says, never what the method
    * allows (RFC 9110 §9.2.2).
@@ -147,10 +155,18 @@ interface FailedAttempt {
   readonly wait: () => Wait;
 }
 
-function drawWait({ failure, reason, operation, policy, context, spent }: FailedAttempt): Wait {
+function drawWait({
+  failure,
+  reason,
+  operation,
+  policy,
+  context,
+  spent,
+  isPaced,
+}: FailedAttempt): Wait {
   const { backoff, factor, capMs, fastRetryMs } = policy;
   const { kind, status, retryAfterMs } = failure;
-  const { isAlone, random } = context;
+  const { isAlone, limitedMs = 0, random } = context;
   // 529 says that there is too much already.
   const isTransient = kind === 'network' || (reason === 'unavailable' && status !== 529);
   const isFirst = operation.retriedFor.length === 0 && retryAfterMs === undefined;
@@ -165,7 +181,7 @@ function drawWait({ failure, reason, operation, policy, context, spent }: Failed
   );
   const leastMs =
     retryAfterMs === undefined ? 0 : Math.floor(retryAfterMs * (1 + retryAfterJitter * random()));
-  return { backoffMs, delayMs: Math.max(backoffMs, leastMs) };
+  return { backoffMs, delayMs: isPaced ? limitedMs : Math.max(backoffMs, leastMs) };
 }
 
 /** A rule that ends an operation with its failure. */
@@ -216,11 +232,11 @@ const stopRules: readonly StopRule[] = [
   ],
   /** Max retries: As many retries as `maxRetries` allows were made. A failed probe of an endpoint that is down is none. */
   ['max-retries', ({ spent, policy: { maxRetries } }) => spent > maxRetries],
-  /** Retry after: `Retry-After` is longer than `maxRetryAfterMs`. */
+  /** Retry after: `Retry-After`, or a rate limit that is known, is longer than `maxRetryAfterMs`. */
   [
     'retry-after',
-    ({ failure: { retryAfterMs = 0 }, policy: { maxRetryAfterMs } }) =>
-      retryAfterMs > maxRetryAfterMs,
+    ({ failure: { retryAfterMs }, isPaced, context: { limitedMs = 0 }, policy }) =>
+      (retryAfterMs ?? (isPaced ? limitedMs : 0)) > policy.maxRetryAfterMs,
   ],
   /** Deadline: The next attempt would start after `deadlineMs`. */
   [

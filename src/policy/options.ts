@@ -72,7 +72,7 @@ export interface PolicyOptions {
    * the outage: it is fetched again once, or left as it is. @default 'refetch'
    */
   readonly whenBack?: WhenBack | undefined;
-  /** The longest pause, in milliseconds, since the data was last asked for. It does not count against `deadlineMs`. @default 60000 */
+  /** The longest pause, in milliseconds, since the data was last asked for. What a rate limit lets go only later ends as soon as that is known. It does not count against `deadlineMs`. @default 60000 */
   readonly maxPauseMs?: number | undefined;
   /**
    * What is sent first after an outage, in the terms of the Prioritized Task Scheduling API.

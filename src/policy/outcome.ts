@@ -139,6 +139,11 @@ export function isUnavailable(status: number): boolean {
   return [502, 503, 504, 520, 521, 522, 523, 524, 529, 530].includes(status);
 }
 
+/** Whether a server has refused a request for its rate limit. */
+export function isRefusal(outcome: Outcome): boolean {
+  return outcome.kind === 'http' && outcome.status === 429;
+}
+
 function processedBy(status: number): Processed {
   const refused =
     (status >= 400 && status < 500 && status !== 408) || status === 501 || status === 505;

@@ -12,6 +12,14 @@ export type Word =
       readonly scope: string;
       readonly forMs: number;
       readonly remaining: number;
+    }
+  /** Its requests go so far apart: one has gone or, with a pause, was refused. */
+  | {
+      readonly kind: 'pace';
+      readonly scope: string;
+      readonly gapMs: number;
+      readonly pauseMs: number;
+      readonly isFound: boolean;
     };
 
 /** What the admission of one origin hears. `from` is a number for each tab. */

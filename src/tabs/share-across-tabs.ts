@@ -127,10 +127,17 @@ function readWord({
   isProbed,
   forMs,
   remaining,
+  gapMs,
+  pauseMs,
+  isFound,
 }: Readonly<Record<string, unknown>>): Word | undefined {
   if (typeof scope !== 'string') return undefined;
   if (kind === 'up') return { kind, scope };
   if (kind === 'down') return { kind, scope, isProbed: isProbed === true };
+  if (kind === 'pace' && Number(gapMs) >= 0 && Number(pauseMs) >= 0) {
+    const [gap, pause] = [Math.min(Number(gapMs), longestMs), Math.min(Number(pauseMs), longestMs)];
+    return { kind, scope, gapMs: gap, pauseMs: pause, isFound: isFound === true };
+  }
   const isLimit = kind === 'limit' && Number(forMs) > 0 && Number(remaining) >= 0;
   return isLimit
     ? { kind, scope, forMs: Math.min(Number(forMs), longestMs), remaining: Number(remaining) }

@@ -1,11 +1,11 @@
 import type { Admission } from '../../origin/admission.ts';
 import type { Permit } from '../../origin/wait-queue.ts';
-import type { Failure } from '../../policy/outcome.ts';
+import { type Failure, isRefusal } from '../../policy/outcome.ts';
 import type { SentRequest } from '../facts.ts';
 
 /** What an origin says of an attempt that has failed there. */
 export interface FailureThere {
-  /** It was a trial: it uses up no retry. */
+  /** It was a trial, or refused for a rate limit that is known: it uses up no retry. */
   readonly isTrial: boolean;
   /** Others were answered there while this probe hung: it is late enough for its user, and goes without a wait. */
   readonly isLate: boolean;
@@ -67,21 +67,23 @@ export class Route {
   }
 
   /** An attempt has failed. */
-  fail({ kind }: Failure, nowMs: number): FailureThere {
+  fail(failure: Failure, nowMs: number): FailureThere {
     const at = this.at;
     if (!at) return nowhere;
     const { admission, sent } = at;
     const { health, limits } = admission.origin;
     const trialAt = this.#trialAt;
     this.#trialAt = Infinity;
-    const isSlowByNature = kind === 'timeout' && health.isBroken(sent.endpoint);
+    const isSlowByNature = failure.kind === 'timeout' && health.isBroken(sent.endpoint);
+    const limitedMs = Math.ceil(limits.until(sent.limitScope) - nowMs);
     return {
+      // A rate limit that is known is waited for until the deadline, however often it refuses.
       // A probe was sent for all who wait: it is no retry of this operation's. But what is slow where
       // the rest of its origin answers will be slow again.
-      isTrial: trialAt < Infinity && !isSlowByNature,
+      isTrial: (isRefusal(failure) && limitedMs > 0) || (trialAt < Infinity && !isSlowByNature),
       isLate: trialAt <= admission.recoveredAt(),
       isDown: !!this.down(),
-      limitedMs: Math.ceil(limits.until(sent.limitScope) - nowMs),
+      limitedMs,
       isAlone: trialAt === Infinity && health.isAlone(sent.endpoint),
     };
   }
