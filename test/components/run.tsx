@@ -3,6 +3,7 @@ import {
   onlineManager,
   QueryClient,
   QueryClientProvider,
+  useQuery,
 } from '@tanstack/react-query';
 import { render } from '@testing-library/react';
 import { Component, type ReactNode, StrictMode } from 'react';
@@ -11,7 +12,7 @@ import { vi } from 'vitest';
 import { addMoment, type Cell, cellOf, type Moment } from './cell.ts';
 import { createServer, type Server, type Trouble } from './server.ts';
 import { settle, startTime } from './time.ts';
-import type { Api, Tutorial } from './tutorial.ts';
+import type { Api, Props, Tutorial } from './tutorial.ts';
 
 /** React Query alone; with our default options and nothing else; with our `json` in the place of `fetch`, too. */
 export type World = 'alone' | 'fetch' | 'json';
@@ -30,6 +31,16 @@ class Page extends Component<{ children: ReactNode; onThrow: (error: unknown) =>
   override render(): ReactNode {
     return this.state.isDown ? null : this.props.children;
   }
+}
+
+/** What surrounds the component in an app, and shows nothing here. */
+function Shell({ api }: Props) {
+  useQuery({
+    queryKey: ['session'],
+    queryFn: () => api.get('/api/session'),
+    refetchInterval: 10_000,
+  });
+  return null;
 }
 
 /** As every tutorial has it. */
@@ -115,7 +126,17 @@ export async function runCell(tutorial: Tutorial, trouble: Trouble, world: World
     );
     return isStrict ? <StrictMode>{app}</StrictMode> : app;
   };
-  const open = (): void => view.rerender(page(<App api={api} />));
+  const open = (): void => {
+    const shell = trouble.hasShell && <Shell api={api} />;
+    view.rerender(
+      page(
+        <>
+          <App api={api} />
+          {shell}
+        </>,
+      ),
+    );
+  };
   const begin = (): void => {
     beganAt = Date.now();
     server.begin(trouble, broken);

@@ -27,6 +27,8 @@ export interface Trouble {
   readonly offlineMs?: number;
   /** It does not say `offline`, because the page was loaded so. */
   readonly isLoadedOffline?: boolean;
+  /** The page asks another endpoint, too, every ten seconds. */
+  readonly hasShell?: boolean;
   /** What Steadfetch is given beside its defaults. */
   readonly config?: () => SteadfetchConfig;
 }
@@ -49,7 +51,8 @@ export const troubles: readonly Trouble[] = [
   { name: '503 for 10 s', faultOf: during(10_000, { status: 503 }) },
   { name: '503 for 30 s', faultOf: during(30_000, { status: 503 }) },
   {
-    name: 'one endpoint answers 503 for ever',
+    name: 'one endpoint answers 503 for ever, another 200',
+    hasShell: true,
     faultOf: ({ isBroken }) => (isBroken ? { status: 503 } : undefined),
   },
   { name: '503 for 70 s', faultOf: during(70_000, { status: 503 }) },
