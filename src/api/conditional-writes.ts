@@ -1,7 +1,7 @@
+import { discard } from '../lib/discard.ts';
 import type { PassedRequest } from '../fetch/api.ts';
 import type { Attempt } from '../fetch/attempt/attempt.ts';
 import { succeeded } from '../fetch/attempt/classify.ts';
-import { failed } from '../fetch/attempt/failure.ts';
 import { accept } from '../fetch/attempt/answer.ts';
 import { endExtensions, type Extension, type Recovery } from '../fetch/extension.ts';
 import { readHeaders } from '../fetch/init.ts';
@@ -85,7 +85,7 @@ export function conditionalWrites(
     const signal = attempt.request.signal ?? attempt.signal;
     // It may never settle: it has the time of an attempt.
     const asked = (async () => wasOurs?.({ request, response, signal }))();
-    const said = await attempt.untilStopped(asked).then(
+    const said = await attempt.untilStopped(asked, discard).then(
       (value) => () => value,
       (error: unknown) => () => {
         throw error;
@@ -108,11 +108,17 @@ export function conditionalWrites(
       const refusal = { ...failure, processed: 'no' } as const;
       attempt.recordOutcome(refusal, undefined, response);
       attempt.limit.restart(attempt.limitMs);
-      const said = await askApp(attempt, request, response.clone());
-      if (attempt.isAborted) throw failed(attempt, undefined);
+      const copy = response.clone();
+      const said = await askApp(attempt, request, copy);
+      if (attempt.isAborted) {
+        discard(copy);
+        discard(said);
+        return undefined;
+      }
       attempt.limit.stop();
       // axios makes its own answer of what its own adapter has brought.
       const isOpaque = !!attempt.context.client;
+      if (isOpaque) discard(said);
       if (said === undefined || (said && isOpaque))
         return refuse(attempt, response, { ...failure, processed: said ? 'unknown' : processed });
       if (!said) return refuse(attempt, response, refuseAll(attempt, refusal));
@@ -120,7 +126,8 @@ export function conditionalWrites(
       attempt.request.operation.errors.recordRaw();
       attempt.end();
       attempt.emitEnd(refusal, undefined, response);
-      response.body?.cancel().catch(() => {});
+      discard(response);
+      if (said !== copy) discard(copy);
       return { response: said === true ? new Response(null, { status: 204 }) : said };
     },
   };
