@@ -122,11 +122,7 @@ export function conditionalWrites(
       if (said === undefined || (said && isOpaque))
         return refuse(attempt, response, { ...failure, processed: said ? 'unknown' : processed });
       if (!said) return refuse(attempt, response, refuseAll(attempt, refusal));
-      endExtensions(attempt, succeeded(response.status));
-      attempt.request.operation.errors.recordRaw();
-      attempt.end();
-      attempt.emitEnd(refusal, undefined, response);
-      discard(response);
+      endAsDone(attempt, response, refusal);
       if (said !== copy) discard(copy);
       return { response: said === true ? new Response(null, { status: 204 }) : said };
     },
@@ -137,6 +133,15 @@ export function conditionalWrites(
 const rule =
   process.env.NODE_ENV !== 'production' &&
   'only If-Match and If-None-Match: * count. It must be synchronous and return true or false';
+
+/** The write had won: its refusal is no answer to the app. */
+function endAsDone(attempt: Attempt, response: Response, refusal: HttpFailure): void {
+  endExtensions(attempt, succeeded(response.status));
+  attempt.request.operation.errors.recordRaw();
+  attempt.end();
+  attempt.emitEnd(refusal, undefined, response);
+  discard(response);
+}
 
 /** A weak tag matches nothing there (RFC 9110 §13.1.1), and `*` matches what this very write has made. */
 const hasCondition = ({ headers }: ConditionalRequest): boolean =>
