@@ -1,7 +1,7 @@
+import { discard } from '../lib/discard.ts';
 import type { PassedRequest } from '../fetch/api.ts';
 import type { Attempt } from '../fetch/attempt/attempt.ts';
 import { succeeded } from '../fetch/attempt/classify.ts';
-import { failed } from '../fetch/attempt/failure.ts';
 import { accept } from '../fetch/attempt/answer.ts';
 import { endExtensions, type Extension, type Recovery } from '../fetch/extension.ts';
 import { readHeaders } from '../fetch/init.ts';
@@ -86,7 +86,7 @@ export function conditionalWrites(
     const signal = attempt.request.signal ?? attempt.signal;
     // It may never settle: it has the time of an attempt.
     const asked = (async () => wasOurs?.({ request, response, signal }))();
-    const said = await attempt.untilStopped(asked).then(
+    const said = await attempt.untilStopped(asked, discard).then(
       (value) => () => value,
       (error: unknown) => () => {
         throw error;
@@ -109,23 +109,26 @@ export function conditionalWrites(
       const refusal = { ...failure, processed: 'no' } as const;
       attempt.recordOutcome(refusal, undefined, response);
       attempt.limit.restart(attempt.limitMs);
-      const said = await askApp(attempt, request, response.clone());
-      if (attempt.isAborted) throw failed(attempt, undefined);
+      const copy = response.clone();
+      const said = await askApp(attempt, request, copy);
+      if (attempt.isAborted) {
+        discard(copy);
+        discard(said);
+        return undefined;
+      }
       attempt.limit.stop();
       // axios makes its own answer of what its own adapter has brought.
       const isOpaque = !!attempt.context.client;
       // A look-up that has found nothing, or has failed, shows nothing of the write.
       const isKnown = typeof said === 'object' ? said.ok : said !== undefined;
       if (!isKnown || (said && isOpaque)) {
+        discard(said);
         const left = isKnown ? 'unknown' : processed;
         return refuse(attempt, response, { ...failure, processed: left });
       }
       if (!said) return refuse(attempt, response, refuseAll(attempt, refusal));
-      endExtensions(attempt, succeeded(response.status));
-      attempt.request.operation.errors.recordRaw();
-      attempt.end();
-      attempt.emitEnd(refusal, undefined, response);
-      response.body?.cancel().catch(() => {});
+      endAsDone(attempt, response, refusal);
+      if (said !== copy) discard(copy);
       return { response: said === true ? new Response(null, { status: 204 }) : said };
     },
   };
@@ -135,6 +138,15 @@ export function conditionalWrites(
 const rule =
   process.env.NODE_ENV !== 'production' &&
   'only If-Match and If-None-Match: * count. It must be synchronous and return true or false';
+
+/** The write had won: its refusal is no answer to the app. */
+function endAsDone(attempt: Attempt, response: Response, refusal: HttpFailure): void {
+  endExtensions(attempt, succeeded(response.status));
+  attempt.request.operation.errors.recordRaw();
+  attempt.end();
+  attempt.emitEnd(refusal, undefined, response);
+  discard(response);
+}
 
 /** A weak tag matches nothing there (RFC 9110 §13.1.1), and `*` matches what this very write has made. */
 const hasCondition = ({ headers }: ConditionalRequest): boolean =>

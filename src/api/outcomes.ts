@@ -1,7 +1,7 @@
 import { isJsonAnswer } from '../fetch/attempt/classify.ts';
 import type { ErrorReader } from '../fetch/api.ts';
 import type { Extension } from '../fetch/extension.ts';
-import { cancelBody } from '../fetch/attempt/body-source.ts';
+import { discard } from '../lib/discard.ts';
 import type { Attempt } from '../fetch/attempt/attempt.ts';
 import { callApp, reporterOf } from '../lib/input/callback.ts';
 import { checkNames, reject } from '../lib/input/check.ts';
@@ -174,8 +174,7 @@ export async function readJson(
   const copy = response.clone();
   if (data !== undefined && typeof data !== 'string') return [copy, data];
   if (!isJsonAnswer(response)) {
-    // What nobody reads of a copy would be kept.
-    cancelBody(copy.body).catch(() => {});
+    discard(copy);
     return [copy, undefined];
   }
   attempt.markFailed(failure);

@@ -2,6 +2,7 @@ import type { Attempt } from '../fetch/attempt/attempt.ts';
 import { failed, recordFailure } from '../fetch/attempt/failure.ts';
 import { isStream, requestOf } from '../fetch/init.ts';
 import type { SteadyRequest } from '../fetch/request.ts';
+import { discard } from '../lib/discard.ts';
 import { originOf, shown, toUrl } from '../lib/input/url.ts';
 
 /** Of these, fetch itself takes care: where a redirect leads to another origin, it takes them off. */
@@ -48,13 +49,13 @@ export async function followRedirects(
     const isKept = /^30[78]$/.test(`${response.status}`);
     // It can be sent once.
     if (!target || (isKept && isStream(init.body))) break;
-    response.body?.cancel().catch(() => {});
+    discard(response);
     if (!isKept && !/^(GET|HEAD)$/.test(init.method)) init = withoutBody(init);
     if (!isFitting(target)) init = { ...init, headers: without(init.headers, credentials) };
     url = target;
     try {
       const sending = attempt.context.transport(url, init);
-      response = await attempt.untilStopped(sending);
+      response = await attempt.untilStopped(sending, discard);
     } catch (error) {
       throw failed(attempt, error);
     }

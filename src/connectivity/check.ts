@@ -1,3 +1,4 @@
+import { discard } from '../lib/discard.ts';
 import type { Clock, Transport } from '../lib/clock.ts';
 import { toUrl } from '../lib/input/url.ts';
 import { checkNames, isFunction, reject } from '../lib/input/check.ts';
@@ -121,11 +122,11 @@ export async function sendCheck(
       redirect: expect ? 'manual' : 'follow',
       signal: controller.signal,
     });
-    if (response.type === 'opaqueredirect') return 'captive';
-    if (!expect || (!response.ok && response.status !== 511)) return 'reached';
-    // Read the whole body first: if it breaks off, the network is at fault.
-    await response.clone().text();
-    return (await isExpected(expect, response)) ? 'reached' : 'captive';
+    try {
+      return await readResult(response, expect);
+    } finally {
+      discard(response);
+    }
   };
   try {
     return await Promise.race([request(), late]);
@@ -134,6 +135,17 @@ export async function sendCheck(
   } finally {
     clock.clearTimeout(timer);
   }
+}
+
+/** @throws where the body breaks off: the network is at fault. */
+async function readResult(
+  response: Response,
+  expect: CheckOptions['expect'],
+): Promise<CheckResult> {
+  if (response.type === 'opaqueredirect') return 'captive';
+  if (!expect || (!response.ok && response.status !== 511)) return 'reached';
+  await response.clone().text();
+  return (await isExpected(expect, response)) ? 'reached' : 'captive';
 }
 
 async function isExpected(

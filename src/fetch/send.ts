@@ -1,3 +1,4 @@
+import { discard } from '../lib/discard.ts';
 import { readPassed } from '../operation/error-info.ts';
 import { recordRequest } from '../operation/warn-of-loop.ts';
 import { type AnswerFailure, failures } from '../policy/outcome.ts';
@@ -112,6 +113,7 @@ async function recover(
     if (attempt.isAborted && !recovery?.resend) break;
     if (recovery) return recovery;
   }
-  if (attempt.isAborted) throw failed(attempt, undefined);
-  return undefined;
+  if (!attempt.isAborted) return undefined;
+  discard(response);
+  throw failed(attempt, undefined);
 }

@@ -1,3 +1,4 @@
+import { discard } from '../lib/discard.ts';
 import type { IdempotencyProfile } from '../fetch/api.ts';
 import type { Attempt } from '../fetch/attempt/attempt.ts';
 import { callApp, isBoolean, type OnMistake, reporterOf } from '../lib/input/callback.ts';
@@ -36,6 +37,7 @@ export async function interpretAnswer(
     // It may throw on a body that is not what it reads, and may never say: then what has come counts.
     const asked = (async (): Promise<unknown> => alreadyDone(copy))().catch(() => false);
     const said = await Promise.race([asked, whenAborted(attempt.signal)]);
+    discard(copy);
     if (callApp(() => said, isBoolean, mistakeIn('alreadyDone'))) return undefined;
   }
   const says = (...names: readonly string[]): boolean | undefined => {

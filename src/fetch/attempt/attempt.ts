@@ -1,3 +1,4 @@
+import { discard } from '../../lib/discard.ts';
 import type { Connectivity } from '../../connectivity/connectivity.ts';
 import type { MadeBy } from '../../lib/input/made-by.ts';
 import type { Transport } from '../../lib/clock.ts';
@@ -12,7 +13,6 @@ import type { Permit } from '../../origin/wait-queue.ts';
 import type { Failure, Outcome } from '../../policy/outcome.ts';
 import { mayBeCached } from '../init.ts';
 import type { RequestContext, SteadyRequest } from '../request.ts';
-import { cancelBody } from './body-source.ts';
 import { bodyBytes, headersLimitOf } from './headers-limit.ts';
 import type { Line, Lines, Queued } from './line.ts';
 
@@ -292,7 +292,7 @@ export class Attempt implements EventListenerObject, Queued, Progress {
   endForResend(outcome: Outcome, response: Response): void {
     this.emitEnd(outcome, undefined, response);
     this.#release();
-    cancelBody(response.body).catch(() => {});
+    discard(response);
   }
 
   /** Tells its origin how it has ended, at its headers; only the first outcome counts until it is let go again. */
@@ -335,9 +335,4 @@ export class Attempt implements EventListenerObject, Queued, Progress {
       outcome ? { type: 'request:end', ...event, outcome } : { type: 'request:start', ...event },
     );
   }
-}
-
-/** It may be no answer at all. */
-function discard(late?: Partial<Response> | null): void {
-  cancelBody(late?.body).catch(() => {});
 }

@@ -1,3 +1,5 @@
+import { cancelBody } from '../../lib/discard.ts';
+
 /** A part of a body, or its end. */
 export type Part =
   | { readonly done?: false | undefined; readonly value: Uint8Array<ArrayBuffer> }
@@ -19,8 +21,6 @@ export interface BodyCheck {
 /** The members of the streams of the web, and of those of Node. */
 interface Streaming {
   readonly getReader?: () => PartReader;
-  readonly cancel?: (reason?: unknown) => Promise<unknown>;
-  readonly destroy?: () => unknown;
   readonly on?: (event: string, listener: () => void) => unknown;
   readonly [Symbol.asyncIterator]?: () => { readonly next: () => Promise<Part> };
 }
@@ -38,12 +38,6 @@ export function openBody(body: unknown): PartReader | undefined {
   if (isWebStream(body)) return body.getReader() as PartReader;
   const iterator = (body as Streaming | null)?.[Symbol.asyncIterator]?.();
   return iterator && { read: () => iterator.next(), cancel: () => cancelBody(body) };
-}
-
-/** Cancels a body that is not read to its end. */
-export async function cancelBody(body: unknown, reason?: unknown): Promise<unknown> {
-  const { cancel, destroy } = Object(body) as Streaming;
-  return cancel ? cancel.call(body, reason) : destroy?.call(body);
 }
 
 /** node-fetch tells a body of Node of an abort, and an error without a listener ends the process. */

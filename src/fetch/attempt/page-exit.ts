@@ -1,3 +1,4 @@
+import { discard } from '../../lib/discard.ts';
 import { failures } from '../../policy/outcome.ts';
 import { sign } from '../extension.ts';
 import { isSentOnce } from '../init.ts';
@@ -41,7 +42,9 @@ export async function askAgain(
     const next = await outlivePage(attempt, isWhole);
     if (next)
       attempt.recordOutcome(classifyStatus(attempt, next) ?? succeeded(status), undefined, next);
-    return next?.status === status ? next : undefined;
+    if (next?.status === status) return next;
+    discard(next);
+    return undefined;
   } catch (error) {
     attempt.recordOutcome(attempt.signal.aborted ? failures.aborted : failures.network, error);
     return undefined;

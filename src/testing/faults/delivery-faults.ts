@@ -1,3 +1,4 @@
+import { discard } from '../../lib/discard.ts';
 import {
   createFault,
   describeTimes,
@@ -41,7 +42,7 @@ export function loseAnswer<Info extends ResolverInfo>(
     description: describeTimes(times, (requests) => `loses the answer to ${requests}`),
     answer: async (_request, count, info) => {
       const answer = await requireAnswer('loseAnswer', resolver, info);
-      return count > times ? answer : Response.error();
+      return count > times ? answer : lose(answer);
     },
     reset: () => resetIfFault(resolver),
   });
@@ -79,7 +80,7 @@ export function duplicateDelivery<Info extends ResolverInfo>(
     answer: async (request, count, info, record) => {
       if (count <= times) {
         const first = { ...info, request: request.clone() };
-        await requireAnswer('duplicateDelivery', resolver, first);
+        discard(await requireAnswer('duplicateDelivery', resolver, first));
         record();
       }
       return requireAnswer('duplicateDelivery', resolver, info);
@@ -108,10 +109,16 @@ export function withoutCors<Info extends ResolverInfo>(resolver: Resolver<Info>)
     description: `${what}, in answers that the page may not read`,
     answer: async (request, _count, info) => {
       const answer = await resolver(info);
-      return answer && request.mode !== 'no-cors' ? Response.error() : answer;
+      return answer && request.mode !== 'no-cors' ? lose(answer) : answer;
     },
     reset: () => resetIfFault(resolver),
   });
+}
+
+/** In its place the page gets none. */
+function lose(answer: Response): Response {
+  discard(answer);
+  return Response.error();
 }
 
 /** @throws Error when the resolver lets the request through. */
