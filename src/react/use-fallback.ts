@@ -20,7 +20,9 @@ export function useFallback(queryKey: QueryKey): { readonly error: unknown } | u
     (listener: () => void) => store.subscribe(id, listener),
     [store, id],
   );
-  const getState = (): { readonly error: unknown } | undefined =>
-    fallbackOf(store.find(id), store.instance.byQuery);
+  const getState = (): { readonly error: unknown } | undefined => {
+    const query = store.find(id);
+    return query && fallbackOf(query, store.instance.byQuery);
+  };
   return useSyncExternalStore(subscribe, getState, () => undefined);
 }

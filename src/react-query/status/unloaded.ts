@@ -1,8 +1,7 @@
 import { notifyManager, onlineManager, type Query, type QueryClient } from '@tanstack/react-query';
 import { originOf } from '../../lib/input/url.ts';
 import { createStore, keepIfSame, type Readable } from '../../lib/store.ts';
-import { probeNow } from '../../origin/probe-now.ts';
-import { queryControlsOf } from '../controls.ts';
+import { probeNow, queryControlsOf } from '../controls.ts';
 import { queryStatusesOf } from './query.ts';
 import type { RetryState } from './status.ts';
 import type { StatusStore } from './store.ts';
@@ -78,7 +77,7 @@ function fetchAll(
   unloaded: ReadonlySet<string>,
   statuses: StatusStore<Query>,
 ): void {
-  const { clock, origins } = statuses.instance;
+  const { instance } = statuses;
   for (const hash of hashes) {
     const { status, reason } = statuses.getState(hash);
     const isLeft = status === 'failed' && unloaded.has(hash);
@@ -90,11 +89,7 @@ function fetchAll(
     if (reason === 'offline') queryControlsOf(statuses, hash).retryNow();
   }
   // What is fetched at something that is down waits there by then: one probe speaks for all.
-  clock.setTimeout(() => {
-    for (const { origin, force } of origins.admissions.values())
-      probeNow(origin, clock.now(), force);
-    origins.reconsider();
-  }, 0);
+  instance.clock.setTimeout(() => probeNow(instance), 0);
 }
 
 /** What the queries that are shown or awaited cannot load, at one origin or at all of them. */
