@@ -2,7 +2,7 @@ import { type Clock, type Random, between } from '../lib/clock.ts';
 
 /** While a user waits, from the start of one probe to that of the next: a share of the outage so far. */
 const outageShare = 0.5;
-const shortestGapMs = 1200;
+export const shortestGapMs = 1200;
 const longestGapMs = 12_000;
 /** From a fast retry to the first probe, so that a short outage ends no later than without the fast retry. */
 const earlyGap = [400, 1200] as const;
