@@ -1,7 +1,7 @@
 import { notifyManager, onlineManager, type Query, type QueryClient } from '@tanstack/react-query';
 import { originOf } from '../../lib/input/url.ts';
 import { createStore, keepIfSame, type Readable } from '../../lib/store.ts';
-import { probeNow } from '../../origin/probe-now.ts';
+import { probeNow } from '../../origin/due.ts';
 import { queryControlsOf } from '../controls.ts';
 import { queryStatusesOf } from './query.ts';
 import type { RetryState } from './status.ts';
