@@ -1,5 +1,5 @@
 import type { Health } from './health.ts';
-import { lastChanceMs } from './probe-schedule.ts';
+import { lastChanceMs, shortestGapMs } from './probe-schedule.ts';
 import { ableGroups, isAble, isOffline, isQueued, type Origin, type Watcher } from './origin.ts';
 import { firstOf, type Group, groupsOf, isSeen, type Waiter } from './wait-queue.ts';
 
@@ -56,7 +56,7 @@ function probeAtOf({ leader, network, queue }: Origin, down: Health): number {
 }
 
 /** The least risk, then the endpoint that has failed least often: a broken one must not keep its origin down. */
-export const probeCost =
+const probeCost =
   ({ health }: Origin) =>
   ({ risk, endpoint }: Group): number =>
     risk * 1e6 + health.failures(endpoint);
@@ -158,3 +158,16 @@ function watchedAtOf({ leader, queue }: Origin, { scope, probes }: Health): numb
 /** The outage was forgotten, so nobody knows that it is over: one after the other finds out. */
 const forgottenAt = ({ inFlight }: Origin, now: number): number =>
   inFlight.size === 0 ? now : Infinity;
+
+/**
+ * A user wants what is down to be probed now: by one of those who wait and, where a probe began a moment ago,
+ * a moment later.
+ */
+export function probeNow(origin: Origin, now: number, force: (waiter: Waiter) => void): void {
+  for (const { scope, probes } of origin.health.down()) {
+    const first = firstOf(groupsOf(scope, ableGroups(origin)), probeCost(origin));
+    const freeAt = probes.startedAt() + shortestGapMs;
+    if (now < freeAt) probes.promise(freeAt);
+    else if (first) force(first);
+  }
+}

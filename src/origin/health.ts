@@ -30,9 +30,9 @@ const keptAtFailure = 0.9;
 const keptAtSuccess = 0.97;
 /** What is answered so soon after it was taken for down was no outage: it fails now and then. */
 const leastOutageMs = 500;
-/** A failure that came so soon after its request was sent may be over at once; so may its decision be late. */
+/** What has failed so soon after it was sent may be well at once; so may its decision be late. */
 const soonMs = 1000;
-/** A request that is sent so soon after a failure that stood alone is its fast retry. */
+/** What is sent so soon after a failure that stood alone is its fast retry. */
 const fastMs = 100;
 /** An origin that fails so often is not healthy. */
 const healthyRate = 0.5;
@@ -80,7 +80,7 @@ export class Health {
   /** Another tab has found it down. */
   isTold = false;
   /** When its latest attempt has failed, if that stands alone. */
-  aloneAt: number = -Infinity;
+  #aloneAt = -Infinity;
   /** When the latest attempt was sent that has failed. */
   #failedSentAt = -Infinity;
 
@@ -91,16 +91,6 @@ export class Health {
 
   isDown(): boolean {
     return this.downSince !== undefined;
-  }
-
-  /** Whether an attempt that was sent then is the fast retry of a failure that stood alone. */
-  isFastRetry(sentAt: number): boolean {
-    return sentAt > this.#failedSentAt && sentAt - this.aloneAt < fastMs;
-  }
-
-  /** Whether its latest attempt has failed alone, and when. */
-  recordAlone(isAlone: boolean, now: number): void {
-    this.aloneAt = isAlone ? now : -Infinity;
   }
 
   /** @returns whether so many failures in a row are an outage. */
@@ -123,6 +113,21 @@ export class Health {
     this.#failedSentAt = Math.max(this.#failedSentAt, sentAt);
     const chance = Math.max(this.usualRate, leastRate) ** this.failures;
     return chance <= maxChance;
+  }
+
+  /** An attempt has failed, and is the only one: soon after it was sent, at a healthy origin. */
+  recordAlone(isAlone: boolean, now: number): void {
+    this.#aloneAt = isAlone ? now : -Infinity;
+  }
+
+  /** Its latest failure stands alone, and has only just come. */
+  isAlone(now: number): boolean {
+    return now - this.#aloneAt < soonMs;
+  }
+
+  /** What was sent then is the fast retry of a failure that stood alone. */
+  isFastRetry(sentAt: number): boolean {
+    return sentAt > this.#failedSentAt && sentAt - this.#aloneAt < fastMs;
   }
 
   /** @returns whether that says anything of it: while it is down, only what was sent no earlier than what failed. */
@@ -249,10 +254,10 @@ export class OriginHealth {
   recordFailure(endpoint: string, sentAt: number, kind: Outcome['kind']): Health | undefined {
     const own = this.#findOrOpen(endpoint);
     const origin = this.#origin;
+    const isNews = origin.isDown() || !this.isBroken(endpoint);
     const now = this.#clock.now();
     const isEarly = own.isFastRetry(sentAt);
     own.recordAlone(this.#isHealthy() && own.failures === 0 && now - sentAt < soonMs, now);
-    const isNews = origin.isDown() || !this.isBroken(endpoint);
     const isOwn =
       own.recordFailure(endpoint, sentAt, kind, this.maxChance) && this.#begin(own, false, isEarly);
     const isWhole =
@@ -323,22 +328,22 @@ export class OriginHealth {
     return (endpoint === latest ? elsewhereAt : at) >= failingSince;
   }
 
-  /** The latest failure of an endpoint stands alone: soon after it was sent, at a healthy origin. A fast retry may follow. */
+  #recordAnswer(endpoint: string, now: number): void {
+    const { endpoint: latest, at, elsewhereAt } = this.#answered;
+    this.#answered = { endpoint, at: now, elsewhereAt: endpoint === latest ? elsewhereAt : at };
+  }
+
+  /** The latest failure of the endpoint stands alone. A fast retry may follow. */
   isAlone(endpoint: string): boolean {
-    const { aloneAt = -Infinity } = this.#endpoints.get(endpoint) ?? {};
-    return this.#origin.failures <= 1 && this.#clock.now() - aloneAt < soonMs;
+    const own = this.#endpoints.get(endpoint);
+    return this.#origin.failures <= 1 && !!own?.isAlone(this.#clock.now());
   }
 
   /** With `health: false` nothing is known of it. */
   #isHealthy(): boolean {
     const { answeredSentAt, failures, usualRate } = this.#origin;
-    const isKnown = this.maxChance >= 0 && answeredSentAt > -Infinity;
-    return isKnown && failures === 0 && usualRate < healthyRate && !this.#origin.isDown();
-  }
-
-  #recordAnswer(endpoint: string, now: number): void {
-    const { endpoint: latest, at, elsewhereAt } = this.#answered;
-    this.#answered = { endpoint, at: now, elsewhereAt: endpoint === latest ? elsewhereAt : at };
+    const isAnswered = this.maxChance >= 0 && answeredSentAt > -Infinity;
+    return isAnswered && failures === 0 && usualRate < healthyRate && !this.#origin.isDown();
   }
 
   #open(scope: string): Health {

@@ -10,10 +10,6 @@ import { replaceFetch } from './query/refetch.ts';
 import type { RetryControls } from './status/status.ts';
 import type { StatusStore } from './status/store.ts';
 import { warn } from '../lib/input/warn.ts';
-import { probeCost } from '../origin/due.ts';
-import { ableGroups } from '../origin/origin.ts';
-import { shortestGapMs } from '../origin/probe-schedule.ts';
-import { firstOf, groupsOf } from '../origin/wait-queue.ts';
 import { definitionBehind } from './mutation/definition.ts';
 import { type MutationRun, refuseRun, runOf } from './mutation/execution.ts';
 
@@ -69,22 +65,6 @@ function cancelledError(operation: Operation): SteadfetchError {
     operation: operation.view(),
     outcome: failures.aborted,
   });
-}
-
-/**
- * Probes at once what is down: by one of those who wait for it and, where a probe began a moment ago, a moment
- * later.
- */
-export function probeNow({ clock, origins }: Instance): void {
-  const now = clock.now();
-  for (const { origin, force } of origins.admissions.values())
-    for (const { scope, probes } of origin.health.down()) {
-      const first = firstOf(groupsOf(scope, ableGroups(origin)), probeCost(origin));
-      const freeAt = probes.startedAt() + shortestGapMs;
-      if (now < freeAt) probes.promise(freeAt);
-      else if (first) force(first);
-    }
-  origins.reconsider();
 }
 
 /** The controls of the mutation with this id. */

@@ -247,7 +247,7 @@ test.each([{ idempotent: true }, {}])(
       ),
     );
     await vi.advanceTimersByTimeAsync(90_000);
-    expect(server.timesMs).toEqual([0, 0, 25, 25]);
+    expect(server.timesMs).toEqual([0, 0, 500, 500]);
     expect(result.error).toBeUndefined();
   },
 );

@@ -1,7 +1,8 @@
 import { notifyManager, onlineManager, type Query, type QueryClient } from '@tanstack/react-query';
 import { originOf } from '../../lib/input/url.ts';
 import { createStore, keepIfSame, type Readable } from '../../lib/store.ts';
-import { probeNow, queryControlsOf } from '../controls.ts';
+import { probeNow } from '../../origin/due.ts';
+import { queryControlsOf } from '../controls.ts';
 import { queryStatusesOf } from './query.ts';
 import type { RetryState } from './status.ts';
 import type { StatusStore } from './store.ts';
@@ -77,7 +78,7 @@ function fetchAll(
   unloaded: ReadonlySet<string>,
   statuses: StatusStore<Query>,
 ): void {
-  const { instance } = statuses;
+  const { clock, origins } = statuses.instance;
   for (const hash of hashes) {
     const { status, reason } = statuses.getState(hash);
     const isLeft = status === 'failed' && unloaded.has(hash);
@@ -89,7 +90,11 @@ function fetchAll(
     if (reason === 'offline') queryControlsOf(statuses, hash).retryNow();
   }
   // What is fetched at something that is down waits there by then: one probe speaks for all.
-  instance.clock.setTimeout(() => probeNow(instance), 0);
+  clock.setTimeout(() => {
+    for (const { origin, force } of origins.admissions.values())
+      probeNow(origin, clock.now(), force);
+    origins.reconsider();
+  }, 0);
 }
 
 /** What the queries that are shown or awaited cannot load, at one origin or at all of them. */
