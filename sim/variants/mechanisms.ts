@@ -52,8 +52,8 @@ export const mechanisms: readonly Variant[] = [
     'what has not failed is not bound by its origin',
     4,
     health,
-    'const isBound = hasFailed || risk === 2 || origin.isTold;',
-    'const isBound = hasFailed || risk >= 0 || origin.isTold;',
+    'const isBound = hasFailed || risk === 2 || (origin.isTold && !mayBeOffline);',
+    'const isBound = hasFailed || risk >= 0 || mayBeOffline;',
   ),
   without(
     'what was broken before stays down when its origin comes back',

@@ -125,7 +125,7 @@ export function createAdmissions(
   return {
     ...surroundings,
     admit,
-    recordOutcome: createRecorder(clock, connectivity, rateLimit),
+    recordOutcome: createRecorder(clock, connectivity, network, rateLimit),
     origins,
     async pauseBefore(operation) {
       const { at } = operation.route;
@@ -153,6 +153,7 @@ const targetOf = (operation: Operation, { endpoint, limitScope, risk }: SentRequ
 function createRecorder(
   clock: Clock,
   connectivity: Surroundings['connectivity'],
+  network: Network,
   rateLimit: Surroundings['rateLimit'],
 ): FetchContext['recordOutcome'] {
   const recordLimits = ({ request, admission }: Sent, outcome: Outcome, response: Response) => {
@@ -178,9 +179,11 @@ function createRecorder(
     // A body at its headers, and 511: something else has answered, as a captive portal does.
     const isElsewhere = outcome.kind === 'http' && outcome.status === 511;
     if (!isElsewhere && !['network', 'timeout', 'body'].includes(outcome.kind)) {
-      if (response && !operation.owner.isUnproven() && !isSentElsewhere(url, response))
+      const isUnproven = operation.owner.isUnproven();
+      if (response && !isUnproven && !isSentElsewhere(url, response))
         connectivity.recordAnswer(sentAt, clock.now(), url);
-      permit.settle(outcome, error);
+      // Where there may be no network, a service worker may have given the answer.
+      permit.settle(isUnproven && network.isDoubtful() ? undefined : outcome, error);
       return;
     }
     let isKnown = false;

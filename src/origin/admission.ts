@@ -11,9 +11,10 @@ import {
   type Place,
   whyPaused,
   type ConcurrencyCode,
+  type Watcher,
 } from './origin.ts';
 import type { Hear, Leader } from '../tabs/leader.ts';
-import { sendDue } from './due.ts';
+import { nextWatcher, sendDue } from './due.ts';
 import { forgetMs, type Health, OriginHealth, type OutageListener } from './health.ts';
 import { Latency } from './latency.ts';
 import { createOutcomes, type Outcomes, type Reach } from './outcomes.ts';
@@ -29,7 +30,6 @@ import {
   type WhoWaits,
   everything,
 } from './wait-queue.ts';
-import { nextWatcher, type Watcher } from './watchers.ts';
 
 /** What every attempt to one origin passes before it is sent. */
 export interface Admission extends Omit<Outcomes, 'forget' | 'record'> {
@@ -176,7 +176,8 @@ export function createAdmission(
     const now = clock.now();
     forgetOld();
     const over = limits.ended();
-    slowStart.spread(queue.groups().filter(({ limitScope }) => over.includes(limitScope)));
+    if (over.length > 0)
+      slowStart.spread(queue.groups().filter(({ limitScope }) => over.includes(limitScope)));
     let next = sendDue(origin, now, go);
     const [watchedAt, watcher] = nextWatcher(origin, now);
     next = Math.min(next, watchedAt);
@@ -265,7 +266,7 @@ export function createAdmission(
       pump();
     },
     reconsider() {
-      if (isWaitedFor() || !isQuiet) pump();
+      if (isWaitedFor() || !isQuiet || watchers.size > 0) pump();
     },
     hastenProbes,
     watch(watcher) {

@@ -1,6 +1,6 @@
 import type { Health } from './health.ts';
 import { lastChanceMs } from './probe-schedule.ts';
-import { ableGroups, isOffline, isQueued, type Origin } from './origin.ts';
+import { ableGroups, isAble, isOffline, isQueued, type Origin, type Watcher } from './origin.ts';
 import { firstOf, type Group, groupsOf, isSeen, type Waiter } from './wait-queue.ts';
 
 /** Sends one of those who wait: as a probe, or as one of a slow start. */
@@ -14,6 +14,7 @@ const freshMs = 500;
 
 /** Whoever waits goes when that is due, or gives up. @returns when the next one is due. */
 export function sendDue(origin: Origin, now: number, go: Go): number {
+  if (origin.queue.size() === 0) return restLeader(origin);
   // First: nobody gives up who is just due as the probe.
   sendProbes(origin, now, go);
   return Math.min(
@@ -22,6 +23,13 @@ export function sendDue(origin: Origin, now: number, go: Go): number {
     // And last: whose pause ends next says when.
     sendProbes(origin, now, go),
   );
+}
+
+/** While its probe is under way, the other tabs wait for that. */
+function restLeader({ health, leader }: Origin): number {
+  if (leader)
+    for (const { scope, probes } of health.down()) if (!probes.isProbing()) leader.rest(scope);
+  return Infinity;
 }
 
 /** When this tab probes, for those who wait for what is down. */
@@ -116,3 +124,28 @@ function sendExpired(origin: Origin, now: number, go: Go): number {
   }
   return next;
 }
+
+/** The watcher that probes next, and when: where no attempt waits for what is down. */
+export function nextWatcher(origin: Origin, now: number): readonly [at: number, watcher?: Watcher] {
+  const { health, watchers } = origin;
+  let next: readonly [at: number, watcher?: Watcher] = [Infinity];
+  for (const watcher of watchers) {
+    const down = health.downFor(watcher.place);
+    const at = down ? watchedAtOf(origin, down) : forgottenAt(origin, now);
+    if (at >= next[0] || !isAble(origin, watcher.place)) continue;
+    // Whether it is seen counts when it is due.
+    if (at > now || watcher.isSeen()) next = [at, watcher];
+  }
+  return next;
+}
+
+function watchedAtOf({ leader, queue }: Origin, { scope, probes }: Health): number {
+  // Those who wait probe by themselves.
+  if (groupsOf(scope, queue.groups()).length > 0) return Infinity;
+  const leaderAt = leader?.waitsUntil(scope, false, probes.startedAt(), Infinity) ?? 0;
+  return Math.max(probes.idleAt(), leaderAt);
+}
+
+/** The outage was forgotten, so nobody knows that it is over: one after the other finds out. */
+const forgottenAt = ({ inFlight }: Origin, now: number): number =>
+  inFlight.size === 0 ? now : Infinity;

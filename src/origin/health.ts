@@ -206,11 +206,15 @@ export class OriginHealth {
    * What keeps this from being asked: its endpoint or its origin, when that is down. A request that does harm
    * when it is sent twice is no way to find out whether the origin is down for it, too.
    */
-  downFor({ endpoint, risk }: Pick<Target, 'endpoint' | 'risk'>): Health | undefined {
+  downFor({
+    endpoint,
+    risk,
+    mayBeOffline,
+  }: Omit<Target, 'isNew' | 'limitScope'>): Health | undefined {
     const origin = this.#origin;
     const own = this.#endpoints.get(endpoint);
     const hasFailed = own !== undefined && (own.failures > 0 || own.isDown());
-    const isBound = hasFailed || risk === 2 || origin.isTold;
+    const isBound = hasFailed || risk === 2 || (origin.isTold && !mayBeOffline);
     if (origin.isDown() && isBound) return origin;
     return own?.isDown() ? own : undefined;
   }

@@ -7,7 +7,6 @@ import type { RateLimits } from './rate-limit.ts';
 import type { SlowStart } from './slow-start.ts';
 import { type Group, groupsOf, type Pause, type Target, type WaitQueue } from './wait-queue.ts';
 import type { SleepDetector } from '../lib/timer.ts';
-import type { Watcher } from './watchers.ts';
 
 /** How an origin is treated. */
 export interface OriginOptions {
@@ -56,6 +55,17 @@ export interface Origin {
 
 /** What decides whether something may go. */
 export type Place = Omit<Target, 'isNew'>;
+
+/** Something that has failed in an outage and is shown: it keeps probing, and is told of the end. */
+export interface Watcher {
+  readonly place: Place;
+  /** Whether a user sees it now. */
+  readonly isSeen: () => boolean;
+  /** Fetches it again, as the probe. It watches no longer. */
+  readonly probe: () => void;
+  /** It is up again. It watches no longer. */
+  readonly onBack: () => void;
+}
 
 /** Neither the network nor a limit keeps it back. */
 export const isAble = ({ network, limits }: Origin, { limitScope, mayBeOffline }: Place): boolean =>

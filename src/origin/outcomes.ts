@@ -3,7 +3,6 @@ import type { Outcome } from '../policy/outcome.ts';
 import { forgetMs, type Health, type Recovery, shownBy } from './health.ts';
 import type { Origin } from './origin.ts';
 import { everything } from './wait-queue.ts';
-import { releaseWatchers } from './watchers.ts';
 
 /** What the outcomes of attempts say of their origin: to its health, its slow start, and the other tabs. */
 export interface Outcomes {
@@ -33,6 +32,14 @@ export interface Reach {
   readonly wasReached: (sinceMs: number) => boolean;
   /** Asks it once for any answer. */
   readonly ask: () => Promise<boolean>;
+}
+
+/** Tells those whose endpoint is not down any more, each once. */
+function releaseWatchers({ health, watchers }: Origin): void {
+  for (const watcher of watchers) {
+    if (health.isDown(watcher.place.endpoint) || !watchers.delete(watcher)) continue;
+    watcher.onBack();
+  }
 }
 
 /**
@@ -91,7 +98,7 @@ export function createOutcomes(
     if (!isRejected) answersAt = -Infinity;
     const down = health.recordFailure(endpoint, sentAt, kind);
     // A browser that says offline and a request without an answer: one more is not needed.
-    if (kind !== 'http' && network.isDoubtful()) health.follow(everything);
+    if (kind !== 'http' && health.maxChance >= 0 && network.isDoubtful()) health.follow(everything);
     // What is broken while others are answered must not slow them down.
     if (isOfRecovery && !health.isBroken(endpoint)) slowStart.observe(false, clock.now() - sentAt);
     if (down) {

@@ -34,13 +34,13 @@ test('the timeline of a fallback is that of the code', async () => {
   rig.show(<Prices />);
   await stage.play(13_000, [
     [2000, () => act(() => void rig.client.invalidateQueries({ queryKey }))],
-    [10_000, () => stage.ask('prices?page=2')],
+    [7000, () => stage.ask('prices?page=2')],
   ]);
   expect(seen.map(({ atMs, label }) => `${atMs} ${label}`)).toEqual([
     '0 nothing',
     '0 prices of 9:00',
     '5000 fallback: prices of 9:00',
-    '10000 prices of 9:01',
+    '7000 prices of 9:01',
   ]);
   expect(stage.story()).toEqual([
     '0 prices sending',
@@ -55,13 +55,13 @@ test('the timeline of a fallback is that of the code', async () => {
     '2500 prices waiting',
     '2500 prices paused: server-down',
     '5000 prices failed: paused-too-long',
-    '10000 prices?page=2 sending',
-    '10000 prices sending',
-    '10000 origin up',
-    '10000 prices?page=2 200',
-    '10000 prices 200',
-    '10000 prices?page=2 succeeded',
-    '10000 prices succeeded',
+    '7000 prices?page=2 sending',
+    '7000 prices sending',
+    '7000 origin up',
+    '7000 prices?page=2 200',
+    '7000 prices 200',
+    '7000 prices?page=2 succeeded',
+    '7000 prices succeeded',
   ]);
   expectPicture('fallback', {
     title: 'The last good prices, until the real ones can be had',

@@ -16,7 +16,7 @@ interface Evidence {
   readonly show: (rig: Rig) => void | Promise<void>;
 }
 
-let connection: EventTarget;
+let connection: EventTarget & { type?: string };
 type SourceListener = (state: ConnectivitySourceState) => void;
 const listeners = new Set<SourceListener>();
 const tellSource: SourceListener = (state) => {
@@ -127,4 +127,17 @@ test.each(evidences)('$what: what its server has answered is not', async (one) =
   await act(async () => one.show(rig));
   await rig.time.advance(0);
   expect(times(rig)).toHaveLength(before);
+});
+
+test('a new estimate of the same connection is none', async () => {
+  const rig = openRig({ what: '', show() {} });
+  await pauseQuery(rig, 'network');
+  const before = times(rig).length;
+  connection.type = 'wifi';
+  connection.dispatchEvent(new Event('change'));
+  await rig.time.advance(0);
+  const changed = times(rig).length;
+  connection.dispatchEvent(new Event('change'));
+  await rig.time.advance(0);
+  expect([changed, times(rig).length]).toEqual([before + 1, before + 1]);
 });

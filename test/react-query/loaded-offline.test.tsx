@@ -1,4 +1,5 @@
 import { QueryObserver } from '@tanstack/react-query';
+import type { SteadfetchConfig } from 'steadfetch';
 import { useOriginStatus } from 'steadfetch/react';
 import { expect, test } from 'vitest';
 import { watchQuery } from '../react/watch.tsx';
@@ -9,9 +10,13 @@ const api = 'http://api.example';
 const inVain = Array.from({ length: 100 }, () => 'network' as const);
 
 /** A page that was loaded while the browser said offline, without an event, and shows a query. */
-function load(paths: readonly string[], answers: readonly (number | 'network')[] = inVain): Rig {
+function load(
+  paths: readonly string[],
+  answers: readonly (number | 'network')[] = inVain,
+  config: SteadfetchConfig = { health: {} },
+): Rig {
   setBrowserOnline(false, false);
-  const rig = createRig({ health: {} });
+  const rig = createRig(config);
   rig.client.mount();
   for (const path of paths) {
     rig.server.plan(path, ...answers);
@@ -106,4 +111,23 @@ test('a user who retries is sent, whatever the browser says', async () => {
   last().retryNow();
   await rig.time.advance(0);
   expect(rig.client.getQueryData(['/a'])).toMatch(/^GET/);
+});
+
+test('with health: false nothing is paused for it', async () => {
+  const rig = load(['/a'], inVain, { health: false });
+  await rig.time.advance(10_000);
+  expect(rig.server.times()).toEqual([0, 500, 1500, 3500]);
+});
+
+test('what a service worker may answer is sent, and its answer proves nothing', async () => {
+  const rig = load(['/a']);
+  await rig.time.advance(1000);
+  const shown = rig.client.fetchQuery({
+    queryKey: ['cached'],
+    queryFn: () => rig.steady.json<string>(`${api}/cached`),
+    networkMode: 'offlineFirst',
+  });
+  await rig.time.advance(1000);
+  expect(await shown).toMatch(/^GET/);
+  expect(rig.server.times('/a')).toEqual([0]);
 });

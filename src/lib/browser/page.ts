@@ -29,12 +29,20 @@ export function askBeforeLeaving(): () => void {
 export function watchConnection(onChange: () => void): () => void {
   const page = globalThis as Partial<typeof globalThis>;
   // The Network Information API, where there is one.
-  const connection = (globalThis.navigator as { readonly connection?: EventTarget } | undefined)
-    ?.connection;
-  connection?.addEventListener('change', onChange);
+  const { connection } = (globalThis.navigator ?? {}) as {
+    readonly connection?: EventTarget & { readonly type?: string };
+  };
+  let type = connection?.type;
+  // Where it has a type, a change of anything else is an estimate of the same network.
+  const onEstimate = (): void => {
+    const before = type;
+    type = connection?.type;
+    if (type === undefined || type !== before) onChange();
+  };
+  connection?.addEventListener('change', onEstimate);
   page.addEventListener?.('online', onChange);
   return () => {
-    connection?.removeEventListener('change', onChange);
+    connection?.removeEventListener('change', onEstimate);
     page.removeEventListener?.('online', onChange);
   };
 }

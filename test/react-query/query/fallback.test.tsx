@@ -213,10 +213,10 @@ test('the real thing is fetched without a click when the origin is back', async 
   await rig.time.advance(2000);
   expect(story.at(-1)).toBe('500 success list prices stale instead');
   // Something else asks the same endpoint, and finds it well again.
-  await rig.time.advance(4000);
+  await rig.time.advance(3000);
   await act(() => rig.steady.fetch('http://api.example/prices?page=2'));
   await rig.time.advance(0);
-  expect(story.at(-1)).toBe('6000 success GET /prices 4');
+  expect(story.at(-1)).toBe('5000 success GET /prices 4');
 });
 
 test('a query that is cancelled shows no fallback', async () => {
