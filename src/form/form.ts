@@ -4,6 +4,7 @@ import { createTabStorage } from './tab-storage.ts';
 import { createFormObserver } from './send.ts';
 import { createFormPresses } from './presses.ts';
 import { createFormUnknown } from './unknown-outcome.ts';
+import { instanceOf } from '../react-query/instance.ts';
 import { mutationStatusesOf } from '../react-query/status/mutation.ts';
 import type { FormOptions, SafeSubmitResult, UnknownSubmission } from './safe-submit.ts';
 import { reject } from '../lib/input/check.ts';
@@ -77,6 +78,7 @@ function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
   type State = SafeSubmitResult<TData, TError, TVariables, TOnMutateResult>;
 
   const submissions = createSubmissions(createTabStorage(), form);
+  instanceOf(client, 'useSafeSubmit');
   const statuses = mutationStatusesOf(client, 'useSafeSubmit');
   const listeners = new Set<() => void>();
   const target = { mutation: `form ${form}` };

@@ -50,6 +50,8 @@ export interface UnknownSubmission<TVariables = unknown> {
   readonly variables: TVariables | undefined;
   /** What it ended in; undefined after a reload. */
   readonly error: unknown;
+  /** A key has gone with it, by which its API does it once, also where it is sent again. */
+  readonly isRepeatable: boolean;
   /** Its key is older than its API keeps one: sending it again would be a new order. */
   readonly isExpired: boolean;
   readonly isResolving: boolean;

@@ -74,6 +74,7 @@ export function createFormUnknown<TData, TError, TVariables, TOnMutateResult>(
       since: createdAt,
       variables: variablesOf(known),
       error: sentOf(known)?.error,
+      isRepeatable: !!known.isRepeatable,
       isExpired: isExpired(known, statuses.instance.wall.now()),
       isResolving,
       resolve,

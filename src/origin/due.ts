@@ -55,12 +55,16 @@ function probeAtOf({ leader, network, queue }: Origin, down: Health): number {
   return Math.max(probes.nextAt(isAnySeen, expiresAt), leaderAt);
 }
 
+/** The least risk, then the endpoint that has failed least often: a broken one must not keep its origin down. */
+export const probeCost =
+  ({ health }: Origin) =>
+  ({ risk, endpoint }: Group): number =>
+    risk * 1e6 + health.failures(endpoint);
+
 /** Whoever waits for what is down: one of them goes as its probe. */
 function sendProbes(origin: Origin, now: number, go: Go): number {
   const { health, leader, queue } = origin;
-  // The least risk, then the endpoint that has failed least often: a broken one must not keep its
-  // origin down.
-  const costOf = ({ risk, endpoint }: Group): number => risk * 1e6 + health.failures(endpoint);
+  const costOf = probeCost(origin);
   let next = Infinity;
   for (const down of health.down()) {
     const able = (): readonly Group[] => groupsOf(down.scope, ableGroups(origin));

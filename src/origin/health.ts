@@ -30,6 +30,12 @@ const keptAtFailure = 0.9;
 const keptAtSuccess = 0.97;
 /** What is answered so soon after it was taken for down was no outage: it fails now and then. */
 const leastOutageMs = 500;
+/** What has failed so soon after it was sent may be well at once; so may its decision be late. */
+const soonMs = 1000;
+/** What is sent so soon after a failure that stood alone is its fast retry. */
+const fastMs = 100;
+/** An origin that fails so often is not healthy. */
+const healthyRate = 0.5;
 /** The least that the usual failure rate is taken for. */
 export const leastRate = 0.04;
 
@@ -73,6 +79,8 @@ export class Health {
   isAnswered = false;
   /** Another tab has found it down. */
   isTold = false;
+  /** When its latest attempt has failed, if that stands alone. */
+  #aloneAt = -Infinity;
   /** When the latest attempt was sent that has failed. */
   #failedSentAt = -Infinity;
 
@@ -107,6 +115,21 @@ export class Health {
     return chance <= maxChance;
   }
 
+  /** An attempt has failed, and is the only one: soon after it was sent, at a healthy origin. */
+  recordAlone(isAlone: boolean, now: number): void {
+    this.#aloneAt = isAlone ? now : -Infinity;
+  }
+
+  /** Its latest failure stands alone, and has only just come. */
+  isAlone(now: number): boolean {
+    return now - this.#aloneAt < soonMs;
+  }
+
+  /** What was sent then is the fast retry of a failure that stood alone. */
+  isFastRetry(sentAt: number): boolean {
+    return sentAt > this.#failedSentAt && sentAt - this.#aloneAt < fastMs;
+  }
+
   /** @returns whether that says anything of it: while it is down, only what was sent no earlier than what failed. */
   recordSuccess(sentAt: number, now: number, isAnyAnswer: boolean): boolean {
     const { downSince = Infinity, usualRate } = this;
@@ -118,12 +141,12 @@ export class Health {
     return true;
   }
 
-  begin(now: number, isTold: boolean): void {
+  begin(now: number, isTold: boolean, isEarly: boolean): void {
     this.downSince = now;
     this.isTold = isTold;
     // Another tab knows how its attempts have failed.
     this.isRejected &&= !isTold;
-    this.probes.begin();
+    this.probes.begin(isEarly);
   }
 
   /** It goes out again, and is down again if that fails. @returns how long it was down. */
@@ -232,7 +255,11 @@ export class OriginHealth {
     const own = this.#findOrOpen(endpoint);
     const origin = this.#origin;
     const isNews = origin.isDown() || !this.isBroken(endpoint);
-    const isOwn = own.recordFailure(endpoint, sentAt, kind, this.maxChance) && this.#begin(own);
+    const now = this.#clock.now();
+    const isEarly = own.isFastRetry(sentAt);
+    own.recordAlone(this.#isHealthy() && own.failures === 0 && now - sentAt < soonMs, now);
+    const isOwn =
+      own.recordFailure(endpoint, sentAt, kind, this.maxChance) && this.#begin(own, false, isEarly);
     const isWhole =
       isNews &&
       origin.recordFailure(endpoint, sentAt, kind, this.maxChance) &&
@@ -306,6 +333,19 @@ export class OriginHealth {
     this.#answered = { endpoint, at: now, elsewhereAt: endpoint === latest ? elsewhereAt : at };
   }
 
+  /** The latest failure of the endpoint stands alone. A fast retry may follow. */
+  isAlone(endpoint: string): boolean {
+    const own = this.#endpoints.get(endpoint);
+    return this.#origin.failures <= 1 && !!own?.isAlone(this.#clock.now());
+  }
+
+  /** With `health: false` nothing is known of it. */
+  #isHealthy(): boolean {
+    const { answeredSentAt, failures, usualRate } = this.#origin;
+    const isAnswered = this.maxChance >= 0 && answeredSentAt > -Infinity;
+    return isAnswered && failures === 0 && usualRate < healthyRate && !this.#origin.isDown();
+  }
+
   #open(scope: string): Health {
     return new Health(scope, new ProbeSchedule(this.#clock, this.#random));
   }
@@ -329,9 +369,9 @@ export class OriginHealth {
   }
 
   /** @returns whether it was up. */
-  #begin(health: Health, isTold = false): boolean {
+  #begin(health: Health, isTold = false, isEarly = false): boolean {
     if (health.isDown()) return false;
-    health.begin(this.#clock.now(), isTold);
+    health.begin(this.#clock.now(), isTold, isEarly);
     // The countdown that one of its endpoints shows goes on.
     for (const one of health === this.#origin ? this.#endpoints.values() : [])
       health.probes.promise(one.probes.promisedAt());

@@ -2,8 +2,10 @@ import { type Clock, type Random, between } from '../lib/clock.ts';
 
 /** While a user waits, from the start of one probe to that of the next: a share of the outage so far. */
 const outageShare = 0.5;
-const shortestGapMs = 1200;
+export const shortestGapMs = 1200;
 const longestGapMs = 12_000;
+/** From a fast retry to the first probe, so that a short outage ends no later than without the fast retry. */
+const earlyGap = [400, 1200] as const;
 /** While nobody does, from the end of one probe to the next: at least, and at most. */
 const backgroundGaps: readonly (readonly [number, number])[] = [
   [5000, 10_000],
@@ -55,12 +57,15 @@ export class ProbeSchedule {
     this.#random = random;
   }
 
-  /** An outage begins. Soon after another one, it goes on where that one ended. */
-  begin(): void {
+  /**
+   * An outage begins. Soon after another one, it goes on where that one ended. `isEarly`: a fast retry has found
+   * it, at a time when a usual one would still be waited for.
+   */
+  begin(isEarly: boolean): void {
     const now = this.#clock.now();
     if (now - this.#closedAt > sameMs) this.#restart(now);
     this.#startedAt = now;
-    this.#plan(now);
+    this.#plan(now, isEarly ? now + between(this.#random, ...earlyGap) : undefined);
   }
 
   /** It is up again. */

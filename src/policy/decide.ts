@@ -59,6 +59,8 @@ export interface DecideContext {
   readonly isUnrepeatable?: boolean;
   /** Whether the endpoint is down, so that the next attempt is paused until it is tried again; or is back since this probe of it was sent. @default false */
   readonly isDown?: boolean;
+  /** Whether the failure stands alone: it came within a second, from an origin that was healthy until then. @default false */
+  readonly isAlone?: boolean;
   /** How long Retry-After and rate limits keep the endpoint closed for all, in milliseconds. @default 0 */
   readonly limitedMs?: number;
   /** Is told what is wrong with an answer of `shouldRetry`. @default nobody is */
@@ -72,8 +74,8 @@ const retryAfterJitter = 0.1;
  * What to do after a failed attempt. Total and pure: every failure gets a decision, and a
  * `shouldRetry` that throws or returns no boolean counts as undefined.
  *
- * The rules apply in this order: the status table (with `shouldRetry`), `maxRetries`,
- * `maxRetryAfterMs`, the deadline, the other requests of the operation. Then the wait: that of the endpoint where it is known, else backoff and Retry-After.
+ * The first stop rule that applies ends the operation. Where none does, another attempt follows: after the wait
+ * of its endpoint where that is known, else after backoff and Retry-After.
  *
  * @example
  * ```ts
@@ -87,21 +89,75 @@ export function decide(
   policy: Policy,
   context: DecideContext,
 ): Decision {
-  const { nowMs, random, isDown, limitedMs = 0 } = context;
-  const { retryAfterMs, shouldRetry: advice }: FailureDetails = failure;
-  const wanted = callShouldRetry(failure, operation, policy, context) ?? advice;
+  const { nowMs, isDown, limitedMs = 0 } = context;
+  const { retryAfterMs, retryAt: toldAt, shouldRetry: advice }: FailureDetails = failure;
+  const { attempt, trials = 0 } = operation;
   const reason = whyRetry(failure);
-  const refusal = whyStop(failure, operation, reason, wanted);
-  if (refusal) return stop(refusal, failure, nowMs);
-  const { attempt, trials = 0, previousBackoffMs } = operation;
-  // `maxRetries: 0` means one attempt, even where that attempt was a probe.
-  const spent = policy.maxRetries === 0 ? attempt : attempt - trials;
-  if (spent > policy.maxRetries) return stop('max-retries', failure, nowMs);
-  if (retryAfterMs !== undefined && retryAfterMs > policy.maxRetryAfterMs)
-    return stop('retry-after', failure, nowMs);
+  let drawn: Wait | undefined;
+  const failed: FailedAttempt = {
+    failure,
+    operation,
+    policy,
+    context,
+    reason,
+    wanted: callShouldRetry(failure, operation, policy, context) ?? advice,
+    isRepeatable: operation.idempotent || operation.keyed,
+    // `maxRetries: 0` means one attempt, even where that attempt was a probe.
+    spent: policy.maxRetries === 0 ? attempt : attempt - trials,
+    wait: () => (drawn ??= drawWait(failed)),
+  };
+  for (const [stopReason, applies] of stopRules) {
+    if (!applies(failed)) continue;
+    const retryAt = retryAfterMs === undefined ? toldAt : nowMs + retryAfterMs;
+    return { kind: 'stop', reason: stopReason, retryAt };
+  }
+  const { backoffMs, delayMs: ownMs } = failed.wait();
+  let delayMs = ownMs;
+  // While the endpoint is down, admission decides when to resume; no backoff is added.
+  if (retryAfterMs === undefined) delayMs = isDown ? 0 : ownMs;
+  else if (limitedMs >= retryAfterMs) delayMs = Math.max(backoffMs, limitedMs);
+  const retryAt = nowMs + delayMs;
+  return { kind: 'retry', reason: reason ?? 'should-retry', delayMs, backoffMs, retryAt };
+}
 
+/** The wait before a retry, in milliseconds: the backoff, and with Retry-After. */
+interface Wait {
+  readonly backoffMs: number;
+  readonly delayMs: number;
+}
+
+/** A failed attempt, as the stop rules see it. */
+interface FailedAttempt {
+  readonly failure: Failure & FailureDetails;
+  readonly operation: Operation;
+  readonly policy: Policy;
+  readonly context: DecideContext;
+  /** Why the failure could be worth another attempt, whatever the method; undefined when it is not. */
+  readonly reason: RetryReason | undefined;
+  /**
+   * What `shouldRetry` answers, or else the API. It overrides what the status says, never what the method
+   * allows (RFC 9110 §9.2.2).
+   */
+  readonly wanted: boolean | undefined;
+  /** Sending it twice has the effect of sending it once: by its method, its key or a declaration. */
+  readonly isRepeatable: boolean;
+  /** How many attempts use up retries. */
+  readonly spent: number;
+  /** Drawn at the first call: what is stopped before draws nothing. */
+  readonly wait: () => Wait;
+}
+
+function drawWait({ failure, reason, operation, policy, context, spent }: FailedAttempt): Wait {
+  const { backoff, factor, capMs, fastRetryMs } = policy;
+  const { kind, status, retryAfterMs } = failure;
+  const { isAlone, random } = context;
+  // 529 says that there is too much already.
+  const isTransient = kind === 'network' || (reason === 'unavailable' && status !== 529);
+  const isFirst = operation.retriedFor.length === 0 && retryAfterMs === undefined;
+  const isFast = isAlone && isFirst && isTransient;
+  const baseMs = isFast ? Math.min(policy.baseMs, fastRetryMs) : policy.baseMs;
+  const { previousBackoffMs } = operation;
   const retry = Math.max(1, spent);
-  const { backoff, baseMs, factor, capMs } = policy;
   // Written out: a spread of the policy takes several times as long.
   const backoffMs = backoffDelay(
     { backoff, baseMs, factor, capMs, retry, previousBackoffMs },
@@ -109,17 +165,75 @@ export function decide(
   );
   const leastMs =
     retryAfterMs === undefined ? 0 : Math.floor(retryAfterMs * (1 + retryAfterJitter * random()));
-  let delayMs = Math.max(backoffMs, leastMs);
-  const { startedAt, progressedAt = startedAt, pausedMs } = operation;
-  if (nowMs + delayMs > progressedAt + pausedMs + policy.deadlineMs)
-    return stop('deadline', failure, nowMs);
-  if (context.isUnrepeatable) return stop('not-idempotent', failure, nowMs);
-  // All that is paused at the admission goes when that lets it go: no wait of its own comes before.
-  if (retryAfterMs === undefined) delayMs = isDown ? 0 : delayMs;
-  else if (limitedMs >= retryAfterMs) delayMs = Math.max(backoffMs, limitedMs);
-  const retryAt = nowMs + delayMs;
-  return { kind: 'retry', reason: reason ?? 'should-retry', delayMs, backoffMs, retryAt };
+  return { backoffMs, delayMs: Math.max(backoffMs, leastMs) };
 }
+
+/** A rule that ends an operation with its failure. */
+type StopRule = readonly [reason: StopReason, applies: (failed: FailedAttempt) => boolean];
+
+/**
+ * When nothing more is sent: the first rule that applies, from top to bottom. A comment has the name of its rule and,
+ * in a sentence, when it applies: `npm run reference` prints them into docs/retry.md.
+ */
+const stopRules: readonly StopRule[] = [
+  /** Aborted: The caller aborted. */
+  ['aborted', ({ failure }) => failure.kind === 'aborted'],
+  /** Paused too long: It was paused for longer than `maxPauseMs`, and not sent. */
+  ['paused-too-long', ({ failure }) => failure.kind === 'paused-too-long'],
+  /** Key expired: It may have taken effect, and its idempotency key is older than the API keeps keys. */
+  ['expired', ({ failure }) => failure.kind === 'expired'],
+  /** Never sent: The page or the browser refused to send it, and would do so again. */
+  ['not-retryable', ({ failure }) => failure.kind === 'invalid'],
+  /** Refused by the app: `shouldRetry` returned false, or the API says that another attempt gets the same answer. */
+  ['should-retry', ({ wanted }) => wanted === false],
+  /** Done: A 2xx answer came to a request that must not be sent twice: the server has done it. */
+  ['processed', ({ failure, isRepeatable }) => failure.processed === 'yes' && !isRepeatable],
+  /** Asked for without a key: `shouldRetry` returned true for a `POST` or `PATCH` without a key that the server may have done. */
+  [
+    'not-idempotent',
+    ({ wanted, isRepeatable, failure }) => !!wanted && !isRepeatable && !isHardlyProcessed(failure),
+  ],
+  /** Complete: A `PUT` or `DELETE` that was done is complete. A read, or a replay by key, still has an answer to give. */
+  [
+    'processed',
+    ({ wanted, failure, operation: { method } }) =>
+      !wanted && failure.processed === 'yes' && (method === 'PUT' || method === 'DELETE'),
+  ],
+  /** Same answer: Another attempt would get the same answer: the failure is not among those that are retried. */
+  ['not-retryable', ({ wanted, reason }) => !wanted && !reason],
+  /** No key: A `POST` or `PATCH` without a key may have taken effect. Only a 425 and a 429 say that it has not. */
+  [
+    'not-idempotent',
+    ({ wanted, isRepeatable, reason }) =>
+      !wanted && !isRepeatable && reason !== 'too-early' && reason !== 'rate-limited',
+  ],
+  /** Often enough: One retry was made after a 425, or five after a 500, probes included. */
+  [
+    'max-retries',
+    ({ wanted, reason = 'error', operation: { retriedFor } }) =>
+      !wanted &&
+      retriedFor.filter((one) => one === reason).length >= (mostRetries[reason] ?? Infinity),
+  ],
+  /** Max retries: As many retries as `maxRetries` allows were made. A failed probe of an endpoint that is down is none. */
+  ['max-retries', ({ spent, policy: { maxRetries } }) => spent > maxRetries],
+  /** Retry after: `Retry-After` is longer than `maxRetryAfterMs`. */
+  [
+    'retry-after',
+    ({ failure: { retryAfterMs = 0 }, policy: { maxRetryAfterMs } }) =>
+      retryAfterMs > maxRetryAfterMs,
+  ],
+  /** Deadline: The next attempt would start after `deadlineMs`. */
+  [
+    'deadline',
+    (failed) => {
+      const { startedAt, progressedAt = startedAt, pausedMs } = failed.operation;
+      const leftMs = progressedAt + pausedMs + failed.policy.deadlineMs - failed.context.nowMs;
+      return failed.wait().delayMs > leftMs;
+    },
+  ],
+  /** Another request: Another request of the operation may have taken effect, and would do so once more. */
+  ['not-idempotent', ({ context }) => !!context.isUnrepeatable],
+];
 
 /**
  * What the error of an operation that ends in this failure says of all its requests. Its last attempt may
@@ -134,15 +248,6 @@ export function processedAtEnd(
 ): Processed {
   if (kind !== 'mutation' && processed !== 'no') return processed;
   return isUnknown ? 'unknown' : 'no';
-}
-
-function stop(reason: StopReason, failure: Failure, nowMs: number): Decision {
-  const { retryAfterMs, retryAt }: FailureDetails = failure;
-  return {
-    kind: 'stop',
-    reason,
-    retryAt: retryAfterMs === undefined ? retryAt : nowMs + retryAfterMs,
-  };
 }
 
 function callShouldRetry(
@@ -164,10 +269,11 @@ const statusReasons: Readonly<Record<number, RetryReason>> = {
   511: 'network',
 };
 
-/** Why this failure could be worth another attempt, whatever the method; undefined when it is not. */
+/** Why a failure could be worth another attempt. */
 function whyRetry(failure: Failure): RetryReason | undefined {
   const { kind } = failure;
-  if (kind === 'aborted' || kind === 'invalid' || isNotSent(kind)) return undefined;
+  if (kind === 'aborted' || kind === 'invalid') return undefined;
+  if (kind === 'paused-too-long' || kind === 'expired') return undefined;
   if (kind !== 'http') return kind;
   if (failure.inProgress) return 'in-progress';
   const { status, retryAfterMs } = failure;
@@ -185,47 +291,10 @@ const mostRetries: Partial<Readonly<Record<RetryReason, number>>> = {
   'internal-error': 5,
 };
 
-type NotSent = 'paused-too-long' | 'expired';
-const isNotSent = (kind: Failure['kind']): kind is NotSent =>
-  kind === 'paused-too-long' || kind === 'expired';
-
-/**
- * Why the request must not be sent again; undefined when it may. The first rule that applies wins.
- *
- * `reason` comes from {@link whyRetry}. `wanted` is the answer of `shouldRetry`: it overrides what the
- * failure says, never what the method allows (RFC 9110 §9.2.2).
- */
-function whyStop(
-  failure: Failure,
-  operation: Operation,
-  reason: RetryReason | undefined,
-  wanted: boolean | undefined,
-): StopReason | undefined {
-  const { kind, processed } = failure;
-  const { method, retriedFor } = operation;
-  const isRepeatable = operation.idempotent || operation.keyed;
-  if (kind === 'aborted') return kind;
-  if (isNotSent(kind)) return kind;
-  if (kind === 'invalid') return 'not-retryable';
-  if (wanted === false) return 'should-retry';
-  if (processed === 'yes' && !isRepeatable) return 'processed';
-  if (wanted) return isRepeatable || mayOptIn(failure) ? undefined : 'not-idempotent';
-  // A PUT or DELETE that was processed is complete. A read, or a replay by key, still has an answer to give.
-  if (processed === 'yes' && (method === 'PUT' || method === 'DELETE')) return 'processed';
-  if (!reason) return 'not-retryable';
-  // Without a key, only what the server surely did not process: refused early, or rate-limited.
-  const isRefused = reason === 'too-early' || reason === 'rate-limited';
-  if (!isRepeatable && !isRefused) return 'not-idempotent';
-  const most = mostRetries[reason];
-  if (most === undefined) return undefined;
-  const made = retriedFor.filter((one) => one === reason).length;
-  return made >= most ? 'max-retries' : undefined;
-}
-
 /**
  * Whether `shouldRetry` may send a POST or PATCH without a key again: only where the server says
  * that it did not process it, or very probably did not (408, and 503 with Retry-After).
  */
-function mayOptIn({ processed, status, retryAfterMs }: FailureDetails & Failure): boolean {
+function isHardlyProcessed({ processed, status, retryAfterMs }: FailureDetails & Failure): boolean {
   return processed === 'no' || status === 408 || (status === 503 && retryAfterMs !== undefined);
 }

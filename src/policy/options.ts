@@ -39,6 +39,12 @@ export interface PolicyOptions {
   readonly backoff?: BackoffType | undefined;
   /** The first step of the backoff, in milliseconds. @default 1000 */
   readonly baseMs?: number | undefined;
+  /**
+   * The first step of the backoff where that is shorter: before the first retry after a failure that stands
+   * alone (no answer, 502, 503 or 504 within a second, from an origin that was healthy). `Infinity`: `baseMs`
+   * always. @default 50
+   */
+  readonly fastRetryMs?: number | undefined;
   /** The factor from one backoff step to the next. @default 2 */
   readonly factor?: number | undefined;
   /** The longest backoff, in milliseconds. Retry-After may ask for more. @default 30000 */
@@ -85,6 +91,7 @@ export interface PolicyOptions {
 export interface Policy {
   readonly backoff: BackoffType;
   readonly baseMs: number;
+  readonly fastRetryMs: number;
   readonly factor: number;
   readonly capMs: number;
   readonly maxRetries: number;
@@ -102,6 +109,7 @@ export interface Policy {
 const interactive = {
   backoff: 'full',
   baseMs: 1000,
+  fastRetryMs: 50,
   factor: 2,
   capMs: 30_000,
   maxRetries: 3,
@@ -134,6 +142,7 @@ export const presets: Readonly<Record<PresetName, Policy>> = Object.freeze({
     ...interactive,
     backoff: 'equal',
     baseMs: 40_000,
+    fastRetryMs: 40_000,
     capMs: 60_000,
     maxRetries: 8,
     deadlineMs: 600_000,
@@ -241,6 +250,7 @@ const rulesOf = (): ReadonlyMap<string, readonly unknown[]> =>
   new Map<string, readonly unknown[]>([
     ...Object.entries(choices),
     ['baseMs', [0, maxTimerMs]],
+    ['fastRetryMs', [0, Infinity]],
     ['factor', [1, 100]],
     ['capMs', [0, maxTimerMs]],
     ['maxRetries', [0, Infinity]],

@@ -9,7 +9,7 @@ import type { Origins } from '../origin/origins.ts';
 import type { Clock, Transport } from '../lib/clock.ts';
 import { isFunction, reject } from '../lib/input/check.ts';
 import type { MadeBy } from '../lib/input/made-by.ts';
-import { pageOf } from '../lib/input/warn.ts';
+import { pageOf, warn } from '../lib/input/warn.ts';
 import type { PolicyOptions } from '../policy/options.ts';
 import type { QueryRecords } from './query/records.ts';
 import type { AnyPersister, Steadfetch, SteadyPersister } from './steadfetch.ts';
@@ -120,27 +120,41 @@ export function ownPolicy({
 }
 
 /**
- * The instance whose default options a QueryClient carries.
+ * The instance whose default options a QueryClient carries; undefined where it carries none, as in tests and
+ * stories with a client of their own. In development a warning says so, once for each client.
+ */
+export function findInstance(client: QueryClient, operation: string): Instance | undefined {
+  const instance = optionsOf(client).map(instanceBehind).find(Boolean);
+  if (process.env.NODE_ENV !== 'production' && !instance)
+    warn(client, 'no instance', `${missing(client, operation)} Until then it shows nothing.`);
+  return instance;
+}
+
+/**
+ * The same, where nothing can be done without.
  *
  * @throws Error that says what is missing, when it carries none.
  */
 export function instanceOf(client: QueryClient, operation: string): Instance {
+  const instance = optionsOf(client).map(instanceBehind).find(Boolean);
+  if (instance) return instance;
+  throw new Error(missing(client, operation));
+}
+
+function optionsOf(client: QueryClient): readonly unknown[] {
   const { queries, mutations } = client.getDefaultOptions();
-  const options = [queries?.retryDelay, queries?.retry, mutations?.retryDelay, mutations?.retry];
-  for (const option of options) {
-    const instance = instanceBehind(option);
-    if (instance) return instance;
-  }
+  return [queries?.retryDelay, queries?.retry, mutations?.retryDelay, mutations?.retry];
+}
+
+function missing(client: QueryClient, operation: string): string {
   const remedy =
     process.env.NODE_ENV !== 'production' &&
     ` Make it with new QueryClient({ defaultOptions: steady.defaultOptions }).${
-      options.some(isFunction)
+      optionsOf(client).some(isFunction)
         ? ` If it is, there are two copies of the package: ${twoCopies()}.`
         : ''
     }`;
-  throw new Error(
-    `${operation}: this QueryClient carries no default options of Steadfetch.${remedy || ''}`,
-  );
+  return `${operation}: this QueryClient carries no default options of Steadfetch.${remedy || ''}`;
 }
 
 /** Not there before 5.91: named, its import would fail. */

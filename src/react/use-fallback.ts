@@ -6,8 +6,6 @@ import { queryStatusesOf } from '../react-query/status/query.ts';
 /**
  * The failure whose fallback a query shows; undefined while the query shows its own data.
  *
- * @throws Error when the QueryClient carries no default options of Steadfetch.
- *
  * @example
  * ```tsx
  * const fallback = useFallback(['prices']);

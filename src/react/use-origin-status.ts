@@ -1,7 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useMemo, useSyncExternalStore } from 'react';
+import type { Readable } from '../lib/store.ts';
 import { originStatus, type OriginState, up } from '../origin/status.ts';
-import { instanceOf } from '../react-query/instance.ts';
+import { findInstance } from '../react-query/instance.ts';
+
+/** Where the QueryClient carries no default options of Steadfetch. */
+const unknown: Readable<OriginState> = { getState: () => up, subscribe: () => () => {} };
 
 /**
  * The health of an origin (`up`, `recovering`, `down`, `rate-limited`), when it is tried next, and how many
@@ -9,7 +13,6 @@ import { instanceOf } from '../react-query/instance.ts';
  * how many attempts wait in all. Renders at transitions only.
  *
  * @param origin - The origin, or any URL of it, such as 'https://api.example'.
- * @throws Error when the QueryClient carries no default options of Steadfetch.
  *
  * @example
  * ```tsx
@@ -18,10 +21,10 @@ import { instanceOf } from '../react-query/instance.ts';
  * ```
  */
 export function useOriginStatus(origin?: string): OriginState {
-  const client = useQueryClient();
+  const instance = findInstance(useQueryClient(), 'useOriginStatus');
   const { getState, subscribe } = useMemo(
-    () => originStatus(instanceOf(client, 'useOriginStatus').origins, origin),
-    [client, origin],
+    () => (instance ? originStatus(instance.origins, origin) : unknown),
+    [instance, origin],
   );
   return useSyncExternalStore(subscribe, getState, () => up);
 }

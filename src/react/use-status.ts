@@ -17,7 +17,7 @@ import type { StatusStore } from '../react-query/status/store.ts';
  * transitions only. For mutations, use `useMutationStatus`. In development a warning tells of a key that no
  * query has. The options of the query do as well, and must be given where they have a `queryKeyHashFn`.
  *
- * @throws TypeError when there is no key; Error when the QueryClient carries no default options of Steadfetch.
+ * @throws TypeError when there is no key.
  *
  * @example
  * ```tsx
@@ -46,8 +46,6 @@ export function useRetryStatus(options: {
  * The status of a mutation, and its controls. The mutation is that of one `useSteadyMutation` or form (its
  * `target`), or the newest with a `mutationKey`. Renders at transitions only. The controls do nothing for a
  * plain mutation. In development a warning tells of a key that mutations nearly have, or should have.
- *
- * @throws Error when the QueryClient carries no default options of Steadfetch.
  *
  * @example
  * ```tsx

@@ -1,4 +1,6 @@
+import { useQueryClient } from '@tanstack/react-query';
 import type { ReactElement, ReactNode } from 'react';
+import { findOutbox } from '../outbox/query-adapter/outbox.ts';
 import { type OutboxControls, useOutbox } from '../react/use-outbox.ts';
 import { Told } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
@@ -20,7 +22,7 @@ export interface OutboxBadgeProps {
  * How many entries of the outbox are to be sent, and how many need the user. It shows nothing while the outbox
  * is empty.
  *
- * @throws Error when the QueryClient has no outbox.
+ * Where the QueryClient has no outbox it shows nothing; in development a warning says so.
  *
  * @example
  * ```tsx
@@ -29,7 +31,11 @@ export interface OutboxBadgeProps {
  * export const Menu = () => <a href="/outbox">Outbox <OutboxBadge /></a>;
  * ```
  */
-export function OutboxBadge({ children }: OutboxBadgeProps): ReactElement {
+export function OutboxBadge(props: OutboxBadgeProps): ReactElement | null {
+  return findOutbox(useQueryClient(), 'OutboxBadge') ? <Badge {...props} /> : null;
+}
+
+function Badge({ children }: OutboxBadgeProps): ReactElement {
   const { outbox: texts } = useTexts();
   const outbox = useOutbox();
   const { due, waiting, sending, paused, dead } = outbox;

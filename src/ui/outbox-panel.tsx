@@ -1,10 +1,12 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { type ReactElement, type ReactNode, useId, useState } from 'react';
 import type { OutboxEntry } from '../outbox/entries.ts';
+import { findOutbox } from '../outbox/query-adapter/outbox.ts';
 import { type OutboxControls, useOutbox, useOutboxEntries } from '../react/use-outbox.ts';
 import { Action, Countdown, Frame, Group, Item, Told } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
 import type { UiTexts } from './texts/ui-texts.ts';
-import type { StatusWords } from './texts/words.ts';
+import { entryWordsOf, type StatusWords } from './texts/words.ts';
 
 /** What a render prop of `OutboxPanel` is given. */
 export interface OutboxPanelView extends OutboxControls {
@@ -33,7 +35,7 @@ export interface OutboxPanelProps {
  * What waits in the outbox, and what needs the user, with its reason: Send now, Send again, Edit and Discard, which
  * asks once more. It says so where the browser keeps nothing.
  *
- * @throws Error when the QueryClient has no outbox.
+ * Where the QueryClient has no outbox it shows nothing; in development a warning says so.
  *
  * @example
  * ```tsx
@@ -44,7 +46,11 @@ export interface OutboxPanelProps {
  * );
  * ```
  */
-export function OutboxPanel({ describe, edit, children }: OutboxPanelProps): ReactElement {
+export function OutboxPanel(props: OutboxPanelProps): ReactElement | null {
+  return findOutbox(useQueryClient(), 'OutboxPanel') ? <Panel {...props} /> : null;
+}
+
+function Panel({ describe, edit, children }: OutboxPanelProps): ReactElement {
   const texts = useTexts();
   const outbox = useOutbox();
   const entries = (useOutboxEntries() ?? []).filter(({ state }) => state !== 'done');
@@ -56,7 +62,7 @@ export function OutboxPanel({ describe, edit, children }: OutboxPanelProps): Rea
     await discard(key);
     setNews(texts.outbox.discarded);
   };
-  const shown = entries.map((entry) => ({ entry, words: entryWords(entry, texts) }));
+  const shown = entries.map((entry) => ({ entry, words: entryWordsOf(entry, texts) }));
   return (
     <Frame name="outbox" label={texts.outbox.label} state={dead > 0 ? 'dead' : 'well'}>
       {children ? (
@@ -171,29 +177,4 @@ function defaultName({ handler, createdAt }: OutboxEntry, { lang, outbox }: UiTe
     dates.get(lang) ?? new Intl.DateTimeFormat(lang, { dateStyle: 'medium', timeStyle: 'short' });
   dates.set(lang, date);
   return outbox.entry(handler, date.format(createdAt));
-}
-
-function entryWords(entry: OutboxEntry, texts: UiTexts): StatusWords {
-  const { state, attempts, lastError, nextRetryAt, pause, reason = 'refused', waitsFor } = entry;
-  const { processed } = entry;
-  const { outbox } = texts;
-  switch (state) {
-    case 'dead': {
-      const { status } = lastError ?? {};
-      const isRefused = reason === 'refused' && status !== undefined;
-      const refusal = texts.sentence(`${texts.failures.refused} (${status})`);
-      const titles = { no: outbox.deadTitle, yes: outbox.done, unknown: texts.mutation.unknown };
-      return { title: titles[processed], detail: isRefused ? refusal : outbox.reasons[reason] };
-    }
-    case 'sending':
-      return { title: outbox.sending, detail: texts.attempt(Math.max(1, attempts), undefined) };
-    case 'paused':
-      return { title: texts.pauses[pause?.reason ?? 'queued'], detail: texts.goesOn };
-    default: {
-      if (waitsFor) return { title: outbox.otherVersion, detail: '' };
-      if (nextRetryAt === undefined) return { title: outbox.behind, detail: '' };
-      const tried = attempts > 0 ? `${texts.attempt(attempts, undefined)} ` : '';
-      return { title: outbox.pending, detail: `${tried}${texts.goesOn}` };
-    }
-  }
 }

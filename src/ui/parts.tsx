@@ -9,6 +9,7 @@ import {
   useId,
   useLayoutEffect,
   useRef,
+  useState,
 } from 'react';
 import { useCountdown } from '../react/use-countdown.ts';
 import { useTexts } from './texts/texts.tsx';
@@ -153,6 +154,27 @@ export function Action({
       {describes && <span className="steadfetch-told">{describes}</span>}
     </button>
   );
+}
+
+/** Whether the attempt that is under way was asked for by a press, and what a press calls. */
+export function usePress(isUnderWay: boolean): readonly [isPressed: boolean, press: () => void] {
+  const [isPressed, setIsPressed] = useState(false);
+  useEffect(() => (isUnderWay ? () => setIsPressed(false) : undefined), [isUnderWay]);
+  return [isPressed, () => setIsPressed(true)];
+}
+
+/** What is heard of an operation: an attempt that starts by itself is no news, and one after a press is. */
+export function useNews(news: News, isByItself: boolean): News {
+  const [known, setKnown] = useState(news);
+  const isNew = news.text !== known.text || news.isAlert !== known.isAlert;
+  if (!isByItself && isNew) setKnown(news);
+  return isByItself ? known : news;
+}
+
+/** What is told, and whether at once. */
+interface News {
+  readonly text: string;
+  readonly isAlert: boolean;
 }
 
 /** Tells of what changes, and only of that: so it is empty at first, also where the page was loaded with it. */

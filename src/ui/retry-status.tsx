@@ -1,9 +1,9 @@
-import type { QueryKey } from '@tanstack/react-query';
+import { type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { type ReactElement, type ReactNode, useState } from 'react';
 import { useMutationStatus, useRetryStatus } from '../react/use-status.ts';
 import type { MutationTarget } from '../react-query/status/mutation.ts';
 import type { RetryControls, RetryState } from '../react-query/status/status.ts';
-import { Action, Countdown, Frame, Told } from './parts.tsx';
+import { Action, Countdown, Frame, Told, useNews, usePress } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
 import { type StatusWords, useTold, wordsOf } from './texts/words.ts';
 
@@ -24,7 +24,7 @@ export type RetryStatusProps = (
  * How a query or a mutation is doing when it does not go at once: why, the attempt, a countdown, Retry now and
  * Cancel. It shows nothing while all is well. A screen reader hears each transition once.
  *
- * @throws Error when the QueryClient carries no default options of Steadfetch.
+ * Where the QueryClient carries no default options of Steadfetch it shows nothing; in development a warning says so.
  *
  * @example
  * ```tsx
@@ -47,8 +47,9 @@ function QueryStatus({
   readonly queryKey: QueryKey;
   readonly children: Draw;
 }): ReactElement {
+  const hasData = useQueryClient().getQueryData(queryKey) !== undefined;
   return (
-    <StatusView kind="query" state={useRetryStatus({ queryKey })}>
+    <StatusView kind="query" state={useRetryStatus({ queryKey })} hasData={hasData}>
       {children}
     </StatusView>
   );
@@ -70,17 +71,12 @@ function MutationStatus({
   );
 }
 
-function StatusView({
-  kind,
-  state,
-  children,
-}: {
-  readonly kind: 'query' | 'mutation';
-  readonly state: RetryState & RetryControls;
-  readonly children: Draw;
-}): ReactElement {
-  const texts = useTexts();
-  const { status, attempt, retryAt, reason, retryNow, cancel } = state;
+/** The state that was there when this component began to show it, and the status before the present attempt. */
+function useBefore(state: RetryState & RetryControls): {
+  readonly first: RetryState;
+  readonly before: RetryState['status'];
+} {
+  const { status, retryNow } = state;
   // Each target has its own controls.
   const begun = { of: retryNow, first: state, before: status };
   const [known, setKnown] = useState(begun);
@@ -88,24 +84,48 @@ function StatusView({
   const isNews = status !== 'sending' && status !== known.before;
   const seen = isOther ? begun : isNews ? { ...known, before: status } : known;
   if (seen !== known) setKnown(seen);
-  const { first, before } = seen;
+  return seen;
+}
+
+function StatusView({
+  kind,
+  state,
+  hasData = false,
+  children,
+}: {
+  readonly kind: 'query' | 'mutation';
+  readonly state: RetryState & RetryControls;
+  readonly hasData?: boolean;
+  readonly children: Draw;
+}): ReactElement {
+  const texts = useTexts();
+  const { status, attempt, retryAt, reason, retryNow, cancel } = state;
+  const { first, before } = useBefore(state);
   // Retry now of a query is a new fetch, with attempts of its own.
   const wasTrouble = before === 'waiting' || before === 'paused' || before === 'failed';
   const isAgain = attempt > 1 || (kind === 'query' && wasTrouble);
-  const words = wordsOf(state, kind, texts, isAgain);
+  const words = wordsOf(state, kind, texts, isAgain, hasData);
   const told = useTold(words, state, texts);
+  const isSending = status === 'sending';
+  const [isPressed, press] = usePress(isSending);
+  const onRetry = (): void => {
+    press();
+    retryNow();
+  };
   // What had been loaded before it was shown here is no news.
   const isOld = kind === 'query' && status === 'succeeded' && state === first;
   const isUnderWay = status === 'waiting' || status === 'paused' || status === 'sending';
   const isOver = status === 'failed' || status === 'unknown';
+  const isAlert = isOver && reason !== 'cancelled';
+  const news = useNews({ text: isOld ? '' : told, isAlert }, isSending && isAgain && !isPressed);
   const isShown = words.title !== '' && status !== 'succeeded';
-  const isRetried = isUnderWay && (status !== 'sending' || isAgain);
+  const isRetried = isUnderWay && (!isSending || isAgain);
   // A mutation that has ended is pressed again by its own button.
   const canRetry = isRetried || (isOver && kind === 'query');
   return (
     <Frame name="status" label={texts[kind].label} state={status}>
       {children
-        ? children({ ...state, ...words })
+        ? children({ ...state, ...words, retryNow: onRetry })
         : isShown && (
             <>
               <p className="steadfetch-title">{words.title}</p>
@@ -114,19 +134,14 @@ function StatusView({
               {(canRetry || isUnderWay) && (
                 <div className="steadfetch-actions">
                   {canRetry && (
-                    <Action
-                      label={texts.retryNow}
-                      onPress={retryNow}
-                      isPrimary
-                      isIdle={status === 'sending'}
-                    />
+                    <Action label={texts.retryNow} onPress={onRetry} isPrimary isIdle={isSending} />
                   )}
                   {isUnderWay && <Action label={texts.cancel} onPress={cancel} />}
                 </div>
               )}
             </>
           )}
-      <Told text={isOld ? '' : told} isAlert={isOver && reason !== 'cancelled'} />
+      <Told {...news} />
     </Frame>
   );
 }

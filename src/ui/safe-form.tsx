@@ -5,10 +5,9 @@ import { systemClock } from '../lib/clock.ts';
 import { useSafeSubmit } from '../react/use-safe-submit.ts';
 import { useMutationStatus } from '../react/use-status.ts';
 import type { RetryControls, RetryState } from '../react-query/status/status.ts';
-import { Action, Countdown, Frame, Group, Told } from './parts.tsx';
+import { Action, Countdown, Frame, Group, Told, useNews, usePress } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
-import type { UiTexts } from './texts/ui-texts.ts';
-import { type StatusWords, useTold, wordsOf } from './texts/words.ts';
+import { formWordsOf, type StatusWords, useTold } from './texts/words.ts';
 
 /**
  * A press so soon after a success is the second half of a double click, or an Enter that is held down: the
@@ -89,11 +88,23 @@ export function SafeForm<TData = unknown, TError = DefaultError, TVariables = vo
   const { submit, reset, isPending, isSuccess, confirmation, target } = form;
   const state = useMutationStatus(target);
   const [isBusy, setIsBusy] = useState(false);
-  const words = formWords(state, form, isBusy && isPending, submitText, texts);
+  const words = formWordsOf(state, form.unknown, isBusy && isPending, submitText, texts);
   const told = useTold(words, state, texts);
+  const isSending = state.status === 'sending';
+  const [isPressed, press] = usePress(isSending);
+  const isEnd = state.status === 'failed' || state.status === 'unknown';
+  const isByItself = isSending && state.attempt > 1 && !isPressed && !confirmation && !isBusy;
+  const news = useNews(
+    { text: confirmation ? texts.form.question : told, isAlert: isEnd && !confirmation },
+    isByItself,
+  );
+  const onRetry = (): void => {
+    press();
+    state.retryNow();
+  };
   const isWaiting = isPending && (state.status === 'waiting' || state.status === 'paused');
   const isEcho = useRef(false);
-  const press = async (fields: FormData): Promise<void> => {
+  const onSubmit = async (fields: FormData): Promise<void> => {
     if (isSuccess) return isEcho.current ? undefined : reset();
     setIsBusy(false);
     const result = await submit(variables(fields));
@@ -108,7 +119,7 @@ export function SafeForm<TData = unknown, TError = DefaultError, TVariables = vo
       aria-label={label}
       onSubmit={(event) => {
         event.preventDefault();
-        void press(new FormData(event.currentTarget));
+        void onSubmit(new FormData(event.currentTarget));
       }}
     >
       {typeof children === 'function' ? children({ ...words, state, form }) : children}
@@ -125,7 +136,7 @@ export function SafeForm<TData = unknown, TError = DefaultError, TVariables = vo
           >
             {isSuccess ? texts.form.another : submitText}
           </button>
-          {isWaiting && <Action label={texts.retryNow} onPress={state.retryNow} isPrimary />}
+          {isWaiting && <Action label={texts.retryNow} onPress={onRetry} isPrimary />}
           {isPending && <Action label={texts.cancel} onPress={state.cancel} />}
         </div>
         {confirmation && (
@@ -142,34 +153,8 @@ export function SafeForm<TData = unknown, TError = DefaultError, TVariables = vo
             </div>
           </Group>
         )}
-        <Told
-          text={confirmation ? texts.form.question : told}
-          isAlert={!confirmation && (state.status === 'failed' || state.status === 'unknown')}
-        />
+        <Told {...news} />
       </Frame>
     </form>
   );
-}
-
-/** What the form says: of what is under way; else of what may have been done before. */
-function formWords(
-  state: RetryState,
-  { unknown }: Pick<SafeSubmitResult, 'unknown'>,
-  isBusy: boolean,
-  submit: string,
-  texts: UiTexts,
-): StatusWords {
-  const { form } = texts;
-  const { status } = state;
-  const words = wordsOf(state, 'mutation', texts);
-  if (isBusy) return { ...words, detail: form.busy };
-  if (status === 'sending' || status === 'waiting' || status === 'paused') return words;
-  if (status === 'succeeded') return { title: form.succeeded, detail: '' };
-  if (unknown) {
-    const title = status === 'unknown' ? form.unknown : form.unknownBefore;
-    return { title, detail: unknown.isExpired ? form.expired : form.pressAgain(submit) };
-  }
-  if (status === 'failed')
-    return { title: words.title, detail: `${words.detail} ${form.failed(submit)}` };
-  return { title: '', detail: '' };
 }

@@ -75,6 +75,21 @@ test.each([
     );
 });
 
+test('a word that is longer than its box is broken, and widens nothing', async () => {
+  const page = await openFailed(slow);
+  await openQuestions(page);
+  page.style.width = '320px';
+  const parts = page.querySelectorAll(
+    '.steadfetch-title, .steadfetch-detail, .steadfetch-badge, .steadfetch-button, .steadfetch-countdown',
+  );
+  expect(parts.length).toBeGreaterThan(10);
+  for (const part of parts) {
+    part.textContent = 'Donaudampfschifffahrt'.repeat(30);
+    const { className, scrollWidth } = part;
+    expect([className, page.scrollWidth, scrollWidth <= 320]).toEqual([className, 320, true]);
+  }
+});
+
 test.each(['none', 'active'] as const)(
   'Tab goes through all as it is seen, and shows where it is; forced colours: %s',
   async (forcedColors) => {

@@ -54,7 +54,7 @@ await page.addStyleTag({
     'body { margin: 0; font: 15px/1.4 system-ui, sans-serif } #components { box-sizing: border-box; display: grid; gap: 12px; padding: 12px; width: 400px; height: 320px } #devtools { width: 400px; height: 320px }',
 });
 await page.getByText('Not sent').waitFor();
-await page.getByText('The server is down').first().waitFor();
+await page.getByText('This is not available right now').first().waitFor();
 await take(page, '#components', small, 'docs/img/components.jpg');
 await page.getByRole('tab', { name: 'Operations' }).click();
 await page.getByRole('button', { name: '["products"]' }).click();

@@ -238,4 +238,26 @@ const head = `# Reference
 
 Everything that the package exports, by the entry it is imported from. \`npm run reference\` makes this page from the documentation in the types, which your editor shows, too. Where an option can be given, and which value counts, is on the page about [retries](retry.md#where-an-option-is-given); what a request belongs to on that about [APIs](apis.md).`;
 
-if (import.meta.main) writeFileSync(join(root, 'docs/reference.md'), makeReference());
+const stopRulesSection =
+  /(?<=<!-- npm run reference writes this table -->\n\n).*?(?=\n\n<!-- end -->)/s;
+
+/** docs/retry.md with its table of stop rules, made from their list in the code. */
+export function makeRetryPage(): string {
+  const { text, body } = read('src/policy/decide.ts');
+  const lists = body.flatMap(({ declarations }) => nodesOf(declarations));
+  const list = lists.find(({ id }) => nameOf(id) === 'stopRules')?.['init'];
+  const rules = isNode(list) ? nodesOf(list['elements']) : [];
+  const rows = rules.map((rule, index) => {
+    const [reason] = nodesOf(rule['elements']);
+    const doc = unwrap(docBefore(text, rule.start) ?? '');
+    const [, name, why] = /^(.*?): (.*)$/.exec(doc) ?? [];
+    return `| ${index + 1} | ${name} | \`${nameOf(reason)}\` | ${why} |`;
+  });
+  const table = ['| | rule | `reason` | when |', '|---|---|---|---|', ...rows].join('\n');
+  return readFileSync(join(root, 'docs/retry.md'), 'utf8').replace(stopRulesSection, () => table);
+}
+
+if (import.meta.main) {
+  writeFileSync(join(root, 'docs/reference.md'), makeReference());
+  writeFileSync(join(root, 'docs/retry.md'), makeRetryPage());
+}

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { anchorOf } from '../../demo/site/render-page.ts';
 import { folders } from '../house/import-rules.ts';
 import { compile, type Sample } from './compile.ts';
-import { makeReference } from './make-reference.ts';
+import { makeReference, makeRetryPage } from './make-reference.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -80,6 +80,18 @@ test('the pages that warnings name are there, with their headings', () => {
 
 test('docs/reference.md is what npm run reference makes of the types', () => {
   expect(read('docs/reference.md')).toBe(makeReference());
+});
+
+test('the stop rules in docs/retry.md are what npm run reference makes of the code', () => {
+  const page = read('docs/retry.md');
+  expect(page).toBe(makeRetryPage());
+  const [, told = ''] =
+    /export type StopReason =(.*?);\n/s.exec(read('src/policy/decide.ts')) ?? [];
+  const reasons = [...told.matchAll(/^ {2}\| '([\w-]+)'/gm)].map(([, reason]) => reason);
+  const rules = [...page.matchAll(/^\| \d+ \| [A-Z][\w -]+ \| `([\w-]+)` \| [A-Z`].*\. \|$/gm)];
+  // A user cancels: no failure is decided on.
+  expect(rules.length).toBeGreaterThanOrEqual(reasons.length);
+  expect(new Set([...rules.map(([, reason]) => reason), 'cancelled'])).toEqual(new Set(reasons));
 });
 
 describe('docs/ja.md', () => {

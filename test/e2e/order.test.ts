@@ -49,7 +49,7 @@ describe('what is booked in each trouble, and what it comes to', () => {
     await actor.answered(1);
     await actor.tells('alone', 'no answer, waiting');
     await actor.tells('steady', 'no answer, waiting');
-    await actor.says('The server could not be reached');
+    await actor.says('No answer from the server');
     await actor.concludes('1 kite', '1 kite', '');
     await actor.due('alone', 'steady');
     await actor.answered(2);
@@ -65,7 +65,7 @@ describe('what is booked in each trouble, and what it comes to', () => {
     const actor = await enter('lost');
     await order(actor);
     await actor.answered(1);
-    await actor.says('The server could not be reached');
+    await actor.says('No answer from the server');
     await actor.reload();
     // Only while something is under way.
     expect(actor.askedCount()).toBe(1);
@@ -105,7 +105,7 @@ describe('what is booked in each trouble, and what it comes to', () => {
     await actor.tells('alone', '503, waiting');
     await actor.due('alone', 'steady');
     await actor.answered(2);
-    await actor.says('The server is down');
+    await actor.says('This is not available right now');
     await actor.tells('alone', '503, waited 1 s, 503, waiting');
     await actor.due('steady');
     await actor.arrives({ steady: 3 });
@@ -199,11 +199,11 @@ describe('one order is one submission', () => {
     const { page } = actor;
     await order(actor);
     await actor.answered(1);
-    await actor.says('The server could not be reached');
+    await actor.says('No answer from the server');
     await page.getByRole('link', { name: 'Read it' }).click();
     await page.getByRole('heading', { name: 'Read it' }).waitFor();
     await page.goBack();
-    await actor.says('The server could not be reached');
+    await actor.says('No answer from the server');
     await actor.pass(1000);
     await actor.answered(2);
     await actor.tells('steady', 'no answer, waited 1 s, 201');
@@ -214,7 +214,7 @@ describe('one order is one submission', () => {
     const actor = await enter('lost');
     await order(actor);
     await actor.answered(1);
-    await actor.says('The server could not be reached');
+    await actor.says('No answer from the server');
     await actor.press('Retry now');
     await actor.arrives({ steady: 2 });
     await actor.pass(400);
@@ -226,7 +226,7 @@ describe('one order is one submission', () => {
     const actor = await enter('lost');
     await order(actor);
     await actor.answered(1);
-    await actor.says('The server could not be reached');
+    await actor.says('No answer from the server');
     await actor.press('Start over');
     await actor.concludes('Nothing sent yet', 'Nothing sent yet', '');
     await actor.pass(aMinute);
@@ -236,7 +236,7 @@ describe('one order is one submission', () => {
     expect(actor.sent().steady).toBe(1);
     await order(actor);
     await actor.answered(1);
-    await actor.says('The server could not be reached');
+    await actor.says('No answer from the server');
   });
 });
 
@@ -246,7 +246,7 @@ describe('another order after an outcome that nobody knows', () => {
     await pressOn(actor, 'steady', 'Order');
     await actor.arrives({ steady: 1 });
     await actor.pass(400);
-    await actor.says('The server could not be reached');
+    await actor.says('No answer from the server');
     await actor.page.getByRole('button', { name: 'Cancel' }).focus();
     await actor.page.keyboard.press('Enter');
     await actor.says('It is not known whether this has arrived');

@@ -23,7 +23,7 @@ const moments: readonly (readonly [string, string, (actor: Actor) => Promise<voi
       await actor.answered(1);
       await actor.due('alone', 'steady');
       await actor.answered(2);
-      await actor.says('The server is down');
+      await actor.says('This is not available right now');
     },
   ],
   [
@@ -58,7 +58,7 @@ const moments: readonly (readonly [string, string, (actor: Actor) => Promise<voi
     async (actor) => {
       await actor.press('Order on both sides');
       await actor.answered(1);
-      await actor.says('The server could not be reached');
+      await actor.says('No answer from the server');
     },
   ],
 ];

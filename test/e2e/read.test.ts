@@ -181,7 +181,7 @@ describe('the controls of Steadfetch', () => {
     });
     await actor.arrives({ steady: 2 });
     await actor.pass(400);
-    await actor.says('The server is down');
+    await actor.says('This is not available right now');
     await actor.press('Retry now');
     await actor.arrives({ steady: 3 });
     await actor.pass(400);
@@ -194,7 +194,7 @@ describe('the controls of Steadfetch', () => {
     await actor.says('You are offline');
     expect(await actor.page.locator('main').textContent()).not.toMatch(/spen[dt]|used up/);
     await actor.press('Retry now');
-    await actor.says('The server could not be reached');
+    await actor.says('No answer from the server');
     await actor.pass(aMinute);
     expect(actor.sent()).toEqual({ alone: 0, steady: 1 });
   });

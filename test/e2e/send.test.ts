@@ -87,7 +87,7 @@ test('the shop is down: Steadfetch keeps it, and sends it when the shop is back'
   const actor = await enter('down');
   const { page } = actor;
   await actor.press('Send on both sides');
-  await actor.lists(`${note} The server is down. It goes on by itself.`);
+  await actor.lists(`${note} This is not available right now. It goes on by itself.`);
   await expectReadable(page);
   await actor.choose('Healthy');
   await page.getByRole('button', { name: `Send now ${note}` }).click();

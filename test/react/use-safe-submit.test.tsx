@@ -292,6 +292,7 @@ describe('after an outcome that is unknown', () => {
       idempotencyKey: key,
       since: rig.time.now() - 100,
       variables: kite,
+      isRepeatable: true,
       isExpired: false,
       isResolving: false,
     });

@@ -1,8 +1,9 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { render, screen } from '@testing-library/react';
 import { createSteadfetch } from 'steadfetch';
-import { useRetryStatus, useMutationStatus } from 'steadfetch/react';
-import { expect, test } from 'vitest';
+import { useFallback, useMutationStatus, useOriginStatus, useRetryStatus } from 'steadfetch/react';
+import { ConnectionBanner, OutboxBadge, OutboxPanel, RetryStatus } from 'steadfetch/ui';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ErrorBoundary } from '../react-query/error-boundary.tsx';
 
 function QueryStatus() {
@@ -13,8 +14,8 @@ function MutationStatus() {
   return <p>{useMutationStatus({ mutationKey: ['a'] }).status}</p>;
 }
 
-function show(client: QueryClient, Status = QueryStatus) {
-  render(
+function show(client: QueryClient, Status: React.ComponentType = QueryStatus) {
+  return render(
     <QueryClientProvider client={client}>
       <ErrorBoundary>
         <Status />
@@ -23,28 +24,67 @@ function show(client: QueryClient, Status = QueryStatus) {
   );
 }
 
+const warnings = (): readonly unknown[] => vi.mocked(console.warn).mock.calls.map(([text]) => text);
+beforeEach(() => void vi.spyOn(console, 'warn').mockReturnValue());
+afterEach(() => vi.restoreAllMocks());
+
+const Origin = () => <p>{useOriginStatus().status}</p>;
+const Fallback = () => <p>{typeof useFallback(['a'])}</p>;
+
 test.each([
-  ['useRetryStatus', QueryStatus],
-  ['useMutationStatus', MutationStatus],
+  ['useRetryStatus', QueryStatus, 'idle'],
+  ['useMutationStatus', MutationStatus, 'idle'],
+  ['useOriginStatus', Origin, 'up'],
+  ['useFallback', Fallback, 'undefined'],
+  ['ConnectionBanner', ConnectionBanner, ''],
+  ['useRetryStatus', () => <RetryStatus query={['a']} />, ''],
+  ['useMutationStatus', () => <RetryStatus mutation={['a']} />, ''],
 ] as const)(
-  'a QueryClient without our default options: the error of %s says what is missing',
-  (hook, Status) => {
-    show(new QueryClient(), Status);
-    expect(screen.getByRole('alert').textContent).toBe(
-      `Failed: ${hook}: this QueryClient carries no default options of Steadfetch. ` +
-        'Make it with new QueryClient({ defaultOptions: steady.defaultOptions }).',
-    );
+  'a QueryClient without our default options: %s shows nothing, and one warning says what is missing',
+  (hook, Shown, expected) => {
+    const client = new QueryClient();
+    const { container } = show(client, Shown);
+    show(client, Shown);
+    expect(container.textContent).toBe(expected);
+    expect(warnings()).toEqual([
+      `[steadfetch] ${hook}: this QueryClient carries no default options of Steadfetch. ` +
+        'Make it with new QueryClient({ defaultOptions: steady.defaultOptions }). ' +
+        'Until then it shows nothing.',
+    ]);
   },
 );
 
-test('where it has options that another copy of the package may have made, the error says so', () => {
+test.each([
+  ['OutboxBadge', OutboxBadge],
+  ['OutboxPanel', OutboxPanel],
+] as const)('without an outbox %s shows nothing, and one warning says so', (name, Shown) => {
+  const client = new QueryClient();
+  const { container } = show(client, Shown);
+  show(client, Shown);
+  expect(container.textContent).toBe('');
+  expect(warnings()).toEqual([
+    `[steadfetch] ${name}: this QueryClient has no outbox. ` +
+      'Make one at start-up: createOutbox({ steady, queryClient, handlers }). ' +
+      'Until then it shows nothing.',
+  ]);
+});
+
+test('in production it is silent', () => {
+  vi.stubEnv('NODE_ENV', 'production');
+  show(new QueryClient(), ConnectionBanner);
+  expect(warnings()).toEqual([]);
+  vi.unstubAllEnvs();
+});
+
+test('where it has options that another copy of the package may have made, the warning says so', () => {
   show(new QueryClient({ defaultOptions: { queries: { retryDelay: () => 1000 } } }));
-  expect(screen.getByRole('alert').textContent).toBe(
-    'Failed: useRetryStatus: this QueryClient carries no default options of Steadfetch. ' +
+  expect(warnings()).toEqual([
+    '[steadfetch] useRetryStatus: this QueryClient carries no default options of Steadfetch. ' +
       'Make it with new QueryClient({ defaultOptions: steady.defaultOptions }). ' +
       'If it is, there are two copies of the package: `import` and `require` load two, ' +
-      'and know nothing of each other (docs/testing.md#import-and-require in the repository of steadfetch).',
-  );
+      'and know nothing of each other (docs/testing.md#import-and-require in the repository of steadfetch). ' +
+      'Until then it shows nothing.',
+  ]);
 });
 
 test.each<[string, (steady: ReturnType<typeof createSteadfetch>) => QueryClient]>([

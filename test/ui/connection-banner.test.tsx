@@ -34,7 +34,7 @@ test('an origin that is down is named as the server, with how many requests wait
     void rig.client.prefetchQuery({ queryKey: ['a'], queryFn: () => rig.steady.json('/a') });
   act(ask);
   await rig.time.advance(500);
-  expect(seen()).toBe('The server is down1 request is waiting.Next attempt in 2s');
+  expect(seen()).toBe('The server is down1 request is waiting.Next attempt in 2sTry now');
   expect(heard()).toBe('The server is down.');
 });
 
@@ -46,7 +46,7 @@ test('an outage that is over is said to be', async () => {
     () => void rig.client.prefetchQuery({ queryKey: ['a'], queryFn: () => rig.steady.json('/a') }),
   );
   await rig.time.advance(1699);
-  expect(seen()).toBe('The server is down1 request is waiting.Next attempt in 1s');
+  expect(seen()).toBe('The server is down1 request is waiting.Next attempt in 1sTry now');
   await rig.time.advance(1);
   expect([seen(), heard()]).toEqual(['Connected again', 'Connected again.']);
 });

@@ -48,9 +48,9 @@ test('an outage is told when it begins, not at each probe or second, and when it
     'status: The server is unavailable (503). Trying again in 1 second.',
     // The banner.
     'status: The server is down.',
-    'status: The server is down. It goes on by itself.',
-    'status: Connected again.',
+    'status: This is not available right now. It goes on by itself.',
     'status: Loaded.',
+    'status: Connected again.',
   ]);
   expect(rig.server.times('/products')).toHaveLength(5);
 });

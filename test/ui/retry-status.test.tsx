@@ -168,6 +168,59 @@ test('a mutation says what became of it, and never that it failed where it may h
   expect(seen()).toBe('It is not known whether this was doneThe server did not answer in time.');
 });
 
+test('a refusal after an attempt that may have arrived leaves it open whether the mutation was done', async () => {
+  const rig = createRig({ apis: [{ match: '/orders', idempotency: profiles.draft }] });
+  rig.server.plan('/orders', 'network', 403);
+  const order = mutationOptions(rig.steady, {
+    mutationFn: (_: void, { json }) => json('/orders', { method: 'POST' }),
+  });
+  function Order() {
+    const { mutate, target } = useSteadyMutation(order);
+    return (
+      <>
+        <button onClick={() => mutate()}>Order</button>
+        <RetryStatus mutation={target} />
+      </>
+    );
+  }
+  rig.show(<Order />);
+  press('Order');
+  await rig.time.settle();
+  expect(seen()).toBe(
+    'No answer from the serverAttempt 1 of 4. It goes on by itself.Next attempt in 1sRetry nowCancel',
+  );
+  await rig.time.advance(1000);
+  expect(rig.server.times('/orders')).toEqual([0, 500]);
+  expect(seen()).toBe('It is not known whether this was doneAn earlier attempt may have arrived.');
+});
+
+test('an attempt that starts by itself is seen and not heard, and one after a press is heard', async () => {
+  const rig = createRig({ health: {} });
+  const slow = { status: 503, afterMs: 250 };
+  rig.server.plan('/products', slow, slow, slow, slow, { body: 'kites', afterMs: 100 });
+  rig.show(<Products rig={rig} />);
+  const told: string[] = [];
+  const listen = async (tenths: number): Promise<void> => {
+    for (let tenth = 0; tenth < tenths; tenth++) {
+      await rig.time.advance(100);
+      if (told.at(-1) !== heard()) told.push(heard());
+    }
+  };
+  await listen(9);
+  expect(seen()).toBe('Trying againAttempt 2 of 4.Retry nowCancel');
+  await listen(20);
+  press('Retry now');
+  await listen(40);
+  expect(told).toEqual([
+    '',
+    'The server is unavailable (503). Trying again in 1 second.',
+    'This is not available right now. It goes on by itself.',
+    'Trying again. Attempt 4 of 5.',
+    'This is not available right now. It goes on by itself.',
+    'Loaded.',
+  ]);
+});
+
 test('a render prop draws it, and what is heard stays', async () => {
   const rig = createRig();
   rig.server.plan('/products', { status: 503 });

@@ -138,3 +138,17 @@ test('its fields may be drawn by how it is doing', async () => {
   await press(rig, 'Send');
   expect(document.querySelector('output')?.textContent).toBe('1');
 });
+
+test('where its API knows no key, nothing promises that a second press is not done twice', async () => {
+  const rig = createFormRig({ config: { apis: [] } });
+  rig.book.plan('lost answer');
+  rig.show(<Checkout rig={rig} />);
+  await press(rig, 'Order');
+  expect(seen()).toBe(
+    'It is not known whether this has arrivedIt may have arrived. Sent again, it could be done twice.Order',
+  );
+  // A press so soon is the second half of a double click.
+  await rig.time.advance(1000);
+  await press(rig, 'Order');
+  expect(seen()).toContain('Send this, too?');
+});

@@ -182,7 +182,7 @@ export class KnownErrors {
   ): Decision {
     const { failure, request, effect } = report;
     const policy = operation.policyOf(request);
-    const { isTrial, isLate, isDown, limitedMs } = route.fail(failure, nowMs);
+    const { isTrial, isLate, isDown, limitedMs, isAlone } = route.fail(failure, nowMs);
     if (isTrial) this.trials++;
     const isQuery = operation.ref.kind === 'query';
     // The next attempt is paused where this one went, without a wait of its own: that of a query before
@@ -196,6 +196,7 @@ export class KnownErrors {
       isUnrepeatable: !isQuery && !operation.given.idempotent && this.#effects.isUnrepeatable(),
       isDown: isLate || (isPausedNext && isDown),
       limitedMs,
+      isAlone,
       onMistake: policy.shouldRetry && reporterOf(shared, 'shouldRetry', remedy),
     });
     this.#recordDecision(operation, error, report, decision, failure, policy.maxRetries);

@@ -13,6 +13,8 @@ export interface FailureThere {
   readonly isDown: boolean;
   /** How long it sends nothing there by a rate limit, in milliseconds. */
   readonly limitedMs: number;
+  /** It stands alone, and is no trial: a retry that follows at once may find the endpoint well. */
+  readonly isAlone: boolean;
 }
 
 /** Where the latest request went. */
@@ -80,8 +82,15 @@ export class Route {
       isLate: trialAt <= admission.recoveredAt(),
       isDown: !!this.down(),
       limitedMs: Math.ceil(limits.until(sent.limitScope) - nowMs),
+      isAlone: trialAt === Infinity && health.isAlone(sent.endpoint),
     };
   }
 }
 
-const nowhere: FailureThere = { isTrial: false, isLate: false, isDown: false, limitedMs: 0 };
+const nowhere: FailureThere = {
+  isTrial: false,
+  isLate: false,
+  isDown: false,
+  limitedMs: 0,
+  isAlone: false,
+};

@@ -1,4 +1,5 @@
 import type { QueryClient, QueryKey, UseMutationOptions } from '@tanstack/react-query';
+import { warn } from '../../lib/input/warn.ts';
 import type { Readable } from '../../lib/store.ts';
 import type { Steadfetch } from '../../react-query/steadfetch.ts';
 import type { TabPorts } from '../../tabs/ports.ts';
@@ -226,6 +227,14 @@ export function registerOutbox(client: QueryClient, outbox: Outbox): () => void 
 /** Whether one was made for it. */
 export const hasOutbox = (client: QueryClient): boolean => outboxes.has(client);
 
+/** The outbox of a client; undefined where it has none, as in tests and stories. In development a warning says so. */
+export function findOutbox(client: QueryClient, operation: string): Outbox | undefined {
+  const outbox = outboxes.get(client);
+  if (process.env.NODE_ENV !== 'production' && !outbox)
+    warn(client, 'no outbox', `${missing(operation)} Until then it shows nothing.`);
+  return outbox;
+}
+
 /**
  * The outbox of a QueryClient.
  *
@@ -234,9 +243,12 @@ export const hasOutbox = (client: QueryClient): boolean => outboxes.has(client);
 export function outboxOf(client: QueryClient, operation: string): Outbox {
   const outbox = outboxes.get(client);
   if (outbox) return outbox;
+  throw new Error(missing(operation));
+}
+
+function missing(operation: string): string {
   const remedy =
-    process.env.NODE_ENV === 'production'
-      ? ''
-      : ' Make one at start-up: createOutbox({ steady, queryClient, handlers }).';
-  throw new Error(`${operation}: this QueryClient has no outbox.${remedy}`);
+    process.env.NODE_ENV !== 'production' &&
+    ' Make one at start-up: createOutbox({ steady, queryClient, handlers }).';
+  return `${operation}: this QueryClient has no outbox.${remedy || ''}`;
 }

@@ -4,10 +4,10 @@ import {
   onlineManager,
   type QueryClient,
 } from '@tanstack/react-query';
-import { type Instance, instanceOf, isServer } from '../instance.ts';
+import { findInstance, type Instance, isServer } from '../instance.ts';
 import { warnOfModule } from '../misuse.ts';
 import { keepIfSame } from '../../lib/store.ts';
-import type { RetryState } from './status.ts';
+import { idle, type RetryState } from './status.ts';
 
 /** The statuses of all queries, or of all mutations, in one QueryClient. */
 export interface StatusStore<T extends object> {
@@ -42,6 +42,8 @@ export interface StatusSource<T extends object> {
 /** What is shown before its component is may be found later. */
 const unknownMs = 10_000;
 
+const nothing = (): undefined => undefined;
+
 interface Watched {
   readonly listeners: Set<() => void>;
   status: RetryState;
@@ -52,7 +54,7 @@ interface Watched {
  * The one store of each QueryClient: one subscription to a cache feeds everybody who watches a status.
  * (A subscription per component is quadratic: every event wakes everyone.)
  *
- * @throws Error when the client carries no default options of Steadfetch.
+ * Where the client carries no default options of Steadfetch, everything is idle.
  */
 export function createStatusStores<T extends object>(
   open: (client: QueryClient, instance: Instance, watch: Watch) => StatusSource<T>,
@@ -61,13 +63,22 @@ export function createStatusStores<T extends object>(
   return (client, operation) => {
     let store = stores.get(client);
     if (!store) {
-      const instance = instanceOf(client, operation);
+      const instance = findInstance(client, operation);
+      if (!instance) return idleStore;
       if (process.env.NODE_ENV !== 'production' && isServer()) warnOfModule(instance.operations);
       stores.set(client, (store = createStatusStore(instance, open.bind(null, client, instance))));
     }
     return store;
   };
 }
+
+/** For a client without an instance, which only a query or a mutation that was found is asked for. */
+const idleStore: StatusStore<never> = {
+  instance: undefined as never,
+  find: nothing,
+  getState: () => idle,
+  subscribe: () => nothing,
+};
 
 function createStatusStore<T extends object>(
   instance: Instance,

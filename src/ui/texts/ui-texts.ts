@@ -9,7 +9,11 @@ export type FailureWord =
   | 'rate-limited'
   | 'unavailable'
   | 'server-error'
+  /** It is asked again after an answer that is else a refusal: a 409 while the first request runs, a 425. */
+  | 'not-ready'
   | 'refused'
+  /** It was paused for longer than `maxPauseMs`. */
+  | 'paused-too-long'
   | 'error';
 
 /** How a time is written: from two minutes on in minutes. */
@@ -48,6 +52,8 @@ export interface UiTexts {
     readonly again: string;
     readonly succeeded: string;
     readonly failed: string;
+    /** Instead of `failed`, and while it is paused for a server that is down, where it has data. */
+    readonly stale: string;
   };
   readonly mutation: {
     readonly label: string;
@@ -56,13 +62,22 @@ export interface UiTexts {
     readonly succeeded: string;
     readonly failed: string;
     readonly unknown: string;
+    /** Beside `unknown`, where the last answer speaks only for itself. */
+    readonly earlier: string;
   };
   readonly connection: {
     readonly offline: string;
     readonly down: string;
-    readonly limited: string;
+    readonly 'rate-limited': string;
     readonly back: string;
+    /** The server works, and a query on screen without data waits for an endpoint that is down, or has failed. */
+    readonly missing: string;
+    /** The same of queries with data. */
+    readonly stale: string;
+    /** What `rate-limited`, `missing` or `stale` said is over. */
+    readonly restored: string;
     readonly checkNow: string;
+    readonly tryNow: string;
     readonly nextCheckIn: string;
     readonly waiting: (count: number) => string;
   };

@@ -1,5 +1,8 @@
 import { useMemo } from 'react';
-import type { Failure } from '../../policy/outcome.ts';
+import type { OutboxEntry } from '../../outbox/entries.ts';
+import type { DeadReason } from '../../outbox/store/schema.ts';
+import type { UnknownSubmission } from '../../form/safe-submit.ts';
+import type { Failure, Processed } from '../../policy/outcome.ts';
 import type { RetryState } from '../../react-query/status/status.ts';
 import { reportOf } from '../../operation/error-info.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -11,64 +14,145 @@ export interface StatusWords {
   readonly detail: string;
 }
 
-function wordOf(failure: Failure): FailureWord {
+function wordOf(failure: Failure, isRetried: boolean): FailureWord {
   switch (failure.kind) {
     case 'network':
     case 'timeout':
     case 'body':
+    case 'paused-too-long':
       return failure.kind;
     case 'http': {
-      const { status } = failure;
+      const { status, inProgress } = failure;
+      if (status === 408) return 'timeout';
       if (status === 429) return 'rate-limited';
       if (status === 503) return 'unavailable';
-      return status >= 500 ? 'server-error' : 'refused';
+      if (status >= 500) return 'server-error';
+      return inProgress || isRetried ? 'not-ready' : 'refused';
     }
     default:
       return 'error';
   }
 }
 
-/** What went wrong, in the words of the user in front of the page. */
-function failureText(error: unknown, { failures }: UiTexts): string {
-  const { failure } = reportOf(error, systemClock.now());
-  const text = failures[wordOf(failure)];
+/**
+ * What went wrong, in the words of the user in front of the page. A text never says otherwise than the one
+ * beside it: a refusal is not retried, and does not leave open whether the mutation was done.
+ */
+function failureText({ lastError, status: state }: RetryState, texts: UiTexts): string {
+  const { failure } = reportOf(lastError, systemClock.now());
+  const word = wordOf(failure, state === 'waiting');
+  if (state === 'unknown' && (word === 'refused' || word === 'rate-limited'))
+    return texts.mutation.earlier;
+  const text = texts.failures[word];
   return failure.kind === 'http' ? `${text} (${failure.status})` : text;
 }
 
-/** The state in words; empty where there is nothing to say. */
+/** The state in words; empty where there is nothing to say. `isShown`: of a query that has data. */
 export function wordsOf(
   state: RetryState,
   kind: 'query' | 'mutation',
   texts: UiTexts,
   isAgain: boolean = state.attempt > 1,
+  isShown = false,
 ): StatusWords {
-  const { status, attempt, maxAttempts, lastError, reason, probedBy } = state;
+  const { status, attempt, maxAttempts, reason, probedBy } = state;
   const own = texts[kind];
-  const counted = texts.attempt(attempt, Number.isFinite(maxAttempts) ? maxAttempts : undefined);
+  // Another attempt follows one that waits: the app's own `retry` may go beyond the policy.
+  const isCounted = maxAttempts < Infinity && attempt + Number(status === 'waiting') <= maxAttempts;
+  const counted = texts.attempt(attempt, isCounted ? maxAttempts : undefined);
   switch (status) {
     case 'sending':
       if (isAgain) return { title: own.again, detail: counted };
       return { title: kind === 'query' ? '' : texts.mutation.sending, detail: '' };
     case 'waiting':
-      return { title: failureText(lastError, texts), detail: `${counted} ${texts.goesOn}` };
+      return { title: failureText(state, texts), detail: `${counted} ${texts.goesOn}` };
     case 'paused': {
-      const title = texts.pauses[reason as keyof UiTexts['pauses']] ?? texts.pauses.queued;
+      const why = texts.pauses[reason as keyof UiTexts['pauses']] ?? texts.pauses.queued;
+      const title = isShown && reason === 'server-down' ? texts.query.stale : why;
       return { title, detail: probedBy ? texts.otherTabProbes : texts.goesOn };
     }
-    case 'failed': {
-      const why = reason === 'cancelled' ? texts.cancelled : failureText(lastError, texts);
-      return { title: own.failed, detail: texts.sentence(why) };
+    case 'failed':
+    case 'unknown': {
+      const why = reason === 'cancelled' ? texts.cancelled : failureText(state, texts);
+      const failed = isShown ? texts.query.stale : own.failed;
+      const title = status === 'failed' ? failed : texts.mutation.unknown;
+      return { title, detail: texts.sentence(why) };
     }
-    case 'unknown':
-      return {
-        title: texts.mutation.unknown,
-        detail: texts.sentence(failureText(lastError, texts)),
-      };
     case 'succeeded':
       return { title: attempt > 1 || kind === 'mutation' ? own.succeeded : '', detail: '' };
     default:
       return { title: '', detail: '' };
   }
+}
+
+/** What the form says: of what is under way; else of what may have been done before. */
+export function formWordsOf(
+  state: RetryState,
+  unknown: Pick<UnknownSubmission, 'isExpired' | 'isRepeatable'> | undefined,
+  isBusy: boolean,
+  submit: string,
+  texts: UiTexts,
+): StatusWords {
+  const { form, outbox } = texts;
+  const { status } = state;
+  const words = wordsOf(state, 'mutation', texts);
+  if (isBusy) return { ...words, detail: form.busy };
+  if (status === 'sending' || status === 'waiting' || status === 'paused') return words;
+  if (status === 'succeeded') return { title: form.succeeded, detail: '' };
+  if (unknown) {
+    const title = status === 'unknown' ? form.unknown : form.unknownBefore;
+    if (unknown.isExpired) return { title, detail: form.expired };
+    const again = outbox.reasons['not-repeatable'];
+    return { title, detail: unknown.isRepeatable ? form.pressAgain(submit) : again };
+  }
+  if (status === 'failed')
+    return { title: words.title, detail: `${words.detail} ${form.failed(submit)}` };
+  return { title: '', detail: '' };
+}
+
+/** What a reason that an entry was not delivered for says of whether it was done. */
+const claims: Partial<Record<DeadReason, Processed>> = {
+  refused: 'no',
+  'not-repeatable': 'unknown',
+  expired: 'unknown',
+  'answer-lost': 'yes',
+};
+
+/** The state of an entry of the outbox in words. */
+export function entryWordsOf(entry: OutboxEntry, texts: UiTexts): StatusWords {
+  const { state, attempts, nextRetryAt, pause, waitsFor } = entry;
+  const { outbox } = texts;
+  switch (state) {
+    case 'dead':
+      return deadWordsOf(entry, texts);
+    case 'sending':
+      return { title: outbox.sending, detail: texts.attempt(Math.max(1, attempts), undefined) };
+    case 'paused':
+      return { title: texts.pauses[pause?.reason ?? 'queued'], detail: texts.goesOn };
+    default: {
+      if (waitsFor) return { title: outbox.otherVersion, detail: '' };
+      if (nextRetryAt === undefined) return { title: outbox.behind, detail: '' };
+      const tried = attempts > 0 ? `${texts.attempt(attempts, undefined)} ` : '';
+      return { title: outbox.pending, detail: `${tried}${texts.goesOn}` };
+    }
+  }
+}
+
+function deadWordsOf(
+  { processed, reason = 'refused', lastError }: OutboxEntry,
+  { outbox, mutation, failures, sentence }: UiTexts,
+): StatusWords {
+  const title = { no: outbox.deadTitle, yes: outbox.done, unknown: mutation.unknown }[processed];
+  const claim = claims[reason];
+  const { status } = lastError ?? {};
+  if (claim && claim !== processed) {
+    // The reason speaks for the last attempt, and `processed` for all of them.
+    const own = { no: '', yes: outbox.reasons['answer-lost'], unknown: sentence(mutation.earlier) };
+    return { title, detail: own[processed] };
+  }
+  if (reason !== 'refused' || status === undefined)
+    return { title, detail: outbox.reasons[reason] };
+  return { title, detail: sentence(`${failures.refused} (${status})`) };
 }
 
 /** What a screen reader hears at a transition: a wait is told once, with the length that it has at first. */

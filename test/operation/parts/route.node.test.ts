@@ -13,11 +13,14 @@ const sent = {
 };
 
 /** An admission that says of its origin what is given. */
-const admissionThat = ({ isBroken = false, until = -Infinity, ...says }) =>
+const admissionThat = ({ isBroken = false, isAlone = false, until = -Infinity, ...says }) =>
   ({
     isDown: () => false,
     recoveredAt: () => -Infinity,
-    origin: { health: { isBroken: () => isBroken }, limits: { until: () => until } },
+    origin: {
+      health: { isBroken: () => isBroken, isAlone: () => isAlone },
+      limits: { until: () => until },
+    },
     ...says,
   }) as unknown as Destination['admission'];
 
@@ -31,6 +34,7 @@ test('what has sent nothing is nowhere', () => {
     isLate: false,
     isDown: false,
     limitedMs: 0,
+    isAlone: false,
   });
 });
 
@@ -53,12 +57,12 @@ test('a permit is for the admission that gave it, and goes back where it is not 
 });
 
 test('a probe that fails is a trial once, and finds out what its origin says', () => {
-  const admission = admissionThat({ isDown: () => true, until: 1500.2 });
+  const admission = admissionThat({ isDown: () => true, until: 1500.2, isAlone: true });
   const route = new Route({ admission, sent });
   route.recordTrial(900);
   const found = { isLate: false, isDown: true, limitedMs: 501 };
-  expect(route.fail(failures.network, 1000)).toEqual({ isTrial: true, ...found });
-  expect(route.fail(failures.network, 1000)).toEqual({ isTrial: false, ...found });
+  expect(route.fail(failures.network, 1000)).toEqual({ isTrial: true, isAlone: false, ...found });
+  expect(route.fail(failures.network, 1000)).toEqual({ isTrial: false, isAlone: true, ...found });
   expect(route.down()).toEqual({ admission, sent });
 });
 
