@@ -10,7 +10,7 @@ type Go = (waiter: Waiter, probed?: Health, isPaced?: boolean) => void;
 const mostInOneTask = 50;
 
 /** The outcome of a probe is news for so long. */
-const freshMs = 500;
+const freshMs = 300;
 
 /** Whoever waits goes when that is due, or gives up. @returns when the next one is due. */
 export function sendDue(origin: Origin, now: number, go: Go): number {

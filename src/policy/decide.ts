@@ -23,7 +23,7 @@ export type StopReason =
   | 'aborted'
   /** `shouldRetry` returned false, or the API says that another attempt gets the same answer. */
   | 'should-retry'
-  /** The operation was paused for longer than `maxPauseMs`. */
+  /** The operation was paused for as long as it may be: `maxPauseMs`, or what React Query's retries take. */
   | 'paused-too-long'
   /** The request may have taken effect, and its idempotency key is older than the API keeps keys. */
   | 'expired'

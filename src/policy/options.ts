@@ -72,7 +72,11 @@ export interface PolicyOptions {
    * the outage: it is fetched again once, or left as it is. @default 'refetch'
    */
   readonly whenBack?: WhenBack | undefined;
-  /** The longest pause, in milliseconds, since the data was last asked for. What a rate limit lets go only later ends as soon as that is known. It does not count against `deadlineMs`. @default 60000 */
+  /**
+   * The longest pause, in milliseconds, since the data was last asked for. It does not count against `deadlineMs`. A
+   * query that has data, or no component, is paused for no longer than React Query would retry it. A rate limit that
+   * lets it go only later ends it as soon as that is known. @default 60000
+   */
   readonly maxPauseMs?: number | undefined;
   /**
    * What is sent first after an outage, in the terms of the Prioritized Task Scheduling API.

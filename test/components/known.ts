@@ -22,7 +22,7 @@ export const known: readonly Cause[] = [
     why: 'a probe comes a second later than a retry of React Query',
     worlds: ['json'],
     faults: ['slower'],
-    troubles: ['503 for 2 s', '503 for 6 s', 'no network for 6 s', 'loaded offline'],
+    troubles: ['503 for 1 s', '503 for 2 s', '503 for 6', '503 for 7 s', 'no network for 6 s'],
   },
   {
     why: 'a query without data whose endpoint stays down is paused for a minute',

@@ -30,7 +30,8 @@ test('the timeline of a fallback is that of the code', async () => {
     }
     return null;
   }
-  stage.server.plan('/prices', { body: 'prices of 9:00' }, 503, 503, { body: 'prices of 9:01' });
+  const down = Array.from({ length: 4 }, () => 503);
+  stage.server.plan('/prices', { body: 'prices of 9:00' }, ...down, { body: 'prices of 9:01' });
   rig.show(<Prices />);
   await stage.play(13_000, [
     [2000, () => act(() => void rig.client.invalidateQueries({ queryKey }))],
@@ -54,6 +55,14 @@ test('the timeline of a fallback is that of the code', async () => {
     '2025 prices 503',
     '2025 prices waiting',
     '2025 prices paused: server-down',
+    '2825 prices sending',
+    '2825 prices probe: 503',
+    '2825 prices waiting',
+    '2825 prices paused: server-down',
+    '4025 prices sending',
+    '4025 prices probe: 503',
+    '4025 prices waiting',
+    '4025 prices paused: server-down',
     '5000 prices failed: paused-too-long',
     '7000 prices?page=2 sending',
     '7000 prices sending',

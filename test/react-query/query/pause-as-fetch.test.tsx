@@ -87,9 +87,9 @@ describe('a paused query without data', () => {
     observer.subscribe(() => {});
     await rig.time.advance(2000);
     await rig.steady.fetch(`${api}/fine`);
-    await rig.time.advance(5099);
+    await rig.time.advance(5240);
     expect(observer.getCurrentResult().status).toBe('pending');
-    await rig.time.advance(1);
+    await rig.time.advance(10);
     expect(observer.getCurrentResult()).toMatchObject({
       status: 'error',
       error: { code: 'not-sent', outcome: { reason: 'server-down' } },
@@ -126,9 +126,9 @@ describe('a paused query with data', () => {
     const seen: string[] = [];
     observer.subscribe((one) => seen.push(`${rig.elapsed()} ${flagsOf(one)}`));
     void observer.refetch();
-    await rig.time.advance(7099);
+    await rig.time.advance(7240);
     expect(flagsOf(result())).toBe('success fetching');
-    await rig.time.advance(1);
+    await rig.time.advance(10);
     expect(flagsOf(result())).toBe('error refetch error');
     expect(result()).toMatchObject({
       data: 'GET /items/1 1',
@@ -173,9 +173,9 @@ describe('a paused query with data', () => {
     void rig.steady.fetch(api + path).catch(() => {});
     await rig.time.advance(10);
     void observer.refetch();
-    await rig.time.advance(7099);
+    await rig.time.advance(7240);
     expect(result().status).toBe('success');
-    await rig.time.advance(1);
+    await rig.time.advance(10);
     expect(result().status).toBe('error');
     await rig.time.advance(12_500);
     expect(result().status).toBe('error');
@@ -195,9 +195,9 @@ describe('a paused query with data', () => {
     await rig.time.advance(1000);
     rig.server.plan('/pages/1', ...failures(20));
     void observer.fetchNextPage();
-    await rig.time.advance(7099);
+    await rig.time.advance(7240);
     expect(observer.getCurrentResult().isFetchingNextPage).toBe(true);
-    await rig.time.advance(1);
+    await rig.time.advance(10);
     expect(observer.getCurrentResult().isFetchNextPageError).toBe(true);
     rig.server.unplan('/pages/1');
     void rig.steady.fetch(`${api}/pages/7`);
@@ -213,9 +213,9 @@ describe('a promise of React Query', () => {
     async (name) => {
       const { rig, observer } = await showData(60);
       const first = observe(rig.client[name]({ queryKey }));
-      await rig.time.advance(7099);
+      await rig.time.advance(7240);
       expect(first.state).toBe('pending');
-      await rig.time.advance(1);
+      await rig.time.advance(10);
       expect(first.state).toBe('resolved');
       for (let count = 0; count < 3; count++) {
         const known = observe(rig.client[name]({ queryKey }));
@@ -254,9 +254,9 @@ describe('a promise of React Query', () => {
     const { rig, observer } = await showData(60);
     await takeDown(rig);
     const refreshed = observe(observer.refetch());
-    await rig.time.advance(7099);
+    await rig.time.advance(7240);
     expect(refreshed.state).toBe('pending');
-    await rig.time.advance(1);
+    await rig.time.advance(10);
     expect(refreshed.value).toMatchObject({ isError: true, data: 'GET /items/1 1' });
   });
 
@@ -267,9 +267,9 @@ describe('a promise of React Query', () => {
       rig.server.plan(path, ...failures(60));
       const queryFn = () => rig.steady.json<string>(api + path);
       const loaded = observe(rig.client[name as 'fetchQuery']({ queryKey, queryFn }));
-      await rig.time.advance(7099);
+      await rig.time.advance(7240);
       expect(loaded.state).toBe('pending');
-      await rig.time.advance(1);
+      await rig.time.advance(10);
       expect(loaded.state).toBe(name === 'prefetchQuery' ? 'resolved' : 'rejected');
       await rig.time.advance(60_000);
       expect(sentAfter(rig, 7000)).toEqual([]);
@@ -308,8 +308,8 @@ describe('a refetch in a visible page', () => {
     void observer.refetch();
     await rig.time.advance(3800);
     void observer.refetch();
-    await rig.time.advance(400);
-    expect(sentAfter(rig, downAt).map((at) => at - downAt)).toEqual([1000, 2200, 3000, 4200]);
+    await rig.time.advance(500);
+    expect(sentAfter(rig, downAt).map((at) => at - downAt)).toEqual([1050, 2250, 3100, 4300]);
   });
 
   test('in a hidden one waits for the next probe', async () => {
