@@ -1,3 +1,4 @@
+import { runGlitch } from '../glitch/run-glitch.ts';
 import { runReads } from '../latency-limit/run-reads.ts';
 import { runPartial } from '../partial/run-partial.ts';
 import { runUserJob } from '../user/run-user-job.ts';
@@ -9,6 +10,7 @@ export const works = {
   user: runUserJob,
   partial: runPartial,
   reads: runReads,
+  glitch: runGlitch,
 } as const;
 
 export type Works = typeof works;

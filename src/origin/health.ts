@@ -214,7 +214,6 @@ export function createHealth(
   const isHealthy = (): boolean =>
     maxChance >= 0 &&
     origin.answeredSentAt > -Infinity &&
-    origin.failures === 0 &&
     origin.usualRate < healthyRate &&
     !isDown(origin);
   const succeed = (health: Health, sentAt: number): Recovery | undefined => {

@@ -106,10 +106,10 @@ export function decide(
     spent: policy.maxRetries === 0 ? attempt : attempt - trials,
     wait: () => (drawn ??= drawWait(failed)),
   };
-  for (const [stopReason, applies] of stopRules) {
-    if (!applies(failed)) continue;
+  for (const rule of stopRules) {
+    if (!rule[1](failed)) continue;
     const retryAt = retryAfterMs === undefined ? toldAt : nowMs + retryAfterMs;
-    return { kind: 'stop', reason: stopReason, retryAt };
+    return { kind: 'stop', reason: rule[0], retryAt };
   }
   const { backoffMs, delayMs: ownMs } = failed.wait();
   let delayMs = ownMs;
