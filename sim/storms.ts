@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { experiments } from './experiments/experiments.ts';
 import { runExperiments } from './experiments/run-experiments.ts';
+import { writeGlitchPage } from './glitch/glitch-page.ts';
 import { writeHedgingPage } from './hedging/hedging-page.ts';
 import { writeLatencyLimitPage } from './latency-limit/latency-limit-page.ts';
 import { writePartialPage } from './partial/partial-page.ts';
@@ -18,7 +19,8 @@ import { writeVariantsPage } from './variants/variants-page.ts';
 // `npm run storms -- --only fleet,blip --policy steadfetch --seeds 1 --config '<json>'`.
 // One user, and what is partly broken, into pages of their own: `npm run storms -- --only user` and
 // `-- --only partial`; whether hedging would help, or a time limit by latency: `-- --only hedging` and `-- --only latency-limit`;
-// before a rate limit: `-- --only limits`; what each mechanism carries, and what trades for what: `-- --only ablation` and `-- --only trades`. `--quick` is enough to tune with, and
+// what one failed attempt costs: `-- --only glitch`; before a rate limit: `-- --only limits`;
+// what each mechanism carries, and what trades for what: `-- --only ablation` and `-- --only trades`. `--quick` is enough to tune with, and
 // writes nothing; `--seeds 3 --write` is a figure for today.
 const { values } = parseArgs({
   options: {
@@ -60,6 +62,7 @@ type PageOptions = Parameters<typeof writeUserPage>[0];
 const pages = {
   user: ['one-user.md', writeUserPage],
   partial: ['partial-failure.md', writePartialPage],
+  glitch: ['glitch.md', writeGlitchPage],
   hedging: ['hedging.md', writeHedgingPage],
   limits: ['limits.md', writeLimitsPage],
   'latency-limit': ['latency-limit.md', writeLatencyLimitPage],

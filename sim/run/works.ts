@@ -1,3 +1,4 @@
+import { runGlitch } from '../glitch/run-glitch.ts';
 import { runLimits } from '../limits/run-limits.ts';
 import { runReads } from '../latency-limit/run-reads.ts';
 import { runPartial } from '../partial/run-partial.ts';
@@ -10,6 +11,7 @@ export const works = {
   user: runUserJob,
   partial: runPartial,
   reads: runReads,
+  glitch: runGlitch,
   limits: runLimits,
 } as const;
 

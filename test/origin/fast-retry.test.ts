@@ -105,6 +105,16 @@ test('of a limit without a sign, what it refuses beside good answers is not aske
   expect(again.length).toBeLessThanOrEqual(7);
 });
 
+test('with `health: false` nothing is known of an origin, and the first retry waits as always', async () => {
+  const rig = createRig({ health: false });
+  query(rig, '/used');
+  await rig.time.advance(1000);
+  rig.server.plan('/report', 503);
+  query(rig, '/report');
+  await rig.time.advance(1000);
+  expect(waits(rig, '/report')).toEqual([500]);
+});
+
 /** Settles a failure of an endpoint, after what has happened before. */
 const world = (...before: (readonly [endpoint: string, shown: 'success' | 'outage'])[]) => {
   const { send, admission, clock } = openOrigin();
@@ -129,6 +139,7 @@ test('it does not where nothing has been answered, or another has failed since',
   expect(world().fail()).toBe(false);
   expect(world(['a', 'success'], ['b', 'outage']).fail()).toBe(false);
   expect(world(['a', 'success'], ['a', 'outage']).fail()).toBe(false);
+  expect(world(['a', 'success'], ['a', 'outage'], ['b', 'success']).fail()).toBe(false);
 });
 
 test('it does not after more than a second: then, more than a moment is lost', () => {
