@@ -1,5 +1,5 @@
 import type { Clock, Random } from '../lib/clock.ts';
-import { Pace, type TabPace } from './pace.ts';
+import { Pace, type TabPace } from '../policy/pace.ts';
 
 /** How many requests a server takes, as it has said or shown, by what that speaks for. */
 export interface RateLimits {
@@ -182,7 +182,9 @@ export function createRateLimits(clock: Clock, random: Random): RateLimits {
     until,
     leastUntil(scope) {
       const limit = limits.get(scope);
-      return limit ? ahead(Math.max(limit.toldUntil, limit.pace.nextAt)) : -Infinity;
+      return limit
+        ? ahead(Math.max(limit.toldUntil, limit.pace.leastUntil(clock.now())))
+        : -Infinity;
     },
     pausedUntil,
     promisedAt(scopes) {

@@ -139,9 +139,9 @@ export function isUnavailable(status: number): boolean {
   return [502, 503, 504, 520, 521, 522, 523, 524, 529, 530].includes(status);
 }
 
-/** Whether a server has refused a request for its rate limit. */
+/** Whether a server has refused a request for its rate limit. RESOURCE_EXHAUSTED of gRPC may mean others, too. */
 export function isRefusal(outcome: Outcome): boolean {
-  return outcome.kind === 'http' && outcome.status === 429;
+  return outcome.kind === 'http' && outcome.status === 429 && outcome.code === undefined;
 }
 
 function processedBy(status: number): Processed {

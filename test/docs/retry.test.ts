@@ -4,17 +4,17 @@ import { createStage, laneOf } from './stage.ts';
 
 test('the timeline of retries is that of the code', async () => {
   const backoff = createStage();
-  backoff.server.plan('/A', 429, 429, 429);
+  backoff.server.plan('/A', 408, 408, 408);
   await backoff.play(4500, [[0, () => backoff.ask('A')]]);
   expect(backoff.story()).toEqual([
     '0 A sending',
-    '0 A 429',
+    '0 A 408',
     '0 A waiting',
     '500 A sending',
-    '500 A 429',
+    '500 A 408',
     '500 A waiting',
     '1500 A sending',
-    '1500 A 429',
+    '1500 A 408',
     '1500 A waiting',
     '3500 A sending',
     '3500 A 200',
@@ -37,7 +37,7 @@ test('the timeline of retries is that of the code', async () => {
   ]);
 
   expectPicture('retry', {
-    title: 'Three times 429, and once with Retry-After: 3',
+    title: 'Three times 408, and a 429 with Retry-After: 3',
     endMs: 4500,
     tickMs: 500,
     rows: [

@@ -76,6 +76,11 @@ export class Pace {
     return now >= Math.max(this.#refusedAt, this.#setAt) + forgetMs;
   }
 
+  /** No request goes before this, after a refusal. */
+  leastUntil(now: number): number {
+    return now < this.#refusedAt + forgetMs ? this.nextAt : -Infinity;
+  }
+
   /** A request that was sent then is refused. @returns how long to wait, in milliseconds; 0 where that is known. */
   refuse(now: number, sentAt: number, retryAfterMs: number): number {
     // What was sent before the last refusal was known says only that more than one was sent at once.
