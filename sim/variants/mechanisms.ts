@@ -94,8 +94,8 @@ export const mechanisms: readonly Variant[] = [
     'slow start: what was paused goes at once',
     linesOf('origin/slow-start.ts', 'origin/latency.ts'),
     'origin/slow-start.ts',
-    'isOn = count > 0;',
-    'isOn = count < 0;',
+    'this.#phase = pace.left ?',
+    'this.#phase = pace.left < 0 ?',
   ),
   without(
     'latency as the signal of slow start',
@@ -108,7 +108,7 @@ export const mechanisms: readonly Variant[] = [
     'the usual latency is forgotten when the network changes',
     3,
     admission,
-    'if (isBack) forgetLatency();',
+    'if (this.#wasOffline && !isOffline) this.origin.latency.forget();',
     '',
   ),
   without(

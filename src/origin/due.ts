@@ -1,7 +1,7 @@
 import type { Health } from './health.ts';
 import { lastChanceMs } from './probe-schedule.ts';
 import { ableGroups, isQueued, type Origin } from './origin.ts';
-import { firstOf, type Group, groupsOf, isForeground, type Waiter } from './wait-queue.ts';
+import { firstOf, type Group, groupsOf, type Waiter } from './wait-queue.ts';
 
 /** Sends one of those who wait: as a probe, or as one of a slow start. */
 type Go = (waiter: Waiter, probed?: Health, isPaced?: boolean) => void;
@@ -26,11 +26,11 @@ function probeAtOf({ leader, queue }: Origin, { scope, probes }: Health): number
   let [expiresAt, since, lastAt] = [Infinity, Infinity, Infinity];
   for (const group of groupsOf(scope, queue.groups())) {
     lastAt = Math.min(lastAt, group.expiresAt - lastChanceMs);
-    for (const waiter of group.waiters) {
-      if (!isForeground(waiter)) continue;
-      expiresAt = Math.min(expiresAt, waiter.expiresAt);
-      since = Math.min(since, waiter.askedAt);
-    }
+    // Those who were first to ask are first to give up.
+    const seen = group.firstInForeground();
+    if (!seen) continue;
+    expiresAt = Math.min(expiresAt, seen.expiresAt);
+    since = Math.min(since, seen.askedAt);
   }
   const isSeen = since < Infinity;
   const sinceMs = Math.max(since, probes.startedAt());
@@ -66,11 +66,13 @@ function sendProbes(origin: Origin, now: number, go: Go): number {
 /** Those go that nothing keeps back, or the pace of a slow start alone. */
 function sendQueued(origin: Origin, now: number, go: Go): number {
   const { health, slowStart } = origin;
+  const isDown = ({ endpoint }: Group): boolean => health.downFor(endpoint) !== undefined;
   for (let left = mostInOneTask; origin.isPlaceFree(); left--) {
-    const able = ableGroups(origin).filter(({ endpoint }) => !health.downFor(endpoint));
+    const able = ableGroups(origin).filter((group) => !isDown(group));
     const nextAt = slowStart.nextAt();
-    const due = able.filter(({ endpoint }) => nextAt <= now || !slowStart.isUnderWay(endpoint));
-    const first = firstOf(due);
+    const isDue = ({ endpoint }: Group): boolean =>
+      nextAt <= now || !slowStart.isUnderWay(endpoint);
+    const first = firstOf(able.filter(isDue));
     if (!first) return able.length > 0 ? nextAt : Infinity;
     if (left === 0) return now;
     const isPaced = slowStart.isUnderWay(first.ask.endpoint);
@@ -86,7 +88,7 @@ function sendExpired(origin: Origin, now: number, go: Go): number {
   let [next, left] = [Infinity, mostInOneTask];
   for (const group of queue.groups()) {
     const { endpoint, isFailFast, waiters } = group;
-    const isFree = isQueued(origin, group);
+    const isFree = (isFailFast || now >= group.expiresAt) && isQueued(origin, group);
     const isRefused = isFailFast && !isFree;
     // Their slow start comes soon: that is not missed for the end of a pause.
     if (isFree && slowStart.isUnderWay(endpoint) && isPlaceFree()) continue;
@@ -99,8 +101,7 @@ function sendExpired(origin: Origin, now: number, go: Go): number {
         else if (queue.remove(waiter)) waiter.who.take();
       }
       // Those that began to wait meanwhile count, too.
-      group.expiresAt = Infinity;
-      for (const { expiresAt } of waiters) group.expiresAt = Math.min(group.expiresAt, expiresAt);
+      group.updateExpiry();
     }
     next = Math.min(next, group.expiresAt);
   }

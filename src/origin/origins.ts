@@ -4,7 +4,7 @@ import type { Network, OriginOptions } from './origin.ts';
 import type { Reach } from './outcomes.ts';
 import { originOf } from '../lib/input/url.ts';
 import type { Leads, Tabs, TabsCode } from '../tabs/share-across-tabs.ts';
-import { type Admission, createAdmission } from './admission.ts';
+import { Admission } from './admission.ts';
 
 /** Is told of the admission by its key, what of it is down or up again, and then for how long it was down. */
 type OutageListener = (key: string, scope: string, downMs?: number) => void;
@@ -75,7 +75,7 @@ export function createOrigins(
     };
     const reach = reachOf?.(key.replace(/ .*/, ''));
     const context = { clock, random, network, isWatched, joinTabs, onOutage, reach, onChange };
-    const admission = createAdmission({ ...defaults, ...options }, context);
+    const admission = new Admission({ ...defaults, ...options }, context);
     admissions.set(key, admission);
     return admission;
   };

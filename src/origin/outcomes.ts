@@ -16,7 +16,7 @@ export interface Outcomes {
     error: unknown,
   ) => void;
   /** What was down is up: those who wait for it go, one after the other. */
-  readonly recover: (recovery: Recovery | undefined, firstMs?: number) => void;
+  readonly recover: (recovery: Recovery | undefined, firstMs?: number, latencyMs?: number) => void;
   /** What is down is not known to be, and nobody is told that it is over. */
   readonly forget: () => void;
   /** When the latest outage here ended, of the origin or of an endpoint. */
@@ -77,12 +77,14 @@ export function createOutcomes(
     void reach?.ask().then((isAnswered) => isAnswered && endUnreadable());
   };
   const announce = (): void => recoveries.set({});
-  const recover: Outcomes['recover'] = (recovery, firstMs = 0) => {
+  const recover: Outcomes['recover'] = (recovery, firstMs = 0, latencyMs = 0) => {
     if (!recovery) return;
     recoveredAt = clock.now();
     leader?.leave(recovery.scope);
     announce();
-    slowStart.recover(recovery, queue.groups(), firstMs);
+    // It was up when the probe went that was answered.
+    const downMs = recovery.downMs - latencyMs;
+    slowStart.recover({ ...recovery, downMs }, queue.groups(), firstMs);
   };
   return {
     record(endpoint, sentAt, endProbe, outcome, error) {
@@ -112,7 +114,7 @@ export function createOutcomes(
         isEndOwed = false;
         const recovery = health.recordSuccess(endpoint, sentAt);
         if (recovery) leader?.say({ kind: 'up', scope: recovery.scope });
-        recover(recovery);
+        recover(recovery, 0, latencyMs);
         // Also that of the probe: a server that is back with a long queue is not asked for more at once.
         if (isOfRecovery || endProbe)
           slowStart.observe(latency.isFast(endpoint, latencyMs), latencyMs);

@@ -113,7 +113,9 @@ type Trouble = 'offline' | 'down' | 'rate-limited' | undefined;
  * has asked for a minute, and a network be suspect.
  */
 function useBack(trouble: Trouble, network: NetworkState, { origins }: Instance): boolean {
-  const recoveredAt = Math.max(...[...origins.admissions.values()].map((one) => one.recoveredAt()));
+  const recoveredAt = Math.max(
+    ...[...origins.admissions.values()].map((one) => one.outcomes.recoveredAt()),
+  );
   const [was, setWas] = useState({ trouble, recoveredAt });
   const isNews = was.trouble !== trouble || was.recoveredAt !== recoveredAt;
   if (trouble && isNews) setWas({ trouble, recoveredAt });

@@ -65,7 +65,7 @@ export function watchRecovery(
   const { admission, sent } = down;
   const { endpoint } = sent;
   const reference = new WeakRef(query);
-  const stop = admission.onRecovery(() => {
+  const stop = admission.outcomes.onRecovery(() => {
     const watched = reference.deref();
     if (watched && admission.isDown(endpoint)) return;
     stop();

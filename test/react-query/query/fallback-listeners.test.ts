@@ -15,9 +15,11 @@ test('however often a fallback is shown while its origin is down, one listener w
   const listeners = new Set<() => void>();
   const admission = {
     isDown: () => true,
-    onRecovery(listener: () => void) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
+    outcomes: {
+      onRecovery(listener: () => void) {
+        listeners.add(listener);
+        return () => void listeners.delete(listener);
+      },
     },
   };
   const operation = {
