@@ -188,6 +188,7 @@ export class Admission {
 
   /** Nothing waits or is under way, and nothing is known that holds. */
   isIdle(): boolean {
+    this.#forgetOld();
     return !this.#isWaitedFor() && this.#inFlight.size === 0 && !this.#hasOutage();
   }
 
@@ -195,6 +196,7 @@ export class Admission {
   dispose(): void {
     this.#isDisposed = true;
     for (const stop of this.#stopWatching) stop();
+    this.origin.leader?.close();
     // An outage ends with it.
     this.#lastAskedAt = -Infinity;
     this.#pump();

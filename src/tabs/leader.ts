@@ -24,13 +24,15 @@ export interface Line {
   readonly say: (word: Word) => void;
   /** Whether this tab may probe for others: not while it is hidden, because its timers are late. */
   readonly isSeen: () => boolean;
+  /** Nothing is heard on it any more. */
+  readonly close: () => void;
 }
 
 /** Is told when this tab begins to probe something for all tabs, and when it no longer does. */
 export type LeadListener = (scope: string, isLeader: boolean) => void;
 
 /** Which tab probes what is down: this one, or another that says so. */
-export interface Leader extends Pick<Line, 'say'> {
+export interface Leader extends Pick<Line, 'say' | 'close'> {
   /** Another tab says that it probes. @returns whether this tab leaves it to that one. */
   readonly hear: (scope: string, from: number) => boolean;
   /** Whether another tab probes, as far as it has been heard of lately. */
@@ -87,6 +89,7 @@ export function createLeader(
   };
   return {
     say: line.say,
+    close: line.close,
     hear(scope, from) {
       // Of two leaders, the one with the lower number goes on.
       if (led.has(scope) && line.id() < from) return false;
