@@ -84,26 +84,37 @@ function sendQueued(origin: Origin, now: number, go: Go): number {
 
 /** Those whose time is up go where that is possible, and else their wait ends without. */
 function sendExpired(origin: Origin, now: number, go: Go): number {
-  const { network, health, slowStart, queue, isPlaceFree } = origin;
   let [next, left] = [Infinity, mostInOneTask];
-  for (const group of queue.groups()) {
-    const { endpoint, isFailFast, waiters } = group;
-    const isFree = (isFailFast || now >= group.expiresAt) && isQueued(origin, group);
-    const isRefused = isFailFast && !isFree;
+  for (const group of origin.queue.groups()) {
+    const isFree = (group.isFailFast || now >= group.expiresAt) && isQueued(origin, group);
     // Their slow start comes soon: that is not missed for the end of a pause.
-    if (isFree && slowStart.isUnderWay(endpoint) && isPlaceFree()) continue;
+    if (isFree && origin.slowStart.isUnderWay(group.endpoint) && origin.isPlaceFree()) continue;
+    const isRefused = group.isFailFast && !isFree;
     if (isRefused || now >= group.expiresAt) {
-      const isSent = !isFailFast && !network.isOffline() && !health.downFor(endpoint);
-      for (const waiter of waiters.slice()) {
-        if (!isRefused && now < waiter.expiresAt) continue;
-        if (left-- === 0) return now;
-        if (isSent && isPlaceFree()) go(waiter);
-        else if (queue.remove(waiter)) waiter.who.take();
-      }
+      left -= endWaits(origin, group, isRefused ? Infinity : now, left, go);
+      if (left < 0) return now;
       // Those that began to wait meanwhile count, too.
       group.updateExpiry();
     }
     next = Math.min(next, group.expiresAt);
   }
   return next;
+}
+
+/** Ends the waits of a group that are over by then. @returns how many, or more than `most` where some are left. */
+function endWaits(
+  { network, health, queue, isPlaceFree }: Origin,
+  { endpoint, isFailFast, waiters }: Group,
+  overAt: number,
+  most: number,
+  go: Go,
+): number {
+  const isSent = !isFailFast && !network.isOffline() && !health.downFor(endpoint);
+  let count = 0;
+  for (const waiter of waiters.filter(({ expiresAt }) => expiresAt <= overAt)) {
+    if (++count > most) break;
+    if (isSent && isPlaceFree()) go(waiter);
+    else if (queue.remove(waiter)) waiter.who.take();
+  }
+  return count;
 }
