@@ -106,10 +106,10 @@ export const mechanisms: readonly Variant[] = [
   ),
   without(
     'the usual latency is forgotten when the network changes',
-    3,
+    5,
     admission,
-    'if (this.#wasOffline && !isOffline) this.origin.latency.forget();',
-    '',
+    'if (this.#wasOffline && !isOffline) {',
+    'if (this.#wasOffline && !isOffline && isOffline) {',
   ),
   without(
     'the end of a Retry-After is drawn',

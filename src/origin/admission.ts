@@ -331,8 +331,11 @@ export class Admission {
 
   #changeNetwork(): void {
     const isOffline = this.origin.network.isOffline();
-    // What was paused while the device was offline goes on over another network, maybe.
-    if (this.#wasOffline && !isOffline) this.origin.latency.forget();
+    if (this.#wasOffline && !isOffline) {
+      // What was paused while the device was offline goes on over another network, maybe.
+      this.origin.latency.forget();
+      this.origin.slowStart.countFromNow();
+    }
     this.#wasOffline = isOffline;
     if (this.#isWaitedFor()) this.#pump();
   }

@@ -66,6 +66,7 @@ export class SlowStart {
   readonly #clock: Clock;
   readonly #random: Random;
   #phase: Phase = off;
+  #countedFrom = -Infinity;
 
   constructor(clock: Clock, random: Random) {
     this.#clock = clock;
@@ -73,8 +74,10 @@ export class SlowStart {
   }
 
   /** Something that was down is up: those who wait for it go, the first after this time. */
-  recover({ scope, downMs }: Recovery, all: readonly Group[], firstMs: number): void {
+  recover(recovery: Recovery, all: readonly Group[], firstMs: number): void {
+    const { scope } = recovery;
     const groups = groupsOf(scope, all);
+    const downMs = Math.min(recovery.downMs, this.#clock.now() - this.#countedFrom);
     const longMs = Math.min(mostBoundMs, boundFactor * (downMs - shortOutageMs));
     const boundMs = Math.max(leastStartMs, longMs);
     const startMs = Math.max(leastStartMs, Math.min(mostStartMs, downMs * startShare));
@@ -84,6 +87,11 @@ export class SlowStart {
     const only = scope === everything ? undefined : scope;
     const leastGapMs = leastShare * pace.gapMs;
     this.#phase = pace.left ? { kind: 'recovery', ...pace, only, leastGapMs, unanswered: 0 } : off;
+  }
+
+  /** The device was offline until now: an outage before that may have been its own. */
+  countFromNow(): void {
+    this.#countedFrom = this.#clock.now();
   }
 
   /** A Retry-After or RateLimit is over: those who wait in these groups go. */
