@@ -56,17 +56,8 @@ export function createOrigins(
   const all = (act: (admission: Admission) => void): void => {
     for (const admission of admissions.values()) act(admission);
   };
-  const reconsider = (): void => all((admission) => admission.reconsider());
-  const forgetIdle = (): void => {
-    for (const [key, admission] of admissions) {
-      if (admissions.size < maxOrigins) return;
-      if (!admission.isIdle()) continue;
-      admission.dispose();
-      admissions.delete(key);
-    }
-  };
   const open = (key: string, options: OriginOptions | undefined): Admission => {
-    forgetIdle();
+    forgetIdle(admissions);
     tabs ??= sharing?.open(clock, random, leaders);
     const isWatched = (): boolean => watchers.size > 0;
     const joinTabs = tabs?.join.bind(tabs, key);
@@ -91,7 +82,7 @@ export function createOrigins(
     admissions,
     outages,
     leaders,
-    reconsider,
+    reconsider: () => all((admission) => admission.reconsider()),
     forget() {
       all((admission) => admission.dispose());
       admissions.clear();
@@ -103,4 +94,14 @@ export function createOrigins(
       all((admission) => admission.dispose());
     },
   };
+}
+
+/** Makes room for one more. */
+function forgetIdle(admissions: Map<string, Admission>): void {
+  for (const [key, admission] of admissions) {
+    if (admissions.size < maxOrigins) return;
+    if (!admission.isIdle()) continue;
+    admission.dispose();
+    admissions.delete(key);
+  }
 }

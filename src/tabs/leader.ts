@@ -75,8 +75,8 @@ export function createLeader(
 ): Leader {
   /** What this tab probes, and when it said so. */
   const led = new Map<string, number>();
-  /** What others probe: until when a user, and the background, leave it to them. */
-  const followed = new Map<string, readonly [foregroundAt: number, backgroundAt: number]>();
+  /** What others probe. */
+  const followed = new Map<string, Silence>();
 
   const say = (scope: string): void => {
     led.set(scope, clock.now());
@@ -94,12 +94,7 @@ export function createLeader(
       // Of two leaders, the one with the lower number goes on.
       if (led.has(scope) && line.id() < from) return false;
       forget(led, scope, onLead);
-      const now = clock.now();
-      const share = 1 + random();
-      followed.set(scope, [
-        now + silentMs + (share - 1) * silentSpreadMs,
-        now + share * backgroundMs,
-      ]);
+      followed.set(scope, silentAt(clock.now(), random()));
       return true;
     },
     isElsewhere: (scope) => (followed.get(scope)?.[1] ?? 0) > clock.now(),
@@ -131,3 +126,11 @@ export function createLeader(
     },
   };
 }
+
+/** Until when a user, and the background, leave the probe to a leader that says nothing more. */
+type Silence = readonly [foregroundAt: number, backgroundAt: number];
+
+const silentAt = (now: number, share: number): Silence => [
+  now + silentMs + share * silentSpreadMs,
+  now + (1 + share) * backgroundMs,
+];
