@@ -1,7 +1,7 @@
 import type { Health } from './health.ts';
 import { lastChanceMs } from './probe-schedule.ts';
 import { ableGroups, isAble, isOffline, isQueued, type Origin, type Watcher } from './origin.ts';
-import { firstOf, type Group, groupsOf, isForeground, type Waiter } from './wait-queue.ts';
+import { firstOf, type Group, groupsOf, type Waiter } from './wait-queue.ts';
 
 /** Sends one of those who wait: as a probe, or as one of a slow start. */
 type Go = (waiter: Waiter, probed?: Health, isPaced?: boolean) => void;
@@ -35,11 +35,11 @@ function probeAtOf({ leader, network, queue }: Origin, down: Health): number {
   let [expiresAt, since, lastAt] = [Infinity, Infinity, Infinity];
   for (const group of groupsOf(scope, queue.groups())) {
     lastAt = Math.min(lastAt, group.expiresAt - lastChanceMs);
-    for (const waiter of group.waiters) {
-      if (!isForeground(waiter)) continue;
-      expiresAt = Math.min(expiresAt, waiter.expiresAt);
-      since = Math.min(since, waiter.askedAt);
-    }
+    // Those who were first to ask are first to give up.
+    const seen = group.firstInForeground();
+    if (!seen) continue;
+    expiresAt = Math.min(expiresAt, seen.expiresAt);
+    since = Math.min(since, seen.askedAt);
   }
   // Where the device may be offline, more of them find out no sooner: the browser says when it is back.
   const isSeen = since < Infinity && !isOffline(network, down);
@@ -81,11 +81,13 @@ function sendProbes(origin: Origin, now: number, go: Go): number {
 /** Those go that nothing keeps back, or the pace of a slow start alone. */
 function sendQueued(origin: Origin, now: number, go: Go): number {
   const { health, slowStart } = origin;
+  const isDown = (group: Group): boolean => health.downFor(group) !== undefined;
   for (let left = mostInOneTask; origin.isPlaceFree(); left--) {
-    const able = ableGroups(origin).filter((group) => !health.downFor(group));
+    const able = ableGroups(origin).filter((group) => !isDown(group));
     const nextAt = slowStart.nextAt();
-    const due = able.filter(({ endpoint }) => nextAt <= now || !slowStart.isUnderWay(endpoint));
-    const first = firstOf(due);
+    const isDue = ({ endpoint }: Group): boolean =>
+      nextAt <= now || !slowStart.isUnderWay(endpoint);
+    const first = firstOf(able.filter(isDue));
     if (!first) return able.length > 0 ? nextAt : Infinity;
     if (left === 0) return now;
     const isPaced = slowStart.isUnderWay(first.ask.endpoint);
@@ -97,25 +99,17 @@ function sendQueued(origin: Origin, now: number, go: Go): number {
 
 /** Those whose time is up go where that is possible, and else their wait ends without. */
 function sendExpired(origin: Origin, now: number, go: Go): number {
-  const { network, health, slowStart, queue, isPlaceFree } = origin;
   let [next, left] = [Infinity, mostInOneTask];
-  for (const group of queue.groups()) {
-    const { endpoint, isFailFast, waiters } = group;
-    const isFree = isQueued(origin, group);
-    const isRefused = isFailFast && !isFree;
+  for (const group of origin.queue.groups()) {
+    const isFree = (group.isFailFast || now >= group.expiresAt) && isQueued(origin, group);
     // Their slow start comes soon: that is not missed for the end of a pause.
-    if (isFree && slowStart.isUnderWay(endpoint) && isPlaceFree()) continue;
+    if (isFree && origin.slowStart.isUnderWay(group.endpoint) && origin.isPlaceFree()) continue;
+    const isRefused = group.isFailFast && !isFree;
     if (isRefused || now >= group.expiresAt) {
-      const isSent = !isFailFast && !network.isOffline() && !health.downFor(group);
-      for (const waiter of waiters.slice()) {
-        if (!isRefused && now < waiter.expiresAt) continue;
-        if (left-- === 0) return now;
-        if (isSent && isPlaceFree()) go(waiter);
-        else if (queue.remove(waiter)) waiter.who.take();
-      }
+      left -= endWaits(origin, group, isRefused ? Infinity : now, left, go);
+      if (left < 0) return now;
       // Those that began to wait meanwhile count, too.
-      group.expiresAt = Infinity;
-      for (const { expiresAt } of waiters) group.expiresAt = Math.min(group.expiresAt, expiresAt);
+      group.updateExpiry();
     }
     next = Math.min(next, group.expiresAt);
   }
@@ -146,3 +140,22 @@ function watchedAtOf({ leader, queue }: Origin, { scope, probes }: Health): numb
 /** The outage was forgotten, so nobody knows that it is over: one after the other finds out. */
 const forgottenAt = ({ inFlight }: Origin, now: number): number =>
   inFlight.size === 0 ? now : Infinity;
+
+/** Ends the waits of a group that are over by then. @returns how many, or more than `most` where some are left. */
+function endWaits(
+  { network, health, queue, isPlaceFree }: Origin,
+  group: Group,
+  overAt: number,
+  most: number,
+  go: Go,
+): number {
+  const { isFailFast, waiters } = group;
+  const isSent = !isFailFast && !network.isOffline() && !health.downFor(group);
+  let count = 0;
+  for (const waiter of waiters.filter(({ expiresAt }) => expiresAt <= overAt)) {
+    if (++count > most) break;
+    if (isSent && isPlaceFree()) go(waiter);
+    else if (queue.remove(waiter)) waiter.who.take();
+  }
+  return count;
+}
