@@ -74,8 +74,18 @@ const measurements = {
 
   /** So many requests that are paused, told, and let go: the longest task, in milliseconds of CPU. */
   async paused(requests) {
-    const { longestTaskOf } = await import('./paused.mjs');
-    return longestTaskOf(requests);
+    const { pause } = await import('./paused.mjs');
+    return (await pause(requests)).longestMs;
+  },
+
+  /** Ten times as many: how many times as long each of them takes. */
+  async growth(requests) {
+    const { pause } = await import('./paused.mjs');
+    // Before, code is compiled.
+    await pause(requests);
+    const few = await pause(requests);
+    const many = await pause(10 * requests);
+    return many.totalMs / few.totalMs / 10;
   },
 };
 
@@ -94,12 +104,13 @@ const rows = [
   ['rendering', 'a component of 1,000 whose query fails 4 times', 'renders', 1000],
   ['memory', 'one of 10,000 failed queries, after clear()', 'bytes', 10_000],
   ['paused', 'the longest task of 8,000 paused requests', 'ms', 8000],
+  ['growth', 'one of 10,000 paused requests, beside one of 1,000', 'times', 1000],
 ];
 
 /** @returns For each row, the figure of React Query alone, and with Steadfetch. */
 export function compareReactQuery({ runs = 5 } = {}) {
   return rows.map(([name, what, unit, number]) => {
-    const isAlone = name === 'paused';
+    const isAlone = name === 'paused' || name === 'growth';
     const figures = { other: [], steady: [] };
     for (let run = 0; run < runs; run++) {
       // In turns, so that a busy machine disturbs both.

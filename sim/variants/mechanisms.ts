@@ -115,8 +115,8 @@ export const mechanisms: readonly Variant[] = [
     'slow start: what was paused goes at once',
     linesOf('origin/slow-start.ts', 'origin/latency.ts'),
     'origin/slow-start.ts',
-    'isOn = count > 0;',
-    'isOn = count < 0;',
+    'this.#phase = pace.left ?',
+    'this.#phase = pace.left < 0 ?',
   ),
   without(
     'latency as the signal of slow start',
@@ -127,10 +127,10 @@ export const mechanisms: readonly Variant[] = [
   ),
   without(
     'the usual latency is forgotten when the network changes',
-    3,
+    5,
     admission,
-    '    latency.forget();\n    health.hasten();',
-    '    health.hasten();',
+    '    latency.forget();\n    slowStart.countFromNow();',
+    '    slowStart.countFromNow();',
   ),
   without(
     'the end of a Retry-After is drawn',

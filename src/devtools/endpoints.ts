@@ -1,5 +1,5 @@
 import { type Health, leastRate } from '../origin/health.ts';
-import { ableGroups, type Origin, whenProbed } from '../origin/origin.ts';
+import { type Origin, whenProbed } from '../origin/origin.ts';
 import { everything, groupsOf } from '../origin/wait-queue.ts';
 
 /** What is known of one endpoint. Of one that has never failed, or waited, nothing is. */
@@ -41,8 +41,7 @@ export function endpointsOf(
     const own = byName.get(endpoint);
     const isDown = own?.downSince !== undefined;
     const limitedUntil = limits.until(endpoint);
-    const probeAt =
-      own && isDown && !isAllDown ? whenProbed(origin, own, ableGroups(origin)).retryAt : undefined;
+    const probeAt = own && isDown && !isAllDown ? whenProbed(origin, own).retryAt : undefined;
     const usualLatencyMs = latency.usual.get(endpoint);
     return {
       endpoint,

@@ -214,7 +214,7 @@ function refuse(operation: Operation, request: SentRequest, admission: Admission
   const error = new NotSentError(`${pausedText[reason]}. The request was not sent.`, {
     operation: operation.view(request),
     outcome,
-    cause: operation.errors.lastError ?? admission.lastFailure(),
+    cause: operation.errors.lastError ?? admission.outcomes.lastFailure(),
   });
   reportFailure(error, { request, operation, failure: outcome });
   return error;

@@ -1,7 +1,7 @@
 import type { Health } from './health.ts';
 import { lastChanceMs, shortestGapMs } from './probe-schedule.ts';
 import { ableGroups, isAble, isOffline, isQueued, type Origin, type Watcher } from './origin.ts';
-import { firstOf, type Group, groupsOf, isSeen, type Waiter } from './wait-queue.ts';
+import { firstOf, type Group, groupsOf, type Waiter } from './wait-queue.ts';
 
 /** Sends one of those who wait: as a probe, or as one of a slow start. */
 type Go = (waiter: Waiter, probed?: Health, isPaced?: boolean) => void;
@@ -40,8 +40,8 @@ function probeAtOf({ leader, network, queue }: Origin, down: Health): number {
   const isDue = (at: number): boolean => at > probes.startedAt() + freshMs;
   for (const group of groupsOf(scope, queue.groups())) {
     lastAt = Math.min(lastAt, group.expiresAt - lastChanceMs);
-    for (const waiter of group.waiters) {
-      if (!isSeen(waiter)) continue;
+    // Of those that a user waits for, those who were first to ask are first to give up.
+    for (const waiter of group.seen()) {
       expiresAt = Math.min(expiresAt, waiter.expiresAt);
       since = Math.min(since, waiter.askedAt);
       retryAt = Math.min(retryAt, waiter.ask.refresh?.retriesAt.find(isDue) ?? Infinity);
@@ -88,11 +88,13 @@ function sendProbes(origin: Origin, now: number, go: Go): number {
 /** Those go that nothing keeps back, or the pace of a slow start alone. */
 function sendQueued(origin: Origin, now: number, go: Go): number {
   const { health, slowStart } = origin;
+  const isDown = (group: Group): boolean => health.downFor(group) !== undefined;
   for (let left = mostInOneTask; origin.isPlaceFree(); left--) {
-    const able = ableGroups(origin).filter((group) => !health.downFor(group));
+    const able = ableGroups(origin).filter((group) => !isDown(group));
     const nextAt = slowStart.nextAt();
-    const due = able.filter(({ endpoint }) => nextAt <= now || !slowStart.isUnderWay(endpoint));
-    const first = firstOf(due);
+    const isDue = ({ endpoint }: Group): boolean =>
+      nextAt <= now || !slowStart.isUnderWay(endpoint);
+    const first = firstOf(able.filter(isDue));
     if (!first) return able.length > 0 ? nextAt : Infinity;
     if (left === 0) return now;
     const isPaced = slowStart.isUnderWay(first.ask.endpoint);
@@ -104,30 +106,22 @@ function sendQueued(origin: Origin, now: number, go: Go): number {
 
 /** Those whose time is up go where that is possible, and else their wait ends without. */
 function sendExpired(origin: Origin, now: number, go: Go): number {
-  const { network, health, limits, slowStart, queue, isPlaceFree } = origin;
   let [next, left] = [Infinity, mostInOneTask];
-  for (const group of queue.groups()) {
-    const { endpoint, limitScope, isFailFast, waiters } = group;
-    const isFree = isQueued(origin, group);
-    const limitedUntil = limits.leastUntil(limitScope);
+  for (const group of origin.queue.groups()) {
+    const limitedUntil = origin.limits.leastUntil(group.limitScope);
     // Nor does anything wait for what comes only after its time is up.
     const isOver = ({ expiresAt }: Pick<Waiter, 'expiresAt'>): boolean =>
-      isRefused || now >= expiresAt || limitedUntil > expiresAt;
-    const isRefused = isFailFast && !isFree;
+      now >= expiresAt || limitedUntil > expiresAt;
+    const isFree = (group.isFailFast || isOver(group)) && isQueued(origin, group);
     // Their slow start comes soon: that is not missed for the end of a pause.
-    if (isFree && slowStart.isUnderWay(endpoint) && isPlaceFree()) continue;
-    if (isOver(group)) {
-      const isSent =
-        !isFailFast && limitedUntil < now && !network.isOffline() && !health.downFor(group);
-      for (const waiter of waiters.slice()) {
-        if (!isOver(waiter)) continue;
-        if (left-- === 0) return now;
-        if (isSent && isPlaceFree()) go(waiter);
-        else if (queue.remove(waiter)) waiter.who.take();
-      }
+    if (isFree && origin.slowStart.isUnderWay(group.endpoint) && origin.isPlaceFree()) continue;
+    const isRefused = group.isFailFast && !isFree;
+    if (isRefused || isOver(group)) {
+      const over = isRefused ? group.waiters : group.waiters.filter(isOver);
+      left -= endWaits(origin, group, over.slice(0, left + 1), limitedUntil < now, left, go);
+      if (left < 0) return now;
       // Those that began to wait meanwhile count, too.
-      group.expiresAt = Infinity;
-      for (const { expiresAt } of waiters) group.expiresAt = Math.min(group.expiresAt, expiresAt);
+      group.updateExpiry();
     }
     next = Math.min(next, group.expiresAt);
   }
@@ -170,4 +164,23 @@ export function probeNow(origin: Origin, now: number, force: (waiter: Waiter) =>
     if (now < freeAt) probes.promise(freeAt);
     else if (first) force(first);
   }
+}
+
+/** Ends these waits of a group. @returns how many, or more than `most` where some are left. */
+function endWaits(
+  { network, health, queue, isPlaceFree }: Origin,
+  group: Group,
+  waiters: readonly Waiter[],
+  isUnlimited: boolean,
+  most: number,
+  go: Go,
+): number {
+  const mayGo = !group.isFailFast && isUnlimited && !network.isOffline() && !health.downFor(group);
+  let count = 0;
+  for (const waiter of waiters) {
+    if (++count > most) break;
+    if (mayGo && isPlaceFree()) go(waiter);
+    else if (queue.remove(waiter)) waiter.who.take();
+  }
+  return count;
 }

@@ -9,7 +9,7 @@ const weight = 0.1;
 /** One answer counts for so many times the usual at most: an outage often begins with slow ones. */
 const mostFactor = 4;
 const maxEndpoints = 100;
-/** After so many slow answers in a row, they are the usual. */
+/** After so many more slow answers than fast ones, slow is the usual. */
 const maxDisagreeing = 10;
 
 /** How long answers take when all is well, so that slow means slow for this endpoint. */
@@ -36,7 +36,7 @@ export class Latency {
     if (!this.#isKnown) return true;
     const known = this.usual.get(endpoint);
     const mostMs = Math.max(floorMs, known === undefined ? strangerMs : usualFactor * known);
-    this.#disagreeing = latencyMs <= mostMs ? 0 : this.#disagreeing + 1;
+    this.#disagreeing = Math.max(0, this.#disagreeing + (latencyMs <= mostMs ? -1 : 1));
     if (this.#disagreeing < maxDisagreeing) return latencyMs <= mostMs;
     this.forget();
     this.usual.set(endpoint, latencyMs);

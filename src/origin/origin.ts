@@ -5,7 +5,7 @@ import type { Health, HealthOptions, OriginHealth } from './health.ts';
 import type { Latency } from './latency.ts';
 import type { RateLimits } from './rate-limit.ts';
 import type { SlowStart } from './slow-start.ts';
-import { type Group, groupsOf, type Pause, type Target, type WaitQueue } from './wait-queue.ts';
+import { type Group, isWithin, type Pause, type Target, type WaitQueue } from './wait-queue.ts';
 import type { SleepDetector } from '../lib/timer.ts';
 
 /** How an origin is treated. */
@@ -79,20 +79,25 @@ export const isQueued = (origin: Origin, place: Place): boolean =>
 export const ableGroups = (origin: Origin): readonly Group[] =>
   origin.queue.groups().filter((group) => isAble(origin, group));
 
-/** What is shown of the next probe: nothing while one is under way, or nobody in these groups waits for it. */
+/**
+ * What is shown of the next probe: nothing while one is under way, or nothing waits for it. `counts`: which of
+ * those that wait may be it.
+ */
 export function whenProbed(
-  { leader }: Origin,
+  origin: Origin,
   { scope, probes, probeAt }: Health,
-  groups: readonly Group[],
+  counts = (place: Place): boolean => isAble(origin, place),
 ): Pick<Pause, 'retryAt' | 'probedBy'> {
-  if (leader?.isElsewhere(scope)) return { retryAt: undefined, probedBy: 'another-tab' };
-  const isDue = !probes.isProbing() && groupsOf(scope, groups).length > 0;
+  if (origin.leader?.isElsewhere(scope)) return { retryAt: undefined, probedBy: 'another-tab' };
+  const isDue =
+    !probes.isProbing() &&
+    origin.queue.groups().some((group) => isWithin(scope, group) && counts(group));
   return { retryAt: isDue ? probeAt : undefined };
 }
 
 /** Why something waits there, and until when: a time at which something is sent, or none. */
 export function whyPaused(origin: Origin, place: Place): Pause {
-  const { network, limits, health, slowStart, queue } = origin;
+  const { network, limits, health, slowStart } = origin;
   const { endpoint, limitScope } = place;
   // The origin itself is not to blame for a device that is offline.
   if (network.isOffline()) return { reason: 'offline', retryAt: network.retryAt() };
@@ -105,7 +110,7 @@ export function whyPaused(origin: Origin, place: Place): Pause {
     let retryAt = isShown ? shownUntil : undefined;
     // What is down as well is probed after both.
     if (down) {
-      const { retryAt: probeAt } = whenProbed(origin, down, queue.groups());
+      const { retryAt: probeAt } = whenProbed(origin, down, () => true);
       retryAt = probeAt && Math.max(limitedUntil, probeAt);
     }
     return { reason: 'rate-limited', retryAt };
@@ -113,7 +118,7 @@ export function whyPaused(origin: Origin, place: Place): Pause {
   // Nobody knows who goes when.
   if (!down) return { reason: 'queued', retryAt: undefined };
   const reason = isOffline(network, down) ? 'offline' : 'server-down';
-  return { reason, ...whenProbed(origin, down, ableGroups(origin)) };
+  return { reason, ...whenProbed(origin, down) };
 }
 
 /** It is the device that has no network, as far as is known, and not the origin that is down. */

@@ -4,7 +4,7 @@ import type { Network, OriginOptions } from './origin.ts';
 import type { Reach } from './outcomes.ts';
 import { originOf } from '../lib/input/url.ts';
 import type { Leads, Tabs, TabsCode } from '../tabs/share-across-tabs.ts';
-import { type Admission, createAdmission } from './admission.ts';
+import { Admission } from './admission.ts';
 
 /** Is told of the admission by its key, what of it is down or up again, and then for how long it was down. */
 type OutageListener = (key: string, scope: string, downMs?: number) => void;
@@ -57,17 +57,8 @@ export function createOrigins(
   const all = (act: (admission: Admission) => void): void => {
     for (const admission of admissions.values()) act(admission);
   };
-  const reconsider = (): void => all((admission) => admission.reconsider());
-  const forgetIdle = (): void => {
-    for (const [key, admission] of admissions) {
-      if (admissions.size < maxOrigins) return;
-      if (!admission.isIdle()) continue;
-      admission.dispose();
-      admissions.delete(key);
-    }
-  };
   const open = (key: string, options: OriginOptions | undefined): Admission => {
-    forgetIdle();
+    forgetIdle(admissions);
     tabs ??= sharing?.open(clock, random, leaders);
     stopListening ??= network.onBack(() => all((admission) => admission.hastenProbes()));
     const isWatched = (): boolean => watchers.size > 0;
@@ -77,7 +68,7 @@ export function createOrigins(
     };
     const reach = reachOf?.(key.replace(/ .*/, ''));
     const context = { clock, random, network, isWatched, joinTabs, onOutage, reach, onChange };
-    const admission = createAdmission({ ...defaults, ...options }, context);
+    const admission = new Admission({ ...defaults, ...options }, context);
     admissions.set(key, admission);
     return admission;
   };
@@ -93,7 +84,7 @@ export function createOrigins(
     admissions,
     outages,
     leaders,
-    reconsider,
+    reconsider: () => all((admission) => admission.reconsider()),
     forget() {
       all((admission) => admission.dispose());
       admissions.clear();
@@ -106,4 +97,14 @@ export function createOrigins(
       all((admission) => admission.dispose());
     },
   };
+}
+
+/** Makes room for one more. */
+function forgetIdle(admissions: Map<string, Admission>): void {
+  for (const [key, admission] of admissions) {
+    if (admissions.size < maxOrigins) return;
+    if (!admission.isIdle()) continue;
+    admission.dispose();
+    admissions.delete(key);
+  }
 }

@@ -15,7 +15,7 @@ export interface Outcomes {
     error: unknown,
   ) => void;
   /** What was down is up: those who wait for it go, one after the other. */
-  readonly recover: (recovery: Recovery | undefined, firstMs?: number) => void;
+  readonly recover: (recovery: Recovery | undefined, firstMs?: number, latencyMs?: number) => void;
   /** What is down is not known to be, and nobody is told that it is over. */
   readonly forget: () => void;
   /** When the latest outage here ended, of the origin or of an endpoint. */
@@ -81,12 +81,14 @@ export function createOutcomes(
     askedAt = now;
     void reach?.ask().then((isAnswered) => isAnswered && endUnreadable());
   };
-  const recover: Outcomes['recover'] = (recovery, firstMs = 0) => {
+  const recover: Outcomes['recover'] = (recovery, firstMs = 0, latencyMs = 0) => {
     if (!recovery) return;
     recoveredAt = clock.now();
     leader?.leave(recovery.scope);
     releaseWatchers(origin);
-    slowStart.recover(recovery, queue.groups(), firstMs);
+    // It was up when the probe went that was answered.
+    const downMs = recovery.downMs - latencyMs;
+    slowStart.recover({ ...recovery, downMs }, queue.groups(), firstMs);
   };
   const recordFailure = (
     endpoint: string,
@@ -131,7 +133,7 @@ export function createOutcomes(
         isEndOwed = false;
         const recovery = health.recordSuccess(endpoint, sentAt);
         if (recovery) leader?.say({ kind: 'up', scope: recovery.scope });
-        recover(recovery);
+        recover(recovery, 0, latencyMs);
         // Also that of the probe: a server that is back with a long queue is not asked for more at once.
         if (isOfRecovery || endProbe)
           slowStart.observe(latency.isFast(endpoint, latencyMs), latencyMs);

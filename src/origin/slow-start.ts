@@ -2,29 +2,18 @@ import { type Clock, type Random, between } from '../lib/clock.ts';
 import type { Recovery } from './health.ts';
 import { everything, type Group, groupsOf } from './wait-queue.ts';
 
-/** Lets what was paused go again, one after the other, as fast as the answers allow. */
-export interface SlowStart {
-  /** Something that was down is up: those who wait for it go, the first after this time. */
-  readonly recover: (recovery: Recovery, all: readonly Group[], firstMs: number) => void;
-  /** It is under way, for this endpoint if one is given. */
-  readonly isUnderWay: (endpoint?: string) => boolean;
-  /** The same, after an outage. */
-  readonly isRecovery: (endpoint?: string) => boolean;
-  readonly stop: () => void;
-  /** When the next one may go. */
-  readonly nextAt: () => number;
-  /** One has gone. */
-  readonly advance: () => void;
-  /** One that has gone is answered, or is not waited for any more. */
-  readonly finish: () => void;
-  /** An answer came after so long, as fast as usual or not; or none did. */
-  readonly observe: (isFast: boolean, latencyMs: number) => void;
-}
-
-/** What was paused goes within this share of the outage, if answers are fast. */
+/** After an outage the release takes this share of it, if answers are fast, within these bounds. */
 const startShare = 0.4;
 const leastStartMs = 1000;
 const mostStartMs = 12_000;
+/**
+ * However slow the answers are, the release takes no longer than this. Plain retries give up after 7 s. After
+ * an outage that they would have outlived, probed with gaps of half its length, no page waits for the fleet;
+ * after a longer one the bound grows by so much for each second.
+ */
+const shortOutageMs = 10_000;
+const boundFactor = 8;
+const mostBoundMs = 90_000;
 /** However few wait, they go no further apart than this, if answers are fast. */
 const longestPlannedMs = 400;
 /** A fast answer makes the gap shorter by this factor, down to this share of the planned one. */
@@ -36,66 +25,140 @@ const latencyFactor = 10;
 const longestGapMs = 12_000;
 /** What has gone within this time need not have its answer yet. */
 const fastMs = 300;
-/** A timer is late by less, as a rule: who it makes late does not make the next ones late. */
+/** Timers are late by up to this; the delay is not carried over to the next request. */
 const lateMs = 100;
 
+/** The pace at which paused attempts go. */
+interface Pace {
+  /** The endpoint that it is of alone; undefined where it is of all. */
+  readonly only: string | undefined;
+  readonly gapMs: number;
+  /** When the last one went, and which share of the gap follows it. */
+  readonly lastAt: number;
+  readonly share: number;
+  /** How many are left of those that waited at its beginning. By `endsAt` all have gone. */
+  readonly left: number;
+  readonly endsAt: number;
+}
+
+/** `spread`: after a Retry-After or RateLimit. `recovery`: after an outage, where answers set the pace. */
+type Phase =
+  | { readonly kind: 'off'; readonly only?: undefined }
+  | ({ readonly kind: 'spread' } & Pace)
+  | ({
+      readonly kind: 'recovery';
+      readonly leastGapMs: number;
+      /** Attempts that have gone and have no answer yet. */
+      readonly unanswered: number;
+    } & Pace);
+
+const off: Phase = { kind: 'off' };
+
 /**
+ * Lets what was paused go again, one after the other, as fast as the answers allow.
+ *
  * Latency is the signal: failures come too late. None of the tabs that let go what they have paused sees
  * the others: so a slow answer counts at once, and each of ours that waits for its answer doubles the gap.
  */
-export function createSlowStart(clock: Clock, random: Random): SlowStart {
-  let isOn = false;
-  let isAfterOutage = false;
-  /** It is of this endpoint alone. */
-  let only: string | undefined;
-  let leastGapMs = 0;
-  let gapMs = 0;
-  let unanswered = 0;
-  let lastAt = 0;
-  let share = 0;
+export class SlowStart {
+  readonly #clock: Clock;
+  readonly #random: Random;
+  #phase: Phase = off;
+  #countedFrom = -Infinity;
 
-  const nextAt = (): number => {
-    const overdue = isAfterOutage ? Math.max(0, unanswered - Math.floor(fastMs / gapMs)) : 0;
-    return lastAt + share * Math.min(longestGapMs, gapMs * 2 ** overdue);
-  };
-  const isUnderWay: SlowStart['isUnderWay'] = (endpoint) =>
-    isOn && (endpoint === undefined || only === undefined || only === endpoint);
-  const begin = (groups: readonly Group[], overMs: number, firstMs = 0): void => {
-    const count = groups.reduce((sum, { waiters }) => sum + waiters.length, 0);
-    isOn = count > 0;
-    gapMs = Math.min(longestPlannedMs, overMs / Math.max(1, count));
-    leastGapMs = leastShare * gapMs;
-    unanswered = 0;
-    lastAt = clock.now() + firstMs;
-    share = 0;
-  };
-  return {
-    recover({ scope, downMs }, all, firstMs) {
-      const groups = groupsOf(scope, all);
-      // All of them before the first pause ends.
-      const patienceMs = Math.min(...groups.map(({ expiresAt }) => expiresAt)) - clock.now();
-      const overMs = Math.min(Math.max(downMs * startShare, leastStartMs), mostStartMs);
-      begin(groups, Math.min(overMs, patienceMs), firstMs);
-      isAfterOutage = true;
-      only = scope === everything ? undefined : scope;
-    },
-    isUnderWay,
-    isRecovery: (endpoint) => isAfterOutage && isUnderWay(endpoint),
-    stop() {
-      isOn = false;
-    },
-    nextAt,
-    advance() {
-      lastAt = Math.max(nextAt(), clock.now() - lateMs);
-      share = between(random, 0.5, 1.5);
-      unanswered++;
-    },
-    finish() {
-      unanswered = Math.max(0, unanswered - 1);
-    },
-    observe(isFast, latencyMs) {
-      if (isFast) gapMs = Math.max(leastGapMs, kept * gapMs);
-      else gapMs = Math.max(gapMs, Math.min(longestGapMs, latencyFactor * latencyMs));
-    },
-  };
+  constructor(clock: Clock, random: Random) {
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  /** Something that was down is up: those who wait for it go, the first after this time. */
+  recover(recovery: Recovery, all: readonly Group[], firstMs: number): void {
+    const { scope } = recovery;
+    const groups = groupsOf(scope, all);
+    const downMs = Math.min(recovery.downMs, this.#clock.now() - this.#countedFrom);
+    const longMs = Math.min(mostBoundMs, boundFactor * (downMs - shortOutageMs));
+    const boundMs = Math.max(leastStartMs, longMs);
+    const startMs = Math.max(leastStartMs, Math.min(mostStartMs, downMs * startShare));
+    // All of them before the first pause ends.
+    const patienceMs = Math.min(...groups.map(({ expiresAt }) => expiresAt)) - this.#clock.now();
+    const pace = this.#paceOf(groups, Math.min(startMs, boundMs, patienceMs), boundMs, firstMs);
+    const only = scope === everything ? undefined : scope;
+    const leastGapMs = leastShare * pace.gapMs;
+    this.#phase = pace.left ? { kind: 'recovery', ...pace, only, leastGapMs, unanswered: 0 } : off;
+  }
+
+  /** The device was offline until now: an outage before that may have been its own. */
+  countFromNow(): void {
+    this.#countedFrom = this.#clock.now();
+  }
+
+  /** It is under way, for this endpoint if one is given. */
+  isUnderWay(endpoint?: string): boolean {
+    const { kind, only = endpoint } = this.#phase;
+    return kind !== 'off' && (endpoint === undefined || only === endpoint);
+  }
+
+  /** The same, after an outage. */
+  isRecovery(endpoint?: string): boolean {
+    return this.#phase.kind === 'recovery' && this.isUnderWay(endpoint);
+  }
+
+  stop(): void {
+    this.#phase = off;
+  }
+
+  /** When the next one may go. */
+  nextAt(): number {
+    const phase = this.#phase;
+    if (phase.kind === 'off') return -Infinity;
+    const { gapMs, lastAt, share, left, endsAt } = phase;
+    const overdue = phase.kind === 'recovery' ? phase.unanswered - Math.floor(fastMs / gapMs) : 0;
+    const paceMs = Math.min(longestGapMs, gapMs * 2 ** Math.max(0, overdue));
+    const mostMs = (endsAt - lastAt) / Math.max(1, left);
+    return Math.min(endsAt, lastAt + share * Math.min(paceMs, mostMs));
+  }
+
+  /** One has gone. */
+  advance(): void {
+    const phase = this.#phase;
+    if (phase.kind === 'off') return;
+    const lastAt = Math.max(this.nextAt(), this.#clock.now() - lateMs);
+    const share = between(this.#random, 0.5, 1.5);
+    this.#phase = { ...phase, lastAt, share, left: phase.left - 1 };
+    this.#countUnanswered(1);
+  }
+
+  /** One that has gone is answered, or is not waited for any more. */
+  finish(): void {
+    this.#countUnanswered(-1);
+  }
+
+  /** An answer came after so long, as fast as usual or not; or none did. */
+  observe(isFast: boolean, latencyMs: number): void {
+    const phase = this.#phase;
+    if (phase.kind !== 'recovery') return;
+    const gapMs = isFast
+      ? Math.max(phase.leastGapMs, kept * phase.gapMs)
+      : Math.max(phase.gapMs, Math.min(longestGapMs, latencyFactor * latencyMs));
+    this.#phase = { ...phase, gapMs };
+  }
+
+  #countUnanswered(change: number): void {
+    const phase = this.#phase;
+    if (phase.kind === 'recovery')
+      this.#phase = { ...phase, unanswered: Math.max(0, phase.unanswered + change) };
+  }
+
+  /** The pace at which those who wait have gone after `overMs`, and after `boundMs` at the latest. */
+  #paceOf(
+    groups: readonly Group[],
+    overMs: number,
+    boundMs = Infinity,
+    firstMs = 0,
+  ): Omit<Pace, 'only'> {
+    const left = groups.reduce((sum, { waiters }) => sum + waiters.length, 0);
+    const lastAt = this.#clock.now() + firstMs;
+    const gapMs = Math.min(longestPlannedMs, overMs / Math.max(1, left));
+    return { gapMs, lastAt, share: 0, left, endsAt: lastAt + boundMs };
+  }
 }

@@ -1,7 +1,7 @@
 import { tellApp } from '../lib/input/callback.ts';
 import { keepIfSame, type Readable } from '../lib/store.ts';
 import { originOf } from '../lib/input/url.ts';
-import { ableGroups, isOffline, type Origin, whenProbed } from './origin.ts';
+import { isOffline, type Origin, whenProbed } from './origin.ts';
 import type { Origins } from './origins.ts';
 
 /** How an origin is. */
@@ -28,7 +28,7 @@ export function stateOf(origin: Origin): OriginState {
   const [down] = health.down();
   const waiting = queue.size();
   if (down && health.isAllDown() && !isOffline(origin.network, down))
-    return { status: 'down', ...whenProbed(origin, down, ableGroups(origin)), waiting };
+    return { status: 'down', ...whenProbed(origin, down), waiting };
   const waitedFor = queue.groups().map(({ limitScope }) => limitScope);
   const scopes = waiting > 0 ? waitedFor : undefined;
   const limitedUntil = limits.nextAt(scopes);

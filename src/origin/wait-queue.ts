@@ -68,6 +68,7 @@ export interface Permit {
 export interface Waiter {
   readonly ask: Ask;
   readonly who: WhoWaits;
+  readonly key: string;
   readonly group: Group;
   askedAt: number;
   expiresAt: number;
@@ -83,38 +84,147 @@ export interface WhoWaits {
   take(permit?: Permit): void;
 }
 
-/** Those who wait for the same: what holds for one of them holds for all. */
-export interface Group extends Omit<Target, 'isNew'>, Pick<Ask, 'isFailFast' | 'priority'> {
-  /** What was asked for first comes first. */
-  readonly waiters: Waiter[];
-  /** No pause in it ends before. */
-  expiresAt: number;
-  /** Why they wait. */
-  pause?: Pause;
-}
+/** What those who wait for the same have in common: what holds for one of them holds for all. */
+type Shared = Omit<Target, 'isNew'> & Pick<Ask, 'isFailFast' | 'priority'>;
 
 /** The scope that is not one endpoint but all of the origin. */
 export const everything = '';
 
+/** Whether an endpoint is in the scope. */
+export const isWithin = (scope: string, { endpoint }: Pick<Target, 'endpoint'>): boolean =>
+  scope === everything || scope === endpoint;
+
 /** Those of them who wait for an endpoint, or for everything. */
 export const groupsOf = (scope: string, groups: readonly Group[]): readonly Group[] =>
-  scope === everything ? groups : groups.filter(({ endpoint }) => endpoint === scope);
+  scope === everything ? groups : groups.filter((group) => isWithin(scope, group));
 
 /** Whether a user waits for it. `priority` overrides what the page says. */
 export const isForeground = ({ ask }: Waiter): boolean =>
   ask.priority === 'user-visible' ? ask.isForeground() : ask.priority === 'user-blocking';
 
-/** Whether it is probed for as in the foreground: a user waits for it, or sees what it refreshes. */
-export const isSeen = (waiter: Waiter): boolean =>
-  isForeground(waiter) ||
-  (waiter.ask.priority === 'user-visible' && !!waiter.ask.refresh?.isSeen());
-
 /** So many are told why they wait in one task, so that thousands do not block the page. */
 const mostTold = 500;
 
-/** By when it was asked for; of what was asked for at once, by its operation. */
+/** Whether a user waits is read again after so long, where no event said that it may have changed. */
+const rereadMs = 1000;
+
+/** By request time, then by operation id. */
 const compare = (one: Waiter, other: Waiter): number =>
   one.askedAt - other.askedAt || one.ask.id - other.ask.id;
+
+/** Those who wait for the same. To come, to go and to be first costs the logarithm of their number at most. */
+export class Group implements Shared {
+  readonly endpoint: string;
+  readonly limitScope: string;
+  readonly mayBeOffline: boolean | undefined;
+  readonly isFailFast: boolean;
+  readonly priority: Priority;
+  readonly risk: Ask['risk'];
+  /** By request time. */
+  readonly waiters: Waiter[] = [];
+  /** Those that refresh what a page shows. */
+  readonly #refreshing: Set<Waiter> = new Set();
+  /** So many of the first are known to be in the background. */
+  #background = 0;
+  /** No pause in it ends before. */
+  expiresAt: number = Infinity;
+  #pause: Pause | undefined;
+  /** Those who do not know yet why they wait. */
+  #untold: Set<Waiter> = new Set();
+
+  constructor({ endpoint, limitScope, mayBeOffline, isFailFast, priority, risk }: Ask) {
+    this.endpoint = endpoint;
+    this.limitScope = limitScope;
+    this.mayBeOffline = mayBeOffline;
+    this.isFailFast = isFailFast;
+    this.priority = priority;
+    this.risk = risk;
+  }
+
+  /** The first that a user waits for. */
+  firstInForeground(): Waiter | undefined {
+    const waiters = this.waiters;
+    let waiter = waiters[this.#background];
+    while (waiter && !isForeground(waiter)) waiter = waiters[++this.#background];
+    return waiter;
+  }
+
+  /** Those that are probed for as in the foreground: a user waits for the first, and sees what the others refresh. */
+  seen(): readonly Waiter[] {
+    const first = this.firstInForeground();
+    const refreshing = [...this.#refreshing].filter(({ ask }) => ask.refresh?.isSeen());
+    return first ? [first, ...refreshing] : refreshing;
+  }
+
+  /** Whether a user waits for them may have changed. */
+  rereadForeground(): void {
+    this.#background = 0;
+  }
+
+  insert(waiter: Waiter): void {
+    const at = this.#indexAfter(waiter);
+    this.waiters.splice(at, 0, waiter);
+    this.#background = Math.min(this.#background, at);
+    this.expiresAt = Math.min(this.expiresAt, waiter.expiresAt);
+    this.#untold.add(waiter);
+    if (waiter.ask.refresh && this.priority === 'user-visible') this.#refreshing.add(waiter);
+  }
+
+  /** @returns whether it was still there. */
+  remove(waiter: Waiter): boolean {
+    const at = this.waiters.lastIndexOf(waiter, this.#indexAfter(waiter));
+    if (at < 0) return false;
+    this.waiters.splice(at, 1);
+    if (at < this.#background) this.#background--;
+    this.#untold.delete(waiter);
+    this.#refreshing.delete(waiter);
+    return true;
+  }
+
+  /** Their time is longer by so much. */
+  extend(ms: number): void {
+    this.expiresAt += ms;
+    for (const waiter of this.waiters) waiter.expiresAt += ms;
+  }
+
+  /** Some have left: when the first of the others ends. */
+  updateExpiry(): void {
+    this.expiresAt = Infinity;
+    for (const { expiresAt } of this.waiters) this.expiresAt = Math.min(this.expiresAt, expiresAt);
+  }
+
+  /** Those who do not know it yet are told why they wait, so many at most. @returns how many. */
+  announce(why: Pause, most: number): number {
+    const pause = keepIfSame(this.#pause, why);
+    if (pause !== this.#pause) this.#untold = new Set(this.waiters);
+    this.#pause = pause;
+    let count = 0;
+    for (const waiter of this.#untold) {
+      // Something else is told meanwhile.
+      if (count === most || this.#pause !== pause) break;
+      this.#untold.delete(waiter);
+      if (waiter.told === pause) continue;
+      count++;
+      waiter.told = pause;
+      waiter.who.tell(pause);
+    }
+    return count;
+  }
+
+  /** Where it belongs: behind its equals. As a rule, that is the end. */
+  #indexAfter(waiter: Waiter): number {
+    const waiters = this.waiters;
+    const isAfter = (at: number): boolean => compare(waiters[at] as Waiter, waiter) > 0;
+    let [least, most] = [0, waiters.length];
+    if (most > 0 && !isAfter(most - 1)) return most;
+    while (least < most) {
+      const middle = (least + most) >> 1;
+      if (isAfter(middle)) most = middle;
+      else least = middle + 1;
+    }
+    return least;
+  }
+}
 
 /** Who goes first: the foreground before the background, and what was asked for first before the rest. */
 export function firstOf(
@@ -124,10 +234,9 @@ export function firstOf(
   let first: Waiter | undefined;
   let least = Infinity;
   for (const group of groups) {
-    const { priority, waiters } = group;
-    const seen = waiters.find(isForeground);
-    const waiter = seen ?? waiters[0];
-    const rank = !seen ? 2 : priority === 'user-visible' ? 1 : 0;
+    const seen = group.firstInForeground();
+    const waiter = seen ?? group.waiters[0];
+    const rank = !seen ? 2 : group.priority === 'user-visible' ? 1 : 0;
     const cost = costOf(group) * 3 + rank;
     if (!waiter || (first && (cost - least || compare(waiter, first)) >= 0)) continue;
     first = waiter;
@@ -136,13 +245,16 @@ export function firstOf(
   return first;
 }
 
-/** Those who wait at one origin. Whatever is asked of it often is asked of its groups, which are few. */
+/** Those who wait at one origin. */
 export class WaitQueue {
-  readonly #groups: Map<string, Group> = new Map();
+  readonly #byKey: Map<string, Group> = new Map();
+  /** Those groups in which something waits; undefined after one has come or gone. */
+  #groups: readonly Group[] | undefined = [];
   #size = 0;
+  #readAt = -Infinity;
 
   groups(): readonly Group[] {
-    return [...this.#groups.values()].filter(({ waiters }) => waiters.length > 0);
+    return (this.#groups ??= [...this.#byKey.values()]);
   }
 
   size(): number {
@@ -156,18 +268,23 @@ export class WaitQueue {
   }
 
   add(ask: Ask, expiresAt: number, who: WhoWaits): Waiter {
-    const { askedAt } = ask;
-    const group = this.#groupOf(ask);
-    return this.#insert({ ask, who, group, askedAt, expiresAt });
+    const { endpoint, limitScope, mayBeOffline, isFailFast, priority, risk, askedAt } = ask;
+    const key = [endpoint, limitScope, mayBeOffline, isFailFast, priority, risk].join('\n');
+    const group = this.#byKey.get(key) ?? new Group(ask);
+    const waiter = { ask, who, key, group, askedAt, expiresAt };
+    this.#insert(waiter);
+    return waiter;
   }
 
   /** @returns whether it was still there. */
   remove(waiter: Waiter): boolean {
-    const { waiters } = waiter.group;
-    const at = waiters.indexOf(waiter);
-    if (at < 0) return false;
-    waiters.splice(at, 1);
+    const { key, group } = waiter;
+    if (!group.remove(waiter)) return false;
     this.#size--;
+    if (group.waiters.length === 0) {
+      this.#byKey.delete(key);
+      this.#groups = undefined;
+    }
     return true;
   }
 
@@ -181,50 +298,30 @@ export class WaitQueue {
 
   /** Their time is longer by so much. */
   extend(ms: number): void {
-    for (const group of this.#groups.values()) {
-      group.expiresAt += ms;
-      for (const waiter of group.waiters) waiter.expiresAt += ms;
-    }
+    for (const group of this.groups()) group.extend(ms);
+  }
+
+  /** Whether users wait may have changed: it is read anew; without `isChanged`, where that was not done lately. */
+  rereadForeground(now: number, isChanged: boolean): void {
+    if (!isChanged && now - this.#readAt < rereadMs) return;
+    this.#readAt = now;
+    for (const group of this.groups()) group.rereadForeground();
   }
 
   /** Those who do not know it yet are told why they wait. @returns whether some are left, for another task. */
   announce(why: (group: Group) => Pause): boolean {
     let left = mostTold;
-    for (const group of this.groups()) {
-      const pause = (group.pause = keepIfSame(group.pause, why(group)));
-      for (const waiter of group.waiters.slice()) {
-        // Something else is told meanwhile.
-        if (group.pause !== pause) break;
-        if (waiter.told === pause) continue;
-        if (left-- === 0) return true;
-        waiter.told = pause;
-        waiter.who.tell(pause);
-      }
+    for (const group of this.groups()) left -= group.announce(why(group), left);
+    return left === 0;
+  }
+
+  #insert(waiter: Waiter): void {
+    const { group, key } = waiter;
+    if (group.waiters.length === 0) {
+      this.#byKey.set(key, group);
+      this.#groups = undefined;
     }
-    return false;
-  }
-
-  #insert(waiter: Waiter): Waiter {
-    const { group, expiresAt } = waiter;
-    const { waiters } = group;
-    // As a rule it is the last.
-    let at = waiters.length;
-    while (at > 0 && compare(waiters[at - 1] as Waiter, waiter) > 0) at--;
-    waiters.splice(at, 0, waiter);
-    group.expiresAt = Math.min(group.expiresAt, expiresAt);
+    group.insert(waiter);
     this.#size++;
-    return waiter;
-  }
-
-  #groupOf({ endpoint, limitScope, mayBeOffline, isFailFast, priority, risk }: Ask): Group {
-    const key = [endpoint, limitScope, mayBeOffline, isFailFast, priority, risk].join('\n');
-    const known = this.#groups.get(key);
-    if (known) return known;
-    for (const [old, { waiters }] of this.#groups)
-      if (waiters.length === 0) this.#groups.delete(old);
-    const place = { endpoint, limitScope, mayBeOffline, isFailFast, priority, risk };
-    const group: Group = { ...place, waiters: [], expiresAt: Infinity };
-    this.#groups.set(key, group);
-    return group;
   }
 }

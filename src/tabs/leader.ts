@@ -32,13 +32,15 @@ export interface Line {
   readonly say: (word: Word) => void;
   /** Whether this tab may probe for others: not while it is hidden, because its timers are late. */
   readonly isSeen: () => boolean;
+  /** Nothing is heard on it any more. */
+  readonly close: () => void;
 }
 
 /** Is told when this tab begins to probe something for all tabs, and when it no longer does. */
 export type LeadListener = (scope: string, isLeader: boolean) => void;
 
 /** Which tab probes what is down: this one, or another that says so. */
-export interface Leader extends Pick<Line, 'say'> {
+export interface Leader extends Pick<Line, 'say' | 'close'> {
   /** Another tab says that it probes. @returns whether this tab leaves it to that one. */
   readonly hear: (scope: string, from: number) => boolean;
   /** Whether another tab probes, as far as it has been heard of lately. */
@@ -81,8 +83,8 @@ export function createLeader(
 ): Leader {
   /** What this tab probes, and when it said so. */
   const led = new Map<string, number>();
-  /** What others probe: until when a user, and the background, leave it to them. */
-  const followed = new Map<string, readonly [foregroundAt: number, backgroundAt: number]>();
+  /** What others probe. */
+  const followed = new Map<string, Silence>();
 
   const say = (scope: string): void => {
     led.set(scope, clock.now());
@@ -95,16 +97,12 @@ export function createLeader(
   };
   return {
     say: line.say,
+    close: line.close,
     hear(scope, from) {
       // Of two leaders, the one with the lower number goes on.
       if (led.has(scope) && line.id() < from) return false;
       forget(led, scope, onLead);
-      const now = clock.now();
-      const share = 1 + random();
-      followed.set(scope, [
-        now + silentMs + (share - 1) * silentSpreadMs,
-        now + share * backgroundMs,
-      ]);
+      followed.set(scope, silentAt(clock.now(), random()));
       return true;
     },
     isElsewhere: (scope) => (followed.get(scope)?.[1] ?? 0) > clock.now(),
@@ -136,3 +134,11 @@ export function createLeader(
     },
   };
 }
+
+/** Until when a user, and the background, leave the probe to a leader that says nothing more. */
+type Silence = readonly [foregroundAt: number, backgroundAt: number];
+
+const silentAt = (now: number, share: number): Silence => [
+  now + silentMs + share * silentSpreadMs,
+  now + (1 + share) * backgroundMs,
+];

@@ -103,6 +103,10 @@ export function createTabs(clock: Clock, random: Random, ports: SharePorts, lead
       const line: Line = {
         id: ownId,
         isSeen: () => isVisible,
+        close() {
+          // Another admission of the same origin may have joined since.
+          if (members.get(key) === hear) members.delete(key);
+        },
         say(word) {
           try {
             channel?.post({ version, key, from: ownId(), ...word });

@@ -211,10 +211,10 @@ function scopeOf(key: string, scope: string): Scope {
 
 /** Nothing of one origin, or of any, is taken for down any more. */
 function endOutages({ admissions }: Pick<Origins, 'admissions'>, url?: string): void {
-  for (const [key, { origin, recover, reconsider }] of admissions) {
+  for (const [key, admission] of admissions) {
     if (url !== undefined && key.split(' ')[0] !== originOf(url)) continue;
-    const { health } = origin;
-    for (const { scope } of health.down()) recover(health.recover(scope));
-    reconsider();
+    const { health } = admission.origin;
+    for (const { scope } of health.down()) admission.outcomes.recover(health.recover(scope));
+    admission.reconsider();
   }
 }

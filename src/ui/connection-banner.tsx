@@ -189,7 +189,9 @@ function useOver(
   network: NetworkState,
   { origins }: Instance,
 ): Trouble | undefined {
-  const recoveredAt = Math.max(...[...origins.admissions.values()].map((one) => one.recoveredAt()));
+  const recoveredAt = Math.max(
+    ...[...origins.admissions.values()].map((one) => one.outcomes.recoveredAt()),
+  );
   const [was, setWas] = useState({ trouble, recoveredAt, restored });
   const isNews =
     was.trouble !== trouble || was.recoveredAt !== recoveredAt || was.restored !== restored;

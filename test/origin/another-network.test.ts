@@ -53,3 +53,44 @@ test('from Wi-Fi to a mobile network: thirty that are shown while offline are th
 test('so are thirty that are shown after it', async () => {
   expect(await showThirty(65_500)).toEqual(Array.from({ length: 30 }, () => 65_900));
 });
+
+/**
+ * The same page loses its Wi-Fi before the browser notices: from 60 s on each request fails, from 63 s on it
+ * is offline, from 95 s on it has a slow mobile network, where an answer takes 2 s. Thirty queries are shown
+ * at 60 s.
+ *
+ * @returns how long after the first of them the last one is answered.
+ */
+async function loseWifi(): Promise<number> {
+  const rig = createRig({
+    health: {},
+    async fetch() {
+      const at = rig.elapsed();
+      await new Promise((come) => setTimeout(come, at < 95_000 ? 50 : 2000));
+      if (at >= 60_000 && at < 95_000) throw new TypeError('Failed to fetch');
+      return Response.json(1);
+    },
+  });
+  rig.client.mount();
+  for (let at = 0; at < 60_000; at += 1500) {
+    void rig.steady.fetch(`http://api.example/things/${at}`);
+    await rig.time.advance(1500);
+  }
+  const ends: number[] = [];
+  for (let id = 0; id < 30; id++) {
+    const queryFn = () => rig.steady.json(`http://api.example/things-${'abc'[id % 3]}/${id}`);
+    const observer = new QueryObserver(rig.client, { queryKey: [id], queryFn });
+    observer.subscribe(({ status }) => status === 'success' && ends.push(rig.elapsed()));
+  }
+  await rig.time.advance(3000);
+  setBrowserOnline(false);
+  await rig.time.advance(32_000);
+  setBrowserOnline(true);
+  await rig.time.advance(120_000);
+  expect(ends).toHaveLength(30);
+  return Math.max(...ends) - Math.min(...ends);
+}
+
+test('thirty that wait for a lost Wi-Fi are all answered within 3 s over a slow mobile network: it is no server in need', async () => {
+  expect(await loseWifi()).toBe(2992);
+});

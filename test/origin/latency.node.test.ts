@@ -45,6 +45,13 @@ test('after ten slow answers in a row they are the usual: the network is another
   expect(fast).toEqual([...Array.from({ length: 9 }, () => false), true, true, true]);
 });
 
+test('answers of which two in three are slow are the usual after 26: they are learned, not waited out', () => {
+  const latency = new Latency();
+  for (let times = 0; times < 20; times++) latency.learn('a', 50);
+  const fast = Array.from({ length: 30 }, (_, at) => latency.isFast('a', at % 3 === 0 ? 50 : 2000));
+  expect(fast.lastIndexOf(false)).toBe(25);
+});
+
 test('what was usual is not known any more when the network has changed', () => {
   const latency = new Latency();
   for (let times = 0; times < 20; times++) latency.learn('a', 400);

@@ -1,4 +1,4 @@
-import { type Admission, createAdmission } from '../../src/origin/admission.ts';
+import { Admission } from '../../src/origin/admission.ts';
 import type { Network, OriginOptions } from '../../src/origin/origin.ts';
 import { openNetwork } from './open-network.ts';
 import type { Outcome } from '../../src/policy/outcome.ts';
@@ -53,7 +53,7 @@ export function openOrigin(
   clock = createVirtualClock(),
   network: Network = openNetwork,
 ): OriginRig {
-  const admission = createAdmission(options, {
+  const admission = new Admission(options, {
     clock,
     random,
     network,

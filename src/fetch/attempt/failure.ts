@@ -106,7 +106,7 @@ export function failed(attempt: Attempt, cause: unknown, response?: Response): u
     return fail(attempt, NetworkError, 'The answer broke off', failure, { response, cause });
   }
   if (mayBeRefused(attempt)) attempt.recordOutcome(failures.aborted);
-  const isUnreadable = operation.route.at?.admission.isUnreadable(endpoint);
+  const isUnreadable = operation.route.at?.admission.outcomes.isUnreadable(endpoint);
   if (process.env.NODE_ENV !== 'production')
     hintAtCors(context.operations, url, undefined, isUnreadable);
   const what = isUnreadable ? unreadable : noAnswer + moreOf(cause);

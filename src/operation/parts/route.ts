@@ -81,7 +81,7 @@ export class Route {
       // A probe was sent for all who wait: it is no retry of this operation's. But what is slow where
       // the rest of its origin answers will be slow again.
       isTrial: (isRefusal(failure) && limitedMs > 0) || (trialAt < Infinity && !isSlowByNature),
-      isLate: trialAt <= admission.recoveredAt(),
+      isLate: trialAt <= admission.outcomes.recoveredAt(),
       isDown: !!this.down(),
       limitedMs,
       isAlone: trialAt === Infinity && health.isAlone(sent.endpoint),

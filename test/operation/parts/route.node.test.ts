@@ -13,10 +13,16 @@ const sent = {
 };
 
 /** An admission that says of its origin what is given. */
-const admissionThat = ({ isBroken = false, isAlone = false, until = -Infinity, ...says }) =>
+const admissionThat = ({
+  isBroken = false,
+  isAlone = false,
+  until = -Infinity,
+  recoveredAt = -Infinity,
+  ...says
+}) =>
   ({
     isDown: () => false,
-    recoveredAt: () => -Infinity,
+    outcomes: { recoveredAt: () => recoveredAt },
     origin: {
       health: { isBroken: () => isBroken, isAlone: () => isAlone },
       limits: { until: () => until },
@@ -75,7 +81,7 @@ test('a probe that is slow where the rest of its origin answers is no trial', ()
 });
 
 test('an origin that has answered others since the probe was sent is back', () => {
-  const route = new Route({ admission: admissionThat({ recoveredAt: () => 900 }), sent });
+  const route = new Route({ admission: admissionThat({ recoveredAt: 900 }), sent });
   route.recordTrial(900);
   expect(route.fail(timeout, 1000).isLate).toBe(true);
   route.recordTrial(901);
