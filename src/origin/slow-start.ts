@@ -41,10 +41,9 @@ interface Pace {
   readonly endsAt: number;
 }
 
-/** `spread`: after a Retry-After or RateLimit. `recovery`: after an outage, where answers set the pace. */
+/** `recovery`: after an outage, where answers set the pace. */
 type Phase =
   | { readonly kind: 'off'; readonly only?: undefined }
-  | ({ readonly kind: 'spread' } & Pace)
   | ({
       readonly kind: 'recovery';
       readonly leastGapMs: number;
