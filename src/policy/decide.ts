@@ -61,6 +61,8 @@ export interface DecideContext {
   readonly isDown?: boolean;
   /** Whether the failure stands alone: it came within a second, from an origin that was healthy until then. @default false */
   readonly isAlone?: boolean;
+  /** Whether another client has sent it: nothing is known of its endpoint, and nothing is paused. @default false */
+  readonly isForeign?: boolean;
   /** How long Retry-After and rate limits keep the endpoint closed for all, in milliseconds. @default 0 */
   readonly limitedMs?: number;
   /** Is told what is wrong with an answer of `shouldRetry`. @default nobody is */
@@ -69,6 +71,11 @@ export interface DecideContext {
 
 /** Retry-After is a lower bound, so jitter goes on top of it: up to a tenth. */
 const retryAfterJitter = 0.1;
+/**
+ * A query whose requests another client sends is not paused while its server is down. Its retries are all that it
+ * has: they reach as far as those of React Query, with a twentieth on top.
+ */
+const foreignJitter = 0.05;
 
 /**
  * What to do after a failed attempt. Total and pure: every failure gets a decision, and a
@@ -164,7 +171,7 @@ function drawWait({
   spent,
   isPaced,
 }: FailedAttempt): Wait {
-  const { backoff, factor, capMs, fastRetryMs } = policy;
+  const { factor, capMs, fastRetryMs } = policy;
   const { kind, status, retryAfterMs } = failure;
   const { isAlone, limitedMs = 0, random } = context;
   // 529 says that there is too much already.
@@ -174,11 +181,11 @@ function drawWait({
   const baseMs = isFast ? Math.min(policy.baseMs, fastRetryMs) : policy.baseMs;
   const { previousBackoffMs } = operation;
   const retry = Math.max(1, spent);
+  const isUnpaused = !!context.isForeign && operation.kind === 'query' && policy.backoff === 'full';
+  const backoff = isUnpaused ? 'none' : policy.backoff;
   // Written out: a spread of the policy takes several times as long.
-  const backoffMs = backoffDelay(
-    { backoff, baseMs, factor, capMs, retry, previousBackoffMs },
-    random,
-  );
+  const stepMs = backoffDelay({ backoff, baseMs, factor, capMs, retry, previousBackoffMs }, random);
+  const backoffMs = isUnpaused ? Math.floor(stepMs * (1 + foreignJitter * random())) : stepMs;
   const leastMs =
     retryAfterMs === undefined ? 0 : Math.floor(retryAfterMs * (1 + retryAfterJitter * random()));
   return { backoffMs, delayMs: isPaced ? limitedMs : Math.max(backoffMs, leastMs) };

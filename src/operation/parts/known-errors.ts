@@ -197,6 +197,7 @@ export class KnownErrors {
       isDown: isLate || (isPausedNext && isDown),
       limitedMs,
       isAlone,
+      isForeign: !route.at,
       onMistake: policy.shouldRetry && reporterOf(shared, 'shouldRetry', remedy),
     });
     this.#recordDecision(operation, error, report, decision, failure, policy.maxRetries);
