@@ -9,6 +9,8 @@ const firstGapAfterPauseMs = 100;
 /** A pause in which nothing has changed is followed by one that is longer by this factor, up to this. */
 const longerPause = 2;
 const longestPauseMs = 15_000;
+/** The fifth one is this: so it ends when React Query would ask for the last time, 7 s after the first refusal. */
+const fifthPauseMs = 3000;
 /** Each answer makes the gap shorter: to find the rate at first, and to follow it later. */
 const keptToFind = 0.8;
 const keptToFollow = 0.99;
@@ -95,7 +97,9 @@ export class Pace {
       this.#round = undefined;
       this.#isFound = false;
     } else {
-      this.#pauseMs = Math.min(longestPauseMs, longerPause * this.#pauseMs);
+      const longerMs = longerPause * this.#pauseMs;
+      const isFifth = longerMs === firstPauseMs * longerPause ** 4;
+      this.#pauseMs = isFifth ? fifthPauseMs : Math.min(longestPauseMs, longerMs);
       this.#round = {
         from: this.#refusedAt,
         forMs: now - this.#sinceAt,

@@ -254,8 +254,7 @@ class QueryOwner extends Owner<Operation> {
     return () => isAwaited(query);
   }
 
-  override refresh(operation: Operation): Refresh | undefined {
-    if (this.#query.state.data === undefined) return undefined;
+  override refresh(operation: Operation): Refresh {
     return { isSeen: () => focusManager.isFocused(), retriesAt: retryTimes(operation) };
   }
 
