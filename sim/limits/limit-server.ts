@@ -13,7 +13,7 @@ export const shapes = [
 export type Shape = (typeof shapes)[number];
 
 /** How it says that a request is refused. */
-export const refusals = [
+const refusals = [
   /** 429, and nothing else. */
   'bare 429',
   /** 429 with a Retry-After, in whole seconds. */

@@ -136,7 +136,7 @@ export const mechanisms: readonly Variant[] = [
     'the end of a Retry-After is drawn',
     4,
     'origin/rate-limit.ts',
-    'const spreadShare = 0.1;',
-    'const spreadShare = 0;',
+    'const lateShare = 0.1;',
+    'const lateShare = 0;',
   ),
 ];

@@ -30,8 +30,7 @@ export interface IdempotencyRules {
   readonly alreadyDone?: ((response: Response) => boolean | Promise<boolean>) | undefined;
   /**
    * Whether the API says that sending it again is worth it, where it says so; it counts for more than
-   * the status. @default `X-Should-Retry: true` or `false`; else `Idempotent-Replayed: true` says no, because that
-   * failure is stored under the key
+   * the status. @default `X-Should-Retry`, and else `Idempotent-Replayed: true` says no: that failure is stored under the key
    */
   readonly shouldRetry?: ((response: Response) => boolean | undefined) | undefined;
 }

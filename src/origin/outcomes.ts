@@ -125,7 +125,8 @@ export function createOutcomes(
       else if (shown === 'outage') {
         lastFailure = error;
         endProbe?.(true);
-        recordFailure(endpoint, sentAt, outcome.kind, isOfRecovery);
+        const isOld = outcome.kind === 'timeout' && sentAt <= recoveredAt;
+        if (!isOld) recordFailure(endpoint, sentAt, outcome.kind, isOfRecovery);
       } else {
         goodAt = clock.now();
         if (!endProbe && !slowStart.isRecovery()) latency.learn(endpoint, latencyMs);

@@ -99,7 +99,7 @@ export const groupsOf = (scope: string, groups: readonly Group[]): readonly Grou
   scope === everything ? groups : groups.filter((group) => isWithin(scope, group));
 
 /** Whether a user waits for it. `priority` overrides what the page says. */
-export const isForeground = ({ ask }: Waiter): boolean =>
+const isForeground = ({ ask }: Waiter): boolean =>
   ask.priority === 'user-visible' ? ask.isForeground() : ask.priority === 'user-blocking';
 
 /** So many are told why they wait in one task, so that thousands do not block the page. */

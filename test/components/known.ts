@@ -25,6 +25,12 @@ export const known: readonly Cause[] = [
     troubles: ['503 for 70 s', 'one endpoint'],
   },
   {
+    why: 'the probes of a first load come up to 1.7 s later than the retries of React Query',
+    worlds: ['json'],
+    faults: ['slower'],
+    troubles: ['503 for 1 s', '503 for 6', '503 for 7 s', 'no network for 6 s'],
+  },
+  {
     why: 'with `watchConnectivity()` a mutation is sent although the browser says that it is offline',
     worlds: ['fetch', 'json'],
     faults: ['fails'],

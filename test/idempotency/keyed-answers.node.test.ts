@@ -90,7 +90,7 @@ describe('refused', () => {
   });
 
   test('an attempt that was surely not done leaves no doubt', async () => {
-    const { error } = await send({}, answer(429), answer(422));
+    const { error } = await send({}, answer(425), answer(422));
     expect(error).toMatchObject({ status: 422, outcome: { processed: 'no' } });
   });
 });
@@ -314,7 +314,7 @@ describe('a key that is older than the API keeps it', () => {
   test('is sent where it surely was not done before: the API has never seen it at work', async () => {
     const told: Handler = () => {
       vi.setSystemTime(Date.now() + 60_001);
-      return new Response(null, { status: 429 });
+      return new Response(null, { status: 425 });
     };
     const { server, submit } = open({ lifetimeMs }, told, answer());
     await submit((fetch) => fetch(origin, post));

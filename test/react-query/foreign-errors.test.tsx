@@ -48,7 +48,7 @@ describe.each([
 ])('%s', (_client, fail) => {
   test('a 503 is retried, with the waits of the policy', async () => {
     const rig = createRig();
-    expect(await runsOf(rig, fail(503), fail(503))).toEqual([0, 500, 1500]);
+    expect(await runsOf(rig, fail(503), fail(503))).toEqual([0, 1025, 3075]);
   });
 
   test('a 404 is not retried', async () => {
@@ -59,7 +59,7 @@ describe.each([
   test('a bare 500 is retried, with the waits of the policy', async () => {
     const rig = createRig();
     const fails = Array.from({ length: 4 }, () => fail(500));
-    expect(await runsOf(rig, ...fails)).toEqual([0, 500, 1500, 3500]);
+    expect(await runsOf(rig, ...fails)).toEqual([0, 1025, 3075, 7175]);
   });
 
   test('Retry-After is waited for', async () => {
@@ -76,7 +76,7 @@ describe.each([
 test('an axios error without an answer is a network failure, and a query asks again', async () => {
   const rig = createRig();
   const error = Object.assign(new Error('Network Error'), { code: 'ERR_NETWORK', config: {} });
-  expect(await runsOf(rig, error, error, error, error)).toEqual([0, 500, 1500, 3500]);
+  expect(await runsOf(rig, error, error, error, error)).toEqual([0, 1025, 3075, 7175]);
 });
 
 test('a query whose client says that it sent a POST is not retried after a 503', async () => {
@@ -97,7 +97,7 @@ test.each([
 ])('a thrown %s is retried like any unknown failure, with all its waits', async (thrown) => {
   const rig = createRig();
   const all = [thrown, thrown, thrown, thrown];
-  expect(await runsOf(rig, ...all)).toEqual([0, 500, 1500, 3500]);
+  expect(await runsOf(rig, ...all)).toEqual([0, 1025, 3075, 7175]);
   const attempts = rig.events.filter(({ type }) => type === 'decision');
   expect(attempts.map(({ operation }) => operation.attempt)).toEqual([1, 2, 3, 4]);
 });
@@ -105,15 +105,15 @@ test.each([
 test('one Error object thrown at every attempt has all its waits: it is no hot loop', async () => {
   const rig = createRig();
   const error = new Error('the same');
-  expect(await runsOf(rig, error, error, error, error, error)).toEqual([0, 500, 1500, 3500]);
+  expect(await runsOf(rig, error, error, error, error, error)).toEqual([0, 1025, 3075, 7175]);
 });
 
 test('one Error object thrown in fetch after fetch has a new budget in each of them', async () => {
   const rig = createRig({ policy: { maxRetries: 1 } });
   const error = new Error('the same');
-  expect(await runsOf(rig, error, error)).toEqual([0, 500]);
+  expect(await runsOf(rig, error, error)).toEqual([0, 1025]);
   const again = rig.elapsed();
-  expect(await runsOf(rig, error, error)).toEqual([again, again + 500]);
+  expect(await runsOf(rig, error, error)).toEqual([again, again + 1025]);
 });
 
 describe('queries batched into one request, which share its promise', () => {
@@ -165,7 +165,7 @@ describe('queries batched into one request, which share its promise', () => {
   ])('%s: each query has its own attempts and its own budget', async (_name, thrown) => {
     const rig = createRig();
     const runs = await runBatched(rig, thrown, Infinity);
-    expect(runs).toEqual({ a: [0, 500, 1500, 3500], b: [0, 500, 1500, 3500] });
+    expect(runs).toEqual({ a: [0, 1025, 3075, 7175], b: [0, 1025, 3075, 7175] });
     const ends = rig.events.filter(({ type }) => type === 'operation:end');
     expect(ends.map(({ operation }) => [operation.queryKey, operation.attempt])).toEqual([
       [['a'], 4],
@@ -204,7 +204,7 @@ describe('queries batched into one request, which share its promise', () => {
     const rig = createRig({ random: () => draws[draw++ % draws.length] ?? 0 });
     const error = new Error('the same');
     const runs = await runBatched(rig, () => error, Infinity);
-    expect(runs).toEqual({ a: [0, 200, 1000, 1400], b: [0, 900, 2300, 4700] });
+    expect(runs).toEqual({ a: [0, 1045, 3135, 7255], b: [0, 1035, 3095, 7235] });
   });
 });
 

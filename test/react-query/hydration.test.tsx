@@ -53,7 +53,7 @@ function stream(rig: Rig): { resolve: (data: string) => void; reject: (error: Er
 const isFloor = process.env['EXPECTED_REACT_QUERY'] === '5.89.0';
 
 test('a streamed query that succeeds is not fetched', async () => {
-  const rig = createRig();
+  const rig = createRig({ policy: { backoff: 'none', baseMs: 500 } });
   const { resolve } = stream(rig);
   rig.show(<Products rig={rig} />);
   resolve('Tea');
@@ -64,7 +64,7 @@ test('a streamed query that succeeds is not fetched', async () => {
 
 test('a streamed query whose error is redacted is fetched by the browser, after the first wait', async () => {
   const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
-  const rig = createRig();
+  const rig = createRig({ policy: { backoff: 'none', baseMs: 500 } });
   rig.server.plan('/products', 503, { body: 'Tea' });
   const { reject } = stream(rig);
   rig.show(<Products rig={rig} />);
@@ -80,7 +80,7 @@ test('a streamed query whose error is redacted is fetched by the browser, after 
 test.skipIf(isFloor)(
   'a streamed query that fails makes no more attempts than the policy allows',
   async () => {
-    const rig = createRig({ policy: { maxRetries: 2 } });
+    const rig = createRig({ policy: { backoff: 'none', baseMs: 500, maxRetries: 2 } });
     rig.server.plan('/products', 503, 503, 503, 503);
     const { reject } = stream(rig);
     rig.show(<Products rig={rig} />);
@@ -94,7 +94,7 @@ test.skipIf(isFloor)(
 test.skipIf(isFloor)(
   'a streamed query that fails is one operation, with its deadline counted from that failure',
   async () => {
-    const rig = createRig({ policy: { deadlineMs: 3499 } });
+    const rig = createRig({ policy: { backoff: 'none', baseMs: 500, deadlineMs: 3499 } });
     rig.server.plan('/products', 503, 503, 503, 503);
     const { reject } = stream(rig);
     rig.show(<Products rig={rig} />);
@@ -115,7 +115,7 @@ test.skipIf(isFloor)(
 );
 
 test('a streamed query that fails before anybody watches it is retried all the same', async () => {
-  const rig = createRig();
+  const rig = createRig({ policy: { backoff: 'none', baseMs: 500 } });
   const { reject } = stream(rig);
   reject(new Error('redacted'));
   rig.show(
@@ -133,7 +133,7 @@ function SuspendedProducts({ rig }: { readonly rig: Rig }) {
 }
 
 test('dehydrated within a wait and hydrated elsewhere, a query begins again', async () => {
-  const rig = createRig();
+  const rig = createRig({ policy: { backoff: 'none', baseMs: 500 } });
   rig.server.plan('/products', 503, 503, 503, { body: 'Tea' });
   rig.client.setQueryData(queryKey, 'Old tea');
   void rig.client.fetchQuery(options(rig)).catch(() => {});

@@ -2,6 +2,9 @@ import { QueryClient, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { describe, expect, test } from 'vitest';
 import { createRig, type Rig } from './rig.tsx';
 
+/** Waits of 500, 1000 and 2000 ms, whoever sends the requests. */
+const even = { policy: { backoff: 'none', baseMs: 500 } } as const;
+
 const queryKey = ['it'];
 const waits = [500, 1000, 2000];
 
@@ -61,7 +64,7 @@ async function tell(
   answers: readonly number[],
   steps: readonly Step[],
 ) {
-  const rig = client === 'bare' ? createRig({}, bareClient(variant.hook)) : createRig();
+  const rig = client === 'bare' ? createRig(even, bareClient(variant.hook)) : createRig(even);
   // Each answer takes 100 ms.
   rig.server.plan('/a', ...answers.map((status) => ({ status, afterMs: 100 })), {
     afterMs: 100,
@@ -165,7 +168,7 @@ describe.each([true, false])('a queryFn that reads the signal: %s', (readsSignal
     async (hook) => {
       const outcomes = [];
       for (const client of ['bare', 'steady'] as const) {
-        const rig = client === 'bare' ? createRig({}, bareClient(hook)) : createRig();
+        const rig = client === 'bare' ? createRig(even, bareClient(hook)) : createRig(even);
         rig.server.plan('/a', { afterMs: 100 }, { afterMs: 100 });
         const variant = { hook, readsSignal, strict: true };
         const { App, load } = createApp(rig, variant);

@@ -216,6 +216,8 @@ describe('Cancel', () => {
   });
 
   /** An origin that is known to be down. */
+  // What has not failed is not bound by its origin.
+  const oneEndpoint = [{ match: () => true, endpoint: () => 'all' }];
   const goDown = async (shown: ReturnType<typeof showOrders>): Promise<void> => {
     for (const path of ['/down', '/gone']) {
       shown.server.plan(path, 503);
@@ -224,7 +226,7 @@ describe('Cancel', () => {
   };
 
   test('while its first attempt is paused: it was not sent, and surely not done', async () => {
-    const shown = showOrders(sendOrder, { health: {} });
+    const shown = showOrders(sendOrder, { health: {}, apis: oneEndpoint });
     const { server, time, order, cancel, last } = shown;
     await goDown(shown);
     const mutation = order();
@@ -246,7 +248,7 @@ describe('Cancel', () => {
         await fetch('http://other.test/first', { method: 'PUT' });
         return fetch('/orders', { method: 'PUT' });
       },
-      { health: {} },
+      { health: {}, apis: oneEndpoint },
     );
     const { time, order, cancel, last } = shown;
     await goDown(shown);

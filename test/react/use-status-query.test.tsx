@@ -155,7 +155,7 @@ test('a string that was thrown is the last error', async () => {
   expect(statusOf(watched.last())).toMatchObject({
     status: 'waiting',
     attempt: 1,
-    retryAt: startedAt + 500,
+    retryAt: startedAt + 1025,
     reason: 'error',
     lastError: 'no luck',
   });

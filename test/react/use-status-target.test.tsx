@@ -93,7 +93,7 @@ test('a streamed query whose error is redacted shows its wait, too', async () =>
   expect(statusOf(watched.last())).toMatchObject({
     status: 'waiting',
     attempt: 1,
-    retryAt: startedAt + 500,
+    retryAt: startedAt + 1025,
     reason: 'error',
   });
   act(() => watched.last().retryNow());

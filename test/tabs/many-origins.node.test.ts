@@ -16,7 +16,7 @@ const ok = { kind: 'ok', status: 200, processed: 'yes' } as const;
 
 /** A tab that asks 4,000 origins for something, one after the other, in `everyMs` each. */
 function askMany(outcome: typeof down | typeof ok, everyMs: number) {
-  let receive = (_: unknown): void => {};
+  let receive: (word: unknown) => void = () => {};
   let listening = 0;
   const ports: SharePorts = {
     open(_, hear) {
@@ -64,7 +64,7 @@ test('so it is of origins that were down when they were asked last, a minute lat
 });
 
 test('an origin that comes back after it was forgotten hears the other tabs again', () => {
-  let receive = (_: unknown): void => {};
+  let receive: (word: unknown) => void = () => {};
   const ports: SharePorts = {
     open(_, hear) {
       receive = hear;

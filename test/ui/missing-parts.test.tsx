@@ -60,11 +60,11 @@ function openPage(fails: number, cells?: React.ReactNode, config?: SteadfetchCon
 
 test('one endpoint that is down is said, once, and that it works again; its query says which it is', async () => {
   const rig = openPage(5);
-  await rig.time.advance(2400);
+  await rig.time.advance(1900);
   // A glitch would be over by now.
   expect([seen(), heard()]).toEqual(['', '']);
   await rig.time.advance(600);
-  expect(seen()).toBe(`${missing}Next attempt in 2sTry now`);
+  expect(seen()).toBe(`${missing}Next attempt in 1sTry now`);
   expect(screen.getByText('This is not available right now')).toBeTruthy();
   expect(await listen(rig, 60)).toEqual([`${missing}.`, 'It works again.', '']);
 });

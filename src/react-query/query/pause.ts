@@ -16,6 +16,8 @@ const leastRetries = 3;
 const lastProbeMs = 100;
 /** More retries than that last longer than any pause. */
 const mostRetries = 10;
+/** What is released at the end of an outage has gone, as a rule, so soon after the first answer. */
+const releaseMs = 3000;
 /** A timer this late means that the device slept: what is due goes first, for so long. */
 const latestMs = 1000;
 const wakeMs = 3000;
@@ -38,6 +40,21 @@ export function createQueryPauses(clock: Clock, byQuery: QueryRecords): QueryPau
     byQuery.get(query) === operation &&
     operation.phase.kind !== 'ended' &&
     query.state.fetchStatus !== 'idle';
+
+  /**
+   * When React Query alone would have given up; `Infinity` while a component shows a spinner for it in an outage:
+   * but an endpoint that goes on failing beside others that answer may be broken for long.
+   */
+  const endsAt = (query: Query, operation: Operation, reason: PauseReason | undefined): number => {
+    if (!isTrouble(reason)) return Infinity;
+    const endAt = (retryTimes(operation).at(-1) ?? 0) + lastProbeMs;
+    if (query.state.data !== undefined) return endAt;
+    if (reason === 'rate-limited') return Infinity;
+    if (!isShown(query)) return endAt;
+    // At the end of an outage others are answered first, and it goes soon.
+    const since = byQuery.of(query).recordBroken(isBroken(operation), clock.now());
+    return Math.max(endAt, since + releaseMs);
+  };
 
   const show: QueryPauses['show'] = (query, operation) => {
     if (!isIts(query, operation)) return;
@@ -85,18 +102,6 @@ function setFetchStatus(query: Query, fetchStatus: 'fetching' | 'paused'): void 
 /** A place in a queue comes soon, and React Query itself waits for the network. */
 const isTrouble = (reason: PauseReason | undefined): boolean =>
   reason === 'server-down' || reason === 'rate-limited';
-
-/**
- * When React Query alone would have given up; `Infinity` while a component shows a spinner for it in an outage:
- * but an endpoint that fails beside others that answer may be broken for long.
- */
-function endsAt(query: Query, operation: Operation, reason: PauseReason | undefined): number {
-  if (!isTrouble(reason)) return Infinity;
-  const isFirst = query.state.data === undefined;
-  if (isFirst && (reason === 'rate-limited' || (isShown(query) && !isBroken(operation))))
-    return Infinity;
-  return (retryTimes(operation).at(-1) ?? 0) + lastProbeMs;
-}
 
 /** When React Query alone would retry, and give up at the last. */
 export function retryTimes(operation: Operation): number[] {

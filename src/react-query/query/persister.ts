@@ -254,7 +254,8 @@ class QueryOwner extends Owner<Operation> {
     return () => isAwaited(query);
   }
 
-  override refresh(operation: Operation): Refresh {
+  override refresh(operation: Operation): Refresh | undefined {
+    if (this.#query.state.data === undefined) return undefined;
     return { isSeen: () => focusManager.isFocused(), retriesAt: retryTimes(operation) };
   }
 

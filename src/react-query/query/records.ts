@@ -25,6 +25,8 @@ export class QueryRecord {
   /** When its pause is to end. */
   limitAt: number = Infinity;
   #alarm: Alarm | undefined;
+  /** Since when others have been answered while its endpoint fails. */
+  #brokenSince: number | undefined;
 
   /** A fetch begins, or goes on, with this operation. */
   begin(operation: Operation, query: Query): void {
@@ -51,6 +53,12 @@ export class QueryRecord {
 
   show(fallback: ShownFallback): void {
     this.fallback = fallback;
+  }
+
+  /** Whether its endpoint is broken by itself. @returns since when; `Infinity` where it is not. */
+  recordBroken(isBroken: boolean, now: number): number {
+    this.#brokenSince = isBroken ? (this.#brokenSince ?? now) : undefined;
+    return this.#brokenSince ?? Infinity;
   }
 
   /** Its pause is bounded from now on, by an alarm that `create` makes. */

@@ -91,8 +91,8 @@ function fetchAll(
   }
   // What is fetched at something that is down waits there by then: one probe speaks for all.
   clock.setTimeout(() => {
-    for (const { origin, force } of origins.admissions.values())
-      probeNow(origin, clock.now(), force);
+    for (const admission of origins.admissions.values())
+      probeNow(admission.origin, clock.now(), (waiter) => admission.force(waiter));
     origins.reconsider();
   }, 0);
 }

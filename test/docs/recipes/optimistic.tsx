@@ -10,7 +10,7 @@ export interface Todo {
 const queryKey = ['todos'];
 const mutationKey = ['todos', 'check'];
 
-export const check = mutationOptions(steady, {
+const check = mutationOptions(steady, {
   mutationKey,
   mutationFn: ({ id }: { id: string }, { json }) =>
     json<Todo>(`/api/todos/${id}/check`, { json: {}, method: 'POST' }),

@@ -68,7 +68,7 @@ describe('composePersister(steady, own)', () => {
       return queryFn(context);
     });
     expect(await fetchWith(rig, own)).toBe('GET /a 1');
-    expect(rig.server.times()).toEqual([500]);
+    expect(rig.server.times()).toEqual([1025]);
   });
 
   test('keeps the policy of its query: attempts, and the time limit of each', async () => {

@@ -117,7 +117,7 @@ test.each([
   const rig = createRig({ health: {}, policy: { maxPauseMs: 6000, ...policy } });
   rig.server.plan('/items/1', ...down(100).map(() => status));
   observe(rig);
-  await rig.time.advance(10_000);
+  await rig.time.advance(15_000);
   const before = rig.server.times().length;
   await rig.time.advance(200_000);
   expect(rig.server.times()).toHaveLength(before);
