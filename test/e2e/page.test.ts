@@ -122,7 +122,7 @@ describe('the shape of an act', () => {
           /^880 of 880.*594\.$/,
           /\nSteadfetch \| \nall \| \n880 [^]*\nReact Query \| \nall \| \n594 /,
         ],
-        [/^30 kB.*45 kB/, /`?useCountdown`? are 30 kB min\+gzip.*45 kB with mutationOptions/],
+        [/^35 kB.*51 kB/, /`?useCountdown`? are 35 kB min\+gzip.*51 kB with mutationOptions/],
       ] as const;
       expect(proofs).toHaveLength(said.length);
       said.forEach(([figure, place], index) => {
