@@ -24,6 +24,7 @@ const packageAlias = [
   { find: /^steadfetch\/grpc$/, replacement: resolve(root, 'src/grpc.ts') },
   { find: /^steadfetch\/otel$/, replacement: resolve(root, 'src/otel.ts') },
   { find: /^steadfetch\/outbox$/, replacement: resolve(root, 'src/outbox.ts') },
+  { find: /^steadfetch\/policy$/, replacement: resolve(root, 'src/policy.ts') },
   { find: /^steadfetch\/react$/, replacement: resolve(root, 'src/react.ts') },
   { find: /^steadfetch\/server$/, replacement: resolve(root, 'src/server.ts') },
   {

@@ -1,4 +1,5 @@
 import { maxTimerMs, type Random, systemClock, systemRandom } from '../lib/clock.ts';
+import { checkNames } from '../lib/input/check.ts';
 import { reportOf } from '../operation/error-info.ts';
 import { decide, type Decision } from '../policy/decide.ts';
 import type { RetryReason } from '../policy/operation.ts';
@@ -23,6 +24,19 @@ export interface RetryPolicyOptions extends Pick<
   /** The time, in epoch milliseconds. @default Date.now */
   readonly now?: (() => number) | undefined;
 }
+
+const names: readonly (keyof RetryPolicyOptions)[] = [
+  'backoff',
+  'baseMs',
+  'factor',
+  'capMs',
+  'maxRetries',
+  'deadlineMs',
+  'maxRetryAfterMs',
+  'shouldRetry',
+  'random',
+  'now',
+];
 
 /** A retry that was granted and whose attempt has not failed yet, as far as is known. */
 interface Granted {
@@ -55,6 +69,7 @@ const maxGranted = 500;
  */
 export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
   const { random = systemRandom, now = () => systemClock.now(), ...given } = options;
+  if (process.env.NODE_ENV !== 'production') checkNames('retryPolicy', options, names);
   const policy = definePolicy('retryPolicy', presets.interactive, given);
   /** In the order in which they were granted. */
   const granted = new Set<Granted>();
@@ -96,7 +111,7 @@ export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
       previousBackoffMs,
       pausedMs: 0,
     } as const;
-    const decision = decide(failure, operation, policy, { nowMs, random });
+    const decision = decide(failure, operation, policy, { nowMs, random, isForeign: true });
     if (decision.kind === 'retry') {
       const { retryAt, reason, backoffMs } = decision;
       granted.add({
