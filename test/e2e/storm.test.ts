@@ -43,7 +43,7 @@ describe('the home', () => {
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(
       'Your API is down. A thousand tabs ask again. Watch.',
     );
-    expect(await counters(page)).toEqual(['21,971', '24%', '15 s', '9,115', '100%', '51 s']);
+    expect(await counters(page)).toEqual(['21,971', '24%', '15 s', '9,477', '100%', '62 s']);
     expect(
       await page.getByRole('img').evaluateAll((all) => all.map((one) => one.ariaLabel)),
     ).toEqual([
@@ -66,7 +66,7 @@ describe('the home', () => {
     expect(await moment.getAttribute('aria-valuetext')).toBe(paused);
     await page.getByRole('button', { name: 'Play' }).click();
     await pass(6000);
-    expect(await counters(page)).toEqual(['21,971', '24%', '15 s', '9,115', '100%', '51 s']);
+    expect(await counters(page)).toEqual(['21,971', '24%', '15 s', '9,477', '100%', '62 s']);
     await page.getByRole('button', { name: 'Replay' }).click();
     expect(await counters(page)).toEqual(['0', '–', '–', '0', '–', '–']);
   });
