@@ -195,7 +195,7 @@ const situations: readonly Situation[] = [
     expected: {
       'react-query':
         '5 sent, 1 success, 1 error after 4, online; 5 sent, 1 success, 1 error after 4',
-      steadfetch: '8 sent, 1 success, 1 paused after 7, online; 9 sent, 2 success',
+      steadfetch: '8 sent, 1 success, 1 fetching after 7, online; 9 sent, 2 success',
     },
   },
   {
