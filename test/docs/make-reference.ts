@@ -253,7 +253,7 @@ export function makeRetryPage(): string {
     const [, name, why] = /^(.*?): (.*)$/.exec(doc) ?? [];
     return `| ${index + 1} | ${name} | \`${nameOf(reason)}\` | ${why} |`;
   });
-  const table = ['| | rule | `reason` | when |', '|---|---|---|---|', ...rows].join('\n');
+  const table = ['| no. | rule | `reason` | when |', '|---|---|---|---|', ...rows].join('\n');
   return readFileSync(join(root, 'docs/retry.md'), 'utf8').replace(stopRulesSection, () => table);
 }
 

@@ -85,13 +85,13 @@ test('twenty queries in each of three tabs come through an outage without a clic
   server.isUp = false;
   server.version = 2;
   server.arrivals = 0;
-  // The next round of questions: sixty find out, and no other follows them.
+  // The next round of questions: sixty find out, four of them by a fast retry, and no other follows them.
   await pass(pages, 8000);
   expect(await show(pages)).toEqual(inEach('20 items, version 1: paused server-down, down'));
-  expect(server.arrivals).toBe(60);
+  expect(server.arrivals).toBe(64);
   await pass(pages, 6000);
-  // The probe of one tab for all three.
-  expect(server.arrivals).toBe(61);
+  // The probes of one tab for all three.
+  expect(server.arrivals).toBe(68);
 
   server.isUp = true;
   server.arrivals = 0;
