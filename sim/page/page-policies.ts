@@ -16,7 +16,7 @@ export type PageContext = Omit<TabContext, 'share' | 'isBackground'> &
 interface QueryListener {
   /** What its user sees first: an answer, or an error. */
   readonly onOutcome?: (isOk: boolean) => void;
-  /** It is paused, as React Query shows it. */
+  /** It is paused. */
   readonly onPause?: () => void;
 }
 
@@ -37,26 +37,35 @@ export interface OpenPage {
 interface Parts {
   readonly client: QueryClient;
   readonly queryFn: (url: string) => (context: { readonly signal: AbortSignal }) => unknown;
+  /** Tells of each pause, until the returned function is called; without it nothing is ever paused. */
+  readonly watchPauses?: (onPause: (queryKey: readonly unknown[]) => void) => () => void;
   readonly dispose?: () => void;
 }
 
 function openWith(createParts: (context: PageContext) => Parts): OpenPage {
   return (context) => {
     putQueryInto(context.clock);
-    const { client, queryFn, dispose } = createParts(context);
+    const { client, queryFn, watchPauses, dispose } = createParts(context);
     const stops = new Set<() => void>();
     client.mount();
     return {
       show(url, { onOutcome, onPause }) {
         const observer = new QueryObserver(client, { queryKey: [url], queryFn: queryFn(url) });
         let isTold = false;
-        const stop = observer.subscribe(({ status, fetchStatus }) => {
-          if (isTold) return;
-          if (fetchStatus === 'paused') onPause?.();
-          if (status === 'pending') return;
+        const stopWatching =
+          onPause &&
+          watchPauses?.(([of]) => {
+            if (of === url && !isTold) onPause();
+          });
+        const unsubscribe = observer.subscribe(({ status }) => {
+          if (isTold || status === 'pending') return;
           isTold = true;
           onOutcome?.(status === 'success');
         });
+        const stop = (): void => {
+          unsubscribe();
+          stopWatching?.();
+        };
         stops.add(stop);
         return () => {
           stop();
@@ -121,6 +130,10 @@ export const pagePolicies = {
         let attempt = 0;
         return ({ signal }) => steady.json(url, initOf(url, signal, ++attempt));
       },
+      watchPauses: (onPause) =>
+        steady.subscribe((event) => {
+          if (event.type === 'pause:start') onPause(event.operation.queryKey ?? []);
+        }),
       dispose: steady.dispose,
     };
   }),
