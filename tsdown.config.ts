@@ -1,4 +1,4 @@
-import { copyFile, glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, glob, rm, writeFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { build, defineConfig, type Rolldown } from 'tsdown';
 
@@ -93,31 +93,6 @@ async function packDevtools(): Promise<void> {
     await rm(`dist/cjs/${path}`, { recursive: true, force: true });
 }
 
-/**
- * Resolvers that do not read `exports` (`moduleResolution: node`, Parcel, Metro before 0.79, eslint-plugin-import)
- * look for a folder or a file of the name of each entry.
- */
-async function writeFolders(): Promise<void> {
-  const { exports } = JSON.parse(await readFile('package.json', 'utf8')) as {
-    readonly exports: Readonly<Record<string, unknown>>;
-  };
-  for (const path of Object.keys(exports)) {
-    if (path === '.' || path.includes('.json')) continue;
-    if (path.endsWith('.css')) {
-      await writeFile(path, `@import './dist/${path.slice(2)}';\n`);
-      await writeFile(`${path}.d.ts`, 'export {};\n');
-      continue;
-    }
-    const name = path.slice(2);
-    const dist = `${'../'.repeat(name.split('/').length)}dist`;
-    // The devtools are ESM alone.
-    const main = name === 'devtools' ? `${dist}/${name}.js` : `${dist}/cjs/${name}.js`;
-    const fields = { main, module: `${dist}/${name}.js`, types: `${dist}/${name}.d.ts` };
-    await mkdir(name, { recursive: true });
-    await writeFile(`${name}/package.json`, `${JSON.stringify(fields, undefined, 2)}\n`);
-  }
-}
-
 let built = 0;
 
 export default defineConfig({
@@ -174,7 +149,7 @@ export default defineConfig({
             writeFile('dist/ui.css.d.ts', 'export {};\n'),
           ]));
       // After both formats.
-      if (++built % 2 === 0) await Promise.all([packDevtools(), writeFolders()]);
+      if (++built % 2 === 0) await packDevtools();
     },
   },
 });

@@ -1,4 +1,4 @@
-import { execFileSync, execSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   copyFileSync,
   existsSync,
@@ -29,6 +29,7 @@ import * as testing from 'steadfetch/testing';
 import * as ui from 'steadfetch/ui';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import buildIfStale from '../setup/dist.ts';
+import { packPackage } from '../setup/pack.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const entries = {
@@ -84,13 +85,10 @@ function exportedBy(entry: string): string[] {
 beforeAll(() => {
   buildIfStale();
   app = mkdtempSync(join(tmpdir(), 'steadfetch-app-'));
-  // One string and a shell, because npm is a script on Windows; so the folder goes by environment.
-  const env = { ...process.env, npm_config_pack_destination: app };
-  execSync('npm pack --ignore-scripts', { cwd: root, env, stdio: 'pipe' });
-  const [tarball = ''] = readdirSync(app);
+  const tarball = packPackage(app);
   const installed = join(app, 'node_modules/steadfetch');
   mkdirSync(installed, { recursive: true });
-  execFileSync('tar', ['-xzf', join(app, tarball), '--strip-components=1', '-C', installed]);
+  execFileSync('tar', ['-xzf', tarball, '--strip-components=1', '-C', installed]);
   writeFileSync(join(app, 'package.json'), '{ "type": "module", "private": true }');
   link(
     'react',
@@ -185,7 +183,7 @@ describe('an app that installs the packed package', () => {
 
   test('downloads at most 357 kB', () => {
     const [tarball = ''] = readdirSync(app).filter((name) => name.endsWith('.tgz'));
-    expect(statSync(join(app, tarball)).size).toBeLessThanOrEqual(357_000);
+    expect(statSync(tarball).size).toBeLessThanOrEqual(357_000);
   });
 
   test('has a folder or a file for each entry, for resolvers that do not read exports', () => {

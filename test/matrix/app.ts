@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { imported, msws, type Runner } from './runners.ts';
+import { packPackage as packInto } from '../setup/pack.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 /** It stays from run to run: what is installed there is not installed again. */
@@ -34,12 +35,7 @@ export function installNode(version: string): string {
 
 /** The packed package: what users install. */
 export function packPackage(): string {
-  execSync('npm pack --ignore-scripts', {
-    cwd: root,
-    env: { ...process.env, npm_config_pack_destination: base },
-    stdio: 'pipe',
-  });
-  return join(base, 'steadfetch-0.1.0.tgz');
+  return packInto(base);
 }
 
 /** The code on docs/testing.md whose first line has this name. */

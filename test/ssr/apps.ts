@@ -2,10 +2,10 @@ import { execSync, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { packPackage as packInto } from '../setup/pack.ts';
 import manifest from '../../package.json' with { type: 'json' };
 
-const root = resolve(import.meta.dirname, '../..');
 /** It stays from run to run: what is installed there is not installed again. */
 const base = join(tmpdir(), 'steadfetch-ssr');
 const ours = manifest.devDependencies;
@@ -86,12 +86,7 @@ const env = { ...process.env, CI: '1', NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: '
 /** Packs the package: what users install. */
 export function packPackage(): string {
   mkdirSync(base, { recursive: true });
-  execSync('npm pack --ignore-scripts', {
-    cwd: root,
-    env: { ...process.env, npm_config_pack_destination: base },
-    stdio: 'pipe',
-  });
-  return join(base, 'steadfetch-0.1.0.tgz');
+  return packInto(base);
 }
 
 /** Installs the app with the packed package, builds it for production, and returns its folder. */
