@@ -57,9 +57,9 @@ const followMs = 1500;
  * ends in `#pump`.
  */
 export class Admission {
-  /** What is known of the origin, and who waits for it. */
+  /** The health, limits and queue of the origin. */
   readonly origin: Origin;
-  /** What the outcomes of its attempts have shown. */
+  /** Records how attempts ended. */
   readonly outcomes: Outcomes;
   readonly #context: AdmissionContext;
   readonly #inFlight: Set<Target> = new Set();
@@ -146,7 +146,7 @@ export class Admission {
     this.#pump();
   }
 
-  /** Who waits in the foreground may have changed. */
+  /** To call when attempts may have come to the foreground, or have left it. */
   reconsider(): void {
     if (this.#isQuiet && this.origin.watchers.size === 0) return;
     this.origin.queue.rereadForeground(this.#context.clock.now(), true);
@@ -202,7 +202,7 @@ export class Admission {
     this.#pump();
   }
 
-  /** What RateLimit said in an answer. */
+  /** Takes over what the `RateLimit` header of an answer said. */
   allow(limitScope: string, { remaining, resetAt }: RateLimitState): void {
     const { limits, leader } = this.origin;
     const resetInMs = resetAt - this.#context.clock.now();
@@ -219,7 +219,7 @@ export class Admission {
     return !this.#isWaitedFor() && this.#inFlight.size === 0 && !this.#hasOutage();
   }
 
-  /** What waits goes on as before; what is only shown is not kept up to date any more. */
+  /** Stops updating the status that is shown. Attempts that wait go on as before. */
   dispose(): void {
     this.#isDisposed = true;
     this.origin.watchers.clear();

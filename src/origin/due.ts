@@ -36,7 +36,7 @@ function restLeader({ health, leader }: Origin): number {
 function probeAtOf({ leader, network, queue }: Origin, down: Health): number {
   const { scope, probes } = down;
   let [expiresAt, since, lastAt, retryAt] = [Infinity, Infinity, Infinity, Infinity];
-  // What a probe has shown so shortly before is new enough for a retry.
+  // A retry needs no probe of its own so shortly after another one.
   const isDue = (at: number): boolean => at > probes.startedAt() + freshMs;
   for (const group of groupsOf(scope, queue.groups())) {
     lastAt = Math.min(lastAt, group.expiresAt - lastChanceMs);

@@ -30,9 +30,9 @@ const keptAtFailure = 0.9;
 const keptAtSuccess = 0.97;
 /** What is answered so soon after it was taken for down was no outage: it fails now and then. */
 const leastOutageMs = 500;
-/** What has failed so soon after it was sent may be well at once; so may its decision be late. */
+/** A failure within this time after sending gets a fast retry, if it is decided within this time after it. */
 const soonMs = 1000;
-/** What is sent so soon after a failure that stood alone is its fast retry. */
+/** An attempt that is sent within this time after a lone failure is the fast retry of it. */
 const fastMs = 100;
 /** An origin that fails so often is not healthy. */
 const healthyRate = 0.5;
@@ -52,7 +52,7 @@ export function shownBy(outcome?: Outcome): 'alive' | 'outage' | undefined {
 }
 
 /**
- * What is known of one endpoint, or of all of its origin: up, or down and probed.
+ * The health of one endpoint, or of all of its origin: up, or down and probed.
  *
  * n failures in a row are an outage when pⁿ ≤ `maxChance`, p being the usual failure rate (a moving
  * average): two for what is healthy, seven for what fails every fifth time. So it is fast for a tab with
@@ -100,7 +100,7 @@ export class Health {
     kind: Outcome['kind'],
     maxChance: number,
   ): boolean {
-    // What was sent before something that was answered shows only that it fails now and then.
+    // An attempt that was sent before one that was answered shows only that some attempts fail.
     if (sentAt <= this.answeredSentAt) {
       this.usualRate = this.usualRate * keptAtFailure + 1 - keptAtFailure;
       return false;
@@ -125,7 +125,7 @@ export class Health {
     return now - this.#aloneAt < soonMs;
   }
 
-  /** What was sent then is the fast retry of a failure that stood alone. */
+  /** Whether an attempt that was sent at this time is the fast retry of a lone failure. */
   isFastRetry(sentAt: number): boolean {
     return sentAt > this.#failedSentAt && sentAt - this.#aloneAt < fastMs;
   }
@@ -135,7 +135,7 @@ export class Health {
     const { downSince = Infinity, usualRate } = this;
     if (!isAnyAnswer && this.isDown() && sentAt < this.#failedSentAt) return false;
     this.answeredSentAt = Math.max(this.answeredSentAt, sentAt);
-    // What failed in an outage says nothing of the usual; what failed beside what was answered does.
+    // Failures of an outage do not count towards the usual failure rate; failures between answers do.
     const kept = now - downSince >= leastOutageMs ? 1 : keptAtFailure ** this.failures;
     this.usualRate = (usualRate * kept + 1 - kept) * keptAtSuccess;
     return true;
@@ -181,7 +181,7 @@ export class Health {
  *
  * An origin is down if different endpoints fail one after the other; any answer shows that it is not. What
  * fails while others are answered is broken by itself, and says nothing of its origin until it is answered.
- * What has not failed yet is not bound by what others have shown: it may be what works.
+ * An endpoint that has not failed yet may work: the failures of others do not hold it back.
  */
 export class OriginHealth {
   readonly maxChance: number;
@@ -193,7 +193,7 @@ export class OriginHealth {
   readonly #endpoints: Map<string, Health> = new Map();
   /** When each endpoint was asked last, the latest at the end. */
   readonly #asked: Map<string, number> = new Map();
-  /** What was answered last, and when that and another one was. */
+  /** The endpoint that answered last, when it did, and when another one last did. */
   #answered = { endpoint: everything, at: -Infinity, elsewhereAt: -Infinity };
 
   constructor(
@@ -214,7 +214,7 @@ export class OriginHealth {
     return [this.#origin, ...this.#endpoints.values()];
   }
 
-  /** What is down and probed: the origin or, while that is up, its endpoints. */
+  /** The healths that are down: that of the origin or, while it is up, those of its endpoints. */
   down(): readonly Health[] {
     if (this.#origin.isDown()) return [this.#origin];
     return [...this.#endpoints.values()].filter((one) => one.isDown());
@@ -226,7 +226,7 @@ export class OriginHealth {
   }
 
   /**
-   * What keeps this from being asked: its endpoint or its origin, when that is down. A request that does harm
+   * The health that holds this request back: that of its endpoint or its origin. A request that does harm
    * when it is sent twice is no way to find out whether the origin is down for it, too.
    */
   downFor({

@@ -101,12 +101,12 @@ export function createOutcomes(
     const down = health.recordFailure(endpoint, sentAt, kind);
     // A browser that says offline and a request without an answer: one more is not needed.
     if (kind !== 'http' && health.maxChance >= 0 && network.isDoubtful()) health.follow(everything);
-    // What is broken while others are answered must not slow them down.
+    // An endpoint that is broken while others answer must not slow them down.
     if (isOfRecovery && !health.isBroken(endpoint)) slowStart.observe(false, clock.now() - sentAt);
     if (down) {
       const isWider = down.scope !== everything && slowStart.isUnderWay(everything);
       if (!isWider) slowStart.stop();
-      // Nobody may wait for it here: whichever tab a user waits in probes.
+      // Perhaps no user waits in this tab: the tab in which one waits sends the probe.
       leader?.say({ kind: 'down', scope: down.scope, isProbed: false });
     }
     const known = isRejected

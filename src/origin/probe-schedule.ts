@@ -34,7 +34,7 @@ type State =
       readonly foregroundAt: number;
       readonly backgroundAt: number;
       readonly idleAt: number;
-      /** What was shown as the time of the next probe: it comes no later. */
+      /** The time of the next probe that the user was shown: the probe comes no later. */
       readonly promisedAt: number;
     }
   | { readonly kind: 'probing' };
@@ -95,7 +95,7 @@ export class ProbeSchedule {
     return state.kind === 'waiting' ? state.idleAt : Infinity;
   }
 
-  /** What was shown as the time of the next probe; `Infinity` where nothing was. */
+  /** The time of the next probe that the user was shown; `Infinity` if none was. */
   promisedAt(): number {
     return this.#state.kind === 'waiting' ? this.#state.promisedAt : Infinity;
   }
@@ -127,7 +127,7 @@ export class ProbeSchedule {
     this.#state = own;
     this.#startedAt = startedAt;
     return (hasFailed, isUnused) => {
-      // What is shown is by a later one, or by another outage.
+      // A later probe, or another outage, has taken its place.
       if (this.#state !== own) return;
       this.#plan(startedAt, hasFailed ? undefined : startedAt + leastGapMs);
       if (isUnused) this.promise(this.#clock.now());

@@ -35,10 +35,10 @@ export interface RateLimits {
 
 /** What other tabs say pauses nothing for longer, nor again within as long: it is advice. */
 const adviceMs = 14_000;
-/** What was told to wait goes within this share of the pause after it, and no later than this. */
+/** Refused attempts are sent within this share of the pause after its end, and at most `latestMs` after it. */
 const lateShare = 0.1;
 const latestMs = 30_000;
-/** What has waited for the end of a pause goes within so long after it, where the gaps are no longer or shorter than these. */
+/** Attempts that waited for the end of a pause are sent within `spreadMs` after it, with a gap between these two. */
 const spreadMs = 1000;
 const longestGapMs = 400;
 const shortestGapMs = 20;

@@ -84,7 +84,7 @@ export interface WhoWaits {
   take(permit?: Permit): void;
 }
 
-/** What those who wait for the same have in common: what holds for one of them holds for all. */
+/** The facts that all attempts of a group share, so that one check decides for all of them. */
 type Shared = Omit<Target, 'isNew'> & Pick<Ask, 'isFailFast' | 'priority'>;
 
 /** The scope that is not one endpoint but all of the origin. */

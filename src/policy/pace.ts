@@ -34,7 +34,7 @@ export interface TabPace {
   readonly isFound: boolean;
 }
 
-/** What was sent between two refusals. */
+/** The requests that were sent between two refusals. */
 interface Round {
   readonly from: number;
   readonly forMs: number;
@@ -85,7 +85,7 @@ export class Pace {
 
   /** A request that was sent then is refused. @returns how long to wait, in milliseconds; 0 where that is known. */
   refuse(now: number, sentAt: number, retryAfterMs: number): number {
-    // What was sent before the last refusal was known says only that more than one was sent at once.
+    // A request that was sent before the last refusal came shows only that several were sent at once.
     if (sentAt < this.#refusedAt) {
       if (this.gapMs === 0) this.#set(now, firstGapAfterPauseMs);
       return 0;
@@ -156,7 +156,7 @@ export class Pace {
     this.nextAt = Math.round(from + this.gapMs * between(random, 1 - jitter, 1 + jitter));
   }
 
-  /** What other tabs are told of it. */
+  /** The message about it for other tabs. */
   told(pauseMs: number): TabPace {
     return { gapMs: this.gapMs, pauseMs, isFound: this.#isFound };
   }

@@ -10,13 +10,13 @@ const firstRetryMs = 1000;
 const longestRetryMs = 30_000;
 /** How long its attempts take that fail. */
 const answerMs = 50;
-/** What React Query alone does by default: it gives up after 7 s. */
+/** As many retries as React Query alone makes by default; it gives up after 7 s. */
 const leastRetries = 3;
 /** The last retry is sent before the end, and answered after it. */
 const lastProbeMs = 100;
 /** More retries than that last longer than any pause. */
 const mostRetries = 10;
-/** What is released at the end of an outage has gone, as a rule, so soon after the first answer. */
+/** At the end of an outage the attempts that waited have been sent, as a rule, this long after the first answer. */
 const releaseMs = 3000;
 /** A timer this late means that the device slept: what is due goes first, for so long. */
 const latestMs = 1000;

@@ -7,7 +7,7 @@ import { queryStatusesOf } from './query.ts';
 import type { RetryState } from './status.ts';
 import type { StatusStore } from './store.ts';
 
-/** What a page cannot load right now: its queries that wait for something that is down, or have failed by it. */
+/** The queries of a page that cannot load now: they wait for something that is down, or failed because of it. */
 export interface Unloaded {
   /** `missing`: one of them has no data. `stale`: each shows what it had before. */
   readonly kind: 'missing' | 'stale' | undefined;
@@ -89,7 +89,7 @@ function fetchAll(
         .catch(() => {});
     if (reason === 'offline') queryControlsOf(statuses, hash).retryNow();
   }
-  // What is fetched at something that is down waits there by then: one probe speaks for all.
+  // By then a query whose server is down waits there: one probe finds out for all of them.
   clock.setTimeout(() => {
     for (const admission of origins.admissions.values())
       probeNow(admission.origin, clock.now(), (waiter) => admission.force(waiter));
