@@ -127,7 +127,7 @@ function warnOfNoKey(owner: object, form: string): void {
     form,
     `useSafeSubmit, ${form}: no request of this submission carried its idempotency key, so it cannot be ` +
       `sent again without asking the user. Send it with the json or fetch of the mutationFn's context, ` +
-      `also after an await, or give context.idempotencyKey to another client.`,
+      `also after an await, or give another client context.takeKey() as its key.`,
   );
 }
 

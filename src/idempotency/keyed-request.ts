@@ -7,14 +7,19 @@ import type { SteadyRequest } from '../fetch/request.ts';
 import type { Clock } from '../lib/clock.ts';
 import { warn } from '../lib/input/warn.ts';
 import { refuse } from '../operation/error-info.ts';
-import { type Step, type Steps, stepTarget } from '../operation/parts/submission.ts';
+import {
+  type Step,
+  type Steps,
+  type Submission,
+  stepTarget,
+} from '../operation/parts/submission.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Execution, Operations } from '../operation/operations.ts';
 import { prepare } from '../operation/time-limit.ts';
 import { boundaryOf, insertBodyKey, isSameBody, readBodyKey } from './body.ts';
 import { interpretAnswer, refuseExpired } from './interpret-response.ts';
 import { serializeKey } from './key.ts';
-import { takeStep } from './steps.ts';
+import { bareKey, takeStep } from './steps.ts';
 
 /** The extension that a profile brings: gives requests their idempotency keys, and fixes their bytes. */
 export const keyExtension: Extension & { readonly by: 'defineIdempotency' } = {
@@ -74,7 +79,8 @@ async function addKey(
     const reading = request.ownKey === undefined && readKeyOfRequest(request);
     const ownKey = reading ? await reading : request.ownKey;
     const step = await identify(clock, operations, request, ownKey);
-    if (operation.submission) operation.submission.isRepeatable = true;
+    for (const submission of submissionsOf(operations, operation, step))
+      submission.isRepeatable = true;
     operation.useSubmissionCode(submissionExtension);
     const init = withKey(request, step, ownKey);
     request.setStep(step, stepsOf(operation, clock));
@@ -82,6 +88,18 @@ async function addKey(
   } catch (error) {
     return refuse(error, request);
   }
+}
+
+/** The submission that a request goes with the key of: its operation's; or, of no operation, that of a mutationFn that runs. */
+function submissionsOf(
+  { executions }: Operations,
+  { submission }: Operation,
+  { key }: Step,
+): Submission[] {
+  if (submission) return [submission];
+  return [...executions]
+    .map((execution) => execution.submission)
+    .filter((running) => running.key === bareKey(key));
 }
 
 /** The key that is in the body of a Request already: it is read from a copy. */

@@ -34,8 +34,22 @@ export interface SteadyMutationContext extends MutationFunctionContext {
   readonly json: SteadyJson;
   /** `steady.rawFetch` for this mutation: for another client, as its `fetch`. */
   readonly rawFetch: RawFetch;
-  /** Made once for each `mutate`, and the same on every attempt. */
+  /** Made once for each `mutate`, and the same on every attempt. Reading it has no effect. */
   readonly idempotencyKey: string;
+  /**
+   * The same key, for a client that sends past Steadfetch: calling it says that the client sends the key. Only
+   * then may the submission be sent again without asking the user. What goes through `fetch`, `json` or
+   * `rawFetch` needs no such word: there it is seen whether the key goes.
+   *
+   * @example
+   * ```ts
+   * const placeOrder = mutationOptions(steady, {
+   *   mutationFn: (body: string, { takeKey, signal }) =>
+   *     fetch('/orders', { method: 'POST', body, signal, headers: { 'Idempotency-Key': takeKey() } }),
+   * });
+   * ```
+   */
+  readonly takeKey: () => string;
   /** Counted from 1. */
   readonly attempt: number;
   /** Aborted when the mutation is cancelled. `fetch`, `json` and `rawFetch` have it already. */
