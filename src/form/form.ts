@@ -78,7 +78,7 @@ function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
   type State = SafeSubmitResult<TData, TError, TVariables, TOnMutateResult>;
 
   const submissions = createSubmissions(createTabStorage(), form);
-  instanceOf(client, 'useSafeSubmit');
+  const { lifecycle } = instanceOf(client, 'useSafeSubmit');
   const statuses = mutationStatusesOf(client, 'useSafeSubmit');
   const listeners = new Set<() => void>();
   const target = { mutation: `form ${form}` };
@@ -114,6 +114,11 @@ function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
     observer.reset();
     changed();
   };
+  lifecycle.onSessionEnd(client, () => {
+    submissions.forget();
+    presses.forgetEnd();
+    clear();
+  });
   const reset: State['reset'] = ({ forgetUnknown = false } = {}) => {
     if (isBusy()) return;
     const known = submissions.read();

@@ -2,6 +2,7 @@ import { askBeforeLeaving } from '../lib/browser/page.ts';
 import { fingerprintOf } from '../lib/fingerprint.ts';
 import { type FormSubmission, planSubmission, toKept } from './submission.ts';
 import { type FormContext, type Ended, type Sent, createFormSend } from './send.ts';
+import { endedWithSession } from '../operation/session.ts';
 import type { Confirmation, SubmitResult } from './safe-submit.ts';
 
 /** The presses of Submit of one form: what they come to, and what is to be shown of them. */
@@ -50,7 +51,7 @@ export function createFormPresses<TData, TError, TVariables, TOnMutateResult>(
   type Presses = FormPresses<TData, TError, TVariables>;
 
   const { statuses, submissions, options, changed } = context;
-  const { clock, wall } = statuses.instance;
+  const { clock, wall, operations } = statuses.instance;
   const { send, sent } = createFormSend(context);
   const reading = new Set<{ readonly variables: TVariables }>();
   let unread: Presses['unread'];
@@ -73,6 +74,7 @@ export function createFormPresses<TData, TError, TVariables, TOnMutateResult>(
 
   const press = async (variables: TVariables, confirmedKey?: string): Promise<Result> => {
     const one = { variables };
+    const { session } = operations;
     const seen = last;
     reading.add(one);
     unread = undefined;
@@ -82,6 +84,7 @@ export function createFormPresses<TData, TError, TVariables, TOnMutateResult>(
       const print = await fingerprintOf(submissions.secret(), variables);
       // Asked only now: an effect may press before the effect that gives the options.
       const payload = options()?.keepPayload ? toKept(variables) : undefined;
+      if (session.isOver) throw endedWithSession(operations.begin('mutation'), false, 'no');
       // Begun before it counts as read, and not waited for.
       const promise = begin({ variables, payload, fingerprint: print }, confirmedKey, seen);
       return promise;

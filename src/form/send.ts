@@ -15,7 +15,7 @@ import { type Submission, renewRefused } from '../operation/parts/submission.ts'
 import { askBeforeLeaving } from '../lib/browser/page.ts';
 import { warn } from '../lib/input/warn.ts';
 import { createIdempotencyKey } from '../idempotency/key.ts';
-import { cancelMutation } from '../react-query/controls.ts';
+import { cancelMutation } from '../react-query/mutation/cancel.ts';
 import { definitionBehind, extendMutation } from '../react-query/mutation/definition.ts';
 import { mayHaveBegun, throwIfRefused } from '../react-query/mutation/execution.ts';
 import type { Instance } from '../react-query/instance.ts';

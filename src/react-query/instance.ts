@@ -11,6 +11,7 @@ import { isFunction, reject } from '../lib/input/check.ts';
 import type { MadeBy } from '../lib/input/made-by.ts';
 import { pageOf, warn } from '../lib/input/warn.ts';
 import type { PolicyOptions } from '../policy/options.ts';
+import type { Lifecycle } from './query/lifecycle.ts';
 import type { QueryRecords } from './query/records.ts';
 import type { AnyPersister, Steadfetch, SteadyPersister } from './steadfetch.ts';
 
@@ -21,8 +22,10 @@ export interface Instance extends LoopContext {
   /** What is known of each query. */
   readonly byQuery: QueryRecords;
   readonly origins: Origins;
-  /** The clients whose queries were fetched in this page. */
-  readonly lifecycle: { readonly clients: () => readonly QueryClient[] };
+  /** The clients that are known in this page, and the end of their sessions. */
+  readonly lifecycle: Pick<Lifecycle, 'meet' | 'clients' | 'onSessionEnd'>;
+  /** What a log-out clears: it rejects where something stays. */
+  readonly cleared: Set<() => Promise<void>>;
   /** Undefined where the network is not watched. */
   readonly connectivity: Connectivity | undefined;
   readonly network: Network;
@@ -125,6 +128,7 @@ export function ownPolicy({
  */
 export function findInstance(client: QueryClient, operation: string): Instance | undefined {
   const instance = optionsOf(client).map(instanceBehind).find(Boolean);
+  instance?.lifecycle.meet(client);
   if (process.env.NODE_ENV !== 'production' && !instance)
     warn(client, 'no instance', `${missing(client, operation)} Until then it shows nothing.`);
   return instance;
@@ -137,6 +141,7 @@ export function findInstance(client: QueryClient, operation: string): Instance |
  */
 export function instanceOf(client: QueryClient, operation: string): Instance {
   const instance = optionsOf(client).map(instanceBehind).find(Boolean);
+  instance?.lifecycle.meet(client);
   if (instance) return instance;
   throw new Error(missing(client, operation));
 }

@@ -75,6 +75,11 @@ export class KnownErrors {
     this.failedAt = askedAt;
   }
 
+  /** React Query's wait is over, or not known. */
+  isDue(nowMs: number): boolean {
+    return (this.dueAt ?? 0) <= nowMs;
+  }
+
   /** React Query waits until then. */
   waitUntil(dueAt: number): void {
     this.dueAt = dueAt;
@@ -209,10 +214,11 @@ export class KnownErrors {
   }
 
   /** The user has cancelled the operation: it ends with this error. */
-  recordCancel(operation: Failed, error: unknown, report: FailureReport): void {
+  recordCancel(operation: Failed, error: unknown, report: FailureReport): Decision {
     const decision: Decision = { kind: 'stop', reason: 'cancelled', retryAt: undefined };
     const { maxRetries } = operation.policyOf(report.request);
     this.#recordDecision(operation, error, report, decision, failures.aborted, maxRetries);
+    return decision;
   }
 
   /** Records a decision, on the error and in what the operation may have done, and emits it. */

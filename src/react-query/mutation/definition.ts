@@ -28,6 +28,8 @@ export interface MutationDefinition extends MutationExtras {
   readonly json: SteadyJson;
   /** Its variables are kept before anything is sent: the page may be left meanwhile. @default false */
   readonly isKept?: boolean | undefined;
+  /** Ends a mutation that is gone from its cache, or whose session has ended. @default none: what sends it outlives it */
+  readonly end?: ((mutation: Mutation, isSessionOver: boolean) => void) | undefined;
   /** The same mutationFn, made with more. */
   readonly extend: (extras: MutationExtras) => MutationFunction;
 }

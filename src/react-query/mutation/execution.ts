@@ -1,4 +1,4 @@
-import type { Mutation, MutationFunctionContext } from '@tanstack/react-query';
+import type { Mutation, MutationFunctionContext, MutationObserver } from '@tanstack/react-query';
 import type { Submission } from '../../operation/parts/submission.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { Owner } from '../../operation/owner.ts';
@@ -6,18 +6,30 @@ import type { BoundFetch } from '../../fetch/bind-fetch.ts';
 import { markOwnFailure } from './definition.ts';
 
 /** A run of the loop for a mutation. */
-export interface MutationRun extends Pick<BoundFetch, 'isOut' | 'isReading'> {
+export interface MutationRun extends Pick<BoundFetch, 'isOut' | 'isReading' | 'isIdle'> {
   readonly operation: Operation;
   /** Ends it with this error at once, whatever of it is still under way. */
   readonly cancel: (error: unknown) => void;
 }
 
-/** All that is known of a mutation of ours, and the owner of its operation. Its fields are for all to read. */
+// React Query's own type of it.
+// oxlint-disable-next-line typescript/no-explicit-any
+type AnyObserver = MutationObserver<any, any, any, any>;
+
+/** Those that are gone from their cache, and have not begun. */
+const unbegun = new Set<Mutation>();
+
+/** All that is known of a mutation and, of ours, the owner of its operation. Its fields are for all to read. */
 class MutationRecord extends Owner {
   /** Whether its mutationFn was called in this page, as far as can be told. */
   begun: 'surely' | 'perhaps' | undefined;
   /** The newest run; undefined before its mutationFn was called. */
   run: MutationRun | undefined;
+  /** It is gone from its cache, or its session has ended. */
+  isGone = false;
+  /** The newest operation when it was submitted. */
+  submittedAfter: number | undefined;
+  readonly observers: Set<AnyObserver> = new Set();
   /** Undefined where it cannot be told which mutation it is. */
   readonly #mutation: Mutation | undefined;
   #submission: Submission | undefined;
@@ -29,8 +41,18 @@ class MutationRecord extends Owner {
     this.#mutation = mutation;
   }
 
+  recordSubmit(newestOperation: number): void {
+    this.submittedAfter ??= newestOperation;
+  }
+
+  leave(): void {
+    this.isGone = true;
+    if (!this.begun && this.#mutation) unbegun.add(this.#mutation);
+  }
+
   begin(how: 'surely' | 'perhaps'): void {
     this.begun = how;
+    if (this.#mutation) unbegun.delete(this.#mutation);
   }
 
   /** Its submission is made once, also when the app's own `retry` calls the mutationFn again. */
@@ -63,7 +85,8 @@ class MutationRecord extends Owner {
 /** By the mutation, where it is known, and by the context: React Query makes one for each `mutate`. */
 const records = new WeakMap<Mutation | MutationFunctionContext, MutationRecord>();
 
-function recordOf(mutation: Mutation): MutationRecord {
+/** The record of a mutation, also of a plain one. */
+export function recordOf(mutation: Mutation): MutationRecord {
   let record = records.get(mutation);
   if (!record) records.set(mutation, (record = new MutationRecord(mutation)));
   return record;
@@ -83,16 +106,13 @@ export function beginMutation(
 ): MutationRecord {
   const known = records.get(context);
   if (known) return known;
-  const alike = context.client
-    .getMutationCache()
-    .getAll()
-    .filter(
-      (one) =>
-        one.options === options &&
-        one.state.status === 'pending' &&
-        Object.is(one.state.variables, variables) &&
-        records.get(one)?.begun !== 'surely',
-    );
+  const alike = [...unbegun, ...context.client.getMutationCache().getAll()].filter(
+    (one) =>
+      one.options === options &&
+      one.state.status === 'pending' &&
+      Object.is(one.state.variables, variables) &&
+      records.get(one)?.begun !== 'surely',
+  );
   const [mutation] = alike;
   if (alike.length > 1) for (const one of alike) recordOf(one).begin('perhaps');
   const record = mutation ? recordOf(mutation) : new MutationRecord(undefined);

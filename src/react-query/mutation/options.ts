@@ -1,5 +1,6 @@
 import type {
   DefaultError,
+  Mutation,
   MutationFunction,
   MutationFunctionContext,
   MutationKey,
@@ -22,7 +23,8 @@ import {
   markOwnFailure,
   watchSpread,
 } from './definition.ts';
-import { beginMutation } from './execution.ts';
+import { beginMutation, runOf } from './execution.ts';
+import { cancelMutation } from './cancel.ts';
 import { type Instance, instanceOfSteady } from '../instance.ts';
 import type { Steadfetch } from '../steadfetch.ts';
 
@@ -139,7 +141,9 @@ export function mutationOptions(
     checkMisnamed('mutationOptions', options, ['policy'], [], inPolicy(true));
   const policy = definePolicy('mutationOptions', context.policy, own);
   const { fetch, operations } = context;
-  const shared = { policy, operations, fetch, json: createJson(fetch) };
+  const end: MutationDefinition['end'] = (mutation, isSessionOver) =>
+    endMutation(mutation, isSessionOver, context);
+  const shared = { policy, operations, fetch, json: createJson(fetch), end };
   const make = (extras: MutationExtras): SteadyFn => {
     const extend: MutationDefinition['extend'] = (more) => make({ ...extras, ...more });
     // React Query calls it as a method of the mutation's options.
@@ -185,6 +189,21 @@ interface ExecutionParts extends MutationExtras {
   readonly mutationFn: (variables: never, context: SteadyMutationContext) => Promise<unknown>;
 }
 
+/** Of a mutation that is gone from its cache before its mutationFn was called: it goes at once, once, or not at all. */
+const nowOrNever = { maxRetries: 0, whenDown: 'fail' } as const;
+
+/**
+ * Ends a mutation that is gone from its cache, or whose session has ended. What has nothing under way, and
+ * waits for nothing, may be the log-out itself: it ends as it does, and sends nothing more.
+ */
+function endMutation(mutation: Mutation, isSessionOver: boolean, instance: Instance): void {
+  const { operation, isIdle } = runOf(mutation) ?? {};
+  if (operation && operation === instance.operations.current) return;
+  if (operation?.phase.kind === 'sending' && isIdle?.()) operation.leave();
+  else if (operation || mutation.state.isPaused || isSessionOver)
+    cancelMutation(mutation, instance);
+}
+
 function run(
   context: Instance,
   { mutationFn, policy, submissionOf, answer }: ExecutionParts,
@@ -192,7 +211,8 @@ function run(
   variables: unknown,
   given: Given,
 ): Promise<unknown> {
-  const { operations, wall } = context;
+  const { operations, wall, lifecycle } = context;
+  lifecycle.meet(given.client);
   if (process.env.NODE_ENV !== 'production') watchSpread(given.client);
   const record = beginMutation(given, options, variables);
   const submission = record.submit(() =>
@@ -204,7 +224,7 @@ function run(
   if (known) return Promise.resolve(known.data);
   record.throwIfRefused();
   const operation = operations.begin('mutation', {
-    policy,
+    policy: record.isGone ? { ...policy, ...nowOrNever } : policy,
     submission,
     submissionCode: submissionExtension,
   });

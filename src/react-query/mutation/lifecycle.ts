@@ -1,0 +1,114 @@
+import type { Mutation, MutationCacheNotifyEvent, QueryClient } from '@tanstack/react-query';
+import { SteadyRequest } from '../../fetch/request.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { warn } from '../../lib/input/warn.ts';
+import { reportOf } from '../../operation/error-info.ts';
+import { operationOf } from '../../operation/operation.ts';
+import type { Operations } from '../../operation/operations.ts';
+import { mayHaveTakenEffect } from '../../operation/parts/known-errors.ts';
+import { endedWithSession } from '../../operation/session.ts';
+import { definitionBehind } from './definition.ts';
+import { recordOf } from './execution.ts';
+
+/** What ending mutations stands on. */
+export interface MutationEndContext {
+  readonly clock: Clock;
+  readonly operations: Operations;
+}
+
+/**
+ * Ends the mutations of a client that are removed from its cache (`queryClient.clear()`): they send nothing
+ * more. React Query itself goes on with those that it has begun.
+ *
+ * @returns what stops that.
+ */
+export function followMutations(client: QueryClient, context: MutationEndContext): () => void {
+  const { operations } = context;
+  const cache = client.getMutationCache();
+  for (const mutation of cache.getAll()) recordOf(mutation).recordSubmit(operations.lastId);
+  return cache.subscribe((event) => {
+    const { type, mutation } = event;
+    if (!mutation) return;
+    if (type === 'removed') endMutation(mutation, false, context);
+    else if (type === 'updated') followUpdate(mutation, event, operations);
+    else if (type === 'observerAdded') recordOf(mutation).observers.add(event.observer);
+    else if (type === 'observerRemoved') recordOf(mutation).observers.delete(event.observer);
+  });
+}
+
+function followUpdate(
+  mutation: Mutation,
+  { action }: Extract<MutationCacheNotifyEvent, { readonly type: 'updated' }>,
+  operations: Operations,
+): void {
+  const record = recordOf(mutation);
+  if (action.type === 'pending') record.recordSubmit(operations.lastId);
+  // React Query waits now, and would go on.
+  if (action.type === 'failed' && record.isGone) refuseNext(mutation, true, operations);
+}
+
+/** A mutation is gone from its cache, or its session has ended: it sends nothing more. */
+export function endMutation(
+  mutation: Mutation,
+  isSessionOver: boolean,
+  context: MutationEndContext,
+): void {
+  const { operations } = context;
+  if (mutation.state.status !== 'pending') return;
+  const record = recordOf(mutation);
+  const definition = definitionBehind(mutation.options.mutationFn);
+  record.leave();
+  if (definition?.end) definition.end(mutation, isSessionOver);
+  else if (definition) {
+    if (process.env.NODE_ENV !== 'production' && !isSessionOver) warnOfKept(operations);
+    return;
+  } else endPlain(mutation, context);
+  endLoneRequests(record.submittedAfter ?? operations.lastId, operations);
+}
+
+/** Which requests are a plain mutation's, nothing tells: those of no other operation that have begun since. */
+function endLoneRequests(submittedAfter: number, { live }: Operations): void {
+  for (const request of [...live]) {
+    if (!(request instanceof SteadyRequest)) continue;
+    const { operation, isOut } = request;
+    const { id, kind } = operation.ref;
+    if (!operation.isSingle || kind === 'query' || id <= submittedAfter) continue;
+    operation.leave();
+    // What is out may be the log-out itself. It is not sent again.
+    if (!isOut) request.endSession();
+  }
+}
+
+function endPlain(mutation: Mutation, { operations, clock }: MutationEndContext): void {
+  const { failureCount, isPaused, failureReason } = mutation.state;
+  const operation = operationOf(reportOf(failureReason, 0));
+  if (failureCount === 0 && !isPaused) return;
+  const isWaiting = operation?.phase.kind === 'waiting';
+  refuseNext(mutation, isPaused || (isWaiting && !operation.errors.isDue(clock.now())), operations);
+  if (isWaiting) operation.end('cancelled');
+}
+
+/** The next attempt of a plain mutation, which React Query begins after a wait that cannot be ended, sends nothing. */
+function refuseNext(mutation: Mutation, isWaiting: boolean, operations: Operations): void {
+  const { options, state } = mutation;
+  const report = reportOf(state.failureReason, 0);
+  const operation = operationOf(report) ?? operations.begin('mutation', { attempt: 0 });
+  operation.leave();
+  const mayBeDone = state.failureCount > 0 && mayHaveTakenEffect(report, operation);
+  const error =
+    state.failureReason ?? endedWithSession(operation, false, mayBeDone ? 'unknown' : 'no');
+  // Each render of its component would give it the app's own function again.
+  if (isWaiting) for (const observer of [...recordOf(mutation).observers]) observer.reset();
+  mutation.setOptions({ ...options, mutationFn: () => Promise.reject(error) });
+  if (state.isPaused) void mutation.continue().catch(() => {});
+}
+
+function warnOfKept(operations: Operations): void {
+  warn(
+    operations,
+    'kept entry',
+    `A mutation of an outbox was removed from its cache (queryClient.clear()), and its entry stays: it is sent, ` +
+      `whoever is logged in by then. At a log-out, call steady.endSession().`,
+    'mutations.md#log-out',
+  );
+}
