@@ -75,11 +75,6 @@ export class KnownErrors {
     this.failedAt = askedAt;
   }
 
-  /** React Query's wait is over, or not known. */
-  isDue(nowMs: number): boolean {
-    return (this.dueAt ?? 0) <= nowMs;
-  }
-
   /** React Query waits until then. */
   waitUntil(dueAt: number): void {
     this.dueAt = dueAt;

@@ -1,4 +1,4 @@
-import type { Mutation, MutationFunctionContext, MutationObserver } from '@tanstack/react-query';
+import type { Mutation, MutationFunctionContext } from '@tanstack/react-query';
 import type { Submission } from '../../operation/parts/submission.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { Owner } from '../../operation/owner.ts';
@@ -11,10 +11,6 @@ export interface MutationRun extends Pick<BoundFetch, 'isOut' | 'isReading' | 'i
   /** Ends it with this error at once, whatever of it is still under way. */
   readonly cancel: (error: unknown) => void;
 }
-
-// React Query's own type of it.
-// oxlint-disable-next-line typescript/no-explicit-any
-type AnyObserver = MutationObserver<any, any, any, any>;
 
 /** Those that are gone from their cache, and have not begun. */
 const unbegun = new Set<Mutation>();
@@ -29,7 +25,6 @@ class MutationRecord extends Owner {
   isGone = false;
   /** The newest operation when it was submitted. */
   submittedAfter: number | undefined;
-  readonly observers: Set<AnyObserver> = new Set();
   /** Undefined where it cannot be told which mutation it is. */
   readonly #mutation: Mutation | undefined;
   #submission: Submission | undefined;

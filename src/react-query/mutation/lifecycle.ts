@@ -30,21 +30,21 @@ export function followMutations(client: QueryClient, context: MutationEndContext
     const { type, mutation } = event;
     if (!mutation) return;
     if (type === 'removed') endMutation(mutation, false, context);
-    else if (type === 'updated') followUpdate(mutation, event, operations);
-    else if (type === 'observerAdded') recordOf(mutation).observers.add(event.observer);
-    else if (type === 'observerRemoved') recordOf(mutation).observers.delete(event.observer);
+    else if (type === 'updated') followUpdate(mutation, event.action.type, context);
   });
 }
 
+type UpdateEvent = Extract<MutationCacheNotifyEvent, { readonly type: 'updated' }>;
+
 function followUpdate(
   mutation: Mutation,
-  { action }: Extract<MutationCacheNotifyEvent, { readonly type: 'updated' }>,
-  operations: Operations,
+  action: UpdateEvent['action']['type'],
+  context: MutationEndContext,
 ): void {
   const record = recordOf(mutation);
-  if (action.type === 'pending') record.recordSubmit(operations.lastId);
-  // React Query waits now, and would go on.
-  if (action.type === 'failed' && record.isGone) refuseNext(mutation, true, operations);
+  if (action === 'pending') record.recordSubmit(context.operations.lastId);
+  // React Query is about to wait, or to go on.
+  if (record.isGone && (action === 'failed' || action === 'continue')) refuseNext(mutation, context);
 }
 
 /** A mutation is gone from its cache, or its session has ended: it sends nothing more. */
@@ -79,28 +79,31 @@ function endLoneRequests(submittedAfter: number, { live }: Operations): void {
   }
 }
 
-function endPlain(mutation: Mutation, { operations, clock }: MutationEndContext): void {
+/** While its first attempt is made, or its callbacks run, there is nothing to refuse: it may be the log-out itself. */
+function endPlain(mutation: Mutation, context: MutationEndContext): void {
   const { failureCount, isPaused, failureReason } = mutation.state;
-  const operation = operationOf(reportOf(failureReason, 0));
   if (failureCount === 0 && !isPaused) return;
-  const isWaiting = operation?.phase.kind === 'waiting';
-  refuseNext(mutation, isPaused || (isWaiting && !operation.errors.isDue(clock.now())), operations);
-  if (isWaiting) operation.end('cancelled');
+  refuseNext(mutation, context);
+  const operation = operationOf(reportOf(failureReason, 0));
+  if (operation?.phase.kind === 'waiting') operation.end('cancelled');
+  if (isPaused) void mutation.continue().catch(() => {});
 }
 
 /** The next attempt of a plain mutation, which React Query begins after a wait that cannot be ended, sends nothing. */
-function refuseNext(mutation: Mutation, isWaiting: boolean, operations: Operations): void {
-  const { options, state } = mutation;
-  const report = reportOf(state.failureReason, 0);
+function refuseNext(mutation: Mutation, { operations, clock }: MutationEndContext): void {
+  if (definitionBehind(mutation.options.mutationFn)) return;
+  const { failureReason, failureCount } = mutation.state;
+  const report = reportOf(failureReason, 0);
   const operation = operationOf(report) ?? operations.begin('mutation', { attempt: 0 });
   operation.leave();
-  const mayBeDone = state.failureCount > 0 && mayHaveTakenEffect(report, operation);
-  const error =
-    state.failureReason ?? endedWithSession(operation, false, mayBeDone ? 'unknown' : 'no');
-  // Each render of its component would give it the app's own function again.
-  if (isWaiting) for (const observer of [...recordOf(mutation).observers]) observer.reset();
-  mutation.setOptions({ ...options, mutationFn: () => Promise.reject(error) });
-  if (state.isPaused) void mutation.continue().catch(() => {});
+  const mayBeDone = failureCount > 0 && mayHaveTakenEffect(report, operation);
+  const error = failureReason ?? endedWithSession(operation, false, mayBeDone ? 'unknown' : 'no');
+  const mutationFn = (): Promise<never> => Promise.reject(error);
+  const refuse = (): void => mutation.setOptions({ ...mutation.options, mutationFn });
+  refuse();
+  // A render of its component gives it the app's own function again.
+  const waitMs = (operation.errors.dueAt ?? 0) - clock.now();
+  if (waitMs > 0) clock.unref?.(clock.setTimeout(refuse, waitMs - 1));
 }
 
 function warnOfKept(operations: Operations): void {
