@@ -266,12 +266,12 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     policy,
     subscribe: (listener) => emitter.subscribe(listener),
     async endSession() {
+      const clearing = Promise.allSettled([...instance.cleared].map((clear) => clear()));
       lifecycle.endSession();
       operations.endSession();
       ledger.forget();
       forgetTab();
-      const clearing = await Promise.allSettled([...instance.cleared].map((clear) => clear()));
-      for (const one of clearing) if (one.status === 'rejected') throw one.reason;
+      for (const one of await clearing) if (one.status === 'rejected') throw one.reason;
     },
     dispose() {
       if (process.env.NODE_ENV !== 'production') {
