@@ -2,7 +2,7 @@ import { askBeforeLeaving } from '../lib/browser/page.ts';
 import { fingerprintOf } from '../lib/fingerprint.ts';
 import { type FormSubmission, planSubmission, toKept } from './submission.ts';
 import { type FormContext, type Ended, type Sent, createFormSend } from './send.ts';
-import { endedWithSession } from '../operation/session.ts';
+import { endedWithSession } from '../operation/session-error.ts';
 import type { Confirmation, SubmitResult } from './safe-submit.ts';
 
 /** The presses of Submit of one form: what they come to, and what is to be shown of them. */

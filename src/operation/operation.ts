@@ -24,7 +24,7 @@ import { KnownErrors, usualMethod } from './parts/known-errors.ts';
 import { none, Pauses } from './parts/pauses.ts';
 import { Route } from './parts/route.ts';
 import type { Submission, Steps } from './parts/submission.ts';
-import type { Session } from './session.ts';
+import type { Session } from './parts/session.ts';
 import { warnOfLoop } from './warn-of-loop.ts';
 
 /** Timers are so late at most while nothing sleeps: those of a hidden tab. */

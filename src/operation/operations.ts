@@ -5,7 +5,7 @@ import type { AttemptLimit, Environment, Waiting } from './environment.ts';
 import { Operation } from './operation.ts';
 import type { OperationInit } from './owner.ts';
 import type { Submission } from './parts/submission.ts';
-import { type Live, Session } from './session.ts';
+import { type Live, Session } from './parts/session.ts';
 import { startAttempt, warnOfLoop } from './warn-of-loop.ts';
 
 /** Which operation a signal belongs to: the link that survives an await. */
@@ -66,9 +66,8 @@ export class Operations {
     this.session = new Session();
     // What ends the session, the log-out, goes on.
     current?.join(this.session);
-    // A copy: what ends may leave.
-    for (const one of [...this.live]) one.endSession();
-    for (const wait of [...this.waits]) wait.drop();
+    for (const one of this.live) one.endSession();
+    for (const wait of this.waits) wait.drop();
   }
 
   /** Makes an operation the current one, while its attempt is on the stack. @returns the one before. */

@@ -248,8 +248,8 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
       own,
     });
 
-  const meetClient = (_: unknown, given: { readonly client: QueryClient }): void =>
-    lifecycle.meet(given.client);
+  const meetClient = (_: unknown, { client }: { readonly client: QueryClient }): void =>
+    lifecycle.meet(client);
 
   const steady: Steadfetch = {
     fetch,

@@ -11,7 +11,6 @@ import { isFunction, reject } from '../lib/input/check.ts';
 import type { MadeBy } from '../lib/input/made-by.ts';
 import { pageOf, warn } from '../lib/input/warn.ts';
 import type { PolicyOptions } from '../policy/options.ts';
-import type { Lifecycle } from './query/lifecycle.ts';
 import type { QueryRecords } from './query/records.ts';
 import type { AnyPersister, Steadfetch, SteadyPersister } from './steadfetch.ts';
 
@@ -23,7 +22,11 @@ export interface Instance extends LoopContext {
   readonly byQuery: QueryRecords;
   readonly origins: Origins;
   /** The clients that are known in this page, and the end of their sessions. */
-  readonly lifecycle: Pick<Lifecycle, 'meet' | 'clients' | 'onSessionEnd'>;
+  readonly lifecycle: {
+    readonly clients: () => readonly QueryClient[];
+    readonly meet: (client: QueryClient) => void;
+    readonly onSessionEnd: (client: QueryClient, listener: () => void) => void;
+  };
   /** What a log-out clears: it rejects where something stays. */
   readonly cleared: Set<() => Promise<void>>;
   /** Undefined where the network is not watched. */

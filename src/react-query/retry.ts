@@ -7,7 +7,8 @@ import { reportOf } from '../operation/error-info.ts';
 import { runLoop } from '../operation/loop.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Operations } from '../operation/operations.ts';
-import { endedWithSession, type Live } from '../operation/session.ts';
+import type { Live } from '../operation/parts/session.ts';
+import { endedWithSession } from '../operation/session-error.ts';
 import { AttemptTimer, headersLimit } from '../operation/time-limit.ts';
 import { warn } from '../lib/input/warn.ts';
 import { checkMade, codeOf } from '../lib/input/made-by.ts';
@@ -124,7 +125,7 @@ async function untilSessionEnds<T>(
 ): Promise<T> {
   let member: Live | undefined;
   try {
-    return await new Promise<T>((resolve, reject) => {
+    return await new Promise<T>((resolve, fail) => {
       member = {
         endSession() {
           const { phase, attempt, effects } = operation;
@@ -141,11 +142,11 @@ async function untilSessionEnds<T>(
               : endedWithSession(operation, isOut, isUnknown ? 'unknown' : 'no');
           operation.cancel(error, reportOf(error, 0));
           onEnd(error);
-          reject(error);
+          fail(error);
         },
       };
       live.add(member);
-      begin().then(resolve, reject);
+      begin().then(resolve, fail);
     });
   } finally {
     if (member) live.delete(member);

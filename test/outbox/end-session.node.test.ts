@@ -24,31 +24,34 @@ const states: Readonly<Record<string, (browser: Browser) => Promise<void>>> = {
   },
 };
 
-describe.each(Object.entries(states))('after steady.endSession(), an entry that is %s', (_, reach) => {
-  test.each([
-    ['in this tab', undefined, 0],
-    ['in another tab', undefined, 1],
-    ['of a named user, in this tab', 'ada', 0],
-    ['of a named user, in another tab', 'ada', 1],
-  ])('%s is not sent any more, also not by the next page', async (_where, user, from) => {
-    const browser = createBrowser();
-    const { server, openTab, pass, rows } = browser;
-    const tabs = [openTab({ handlers, user }), openTab({ handlers, user })] as const;
-    const { delivered } = (tabs[from] as (typeof tabs)[0]).outbox.submit('order', 'kite');
-    const told = delivered.catch((error: unknown) => error);
-    await reach(browser);
-    const sent = server.arrivals.length;
-    const ended = tabs[0].steady.endSession();
-    server.rule = (arrival) => arrival.answer(200);
-    await pass(1000);
-    await ended;
-    expect(await told).toMatchObject({ code: 'cancelled', outcome: { processed: 'unknown' } });
-    openTab({ handlers, user });
-    await pass(600_000, 10_000);
-    expect(server.arrivals).toHaveLength(sent);
-    expect(await rows()).toEqual([]);
-  });
-});
+describe.each(Object.entries(states))(
+  'after steady.endSession(), an entry that is %s',
+  (_, reach) => {
+    test.each([
+      ['in this tab', undefined, 0],
+      ['in another tab', undefined, 1],
+      ['of a named user, in this tab', 'ada', 0],
+      ['of a named user, in another tab', 'ada', 1],
+    ])('%s is not sent any more, also not by the next page', async (_where, user, from) => {
+      const browser = createBrowser();
+      const { server, openTab, pass, rows } = browser;
+      const tabs = [openTab({ handlers, user }), openTab({ handlers, user })] as const;
+      const { delivered } = (tabs[from] as (typeof tabs)[0]).outbox.submit('order', 'kite');
+      const told = delivered.catch((error: unknown) => error);
+      await reach(browser);
+      const sent = server.arrivals.length;
+      const ended = tabs[0].steady.endSession();
+      server.rule = (arrival) => arrival.answer(200);
+      await pass(1000);
+      await ended;
+      expect(await told).toMatchObject({ code: 'cancelled', outcome: { processed: 'unknown' } });
+      openTab({ handlers, user });
+      await pass(600_000, 10_000);
+      expect(server.arrivals).toHaveLength(sent);
+      expect(await rows()).toEqual([]);
+    });
+  },
+);
 
 test('an entry of the next session goes, and an outbox that was disposed of before keeps its entries', async () => {
   const { server, openTab, pass } = createBrowser();

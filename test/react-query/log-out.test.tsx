@@ -11,6 +11,7 @@ import {
 import { idempotent, memoryStore } from 'steadfetch/server';
 import { describe, expect, test, vi } from 'vitest';
 import { createFormRig, kite } from '../react/form-rig.tsx';
+import { createHandle } from './handle.ts';
 import { createRig } from './rig.tsx';
 
 vi.spyOn(console, 'warn').mockReturnValue();
@@ -157,15 +158,15 @@ describe('a query', () => {
       queryFn: () => steady.json<string>('/a'),
       staleTime: data === undefined ? 0 : -1,
     };
-    let seen: unknown;
+    const seen = createHandle<object>();
     function Shown() {
       const { data: known, status, fetchStatus } = useQuery(options);
-      seen = { data: known, status, fetchStatus };
+      seen.set({ data: known, status, fetchStatus });
       return null;
     }
     if (isShown) show(<Shown />);
     else client.prefetchQuery(options).catch(() => {});
-    return { ...rig, seen: () => seen };
+    return { ...rig, seen: seen.get };
   }
 
   test.each([
@@ -183,12 +184,16 @@ describe('a query', () => {
     ['that a component shows fails', true],
     ['that no component shows is not fetched again', false],
   ])('in backoff %s after steady.endSession()', async (_, isShown) => {
-    const { steady, time, server, seen } = open(isShown);
+    const { steady, client, time, server } = open(isShown);
     await time.advance(100);
     act(() => void steady.endSession());
     await time.advance(60_000);
     expect(server.sent).toHaveLength(1);
-    if (isShown) expect(seen()).toMatchObject({ status: 'error', fetchStatus: 'idle' });
+    const { status, fetchStatus } = client.getQueryState(['a']) ?? {};
+    expect({ status, fetchStatus }).toEqual({
+      status: isShown ? 'error' : 'pending',
+      fetchStatus: 'idle',
+    });
   });
 
   test('with data keeps them', async () => {
@@ -216,7 +221,11 @@ describe('a form, after steady.endSession(),', () => {
     expect((await asked).status).toBe('needs-confirmation');
     act(() => void rig.steady.endSession());
     await rig.time.settle();
-    expect(form.last()).toMatchObject({ status: 'idle', unknown: undefined, confirmation: undefined });
+    expect(form.last()).toMatchObject({
+      status: 'idle',
+      unknown: undefined,
+      confirmation: undefined,
+    });
     expect(Object.keys(sessionStorage).filter((name) => name.includes('.form.'))).toEqual([]);
     const next = form.press();
     await rig.time.advance(1000);
@@ -250,7 +259,10 @@ test.each<[string, (rig: ReturnType<typeof createFormRig>) => unknown]>([
         charged.push(request.headers.get('authorization') ?? '');
         return Response.json({ id: 1 }, { status: 201 });
       },
-      { store: memoryStore(), scope: ({ headers }) => (headers.get('authorization') === 'Bearer A' ? 'a' : 'b') },
+      {
+        store: memoryStore(),
+        scope: ({ headers }) => (headers.get('authorization') === 'Bearer A' ? 'a' : 'b'),
+      },
     );
     let token = 'A';
     let isLost = true;
@@ -260,7 +272,7 @@ test.each<[string, (rig: ReturnType<typeof createFormRig>) => unknown]>([
         async fetch(input, init) {
           const headers = new Headers(init?.headers);
           headers.set('authorization', `Bearer ${token}`);
-          const url = new URL(String(input), 'http://localhost:3000');
+          const url = new URL(input as string, 'http://localhost:3000');
           const response = await placeOrder(new Request(url, { ...init, headers, signal: null }));
           if (isLost) throw new TypeError('Failed to fetch');
           return response;

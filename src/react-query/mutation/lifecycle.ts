@@ -6,7 +6,7 @@ import { reportOf } from '../../operation/error-info.ts';
 import { operationOf } from '../../operation/operation.ts';
 import type { Operations } from '../../operation/operations.ts';
 import { mayHaveTakenEffect } from '../../operation/parts/known-errors.ts';
-import { endedWithSession } from '../../operation/session.ts';
+import { endedWithSession } from '../../operation/session-error.ts';
 import { definitionBehind } from './definition.ts';
 import { recordOf } from './execution.ts';
 
@@ -44,7 +44,8 @@ function followUpdate(
   const record = recordOf(mutation);
   if (action === 'pending') record.recordSubmit(context.operations.lastId);
   // React Query is about to wait, or to go on.
-  if (record.isGone && (action === 'failed' || action === 'continue')) refuseNext(mutation, context);
+  if (record.isGone && (action === 'failed' || action === 'continue'))
+    refuseNext(mutation, context);
 }
 
 /** A mutation is gone from its cache, or its session has ended: it sends nothing more. */
@@ -68,7 +69,7 @@ export function endMutation(
 
 /** Which requests are a plain mutation's, nothing tells: those of no other operation that have begun since. */
 function endLoneRequests(submittedAfter: number, { live }: Operations): void {
-  for (const request of [...live]) {
+  for (const request of live) {
     if (!(request instanceof SteadyRequest)) continue;
     const { operation, isOut } = request;
     const { id, kind } = operation.ref;

@@ -8,7 +8,7 @@ import { reportOf } from '../../operation/error-info.ts';
 import type { OperationResult } from '../../operation/events.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { Operations } from '../../operation/operations.ts';
-import { endedWithSession } from '../../operation/session.ts';
+import { endedWithSession } from '../../operation/session-error.ts';
 import { isServer } from '../instance.ts';
 import { endMutation, followMutations } from '../mutation/lifecycle.ts';
 import { warnOfOwnRetry, warnOfPersister, createSharingWatch } from '../misuse.ts';
@@ -133,7 +133,7 @@ const isFetching = ({ state }: Query): boolean => state.fetchStatus !== 'idle';
 function endFetch(query: Query, operation: Operation | undefined, nowMs: number): void {
   const isAwaited = query.state.data === undefined && query.getObserversCount() > 0;
   if (!isAwaited || !operation) return void query.cancel({ revert: true });
-  const error = operation.errors.lastError ?? endedWithSession(operation, true, 'no');
+  const error: unknown = operation.errors.lastError ?? endedWithSession(operation, true, 'no');
   operation.cancel(error, reportOf(error, nowMs));
   const overrides = { retry: false, retryDelay: 0, networkMode: 'always' } as const;
   replaceFetch(query, overrides, Promise.reject(error));

@@ -1,22 +1,8 @@
-import { type Failure, type Processed } from '../policy/outcome.ts';
+import type { Failure, Processed } from '../policy/outcome.ts';
 import { reportFailure } from './error-info.ts';
 import { NotSentError, SteadfetchError } from './errors.ts';
 import type { RequestFacts } from './facts.ts';
 import type { Operation } from './operation.ts';
-
-/** From one log-in to the next: what was begun in it sends nothing once it is over. */
-export class Session {
-  isOver = false;
-
-  end(): void {
-    this.isOver = true;
-  }
-}
-
-/** What a session ends that is under way in it. */
-export interface Live {
-  endSession(): void;
-}
 
 /**
  * The error of what ends with its session, which says whether it may have taken effect. `isOut`: a request of
