@@ -1,5 +1,6 @@
+import { environmentManager, isServer, MutationObserver } from '@tanstack/react-query';
 import type { OutboxContext } from 'steadfetch/outbox';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createBrowser, settle } from './rig.ts';
 
 const handlers = {
@@ -52,6 +53,23 @@ describe.each(Object.entries(states))(
     });
   },
 );
+
+test('queryClient.clear() leaves the entry of a mutation, which is warned about in development', async () => {
+  environmentManager.setIsServer(() => false);
+  onTestFinished(() => environmentManager.setIsServer(() => isServer));
+  const warn = vi.spyOn(console, 'warn').mockReturnValue();
+  const { server, openTab } = createBrowser();
+  const { client, outbox } = openTab({ handlers });
+  const told = new MutationObserver(client, outbox.mutationOptions('order')).mutate('kite');
+  await settle();
+  client.clear();
+  await settle();
+  server.arrivals[0]?.answer(200, { id: 1 });
+  expect(await told).toEqual({ id: 1 });
+  expect(server.arrivals).toHaveLength(1);
+  expect(warn.mock.calls.join()).toContain('At a log-out, call steady.endSession().');
+  warn.mockRestore();
+});
 
 test('an entry of the next session goes, and an outbox that was disposed of before keeps its entries', async () => {
   const { server, openTab, pass } = createBrowser();

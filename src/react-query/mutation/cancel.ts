@@ -6,7 +6,7 @@ import type { Operation } from '../../operation/operation.ts';
 import { type Failure, failures } from '../../policy/outcome.ts';
 import type { Instance } from '../instance.ts';
 import { definitionBehind } from './definition.ts';
-import { type MutationRun, refuseRun, runOf } from './execution.ts';
+import { continueOutOfTurn, type MutationRun, refuseRun, runOf } from './execution.ts';
 
 /** Ends a mutation of ours, whatever it is at. */
 export function cancelMutation(mutation: Mutation, { clock }: Instance): void {
@@ -60,20 +60,12 @@ function cutOff({ operation, isReading }: MutationRun): SteadfetchError {
 /** It waits behind another of its scope: there it is taken out of the row, to end at once. */
 function refuseBeforeTurn(mutation: Mutation, error: unknown): void {
   refuseRun(mutation, error);
-  const goOn = (): void => {
-    const { options } = mutation;
-    const { scope: _, ...free } = options;
-    // Without its scope for this one question; for good, it would never leave the scope's list.
-    mutation.setOptions(free);
-    void mutation.continue().catch(() => {});
-    mutation.setOptions(options);
-  };
-  goOn();
+  continueOutOfTurn(mutation);
   if (focusManager.isFocused()) return;
   // In a hidden tab React Query lets nothing go on: there it ends once the tab is seen.
   const stop = focusManager.subscribe((isFocused) => {
     if (!isFocused) return;
-    goOn();
+    continueOutOfTurn(mutation);
     stop();
   });
 }

@@ -12,7 +12,7 @@ export interface MutationRun extends Pick<BoundFetch, 'isOut' | 'isReading' | 'i
   readonly cancel: (error: unknown) => void;
 }
 
-/** Those that are gone from their cache, and have not begun. */
+/** Those of ours that are gone from their cache, and have not begun. */
 const unbegun = new Set<Mutation>();
 
 /** All that is known of a mutation and, of ours, the owner of its operation. Its fields are for all to read. */
@@ -40,9 +40,9 @@ class MutationRecord extends Owner {
     this.submittedAfter ??= newestOperation;
   }
 
-  leave(): void {
+  leave(isOurs: boolean): void {
     this.isGone = true;
-    if (!this.begun && this.#mutation) unbegun.add(this.#mutation);
+    if (isOurs && !this.begun && this.#mutation) unbegun.add(this.#mutation);
   }
 
   begin(how: 'surely' | 'perhaps'): void {
@@ -101,7 +101,9 @@ export function beginMutation(
 ): MutationRecord {
   const known = records.get(context);
   if (known) return known;
-  const alike = [...unbegun, ...context.client.getMutationCache().getAll()].filter(
+  for (const one of unbegun) if (one.state.status !== 'pending') unbegun.delete(one);
+  const all = new Set([...unbegun, ...context.client.getMutationCache().getAll()]);
+  const alike = [...all].filter(
     (one) =>
       one.options === options &&
       one.state.status === 'pending' &&
@@ -124,6 +126,16 @@ export function runOf(mutation: Mutation): MutationRun | undefined {
 /** Whether the mutationFn of a mutation of ours may have been called, in this page. */
 export function mayHaveBegun(mutation: Mutation): boolean {
   return records.get(mutation)?.begun !== undefined;
+}
+
+/** React Query goes on with a mutation that it has paused, also behind another of its scope. */
+export function continueOutOfTurn(mutation: Mutation): void {
+  const { options } = mutation;
+  const { scope: _, ...free } = options;
+  // Without its scope for this one question; for good, it would never leave the scope's list.
+  mutation.setOptions(free);
+  void mutation.continue().catch(() => {});
+  mutation.setOptions(options);
 }
 
 /** A mutation that was cancelled before its turn has come ends with this error when it comes. */

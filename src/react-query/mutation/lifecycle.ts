@@ -8,7 +8,7 @@ import type { Operations } from '../../operation/operations.ts';
 import { mayHaveTakenEffect } from '../../operation/parts/known-errors.ts';
 import { endedWithSession } from '../../operation/session-error.ts';
 import { definitionBehind } from './definition.ts';
-import { recordOf } from './execution.ts';
+import { continueOutOfTurn, recordOf } from './execution.ts';
 
 /** What ending mutations stands on. */
 export interface MutationEndContext {
@@ -58,7 +58,9 @@ export function endMutation(
   if (mutation.state.status !== 'pending') return;
   const record = recordOf(mutation);
   const definition = definitionBehind(mutation.options.mutationFn);
-  record.leave();
+  // Another instance has a session of its own.
+  if (isSessionOver && definition && definition.operations !== operations) return;
+  record.leave(!!definition?.end);
   if (definition?.end) definition.end(mutation, isSessionOver);
   else if (definition) {
     if (process.env.NODE_ENV !== 'production' && !isSessionOver) warnOfKept(operations);
@@ -87,7 +89,7 @@ function endPlain(mutation: Mutation, context: MutationEndContext): void {
   refuseNext(mutation, context);
   const operation = operationOf(reportOf(failureReason, 0));
   if (operation?.phase.kind === 'waiting') operation.end('cancelled');
-  if (isPaused) void mutation.continue().catch(() => {});
+  if (isPaused) continueOutOfTurn(mutation);
 }
 
 /** The next attempt of a plain mutation, which React Query begins after a wait that cannot be ended, sends nothing. */
