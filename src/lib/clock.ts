@@ -1,6 +1,4 @@
-/**
- * The source of time. Everything in Steadfetch takes it as an argument.
- */
+/** The source of time. Every part of Steadfetch takes it as an argument. */
 export interface Clock {
   /**
    * The time, in epoch milliseconds. Deadlines and countdowns compare times, because timers are throttled
@@ -11,7 +9,7 @@ export interface Clock {
   setTimeout(callback: () => void, delayMs: number): unknown;
   /** Cancels a timer. Does nothing for a handle that is unknown or undefined. */
   clearTimeout(handle: unknown): void;
-  /** How far `now` is ahead of the wall clock, in milliseconds, after that was set back. @default 0 */
+  /** How far `now` is ahead of the wall clock, in milliseconds, after the wall clock was set back. @default 0 */
   setBackMs?(): number;
   /**
    * Milliseconds since any start. Setting the wall clock does not change it: `performance.now`.
@@ -84,7 +82,7 @@ export interface SteadyClock extends Clock {
  * clock that was set forward looks like sleep, so waits may end early, but never late.
  */
 export function createSteadyClock(clock: Clock): SteadyClock {
-  // It is read hundreds of times for one request: each reading of the system clock is one call.
+  // Read hundreds of times for one request, so the system clock is called directly.
   const isSystem = clock === systemClock;
   const readElapsedMs = (): number => clock.elapsedMs?.() ?? 0;
   let setBackMs = 0;
@@ -93,7 +91,7 @@ export function createSteadyClock(clock: Clock): SteadyClock {
 
   const now = (): number => {
     const nextMs = isSystem ? Date.now() : clock.now();
-    // Most readings are within the millisecond of the one before, and this is the dearer half of one.
+    // Most readings fall within the same millisecond, and `performance.now` is the slower half.
     if (nextMs !== wallMs) {
       const nextElapsedMs = isSystem ? performance.now() : readElapsedMs();
       if (nextMs < wallMs) setBackMs += wallMs - nextMs + Math.max(0, nextElapsedMs - elapsedMs);

@@ -15,7 +15,7 @@ import { failures, type Outcome } from '../policy/outcome.ts';
 import { errorOf, methodOf, statusOf, urlOf } from './attributes.ts';
 
 interface Shown {
-  /** Each request is a span. */
+  /** Whether each request has a span. */
   readonly hasRequests: boolean;
   readonly hasQuery: boolean;
   readonly hasKey: boolean;
@@ -23,11 +23,11 @@ interface Shown {
 
 interface OpenOperation {
   readonly span: Span;
-  /** What its requests are begun in. */
+  /** The context for the spans of its requests. */
   readonly inside: Context;
   /** How many of its requests have failed, by method and URL. */
   readonly failed: Map<string, number>;
-  /** What its last failure was. */
+  /** Its latest failure. */
   failure?: Outcome;
 }
 
@@ -38,11 +38,11 @@ interface OpenRequest {
 
 interface Spans {
   readonly record: (event: SteadfetchEvent) => void;
-  /** Ends what is open: nothing more is told of it. */
+  /** Ends the open spans. */
   readonly end: () => void;
 }
 
-/** Epoch milliseconds. A lone number could be taken for the time since the page began. */
+/** Converts epoch milliseconds. A single number could be read as the time since the page began. */
 const timeOf = (ms: number): HrTime => [Math.floor(ms / 1000), Math.floor((ms % 1000) * 1e6)];
 
 /** Spans of operations and requests, with the times of their events. */
@@ -62,7 +62,7 @@ export function createSpans(
     endSpan(span, outcome, at);
   };
   const endOperation = (id: number, at: HrTime, result: string, attempt?: number): void => {
-    // What of it is still under way says no more.
+    // Requests that are still in flight emit nothing more.
     for (const [request, { operation }] of requests)
       if (operation === id) endRequest(request, failures.aborted, at);
     const open = operations.get(id);
@@ -98,7 +98,7 @@ export function createSpans(
       case 'request:start': {
         if (!hasRequests) return;
         const { request, method, url } = event;
-        // Of a plain mutation and of a lone request no beginning is told.
+        // Plain mutations and lone requests emit no start.
         const resends = open ? open.failed.get(`${method} ${url}`) : attempt - 1;
         const attributes: Attributes = {
           ...methodOf(method),
@@ -134,7 +134,7 @@ export function createSpans(
       case 'operation:end':
         return endOperation(id, at, event.result, attempt);
       default:
-      // An attempt is told by its requests.
+      // Attempts are covered by their requests.
     }
   };
   return {
@@ -147,7 +147,7 @@ export function createSpans(
   };
 }
 
-/** What the caller has aborted is no error. */
+/** An abort by the caller is not an error. */
 function endSpan(span: Span, { kind }: Outcome, at: HrTime): void {
   if (kind !== 'ok' && kind !== 'aborted') span.setStatus({ code: SpanStatusCode.ERROR });
   span.end(at);

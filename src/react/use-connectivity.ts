@@ -3,22 +3,22 @@ import { useMemo, useSyncExternalStore } from 'react';
 import type { Connectivity, ConnectivityState } from '../connectivity/connectivity.ts';
 import { instanceOf } from '../react-query/instance.ts';
 
-/** Whether there is a network, and a control. */
+/** The state of the network, with a control. */
 export interface ConnectivityControls extends ConnectivityState {
-  /** Checks the network now. Does nothing while a check is under way. */
+  /** Checks the network now. A no-op while a check is running. */
   readonly checkNow: () => void;
 }
 
-/** A server knows nothing of the user's network. */
+/** A server does not know the user's network. */
 const onServer: ConnectivityState = { status: 'online', since: 0, nextCheckAt: undefined };
 
 /**
- * Whether there is a network, as far as requests and checks have shown: `online`; `suspect`, while
- * something speaks against it and it is being checked; or `offline`. Also since when, and when the network
- * is checked next. Renders at transitions only.
+ * Whether there is a network, as shown by requests and checks: `online`; `suspect`, while there is evidence
+ * against it and it is being checked; or `offline`. Also since when, and when the next check is due. Renders
+ * only at transitions.
  *
- * @throws Error when the QueryClient carries no default options of Steadfetch, or those of an instance
- *   without `connectivity`.
+ * @throws Error if the QueryClient has no default options of Steadfetch, or those of an instance without
+ * `connectivity`.
  *
  * @example
  * ```tsx

@@ -7,7 +7,7 @@ import { instanceOf } from '../react-query/instance.ts';
 import { useOutboxEntry } from './use-outbox.ts';
 import { type SteadyMutationResult, useSteadyMutation } from './use-steady-mutation.ts';
 
-/** What `useSteadyMutation` returns, and the latest submission's entry in the outbox. */
+/** The result of `useSteadyMutation`, with the latest submission's entry in the outbox. */
 export type OutboxMutationResult<
   TData = unknown,
   TError = DefaultError,
@@ -18,7 +18,7 @@ export type OutboxMutationResult<
   readonly idempotencyKey: string | undefined;
   /** The entry of the latest submission; undefined until it is stored, and once it is delivered. */
   readonly entry: OutboxEntry<TVariables, TData> | undefined;
-  /** Whether the entry is on the disk: it is then delivered even if this page closes. */
+  /** Whether the entry is on disk, and will be delivered even if this page closes. */
   readonly isSaved: boolean;
 };
 

@@ -10,15 +10,15 @@ import {
   outboxOf,
 } from '../outbox/query-adapter/outbox.ts';
 
-/** The state of the outbox, and what a user can do with its entries. */
+/** The state of the outbox, and actions on its entries. */
 export interface OutboxControls
   extends OutboxState, Pick<Outbox, 'retry' | 'retryAll' | 'edit' | 'discard' | 'clear'> {}
 
 /**
- * The number of entries that are due, waiting, sending, paused and dead, since when the oldest is there,
- * and whether they are on the disk. Counts are at most 100 ms old.
+ * The number of entries that are due, waiting, sending, paused and dead, the age of the oldest, and whether
+ * they are on disk. Counts are at most 100 ms old.
  *
- * @throws Error when the QueryClient has no outbox.
+ * @throws Error if the QueryClient has no outbox.
  *
  * @example
  * ```tsx
@@ -84,7 +84,7 @@ export function useOutboxEntries(
   return useSyncExternalStore(view.subscribe, view.getState, nothing);
 }
 
-/** One entry, and what a user can do with it. */
+/** One entry, and actions on it. */
 export interface OutboxEntryControls {
   /** Undefined while it is being read, and when there is none: it was delivered or discarded. */
   readonly entry: OutboxEntry | undefined;

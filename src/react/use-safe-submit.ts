@@ -11,16 +11,16 @@ import type { SafeSubmitOptions, SafeSubmitResult } from '../form/safe-submit.ts
 
 /**
  * A form that takes effect once, whatever happens to the network or the page, and however often the user
- * presses Submit. One submission keeps one idempotency key until its outcome is known: over double
- * clicks, mounted copies, retries and reloads.
+ * presses Submit. One submission keeps one idempotency key until its outcome is known: across double clicks,
+ * mounted copies, retries and reloads.
  *
  * Takes options of `mutationOptions`. `status`, `data` and `error` are React Query's own. `unknown` is a
- * submission that may have taken effect, `confirmation` a question to ask before the next one is sent.
- * `target` is for `useMutationStatus`. While a submission is under way, the browser asks before the user
- * leaves the page.
+ * submission that may have taken effect, `confirmation` a question for the user before the next one is sent.
+ * `target` is for `useMutationStatus`. While a submission is in progress, the browser asks before the page is
+ * left.
  *
- * @throws TypeError when the mutationFn is not from `mutationOptions`, or the form has no name.
- * @throws Error when the QueryClient carries no default options of Steadfetch.
+ * @throws TypeError if the mutationFn is not from `mutationOptions`, or the form has no name.
+ * @throws Error if the QueryClient has no default options of Steadfetch.
  *
  * @example
  * ```tsx

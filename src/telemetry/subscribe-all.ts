@@ -13,16 +13,16 @@ interface StateEventBase {
   readonly at: number;
 }
 
-/** What happens to no operation of its own: to an origin, the network, or the outbox. */
+/** An event that belongs to no operation: of an origin, the network, or the outbox. */
 export type StateEvent =
-  /** An endpoint is taken for down or, without `endpoint`, all of its origin. */
+  /** An endpoint went down or, without `endpoint`, the whole origin. */
   | (StateEventBase & {
       readonly type: 'outage:start';
       readonly origin: string;
       readonly partition: string | undefined;
       readonly endpoint: string | undefined;
     })
-  /** The same is not taken for down any more. */
+  /** The endpoint or origin is no longer down. */
   | (StateEventBase & {
       readonly type: 'outage:end';
       readonly origin: string;
@@ -30,28 +30,26 @@ export type StateEvent =
       readonly endpoint: string | undefined;
       readonly downMs: number;
     })
-  /**
-   * This tab probes it from now on, for all tabs: it is the leader there. Only with `shareAcrossTabs`.
-   */
+  /** This tab begins to probe it for all tabs, as the leader. Only with `shareAcrossTabs`. */
   | (StateEventBase & {
       readonly type: 'leader:start';
       readonly origin: string;
       readonly partition: string | undefined;
       readonly endpoint: string | undefined;
     })
-  /** It no longer does: it is up again, another tab probes it, or nobody waits for it here. */
+  /** This tab stops probing it: it recovered, another tab took over, or no request waits here any more. */
   | (StateEventBase & {
       readonly type: 'leader:end';
       readonly origin: string;
       readonly partition: string | undefined;
       readonly endpoint: string | undefined;
     })
-  /** What is known of the network has changed. Only with `watchConnectivity`. */
+  /** The state of the network changed. Only with `watchConnectivity`. */
   | (StateEventBase & {
       readonly type: 'connectivity';
       readonly status: ConnectivityState['status'];
     })
-  /** The entries of the outbox have changed. */
+  /** The entries of the outbox changed. */
   | (StateEventBase & {
       readonly type: 'outbox';
       readonly due: number;
@@ -61,24 +59,24 @@ export type StateEvent =
       readonly dead: number;
     });
 
-/** All that happens. */
+/** Any event. */
 export type TelemetryEvent = SteadfetchEvent | StateEvent;
 
-/** What is watched beside the instance. */
+/** Sources of events besides the instance. */
 export interface TelemetrySources {
-  /** Its entries are told of, too. @default none */
+  /** An outbox whose entries emit events, too. @default none */
   readonly outbox?: Readable<OutboxState> | undefined;
 }
 
 const counts = ['due', 'waiting', 'sending', 'paused', 'dead'] as const;
 
 /**
- * Tells of all that happens: the events of `steady.subscribe` and, in the same order of time, the outages
+ * Subscribes to everything: the events of `steady.subscribe` and, in chronological order with them, outages
  * of endpoints and origins, which of them this tab probes for all tabs, the state of the network, and the
  * entries of an outbox.
  *
  * @returns A function that ends the subscription.
- * @throws TypeError when the first argument is not what `createSteadfetch` returns.
+ * @throws TypeError if the first argument is not from `createSteadfetch`.
  *
  * @example
  * ```ts
@@ -95,7 +93,7 @@ export function subscribeAll(
   return subscribeInstance(instance, listener, sources);
 }
 
-/** The same for the inside of an instance. */
+/** The same, for an instance's internals. */
 export function subscribeInstance(
   { connectivity, origins, wall, emitter }: Instance,
   listener: (event: TelemetryEvent) => void,

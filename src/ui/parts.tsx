@@ -15,10 +15,10 @@ import { useCountdown } from '../react/use-countdown.ts';
 import { useTexts } from './texts/texts.tsx';
 import { timeOf } from './texts/words.ts';
 
-/** Where the keyboard goes when a button that has it goes away. */
+/** Moves the focus when a focused button disappears. */
 const Home = createContext<() => void>(() => {});
 
-/** The frame of a component. It stays, whatever is in it: a live region must be there before it has text. */
+/** The frame of a component. It is always rendered: a live region must exist before it has text. */
 export function Frame({
   name,
   label,
@@ -46,7 +46,7 @@ export function Frame({
   );
 }
 
-/** Hands the keyboard over when its element goes away with it. */
+/** Moves the focus to the frame when the focused element is removed. */
 function useHandover<T extends HTMLElement>(): RefObject<T | null> {
   const ref = useRef<T>(null);
   const goHome = useContext(Home);
@@ -59,7 +59,10 @@ function useHandover<T extends HTMLElement>(): RefObject<T | null> {
   return ref;
 }
 
-/** One of a list. What goes away in it leaves the keyboard here, and not at the start of the list. */
+/**
+ * A list item. When a focused element in it is removed, the focus stays at this item instead of the start of
+ * the list.
+ */
 export function Item({
   state,
   labelledBy,
@@ -84,7 +87,7 @@ export function Item({
   );
 }
 
-/** What a press has opened. Escape is the answer that changes nothing. */
+/** A group that a press has opened. Escape closes it without a change. */
 export function Group({
   name,
   label,
@@ -105,7 +108,7 @@ export function Group({
       aria-label={label}
       onKeyDown={(event) => {
         if (event.key !== 'Escape' || !onEscape) return;
-        // A dialog around it stays open.
+        // A dialog around it must stay open.
         event.preventDefault();
         event.stopPropagation();
         onEscape();
@@ -116,7 +119,7 @@ export function Group({
   );
 }
 
-/** A button that hands the keyboard over when it goes away, and stays focusable while it does nothing. */
+/** A button that moves the focus when it is removed, and stays focusable while it does nothing. */
 export function Action({
   onPress,
   isPrimary,
@@ -128,10 +131,10 @@ export function Action({
   readonly onPress: () => unknown;
   readonly isPrimary?: boolean;
   readonly isIdle?: boolean;
-  /** The keyboard goes to it when it comes: it is the answer to a press. */
+  /** Takes the focus when it appears, as the answer to a press. */
   readonly isFirst?: boolean;
   readonly label: string;
-  /** What it is about, for who cannot see where it is. */
+  /** The subject of the button, for users who cannot see its place. */
   readonly describes?: string;
 }): ReactElement {
   const ref = useHandover<HTMLButtonElement>();
@@ -156,14 +159,17 @@ export function Action({
   );
 }
 
-/** Whether the attempt that is under way was asked for by a press, and what a press calls. */
+/** Whether a press started the current attempt, and the function to call on a press. */
 export function usePress(isUnderWay: boolean): readonly [isPressed: boolean, press: () => void] {
   const [isPressed, setIsPressed] = useState(false);
   useEffect(() => (isUnderWay ? () => setIsPressed(false) : undefined), [isUnderWay]);
   return [isPressed, () => setIsPressed(true)];
 }
 
-/** What is heard of an operation: an attempt that starts by itself is no news, and one after a press is. */
+/**
+ * The news to announce about an operation: an attempt that starts automatically is not news, an attempt after
+ * a press is.
+ */
 export function useNews(news: News, isByItself: boolean): News {
   const [known, setKnown] = useState(news);
   const isNew = news.text !== known.text || news.isAlert !== known.isAlert;
@@ -171,13 +177,13 @@ export function useNews(news: News, isByItself: boolean): News {
   return isByItself ? known : news;
 }
 
-/** What is told, and whether at once. */
+/** The text to announce, and whether to interrupt. */
 interface News {
   readonly text: string;
   readonly isAlert: boolean;
 }
 
-/** Tells of what changes, and only of that: so it is empty at first, also where the page was loaded with it. */
+/** Announces changes only. It is empty at first, even if the page was loaded with a text. */
 export function Told({
   text,
   isAlert = false,
@@ -199,7 +205,7 @@ export function Told({
   );
 }
 
-/** The time until then. It ticks outside any live region. */
+/** The time left until `retryAt`. It ticks outside any live region. */
 export function Countdown({
   retryAt,
   label,

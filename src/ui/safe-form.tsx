@@ -10,12 +10,12 @@ import { useTexts } from './texts/texts.tsx';
 import { formWordsOf, type StatusWords, useTold } from './texts/words.ts';
 
 /**
- * A press so soon after a success is the second half of a double click, or an Enter that is held down: the
- * success stays to be seen, or the form would be sent once more.
+ * A press within this time after a success is the second half of a double click, or a held Enter key: it must
+ * neither hide the success nor send the form again.
  */
 const echoMs = 1000;
 
-/** What a render prop of `SafeForm` is given. */
+/** The argument of a `SafeForm` render prop. */
 export interface SafeFormView<
   TData = unknown,
   TError = DefaultError,
@@ -25,29 +25,29 @@ export interface SafeFormView<
   readonly form: SafeSubmitResult<TData, TError, TVariables>;
 }
 
-/** What a form sends, and what is in it. */
+/** The props of {@link SafeForm}. */
 export interface SafeFormProps<TData, TError, TVariables> extends SafeSubmitOptions<
   TData,
   TVariables
 > {
-  /** That of `mutationOptions`. */
+  /** The options from `mutationOptions`. */
   readonly mutation: UseMutationOptions<TData, TError, TVariables>;
-  /** What a press of Submit sends, from the fields or from the app's own state. */
+  /** Reads the variables of a submission, from the fields or from the app's own state. */
   readonly variables: (fields: FormData) => TVariables;
-  /** The text of its button. @default that of the texts */
+  /** The text of the submit button. @default `form.submit` of the texts */
   readonly submitLabel?: string | undefined;
-  /** The name of the form, for who cannot see it. */
+  /** The accessible name of the form. */
   readonly label?: string | undefined;
-  /** The fields. As a function, it is given how the form is doing. */
+  /** The fields. A function receives the state of the form. */
   readonly children: ReactNode | ((view: SafeFormView<TData, TError, TVariables>) => ReactNode);
 }
 
 /**
- * A form whose submission is done once, with its button, how it is doing, and the question that an unknown
- * outcome asks. After a success the next press makes it a new form, so that a second press by mistake sends
+ * A form whose submission takes effect once, with its button, its status, and the question that an unknown
+ * outcome asks. After a success the next press starts a new form, so an accidental second press sends
  * nothing.
  *
- * @throws TypeError when its mutation is not that of `mutationOptions`, or `form` is no name.
+ * @throws TypeError if `mutation` is not from `mutationOptions`, or `form` is not a name.
  *
  * @example
  * ```tsx

@@ -26,7 +26,7 @@ const deadReasons = {
   unreadable: 'it cannot be read any more',
 } as const satisfies Record<NonNullable<OutboxEntry['reason']>, string>;
 
-/** The entries of the outbox, and what can be done with each. */
+/** The entries of the outbox, and the actions on each. */
 export function Entries({
   outbox,
   now,
@@ -195,7 +195,7 @@ function Editor({
   );
 }
 
-/** What cannot be written as JSON is named by its kind. */
+/** A value that JSON cannot write is shown by its type. */
 function textOf(value: unknown): string {
   try {
     return JSON.stringify(value, undefined, 2) ?? typeof value;

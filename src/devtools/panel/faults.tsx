@@ -17,10 +17,10 @@ const statuses = [503, 500, 502, 504, 429, 404, 422];
 
 const hasTimes = (kind: FaultKind): boolean => ['fail', 'hang', 'cut', 'lose'].includes(kind);
 
-/** A field that is empty is no number. */
+/** An empty field is NaN. */
 const shown = (value: number): number | '' => (Number.isNaN(value) ? '' : value);
 
-/** What is to go wrong on purpose. */
+/** The form for faults, and the faults in force. */
 export function Faults({
   live: { faults },
   view,

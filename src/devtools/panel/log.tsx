@@ -5,7 +5,7 @@ import { Action, Empty, timeOf } from './parts.tsx';
 
 const mostShown = 300;
 
-/** All that happened, to be filtered, saved, and read again. */
+/** All events: filter, export and import them. */
 export function Log({
   events,
   onImport,
@@ -78,7 +78,7 @@ export function Log({
   );
 }
 
-/** Saves it as a file. */
+/** Saves a text as a file. */
 function save(text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
   const link = document.createElement('a');

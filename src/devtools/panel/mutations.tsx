@@ -8,7 +8,7 @@ import type { Live } from '../recording/live.ts';
 import { Entries } from './entries.tsx';
 import { Chip, Empty, timeUntil, processedWords, stateTones, stateWords } from './parts.tsx';
 
-/** The entries of the outbox and the mutations of this page: what is known of each, and where it is kept. */
+/** The entries of the outbox, and the mutations of this page. */
 export function Mutations({
   live,
   now,

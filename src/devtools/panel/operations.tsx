@@ -5,14 +5,14 @@ import type { Live } from '../recording/live.ts';
 import type { OperationEvent, OperationView, View } from '../view.ts';
 import { Action, Chip, Empty, timeUntil, toneOfOperation } from './parts.tsx';
 
-/** The operations, the newest first, and what happened to the selected one. */
+/** The operations, newest first, and the timeline of the selected one. */
 export function Operations({
   view,
   live,
   tell,
 }: {
   readonly view: View;
-  /** Undefined in a replay, where there is nothing to retry. */
+  /** Undefined in a replay, which has nothing to retry. */
   readonly live: Live | undefined;
   readonly tell: (text: string) => void;
 }): ReactElement {
@@ -72,7 +72,7 @@ const nameOf = ({ id, startedAt }: OperationView): string => `${id} ${startedAt}
 const attemptsOf = ({ attempt, maxAttempts }: OperationView): string =>
   `attempt ${attempt}${maxAttempts === undefined ? '' : ` of ${maxAttempts}`}`;
 
-/** Why it is so, in one line. */
+/** The reason of its state, in one line. */
 function whyOf(one: OperationView, at: number): string {
   const { kind, status, reason, retryAt, probedBy, startedAt, endedAt, requests } = one;
   const why = reason === undefined ? '' : reasonOf(reason);
@@ -84,13 +84,13 @@ function whyOf(one: OperationView, at: number): string {
   return `${kind}, ${sent} in ${duration(endedAt - startedAt)}${why && `: ${why}`}`;
 }
 
-/** What happened to it, in words. */
+/** The steps of an operation, in words. */
 function stepsOf(
   one: OperationView,
 ): readonly { readonly key: string; readonly event: OperationEvent; readonly words: Explained }[] {
   let paused = '';
   return one.events.flatMap((event, index) => {
-    // Told again with another time, it is the same pause.
+    // The same pause, emitted again with another time.
     const isSame = event.type === 'pause:start' && event.reason === paused;
     paused = event.type === 'pause:start' ? event.reason : '';
     const words = isSame ? undefined : explain(event);

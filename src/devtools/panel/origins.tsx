@@ -5,7 +5,7 @@ import { duration } from '../explain.ts';
 import { endpointsSeen, stripOf, type View } from '../view.ts';
 import { Empty, HealthChip, timeUntil, since, Strip } from './parts.tsx';
 
-/** What is known of each origin and its endpoints. */
+/** The origins and their endpoints. */
 export function Origins({
   origins,
   view,
@@ -135,7 +135,7 @@ function OriginCard({
 
 const byWhom = { 'this-tab': 'by this tab', 'another-tab': 'by another tab' } as const;
 
-/** When something is sent there again, and by whom. */
+/** When something is sent there next, and by which tab. */
 function Next({
   own: { status, retryAt, probedBy },
   at,
@@ -158,7 +158,7 @@ function Next({
   return <span>{probedBy ? `Probed${who}` : 'Probed with the next request'}</span>;
 }
 
-/** Nothing is known. */
+/** No value. */
 const None = (): ReactElement => <span className="soft none">–</span>;
 
 function EndpointRow({

@@ -26,7 +26,7 @@ const names = ['Origins', 'Operations', 'Mutations', 'Tabs', 'Faults', 'Log'] as
 type Name = (typeof names)[number];
 const isOfPage = (name: Name): boolean => ['Mutations', 'Tabs', 'Faults'].includes(name);
 
-/** What a recording from elsewhere shows, and the moment that is looked at. */
+/** An imported recording, and the moment that is shown. */
 interface Replay {
   readonly events: readonly RecordedEvent[];
   readonly name: string;
@@ -34,7 +34,7 @@ interface Replay {
   readonly isRunning: boolean;
 }
 
-/** The panel, whatever it is in. */
+/** The panel, in any container. */
 export function Panel({
   live,
   onClose,
@@ -52,7 +52,7 @@ export function Panel({
   const now = useNow(instance.wall, !replay || replay.isRunning);
   useReplay(replay, setReplay, now);
   const events = replay?.events ?? recorded;
-  // What happens within a second is shown at once.
+  // Events within the current second are shown at once.
   const at = replay?.at ?? Math.max(now, recorded.at(-1)?.at ?? 0);
   const view = useMemo(() => viewAt(events, at), [events, at]);
   const inspection = replay ? view.inspection : inspectOrigins(instance);
@@ -116,7 +116,7 @@ export function Panel({
       </div>
       {replay && <ReplayBar replay={replay} onChange={setReplay} />}
       <Body
-        // Another tab begins at its top.
+        // Each tab starts scrolled to its top.
         key={name}
         id={`${id}panel`}
         labelledBy={`${id}${name}`}
@@ -175,7 +175,7 @@ function Body({
       role="tabpanel"
       id={id}
       aria-labelledby={labelledBy}
-      // It scrolls, and may have nothing in it that takes the keyboard.
+      // It scrolls, and may contain nothing focusable.
       tabIndex={0}
     >
       {children}
@@ -183,7 +183,7 @@ function Body({
   );
 }
 
-/** While it runs, a second of the recording passes in a second. */
+/** Plays a recording in real time. */
 function useReplay(
   replay: Replay | undefined,
   setReplay: (next: Replay) => void,
@@ -197,7 +197,7 @@ function useReplay(
     const endsAt = replay.events.at(-1)?.at ?? 0;
     const at = Math.min(endsAt, replay.at + passedMs);
     setReplay({ ...replay, at, isRunning: at < endsAt });
-    // Time is what it follows.
+    // Runs when the time changes, and for no other reason.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [now]);
 }
@@ -241,7 +241,7 @@ function ReplayBar({
   );
 }
 
-/** Waves that grow calm. */
+/** Waves that calm down. */
 export const Mark = (): ReactElement => (
   <svg width="18" height="18" viewBox="0 0 18 18" fill="none" aria-hidden>
     <path

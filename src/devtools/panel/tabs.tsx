@@ -9,7 +9,7 @@ const lives = {
   away: ['warn', 'Frozen or gone'],
 } as const satisfies Record<string, readonly [Tone, string]>;
 
-/** The tabs of the app, which of them probes, and what they tell each other. */
+/** The tabs of the app, which of them probe, and their messages. */
 export function Tabs({
   live: {
     tabs,
@@ -23,7 +23,7 @@ export function Tabs({
   readonly now: number;
 }): ReactElement {
   const seen = useSyncExternalStore(tabs.subscribe, tabs.getState, tabs.getState);
-  // What is frozen does not answer.
+  // Asked again and again, because a frozen tab shows only by its silence.
   useEffect(() => {
     let timer: unknown;
     const ask = (): void => {

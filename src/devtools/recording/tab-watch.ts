@@ -5,20 +5,20 @@ import { openChannel, type ShareChannel, type TabLife, watchPageState } from '..
 import type { Instance } from '../../react-query/instance.ts';
 import type { InspectedTabs } from '../inspect.ts';
 
-/** A tab of this app, as it tells of itself. */
+/** A tab of this app, from its own messages. */
 interface KnownTab {
   readonly id: string;
   readonly title: string;
   readonly path: string;
-  /** `away`: frozen, or left. */
+  /** `away`: frozen, or in the back-forward cache. */
   readonly life: TabLife;
-  /** What it probes. */
+  /** The origins and endpoints that it probes. */
   readonly probes: readonly string[];
-  /** When it was heard of last, in epoch milliseconds. */
+  /** When it last sent a message, in epoch milliseconds. */
   readonly heardAt: number;
 }
 
-/** What one tab has told the others. */
+/** A message between tabs. */
 interface TabMessage {
   readonly key: number;
   readonly at: number;
@@ -26,20 +26,20 @@ interface TabMessage {
 }
 
 interface TabsSeen {
-  /** This one first. */
+  /** This tab first. */
   readonly tabs: readonly KnownTab[];
-  /** The newest first. */
+  /** Newest first. */
   readonly messages: readonly TabMessage[];
 }
 
-/** The tabs that have the devtools, too: they answer while this is watched. */
+/** The tabs in which the devtools run: they answer while this is watched. */
 export interface TabWatch extends Readable<TabsSeen> {
-  /** Asks all tabs how they are. */
+  /** Asks all tabs for their state. */
   readonly ask: () => void;
 }
 
 const mostMessages = 100;
-/** What has said nothing for so long, although asked, is frozen or gone. */
+/** A tab that has not answered for this long is frozen or gone. */
 const silentMs = 7000;
 const forgottenMs = 60_000;
 
@@ -81,7 +81,7 @@ export function createTabWatch(
       show();
     }
   };
-  /** What the instances of the tabs tell each other. */
+  /** Reads the messages between the instances of the tabs. */
   const overhear = (data: unknown): void => {
     const { key, kind, scope, isProbed, forMs, remaining } = Object(data) as Record<
       string,

@@ -10,18 +10,18 @@ import type { UiTexts } from './ui-texts.ts';
 
 const Texts = createContext<readonly UiTexts[]>([english]);
 
-/** Which texts the components have. */
+/** The props of {@link TextsProvider}. */
 export interface TextsProviderProps {
-  /** Texts of one or several languages: those of the language of the page, or else the first. */
+  /** Texts in one or several languages. The page's language is used, or else the first. */
   readonly texts: readonly UiTexts[];
   readonly children: ReactNode;
 }
 
 /**
- * Gives all components below these texts: those whose `lang` is that of the page (`<html lang>`), or else the
- * first. Without it, they have English ones.
+ * Provides texts to all components below: those whose `lang` matches the page (`<html lang>`), or else the
+ * first. Without a provider, components use English.
  *
- * @throws TypeError in development, where a `lang` is no language tag (BCP 47).
+ * @throws TypeError in development, if a `lang` is not a language tag (BCP 47).
  *
  * @example
  * ```tsx
@@ -54,7 +54,7 @@ const languageOf = (lang: string): string => lang.slice(0, 2).toLowerCase();
 const pageLanguage = (): string => languageOf(document.documentElement.lang);
 const never = (): (() => void) => () => {};
 
-/** Those of the language of the page; the first on a server, which does not know it. */
+/** The texts for the page's language. On a server, which does not know it, the first. */
 export function useTexts(): UiTexts {
   const given = useContext(Texts);
   const language = useSyncExternalStore(never, pageLanguage, () => '');
