@@ -184,7 +184,7 @@ const refuse = (attempt: Attempt, response: Response, failure: HttpFailure): Rec
 
 const answerRule =
   process.env.NODE_ENV !== 'production' &&
-  'nobody knows which write has won. It must return true, false or a Response, or a promise of one';
+  'it is unknown which write has won. It must return true, false or a Response, or a promise of one';
 
 const isAnswer = (value: unknown): value is boolean | Response =>
   isBoolean(value) || typeof (value as Partial<Response> | null)?.headers?.get === 'function';

@@ -91,9 +91,9 @@ function refuse(attempt: Attempt): TypeError {
   const remedy =
     process.env.NODE_ENV === 'production'
       ? ''
-      : `: a browser would pass the headers of refreshOn401 on to wherever it leads. Ask for the URL that it ` +
-        `leads to, send the credentials as Authorization, or say redirect: 'follow' where no one else can be reached`;
-  const error = new TypeError(`${shown(name)}: redirected, and not followed${remedy}.`);
+      : `, because the browser would pass the headers of refreshOn401 on to any target. Request the target URL ` +
+        `directly, send the credentials in Authorization, or set redirect: 'follow' if every target can be trusted`;
+  const error = new TypeError(`${shown(name)}: the redirect was not followed${remedy}.`);
   // A redirect may be the answer to a processed request (303).
   const processed = /^(GET|HEAD)$/.test(method) ? 'no' : 'unknown';
   return recordFailure(attempt, error, { kind: 'invalid', processed });

@@ -126,13 +126,13 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
   };
   const noteMistake = (option: string, error: unknown, effect: string): void => {
     if (process.env.NODE_ENV !== 'production')
-      warn(options, option, `refreshOn401: ${option} has failed (${textOf(error)}); ${effect}.`);
+      warn(options, option, `refreshOn401: ${option} failed (${textOf(error)}); ${effect}.`);
   };
   const read = async (context: FetchContext): Promise<Headers> => {
     try {
       return new Headers(headers && (await callWithLimit(context, headers)));
     } catch (error) {
-      noteMistake('headers', error, 'requests go without them');
+      noteMistake('headers', error, 'requests are sent without credentials');
       return new Headers();
     }
   };
@@ -153,7 +153,7 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
       }
     } catch (error) {
       isUnasked = true;
-      noteMistake('refresh', error, 'the 401 is the answer');
+      noteMistake('refresh', error, 'the caller gets the 401');
     }
     failedText = textIn(await read(context));
     const pauseMs = Math.min(greatestPauseMs, leastPauseMs * 2 ** failures++);

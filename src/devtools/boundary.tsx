@@ -32,7 +32,7 @@ export class Boundary extends Component<BoundaryProps, { readonly failure: strin
           zIndex: 99_999,
         }}
       >
-        The Steadfetch devtools have ended, and the app goes on. {failure}{' '}
+        The Steadfetch devtools have crashed. The app is not affected. {failure}{' '}
         <button type="button" onClick={() => this.setState({ failure: undefined })}>
           Open them again
         </button>

@@ -123,7 +123,7 @@ function Badge({
       className="badge"
       data-tone={tone ?? 'plain'}
       data-at={position}
-      aria-label={`Steadfetch devtools: ${how}, ${paused} paused${broken > 0 ? ', faults in force' : ''}`}
+      aria-label={`Steadfetch devtools: ${how}, ${paused} paused${broken > 0 ? ', faults active' : ''}`}
       onClick={onOpen}
     >
       <Mark />

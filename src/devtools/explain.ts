@@ -70,10 +70,10 @@ export function explain(event: OperationEvent): Explained | undefined {
         sent: plain('The pause is over'),
         probe: plain(
           'Sent as a probe',
-          'It finds out for all who wait whether the server is back.',
+          'Finds out, for all waiting requests, whether the server is back.',
         ),
         expired: plain('The pause has lasted for longer than maxPauseMs', '', 'bad'),
-        dropped: plain('Nobody wants it any more'),
+        dropped: plain('No longer wanted'),
       }[event.result];
     case 'decision':
       return explainDecision(event);
@@ -106,7 +106,7 @@ function explainDecision({
   const wait =
     decision.delayMs > 0
       ? `the next one starts in ${duration(decision.delayMs)}`
-      : 'the next one goes as soon as its origin lets it';
+      : 'the next one starts when its origin allows it';
   return plain('Decision: retry', `${why}. Attempt ${count} failed; ${wait}.`, 'warn', options);
 }
 
@@ -141,7 +141,7 @@ export function lineOf(event: RecordedEvent): string {
       return `${isOffline ? 'offline; ' : ''}${all || 'all origins are up'}`;
     }
     case 'outage:start':
-      return `${event.endpoint ?? event.origin} is taken for down`;
+      return `${event.endpoint ?? event.origin} is down`;
     case 'outage:end':
       return `${event.endpoint ?? event.origin} is up again, after ${duration(event.downMs)}`;
     case 'leader:start':

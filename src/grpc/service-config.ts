@@ -13,8 +13,8 @@ const mostAttempts = 5;
  * again, whatever the config says, unless it certainly was not processed.
  *
  * @param config - The service config, as JSON text or parsed.
- * @param method - The full name of the method, as in the path: `shop.v1.Products/List`. @default the policy
- * for all methods
+ * @param method - The full name of the method, as in the path: `shop.v1.Products/List`. Without it, the policy
+ * for all methods.
  * @throws TypeError that names the place of the mistake in the config.
  *
  * @example

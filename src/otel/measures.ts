@@ -26,11 +26,11 @@ export function createMeasures(meter: Meter, outbox: Readable<OutboxState> | und
   const pauses = duration('steadfetch.pause.duration', 'How long operations were paused.');
   const outages = duration(
     'steadfetch.outage.duration',
-    'How long endpoints and origins were taken for down.',
+    'How long endpoints and origins were down.',
   );
   const outageCount = meter.createCounter('steadfetch.outages', {
     unit: '{outage}',
-    description: 'How often an endpoint or an origin was taken for down.',
+    description: 'How often an endpoint or an origin went down.',
   });
   const retries = meter.createCounter('steadfetch.retries', {
     unit: '{retry}',

@@ -39,6 +39,6 @@ function connectivityOf(client: QueryClient): Connectivity {
   const remedy =
     process.env.NODE_ENV === 'production'
       ? ''
-      : ' Make it with createSteadfetch({ connectivity: watchConnectivity() }).';
+      : ' Create it with createSteadfetch({ connectivity: watchConnectivity() }).';
   throw new Error(`useConnectivity: this instance does not watch the network.${remedy}`);
 }

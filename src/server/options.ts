@@ -14,7 +14,6 @@ export interface IdempotentOptions<Tx> {
   /**
    * Identifies the payload: a request with the same key and another fingerprint is answered 422. Receives a
    * copy of the request. @default SHA-256 of method, path, query and the bytes of the body
-   * function gets a copy of the request. @default SHA-256 of method, path, query and the bytes of the body
    */
   readonly fingerprint?: ((request: Request) => string | Promise<string>) | undefined;
   /**
@@ -28,8 +27,8 @@ export interface IdempotentOptions<Tx> {
   readonly scope?: ((request: Request) => string | Promise<string>) | undefined;
   /**
    * Whether an answer is final. A final answer is stored, together with the handler's writes. Otherwise
-   * everything is rolled back, and the next attempt runs again. Receives a copy of the answer. @default 200
-   * to 499, except 401, 408, 425 and 429
+   * everything is rolled back, and the next attempt runs again. Receives a copy of the answer.
+   * @default 200 to 499, except 401, 408, 425 and 429
    */
   readonly isFinal?: ((response: Response) => boolean | Promise<boolean>) | undefined;
   /**

@@ -30,7 +30,7 @@ export async function readBody(
 ): Promise<Uint8Array<ArrayBuffer> | undefined> {
   if (request.bodyUsed) {
     throw new TypeError(
-      'idempotent: the body of the request has been read already. Nothing may read it before, because a key is compared by the bytes of its body.',
+      'idempotent: the body of the request has been read already. Read it only inside the handler, because a key is compared by the bytes of its body.',
     );
   }
   if (Number(request.headers.get('content-length')) > maxBytes) return undefined;
@@ -75,7 +75,7 @@ export async function readScope(
   const owner: unknown = await scope(request);
   const what =
     typeof owner !== 'string' || !owner
-      ? 'no text, or an empty one'
+      ? 'not a string, or empty'
       : isCredential(owner, credentials)
         ? 'a credential (a token, or the Authorization or Cookie header)'
         : undefined;

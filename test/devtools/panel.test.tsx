@@ -97,7 +97,7 @@ test('it says how many more failures there may be', async () => {
   await rig.time.advance(100);
   open();
   expect(devtools().getByRole('row', { name: /GET \/orders/ }).textContent).toContain(
-    '1 more failure and it is taken for down',
+    '1 more failure until it counts as down',
   );
 });
 

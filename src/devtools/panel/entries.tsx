@@ -47,7 +47,7 @@ export function Entries({
           {state.storage === 'durable'
             ? 'kept in IndexedDB'
             : state.storage === 'opening'
-              ? 'its database opens'
+              ? 'opening its database'
               : `kept in this page only: ${state.storage}`}
         </span>
         <span className="grow" />
@@ -60,7 +60,7 @@ export function Entries({
           ))}
         </ul>
       ) : (
-        <Empty title={entries ? 'The outbox is empty' : 'The entries are read'} />
+        <Empty title={entries ? 'The outbox is empty' : 'Reading the entries'} />
       )}
     </section>
   );
@@ -84,7 +84,9 @@ function Entry({
     reason && deadReasons[reason],
     pause && reasonOf(pause.reason),
     waitsFor && 'another version of the app has submitted it',
-    state === 'pending' && nextRetryAt !== undefined && `goes on ${timeUntil(nextRetryAt, now)}`,
+    state === 'pending' &&
+      nextRetryAt !== undefined &&
+      `next attempt ${timeUntil(nextRetryAt, now)}`,
     lastError && lastError.message,
   ].filter((text) => typeof text === 'string');
   const isOver = state === 'done';

@@ -7,10 +7,10 @@ import { Action, Chip, Empty } from './parts.tsx';
 const kinds: readonly (readonly [FaultKind, string])[] = [
   ['fail', 'Fail the next requests'],
   ['rate-limit', 'Answer 429 with Retry-After'],
-  ['hang', 'Leave without an answer'],
+  ['hang', 'Never answer'],
   ['cut', 'Cut the body'],
-  ['lose', 'Do it, and lose the answer'],
-  ['slow', 'Be slow'],
+  ['lose', 'Process it, and lose the answer'],
+  ['slow', 'Delay the answers'],
   ['offline', 'Take the page offline'],
 ];
 const statuses = [503, 500, 502, 504, 429, 404, 422];
@@ -48,7 +48,7 @@ export function Faults({
   const add = (): void => {
     try {
       faults.add(wish);
-      tell('The fault is in force.');
+      tell('The fault is active.');
     } catch (error) {
       tell((error as Error).message);
     }
@@ -128,12 +128,12 @@ export function Faults({
         </form>
       </section>
       {active.length === 0 ? (
-        <Empty title="Nothing goes wrong on purpose">
-          A fault stands in front of what sends the requests of Steadfetch, in this tab, until it is
-          removed or the page is reloaded.
+        <Empty title="No fault is active">
+          A fault applies to the requests of Steadfetch in this tab, until it is removed or the page
+          is reloaded.
         </Empty>
       ) : (
-        <ul className="card list" aria-label="Faults in force">
+        <ul className="card list" aria-label="Active faults">
           {active.map((one) => (
             <li key={one.id} className="in row">
               <Chip tone="warn">{one.endpoint || 'every request'}</Chip>

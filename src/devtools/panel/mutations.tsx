@@ -94,7 +94,7 @@ function MutationRow({
           {of}
           {why}
           {retryAt !== undefined && status === 'waiting'
-            ? `, goes on ${timeUntil(retryAt, now)}`
+            ? `, next attempt ${timeUntil(retryAt, now)}`
             : ''}
         </span>
       </td>

@@ -76,7 +76,7 @@ const attemptsOf = ({ attempt, maxAttempts }: OperationView): string =>
 function whyOf(one: OperationView, at: number): string {
   const { kind, status, reason, retryAt, probedBy, startedAt, endedAt, requests } = one;
   const why = reason === undefined ? '' : reasonOf(reason);
-  const when = retryAt === undefined ? '' : `; goes on ${timeUntil(retryAt, at)}`;
+  const when = retryAt === undefined ? '' : `; next attempt ${timeUntil(retryAt, at)}`;
   const who = probedBy ? '; another tab probes' : '';
   const sent = `${requests} ${requests === 1 ? 'request' : 'requests'}`;
   if (status === 'waiting' || status === 'paused') return `${kind}: ${why}${when}${who}`;

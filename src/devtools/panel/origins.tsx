@@ -43,7 +43,7 @@ const keys = [
   ['ok', 'answered'],
   ['limited', 'rate-limited'],
   ['failed', 'failed'],
-  ['down', 'taken for down'],
+  ['down', 'down'],
   ['none', 'nothing sent'],
 ] as const;
 
@@ -145,7 +145,7 @@ function Next({
 }): ReactElement | null {
   if (status === 'up') return null;
   const who = probedBy ? ` ${byWhom[probedBy]}` : '';
-  if (status === 'recovering') return <span>What was paused goes, one after the other</span>;
+  if (status === 'recovering') return <span>Paused requests are sent one by one</span>;
   if (status === 'rate-limited')
     return retryAt === undefined ? null : <span>Opens {timeUntil(retryAt, at)}</span>;
   if (retryAt !== undefined)
@@ -190,7 +190,7 @@ function EndpointRow({
         {status !== 'up' && origin.downSince === undefined ? (
           <Next own={one} at={view.at} />
         ) : failures > 0 && failuresUntilDown !== undefined ? (
-          `${failuresUntilDown} more ${failuresUntilDown === 1 ? 'failure' : 'failures'} and it is taken for down`
+          `${failuresUntilDown} more ${failuresUntilDown === 1 ? 'failure' : 'failures'} until it counts as down`
         ) : (
           <None />
         )}

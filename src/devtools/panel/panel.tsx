@@ -132,7 +132,9 @@ export function Panel({
         )}
         {name === 'Faults' && !replay && <Faults live={live} view={view} tell={setTold} />}
         {replay && isOfPage(name) && (
-          <Empty title="Not in a recording">It is of this page: leave the replay first.</Empty>
+          <Empty title="Not in a recording">
+            This view shows the live page: leave the replay first.
+          </Empty>
         )}
         {name === 'Log' && (
           <Log

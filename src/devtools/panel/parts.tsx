@@ -81,7 +81,7 @@ export const stateWords: Readonly<Record<string, string>> = {
 };
 /** Whether the server processed it, in words. */
 export const processedWords: Readonly<Record<'no' | 'yes' | 'unknown', string>> = {
-  no: 'surely not done',
+  no: 'not done',
   yes: 'done',
   unknown: 'may have been done',
 };

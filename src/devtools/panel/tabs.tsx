@@ -48,7 +48,7 @@ export function Tabs({
               <th scope="col">Tab</th>
               <th scope="col">State</th>
               <th scope="col">Probes</th>
-              <th scope="col">Heard of</th>
+              <th scope="col">Last seen</th>
             </tr>
           </thead>
           <tbody>
@@ -70,7 +70,7 @@ export function Tabs({
                       <span className="soft">nothing</span>
                     )}
                   </td>
-                  <td className="soft" data-label="Heard of:">
+                  <td className="soft" data-label="Last seen:">
                     {index === 0 ? 'now' : `${since(heardAt, now)} ago`}
                   </td>
                 </tr>
@@ -81,21 +81,21 @@ export function Tabs({
       </section>
       {probes.some(({ by }) => by === 'another-tab') && (
         <p className="note">
-          Another tab leads for{' '}
+          Another tab probes{' '}
           {probes
             .filter(({ by }) => by === 'another-tab')
             .map(({ origin, endpoint }) => endpoint ?? origin)
             .join(', ')}
-          . This one waits for its word.
+          . This one waits for its result.
         </p>
       )}
       <section className="card" aria-label="Messages">
         <header>
-          <h2>What tabs told each other</h2>
+          <h2>Messages between tabs</h2>
         </header>
         {seen.messages.length === 0 ? (
           <Empty title="No message yet">
-            They speak when something goes down, is probed, comes back, or is rate-limited.
+            Tabs send one when something goes down, is probed, recovers, or is rate-limited.
           </Empty>
         ) : (
           <ul className="log two">

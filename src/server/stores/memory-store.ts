@@ -11,7 +11,6 @@ export interface MemoryStoreOptions {
   /**
    * The largest size of all keys and answers, in bytes. Beyond it, new keys are refused with a 503. Answers
    * of handlers already running still come on top. @default 67108864
-   * of handlers that are running then come on top. @default 67108864
    */
   readonly maxBytes?: number | undefined;
 }

@@ -45,7 +45,7 @@ function checkLanguage(lang: string): void {
     Intl.getCanonicalLocales(lang);
   } catch {
     throw new TypeError(
-      `TextsProvider: the lang ${JSON.stringify(lang)} of texts is no language tag. Write it as "pt-BR".`,
+      `TextsProvider: the lang ${JSON.stringify(lang)} of texts is not a language tag (BCP 47), such as "pt-BR".`,
     );
   }
 }
