@@ -82,11 +82,11 @@ export function conditionalWrites(
     !isSafeMethod(request.method) &&
     (hasCondition(request) ||
       !!(isConditional && callApp(() => isConditional(request), isBoolean, mistakeIn)));
-  const askApp = async (attempt: Attempt, request: ConditionalRequest, response: Response) => {
+  const callWasOurs = async (attempt: Attempt, request: ConditionalRequest, response: Response) => {
     const signal = attempt.request.signal ?? attempt.signal;
     // The promise may never settle, so it gets the time of an attempt.
-    const asked = (async () => wasOurs?.({ request, response, signal }))();
-    const said = await attempt.untilStopped(asked, discard).then(
+    const answering = (async () => wasOurs?.({ request, response, signal }))();
+    const said = await attempt.untilStopped(answering, discard).then(
       (value) => () => value,
       (error: unknown) => () => {
         throw error;
@@ -110,7 +110,7 @@ export function conditionalWrites(
       attempt.recordOutcome(refusal, undefined, response);
       attempt.limit.restart(attempt.limitMs);
       const copy = response.clone();
-      const said = await askApp(attempt, request, copy);
+      const said = await callWasOurs(attempt, request, copy);
       if (attempt.isAborted) {
         discard(copy);
         discard(said);

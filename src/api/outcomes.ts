@@ -76,9 +76,9 @@ export function classifyOutcomes(readers: OutcomeReaders): MadeBy<'classifyOutco
   const { classifyResponse, classifyError } = readers;
   const read = <Said extends ClassifiedFailure | 'ok'>(
     option: keyof OutcomeReaders,
-    ask: () => unknown,
+    call: () => unknown,
     isRight: (said: unknown) => said is Said,
-  ): Said | undefined => callApp(ask, isRight, reporterOf(readers, `outcomes: ${option}`, rule));
+  ): Said | undefined => callApp(call, isRight, reporterOf(readers, `outcomes: ${option}`, rule));
 
   const made: Extension & ErrorReader = {
     by: 'classifyOutcomes',
@@ -95,8 +95,8 @@ export function classifyOutcomes(readers: OutcomeReaders): MadeBy<'classifyOutco
     },
     ofError(error, known) {
       if (!classifyError || known.kind === 'aborted') return undefined;
-      const ask = (): unknown => (isSteadfetchError(error) ? undefined : classifyError(error));
-      const said = read('classifyError', ask, isFailure);
+      const call = (): unknown => (isSteadfetchError(error) ? undefined : classifyError(error));
+      const said = read('classifyError', call, isFailure);
       if (!said) return undefined;
       const askedMs = known.kind === 'http' ? known.retryAfterMs : undefined;
       return toFailure({ ...said, retryAfterMs: said.retryAfterMs ?? askedMs }, () => null, 0);

@@ -108,7 +108,7 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
   let failures = 0;
   let pausedUntil = -Infinity;
   /** The last refresh was rejected: the login server could not be reached. */
-  let isUnasked = false;
+  let isUnreached = false;
   let failedText: string | undefined;
 
   /** Runs work with a signal that is aborted at the time limit. */
@@ -124,7 +124,7 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
     };
     return withLimit<T | Promise<T>>(context, () => work(controller.signal), expire, timeoutMs);
   };
-  const noteMistake = (option: string, error: unknown, effect: string): void => {
+  const warnOfFailure = (option: string, error: unknown, effect: string): void => {
     if (process.env.NODE_ENV !== 'production')
       warn(options, option, `refreshOn401: ${option} failed (${textOf(error)}); ${effect}.`);
   };
@@ -132,7 +132,7 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
     try {
       return new Headers(headers && (await callWithLimit(context, headers)));
     } catch (error) {
-      noteMistake('headers', error, 'requests are sent without credentials');
+      warnOfFailure('headers', error, 'requests are sent without credentials');
       return new Headers();
     }
   };
@@ -145,15 +145,15 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
         own.add(signal);
         return refresh({ signal });
       });
-      isUnasked = false;
+      isUnreached = false;
       if (said !== false) {
         epoch++;
         failures = 0;
         return true;
       }
     } catch (error) {
-      isUnasked = true;
-      noteMistake('refresh', error, 'the caller gets the 401');
+      isUnreached = true;
+      warnOfFailure('refresh', error, 'the caller gets the 401');
     }
     failedText = textIn(await read(context));
     const pauseMs = Math.min(greatestPauseMs, leastPauseMs * 2 ** failures++);
@@ -242,7 +242,7 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
       attempt.recordOutcome(failure, undefined, response);
       attempt.limit.stop();
       const isNew = await untilAborted(caller, renew(context, signed, endpoint)).catch(() => false);
-      if (!isNew && isUnasked) renewableAt.set(failure, pausedUntil);
+      if (!isNew && isUnreached) renewableAt.set(failure, pausedUntil);
       if (!isNew || signed.isOnce || caller?.aborted) {
         attempt.limit.restart(attempt.limitMs);
         return undefined;

@@ -168,13 +168,13 @@ export function sourceHint(
   return {
     isOffline: () => isOffline,
     watch(listener) {
-      let told = false;
+      let wasOffline = false;
       const stops = [
         source.addEventListener(({ isConnected, isInternetReachable }) => {
           isOffline = [isConnected, isInternetReachable].includes(false);
-          if (told === isOffline) return;
-          told = isOffline;
-          listener(told ? 'offline' : 'online');
+          if (wasOffline === isOffline) return;
+          wasOffline = isOffline;
+          listener(isOffline ? 'offline' : 'online');
         }),
         onSeen((isSeen) => isSeen && listener('visible')),
       ];

@@ -10,7 +10,7 @@ const timeoutMs = 5000;
  *
  * @returns false if no answer came, if a service worker made it up, or if the origin cannot be asked.
  */
-export async function askForAnswer(transport: Transport, origin: string): Promise<boolean> {
+export async function isReachable(transport: Transport, origin: string): Promise<boolean> {
   if (transport !== systemTransport || !isEngine() || !origin.startsWith('http')) return false;
   try {
     const { type } = await transport(`${origin}/`, {

@@ -5,16 +5,16 @@ const encoder = new TextEncoder();
 const chunkBytes = 1 << 20;
 
 /**
- * Identifies a payload: equal content has an equal fingerprint. Keyed with a secret, so that the fingerprint
- * alone does not reveal the content of the form.
+ * What a payload is known by: the same for the same content, and another for any other. Keyed with a
+ * secret, so that it does not tell by itself what was in the form.
  *
- * @throws TypeError for a payload without identifiable content.
+ * @throws TypeError when the payload has no content to be known by.
  */
 export async function fingerprintOf(secret: string, payload: unknown): Promise<string> {
   const key = hmac(encoder.encode('steadfetch'), encoder.encode(secret));
   const { text, bytes } = canonicalise(payload);
   let digest = hmac(key, encoder.encode(text));
-  // Chained, one piece at a time: the text already contains the length of each.
+  // Chained, a piece at a time: the text has said how long each is.
   for (const part of bytes) {
     for await (const chunk of chunksOf(part)) digest = hmac(key, digest, chunk);
   }
@@ -28,19 +28,19 @@ async function* chunksOf(part: Blob | Uint8Array): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** A payload as canonical text, with the bytes that the text refers to. */
+/** A payload as text that is the same for what is the same, and the bytes that it refers to. */
 export interface Canonical {
   readonly text: string;
-  /** In the order of their places in the text. */
+  /** In the order in which the text has their places. */
   readonly bytes: readonly (Blob | Uint8Array)[];
 }
 
 /**
- * Writes a payload so that different payloads give different text. The order of an object's keys does not
- * matter, and a key whose value is undefined is left out, as in JSON; all other order does.
+ * Writes a payload down so that no two different ones are written alike. The order of an object's
+ * keys does not matter, and a key whose value is undefined is none, as in JSON; all other order does.
  *
- * @throws TypeError for content that cannot be identified: a cycle, a function, a symbol, or an object of a
- * class without `toJSON`.
+ * @throws TypeError for what has no content to be known by: a cycle, a function, a symbol, or an
+ * object of a class that does not say what it is (`toJSON`).
  */
 export function canonicalise(payload: unknown): Canonical {
   const bytes: (Blob | Uint8Array)[] = [];
@@ -55,7 +55,7 @@ export function canonicalise(payload: unknown): Canonical {
   };
 
   const writeObject = (value: object, path: string): string => {
-    // By class name, which is the same in another realm.
+    // By its name, which is the same in another realm.
     const name = Object.prototype.toString.call(value).slice(8, -1);
     switch (name) {
       case 'Array':
@@ -95,7 +95,7 @@ export function canonicalise(payload: unknown): Canonical {
 
   const writeForm = (form: FormData): string =>
     `[${Array.from(form, ([name, value]) => {
-      // A form creates files of its own for a Blob or an empty input, with the time of the press.
+      // A form makes files of its own, for a Blob or an empty input, whose time is that of the press.
       const part =
         typeof value === 'string' ? JSON.stringify(value) : writeBlob(value, { name: value.name });
       return `${JSON.stringify(name)}:${part}`;

@@ -15,7 +15,7 @@ function rootsOfPrimes(count: number, root: 2 | 3): Words {
 
 let tables: { readonly start: Words; readonly rounds: Words } | undefined;
 
-/** SHA-256 (FIPS 180-4), for insecure contexts, which have no `crypto.subtle`. */
+/** SHA-256 (FIPS 180-4), for pages that are not secure: those have no `crypto.subtle`. */
 export function sha256(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const { start, rounds } = (tables ??= {
     start: rootsOfPrimes(8, 2),
@@ -54,7 +54,7 @@ export function hmac(key: Uint8Array, ...parts: readonly Uint8Array[]): Uint8Arr
 
 const rotate = (word: number, by: number): number => (word >>> by) | (word << (32 - by));
 
-// Every index is within its array: the zeros are for the type checker.
+// Every index is within its array: the zeros are for the compiler.
 function expand(words: Words, index: number): number {
   const early = words[index - 15] ?? 0;
   const late = words[index - 2] ?? 0;

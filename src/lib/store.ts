@@ -1,4 +1,4 @@
-import { tellApp } from './input/callback.ts';
+import { notifyApp } from './input/callback.ts';
 
 /** A state that can be read and watched, as React's useSyncExternalStore needs it. */
 export interface Readable<S> {
@@ -26,7 +26,7 @@ export function createStore<S>(initial: S): Store<S> {
     set(next) {
       if (Object.is(next, state)) return;
       state = next;
-      for (const listener of listeners) tellApp(listener, undefined);
+      for (const listener of listeners) notifyApp(listener, undefined);
     },
   };
 }

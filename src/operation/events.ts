@@ -1,4 +1,4 @@
-import { tellApp } from '../lib/input/callback.ts';
+import { notifyApp } from '../lib/input/callback.ts';
 import type { Decision } from '../policy/decide.ts';
 import type { OperationRef } from '../policy/operation.ts';
 import type { Failure, Outcome, PauseReason } from '../policy/outcome.ts';
@@ -109,6 +109,6 @@ export class Emitter {
   }
 
   emit(event: SteadfetchEvent): void {
-    for (const listener of this.#listeners) tellApp(listener, event);
+    for (const listener of this.#listeners) notifyApp(listener, event);
   }
 }

@@ -1,4 +1,4 @@
-import { tellApp } from '../lib/input/callback.ts';
+import { notifyApp } from '../lib/input/callback.ts';
 import { keepIfSame, type Readable } from '../lib/store.ts';
 import { originOf } from '../lib/input/url.ts';
 import { isOffline, type Origin, whenProbed } from './origin.ts';
@@ -76,7 +76,7 @@ export function originStatus(origins: Origins, origin?: string): Readable<Origin
 
 /** Calls the listener when the state of any origin may have changed, until the returned function is called. */
 export function watchOrigins({ watchers, reconsider }: Origins, listener: () => void): () => void {
-  const tell = (): void => tellApp(listener, undefined);
+  const tell = (): void => notifyApp(listener, undefined);
   watchers.add(tell);
   // What is only shown is kept up to date from now on.
   reconsider();

@@ -80,7 +80,7 @@ export function createSpans(
     const { id, kind, attempt, queryKey } = event.operation;
     const at = timeOf(event.at);
     const open = operations.get(id);
-    const tell = (name: string, attributes: Attributes): void =>
+    const addEvent = (name: string, attributes: Attributes): void =>
       void open?.span.addEvent(`steadfetch.${name}`, attributes, at);
 
     switch (event.type) {
@@ -118,14 +118,14 @@ export function createSpans(
         return endRequest(request, outcome, at);
       }
       case 'pause:start':
-        return tell('pause', { 'steadfetch.pause.reason': event.reason });
+        return addEvent('pause', { 'steadfetch.pause.reason': event.reason });
       case 'pause:end':
-        return tell('pause.end', { 'steadfetch.pause.result': event.result });
+        return addEvent('pause.end', { 'steadfetch.pause.result': event.result });
       case 'decision': {
         const { decision, failure } = event;
         if (open) open.failure = failure;
         const delayMs = decision.kind === 'retry' ? decision.delayMs : undefined;
-        return tell(decision.kind, {
+        return addEvent(decision.kind, {
           'steadfetch.reason': decision.reason,
           ...(delayMs !== undefined && { 'steadfetch.retry.delay_ms': delayMs }),
           ...errorOf(failure),

@@ -1,6 +1,6 @@
 import { createSlot } from '../lib/slot.ts';
 import { focusManager, QueryClient } from '@tanstack/react-query';
-import { askForAnswer } from '../connectivity/reach.ts';
+import { isReachable } from '../connectivity/reach.ts';
 import { defineApis } from '../fetch/api.ts';
 import type { Client } from '../fetch/attempt/attempt.ts';
 import { Lines } from '../fetch/attempt/line.ts';
@@ -165,7 +165,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     page: watched?.page,
     reachOf: (asked) => ({
       wasReached: (sinceMs) => !!watched?.wasReached(asked, sinceMs),
-      ask: () => askForAnswer(transport, asked),
+      ask: () => isReachable(transport, asked),
     }),
     isSeen,
     rateLimit,

@@ -1,5 +1,5 @@
 import type { ConnectivityState } from '../connectivity/connectivity.ts';
-import { tellApp } from '../lib/input/callback.ts';
+import { notifyApp } from '../lib/input/callback.ts';
 import { checkNames } from '../lib/input/check.ts';
 import type { Readable } from '../lib/store.ts';
 import type { SteadfetchEvent } from '../operation/events.ts';
@@ -99,20 +99,20 @@ export function subscribeInstance(
   listener: (event: TelemetryEvent) => void,
   { outbox }: TelemetrySources,
 ): () => void {
-  const tell = (event: TelemetryEvent): void => tellApp(listener, event);
+  const emit = (event: TelemetryEvent): void => notifyApp(listener, event);
 
   const stops = [
-    emitter.subscribe(tell),
+    emitter.subscribe(emit),
     onOutage(origins, ({ origin, partition, endpoint, downMs }) => {
       const what = { at: wall.now(), origin, partition, endpoint };
-      tell(
+      emit(
         downMs === undefined
           ? { type: 'outage:start', ...what }
           : { type: 'outage:end', ...what, downMs },
       );
     }),
     onLead(origins, ({ isLeader, ...what }) =>
-      tell({ type: isLeader ? 'leader:start' : 'leader:end', at: wall.now(), ...what }),
+      emit({ type: isLeader ? 'leader:start' : 'leader:end', at: wall.now(), ...what }),
     ),
   ];
   if (connectivity) {
@@ -122,7 +122,7 @@ export function subscribeInstance(
         const { status } = connectivity.getState();
         if (status === shown) return;
         shown = status;
-        tell({ type: 'connectivity', at: wall.now(), status });
+        emit({ type: 'connectivity', at: wall.now(), status });
       }),
     );
   }
@@ -135,7 +135,7 @@ export function subscribeInstance(
         shown = state;
         if (!isNews) return;
         const { due, waiting, sending, paused, dead } = state;
-        tell({ type: 'outbox', at: wall.now(), due, waiting, sending, paused, dead });
+        emit({ type: 'outbox', at: wall.now(), due, waiting, sending, paused, dead });
       }),
     );
   }

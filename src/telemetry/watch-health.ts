@@ -1,5 +1,5 @@
 import type { Origins } from '../origin/origins.ts';
-import { tellApp } from '../lib/input/callback.ts';
+import { notifyApp } from '../lib/input/callback.ts';
 import { keepIfSame, type Readable } from '../lib/store.ts';
 import { originOf, toUrl } from '../lib/input/url.ts';
 import { reject } from '../lib/input/check.ts';
@@ -137,19 +137,19 @@ export function watchHealth(steady: Steadfetch): WatchedHealth {
       const isDown = downMs === undefined;
       down.set(origin, isDown ? [...others, { ...place, downSince: wall.now() }] : others);
     }
-    for (const tell of listeners.keys()) tellApp(tell, undefined);
+    for (const notify of listeners.keys()) notifyApp(notify, undefined);
   });
 
   return {
     getState,
     totals: counted.totals,
     subscribe(listener) {
-      const tell = (): void => listener();
-      const unwatch = watchOrigins(origins, tell);
+      const notify = (): void => listener();
+      const unwatch = watchOrigins(origins, notify);
       const end = (): void => {
-        if (listeners.delete(tell)) unwatch();
+        if (listeners.delete(notify)) unwatch();
       };
-      listeners.set(tell, end);
+      listeners.set(notify, end);
       return end;
     },
     reset(origin) {
@@ -185,10 +185,10 @@ export function onOutage(
   { outages }: Pick<Origins, 'outages'>,
   listener: (outage: Outage) => void,
 ): () => void {
-  const tell = (key: string, scope: string, downMs?: number): void =>
-    tellApp(listener, { ...scopeOf(key, scope), downMs });
-  outages.add(tell);
-  return () => void outages.delete(tell);
+  const notify = (key: string, scope: string, downMs?: number): void =>
+    notifyApp(listener, { ...scopeOf(key, scope), downMs });
+  outages.add(notify);
+  return () => void outages.delete(notify);
 }
 
 /** Calls the listener when this tab starts or stops probing for all tabs, until the returned function is called. */
@@ -196,10 +196,10 @@ export function onLead(
   { leaders }: Pick<Origins, 'leaders'>,
   listener: (lead: Scope & { readonly isLeader: boolean }) => void,
 ): () => void {
-  const tell = (key: string, scope: string, isLeader: boolean): void =>
-    tellApp(listener, { ...scopeOf(key, scope), isLeader });
-  leaders.add(tell);
-  return () => void leaders.delete(tell);
+  const notify = (key: string, scope: string, isLeader: boolean): void =>
+    notifyApp(listener, { ...scopeOf(key, scope), isLeader });
+  leaders.add(notify);
+  return () => void leaders.delete(notify);
 }
 
 function scopeOf(key: string, scope: string): Scope {

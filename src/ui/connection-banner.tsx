@@ -12,7 +12,7 @@ import type { Readable } from '../lib/store.ts';
 import { findInstance, type Instance } from '../react-query/instance.ts';
 import { createUnloaded, loaded, type Unloaded } from '../react-query/status/unloaded.ts';
 import { useOriginStatus } from '../react/use-origin-status.ts';
-import { Action, Countdown, Frame, Told, usePress } from './parts.tsx';
+import { Action, Countdown, Frame, Announcement, usePress } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
 
 /** The argument of a `ConnectionBanner` render prop. */
@@ -88,7 +88,7 @@ function Banner({
       act();
     });
   const [checkNow, tryNow] = [pressing(view.checkNow), pressing(view.tryNow)];
-  const heard = isPressed && isTrying ? texts.query.again : view.title;
+  const announced = isPressed && isTrying ? texts.query.again : view.title;
   return (
     <Frame name="banner" state={view.status}>
       {children
@@ -112,7 +112,7 @@ function Banner({
               )}
             </>
           )}
-      <Told text={heard && texts.sentence(heard)} />
+      <Announcement text={announced && texts.sentence(announced)} />
     </Frame>
   );
 }

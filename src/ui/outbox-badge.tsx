@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import type { ReactElement, ReactNode } from 'react';
 import { findOutbox } from '../outbox/query-adapter/outbox.ts';
 import { type OutboxControls, useOutbox } from '../react/use-outbox.ts';
-import { Told } from './parts.tsx';
+import { Announcement } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
 
 /** The argument of an `OutboxBadge` render prop. */
@@ -48,7 +48,7 @@ function Badge({ children }: OutboxBadgeProps): ReactElement {
       data-state={dead > 0 ? 'dead' : toSend > 0 ? 'waiting' : 'empty'}
     >
       {children ? children({ ...outbox, toSend, text }) : text}
-      <Told text={dead > 0 ? texts.dead(dead) : ''} />
+      <Announcement text={dead > 0 ? texts.dead(dead) : ''} />
     </span>
   );
 }

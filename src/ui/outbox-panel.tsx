@@ -3,7 +3,7 @@ import { type ReactElement, type ReactNode, useId, useState } from 'react';
 import type { OutboxEntry } from '../outbox/entries.ts';
 import { findOutbox } from '../outbox/query-adapter/outbox.ts';
 import { type OutboxControls, useOutbox, useOutboxEntries } from '../react/use-outbox.ts';
-import { Action, Countdown, Frame, Group, Item, Told } from './parts.tsx';
+import { Action, Countdown, Frame, Group, Item, Announcement } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
 import type { UiTexts } from './texts/ui-texts.ts';
 import { entryWordsOf, type StatusWords } from './texts/words.ts';
@@ -87,7 +87,7 @@ function Panel({ describe, edit, children }: OutboxPanelProps): ReactElement {
           </ul>
         </>
       )}
-      <Told text={dead > 0 ? texts.outbox.dead(dead) : news} />
+      <Announcement text={dead > 0 ? texts.outbox.dead(dead) : news} />
     </Frame>
   );
 }

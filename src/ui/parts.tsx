@@ -184,7 +184,7 @@ interface News {
 }
 
 /** Announces changes only. It is empty at first, even if the page was loaded with a text. */
-export function Told({
+export function Announcement({
   text,
   isAlert = false,
 }: {

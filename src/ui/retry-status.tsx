@@ -3,9 +3,9 @@ import { type ReactElement, type ReactNode, useState } from 'react';
 import { useMutationStatus, useRetryStatus } from '../react/use-status.ts';
 import type { MutationTarget } from '../react-query/status/mutation.ts';
 import type { RetryControls, RetryState } from '../react-query/status/status.ts';
-import { Action, Countdown, Frame, Told, useNews, usePress } from './parts.tsx';
+import { Action, Countdown, Frame, Announcement, useNews, usePress } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
-import { type StatusWords, useTold, wordsOf } from './texts/words.ts';
+import { type StatusWords, useAnnounced, wordsOf } from './texts/words.ts';
 
 /** The argument of a `RetryStatus` render prop. */
 export interface RetryStatusView extends RetryState, RetryControls, StatusWords {}
@@ -106,7 +106,7 @@ function StatusView({
   const wasTrouble = before === 'waiting' || before === 'paused' || before === 'failed';
   const isAgain = attempt > 1 || (kind === 'query' && wasTrouble);
   const words = wordsOf(state, kind, texts, isAgain, hasData);
-  const told = useTold(words, state, texts);
+  const announced = useAnnounced(words, state, texts);
   const isSending = status === 'sending';
   const [isPressed, press] = usePress(isSending);
   const onRetry = (): void => {
@@ -118,7 +118,10 @@ function StatusView({
   const isUnderWay = status === 'waiting' || status === 'paused' || status === 'sending';
   const isOver = status === 'failed' || status === 'unknown';
   const isAlert = isOver && reason !== 'cancelled';
-  const news = useNews({ text: isOld ? '' : told, isAlert }, isSending && isAgain && !isPressed);
+  const news = useNews(
+    { text: isOld ? '' : announced, isAlert },
+    isSending && isAgain && !isPressed,
+  );
   const isShown = words.title !== '' && status !== 'succeeded';
   const isRetried = isUnderWay && (!isSending || isAgain);
   // A mutation that has ended is repeated with its own button.
@@ -142,7 +145,7 @@ function StatusView({
               )}
             </>
           )}
-      <Told {...news} />
+      <Announcement {...news} />
     </Frame>
   );
 }

@@ -5,9 +5,9 @@ import { systemClock } from '../lib/clock.ts';
 import { useSafeSubmit } from '../react/use-safe-submit.ts';
 import { useMutationStatus } from '../react/use-status.ts';
 import type { RetryControls, RetryState } from '../react-query/status/status.ts';
-import { Action, Countdown, Frame, Group, Told, useNews, usePress } from './parts.tsx';
+import { Action, Countdown, Frame, Group, Announcement, useNews, usePress } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
-import { formWordsOf, type StatusWords, useTold } from './texts/words.ts';
+import { formWordsOf, type StatusWords, useAnnounced } from './texts/words.ts';
 
 /**
  * A press within this time after a success is the second half of a double click, or a held Enter key: it must
@@ -89,13 +89,13 @@ export function SafeForm<TData = unknown, TError = DefaultError, TVariables = vo
   const state = useMutationStatus(target);
   const [isBusy, setIsBusy] = useState(false);
   const words = formWordsOf(state, form.unknown, isBusy && isPending, submitText, texts);
-  const told = useTold(words, state, texts);
+  const announced = useAnnounced(words, state, texts);
   const isSending = state.status === 'sending';
   const [isPressed, press] = usePress(isSending);
   const isEnd = state.status === 'failed' || state.status === 'unknown';
   const isByItself = isSending && state.attempt > 1 && !isPressed && !confirmation && !isBusy;
   const news = useNews(
-    { text: confirmation ? texts.form.question : told, isAlert: isEnd && !confirmation },
+    { text: confirmation ? texts.form.question : announced, isAlert: isEnd && !confirmation },
     isByItself,
   );
   const onRetry = (): void => {
@@ -153,7 +153,7 @@ export function SafeForm<TData = unknown, TError = DefaultError, TVariables = vo
             </div>
           </Group>
         )}
-        <Told {...news} />
+        <Announcement {...news} />
       </Frame>
     </form>
   );

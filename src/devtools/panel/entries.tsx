@@ -30,11 +30,11 @@ const deadReasons = {
 export function Entries({
   outbox,
   now,
-  tell,
+  onMessage,
 }: {
   readonly outbox: Outbox;
   readonly now: number;
-  readonly tell: (text: string) => void;
+  readonly onMessage: (text: string) => void;
 }): ReactElement {
   const view = useMemo(() => entriesView(outbox, {}), [outbox]);
   const entries = useSyncExternalStore(view.subscribe, view.getState, view.getState);
@@ -56,7 +56,13 @@ export function Entries({
       {entries?.length ? (
         <ul className="list">
           {entries.map((entry) => (
-            <Entry key={entry.idempotencyKey} entry={entry} outbox={outbox} now={now} tell={tell} />
+            <Entry
+              key={entry.idempotencyKey}
+              entry={entry}
+              outbox={outbox}
+              now={now}
+              onMessage={onMessage}
+            />
           ))}
         </ul>
       ) : (
@@ -70,12 +76,12 @@ function Entry({
   entry,
   outbox,
   now,
-  tell,
+  onMessage,
 }: {
   readonly entry: OutboxEntry;
   readonly outbox: Outbox;
   readonly now: number;
-  readonly tell: (text: string) => void;
+  readonly onMessage: (text: string) => void;
 }): ReactElement {
   const { idempotencyKey: key, handler, state, attempts, processed, reason, pause } = entry;
   const { lastError, nextRetryAt, isDurable, variables, waitsFor } = entry;
@@ -115,7 +121,7 @@ function Entry({
                 label="Discard for good"
                 onPress={async () => {
                   await outbox.discard(key);
-                  tell(`${handler}: discarded.`);
+                  onMessage(`${handler}: discarded.`);
                 }}
               />
               <Action label="Keep" onPress={() => setMode('shown')} />
@@ -146,7 +152,7 @@ function Entry({
           onSend={async (next) => {
             setMode('shown');
             await outbox.edit(key, next);
-            tell(`${handler}: sent with other variables, under a new key.`);
+            onMessage(`${handler}: sent with other variables, under a new key.`);
           }}
           onClose={() => setMode('shown')}
         />

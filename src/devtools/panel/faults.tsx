@@ -24,11 +24,11 @@ const shown = (value: number): number | '' => (Number.isNaN(value) ? '' : value)
 export function Faults({
   live: { faults },
   view,
-  tell,
+  onMessage,
 }: {
   readonly live: Live;
   readonly view: View;
-  readonly tell: (text: string) => void;
+  readonly onMessage: (text: string) => void;
 }): ReactElement {
   const active = useSyncExternalStore(faults.subscribe, faults.getState, faults.getState);
   const [wish, setWish] = useState<FaultWish>({
@@ -48,9 +48,9 @@ export function Faults({
   const add = (): void => {
     try {
       faults.add(wish);
-      tell('The fault is active.');
+      onMessage('The fault is active.');
     } catch (error) {
-      tell((error as Error).message);
+      onMessage((error as Error).message);
     }
   };
   return (

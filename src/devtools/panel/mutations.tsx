@@ -12,11 +12,11 @@ import { Chip, Empty, timeUntil, processedWords, stateTones, stateWords } from '
 export function Mutations({
   live,
   now,
-  tell,
+  onMessage,
 }: {
   readonly live: Live;
   readonly now: number;
-  readonly tell: (text: string) => void;
+  readonly onMessage: (text: string) => void;
 }): ReactElement {
   const outbox = live.outbox();
   const mutations = live.client.getMutationCache().getAll().toReversed().slice(0, mostShown);
@@ -28,7 +28,7 @@ export function Mutations({
     );
   return (
     <>
-      {outbox && <Entries outbox={outbox} now={now} tell={tell} />}
+      {outbox && <Entries outbox={outbox} now={now} onMessage={onMessage} />}
       {mutations.length > 0 && (
         <section className="card" aria-label="Mutations of this page">
           <header>

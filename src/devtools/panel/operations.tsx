@@ -9,12 +9,12 @@ import { Action, Chip, Empty, timeUntil, toneOfOperation } from './parts.tsx';
 export function Operations({
   view,
   live,
-  tell,
+  onMessage,
 }: {
   readonly view: View;
   /** Undefined in a replay, which has nothing to retry. */
   readonly live: Live | undefined;
-  readonly tell: (text: string) => void;
+  readonly onMessage: (text: string) => void;
 }): ReactElement {
   const [selected, setSelected] = useState<string | undefined>();
   const { operations } = view;
@@ -53,7 +53,7 @@ export function Operations({
             one={open}
             at={view.at}
             live={live}
-            tell={tell}
+            onMessage={onMessage}
             onBack={() => setSelected(undefined)}
           />
         ) : (
@@ -102,13 +102,13 @@ function Detail({
   one,
   at,
   live,
-  tell,
+  onMessage,
   onBack,
 }: {
   readonly one: OperationView;
   readonly at: number;
   readonly live: Live | undefined;
-  readonly tell: (text: string) => void;
+  readonly onMessage: (text: string) => void;
   readonly onBack: () => void;
 }): ReactElement {
   const { retryNow, cancel } = live?.controlsOf(one) ?? {};
@@ -117,9 +117,9 @@ function Detail({
   const copy = async (): Promise<void> => {
     try {
       await document.defaultView?.navigator.clipboard.writeText(test ?? '');
-      tell('The test is copied.');
+      onMessage('The test is copied.');
     } catch {
-      tell('The browser did not let it be copied.');
+      onMessage('The browser did not let it be copied.');
     }
   };
   const steps = stepsOf(one);

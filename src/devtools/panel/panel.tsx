@@ -46,7 +46,7 @@ export function Panel({
   const id = useId();
   const tabs = useRef<HTMLDivElement>(null);
   const [name, setName] = useState<Name>('Origins');
-  const [told, setTold] = useState('');
+  const [message, setMessage] = useState('');
   const [replay, setReplay] = useState<Replay>();
   const recorded = useSyncExternalStore(recorder.subscribe, recorder.getState, recorder.getState);
   const now = useNow(instance.wall, !replay || replay.isRunning);
@@ -100,7 +100,7 @@ export function Panel({
               tabIndex={one === name ? 0 : -1}
               onClick={() => {
                 setName(one);
-                setTold('');
+                setMessage('');
               }}
             >
               {one}
@@ -124,13 +124,15 @@ export function Panel({
       >
         {name === 'Origins' && <Origins origins={origins} view={view} />}
         {name === 'Operations' && (
-          <Operations view={view} live={replay ? undefined : live} tell={setTold} />
+          <Operations view={view} live={replay ? undefined : live} onMessage={setMessage} />
         )}
-        {name === 'Mutations' && !replay && <Mutations live={live} now={now} tell={setTold} />}
+        {name === 'Mutations' && !replay && (
+          <Mutations live={live} now={now} onMessage={setMessage} />
+        )}
         {name === 'Tabs' && !replay && (
           <Tabs live={live} inspection={inspection ?? inspectOrigins(instance)} now={now} />
         )}
-        {name === 'Faults' && !replay && <Faults live={live} view={view} tell={setTold} />}
+        {name === 'Faults' && !replay && <Faults live={live} view={view} onMessage={setMessage} />}
         {replay && isOfPage(name) && (
           <Empty title="Not in a recording">
             This view shows the live page: leave the replay first.
@@ -139,10 +141,10 @@ export function Panel({
         {name === 'Log' && (
           <Log
             events={view.events}
-            tell={setTold}
+            onMessage={setMessage}
             onClear={replay ? undefined : recorder.clear}
             onImport={(given, file) => {
-              setTold(`${file}: ${given.length} events.`);
+              setMessage(`${file}: ${given.length} events.`);
               setReplay({
                 events: given,
                 name: file,
@@ -153,8 +155,8 @@ export function Panel({
           />
         )}
       </Body>
-      <p className={told ? 'bar foot soft' : 'told'} role="status">
-        {told}
+      <p className={message ? 'bar foot soft' : 'told'} role="status">
+        {message}
       </p>
     </div>
   );

@@ -96,11 +96,11 @@ export function Strip({
 }): ReactElement {
   const count = (wanted: Cell): number => cells.filter((cell) => cell === wanted).length;
   const seconds = (wanted: Cell): string => `${count(wanted) * 2} s`;
-  const told =
+  const summary =
     `${label}, the last two minutes: answers in ${seconds('ok')}, ` +
     `failures in ${seconds('failed')}, down for ${seconds('down')}`;
   return (
-    <div className="strip" role="img" aria-label={told} title={told}>
+    <div className="strip" role="img" aria-label={summary} title={summary}>
       {cells.map((cell, index) => {
         const place = index - cells.length;
         return <i key={place} data-cell={cell} />;

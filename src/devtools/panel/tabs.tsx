@@ -26,11 +26,11 @@ export function Tabs({
   // Asked again and again, because a frozen tab shows only by its silence.
   useEffect(() => {
     let timer: unknown;
-    const ask = (): void => {
-      tabs.ask();
-      timer = wall.setTimeout(ask, 3000);
+    const refresh = (): void => {
+      tabs.refresh();
+      timer = wall.setTimeout(refresh, 3000);
     };
-    ask();
+    refresh();
     return () => wall.clearTimeout(timer);
   }, [tabs, wall]);
   const { areShared, probes } = inspection.tabs;
@@ -52,7 +52,7 @@ export function Tabs({
             </tr>
           </thead>
           <tbody>
-            {seen.tabs.map(({ id, title, path, life, probes: own, heardAt }, index) => {
+            {seen.tabs.map(({ id, title, path, life, probes: own, seenAt }, index) => {
               const [tone, word] = lives[life];
               return (
                 <tr key={id}>
@@ -71,7 +71,7 @@ export function Tabs({
                     )}
                   </td>
                   <td className="soft" data-label="Last seen:">
-                    {index === 0 ? 'now' : `${since(heardAt, now)} ago`}
+                    {index === 0 ? 'now' : `${since(seenAt, now)} ago`}
                   </td>
                 </tr>
               );

@@ -1,4 +1,4 @@
-import { callApp, tellApp } from '../../lib/input/callback.ts';
+import { callApp, notifyApp } from '../../lib/input/callback.ts';
 import type { Readable } from '../../lib/store.ts';
 import { originOf, shown, toUrl } from '../../lib/input/url.ts';
 import { targetOf } from '../../fetch/endpoint.ts';
@@ -30,7 +30,7 @@ export interface Recorder extends Readable<readonly RecordedEvent[]> {
 }
 
 /** The minimum time between two notifications of listeners. */
-const tellMs = 100;
+const notifyMs = 100;
 
 /**
  * Records events for a bug report: the Log of the devtools imports the text that `write()` returns, and
@@ -80,23 +80,23 @@ export function recordInstance(
     if (events.length > maxEvents * 1.1) events = events.slice(-maxEvents);
     shownEvents = undefined;
   };
-  const tellSoon = (): void => {
+  const notifySoon = (): void => {
     timer ??= wall.setTimeout(() => {
       timer = undefined;
       capture();
-      for (const listener of listeners) tellApp(listener, undefined);
-    }, tellMs);
+      for (const listener of listeners) notifyApp(listener, undefined);
+    }, notifyMs);
   };
   const stops = [
     subscribeInstance(
       instance,
       (event) => {
         push(toRecord(event, instance));
-        tellSoon();
+        notifySoon();
       },
       { outbox },
     ),
-    watchOrigins(origins, tellSoon),
+    watchOrigins(origins, notifySoon),
   ];
   const getState = (): readonly RecordedEvent[] => (shownEvents ??= events.slice());
   return {
@@ -113,7 +113,7 @@ export function recordInstance(
       events = [];
       known = '';
       shownEvents = undefined;
-      tellSoon();
+      notifySoon();
     },
     stop() {
       for (const stop of stops) stop();

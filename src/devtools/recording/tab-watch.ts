@@ -15,7 +15,7 @@ interface KnownTab {
   /** The origins and endpoints that it probes. */
   readonly probes: readonly string[];
   /** When it last sent a message, in epoch milliseconds. */
-  readonly heardAt: number;
+  readonly seenAt: number;
 }
 
 /** A message between tabs. */
@@ -35,7 +35,7 @@ interface TabsSeen {
 /** The tabs in which the devtools run: they answer while this is watched. */
 export interface TabWatch extends Readable<TabsSeen> {
   /** Asks all tabs for their state. */
-  readonly ask: () => void;
+  readonly refresh: () => void;
 }
 
 const mostMessages = 100;
@@ -63,13 +63,13 @@ export function createTabWatch(
     probes: tabsOf()
       .probes.filter(({ by }) => by === 'this-tab')
       .map(({ origin, endpoint }) => endpoint ?? origin),
-    heardAt: wall.now(),
+    seenAt: wall.now(),
   });
   const show = (): void => {
     const now = wall.now();
-    for (const [key, { heardAt }] of others) if (now - heardAt > forgottenMs) others.delete(key);
+    for (const [key, { seenAt }] of others) if (now - seenAt > forgottenMs) others.delete(key);
     const known = [...others.values()].map((one) =>
-      now - one.heardAt > silentMs ? { ...one, life: 'away' as const } : one,
+      now - one.seenAt > silentMs ? { ...one, life: 'away' as const } : one,
     );
     set({ tabs: hasPage() ? [self(), ...known] : known, messages });
   };
@@ -77,7 +77,7 @@ export function createTabWatch(
     const { kind, tab } = Object(data) as { readonly kind?: unknown; readonly tab?: KnownTab };
     if (kind === 'ask') channel?.post({ kind: 'here', tab: self() });
     if (typeof tab?.id === 'string' && Array.isArray(tab.probes)) {
-      others.set(tab.id, { ...tab, heardAt: wall.now() });
+      others.set(tab.id, { ...tab, seenAt: wall.now() });
       show();
     }
   };
@@ -111,7 +111,7 @@ export function createTabWatch(
   return {
     getState,
     subscribe,
-    ask() {
+    refresh() {
       channel?.post({ kind: 'ask' });
       show();
     },

@@ -16,13 +16,13 @@ export const isEngine = (): boolean => typeof SecurityPolicyViolationEvent !== '
 /** Makes the browser ask before the page is left, until the returned function is called. */
 export function askBeforeLeaving(): () => void {
   const page = globalThis as Partial<typeof globalThis>;
-  const ask = (event: BeforeUnloadEvent): void => {
+  const prevent = (event: BeforeUnloadEvent): void => {
     event.preventDefault();
     // Chromium before 119.
     event.returnValue = true;
   };
-  page.addEventListener?.('beforeunload', ask);
-  return () => page.removeEventListener?.('beforeunload', ask);
+  page.addEventListener?.('beforeunload', prevent);
+  return () => page.removeEventListener?.('beforeunload', prevent);
 }
 
 /** Calls back when the device may have a network again, or a different one, until the returned function is called. */

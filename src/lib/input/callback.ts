@@ -46,7 +46,7 @@ export const reporterOf =
  * Calls a listener of the app. Its error is reported as uncaught, and affects neither the other listeners nor
  * the caller. Never as a rejection, not even for an async listener: on a server a rejection ends the process.
  */
-export function tellApp<T>(listener: (value: T) => unknown, value: T): void {
+export function notifyApp<T>(listener: (value: T) => unknown, value: T): void {
   try {
     (listener(value) as Partial<Promise<unknown>> | undefined)?.catch?.(report);
   } catch (error) {

@@ -1,5 +1,5 @@
 import { maxTimerMs, systemClock } from '../../lib/clock.ts';
-import { tellApp } from '../../lib/input/callback.ts';
+import { notifyApp } from '../../lib/input/callback.ts';
 import type { Settings } from '../options.ts';
 import { type Claim, type ClaimResult, LeaseOverError, type StoredAnswer } from './store.ts';
 
@@ -19,7 +19,7 @@ export async function claimKey<Tx>(
   try {
     return await Promise.race([claiming, limit.isOver]);
   } catch (error) {
-    tellApp(onStoreError, error);
+    notifyApp(onStoreError, error);
     // Granted after its request was answered: the key must not stay claimed until its lease is over.
     claiming
       .then(({ kind }) =>
@@ -72,7 +72,7 @@ export async function runClaim<Tx>(
     isGivenUp = true;
     running.catch(() => {});
     if (thrown && thrown.error === error) throw error;
-    tellApp(onStoreError, error);
+    notifyApp(onStoreError, error);
     return undefined;
   } finally {
     limit.stop();

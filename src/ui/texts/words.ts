@@ -156,7 +156,7 @@ function deadWordsOf(
 }
 
 /** The announcement for screen readers at a transition. A wait is announced once, with its initial length. */
-export function useTold(
+export function useAnnounced(
   { title, detail }: StatusWords,
   { status, retryAt }: RetryState,
   texts: UiTexts,
