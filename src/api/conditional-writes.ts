@@ -10,6 +10,7 @@ import { checkNames, reject } from '../lib/input/check.ts';
 import { code, type MadeBy } from '../lib/input/made-by.ts';
 import { isSafeMethod } from '../policy/operation.ts';
 import type { HttpFailure } from '../policy/outcome.ts';
+import { inDevelopment } from '../lib/development.ts';
 
 /** A write, as passed to the app's functions. */
 export interface ConditionalRequest {
@@ -75,7 +76,7 @@ export interface ConditionalWritesOptions {
 export function conditionalWrites(
   options: ConditionalWritesOptions = {},
 ): MadeBy<'conditionalWrites'> {
-  if (process.env.NODE_ENV !== 'production') check(options);
+  inDevelopment(() => check(options));
   const { wasOurs, isConditional } = options;
   const mistakeIn = reporterOf(options, 'conditional: isConditional', rule);
   const isOne = (request: ConditionalRequest): boolean =>

@@ -3,6 +3,7 @@ import type { Extension } from '../fetch/extension.ts';
 import { readHeaders } from '../fetch/init.ts';
 import { checkNames, checkValue, reject } from '../lib/input/check.ts';
 import { code, type MadeBy } from '../lib/input/made-by.ts';
+import { inDevelopment } from '../lib/development.ts';
 
 /** The options of {@link deadlineHeader}. */
 export interface DeadlineHeaderOptions {
@@ -37,7 +38,7 @@ export function deadlineHeader(
   header: string,
   options: DeadlineHeaderOptions = {},
 ): MadeBy<'deadlineHeader'> {
-  if (process.env.NODE_ENV !== 'production') checkNames(operation, options, ['unit']);
+  inDevelopment(() => checkNames(operation, options, ['unit']));
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(header))
     reject(operation, 'header', header, 'the name of a header');
   const isUnit = (unit: unknown): boolean => unit === 'ms' || unit === 's';

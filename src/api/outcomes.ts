@@ -13,6 +13,7 @@ import {
   type HttpFailure,
   type Processed,
 } from '../policy/outcome.ts';
+import { inDevelopment } from '../lib/development.ts';
 
 /** A failure that the app reads from an answer or an error, in the terms of HTTP. */
 export interface ClassifiedFailure {
@@ -72,7 +73,7 @@ export interface OutcomeReaders {
  * ```
  */
 export function classifyOutcomes(readers: OutcomeReaders): MadeBy<'classifyOutcomes'> {
-  if (process.env.NODE_ENV !== 'production') check(readers);
+  inDevelopment(() => check(readers));
   const { classifyResponse, classifyError } = readers;
   const read = <Said extends ClassifiedFailure | 'ok'>(
     option: keyof OutcomeReaders,

@@ -8,6 +8,7 @@ import { checkNames, reject } from '../lib/input/check.ts';
 import { code, type MadeBy } from '../lib/input/made-by.ts';
 import { untilAborted, withLimit } from '../lib/timer.ts';
 import { warn } from '../lib/input/warn.ts';
+import { inDevelopment } from '../lib/development.ts';
 
 /** The options of {@link refreshOn401}. */
 export interface RefreshOptions {
@@ -98,7 +99,7 @@ interface Signed {
  * ```
  */
 export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
-  if (process.env.NODE_ENV !== 'production') check(options);
+  inDevelopment(() => check(options));
   const { headers, refresh, timeoutMs = defaultMs } = options;
   const sent = new WeakMap<SteadyRequest, Signed>();
   const own = new WeakSet<AbortSignal>();
@@ -124,10 +125,10 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
     };
     return withLimit<T | Promise<T>>(context, () => work(controller.signal), expire, timeoutMs);
   };
-  const warnOfFailure = (option: string, error: unknown, effect: string): void => {
-    if (process.env.NODE_ENV !== 'production')
-      warn(options, option, `refreshOn401: ${option} failed (${textOf(error)}); ${effect}.`);
-  };
+  const warnOfFailure = (option: string, error: unknown, effect: string): void =>
+    inDevelopment(() =>
+      warn(options, option, `refreshOn401: ${option} failed (${textOf(error)}); ${effect}.`),
+    );
   const read = async (context: FetchContext): Promise<Headers> => {
     try {
       return new Headers(headers && (await callWithLimit(context, headers)));

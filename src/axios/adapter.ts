@@ -8,6 +8,7 @@ import { listHeaders } from './headers.ts';
 import { type AxiosInit, clientOf, failureOf, finish, type OpenStream, type Sent } from './send.ts';
 import type { Answer, Axios, AxiosStaticLike, Config, InnerAdapter } from './types.ts';
 import { readTarget } from './url.ts';
+import { inDevelopment } from '../lib/development.ts';
 
 /** An axios adapter, in the form of any version. */
 export type SteadyAxiosAdapter = (config: object) => Promise<never>;
@@ -69,7 +70,7 @@ export function steadyAdapter(
   const client = axios as AxiosStaticLike & Axios;
   if (typeof client?.AxiosError !== 'function')
     reject('steadyAdapter', 'its second argument', axios, 'axios itself, from version 0.27 on');
-  if (process.env.NODE_ENV !== 'production') check(options);
+  inDevelopment(() => check(options));
   const isByPolicy = options.timeout === 'policy';
   let own: unknown = client.defaults.adapter;
   while (typeof own === 'function' && inners.has(own)) own = inners.get(own);

@@ -10,6 +10,7 @@ import { isIdempotentMethod } from '../policy/operation.ts';
 import type { Failure, HttpFailure } from '../policy/outcome.ts';
 import { checkFrames, createBase64, endFlagOf, headBytes, isText } from './frames.ts';
 import { type CallStatus, failureOf, isRefusingRetries, toCode } from './status.ts';
+import { inDevelopment } from '../lib/development.ts';
 
 /** Stops the retries of an API while most of its calls fail: `retryThrottling` of a gRPC service config. */
 export interface RetryThrottling {
@@ -53,7 +54,7 @@ const pushbackName = 'grpc-retry-pushback-ms';
  * ```
  */
 export function grpcOutcomes(options: GrpcOptions = {}): MadeBy<'classifyOutcomes'> {
-  if (process.env.NODE_ENV !== 'production') check(options);
+  inDevelopment(() => check(options));
   const { maxTokens = 0, tokenRatio = 0 } = options.retryThrottling ?? {};
   let tokens = maxTokens;
   /** Counts the outcome of a call. @returns whether it may be retried at all. */

@@ -2,6 +2,7 @@ import { checkNames, reject } from '../lib/input/check.ts';
 import { code, type MadeBy } from '../lib/input/made-by.ts';
 import { parseHttpDate } from './retry-after.ts';
 import { readListItems } from './structured-field.ts';
+import { inDevelopment } from '../lib/development.ts';
 
 /** How many requests a server allows until a point in time. */
 export interface RateLimitState {
@@ -182,7 +183,7 @@ const formats = ['epoch-seconds', 'epoch-ms', 'delta-seconds'];
 export function rateLimitFields(
   declared?: DeclaredRateLimit | RateLimitDialect,
 ): MadeBy<'rateLimitFields'> {
-  if (process.env.NODE_ENV !== 'production' && declared) check(declared);
+  inDevelopment(() => declared && check(declared));
   const isGitHub = !!declared && 'dialect' in declared && declared.dialect === 'github';
   const read: RateLimitCode['read'] = (headers, nowMs) =>
     readRateLimit((name) => headers.get(name), nowMs, declared);

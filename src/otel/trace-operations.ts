@@ -6,6 +6,7 @@ import type { Steadfetch } from '../react-query/steadfetch.ts';
 import { subscribeAll, type TelemetrySources } from '../telemetry/subscribe-all.ts';
 import { createMeasures } from './measures.ts';
 import { createSpans } from './spans.ts';
+import { inDevelopment } from '../lib/development.ts';
 
 /** The options of {@link traceOperations}. */
 export interface TraceOptions extends TelemetrySources {
@@ -45,7 +46,7 @@ const names = ['tracer', 'meter', 'requestSpans', 'showQueryStrings', 'showQuery
  */
 export function traceOperations(steady: Steadfetch, options: TraceOptions = {}): () => void {
   const { wall } = instanceOfSteady(steady, operation);
-  if (process.env.NODE_ENV !== 'production') checkNames(operation, options, names);
+  inDevelopment(() => checkNames(operation, options, names));
   const { outbox } = options;
   const isOn = (name: 'requestSpans' | 'showQueryStrings' | 'showQueryKeys'): boolean | undefined =>
     checkValue(operation, name, options[name], isBoolean, 'true or false');

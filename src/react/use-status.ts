@@ -11,6 +11,7 @@ import { reject } from '../lib/input/check.ts';
 import { queryStatusesOf } from '../react-query/status/query.ts';
 import { idle, type RetryControls, type RetryState } from '../react-query/status/status.ts';
 import type { StatusStore } from '../react-query/status/store.ts';
+import { inDevelopment } from '../lib/development.ts';
 
 /**
  * The status of a query, and its controls. Works in any component, including a Suspense fallback. Renders
@@ -31,13 +32,11 @@ export function useRetryStatus(options: {
   readonly queryKeyHashFn?: ((queryKey: never) => string) | undefined;
 }): RetryState & RetryControls {
   const client = useQueryClient();
-  if (process.env.NODE_ENV !== 'production' && !Array.isArray(options.queryKey))
-    reject(
-      'useRetryStatus',
-      'queryKey',
-      options.queryKey,
-      'the key of a query: { queryKey: [...] }',
-    );
+  inDevelopment(() => {
+    const { queryKey } = options;
+    const allowed = 'the key of a query: { queryKey: [...] }';
+    if (!Array.isArray(queryKey)) reject('useRetryStatus', 'queryKey', queryKey, allowed);
+  });
   const { queryHash } = client.defaultQueryOptions(options as UseQueryOptions);
   return useStatus(queryStatusesOf(client, 'useRetryStatus'), queryHash, queryControlsOf);
 }

@@ -30,7 +30,7 @@ export async function readBody(
 ): Promise<Uint8Array<ArrayBuffer> | undefined> {
   if (request.bodyUsed) {
     throw new TypeError(
-      'idempotent: the body of the request has been read already. Read it only inside the handler, because a key is compared by the bytes of its body.',
+      'idempotent: the body of the request has been read already. Read it only in the handler: a key is compared by the bytes of its body.',
     );
   }
   if (Number(request.headers.get('content-length')) > maxBytes) return undefined;

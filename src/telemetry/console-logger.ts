@@ -8,6 +8,7 @@ import type { OperationRef, RetryReason } from '../policy/operation.ts';
 import type { Outcome, PauseReason } from '../policy/outcome.ts';
 import type { StateEvent, TelemetryEvent } from './subscribe-all.ts';
 import { describeOutcome, pauses, placeOf, reasons } from './words.ts';
+import { inDevelopment } from '../lib/development.ts';
 
 /** The severity of an event. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
@@ -101,8 +102,9 @@ const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
  * ```
  */
 export function consoleLogger(options: ConsoleLoggerOptions = {}): (event: TelemetryEvent) => void {
-  if (process.env.NODE_ENV !== 'production')
-    checkNames(operation, options, ['level', 'console', 'showQueryStrings', 'showQueryKeys']);
+  inDevelopment(() =>
+    checkNames(operation, options, ['level', 'console', 'showQueryStrings', 'showQueryKeys']),
+  );
   const given = <Name extends keyof ConsoleLoggerOptions>(
     name: Name,
     isRight: (value: unknown) => boolean,

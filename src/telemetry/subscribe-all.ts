@@ -7,6 +7,7 @@ import type { OutboxState } from '../outbox/state.ts';
 import { type Instance, instanceOfSteady } from '../react-query/instance.ts';
 import type { Steadfetch } from '../react-query/steadfetch.ts';
 import { onLead, onOutage } from './watch-health.ts';
+import { inDevelopment } from '../lib/development.ts';
 
 interface StateEventBase {
   /** When it happened, in epoch milliseconds. */
@@ -89,7 +90,7 @@ export function subscribeAll(
   sources: TelemetrySources = {},
 ): () => void {
   const instance = instanceOfSteady(steady, 'subscribeAll');
-  if (process.env.NODE_ENV !== 'production') checkNames('subscribeAll', sources, ['outbox']);
+  inDevelopment(() => checkNames('subscribeAll', sources, ['outbox']));
   return subscribeInstance(instance, listener, sources);
 }
 

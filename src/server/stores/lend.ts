@@ -30,7 +30,7 @@ function requireWithin(store: string, first: unknown): void {
     [];
   if (statement === undefined) return;
   throw new Error(
-    `${store}: tx is a transaction already, and ends with the answer. ${statement.replace(/^;?\s*/, '')} was not sent. ` +
+    `${store}: tx is a transaction already, and ends with the answer. ${statement.replace(/^;?\s*/, '')} is not sent. ` +
       `Use SAVEPOINT and ROLLBACK TO for a part that may fail.`,
   );
 }

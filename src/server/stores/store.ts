@@ -98,7 +98,7 @@ export class LeaseOverError extends Error {
 
   constructor(leaseMs: number) {
     super(
-      `idempotent: the handler gave no answer within leaseMs, ${leaseMs} ms. Its work is rolled back, and its ` +
+      `idempotent: the handler gave no answer within leaseMs, ${leaseMs} ms. It is rolled back, and its ` +
         `key is free again.`,
     );
     this.leaseMs = leaseMs;
