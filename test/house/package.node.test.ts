@@ -182,9 +182,11 @@ describe('an app that installs the packed package', () => {
         .filter((line) => !/^(?:import|export)\b|^exports\.|\brequire\(/.test(line));
     const paths = readdirSync(dist, { recursive: true, encoding: 'utf8' })
       .map((path) => path.replaceAll('\\', '/'))
-      // The one that imports a namespace.
+      // The one that imports a namespace, and the one for pages without a bundler.
       .filter(
-        (path) => /^(?!cjs\/|devtools).*\.js$/.test(path) && !path.endsWith('query/instance.js'),
+        (path) =>
+          /^(?!cjs\/|devtools).*\.js$/.test(path) &&
+          !/(?:query\/instance|process-of-page)\.js$/.test(path),
       );
     expect(paths.length).toBeGreaterThan(100);
     for (const path of paths) expect([path, bodyOf(`cjs/${path}`)]).toEqual([path, bodyOf(path)]);
@@ -277,9 +279,15 @@ describe('an app that installs the packed package', () => {
       const imports = names.map((name, at) => `export * as entry${at} from '${name}';`);
       writeFileSync(join(app, 'app.ts'), imports.join('\n'));
       const compilerOptions = {
-        ...{ strict: true, noEmit: true, skipLibCheck: false, types: [], jsx: 'react-jsx' },
-        ...{ target: 'es2022', lib: ['es2022', 'dom', 'dom.iterable'] },
-        ...{ module: 'esnext', moduleResolution },
+        strict: true,
+        noEmit: true,
+        skipLibCheck: false,
+        types: [],
+        jsx: 'react-jsx',
+        target: 'es2022',
+        lib: ['es2022', 'dom', 'dom.iterable'],
+        module: 'esnext',
+        moduleResolution,
       };
       const files = ['app.ts', 'declared.tsx'];
       writeFileSync(join(app, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));

@@ -62,8 +62,14 @@ function checkTypes(
   options: { readonly module: string; readonly moduleResolution: string },
 ): string {
   const compilerOptions = {
-    ...{ strict: true, noEmit: true, skipLibCheck: false, types: [], jsx: 'react-jsx' },
-    ...{ target: 'es2022', lib: ['es2022', 'dom', 'dom.iterable'], ...options },
+    strict: true,
+    noEmit: true,
+    skipLibCheck: false,
+    types: [],
+    jsx: 'react-jsx',
+    target: 'es2022',
+    lib: ['es2022', 'dom', 'dom.iterable'],
+    ...options,
   };
   const files = ['app.mts', 'declared.tsx'];
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));

@@ -3,23 +3,26 @@ import {
   type ReactElement,
   type ReactNode,
   useContext,
+  useMemo,
   useSyncExternalStore,
 } from 'react';
 import { english } from './english.ts';
+import { lookUp, watchPageLanguage } from './language.ts';
 import type { UiTexts } from './ui-texts.ts';
 
 const Texts = createContext<readonly UiTexts[]>([english]);
 
 /** Which texts the components have. */
 export interface TextsProviderProps {
-  /** Texts of one or several languages: those of the language of the page, or else the first. */
+  /** Texts of one or several languages: those for the language of the page (RFC 4647), or else the first. */
   readonly texts: readonly UiTexts[];
   readonly children: ReactNode;
 }
 
 /**
- * Gives all components below these texts: those whose `lang` is that of the page (`<html lang>`), or else the
- * first. Without it, they have English ones.
+ * Gives all components below these texts: those for the language of the page (`<html lang>`, which is watched), or
+ * else the first. Their `lang` is found by lookup (RFC 4647): `de` serves a page in `de-CH`, and `zh-Hans` none in
+ * `zh-Hant`. Without it, the components have English texts.
  *
  * @throws TypeError in development, where a `lang` is no language tag (BCP 47).
  *
@@ -50,13 +53,11 @@ function checkLanguage(lang: string): void {
   }
 }
 
-const languageOf = (lang: string): string => lang.slice(0, 2).toLowerCase();
-const pageLanguage = (): string => languageOf(document.documentElement.lang);
-const never = (): (() => void) => () => {};
+const pageLanguage = (): string => document.documentElement.lang;
 
 /** Those of the language of the page; the first on a server, which does not know it. */
 export function useTexts(): UiTexts {
   const given = useContext(Texts);
-  const language = useSyncExternalStore(never, pageLanguage, () => '');
-  return given.find(({ lang }) => languageOf(lang) === language) ?? given[0] ?? english;
+  const lang = useSyncExternalStore(watchPageLanguage, pageLanguage, () => '');
+  return useMemo(() => lookUp(given, lang) ?? given[0] ?? english, [given, lang]);
 }
