@@ -31,10 +31,12 @@ const names = ['tracer', 'meter', 'requestSpans', 'showQueryStrings', 'showQuery
  * Makes spans and metrics of what an instance does, by the semantic conventions of OpenTelemetry: a span
  * for each operation with its pauses and decisions, within it a client span for each request, and metrics of
  * retries, pauses, outages and dead letters. The duration of requests is not measured: instrumentations of
- * `fetch` do that.
+ * `fetch` do that. Queries, mutations and requests run in the context of their span, so what an instrumentation
+ * makes of them, with its `traceparent`, is of the same trace.
  *
  * Spans and metrics have no bodies, no headers, no idempotency keys, no credentials, and neither query
- * strings nor query keys unless you ask for them. No header is set: `traceparent` is the app's.
+ * strings nor query keys unless you ask for them. No header is set: `traceparent` is that of the app or its
+ * instrumentation.
  *
  * @returns A function that ends it, and the spans that are open.
  * @throws TypeError when the first argument is not what `createSteadfetch` returns, or an option is not as
@@ -46,7 +48,7 @@ const names = ['tracer', 'meter', 'requestSpans', 'showQueryStrings', 'showQuery
  * ```
  */
 export function traceOperations(steady: Steadfetch, options: TraceOptions = {}): () => void {
-  const { wall } = instanceOfSteady(steady, operation);
+  const { wall, emitter } = instanceOfSteady(steady, operation);
   if (process.env.NODE_ENV !== 'production') checkNames(operation, options, names);
   const { outbox } = options;
   const isOn = (name: 'requestSpans' | 'showQueryStrings' | 'showQueryKeys'): boolean | undefined =>
@@ -61,7 +63,7 @@ export function traceOperations(steady: Steadfetch, options: TraceOptions = {}):
   const measures = createMeasures(meter ?? metrics.getMeter('steadfetch'), outbox);
   // Each by itself, so that an error of the one leaves the other its events.
   const stops = [
-    steady.subscribe(spans.record),
+    emitter.subscribe(spans.record, spans.enter),
     subscribeAll(steady, measures.record),
     spans.end,
     measures.end,
