@@ -11,6 +11,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import * as main from 'steadfetch';
@@ -70,9 +71,17 @@ const runNode = (...args: string[]): string =>
 const runRequire = (code: string): string =>
   runNode('--no-experimental-require-module', '--input-type=commonjs', '--eval', code);
 
+const newest = join(root, 'node_modules/typescript/bin/tsc');
+/**
+ * 5.6, which attw brings: the newest in which `Uint8Array` has no type parameter. `npm run matrix -- TypeScript` has
+ * the floor itself.
+ */
+const old = createRequire(join(root, 'node_modules/@arethetypeswrong/core/package.json')).resolve(
+  'typescript/bin/tsc',
+);
+
 /** What TypeScript complains about. Not by execFileSync: that is on its stdout. */
-function compile(): string {
-  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+function compile(tsc = newest): string {
   return spawnSync(process.execPath, [tsc, '--project', '.'], { cwd: app, encoding: 'utf8' })
     .stdout;
 }
@@ -173,9 +182,11 @@ describe('an app that installs the packed package', () => {
         .filter((line) => !/^(?:import|export)\b|^exports\.|\brequire\(/.test(line));
     const paths = readdirSync(dist, { recursive: true, encoding: 'utf8' })
       .map((path) => path.replaceAll('\\', '/'))
-      // The one that imports a namespace.
+      // The one that imports a namespace, and the one for pages without a bundler.
       .filter(
-        (path) => /^(?!cjs\/|devtools).*\.js$/.test(path) && !path.endsWith('query/instance.js'),
+        (path) =>
+          /^(?!cjs\/|devtools).*\.js$/.test(path) &&
+          !/(?:query\/instance|process-of-page)\.js$/.test(path),
       );
     expect(paths.length).toBeGreaterThan(100);
     for (const path of paths) expect([path, bodyOf(`cjs/${path}`)]).toEqual([path, bodyOf(path)]);
@@ -272,6 +283,29 @@ describe('an app that installs the packed package', () => {
     );
     expect(compile()).toBe('');
   });
+
+  test.each(['bundler', 'node10'])(
+    'has types that an older TypeScript checks, too, with moduleResolution %s',
+    (moduleResolution) => {
+      copyFileSync(resolve(root, 'test/house/declared.tsx'), join(app, 'declared.tsx'));
+      const imports = names.map((name, at) => `export * as entry${at} from '${name}';`);
+      writeFileSync(join(app, 'app.ts'), imports.join('\n'));
+      const compilerOptions = {
+        strict: true,
+        noEmit: true,
+        skipLibCheck: false,
+        types: [],
+        jsx: 'react-jsx',
+        target: 'es2022',
+        lib: ['es2022', 'dom', 'dom.iterable'],
+        module: 'esnext',
+        moduleResolution,
+      };
+      const files = ['app.ts', 'declared.tsx'];
+      writeFileSync(join(app, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
+      expect(compile(old)).toBe('');
+    },
+  );
 
   test('has types of its own that an app can declare what it exports by', () => {
     copyFileSync(resolve(root, 'test/house/declared.tsx'), join(app, 'declared.tsx'));

@@ -178,7 +178,7 @@ export class Attempt implements EventListenerObject, Queued, Progress {
   transmit(): Promise<Response> {
     const { context, request } = this;
     // Not as a method: a browser's fetch refuses any `this` but its window.
-    const { transport, client } = context;
+    const { transport, client, emitter } = context;
     if (this.#number > 0) this.startLimit();
     else {
       this.#number = context.nextRequest();
@@ -188,7 +188,10 @@ export class Attempt implements EventListenerObject, Queued, Progress {
       this.#emit();
     }
     const { input } = request;
-    const sending = client ? client.transport(input, this.init, this) : transport(input, this.init);
+    const send = (): Promise<Response> =>
+      client ? client.transport(input, this.init, this) : transport(input, this.init);
+    const { enter } = emitter;
+    const sending = enter ? enter(request.operation.ref.id, this.#number, send) : send();
     return this.untilStopped(sending, discard);
   }
 
