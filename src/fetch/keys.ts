@@ -113,14 +113,15 @@ export function checkNames(request: SteadyRequest): void {
     );
 }
 
-function warnOfSilence(operations: Operations, { method, url }: SteadyRequest): void {
+function warnOfSilence(operations: Operations, { method, url, api }: SteadyRequest): void {
+  if (api?.isKeyless) return;
   const origin = toUrl(url)?.origin ?? '';
   warn(
     operations,
     `keys ${origin}`,
     `${method} ${url.replace(/[?#].*/s, '')} was to have an idempotency key, and no profile says how ${origin} ` +
       `takes one. So none is sent, and the request is not retried. Declare it: createSteadfetch({ apis: ` +
-      `[{ match: '${origin}', idempotency: profiles.draft }] }).`,
+      `[{ match: '${origin}', idempotency: profiles.draft }] }); or idempotency: 'none', if it takes no keys.`,
     'idempotency.md',
   );
 }

@@ -1,7 +1,7 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useSyncExternalStore } from 'react';
 import type { Connectivity, ConnectivityState } from '../connectivity/connectivity.ts';
-import { instanceOf } from '../react-query/instance.ts';
+import { findInstance } from '../react-query/instance.ts';
 
 /** Whether there is a network, and a control. */
 export interface ConnectivityControls extends ConnectivityState {
@@ -17,8 +17,9 @@ const onServer: ConnectivityState = { status: 'online', since: 0, nextCheckAt: u
  * something speaks against it and it is being checked; or `offline`. Also since when, and when the network
  * is checked next. Renders at transitions only.
  *
- * @throws Error when the QueryClient carries no default options of Steadfetch, or those of an instance
- *   without `connectivity`.
+ * Under a QueryClient without default options of Steadfetch it is `online`; in development a warning says so.
+ *
+ * @throws Error when the QueryClient carries those of an instance without `connectivity`.
  *
  * @example
  * ```tsx
@@ -33,9 +34,18 @@ export function useConnectivity(): ConnectivityControls {
   return useMemo(() => ({ ...state, checkNow }), [state, checkNow]);
 }
 
-function connectivityOf(client: QueryClient): Connectivity {
-  const { connectivity } = instanceOf(client, 'useConnectivity');
-  if (connectivity) return connectivity;
+type Watched = Pick<Connectivity, 'getState' | 'subscribe' | 'checkNow'>;
+
+const unwatched: Watched = {
+  getState: () => onServer,
+  subscribe: () => () => {},
+  checkNow() {},
+};
+
+function connectivityOf(client: QueryClient): Watched {
+  const instance = findInstance(client, 'useConnectivity');
+  if (!instance) return unwatched;
+  if (instance.connectivity) return instance.connectivity;
   const remedy =
     process.env.NODE_ENV === 'production'
       ? ''

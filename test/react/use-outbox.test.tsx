@@ -4,6 +4,7 @@ import { StrictMode, type ReactNode } from 'react';
 import { createSteadfetch } from 'steadfetch';
 import { createOutbox, outboxHandler } from 'steadfetch/outbox';
 import {
+  type OutboxControls,
   useOutbox,
   useOutboxEntries,
   useOutboxEntry,
@@ -293,11 +294,16 @@ test('plain useMutation takes the options as they are', async () => {
   expect(text()).toBe('2');
 });
 
-test('without an outbox the hook says what is missing', () => {
-  const error = vi.spyOn(console, 'error').mockImplementation(() => {});
+test('without an outbox the hook is empty, and says once what is missing, as its controls do', async () => {
+  const warn = vi.spyOn(console, 'warn').mockReturnValue();
   tab.outbox.dispose();
-  expect(() => show(<Counts />)).toThrow(
-    'useOutbox: this QueryClient has no outbox. Make one at start-up: createOutbox({ steady, queryClient, handlers }).',
-  );
-  error.mockRestore();
+  let controls: OutboxControls | undefined;
+  const Empty = () => <p>{(controls = useOutbox()).dead}</p>;
+  show(<Empty />);
+  const missing =
+    'useOutbox: this QueryClient has no outbox. Make one at start-up: createOutbox({ steady, queryClient, handlers }).';
+  expect(screen.getByRole('paragraph').textContent).toBe('0');
+  expect(warn.mock.calls).toEqual([[`[steadfetch] ${missing} Until then it shows nothing.`]]);
+  await expect(controls?.retryAll()).rejects.toThrow(missing);
+  warn.mockRestore();
 });

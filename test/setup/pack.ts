@@ -42,7 +42,7 @@ function writeInto(folder: string): void {
 /** Packs what users install, from a copy of what has been built, into this folder; returns the path of the tarball. */
 export function packPackage(destination: string): string {
   const copy = mkdtempSync(join(tmpdir(), 'steadfetch-pack-'));
-  for (const path of ['package.json', 'README.md', 'LICENSE', 'dist'])
+  for (const path of ['package.json', 'README.md', 'LICENSE', 'dist', 'docs'])
     cpSync(join(root, path), join(copy, path), { recursive: true });
   writeInto(copy);
   // One string and a shell, because npm is a script on Windows; so the folder goes by environment.

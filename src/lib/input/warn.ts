@@ -12,8 +12,8 @@ export function mark(object: object, name: string): boolean {
 /** Whether an object was marked so, in development. */
 export const isMarked = (object: object, name: string): boolean => !!marks.get(object)?.has(name);
 
-/** Where a page of docs is found: the package does not carry it. */
-export const pageOf = (page: string): string => `docs/${page} in the repository of steadfetch`;
+/** Where a page of docs is found: package.json lists those that are named here among its files. */
+export const pageOf = (page: string): string => `node_modules/steadfetch/docs/${page}`;
 
 /**
  * Tells the developer something, once per instance and key, with the page and heading that say more. Call it
