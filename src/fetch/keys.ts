@@ -1,7 +1,8 @@
 import { reject } from '../lib/input/check.ts';
 import { shown, toUrl } from '../lib/input/url.ts';
 import { warn } from '../lib/input/warn.ts';
-import { headerOf, readPassed, refuse } from '../operation/error-info.ts';
+import { readPassed, refuse } from '../operation/error-info.ts';
+import { headerOf } from '../operation/foreign-error.ts';
 import { stepTarget } from '../operation/parts/submission.ts';
 import type { Operations } from '../operation/operations.ts';
 import { prepare } from '../operation/time-limit.ts';

@@ -70,12 +70,12 @@ export interface DecideContext {
 }
 
 /** Retry-After is a lower bound, so jitter goes on top of it: up to a tenth. */
-const retryAfterJitter = 0.1;
+export const retryAfterJitter = 0.1;
 /**
  * A query whose requests another client sends is not paused while its server is down. Its retries are all that it
  * has: they reach as far as those of React Query, with a twentieth on top.
  */
-const foreignJitter = 0.05;
+export const foreignJitter = 0.05;
 
 /**
  * What to do after a failed attempt. Total and pure: every failure gets a decision, and a
@@ -294,7 +294,7 @@ const statusReasons: Readonly<Record<number, RetryReason>> = {
 };
 
 /** Why a failure could be worth another attempt. */
-function whyRetry(failure: Failure): RetryReason | undefined {
+export function whyRetry(failure: Failure): RetryReason | undefined {
   const { kind } = failure;
   if (kind === 'aborted' || kind === 'invalid') return undefined;
   if (kind === 'paused-too-long' || kind === 'expired') return undefined;
@@ -310,7 +310,7 @@ function whyRetry(failure: Failure): RetryReason | undefined {
  * Failures that are retried so often at the most, probes included. A 425 is retried once (RFC 8470 §5.2). A
  * 500 may be an outage, or an error that stays: six retries are sent in about 7 s, as long as React Query's.
  */
-const mostRetries: Partial<Readonly<Record<RetryReason, number>>> = {
+export const mostRetries: Partial<Readonly<Record<RetryReason, number>>> = {
   'too-early': 1,
   'internal-error': 6,
 };

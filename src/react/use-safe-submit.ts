@@ -59,10 +59,14 @@ export function useSafeSubmit<
   const { form: name } = options;
   // The mutationFn may come from setMutationDefaults.
   const { mutationFn, throwOnError } = client.defaultMutationOptions(mutationOptions);
-  const instance = definitionBehind(mutationFn)?.instance;
   const form = useMemo(
-    () => openForm<TData, TError, TVariables, TOnMutateResult>(client, name, instance),
-    [client, name, instance],
+    () =>
+      openForm<TData, TError, TVariables, TOnMutateResult>(
+        client,
+        name,
+        definitionBehind(mutationFn)?.instance,
+      ),
+    [client, name, mutationFn],
   );
   requireDefinition('useSafeSubmit', mutationFn);
   useEffect(() => form.setOptions({ ...options, mutation: mutationOptions }));
