@@ -1,7 +1,8 @@
 import type { Clock, Random } from '../lib/clock.ts';
 import { isUnavailable, type Outcome } from '../policy/outcome.ts';
 import { ProbeSchedule } from './probe-schedule.ts';
-import { everything, type Target } from './wait-queue.ts';
+import type { Target } from './ask.ts';
+import { everything } from './group.ts';
 
 /** When an endpoint or an origin is taken for down. */
 export interface HealthOptions {

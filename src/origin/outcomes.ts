@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Outcome } from '../policy/outcome.ts';
 import { forgetMs, type Health, type Recovery, shownBy } from './health.ts';
 import type { Origin } from './origin.ts';
-import { everything } from './wait-queue.ts';
+import { everything } from './group.ts';
 
 /** What the outcomes of attempts say of their origin: to its health, its slow start, and the other tabs. */
 export interface Outcomes {
@@ -120,7 +120,7 @@ export function createOutcomes(
       const shown = isRejected && isUnreadable(endpoint) ? undefined : shownBy(outcome);
       const latencyMs = clock.now() - sentAt;
       // What was sent before, and hangs, says nothing of how the origin is now.
-      const isOfRecovery = slowStart.isRecovery(endpoint) && sentAt >= recoveredAt;
+      const isOfRecovery = slowStart.isUnderWay(endpoint) && sentAt >= recoveredAt;
       if (shown === undefined) endProbe?.(false);
       else if (shown === 'outage') {
         lastFailure = error;
@@ -129,7 +129,7 @@ export function createOutcomes(
         if (!isOld) recordFailure(endpoint, sentAt, outcome.kind, isOfRecovery);
       } else {
         goodAt = clock.now();
-        if (!endProbe && !slowStart.isRecovery()) latency.learn(endpoint, latencyMs);
+        if (!endProbe && !slowStart.isUnderWay()) latency.learn(endpoint, latencyMs);
         if (isEndOwed) releaseWatchers(origin);
         isEndOwed = false;
         const recovery = health.recordSuccess(endpoint, sentAt);
