@@ -14,14 +14,14 @@ const linesOf = (...files: readonly string[]): number =>
   files.reduce((sum, file) => sum + sourceOf(file).split('\n').length - 1, 0);
 
 const admission = 'origin/admission.ts';
-const health = 'origin/health.ts';
-const probes = 'origin/probe-schedule.ts';
+const health = 'origin/health/health.ts';
+const probes = 'origin/health/probe-schedule.ts';
 
 /** The mechanisms of src/origin, and what the package is without each of them. */
 export const mechanisms: readonly Variant[] = [
   without(
     'health: nothing is taken for down, or paused',
-    linesOf('origin/health.ts', 'origin/probe-schedule.ts', 'origin/wait-queue.ts'),
+    linesOf('origin/health/health.ts', 'origin/health/probe-schedule.ts', 'origin/wait-queue.ts'),
     health,
     'return chance <= maxChance;',
     'return chance < 0 && chance <= maxChance;',
@@ -29,7 +29,7 @@ export const mechanisms: readonly Variant[] = [
   without(
     'endpoints: the health is of the origin alone',
     // Folding is the first 18 of where a request goes.
-    linesOf('origin/health.ts') + 18,
+    linesOf('origin/health/health.ts') + 18,
     'fetch/endpoint.ts',
     "return `${method} ${path.split('/').map(foldSegment).join('/') || '/'}`;",
     'return path === method ? foldSegment(path) : "one";',
@@ -113,14 +113,14 @@ export const mechanisms: readonly Variant[] = [
   ),
   without(
     'slow start: what was paused goes at once',
-    linesOf('origin/slow-start.ts', 'origin/latency.ts'),
+    linesOf('origin/slow-start.ts', 'origin/health/latency.ts'),
     'origin/slow-start.ts',
     'this.#phase = pace.left ?',
     'this.#phase = pace.left < 0 ?',
   ),
   without(
     'latency as the signal of slow start',
-    linesOf('origin/latency.ts'),
+    linesOf('origin/health/latency.ts'),
     'origin/outcomes.ts',
     'slowStart.observe(latency.isFast(endpoint, latencyMs), latencyMs);',
     'slowStart.observe(latencyMs >= 0 || latency.isFast(endpoint, latencyMs), latencyMs);',

@@ -1,4 +1,4 @@
-import { type Health, leastRate } from '../origin/health.ts';
+import { type Health, leastRate } from '../origin/health/endpoint-health.ts';
 import { whenProbed } from '../origin/gates.ts';
 import type { Origin } from '../origin/origin.ts';
 import { everything, groupsOf } from '../origin/group.ts';

@@ -4,23 +4,24 @@ import type { RateLimitState } from '../headers/rate-limit.ts';
 import { isRefusal } from '../policy/outcome.ts';
 import { codeOf } from '../lib/input/made-by.ts';
 import type { Hear, Leader, Word } from '../tabs/leader.ts';
-import type { Ask, Pause, Permit, Target, Waiter, WhoWaits } from './ask.ts';
+import type { Ask, Pause, Permit, Place, Target, Waiter, WhoWaits } from './ask.ts';
 import { sendDue } from './due.ts';
 import { isOffline, isUp, mayEnter, whyPaused } from './gates.ts';
 import { everything } from './group.ts';
-import { forgetMs, type Health, OriginHealth, type OutageListener } from './health.ts';
-import { Latency } from './latency.ts';
-import {
-  type ConcurrencyCode,
-  type ConcurrencyOptions,
-  type Network,
-  type Origin,
-  type OriginOptions,
-  type Place,
-  type Watcher,
+import type { Health } from './health/endpoint-health.ts';
+import { forgetMs, OriginHealth, type OutageListener } from './health/health.ts';
+import { Latency } from './health/latency.ts';
+import type {
+  ConcurrencyCode,
+  ConcurrencyOptions,
+  Network,
+  Origin,
+  OriginOptions,
+  Watcher,
 } from './origin.ts';
-import { createOutcomes, type Outcomes, type Reach } from './outcomes.ts';
-import { nextWatcher, probeFirst } from './probing.ts';
+import type { Reach } from './health/unreadable.ts';
+import { Outcomes } from './outcomes.ts';
+import { nextWatcher, probeFirst } from './health/probing.ts';
 import { RateLimits } from './rate-limit.ts';
 import { SlowStart } from './slow-start.ts';
 import { WaitQueue } from './wait-queue.ts';
@@ -81,7 +82,7 @@ export class Admission {
       inFlight: this.#inFlight,
       maxInFlight: this.#limit.maxInFlight ?? Infinity,
     };
-    this.outcomes = createOutcomes(clock, this.origin, reach, () => this.#pump());
+    this.outcomes = new Outcomes(clock, this.origin, reach, () => this.#pump());
     this.#lastAskedAt = clock.now();
     this.#setAlarm = createAlarm(clock, () => this.#pump());
     this.#setAnnouncing = createAlarm(clock, () => this.#announce());
@@ -263,7 +264,8 @@ export class Admission {
       if (!outcome) endProbe?.(false, isUnused);
       else {
         if (!isRefusal(outcome)) limits.accept(target.limitScope, sentAt);
-        this.outcomes.record(target.endpoint, sentAt, endProbe, outcome, error);
+        const { endpoint } = target;
+        this.outcomes.record({ endpoint, sentAt, endProbe, outcome, error });
       }
       if (!wasQuiet || !this.#isQuiet()) this.#pump();
     };

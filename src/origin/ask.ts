@@ -24,6 +24,9 @@ export interface Target {
   readonly risk: 0 | 1 | 2;
 }
 
+/** What decides whether something may go. */
+export type Place = Omit<Target, 'isNew'>;
+
 /** A user sees what it refreshes, and may not wait for it. */
 export interface Refresh {
   /** The page is visible. */

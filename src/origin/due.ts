@@ -1,9 +1,9 @@
 import type { Waiter } from './ask.ts';
 import { isNext, isUp, turnAt } from './gates.ts';
 import { firstOf } from './group.ts';
-import type { Health } from './health.ts';
+import type { Health } from './health/endpoint-health.ts';
 import type { Origin } from './origin.ts';
-import { planProbes, probeFailures } from './probing.ts';
+import { planProbes, probeFailures } from './health/probing.ts';
 
 /** Sends one of those who wait: as a probe of what is down, or in its turn. */
 type Send = (waiter: Waiter, down: Health | undefined) => void;

@@ -1,7 +1,7 @@
-import type { Pause } from './ask.ts';
+import type { Pause, Place } from './ask.ts';
 import { isWithin } from './group.ts';
-import type { Health } from './health.ts';
-import type { Network, Origin, Place } from './origin.ts';
+import type { Health } from './health/endpoint-health.ts';
+import type { Network, Origin } from './origin.ts';
 
 /** From when it lets an attempt pass: `-Infinity`: now. `Infinity`: that is not known, and an event opens it. */
 type Gate = (origin: Origin, place: Place) => number;

@@ -1,9 +1,9 @@
 import { checkNames, checkValue, isShare } from '../lib/input/check.ts';
 import { checkMade, type MadeBy, code } from '../lib/input/made-by.ts';
 import type { Leader } from '../tabs/leader.ts';
-import type { Target } from './ask.ts';
-import type { HealthOptions, OriginHealth } from './health.ts';
-import type { Latency } from './latency.ts';
+import type { Place, Target } from './ask.ts';
+import type { HealthOptions, OriginHealth } from './health/health.ts';
+import type { Latency } from './health/latency.ts';
 import type { RateLimits } from './rate-limit.ts';
 import type { SlowStart } from './slow-start.ts';
 import type { WaitQueue } from './wait-queue.ts';
@@ -51,9 +51,6 @@ export interface Origin {
   readonly inFlight: ReadonlySet<Target>;
   readonly maxInFlight: number;
 }
-
-/** What decides whether something may go. */
-export type Place = Omit<Target, 'isNew'>;
 
 /** Something that has failed in an outage and is shown: it keeps probing, and is told of the end. */
 export interface Watcher {

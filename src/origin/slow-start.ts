@@ -1,5 +1,5 @@
 import { type Clock, type Random, between } from '../lib/clock.ts';
-import type { Recovery } from './health.ts';
+import type { Recovery } from './health/health.ts';
 import { everything, type Group, groupsOf } from './group.ts';
 
 /** After an outage the release takes this share of it, if answers are fast, within these bounds. */

@@ -1,4 +1,4 @@
-import { type Clock, type Random, between } from '../lib/clock.ts';
+import { type Clock, type Random, between } from '../../lib/clock.ts';
 
 /** While a user waits, from the start of one probe to that of the next: a share of the outage so far. */
 const outageShare = 0.5;

@@ -1,8 +1,8 @@
-import type { Waiter } from './ask.ts';
-import { isAble, isOffline } from './gates.ts';
-import { firstOf, type Group, groupsOf } from './group.ts';
-import type { Health } from './health.ts';
-import type { Origin, Watcher } from './origin.ts';
+import type { Waiter } from '../ask.ts';
+import { isAble, isOffline } from '../gates.ts';
+import { firstOf, type Group, groupsOf } from '../group.ts';
+import type { Health } from './endpoint-health.ts';
+import type { Origin, Watcher } from '../origin.ts';
 import { lastChanceMs, shortestGapMs } from './probe-schedule.ts';
 
 /** The outcome of a probe is news for so long. */
