@@ -23,8 +23,8 @@ const never: UserJob['config'] = { policy: { fastRetryMs: 1e9 } };
 const lateProbe: readonly Patch[] = [
   {
     file: 'origin/health/probe-schedule.ts',
-    find: 'if (isEarly) foregroundAt',
-    replace: 'if (isEarly && count < 0) foregroundAt',
+    find: 'isEarly ? now + between',
+    replace: 'isEarly && now < 0 ? now + between',
   },
 ];
 

@@ -60,7 +60,11 @@ const spreads = (share: number): Variant => ({
 const rows = (rate: number, failures: number): Variant => ({
   name: `${failures} failures in a row`,
   patches: [
-    change('origin/health/health.ts', 'const leastRate = 0.04;', `const leastRate = ${rate};`),
+    change(
+      'origin/health/endpoint-health.ts',
+      'const leastRate = 0.04;',
+      `const leastRate = ${rate};`,
+    ),
   ],
 });
 

@@ -1,30 +1,30 @@
 import { createAlarm, type Alarm } from '../lib/timer.ts';
 import { between, type Clock, type Random } from '../lib/clock.ts';
 import type { RateLimitState } from '../headers/rate-limit.ts';
-import { isRefusal } from '../policy/outcome.ts';
 import { codeOf } from '../lib/input/made-by.ts';
 import type { Hear, Leader, Word } from '../tabs/leader.ts';
-import type { Ask, Pause, Permit, Place, Target, Waiter, WhoWaits } from './ask.ts';
 import { sendDue } from './due.ts';
 import { isOffline, isUp, mayEnter, whyPaused } from './gates.ts';
-import { everything } from './group.ts';
 import type { Health } from './health/endpoint-health.ts';
 import { forgetMs, OriginHealth, type OutageListener } from './health/health.ts';
 import { Latency } from './health/latency.ts';
-import type {
-  ConcurrencyCode,
-  ConcurrencyOptions,
-  Network,
-  Origin,
-  OriginOptions,
-  Watcher,
-} from './origin.ts';
-import type { Reach } from './health/unreadable.ts';
-import { Outcomes } from './outcomes.ts';
 import { nextWatcher, probeFirst } from './health/probing.ts';
+import type { Reach } from './health/unreadable.ts';
+import {
+  type ConcurrencyCode,
+  type ConcurrencyOptions,
+  isQuiet,
+  type Network,
+  type Origin,
+  type OriginOptions,
+  type Watcher,
+} from './origin.ts';
+import { Outcomes } from './outcomes.ts';
+import { GrantedPermit, type PermitContext } from './permit.ts';
+import type { Ask, Pause, Permit, Place, Target, Waiter, WhoWaits } from './queue/ask.ts';
+import { WaitQueue } from './queue/wait-queue.ts';
 import { RateLimits } from './rate-limit.ts';
 import { SlowStart } from './slow-start.ts';
-import { WaitQueue } from './wait-queue.ts';
 
 /** What an admission stands on. */
 export interface AdmissionContext {
@@ -55,7 +55,7 @@ export class Admission {
   /** Records how attempts ended. */
   readonly outcomes: Outcomes;
   readonly #context: AdmissionContext;
-  readonly #inFlight: Set<Target> = new Set();
+  readonly #permits: PermitContext;
   readonly #limit: ConcurrencyOptions;
   readonly #setAlarm: Alarm;
   readonly #setAnnouncing: Alarm;
@@ -79,10 +79,12 @@ export class Admission {
       queue: new WaitQueue(),
       leader,
       watchers: new Set(),
-      inFlight: this.#inFlight,
+      inFlight: new Set(),
       maxInFlight: this.#limit.maxInFlight ?? Infinity,
     };
     this.outcomes = new Outcomes(clock, this.origin, reach, () => this.#pump());
+    const { origin, outcomes } = this;
+    this.#permits = { clock, origin, outcomes, onFree: () => this.#pump() };
     this.#lastAskedAt = clock.now();
     this.#setAlarm = createAlarm(clock, () => this.#pump());
     this.#setAnnouncing = createAlarm(clock, () => this.#announce());
@@ -134,7 +136,7 @@ export class Admission {
 
   /** To call when attempts may have come to the foreground, or have left it. */
   reconsider(): void {
-    if (this.#isQuiet()) return;
+    if (isQuiet(this.origin)) return;
     this.origin.queue.rereadForeground(this.#context.clock.now(), true);
     this.#pump();
   }
@@ -192,7 +194,7 @@ export class Admission {
 
   /** Takes over what the `RateLimit` header of an answer said. */
   allow(limitScope: string, { remaining, resetAt }: RateLimitState): void {
-    const others = [...this.#inFlight].filter((target) => target.limitScope === limitScope);
+    const others = [...this.origin.inFlight].filter((target) => target.limitScope === limitScope);
     const resetInMs = resetAt - this.#context.clock.now();
     // Its own attempt is counted in what is left.
     this.origin.limits.allow(limitScope, remaining, others.length - 1, resetInMs);
@@ -202,7 +204,9 @@ export class Admission {
   /** Nothing waits or is under way, and nothing is known that holds. */
   isIdle(): boolean {
     this.#forgetOld();
-    return !this.#isWaitedFor() && this.#inFlight.size === 0 && !this.#hasOutage();
+    return (
+      !this.#isWaitedFor() && this.origin.inFlight.size === 0 && !this.origin.health.isAnyDown()
+    );
   }
 
   /** Stops updating the status that is shown. Attempts that wait go on as before. */
@@ -220,17 +224,6 @@ export class Admission {
     return this.origin.queue.size() > 0;
   }
 
-  #hasOutage(): boolean {
-    return this.origin.health.down().length > 0;
-  }
-
-  /** No outage and no limit is known, and nothing waits for the end of one. */
-  #isQuiet(): boolean {
-    const { limits, watchers } = this.origin;
-    const isWaitedFor = this.#isWaitedFor() || watchers.size > 0;
-    return !isWaitedFor && !this.#hasOutage() && limits.known.size === 0;
-  }
-
   /** After a minute without requests an outage is forgotten: the next request is sent. */
   #forgetOld(): void {
     const isOld = this.#context.clock.now() - this.#lastAskedAt >= forgetMs;
@@ -238,39 +231,7 @@ export class Admission {
   }
 
   #grant(target: Target, probed?: Health, isInTurn = false): Permit {
-    const { limits, health, leader, slowStart, queue } = this.origin;
-    const sentAt = this.#context.clock.now();
-    this.#inFlight.add(target);
-    limits.spend(target.limitScope, (scope) => queue.sizeOf(scope));
-    health.recordSent(target.endpoint, sentAt);
-    const endProbe = probed?.probes.start();
-    if (probed) leader?.lead(probed.scope);
-    let [isFree, isOver] = [false, false];
-    const leavePlace = (): boolean => {
-      if (isFree) return false;
-      isFree = true;
-      this.#inFlight.delete(target);
-      if (isInTurn) slowStart.finish();
-      return true;
-    };
-    const free = (): void => {
-      if (leavePlace() && this.#isWaitedFor()) this.#pump();
-    };
-    const settle: Permit['settle'] = (outcome, error, isUnused) => {
-      leavePlace();
-      if (isOver) return;
-      isOver = true;
-      const wasQuiet = this.#isQuiet();
-      if (!outcome) endProbe?.(false, isUnused);
-      else {
-        if (!isRefusal(outcome)) limits.accept(target.limitScope, sentAt);
-        const { endpoint } = target;
-        this.outcomes.record({ endpoint, sentAt, endProbe, outcome, error });
-      }
-      if (!wasQuiet || !this.#isQuiet()) this.#pump();
-    };
-    const isTrial = !!probed || isInTurn || health.isDown(everything);
-    return { isProbe: !!probed, isTrial, free, settle };
+    return new GrantedPermit(this.#permits, target, probed, isInTurn);
   }
 
   #send(waiter: Waiter, probed: Health | undefined, isInTurn: boolean): void {
@@ -303,7 +264,7 @@ export class Admission {
     const { leader, limits } = this.origin;
     if (this.#isWaitedFor()) return leader?.repeat() ?? Infinity;
     if (!this.#context.isWatched() || this.#isDisposed) return Infinity;
-    const forgetAt = this.#hasOutage() ? this.#lastAskedAt + forgetMs : Infinity;
+    const forgetAt = this.origin.health.isAnyDown() ? this.#lastAskedAt + forgetMs : Infinity;
     return Math.min(forgetAt, limits.pausedUntil() ?? Infinity);
   }
 

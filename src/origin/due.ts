@@ -1,6 +1,6 @@
-import type { Waiter } from './ask.ts';
+import type { Waiter } from './queue/ask.ts';
 import { isNext, isUp, turnAt } from './gates.ts';
-import { firstOf } from './group.ts';
+import { firstOf } from './queue/group.ts';
 import type { Health } from './health/endpoint-health.ts';
 import type { Origin } from './origin.ts';
 import { planProbes, probeFailures } from './health/probing.ts';

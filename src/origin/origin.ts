@@ -1,12 +1,12 @@
 import { checkNames, checkValue, isShare } from '../lib/input/check.ts';
 import { checkMade, type MadeBy, code } from '../lib/input/made-by.ts';
 import type { Leader } from '../tabs/leader.ts';
-import type { Place, Target } from './ask.ts';
+import type { Place, Target } from './queue/ask.ts';
 import type { HealthOptions, OriginHealth } from './health/health.ts';
 import type { Latency } from './health/latency.ts';
 import type { RateLimits } from './rate-limit.ts';
 import type { SlowStart } from './slow-start.ts';
-import type { WaitQueue } from './wait-queue.ts';
+import type { WaitQueue } from './queue/wait-queue.ts';
 import type { SleepDetector } from '../lib/timer.ts';
 
 /** How an origin is treated. */
@@ -48,9 +48,13 @@ export interface Origin {
   readonly leader: Leader | undefined;
   readonly latency: Latency;
   readonly watchers: Set<Watcher>;
-  readonly inFlight: ReadonlySet<Target>;
+  readonly inFlight: Set<Target>;
   readonly maxInFlight: number;
 }
+
+/** No outage and no limit is known, and nothing waits for the end of one. */
+export const isQuiet = ({ health, limits, queue, watchers }: Origin): boolean =>
+  queue.size() === 0 && watchers.size === 0 && limits.known.size === 0 && !health.isAnyDown();
 
 /** Something that has failed in an outage and is shown: it keeps probing, and is told of the end. */
 export interface Watcher {

@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Outcome } from '../policy/outcome.ts';
-import { everything } from './group.ts';
+import { everything } from './queue/group.ts';
 import { type Recovery, shownBy } from './health/health.ts';
 import { type Reach, Unreadable } from './health/unreadable.ts';
 import type { Origin } from './origin.ts';
@@ -42,14 +42,12 @@ export class Outcomes {
     const { endpoint, sentAt, endProbe, outcome, error } = ended;
     const isUnread = outcome.kind === 'network' && this.isUnreadable(endpoint);
     const shown = isUnread ? undefined : shownBy(outcome);
-    // What was sent before, and hangs, says nothing of how the origin is now.
-    const isOfRecovery = this.#origin.slowStart.isUnderWay(endpoint) && sentAt >= this.#recoveredAt;
-    if (shown === 'alive') return this.#recordAnswer(ended, isOfRecovery);
+    if (shown === 'alive') return this.#recordAnswer(ended);
     endProbe?.(shown === 'outage');
     if (shown === undefined) return;
     this.#lastFailure = error;
-    const isOld = outcome.kind === 'timeout' && sentAt <= this.#recoveredAt;
-    if (!isOld) this.#recordFailure(ended, isOfRecovery);
+    // What was sent before the end of an outage, and hangs, says nothing of how the origin is now.
+    if (outcome.kind !== 'timeout' || sentAt > this.#recoveredAt) this.#recordFailure(ended);
   }
 
   /** What was down is up: those who wait for it go, one after the other. */
@@ -85,9 +83,10 @@ export class Outcomes {
     return this.#unreadable.has(endpoint);
   }
 
-  #recordAnswer({ endpoint, sentAt, endProbe }: Ended, isOfRecovery: boolean): void {
+  #recordAnswer({ endpoint, sentAt, endProbe }: Ended): void {
     const { health, latency, leader, slowStart } = this.#origin;
     const latencyMs = this.#clock.now() - sentAt;
+    const isOfRecovery = slowStart.isUnderWay(endpoint) && sentAt >= this.#recoveredAt;
     this.#unreadable.recordAnswer();
     if (!endProbe && !slowStart.isUnderWay()) latency.learn(endpoint, latencyMs);
     const recovery = health.recordSuccess(endpoint, sentAt);
@@ -98,20 +97,13 @@ export class Outcomes {
     if (isOfRecovery || endProbe) slowStart.observe(latency.isFast(endpoint, latencyMs), latencyMs);
   }
 
-  #recordFailure({ endpoint, sentAt, outcome: { kind } }: Ended, isOfRecovery: boolean): void {
-    const { health, leader, network, slowStart } = this.#origin;
+  #recordFailure({ endpoint, sentAt, outcome: { kind } }: Ended): void {
+    const { health, leader, network } = this.#origin;
     const down = health.recordFailure(endpoint, sentAt, kind);
     // A browser that says offline and a request without an answer: one more is not needed.
     if (kind !== 'http' && health.maxChance >= 0 && network.isDoubtful()) health.follow(everything);
-    // An endpoint that is broken while others answer must not slow them down.
-    if (isOfRecovery && !health.isBroken(endpoint))
-      slowStart.observe(false, this.#clock.now() - sentAt);
-    if (down) {
-      const isWider = down.scope !== everything && slowStart.isUnderWay(everything);
-      if (!isWider) slowStart.stop();
-      // Perhaps no user waits in this tab: the tab in which one waits sends the probe.
-      leader?.say({ kind: 'down', scope: down.scope, isProbed: false });
-    }
+    // Perhaps no user waits in this tab: the tab in which one waits sends the probe.
+    if (down) leader?.say({ kind: 'down', scope: down.scope, isProbed: false });
     this.#unreadable.recordFailure(endpoint, sentAt, kind === 'network');
   }
 

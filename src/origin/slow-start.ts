@@ -1,6 +1,6 @@
 import { type Clock, type Random, between } from '../lib/clock.ts';
 import type { Recovery } from './health/health.ts';
-import { everything, type Group, groupsOf } from './group.ts';
+import { everything, type Group, groupsOf } from './queue/group.ts';
 
 /** After an outage the release takes this share of it, if answers are fast, within these bounds. */
 const startShare = 0.4;
@@ -69,17 +69,14 @@ export class SlowStart {
   /** Something that was down is up: those who wait for it go, the first after this time. */
   recover(recovery: Recovery, all: readonly Group[], firstMs: number): void {
     const { scope } = recovery;
-    const groups = groupsOf(scope, all);
-    const left = groups.reduce((sum, { waiters }) => sum + waiters.length, 0);
+    const left = groupsOf(scope, all).reduce((sum, { waiters }) => sum + waiters.length, 0);
     if (left === 0) return this.stop();
     const now = this.#clock.now();
     const downMs = Math.min(recovery.downMs, now - this.#countedFrom);
     const longMs = Math.min(mostBoundMs, boundFactor * (downMs - shortOutageMs));
     const boundMs = Math.max(leastStartMs, longMs);
     const startMs = Math.max(leastStartMs, Math.min(mostStartMs, downMs * startShare));
-    // All of them before the first pause ends.
-    const patienceMs = Math.min(...groups.map(({ expiresAt }) => expiresAt)) - now;
-    const gapMs = Math.min(longestPlannedMs, Math.min(startMs, boundMs, patienceMs) / left);
+    const gapMs = Math.min(longestPlannedMs, Math.min(startMs, boundMs) / left);
     const lastAt = now + firstMs;
     this.#phase = {
       kind: 'recovery',

@@ -1,5 +1,5 @@
 import type { Admission } from '../../origin/admission.ts';
-import type { Permit } from '../../origin/ask.ts';
+import type { Permit } from '../../origin/queue/ask.ts';
 import { type Failure, isRefusal } from '../../policy/outcome.ts';
 import type { SentRequest } from '../facts.ts';
 
@@ -63,7 +63,7 @@ export class Route {
   returnPermit(): void {
     const permit = this.#permit;
     this.#permit = undefined;
-    permit?.settle(undefined, undefined, true);
+    permit?.settle();
   }
 
   /** An attempt has failed. */

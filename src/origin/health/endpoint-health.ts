@@ -107,8 +107,6 @@ export class Health {
   begin(now: number, isTold: boolean, isEarly: boolean): void {
     this.downSince = now;
     this.isTold = isTold;
-    // Another tab knows how its attempts have failed.
-    this.isRejected &&= !isTold;
     this.probes.begin(isEarly);
   }
 

@@ -1,7 +1,7 @@
 import type { Clock, Random } from '../../lib/clock.ts';
 import { isUnavailable, type Outcome } from '../../policy/outcome.ts';
-import type { Place } from '../ask.ts';
-import { everything } from '../group.ts';
+import type { Place } from '../queue/ask.ts';
+import { everything } from '../queue/group.ts';
 import { Health } from './endpoint-health.ts';
 import { ProbeSchedule } from './probe-schedule.ts';
 
@@ -86,6 +86,10 @@ export class OriginHealth {
   down(): readonly Health[] {
     if (this.#origin.isDown()) return [this.#origin];
     return [...this.#endpoints.values()].filter((one) => one.isDown());
+  }
+
+  isAnyDown(): boolean {
+    return this.all().some((one) => one.isDown());
   }
 
   /** Whether an endpoint, or all of its origin, is down. */

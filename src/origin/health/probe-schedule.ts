@@ -13,9 +13,6 @@ const backgroundGaps: readonly (readonly [number, number])[] = [
   [15_000, 30_000],
 ];
 const lastBackgroundGap = [20_000, 40_000] as const;
-/** While nothing waits, and a user sees what has failed: as long as the outage so far. */
-const shortestIdleMs = 5000;
-const longestIdleMs = 30_000;
 /** A probe that has no answer after this time is not waited for any longer: the next one may go. */
 const longestProbeMs = 15_000;
 /** An outage that begins so soon after another one is the same. */
@@ -33,7 +30,6 @@ type State =
       readonly kind: 'waiting';
       readonly foregroundAt: number;
       readonly backgroundAt: number;
-      readonly idleAt: number;
       /** The time of the next probe that the user was shown: the probe comes no later. */
       readonly promisedAt: number;
     }
@@ -88,13 +84,6 @@ export class ProbeSchedule {
     return Math.min(state.promisedAt, at);
   }
 
-  /** The same where no attempt waits, and a user sees what has failed. */
-  idleAt(): number {
-    const state = this.#state;
-    if (state.kind === 'probing') return this.#startedAt + longestProbeMs;
-    return state.kind === 'waiting' ? state.idleAt : Infinity;
-  }
-
   /** The time of the next probe that the user was shown; `Infinity` if none was. */
   promisedAt(): number {
     return this.#state.kind === 'waiting' ? this.#state.promisedAt : Infinity;
@@ -117,20 +106,16 @@ export class ProbeSchedule {
     return this.#startedAt;
   }
 
-  /**
-   * A probe goes. @returns what is to be called when it has failed, or was called off and showed nothing;
-   * `isUnused`: nothing was sent, so that the next one goes at once.
-   */
-  start(): (hasFailed: boolean, isUnused?: boolean) => void {
+  /** A probe goes. @returns what is to be called when it has failed, or was called off and showed nothing. */
+  start(): (hasFailed: boolean) => void {
     const own: State = { kind: 'probing' };
     const startedAt = this.#clock.now();
     this.#state = own;
     this.#startedAt = startedAt;
-    return (hasFailed, isUnused) => {
+    return (hasFailed) => {
       // A later probe, or another outage, has taken its place.
       if (this.#state !== own) return;
       this.#plan(startedAt, hasFailed ? undefined : startedAt + leastGapMs);
-      if (isUnused) this.promise(this.#clock.now());
     };
   }
 
@@ -150,7 +135,6 @@ export class ProbeSchedule {
       kind: 'waiting',
       foregroundAt: at,
       backgroundAt: at,
-      idleAt: at,
       promisedAt: at,
     };
   }
@@ -163,13 +147,10 @@ export class ProbeSchedule {
   #plan(fromMs: number, foregroundAt = fromMs + this.#gapMs()): void {
     const now = this.#clock.now();
     const [leastMs, mostMs] = backgroundGaps[this.#count++] ?? lastBackgroundGap;
-    const share = this.#random();
-    const idleMs = Math.min(longestIdleMs, Math.max(shortestIdleMs, now - this.#beganAt));
     this.#state = {
       kind: 'waiting',
       foregroundAt: Math.max(now, foregroundAt),
-      backgroundAt: now + leastMs + share * (mostMs - leastMs),
-      idleAt: now + idleMs * (0.75 + share / 2),
+      backgroundAt: now + between(this.#random, leastMs, mostMs),
       promisedAt: Infinity,
     };
   }

@@ -1,6 +1,6 @@
-import type { Waiter } from '../ask.ts';
+import type { Waiter } from '../queue/ask.ts';
 import { isAble, isOffline } from '../gates.ts';
-import { firstOf, type Group, groupsOf } from '../group.ts';
+import { firstOf, type Group, groupsOf } from '../queue/group.ts';
 import type { Health } from './endpoint-health.ts';
 import type { Origin, Watcher } from '../origin.ts';
 import { lastChanceMs, shortestGapMs } from './probe-schedule.ts';
@@ -79,5 +79,5 @@ function watchedAtOf({ health, inFlight, leader, queue }: Origin, { place }: Wat
   // Those who wait probe by themselves.
   if (groupsOf(scope, queue.groups()).length > 0) return Infinity;
   const leaderAt = leader?.waitsUntil(scope, false, probes.startedAt(), Infinity) ?? 0;
-  return Math.max(probes.idleAt(), leaderAt);
+  return Math.max(probes.nextAt(false, Infinity), leaderAt);
 }

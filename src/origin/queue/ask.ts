@@ -1,5 +1,5 @@
-import type { Priority } from '../policy/options.ts';
-import type { Outcome, PauseReason } from '../policy/outcome.ts';
+import type { Priority } from '../../policy/options.ts';
+import type { Outcome, PauseReason } from '../../policy/outcome.ts';
 
 /** Why an attempt waits. */
 export interface Pause {
@@ -61,9 +61,9 @@ export interface Permit {
   /** It shows, for all who wait, how the origin is: a failure of it spends no retry. */
   readonly isTrial: boolean;
   /** Its headers are in, or it has failed: its place is free. Its outcome may be known later. */
-  readonly free: () => void;
-  /** Its outcome; undefined where it has shown nothing. `isUnused`: because nothing was sent with it. */
-  readonly settle: (outcome?: Outcome, error?: unknown, isUnused?: boolean) => void;
+  free(): void;
+  /** Its outcome; undefined where it has shown nothing. */
+  settle(outcome?: Outcome, error?: unknown): void;
 }
 
 /** An attempt that waits. */
@@ -74,8 +74,6 @@ export interface Waiter {
   readonly key: string;
   askedAt: number;
   expiresAt: number;
-  /** What it was told last. */
-  told?: Pause;
 }
 
 /** Is told what becomes of a wait. */

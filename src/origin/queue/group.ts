@@ -1,4 +1,4 @@
-import { keepIfSame } from '../lib/store.ts';
+import { keepIfSame } from '../../lib/store.ts';
 import type { Ask, Pause, Waiter } from './ask.ts';
 
 /** The facts that all attempts of a group share, so that one check decides for all of them. */
@@ -124,9 +124,7 @@ export class Group {
       // Something else is told meanwhile.
       if (count === most || this.#pause !== pause) break;
       this.#untold.delete(waiter);
-      if (waiter.told === pause) continue;
       count++;
-      waiter.told = pause;
       waiter.who.tell(pause);
     }
     return count;
