@@ -28,6 +28,10 @@ const probe: Gate = (origin, place) => origin.health.downFor(place)?.probeAt ?? 
 /** Opens for one after the other of those who waited for what was down. */
 const turn: Gate = (origin, { endpoint }) => origin.slowStart.nextAt(endpoint);
 
+/** Closed for a retry while those go one after the other who have waited for longer. */
+const retry: Gate = ({ slowStart }, { isNew = true, endpoint }) =>
+  !isNew && slowStart.isUnderWay(endpoint) ? closed : open;
+
 /** Closed while as many attempts are in flight as there may be. */
 const concurrency: Gate = ({ inFlight, maxInFlight }) =>
   inFlight.size < maxInFlight ? open : closed;
@@ -56,8 +60,8 @@ const passing =
   (origin, place) =>
     gates.every((gate) => gate(origin, place) === open);
 
-/** Something new may go at once: it need not wait for its turn. */
-export const mayEnter: Passes = passing(connectivity, rateLimit, health, concurrency);
+/** It may go at once, without a turn. */
+export const mayEnter: Passes = passing(connectivity, rateLimit, health, retry, concurrency);
 /** Neither the network nor a limit keeps it back. */
 export const isAble: Passes = passing(connectivity, rateLimit);
 /** Nothing but a place, or a turn, is waited for. */

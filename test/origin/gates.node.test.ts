@@ -72,6 +72,18 @@ test.each<[string, unknown[], (rig: OriginRig) => void | Promise<void>]>([
   expect(read(rig)).toEqual(open);
 });
 
+test('in a slow start what is asked for the first time goes at once, and a retry waits for its turn', async () => {
+  const rig = openOrigin();
+  await beginSlowStart(rig);
+  const { ask, advance, clock } = rig;
+  const [first, again] = [ask('a'), ask('a', { isNew: false })];
+  const elsewhere = openOrigin().ask('a', { isNew: false });
+  expect([first.story, again.story]).toEqual([[`${clock.elapsed()}`], []]);
+  expect(elsewhere.story).toEqual(['0']);
+  await advance(2000);
+  expect(again.story).toHaveLength(1);
+});
+
 test('offline, nothing goes that has to leave the device', () => {
   const rig = openOrigin({}, undefined, undefined, undefined, offline);
   expect(read(rig)).toEqual([false, Infinity, false, false, false]);

@@ -25,7 +25,7 @@ export interface Target {
 }
 
 /** What decides whether something may go. */
-export type Place = Omit<Target, 'isNew'>;
+export type Place = Omit<Target, 'isNew'> & Partial<Pick<Target, 'isNew'>>;
 
 /** A user sees what it refreshes, and may not wait for it. */
 export interface Refresh {
