@@ -98,7 +98,7 @@ export class Admission {
   enter(target: Target): Permit | undefined {
     const isOpen = this.isOpen(target);
     this.#lastAskedAt = this.#context.clock.now();
-    return isOpen ? this.#grant(target) : undefined;
+    return isOpen ? new GrantedPermit(this.#permits, target) : undefined;
   }
 
   /** Waits for a permit. `undefined` when no place to wait is left. */
@@ -230,13 +230,9 @@ export class Admission {
     if (isOld && !this.#isWaitedFor()) this.outcomes.forget();
   }
 
-  #grant(target: Target, probed?: Health, isInTurn = false): Permit {
-    return new GrantedPermit(this.#permits, target, probed, isInTurn);
-  }
-
   #send(waiter: Waiter, probed: Health | undefined, isInTurn: boolean): void {
     if (this.origin.queue.remove(waiter))
-      waiter.who.take(this.#grant(waiter.ask, probed, isInTurn));
+      waiter.who.take(new GrantedPermit(this.#permits, waiter.ask, probed, isInTurn));
   }
 
   /** Does whatever is due, and comes back when something is. */

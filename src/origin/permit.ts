@@ -21,17 +21,12 @@ export class GrantedPermit implements Permit {
   readonly #context: PermitContext;
   readonly #target: Target;
   readonly #sentAt: number;
-  readonly #endProbe: ((hasFailed: boolean) => void) | undefined;
+  readonly #endProbe: ReturnType<Health['probes']['start']> | undefined;
   readonly #isInTurn: boolean;
   #isFree = false;
   #isOver = false;
 
-  constructor(
-    context: PermitContext,
-    target: Target,
-    probed: Health | undefined,
-    isInTurn: boolean,
-  ) {
+  constructor(context: PermitContext, target: Target, probed?: Health, isInTurn = false) {
     const { limits, health, leader, queue, inFlight } = context.origin;
     this.isProbe = !!probed;
     this.isTrial = this.isProbe || isInTurn;
@@ -51,7 +46,7 @@ export class GrantedPermit implements Permit {
     if (this.#leavePlace() && origin.queue.size() > 0) onFree();
   }
 
-  settle(outcome?: Outcome, error?: unknown): void {
+  settle(outcome?: Outcome, error?: unknown, isUnused?: boolean): void {
     const { origin, outcomes, onFree } = this.#context;
     this.#leavePlace();
     if (this.#isOver) return;
@@ -59,7 +54,7 @@ export class GrantedPermit implements Permit {
     const wasQuiet = isQuiet(origin);
     const { endpoint, limitScope } = this.#target;
     const [sentAt, endProbe] = [this.#sentAt, this.#endProbe];
-    if (!outcome) endProbe?.(false);
+    if (!outcome) endProbe?.(false, isUnused);
     else {
       if (!isRefusal(outcome)) origin.limits.accept(limitScope, sentAt);
       outcomes.record({ endpoint, sentAt, endProbe, outcome, error });

@@ -16,6 +16,24 @@ test('what is left of a limit is less those that are under way and may not be co
   expect(other.ask('a').story).toEqual(['0']);
 });
 
+test('an answer that was overtaken gives nothing of a limit back', () => {
+  const { ask, admission, clock } = openOrigin();
+  const resetAt = clock.now() + 5000;
+  ask('a');
+  admission.allow('a', { remaining: 1, resetAt });
+  admission.allow('a', { remaining: 4, resetAt });
+  expect([ask('a').story, ask('a').story]).toEqual([['0'], []]);
+});
+
+test('those whose time is up before their turn at a learned pace are not sent, least of all together', async () => {
+  const { ask, admission, clock, advance } = openOrigin();
+  admission.refuse('a', clock.now(), undefined);
+  const asked = Array.from({ length: 20 }, () => ask('a', { maxPauseMs: 1000 }));
+  await advance(3000);
+  expect(asked.filter(({ story }) => !story[0]?.includes('expired'))).toHaveLength(3);
+  expect(asked.at(-1)?.story).toEqual(['763 expired']);
+});
+
 /** An outage in which one endpoint is probed for so long, and each probe fails. */
 async function failFor(ms: number) {
   const rig = openOrigin();
@@ -104,4 +122,15 @@ test('after a probe that was called off the next one goes 2 s after it began, ho
   settle('nothing');
   await advance(4000);
   expect(probes().slice(-2)).toEqual([27_350, 29_350]);
+});
+
+test('where nothing was sent with a probe, the next one goes at once', async () => {
+  const { ask, send, advance, log } = openOrigin();
+  send('a', 'outage');
+  send('a', 'outage');
+  const [first] = [ask('a'), ask('a')];
+  await advance(1200);
+  first?.giveBack();
+  await advance(50);
+  expect(log.slice(-2)).toEqual(['1200 a probe', '1200 a probe']);
 });

@@ -28,6 +28,8 @@ interface Asked {
   readonly paused: () => string | undefined;
   /** The answer to it, or the lack of one. */
   readonly settle: (shown: Shown) => void;
+  /** Gives its permit back: nothing was sent. */
+  readonly giveBack: () => void;
   readonly leave: () => void;
   readonly renew: () => void;
 }
@@ -97,6 +99,7 @@ export function openOrigin(
       story,
       paused: () => paused && `${paused.reason} ${(paused.retryAt ?? NaN) - epochMs}`,
       settle: (shown) => permit?.settle(outcomes[shown], endpoint),
+      giveBack: () => permit?.settle(undefined, undefined, true),
       leave: () => waiter && admission.leave(waiter),
       renew: () => waiter && admission.renew(waiter),
     };

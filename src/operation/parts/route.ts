@@ -63,7 +63,7 @@ export class Route {
   returnPermit(): void {
     const permit = this.#permit;
     this.#permit = undefined;
-    permit?.settle();
+    permit?.settle(undefined, undefined, true);
   }
 
   /** An attempt has failed. */

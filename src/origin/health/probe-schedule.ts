@@ -106,16 +106,20 @@ export class ProbeSchedule {
     return this.#startedAt;
   }
 
-  /** A probe goes. @returns what is to be called when it has failed, or was called off and showed nothing. */
-  start(): (hasFailed: boolean) => void {
+  /**
+   * A probe goes. @returns what is to be called when it has failed, or was called off and showed nothing;
+   * `isUnused`: nothing was sent, so that the next one goes at once.
+   */
+  start(): (hasFailed: boolean, isUnused?: boolean) => void {
     const own: State = { kind: 'probing' };
     const startedAt = this.#clock.now();
     this.#state = own;
     this.#startedAt = startedAt;
-    return (hasFailed) => {
+    return (hasFailed, isUnused) => {
       // A later probe, or another outage, has taken its place.
       if (this.#state !== own) return;
       this.#plan(startedAt, hasFailed ? undefined : startedAt + leastGapMs);
+      if (isUnused) this.promise(this.#clock.now());
     };
   }
 

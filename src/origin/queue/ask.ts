@@ -62,8 +62,8 @@ export interface Permit {
   readonly isTrial: boolean;
   /** Its headers are in, or it has failed: its place is free. Its outcome may be known later. */
   free(): void;
-  /** Its outcome; undefined where it has shown nothing. */
-  settle(outcome?: Outcome, error?: unknown): void;
+  /** Its outcome; undefined where it has shown nothing. `isUnused`: because nothing was sent with it. */
+  settle(outcome?: Outcome, error?: unknown, isUnused?: boolean): void;
 }
 
 /** An attempt that waits. */
