@@ -22,7 +22,7 @@ const probes = 'origin/health/probe-schedule.ts';
 export const mechanisms: readonly Variant[] = [
   without(
     'health: nothing is taken for down, or paused',
-    linesOf(health, endpointHealth, probes, 'origin/health/probing.ts'),
+    linesOf(health, endpointHealth, probes, 'origin/due.ts'),
     endpointHealth,
     'return chance <= maxChance;',
     'return chance < 0 && chance <= maxChance;',
@@ -101,7 +101,7 @@ export const mechanisms: readonly Variant[] = [
   without(
     'a probe is of the endpoint that has failed least',
     4,
-    'origin/queue/group.ts',
+    'origin/wait-queue.ts',
     '      probeFailures ?? 0,',
     '      0,',
   ),

@@ -1,7 +1,7 @@
 import { type Health, leastRate } from '../origin/health/endpoint-health.ts';
 import { whenProbed } from '../origin/gates.ts';
 import type { Origin } from '../origin/origin.ts';
-import { everything, groupsOf } from '../origin/queue/group.ts';
+import { everything, groupsOf } from '../origin/wait-queue.ts';
 
 /** What is known of one endpoint. Of one that has never failed, or waited, nothing is. */
 export interface InspectedEndpoint {

@@ -13,7 +13,7 @@ import type { Admission } from '../origin/admission.ts';
 import type { Network, OriginOptions } from '../origin/origin.ts';
 import { createOrigins, type Origins } from '../origin/origins.ts';
 import type { Reach } from '../origin/health/unreadable.ts';
-import type { Ask, Permit, Target } from '../origin/queue/ask.ts';
+import type { Ask, Permit, Target } from '../origin/ask.ts';
 import { type Failure, type FailureDetails, isRefusal, type Outcome } from '../policy/outcome.ts';
 import type { FetchContext, Sent } from './attempt/attempt.ts';
 import type { SteadyRequest } from './request.ts';

@@ -3,12 +3,11 @@ import { between, type Clock, type Random } from '../lib/clock.ts';
 import type { RateLimitState } from '../headers/rate-limit.ts';
 import { codeOf } from '../lib/input/made-by.ts';
 import type { Hear, Leader, Word } from '../tabs/leader.ts';
-import { sendDue } from './due.ts';
 import { isOffline, isUp, mayEnter, whyPaused } from './gates.ts';
 import type { Health } from './health/endpoint-health.ts';
 import { forgetMs, OriginHealth, type OutageListener } from './health/health.ts';
 import { Latency } from './health/latency.ts';
-import { nextWatcher, probeFirst } from './health/probing.ts';
+import { nextWatcher, probeFirst, sendDue } from './due.ts';
 import type { Reach } from './health/unreadable.ts';
 import {
   type ConcurrencyCode,
@@ -21,8 +20,8 @@ import {
 } from './origin.ts';
 import { Outcomes } from './outcomes.ts';
 import { GrantedPermit, type PermitContext } from './permit.ts';
-import type { Ask, Pause, Permit, Place, Target, Waiter, WhoWaits } from './queue/ask.ts';
-import { WaitQueue } from './queue/wait-queue.ts';
+import type { Ask, Pause, Permit, Place, Target, Waiter, WhoWaits } from './ask.ts';
+import { WaitQueue } from './wait-queue.ts';
 import { RateLimits } from './rate-limit.ts';
 import { SlowStart } from './slow-start.ts';
 
@@ -46,7 +45,7 @@ const followMs = 1500;
 
 /**
  * The way out to one origin: each attempt gets a permit at once (`enter`), or waits for one. The queue has one
- * order (group.ts), and an attempt goes when its gates are open (gates.ts). So whatever may open one ends in
+ * order (wait-queue.ts), and an attempt goes when its gates are open (gates.ts). So whatever may open one ends in
  * `#pump`, which sends all that are due (due.ts), and comes back when the next one is.
  */
 export class Admission {

@@ -1,5 +1,5 @@
-import type { Pause, Place } from './queue/ask.ts';
-import { isWithin } from './queue/group.ts';
+import type { Pause, Place } from './ask.ts';
+import { isWithin } from './wait-queue.ts';
 import type { Health } from './health/endpoint-health.ts';
 import type { Network, Origin } from './origin.ts';
 

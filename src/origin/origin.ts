@@ -1,12 +1,12 @@
 import { checkNames, checkValue, isShare } from '../lib/input/check.ts';
 import { checkMade, type MadeBy, code } from '../lib/input/made-by.ts';
 import type { Leader } from '../tabs/leader.ts';
-import type { Place, Target } from './queue/ask.ts';
+import type { Place, Target } from './ask.ts';
 import type { HealthOptions, OriginHealth } from './health/health.ts';
 import type { Latency } from './health/latency.ts';
 import type { RateLimits } from './rate-limit.ts';
 import type { SlowStart } from './slow-start.ts';
-import type { WaitQueue } from './queue/wait-queue.ts';
+import type { WaitQueue } from './wait-queue.ts';
 import type { SleepDetector } from '../lib/timer.ts';
 
 /** How an origin is treated. */

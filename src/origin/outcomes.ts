@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Outcome } from '../policy/outcome.ts';
-import { everything } from './queue/group.ts';
+import { everything } from './wait-queue.ts';
 import { type Recovery, shownBy } from './health/health.ts';
 import { type Reach, Unreadable } from './health/unreadable.ts';
 import type { Origin } from './origin.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import { isRefusal, type Outcome } from '../policy/outcome.ts';
-import type { Permit, Target } from './queue/ask.ts';
+import type { Permit, Target } from './ask.ts';
 import type { Health } from './health/endpoint-health.ts';
 import { isQuiet, type Origin } from './origin.ts';
 import type { Outcomes } from './outcomes.ts';
@@ -59,7 +59,8 @@ export class GrantedPermit implements Permit {
       if (!isRefusal(outcome)) origin.limits.accept(limitScope, sentAt);
       outcomes.record({ endpoint, sentAt, endProbe, outcome, error });
     }
-    if (!wasQuiet || !isQuiet(origin)) onFree();
+    // A good answer begins no outage.
+    if (!wasQuiet || (outcome && outcome.kind !== 'ok')) onFree();
   }
 
   /** @returns whether it had its place until now. */

@@ -1,6 +1,6 @@
 import { type Clock, type Random, between } from '../lib/clock.ts';
 import type { Recovery } from './health/health.ts';
-import { everything, type Group, groupsOf } from './queue/group.ts';
+import { everything, type Group, groupsOf } from './wait-queue.ts';
 
 /** After an outage the release takes this share of it, if answers are fast, within these bounds. */
 const startShare = 0.4;

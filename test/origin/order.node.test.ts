@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Ask } from '../../src/origin/queue/ask.ts';
-import { firstOf } from '../../src/origin/queue/group.ts';
-import { WaitQueue } from '../../src/origin/queue/wait-queue.ts';
+import type { Ask } from '../../src/origin/ask.ts';
+import { firstOf, WaitQueue } from '../../src/origin/wait-queue.ts';
 
 let lastId = 0;
 const usual: Omit<Ask, 'id'> = {

@@ -2,7 +2,7 @@ import { Admission } from '../../src/origin/admission.ts';
 import type { Network, OriginOptions } from '../../src/origin/origin.ts';
 import { openNetwork } from './open-network.ts';
 import type { Outcome } from '../../src/policy/outcome.ts';
-import type { Ask, Pause, Permit } from '../../src/origin/queue/ask.ts';
+import type { Ask, Pause, Permit } from '../../src/origin/ask.ts';
 import type { Random } from '../../src/lib/clock.ts';
 import type { Hear, Leader } from '../../src/tabs/leader.ts';
 import { createVirtualClock, epochMs, type VirtualClock } from './virtual-clock.ts';

@@ -1,7 +1,7 @@
 import type { Clock, Random } from '../../lib/clock.ts';
 import { isUnavailable, type Outcome } from '../../policy/outcome.ts';
-import type { Place } from '../queue/ask.ts';
-import { everything } from '../queue/group.ts';
+import type { Place } from '../ask.ts';
+import { everything } from '../wait-queue.ts';
 import { Health } from './endpoint-health.ts';
 import { ProbeSchedule } from './probe-schedule.ts';
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
-import { everything } from '../queue/group.ts';
+import { everything } from '../wait-queue.ts';
 import { forgetMs, type OriginHealth } from './health.ts';
 
 /** How to find out whether an origin answers at all, also where its answers may not be read. */

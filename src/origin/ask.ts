@@ -1,5 +1,5 @@
-import type { Priority } from '../../policy/options.ts';
-import type { Outcome, PauseReason } from '../../policy/outcome.ts';
+import type { Priority } from '../policy/options.ts';
+import type { Outcome, PauseReason } from '../policy/outcome.ts';
 
 /** Why an attempt waits. */
 export interface Pause {
