@@ -9,7 +9,7 @@ import type { Effect } from '../../operation/parts/effects.ts';
 import { TimeLimit } from '../../lib/timer.ts';
 import type { TimeLimitContext } from '../../operation/time-limit.ts';
 import type { Admission } from '../../origin/admission.ts';
-import type { Permit } from '../../origin/wait-queue.ts';
+import type { Permit } from '../../origin/ask.ts';
 import type { Failure, Outcome } from '../../policy/outcome.ts';
 import { mayBeCached } from '../init.ts';
 import type { RequestContext, SteadyRequest } from '../request.ts';
