@@ -31,12 +31,6 @@ export const known: readonly Cause[] = [
     troubles: ['503 for 1 s', '503 for 6', '503 for 7 s', 'no network for 6 s'],
   },
   {
-    why: 'with `watchConnectivity()` a mutation is sent although the browser says that it is offline',
-    worlds: ['fetch', 'json'],
-    faults: ['fails'],
-    troubles: ['offline for 10 s, with'],
-  },
-  {
     why: 'the next round of a poll, or of a scroll, falls elsewhere between the retries',
     worlds: ['fetch'],
     faults: ['slower'],
