@@ -1,7 +1,7 @@
 import type { Decision } from '../policy/decide.ts';
 import type { OperationRef } from '../policy/operation.ts';
 import type { PolicyOptions } from '../policy/options.ts';
-import type { Refresh } from '../origin/wait-queue.ts';
+import type { Ask } from '../origin/wait-queue.ts';
 import type { PausedAttempt, SubmissionHook } from './environment.ts';
 import type { Destination } from './parts/route.ts';
 import type { Submission } from './parts/submission.ts';
@@ -51,9 +51,9 @@ export class Owner<Owned = unknown> {
     return kind === 'mutation' ? always : isSeen;
   }
 
-  /** What is known of it where it refreshes what a page shows. */
-  refresh(_operation: Owned): Refresh | undefined {
-    return undefined;
+  /** When it would be retried without a pause, and what says that a page sees what it refreshes. */
+  retries(_operation: Owned): Pick<Ask, 'isRefreshSeen' | 'retriesAt'> {
+    return {};
   }
 
   /** What is left of it at the end: an error keeps its operation, and that must not keep a QueryClient. */

@@ -9,8 +9,8 @@ type Go = (waiter: Waiter, probed?: Health, isPaced?: boolean) => void;
 /** So many go, or give up, in one task, so that thousands do not block the page. */
 const mostInOneTask = 50;
 
-/** The outcome of a probe is news for so long. */
-const freshMs = 300;
+/** A probe so shortly before a retry would be one too many: it waits for that. */
+const alignedMs = 300;
 
 /** Whoever waits goes when that is due, or gives up. @returns when the next one is due. */
 export function sendDue(origin: Origin, now: number, go: Go): number {
@@ -36,15 +36,14 @@ function restLeader({ health, leader }: Origin): number {
 function probeAtOf({ leader, network, queue }: Origin, down: Health): number {
   const { scope, probes } = down;
   let [expiresAt, since, lastAt, retryAt] = [Infinity, Infinity, Infinity, Infinity];
-  // A retry needs no probe of its own so shortly after another one.
-  const isDue = (at: number): boolean => at > probes.startedAt() + freshMs;
+  const isDue = (at: number): boolean => at > probes.startedAt();
   for (const group of groupsOf(scope, queue.groups())) {
     lastAt = Math.min(lastAt, group.expiresAt - lastChanceMs);
     // Of those that a user waits for, those who were first to ask are first to give up.
     for (const waiter of group.seen()) {
       expiresAt = Math.min(expiresAt, waiter.expiresAt);
       since = Math.min(since, waiter.askedAt);
-      retryAt = Math.min(retryAt, waiter.ask.refresh?.retriesAt.find(isDue) ?? Infinity);
+      retryAt = Math.min(retryAt, waiter.ask.retriesAt?.find(isDue) ?? Infinity);
     }
   }
   // Where the device may be offline, more of them find out no sooner: the browser says when it is back.
@@ -52,7 +51,9 @@ function probeAtOf({ leader, network, queue }: Origin, down: Health): number {
   const sinceMs = Math.max(since, probes.startedAt());
   const leaderAt = leader?.waitsUntil(scope, isAnySeen, sinceMs, lastAt) ?? 0;
   if (isAnySeen && !probes.isProbing()) probes.promise(retryAt);
-  return Math.max(probes.nextAt(isAnySeen, expiresAt), leaderAt);
+  const probeAt = probes.nextAt(isAnySeen, expiresAt);
+  const isAligned = isAnySeen && probeAt < retryAt && retryAt <= probeAt + alignedMs;
+  return Math.max(isAligned ? retryAt : probeAt, leaderAt);
 }
 
 /** The least risk, then the endpoint that has failed least often: a broken one must not keep its origin down. */

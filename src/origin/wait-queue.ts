@@ -25,21 +25,15 @@ export interface Target {
   readonly risk: 0 | 1 | 2;
 }
 
-/** A user sees what it refreshes, and may not wait for it. */
-export interface Refresh {
-  /** The page is visible. */
-  readonly isSeen: () => boolean;
-  /** When it would be retried without a pause: so late it is probed for at the latest, in epoch milliseconds. */
-  readonly retriesAt: readonly number[];
-}
-
 /** An attempt that has to wait. */
 export interface Ask extends Target {
   readonly priority: Priority;
   /** Whether a user waits for it in a visible page: read whenever that matters, for it may change. */
   readonly isForeground: () => boolean;
-  /** It refreshes what is shown: it is probed for as in the foreground, and goes after that. */
-  readonly refresh?: Refresh | undefined;
+  /** It refreshes what is shown: while this says that a page is seen, it is probed for as in the foreground, and goes after that. */
+  readonly isRefreshSeen?: (() => boolean) | undefined;
+  /** When it would be retried without a pause: so late it is probed for at the latest, in epoch milliseconds. */
+  readonly retriesAt?: readonly number[] | undefined;
   /** A user has just asked for it: what is down is probed at once. */
   readonly isWish?: boolean | undefined;
   /** It waits for a place, but not for an origin that is down or rate-limited. */
@@ -152,7 +146,7 @@ export class Group implements Shared {
   /** Those that are probed for as in the foreground: a user waits for the first, and sees what the others refresh. */
   seen(): readonly Waiter[] {
     const first = this.firstInForeground();
-    const refreshing = [...this.#refreshing].filter(({ ask }) => ask.refresh?.isSeen());
+    const refreshing = [...this.#refreshing].filter(({ ask }) => ask.isRefreshSeen?.());
     return first ? [first, ...refreshing] : refreshing;
   }
 
@@ -167,7 +161,7 @@ export class Group implements Shared {
     this.#background = Math.min(this.#background, at);
     this.expiresAt = Math.min(this.expiresAt, waiter.expiresAt);
     this.#untold.add(waiter);
-    if (waiter.ask.refresh && this.priority === 'user-visible') this.#refreshing.add(waiter);
+    if (waiter.ask.isRefreshSeen && this.priority === 'user-visible') this.#refreshing.add(waiter);
   }
 
   /** @returns whether it was still there. */
