@@ -46,7 +46,7 @@ export const mechanisms: readonly Variant[] = [
     'what fails beside what is answered says nothing of its origin',
     12,
     health,
-    'const isNews = origin.isDown() || !this.isBroken(endpoint);',
+    'const isNews = isDown(origin) || !this.isBroken(endpoint);',
     'const isNews = own !== origin;',
   ),
   without(
