@@ -64,6 +64,20 @@ export const mechanisms: readonly Variant[] = [
     'if (own !== health)',
   ),
   without(
+    'failures slow down what is let go',
+    3,
+    'origin/outcomes.ts',
+    'if (this.#isOfRecovery(endpoint, sentAt) && !health.isBroken(endpoint))',
+    'if (sentAt < 0 && !health.isBroken(endpoint))',
+  ),
+  without(
+    'what is broken does not slow down what is let go',
+    1,
+    'origin/outcomes.ts',
+    'if (this.#isOfRecovery(endpoint, sentAt) && !health.isBroken(endpoint))',
+    'if (this.#isOfRecovery(endpoint, sentAt))',
+  ),
+  without(
     'the usual failure rate',
     10,
     endpointHealth,
