@@ -46,7 +46,7 @@ export const mechanisms: readonly Variant[] = [
     'what fails beside what is answered says nothing of its origin',
     12,
     health,
-    'const isNews = origin.isDown() || !this.isBroken(endpoint);',
+    'const isNews = isDown(origin) || !this.isBroken(endpoint);',
     'const isNews = own !== origin;',
   ),
   without(
@@ -62,6 +62,20 @@ export const mechanisms: readonly Variant[] = [
     health,
     'if (!this.isBroken(own.scope))',
     'if (own !== health)',
+  ),
+  without(
+    'failures slow down what is let go',
+    3,
+    'origin/outcomes.ts',
+    'if (this.#isOfRecovery(endpoint, sentAt) && !health.isBroken(endpoint))',
+    'if (sentAt < 0 && !health.isBroken(endpoint))',
+  ),
+  without(
+    'what is broken does not slow down what is let go',
+    1,
+    'origin/outcomes.ts',
+    'if (this.#isOfRecovery(endpoint, sentAt) && !health.isBroken(endpoint))',
+    'if (this.#isOfRecovery(endpoint, sentAt))',
   ),
   without(
     'the usual failure rate',

@@ -23,7 +23,10 @@ const toldLimit: Gate = ({ limits }, { limitScope }) => limits.leastUntil(limitS
 const health: Gate = (origin, place) => (origin.health.downFor(place) ? closed : open);
 
 /** Opens for one of those who wait for what is down: seldom in a hidden page, for which no user waits. */
-const probe: Gate = (origin, place) => origin.health.downFor(place)?.probeAt ?? closed;
+const probe =
+  ({ probeAt = closed }: Health): Gate =>
+  () =>
+    probeAt;
 
 /** Opens for one after the other of those who waited for what was down. */
 const turn: Gate = (origin, { endpoint }) => origin.slowStart.nextAt(endpoint);
@@ -36,16 +39,16 @@ const retry: Gate = ({ slowStart }, { isNew = true, endpoint }) =>
 const concurrency: Gate = ({ inFlight, maxInFlight }) =>
   inFlight.size < maxInFlight ? open : closed;
 
-/** Those who wait go one after the other, and of those for what is down, one as the probe. */
-const inTurn = [connectivity, rateLimit, turn, concurrency];
-const asProbe = [connectivity, rateLimit, probe];
+/** The gates of those who wait: they go one after the other and, where something is down, as its probe. */
+const gatesOf = (down: Health | undefined): readonly Gate[] =>
+  down ? [connectivity, rateLimit, probe(down)] : [connectivity, rateLimit, turn, concurrency];
 
 /**
  * When one of those who wait may go, or is to be asked again: from then the first of its gates that is closed is
  * open. `-Infinity`: now.
  */
 export function turnAt(origin: Origin, place: Place, now: number): number {
-  for (const gate of origin.health.downFor(place) ? asProbe : inTurn) {
+  for (const gate of gatesOf(origin.health.downFor(place))) {
     const at = gate(origin, place);
     if (at > now) return at;
   }

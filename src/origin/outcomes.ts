@@ -86,7 +86,6 @@ export class Outcomes {
   #recordAnswer({ endpoint, sentAt, endProbe }: Ended): void {
     const { health, latency, leader, slowStart } = this.#origin;
     const latencyMs = this.#clock.now() - sentAt;
-    const isOfRecovery = slowStart.isUnderWay(endpoint) && sentAt >= this.#recoveredAt;
     this.#unreadable.recordAnswer();
     if (!endProbe && !slowStart.isUnderWay()) latency.learn(endpoint, latencyMs);
     const recovery = health.recordSuccess(endpoint, sentAt);
@@ -94,17 +93,30 @@ export class Outcomes {
     this.recover(recovery, 0, latencyMs);
     this.#releaseWatchers();
     // Also that of the probe: a server that is back with a long queue is not asked for more at once.
-    if (isOfRecovery || endProbe) slowStart.observe(latency.isFast(endpoint, latencyMs), latencyMs);
+    if (endProbe || this.#isOfRecovery(endpoint, sentAt))
+      slowStart.observe(latency.isFast(endpoint, latencyMs), latencyMs);
   }
 
   #recordFailure({ endpoint, sentAt, outcome: { kind } }: Ended): void {
-    const { health, leader, network } = this.#origin;
+    const { health, leader, network, slowStart } = this.#origin;
     const down = health.recordFailure(endpoint, sentAt, kind);
     // A browser that says offline and a request without an answer: one more is not needed.
     if (kind !== 'http' && health.maxChance >= 0 && network.isDoubtful()) health.follow(everything);
-    // Perhaps no user waits in this tab: the tab in which one waits sends the probe.
-    if (down) leader?.say({ kind: 'down', scope: down.scope, isProbed: false });
+    // An endpoint that is broken while others answer must not slow them down.
+    if (this.#isOfRecovery(endpoint, sentAt) && !health.isBroken(endpoint))
+      slowStart.observe(false, this.#clock.now() - sentAt);
+    if (down) {
+      const isWider = down.scope !== everything && slowStart.isUnderWay(everything);
+      if (!isWider) slowStart.stop();
+      // Perhaps no user waits in this tab: the tab in which one waits sends the probe.
+      leader?.say({ kind: 'down', scope: down.scope, isProbed: false });
+    }
     this.#unreadable.recordFailure(endpoint, sentAt, kind === 'network');
+  }
+
+  /** It was sent after the end of an outage, while those go who waited for that. */
+  #isOfRecovery(endpoint: string, sentAt: number): boolean {
+    return this.#origin.slowStart.isUnderWay(endpoint) && sentAt >= this.#recoveredAt;
   }
 
   /** Tells those whose endpoint is not down any more, each once. */

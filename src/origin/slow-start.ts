@@ -69,14 +69,17 @@ export class SlowStart {
   /** Something that was down is up: those who wait for it go, the first after this time. */
   recover(recovery: Recovery, all: readonly Group[], firstMs: number): void {
     const { scope } = recovery;
-    const left = groupsOf(scope, all).reduce((sum, { waiters }) => sum + waiters.length, 0);
+    const groups = groupsOf(scope, all);
+    const left = groups.reduce((sum, { waiters }) => sum + waiters.length, 0);
     if (left === 0) return this.stop();
     const now = this.#clock.now();
     const downMs = Math.min(recovery.downMs, now - this.#countedFrom);
     const longMs = Math.min(mostBoundMs, boundFactor * (downMs - shortOutageMs));
     const boundMs = Math.max(leastStartMs, longMs);
     const startMs = Math.max(leastStartMs, Math.min(mostStartMs, downMs * startShare));
-    const gapMs = Math.min(longestPlannedMs, Math.min(startMs, boundMs) / left);
+    // All of them before the first pause ends.
+    const patienceMs = Math.min(...groups.map(({ expiresAt }) => expiresAt)) - now;
+    const gapMs = Math.min(longestPlannedMs, Math.min(startMs, boundMs, patienceMs) / left);
     const lastAt = now + firstMs;
     this.#phase = {
       kind: 'recovery',

@@ -51,10 +51,6 @@ export class Health {
     this.probes = probes;
   }
 
-  isDown(): boolean {
-    return this.downSince !== undefined;
-  }
-
   /** @returns whether so many failures in a row are an outage. */
   recordFailure(
     endpoint: string,
@@ -96,7 +92,7 @@ export class Health {
   /** @returns whether that says anything of it: while it is down, only what was sent no earlier than what failed. */
   recordSuccess(sentAt: number, now: number, isAnyAnswer: boolean): boolean {
     const { downSince = Infinity, usualRate } = this;
-    if (!isAnyAnswer && this.isDown() && sentAt < this.#failedSentAt) return false;
+    if (!isAnyAnswer && downSince < Infinity && sentAt < this.#failedSentAt) return false;
     this.answeredSentAt = Math.max(this.answeredSentAt, sentAt);
     // Failures of an outage do not count towards the usual failure rate; failures between answers do.
     const kept = now - downSince >= leastOutageMs ? 1 : keptAtFailure ** this.failures;

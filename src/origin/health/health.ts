@@ -41,6 +41,8 @@ export function shownBy(outcome?: Outcome): 'alive' | 'outage' | undefined {
   return outcome.status === 500 || isUnavailable(outcome.status) ? 'outage' : 'alive';
 }
 
+const isDown = (health: Health | undefined): boolean => health?.downSince !== undefined;
+
 /**
  * The health of an origin and of its endpoints.
  *
@@ -84,17 +86,17 @@ export class OriginHealth {
 
   /** The healths that are down: that of the origin or, while it is up, those of its endpoints. */
   down(): readonly Health[] {
-    if (this.#origin.isDown()) return [this.#origin];
-    return [...this.#endpoints.values()].filter((one) => one.isDown());
+    if (isDown(this.#origin)) return [this.#origin];
+    return [...this.#endpoints.values()].filter((one) => isDown(one));
   }
 
   isAnyDown(): boolean {
-    return this.all().some((one) => one.isDown());
+    return this.all().some((one) => isDown(one));
   }
 
   /** Whether an endpoint, or all of its origin, is down. */
   isDown(endpoint: string): boolean {
-    return this.#origin.isDown() || !!this.#endpoints.get(endpoint)?.isDown();
+    return isDown(this.#origin) || isDown(this.#endpoints.get(endpoint));
   }
 
   /**
@@ -104,10 +106,10 @@ export class OriginHealth {
   downFor({ endpoint, risk, mayBeOffline }: Omit<Place, 'limitScope'>): Health | undefined {
     const origin = this.#origin;
     const own = this.#endpoints.get(endpoint);
-    const hasFailed = own !== undefined && (own.failures > 0 || own.isDown());
+    const hasFailed = own !== undefined && (own.failures > 0 || isDown(own));
     const isBound = hasFailed || risk === 2 || (origin.isTold && !mayBeOffline);
-    if (origin.isDown() && isBound) return origin;
-    return own?.isDown() ? own : undefined;
+    if (isDown(origin) && isBound) return origin;
+    return isDown(own) ? own : undefined;
   }
 
   recordSent(endpoint: string, sentAt: number): void {
@@ -122,7 +124,7 @@ export class OriginHealth {
   recordFailure(endpoint: string, sentAt: number, kind: Outcome['kind']): Health | undefined {
     const own = this.#findOrOpen(endpoint);
     const origin = this.#origin;
-    const isNews = origin.isDown() || !this.isBroken(endpoint);
+    const isNews = isDown(origin) || !this.isBroken(endpoint);
     const now = this.#clock.now();
     const isEarly = own.isFastRetry(sentAt);
     own.recordAlone(sentAt, now, this.#isHealthy());
@@ -134,7 +136,7 @@ export class OriginHealth {
       origin.failed.size > 1 &&
       this.#begin(origin);
     if (!isOwn && !isWhole) return undefined;
-    return origin.isDown() ? origin : own;
+    return isDown(origin) ? origin : own;
   }
 
   /** @returns what is up by that, and how long it was down. */
@@ -163,7 +165,7 @@ export class OriginHealth {
 
   /** What was down is not known to be; with `isRejected`, only where every attempt was rejected. @returns the scopes. */
   reset(isRejected = false): readonly string[] {
-    const ended = this.all().filter((one) => one.isDown() && (one.isRejected || !isRejected));
+    const ended = this.all().filter((one) => isDown(one) && (one.isRejected || !isRejected));
     for (const health of isRejected ? ended : this.all()) this.#end(health);
     return ended.map(({ scope }) => scope);
   }
@@ -214,7 +216,7 @@ export class OriginHealth {
   #isHealthy(): boolean {
     const { answeredSentAt, failures, usualRate } = this.#origin;
     const isAnswered = this.maxChance >= 0 && answeredSentAt > -Infinity;
-    return isAnswered && failures === 0 && usualRate < healthyRate && !this.#origin.isDown();
+    return isAnswered && failures === 0 && usualRate < healthyRate && !isDown(this.#origin);
   }
 
   #open(scope: string): Health {
@@ -228,7 +230,7 @@ export class OriginHealth {
     // The first to have come, and to be up, is forgotten.
     if (endpoints.size >= maxEndpoints) {
       const all = [...endpoints.values()];
-      const old = all.find((one) => !one.isDown()) ?? all[0];
+      const old = all.find((one) => !isDown(one)) ?? all[0];
       if (old) {
         this.#end(old);
         endpoints.delete(old.scope);
@@ -241,7 +243,7 @@ export class OriginHealth {
 
   /** @returns whether it was up. */
   #begin(health: Health, isTold = false, isEarly = false): boolean {
-    if (health.isDown()) return false;
+    if (isDown(health)) return false;
     health.begin(this.#clock.now(), isTold, isEarly);
     // The countdown that one of its endpoints shows goes on.
     for (const one of health === this.#origin ? this.#endpoints.values() : [])
@@ -254,7 +256,7 @@ export class OriginHealth {
   #end(health: Health): Recovery | undefined {
     const now = this.#clock.now();
     // The endpoints that went down with their origin go out with it. What was broken beside it stays down.
-    if (health === this.#origin && health.isDown())
+    if (health === this.#origin && isDown(health))
       for (const own of this.#endpoints.values())
         if (!this.isBroken(own.scope)) this.#announce(own, own.release(now));
     return this.#announce(health, health.end(now));
