@@ -26,12 +26,15 @@ export type Random = () => number;
 /** The longest delay of a timer, 2^31 - 1 ms or 24.8 days: a longer one fires at once. */
 export const maxTimerMs = 2_147_483_647;
 
+/** Reads the global at every call, as the clock does. */
+export const systemNow = (): number => Date.now();
+
 /**
  * The clock of this environment. It reads the globals at every call, so a test may install fake timers
  * at any time.
  */
 export const systemClock: Clock = {
-  now: () => Date.now(),
+  now: systemNow,
   setTimeout: (callback, delayMs) => setTimeout(callback, delayMs),
   clearTimeout: (handle) => clearTimeout(handle as ReturnType<typeof setTimeout>),
   elapsedMs: () => performance.now(),

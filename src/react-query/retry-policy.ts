@@ -1,4 +1,4 @@
-import { maxTimerMs, type Random, systemRandom } from '../lib/clock.ts';
+import { maxTimerMs, type Random, systemNow, systemRandom } from '../lib/clock.ts';
 import { callApp, isBoolean } from '../lib/input/callback.ts';
 import { checkNames } from '../lib/input/check.ts';
 import { type Foreign, readForeign } from '../operation/foreign-error.ts';
@@ -26,20 +26,17 @@ export interface RetryPolicyOptions extends Pick<
   readonly now?: (() => number) | undefined;
 }
 
-function check({ random: _, now: __, ...options }: RetryPolicyOptions): void {
-  checkNames('retryPolicy', options, [
-    'baseMs',
-    'factor',
-    'capMs',
-    'maxRetries',
-    'deadlineMs',
-    'maxRetryAfterMs',
-    'shouldRetry',
-    'random',
-    'now',
-  ] satisfies readonly (keyof RetryPolicyOptions)[]);
-  definePolicy('retryPolicy', presets.interactive, options);
-}
+const names: readonly (keyof RetryPolicyOptions)[] = [
+  'baseMs',
+  'factor',
+  'capMs',
+  'maxRetries',
+  'deadlineMs',
+  'maxRetryAfterMs',
+  'shouldRetry',
+  'random',
+  'now',
+];
 
 /** A retry that was granted and whose attempt has not failed yet, as far as is known. */
 interface Granted {
@@ -79,22 +76,19 @@ function readFailure(error: unknown, nowMs: number): Failure & FailureDetails {
  * ```
  */
 export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
-  if (process.env.NODE_ENV !== 'production') check(options);
+  const { random = systemRandom, now = systemNow, ...own } = options;
+  if (process.env.NODE_ENV !== 'production') {
+    checkNames('retryPolicy', options, names);
+    definePolicy('retryPolicy', presets.interactive, own);
+  }
   // What is no number, or negative, counts as not given: no delay is NaN.
-  const given = Object.entries(options).filter(
+  const given = Object.entries(own).filter(
     ([, value]) => typeof value === 'function' || (value as number) >= 0,
   );
-  const {
-    baseMs,
-    factor,
-    capMs,
-    maxRetries,
-    deadlineMs,
-    maxRetryAfterMs,
-    shouldRetry,
-    random = systemRandom,
-    now = () => Date.now(),
-  }: Policy & RetryPolicyOptions = { ...interactive, ...Object.fromEntries(given) };
+  const { baseMs, factor, capMs, maxRetries, deadlineMs, maxRetryAfterMs, shouldRetry }: Policy = {
+    ...interactive,
+    ...Object.fromEntries(given),
+  };
   /** In the order in which they were granted. */
   const granted = new Set<Granted>();
   let latest:

@@ -67,12 +67,12 @@ type Control = 'retry' | 'retryAll' | 'edit' | 'discard' | 'clear';
 
 /**
  * The entries of the outbox, oldest first, 100 at most unless `limit` says otherwise; undefined until they
- * are read. An entry that has not changed stays the same object.
+ * are read. An entry that has not changed stays the same object. Where no outbox is given and the QueryClient has
+ * none, it stays undefined; in development a warning says so.
  *
  * @param filter - Which entries. @default all
  * @param outbox - The outbox to read. With it, entries have the types of the handler in `filter`.
  *   @default the outbox of the QueryClient
- * Where no outbox is given and the QueryClient has none, it is undefined; in development a warning says so.
  *
  * @example
  * ```tsx
