@@ -50,7 +50,7 @@ export type { JsonInit, SteadyJson } from './fetch/json.ts';
 export type { OriginState } from './origin/status.ts';
 export type { OriginOptions } from './origin/origin.ts';
 export { limitConcurrency, type ConcurrencyOptions } from './origin/origin.ts';
-export type { HealthOptions } from './origin/health.ts';
+export type { HealthOptions } from './origin/health/health.ts';
 export { shareAcrossTabs } from './tabs/share-across-tabs.ts';
 export type { ShareChannel, SharePorts } from './tabs/ports.ts';
 export type { TabLife } from './tabs/ports.ts';

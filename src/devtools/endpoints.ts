@@ -1,5 +1,6 @@
-import { type Health, leastRate } from '../origin/health.ts';
-import { type Origin, whenProbed } from '../origin/origin.ts';
+import { type Health, leastRate } from '../origin/health/endpoint-health.ts';
+import { whenProbed } from '../origin/gates.ts';
+import type { Origin } from '../origin/origin.ts';
 import { everything, groupsOf } from '../origin/wait-queue.ts';
 
 /** The state of one endpoint. Only endpoints that failed, waited or have a usual latency are listed. */
@@ -33,8 +34,8 @@ export function endpointsOf(
   const [all, ...failed] = health.all();
   const byName = new Map(failed.map((one) => [one.scope, one]));
   const waiting = new Map<string, number>();
-  for (const { endpoint, waiters } of queue.groups())
-    waiting.set(endpoint, (waiting.get(endpoint) ?? 0) + waiters.length);
+  for (const { shared, waiters } of queue.groups())
+    waiting.set(shared.endpoint, (waiting.get(shared.endpoint) ?? 0) + waiters.length);
   const names = new Set([...byName.keys(), ...waiting.keys(), ...latency.usual.keys()]);
   const isAllDown = all?.downSince !== undefined;
   const endpoints = [...names].map((endpoint): InspectedEndpoint => {
@@ -50,7 +51,7 @@ export function endpointsOf(
           ? 'down'
           : limitedUntil > 0
             ? 'rate-limited'
-            : slowStart.isRecovery(endpoint)
+            : slowStart.isUnderWay(endpoint)
               ? 'recovering'
               : 'up',
       downSince: onWall(own?.downSince),

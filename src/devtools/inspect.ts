@@ -176,13 +176,13 @@ function originAt(key: string, own: Origin, onWall: OnWall): InspectedOrigin {
     inFlight: inFlight.size,
     maxInFlight: maxInFlight < Infinity ? maxInFlight : undefined,
     endpoints,
-    limits: [...limits.known].flatMap(([scope, { pausedUntil, remaining, resetAt }]) => {
-      const until = limits.pausedUntil(scope);
+    limits: [...limits.known].flatMap(([scope, { remaining, resetAt }]) => {
+      const until = limits.pausedUntil([scope]);
       const isKnown = onWall(resetAt) !== undefined && remaining < Infinity;
-      if (until === -Infinity && !isKnown) return [];
+      if (until === undefined && !isKnown) return [];
       return {
         scope,
-        pausedUntil: until > 0 ? onWall(pausedUntil) : undefined,
+        pausedUntil: onWall(until),
         remaining: isKnown ? Math.max(0, remaining) : undefined,
         resetAt: isKnown ? onWall(resetAt) : undefined,
       };

@@ -110,8 +110,11 @@ export interface ApiProfile {
   readonly conditional?: MadeBy<'conditionalWrites'> | undefined;
   /** The header that tells its servers how long an answer is waited for. @default none */
   readonly deadline?: MadeBy<'deadlineHeader'> | undefined;
-  /** Its support of idempotency keys. Without it no POST or PATCH is sent again. @default none */
-  readonly idempotency?: IdempotencyProfile | undefined;
+  /**
+   * Its support of idempotency keys. Without it no POST or PATCH is sent again. `'none'` says that the API has no
+   * such keys: the same happens, and no warning recommends them. @default not known
+   */
+  readonly idempotency?: IdempotencyProfile | 'none' | undefined;
 }
 
 /** The part of what `classifyOutcomes` brings that reads errors. */
@@ -142,11 +145,14 @@ export interface Inspected {
 export interface Inspector {
   /** The maker of the value that brings it. */
   readonly by: string;
-  readonly inspect?: (api: ApiProfile, passed: PassedRequest) => Inspected;
+  readonly inspect?: (api: Api, passed: PassedRequest) => Inspected;
 }
 
 /** An API profile that is checked, with the code that its options bring. */
-export interface Api extends ApiProfile {
+export interface Api extends Omit<ApiProfile, 'idempotency'> {
+  readonly idempotency?: IdempotencyProfile | undefined;
+  /** It is declared to take no idempotency keys. */
+  readonly isKeyless: boolean;
   /** In the order in which their steps run. */
   readonly extensions: readonly Inspector[];
 }
@@ -192,7 +198,10 @@ export function defineApis(given: readonly ApiProfile[], policy: Policy): Apis {
   const apis = given.map((api, index): Api => {
     const operation = `createSteadfetch: apis[${index}]`;
     if (process.env.NODE_ENV !== 'production') check(operation, api, policy);
-    const checked: ApiProfile = { ...api };
+    const { idempotency: keys } = api;
+    const isKeyless = keys === 'none';
+    const idempotency = isKeyless ? undefined : keys;
+    const checked: Omit<Api, 'extensions'> = { ...api, idempotency, isKeyless };
     for (const [option, by] of makers)
       Object.assign(checked, { [option]: checkMade(operation, option, checked[option], by) });
     const extensions = extensionMakers.flatMap(([option]): readonly Inspector[] => {

@@ -1,7 +1,8 @@
 import { reject } from '../lib/input/check.ts';
 import { shown, toUrl } from '../lib/input/url.ts';
 import { warn } from '../lib/input/warn.ts';
-import { headerOf, readPassed, refuse } from '../operation/error-info.ts';
+import { readPassed, refuse } from '../operation/error-info.ts';
+import { headerOf } from '../operation/foreign-error.ts';
 import { stepTarget } from '../operation/parts/submission.ts';
 import type { Operations } from '../operation/operations.ts';
 import { prepare } from '../operation/time-limit.ts';
@@ -113,14 +114,15 @@ export function checkNames(request: SteadyRequest): void {
     );
 }
 
-function warnOfSilence(operations: Operations, { method, url }: SteadyRequest): void {
+function warnOfSilence(operations: Operations, { method, url, api }: SteadyRequest): void {
+  if (api?.isKeyless) return;
   const origin = toUrl(url)?.origin ?? '';
   warn(
     operations,
     `keys ${origin}`,
     `${method} ${url.replace(/[?#].*/s, '')} was to have an idempotency key, and no profile says how ${origin} ` +
       `takes one. So none is sent, and the request is not retried. Declare it: createSteadfetch({ apis: ` +
-      `[{ match: '${origin}', idempotency: profiles.draft }] }).`,
+      `[{ match: '${origin}', idempotency: profiles.draft }] }); or idempotency: 'none', if it takes no keys.`,
     'idempotency.md',
   );
 }

@@ -4,7 +4,7 @@ import { createTabStorage } from './tab-storage.ts';
 import { createFormObserver } from './send.ts';
 import { createFormPresses } from './presses.ts';
 import { createFormUnknown } from './unknown-outcome.ts';
-import { instanceOf } from '../react-query/instance.ts';
+import type { Instance } from '../react-query/instance.ts';
 import { mutationStatusesOf } from '../react-query/status/mutation.ts';
 import type { FormOptions, SafeSubmitResult, UnknownSubmission } from './safe-submit.ts';
 import { reject } from '../lib/input/check.ts';
@@ -27,19 +27,20 @@ const forms = new WeakMap<QueryClient, Map<string, unknown>>();
 /**
  * The form of this name. What is not shown by anybody and not under way begins anew.
  *
+ * @param other - The instance of its mutation, for a client without our default options.
  * @throws TypeError when the name is none.
- * @throws Error when the client carries no default options of Steadfetch.
  */
 export function openForm<TData, TError, TVariables, TOnMutateResult>(
   client: QueryClient,
   name: string,
+  other?: Instance,
 ): SafeForm<TData, TError, TVariables, TOnMutateResult> {
   if (!name || typeof name !== 'string') reject('useSafeSubmit', 'form', name, 'a name');
   const known = forms.get(client) ?? new Map<string, unknown>();
   forms.set(client, known);
   // One name is one form: its types are those of its callers.
   let form = known.get(name) as SafeForm<TData, TError, TVariables, TOnMutateResult> | undefined;
-  if (!form) known.set(name, (form = createSafeForm(client, name)));
+  if (!form) known.set(name, (form = createSafeForm(client, name, other)));
   else if (form.isIdle()) form.clear();
   return form;
 }
@@ -70,16 +71,16 @@ const pending = {
   error: null,
 } as const;
 
-/** @throws Error when the client carries no default options of Steadfetch. */
 function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
   client: QueryClient,
   form: string,
+  other: Instance | undefined,
 ): SafeForm<TData, TError, TVariables, TOnMutateResult> {
   type State = SafeSubmitResult<TData, TError, TVariables, TOnMutateResult>;
 
   const submissions = createSubmissions(createTabStorage(), form);
-  instanceOf(client, 'useSafeSubmit');
-  const statuses = mutationStatusesOf(client, 'useSafeSubmit');
+  const known = mutationStatusesOf(client, 'useSafeSubmit');
+  const statuses = known.instance || !other ? known : { ...known, instance: other };
   const listeners = new Set<() => void>();
   const target = { mutation: `form ${form}` };
   const noTarget = { mutation: '' };

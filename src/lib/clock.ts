@@ -50,7 +50,8 @@ export const systemRandom: Random = () => Math.random();
 /** Strong randomness: the part of `crypto` that creates keys. */
 export interface KeySource {
   readonly randomUUID?: () => string;
-  readonly getRandomValues?: (words: Uint32Array<ArrayBuffer>) => unknown;
+  // Before TypeScript 5.7, no array of numbers has a type parameter.
+  readonly getRandomValues?: (words: ReturnType<Uint32Array['slice']>) => unknown;
 }
 
 /** The `crypto` of this environment. Insecure contexts have no `randomUUID`. */

@@ -1,5 +1,5 @@
 import type { Clock, Random } from '../lib/clock.ts';
-import type { Pause } from '../origin/wait-queue.ts';
+import type { Pause } from '../origin/ask.ts';
 import type { Policy } from '../policy/options.ts';
 import type { Failure } from '../policy/outcome.ts';
 import type { Effects } from './parts/effects.ts';

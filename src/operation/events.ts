@@ -91,24 +91,45 @@ export type EventDetail = SteadfetchEvent extends infer E
 /** Receives every event, synchronously. What it throws is reported (`reportError`) and has no other effect. */
 export type Listener = (event: SteadfetchEvent) => void;
 
+/**
+ * Runs what an operation has run, and returns what that returns: with `request`, what sends this request of it;
+ * without, the app's own function of an attempt.
+ */
+export type Enter = <T>(operation: number, request: number | undefined, run: () => T) => T;
+
 /** Emits the events of an instance to its listeners. */
 export class Emitter {
   /** Without a listener no event object is created. */
   isHeard = false;
-  readonly #listeners: Set<Listener> = new Set();
+  /** Undefined while no listener has a context of its own. */
+  enter: Enter | undefined;
+  readonly #listeners: Map<Listener, Enter | undefined> = new Map();
 
-  /** @returns A function that ends the subscription. */
-  subscribe(listener: Listener): () => void {
+  /**
+   * @param enter - Puts what is run into the listener's own context, such as that of a trace.
+   * @returns A function that ends the subscription.
+   */
+  subscribe(listener: Listener, enter?: Enter): () => void {
     const listeners = this.#listeners;
-    listeners.add(listener);
-    this.isHeard = true;
+    const update = (): void => {
+      this.isHeard = listeners.size > 0;
+      this.enter = undefined;
+      for (const next of listeners.values()) this.enter = nest(this.enter, next);
+    };
+    listeners.set(listener, enter);
+    update();
     return () => {
       listeners.delete(listener);
-      this.isHeard = listeners.size > 0;
+      update();
     };
   }
 
   emit(event: SteadfetchEvent): void {
-    for (const listener of this.#listeners) notifyApp(listener, event);
+    for (const listener of this.#listeners.keys()) notifyApp(listener, event);
   }
 }
+
+const nest = (outer: Enter | undefined, inner: Enter | undefined): Enter | undefined =>
+  outer && inner
+    ? (operation, request, run) => outer(operation, request, () => inner(operation, request, run))
+    : (outer ?? inner);

@@ -17,6 +17,8 @@ export interface RequestFacts {
   /** Declared to be idempotent, whatever its method. */
   readonly idempotent?: boolean | undefined;
   /** The policies of the API and of the call. */
+  /** Its API; `isKeyless`: it is declared to take no idempotency keys. */
+  readonly api?: { readonly isKeyless?: boolean } | undefined;
   readonly apiPolicy?: PolicyOptions | undefined;
   readonly callPolicy?: PolicyOptions | undefined;
   readonly toClientError?: ErrorMaker | undefined;

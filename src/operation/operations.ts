@@ -84,7 +84,10 @@ export class Operations {
     this.current = operation;
     let called: Promise<T>;
     try {
-      called = Promise.resolve(run(...given));
+      const { enter } = emitter;
+      called = Promise.resolve(
+        enter ? enter(operation.ref.id, undefined, () => run(...given)) : run(...given),
+      );
     } catch (error) {
       called = Promise.reject(error);
     } finally {

@@ -1,7 +1,7 @@
 import type { Clock, Random } from '../lib/clock.ts';
 import { codeOf } from '../lib/input/made-by.ts';
 import type { Network, OriginOptions } from './origin.ts';
-import type { Reach } from './outcomes.ts';
+import type { Reach } from './health/unreadable.ts';
 import { originOf } from '../lib/input/url.ts';
 import type { Leads, Tabs, TabsCode } from '../tabs/share-across-tabs.ts';
 import { Admission } from './admission.ts';

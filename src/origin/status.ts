@@ -1,7 +1,8 @@
 import { notifyApp } from '../lib/input/callback.ts';
 import { keepIfSame, type Readable } from '../lib/store.ts';
 import { originOf } from '../lib/input/url.ts';
-import { isOffline, type Origin, whenProbed } from './origin.ts';
+import { isOffline, whenProbed } from './gates.ts';
+import type { Origin } from './origin.ts';
 import type { Origins } from './origins.ts';
 
 /** How an origin is. */
@@ -29,12 +30,11 @@ export function stateOf(origin: Origin): OriginState {
   const waiting = queue.size();
   if (down && health.isAllDown() && !isOffline(origin.network, down))
     return { status: 'down', ...whenProbed(origin, down), waiting };
-  const waitedFor = queue.groups().map(({ limitScope }) => limitScope);
-  const scopes = waiting > 0 ? waitedFor : undefined;
-  const limitedUntil = limits.nextAt(scopes);
-  if (limitedUntil < Infinity)
-    return { status: 'rate-limited', retryAt: limits.promisedAt(scopes), waiting };
-  const status = slowStart.isRecovery() ? 'recovering' : 'up';
+  const scopes = queue.groups().map(({ shared }) => shared.limitScope);
+  const retryAt = limits.pausedUntil(waiting > 0 ? scopes : undefined);
+  if (retryAt !== undefined || scopes.some((scope) => limits.until(scope) > -Infinity))
+    return { status: 'rate-limited', retryAt, waiting };
+  const status = slowStart.isUnderWay() ? 'recovering' : 'up';
   return { status, retryAt: undefined, waiting };
 }
 

@@ -9,7 +9,7 @@ import {
   trace,
   type Tracer,
 } from '@opentelemetry/api';
-import type { SteadfetchEvent } from '../operation/events.ts';
+import type { Enter, SteadfetchEvent } from '../operation/events.ts';
 import { toJson } from '../lib/json.ts';
 import { failures, type Outcome } from '../policy/outcome.ts';
 import { errorOf, methodOf, statusOf, urlOf } from './attributes.ts';
@@ -38,6 +38,8 @@ interface OpenRequest {
 
 interface Spans {
   readonly record: (event: SteadfetchEvent) => void;
+  /** Runs in the span of its request, or else of its operation: spans created within are of its trace. */
+  readonly enter: Enter;
   /** Ends the open spans. */
   readonly end: () => void;
 }
@@ -139,6 +141,12 @@ export function createSpans(
   };
   return {
     record,
+    enter(operation, request, run) {
+      const inside = operations.get(operation)?.inside;
+      const span = request === undefined ? undefined : requests.get(request)?.span;
+      const own = span ? trace.setSpan(inside ?? context.active(), span) : inside;
+      return own ? context.with(own, run) : run();
+    },
     end() {
       const at = timeOf(now());
       for (const id of operations.keys()) endOperation(id, at, 'unknown');

@@ -31,10 +31,12 @@ const names = ['tracer', 'meter', 'requestSpans', 'showQueryStrings', 'showQuery
 /**
  * Creates spans and metrics for an instance, following the semantic conventions of OpenTelemetry: a span for
  * each operation with its pauses and decisions, within it a client span for each request, and metrics of
- * retries, pauses, outages and dead letters. Request durations are left to instrumentations of `fetch`.
+ * retries, pauses, outages and dead letters. Request durations are left to instrumentations of `fetch`. Queries,
+ * mutations and requests run in the context of their span, so the spans of an instrumentation, and its
+ * `traceparent`, are of the same trace.
  *
  * Spans and metrics contain no bodies, headers, idempotency keys or credentials, and no query strings or
- * query keys unless you ask for them. No header is set: `traceparent` is up to the app.
+ * query keys unless you ask for them. No header is set: `traceparent` is up to the app or its instrumentation.
  *
  * @returns A function that stops it and ends the open spans.
  * @throws TypeError if the first argument is not from `createSteadfetch`, or for an invalid option.
@@ -45,7 +47,7 @@ const names = ['tracer', 'meter', 'requestSpans', 'showQueryStrings', 'showQuery
  * ```
  */
 export function traceOperations(steady: Steadfetch, options: TraceOptions = {}): () => void {
-  const { wall } = instanceOfSteady(steady, operation);
+  const { wall, emitter } = instanceOfSteady(steady, operation);
   inDevelopment(() => checkNames(operation, options, names));
   const { outbox } = options;
   const isOn = (name: 'requestSpans' | 'showQueryStrings' | 'showQueryKeys'): boolean | undefined =>
@@ -60,7 +62,7 @@ export function traceOperations(steady: Steadfetch, options: TraceOptions = {}):
   const measures = createMeasures(meter ?? metrics.getMeter('steadfetch'), outbox);
   // Two subscriptions, so that an error in one does not cost the other its events.
   const stops = [
-    steady.subscribe(spans.record),
+    emitter.subscribe(spans.record, spans.enter),
     subscribeAll(steady, measures.record),
     spans.end,
     measures.end,

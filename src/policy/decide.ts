@@ -79,12 +79,12 @@ export interface DecideContext {
 }
 
 /** Retry-After is a lower bound, so jitter goes on top: up to a tenth. */
-const retryAfterJitter = 0.1;
+export const retryAfterJitter = 0.1;
 /**
  * A query whose requests another client sends is never paused while its server is down. Retries are all it
  * has, so they reach as far as React Query's own, with up to a twentieth on top.
  */
-const foreignJitter = 0.05;
+export const foreignJitter = 0.05;
 
 /**
  * Decides what follows a failed attempt. Total and pure: every failure gets a decision, and a `shouldRetry`
@@ -303,7 +303,7 @@ const statusReasons: Readonly<Record<number, RetryReason>> = {
 };
 
 /** The reason why a failure may be worth another attempt, by kind and status. */
-function whyRetry(failure: Failure): RetryReason | undefined {
+export function whyRetry(failure: Failure): RetryReason | undefined {
   const { kind } = failure;
   if (kind === 'aborted' || kind === 'invalid') return undefined;
   if (kind === 'paused-too-long' || kind === 'expired') return undefined;
@@ -319,7 +319,7 @@ function whyRetry(failure: Failure): RetryReason | undefined {
  * The most retries per reason, probes included. A 425 is retried once (RFC 8470 §5.2). A 500 may be an outage
  * or a lasting error: six retries take about 7 s, as long as React Query's.
  */
-const mostRetries: Partial<Readonly<Record<RetryReason, number>>> = {
+export const mostRetries: Partial<Readonly<Record<RetryReason, number>>> = {
   'too-early': 1,
   'internal-error': 6,
 };

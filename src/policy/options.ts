@@ -110,7 +110,8 @@ export interface Policy {
   readonly shouldRetry?: ShouldRetry | undefined;
 }
 
-const interactive = {
+/** The default preset. */
+export const interactive: Policy = {
   backoff: 'full',
   baseMs: 1000,
   fastRetryMs: 50,
@@ -125,7 +126,9 @@ const interactive = {
   whenBack: 'refetch',
   maxPauseMs: 60_000,
   priority: 'user-visible',
-} as const satisfies Policy;
+};
+
+const preset = (own: Partial<Policy>): Policy => Object.freeze({ ...interactive, ...own });
 
 /**
  * The presets, frozen:
@@ -140,10 +143,9 @@ const interactive = {
  * presets.interactive.maxRetries; // 3
  * ```
  */
-export const presets: Readonly<Record<PresetName, Policy>> = Object.freeze({
-  interactive: Object.freeze(interactive),
-  background: Object.freeze({
-    ...interactive,
+export const presets: Readonly<Record<PresetName, Policy>> = /* @__PURE__ */ Object.freeze({
+  interactive: /* @__PURE__ */ preset({}),
+  background: /* @__PURE__ */ preset({
     backoff: 'equal',
     baseMs: 40_000,
     fastRetryMs: 40_000,
@@ -155,8 +157,7 @@ export const presets: Readonly<Record<PresetName, Policy>> = Object.freeze({
     maxPauseMs: 300_000,
     priority: 'background',
   }),
-  critical: Object.freeze({
-    ...interactive,
+  critical: /* @__PURE__ */ preset({
     capMs: 10_000,
     maxRetries: 10,
     deadlineMs: 120_000,

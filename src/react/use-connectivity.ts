@@ -1,7 +1,7 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useSyncExternalStore } from 'react';
 import type { Connectivity, ConnectivityState } from '../connectivity/connectivity.ts';
-import { instanceOf } from '../react-query/instance.ts';
+import { findInstance } from '../react-query/instance.ts';
 
 /** The state of the network, with a control. */
 export interface ConnectivityControls extends ConnectivityState {
@@ -17,8 +17,9 @@ const onServer: ConnectivityState = { status: 'online', since: 0, nextCheckAt: u
  * against it and it is being checked; or `offline`. Also since when, and when the next check is due. Renders
  * only at transitions.
  *
- * @throws Error if the QueryClient has no default options of Steadfetch, or those of an instance without
- * `connectivity`.
+ * Under a QueryClient without default options of Steadfetch it is `online`; in development a warning says so.
+ *
+ * @throws Error if the QueryClient has those of an instance without `connectivity`.
  *
  * @example
  * ```tsx
@@ -33,9 +34,18 @@ export function useConnectivity(): ConnectivityControls {
   return useMemo(() => ({ ...state, checkNow }), [state, checkNow]);
 }
 
-function connectivityOf(client: QueryClient): Connectivity {
-  const { connectivity } = instanceOf(client, 'useConnectivity');
-  if (connectivity) return connectivity;
+type Watched = Pick<Connectivity, 'getState' | 'subscribe' | 'checkNow'>;
+
+const unwatched: Watched = {
+  getState: () => onServer,
+  subscribe: () => () => {},
+  checkNow() {},
+};
+
+function connectivityOf(client: QueryClient): Watched {
+  const instance = findInstance(client, 'useConnectivity');
+  if (!instance) return unwatched;
+  if (instance.connectivity) return instance.connectivity;
   const remedy =
     process.env.NODE_ENV === 'production'
       ? ''

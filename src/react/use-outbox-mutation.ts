@@ -1,9 +1,8 @@
-import { type DefaultError, type UseMutationOptions, useQueryClient } from '@tanstack/react-query';
+import type { DefaultError, UseMutationOptions } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import type { OutboxEntry } from '../outbox/entries.ts';
 import { createIdempotencyKey } from '../idempotency/key.ts';
-import { extendMutation } from '../react-query/mutation/definition.ts';
-import { instanceOf } from '../react-query/instance.ts';
+import { extendMutation, requireDefinition } from '../react-query/mutation/definition.ts';
 import { useOutboxEntry } from './use-outbox.ts';
 import { type SteadyMutationResult, useSteadyMutation } from './use-steady-mutation.ts';
 
@@ -27,7 +26,6 @@ export type OutboxMutationResult<
  * `target` for `useMutationStatus`.
  *
  * @throws TypeError when the mutationFn is not from `outbox.mutationOptions`.
- * @throws Error when the QueryClient has no outbox.
  *
  * @example
  * ```tsx
@@ -47,18 +45,17 @@ export function useOutboxMutation<
 >(
   options: UseMutationOptions<TData, TError, TVariables, TOnMutateResult>,
 ): OutboxMutationResult<TData, TError, TVariables, TOnMutateResult> {
-  const client = useQueryClient();
   const [idempotencyKey, setKey] = useState<string>();
   const { mutationFn } = options;
   const own = useMemo(() => {
-    const { clock } = instanceOf(client, 'useOutboxMutation');
+    const { clock } = requireDefinition('useOutboxMutation', mutationFn).instance;
     const submissionOf = (): { readonly key: string; readonly createdAt: number } => {
       const key = createIdempotencyKey();
       setKey(key);
       return { key, createdAt: clock.now() };
     };
     return extendMutation('useOutboxMutation', mutationFn, { submissionOf });
-  }, [client, mutationFn]);
+  }, [mutationFn]);
   const result = useSteadyMutation(
     useMemo(() => ({ ...options, mutationFn: own }), [options, own]),
   );

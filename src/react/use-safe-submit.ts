@@ -5,7 +5,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
-import { requireDefinition } from '../react-query/mutation/definition.ts';
+import { definitionBehind, requireDefinition } from '../react-query/mutation/definition.ts';
 import { openForm } from '../form/form.ts';
 import type { SafeSubmitOptions, SafeSubmitResult } from '../form/safe-submit.ts';
 
@@ -57,12 +57,17 @@ export function useSafeSubmit<
 ): SafeSubmitResult<TData, TError, TVariables, TOnMutateResult> {
   const client = useQueryClient();
   const { form: name } = options;
-  const form = useMemo(
-    () => openForm<TData, TError, TVariables, TOnMutateResult>(client, name),
-    [client, name],
-  );
   // The mutationFn may come from setMutationDefaults.
   const { mutationFn, throwOnError } = client.defaultMutationOptions(mutationOptions);
+  const form = useMemo(
+    () =>
+      openForm<TData, TError, TVariables, TOnMutateResult>(
+        client,
+        name,
+        definitionBehind(mutationFn)?.instance,
+      ),
+    [client, name, mutationFn],
+  );
   requireDefinition('useSafeSubmit', mutationFn);
   useEffect(() => form.setOptions({ ...options, mutation: mutationOptions }));
   const result = useSyncExternalStore(form.subscribe, form.getState, form.getServerState);

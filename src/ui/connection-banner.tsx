@@ -90,7 +90,7 @@ function Banner({
   const [checkNow, tryNow] = [pressing(view.checkNow), pressing(view.tryNow)];
   const announced = isPressed && isTrying ? texts.query.again : view.title;
   return (
-    <Frame name="banner" state={view.status}>
+    <Frame className="steadfetch-banner" state={view.status}>
       {children
         ? children({ ...view, checkNow, tryNow })
         : view.title !== '' && (

@@ -64,7 +64,11 @@ function Panel({ describe, edit, children }: OutboxPanelProps): ReactElement {
   };
   const shown = entries.map((entry) => ({ entry, words: entryWordsOf(entry, texts) }));
   return (
-    <Frame name="outbox" label={texts.outbox.label} state={dead > 0 ? 'dead' : 'well'}>
+    <Frame
+      className="steadfetch-outbox"
+      label={texts.outbox.label}
+      state={dead > 0 ? 'dead' : 'well'}
+    >
       {children ? (
         children({ ...outbox, entries: shown })
       ) : (
@@ -131,12 +135,12 @@ function EntryRow({
         <Countdown retryAt={pause ? pause.retryAt : nextRetryAt} label={texts.nextAttemptIn} />
       )}
       {asks === 'edit' && edit ? (
-        <Group name="edit" label={texts.outbox.edit}>
+        <Group className="steadfetch-edit" label={texts.outbox.edit}>
           {processed === 'unknown' && <p className="steadfetch-detail">{texts.outbox.mayBeDone}</p>}
           {edit(entry, { send, close })}
         </Group>
       ) : asks === 'discard' ? (
-        <Group name="actions" label={texts.outbox.discard} onEscape={keep}>
+        <Group className="steadfetch-actions" label={texts.outbox.discard} onEscape={keep}>
           <Action label={texts.outbox.keep} describes={name} onPress={keep} isFirst />
           <Action
             label={texts.outbox.discardForGood}

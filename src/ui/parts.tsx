@@ -20,12 +20,13 @@ const Home = createContext<() => void>(() => {});
 
 /** The frame of a component. It is always rendered: a live region must exist before it has text. */
 export function Frame({
-  name,
+  className,
   label,
   state,
   children,
 }: {
-  readonly name: string;
+  /** Written out: tools that drop the styles of classes that nothing has look for the whole name. */
+  readonly className: string;
   readonly label?: string | undefined;
   readonly state: string;
   readonly children: ReactNode;
@@ -35,7 +36,7 @@ export function Frame({
   return (
     <div
       ref={ref}
-      className={`steadfetch steadfetch-${name}`}
+      className={`steadfetch ${className}`}
       data-state={state}
       role={label === undefined ? undefined : 'group'}
       aria-label={label}
@@ -89,12 +90,12 @@ export function Item({
 
 /** A group that a press has opened. Escape closes it without a change. */
 export function Group({
-  name,
+  className,
   label,
   onEscape,
   children,
 }: {
-  readonly name: string;
+  readonly className: string;
   readonly label: string;
   readonly onEscape?: () => void;
   readonly children: ReactNode;
@@ -103,7 +104,7 @@ export function Group({
   return (
     <div
       ref={ref}
-      className={`steadfetch-${name}`}
+      className={className}
       role="group"
       aria-label={label}
       onKeyDown={(event) => {

@@ -127,7 +127,7 @@ function StatusView({
   // A mutation that has ended is repeated with its own button.
   const canRetry = isRetried || (isOver && kind === 'query');
   return (
-    <Frame name="status" label={texts[kind].label} state={status}>
+    <Frame className="steadfetch-status" label={texts[kind].label} state={status}>
       {children
         ? children({ ...state, ...words, retryNow: onRetry })
         : isShown && (

@@ -123,7 +123,7 @@ export function SafeForm<TData = unknown, TError = DefaultError, TVariables = vo
       }}
     >
       {typeof children === 'function' ? children({ ...words, state, form }) : children}
-      <Frame name="form" state={state.status}>
+      <Frame className="steadfetch-form" state={state.status}>
         {words.title && <p className="steadfetch-title">{words.title}</p>}
         {words.detail && <p className="steadfetch-detail">{words.detail}</p>}
         {isWaiting && <Countdown retryAt={state.retryAt} label={texts.nextAttemptIn} />}
@@ -156,7 +156,7 @@ function Question({
 }): ReactElement {
   const { form: texts } = useTexts();
   return (
-    <Group name="question" label={texts.question} onEscape={confirmation.cancel}>
+    <Group className="steadfetch-question" label={texts.question} onEscape={confirmation.cancel}>
       <p className="steadfetch-title">{texts.question}</p>
       <p className="steadfetch-detail">
         {confirmation.reason === 'edited-after-unknown' ? texts.edited : texts.twice}

@@ -42,7 +42,8 @@ function textsForOldResolvers(): Map<string, string> {
 }
 
 /** The files that are packed besides those for old resolvers. */
-const packed = ['package.json', 'README.md', 'LICENSE', 'llms.txt', 'dist'];
+const packed = ['package.json', 'README.md', 'LICENSE', 'llms.txt', 'dist', 'docs'];
+const folders: readonly string[] = ['dist', 'docs'];
 
 function writeInto(folder: string): void {
   const texts = textsForOldResolvers();
@@ -52,7 +53,7 @@ function writeInto(folder: string): void {
   }
   // npm packs the modes that the umask of this machine gave: the same source must give the same bytes everywhere.
   for (const path of [...texts.keys(), ...packed]) {
-    if (path !== 'dist') chmodSync(join(folder, path), 0o644);
+    if (!folders.includes(path)) chmodSync(join(folder, path), 0o644);
     else
       for (const file of readdirSync(join(folder, path), { recursive: true, withFileTypes: true }))
         if (file.isFile()) chmodSync(join(file.parentPath, file.name), 0o644);

@@ -1,5 +1,5 @@
 import type { Mutation, Query, QueryClient } from '@tanstack/react-query';
-import { hasOutbox, type Outbox, outboxOf } from '../../outbox/query-adapter/outbox.ts';
+import { type Outbox, outboxOf } from '../../outbox/query-adapter/outbox.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { cancelMutation, queryControlsOf } from '../../react-query/controls.ts';
 import { type Instance, instanceOf } from '../../react-query/instance.ts';
@@ -46,7 +46,7 @@ export function liveOf(client: QueryClient): Live {
     instance,
     client,
     recorder: recordInstance(instance),
-    outbox: () => (hasOutbox(client) ? outboxOf(client, 'SteadfetchDevtools') : undefined),
+    outbox: () => outboxOf(client),
     inspect,
     faults: createFaults(instance),
     tabs: createTabWatch(instance, () => inspectOrigins(instance).tabs),

@@ -12,8 +12,8 @@ export function mark(object: object, name: string): boolean {
 /** Whether an object has this mark, in development. */
 export const isMarked = (object: object, name: string): boolean => !!marks.get(object)?.has(name);
 
-/** The location of a docs page, which the package does not contain. */
-export const pageOf = (page: string): string => `docs/${page} in the repository of steadfetch`;
+/** The location of a docs page in the package: package.json lists those that are named here among its files. */
+export const pageOf = (page: string): string => `node_modules/steadfetch/docs/${page}`;
 
 /**
  * Warns the developer once per instance and key, and names the page and heading with the details. Development

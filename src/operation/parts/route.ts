@@ -1,5 +1,5 @@
 import type { Admission } from '../../origin/admission.ts';
-import type { Permit } from '../../origin/wait-queue.ts';
+import type { Permit } from '../../origin/ask.ts';
 import { type Failure, isRefusal } from '../../policy/outcome.ts';
 import type { SentRequest } from '../facts.ts';
 

@@ -147,7 +147,7 @@ function make<const H extends AnyOutboxHandlers>(
     const { operations } = instance;
     const mutationFn = createOutboxMutation(core, clock, handler, {
       own,
-      definition: { policy, operations, fetch, json: createJson(fetch), isKept: true },
+      definition: { policy, operations, instance, fetch, json: createJson(fetch), isKept: true },
     });
     return { ...options, mutationFn, retry: false, networkMode: 'always' };
   };

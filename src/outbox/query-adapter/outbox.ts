@@ -224,29 +224,19 @@ export function registerOutbox(client: QueryClient, outbox: Outbox): () => void 
   };
 }
 
-/** Whether one was made for it. */
-export const hasOutbox = (client: QueryClient): boolean => outboxes.has(client);
+/** The one that was made for it. */
+export const outboxOf = (client: QueryClient): Outbox | undefined => outboxes.get(client);
 
 /** The outbox of a client; undefined where it has none, as in tests and stories. In development a warning says so. */
 export function findOutbox(client: QueryClient, operation: string): Outbox | undefined {
   const outbox = outboxes.get(client);
   if (process.env.NODE_ENV !== 'production' && !outbox)
-    warn(client, 'no outbox', `${missing(operation)} Until then it shows nothing.`);
+    warn(client, 'no outbox', `${missingOutbox(operation)} Until then it shows nothing.`);
   return outbox;
 }
 
-/**
- * The outbox of a QueryClient.
- *
- * @throws Error when it has none.
- */
-export function outboxOf(client: QueryClient, operation: string): Outbox {
-  const outbox = outboxes.get(client);
-  if (outbox) return outbox;
-  throw new Error(missing(operation));
-}
-
-function missing(operation: string): string {
+/** What is said of a client without one. */
+export function missingOutbox(operation: string): string {
   const remedy =
     process.env.NODE_ENV !== 'production' &&
     ' Make one at start-up: createOutbox({ steady, queryClient, handlers }).';

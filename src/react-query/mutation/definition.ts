@@ -6,6 +6,7 @@ import type { Operations } from '../../operation/operations.ts';
 import { isMarked, mark, warn } from '../../lib/input/warn.ts';
 import { reject } from '../../lib/input/check.ts';
 import type { Policy } from '../../policy/options.ts';
+import type { Instance } from '../instance.ts';
 
 /** What a mutationFn of ours can be made with. */
 export interface MutationExtras {
@@ -23,6 +24,7 @@ export interface MutationExtras {
 export interface MutationDefinition extends MutationExtras {
   readonly policy: Policy;
   readonly operations: Operations;
+  readonly instance: Instance;
   /** Those of its instance. */
   readonly fetch: SteadyFetch;
   readonly json: SteadyJson;

@@ -125,7 +125,7 @@ export function mutationOptions(
     checkMisnamed('mutationOptions', options, ['policy'], [], inPolicy(true));
   const policy = definePolicy('mutationOptions', context.policy, own);
   const { fetch, operations } = context;
-  const shared = { policy, operations, fetch, json: createJson(fetch) };
+  const shared = { policy, operations, instance: context, fetch, json: createJson(fetch) };
   const make = (extras: MutationExtras): SteadyFn => {
     const extend: MutationDefinition['extend'] = (more) => make({ ...extras, ...more });
     // React Query calls it as a method of the mutation's options.

@@ -1,6 +1,6 @@
 import { focusManager, onlineManager } from '@tanstack/react-query';
 import type { Operation } from '../../operation/operation.ts';
-import type { Pause } from '../../origin/wait-queue.ts';
+import type { Pause } from '../../origin/ask.ts';
 import type { Decision, StopReason } from '../../policy/decide.ts';
 import type { RetryReason } from '../../policy/operation.ts';
 import type { PauseReason } from '../../policy/outcome.ts';

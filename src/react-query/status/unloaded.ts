@@ -1,7 +1,6 @@
 import { notifyManager, onlineManager, type Query, type QueryClient } from '@tanstack/react-query';
 import { originOf } from '../../lib/input/url.ts';
 import { createStore, keepIfSame, type Readable } from '../../lib/store.ts';
-import { probeNow } from '../../origin/due.ts';
 import { queryControlsOf } from '../controls.ts';
 import { queryStatusesOf } from './query.ts';
 import type { RetryState } from './status.ts';
@@ -91,9 +90,7 @@ function fetchAll(
   }
   // By then a query whose server is down waits there: one probe finds out for all of them.
   clock.setTimeout(() => {
-    for (const admission of origins.admissions.values())
-      probeNow(admission.origin, clock.now(), (waiter) => admission.force(waiter));
-    origins.reconsider();
+    for (const admission of origins.admissions.values()) admission.probeNow();
   }, 0);
 }
 

@@ -2,7 +2,8 @@
 export interface StoredAnswer {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly body: Uint8Array<ArrayBuffer>;
+  // `Uint8Array<ArrayBuffer>`, which is an error before TypeScript 5.7.
+  readonly body: ReturnType<Uint8Array['slice']>;
 }
 
 /**

@@ -3,23 +3,26 @@ import {
   type ReactElement,
   type ReactNode,
   useContext,
+  useMemo,
   useSyncExternalStore,
 } from 'react';
 import { english } from './english.ts';
+import { lookUp, watchPageLanguage } from './language.ts';
 import type { UiTexts } from './ui-texts.ts';
 
 const Texts = createContext<readonly UiTexts[]>([english]);
 
 /** The props of {@link TextsProvider}. */
 export interface TextsProviderProps {
-  /** Texts in one or several languages. The page's language is used, or else the first. */
+  /** Texts in one or several languages. The page's language is used (RFC 4647), or else the first. */
   readonly texts: readonly UiTexts[];
   readonly children: ReactNode;
 }
 
 /**
- * Provides texts to all components below: those whose `lang` matches the page (`<html lang>`), or else the
- * first. Without a provider, components use English.
+ * Provides texts to all components below: those for the page's language (`<html lang>`, which is watched), or
+ * else the first. Their `lang` is found by lookup (RFC 4647): `de` serves a page in `de-CH`, and `zh-Hans` none
+ * in `zh-Hant`. Without a provider, components use English.
  *
  * @throws TypeError in development, if a `lang` is not a language tag (BCP 47).
  *
@@ -50,13 +53,11 @@ function checkLanguage(lang: string): void {
   }
 }
 
-const languageOf = (lang: string): string => lang.slice(0, 2).toLowerCase();
-const pageLanguage = (): string => languageOf(document.documentElement.lang);
-const never = (): (() => void) => () => {};
+const pageLanguage = (): string => document.documentElement.lang;
 
 /** The texts for the page's language. On a server, which does not know it, the first. */
 export function useTexts(): UiTexts {
   const given = useContext(Texts);
-  const language = useSyncExternalStore(never, pageLanguage, () => '');
-  return given.find(({ lang }) => languageOf(lang) === language) ?? given[0] ?? english;
+  const lang = useSyncExternalStore(watchPageLanguage, pageLanguage, () => '');
+  return useMemo(() => lookUp(given, lang) ?? given[0] ?? english, [given, lang]);
 }
