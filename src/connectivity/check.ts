@@ -30,8 +30,9 @@ export type CheckResult = 'reached' | 'failed' | 'captive';
 export interface ConnectivityOptions {
   /**
    * A small request that shows whether there is a network, or its URL. Without it, the app's own requests
-   * show it and, only while offline, a `HEAD /` to each known origin in turn. Sent in pages, and with a
-   * `source`. @default none
+   * show it and, once the browser says offline, a `HEAD /` to each known origin in turn. Sent in pages, and
+   * with a `source`.
+   * @default none
    */
   readonly check?: string | CheckOptions | false | undefined;
   /**

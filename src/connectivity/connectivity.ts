@@ -11,8 +11,8 @@ import type { Hint, HintEvent } from './page-life.ts';
 /** Whether there is a network. */
 export interface ConnectivityState {
   /**
-   * `online`: no evidence against the network. `suspect`: some evidence, but nothing is paused yet.
-   * `offline`: the device is offline as far as can be known, and operations are paused.
+   * `online`: no evidence against the network. `suspect`: some evidence; only React Query pauses, if the browser
+   * says offline. `offline`: the device is offline as far as can be known, and operations are paused.
    */
   readonly status: 'online' | 'suspect' | 'offline';
   /** When `status` began, in epoch milliseconds. */
@@ -64,9 +64,9 @@ const loopback = /\/\/(localhost|127\.|\[::1\])|\.localhost(:|$)/;
  * machines that reach their server, so an answer refutes it until the browser's next event, and a check may
  * fail because its own server is down. A captive portal counts as no network.
  *
- * While offline, and without a working `check`, `checkOrigin` asks an origin for any answer, so that no
- * request of the app is risked. It starts with the origin that failed last, then takes the other known
- * origins in turn, because the first may be down.
+ * Once the browser has said offline and, while offline, without a working `check`, `checkOrigin` asks an origin
+ * for any answer, so that no request of the app is risked. It starts with the origin that failed last, then
+ * takes the other known origins in turn, because the first may be down.
  */
 export function createConnectivity(
   clock: Clock,
@@ -134,17 +134,25 @@ export function createConnectivity(
     const isPatient = isOffline && failedChecks < patience;
     endCheck(isDenied || isPatient ? 'offline' : 'suspect');
   };
+  /** The origins that may be asked for any answer: that of the latest failure first. */
+  const originsToAsk = (): readonly string[] => {
+    const known = [originOf(''), ...knownOrigins()].filter((one) => one.startsWith('http'));
+    const remote = known.filter((one) => !loopback.test(one));
+    // An app whose server is on the device itself needs no more than that.
+    const others = remote.length === 0 && !isOffline ? known : remote;
+    return [...new Set(failedOrigin === undefined ? others : [failedOrigin, ...others])];
+  };
   const runCheck = async (signal: AbortSignal): Promise<CheckResult> => {
     const result = check ? await check(signal) : 'failed';
-    if (result !== 'failed' || !isOffline || isCaptive || signal.aborted) return result;
+    if (result !== 'failed' || isCaptive || signal.aborted) return result;
     // A `check` that always fails must not keep the app offline for ever.
-    if (check && failedChecks <= patience) return result;
-    const known = [originOf(''), ...knownOrigins()].filter((one) => !loopback.test(one));
-    const origins = [...new Set([failedOrigin ?? '', ...known])].filter((one) =>
-      one.startsWith('http'),
-    );
+    if (check && (!isOffline || failedChecks <= patience)) return result;
+    const origins = originsToAsk();
     const origin = origins[originChecks++ % origins.length];
-    return origin ? checkOrigin(origin, signal) : result;
+    if (origin === undefined) return result;
+    const found = await checkOrigin(origin, signal);
+    if (found === 'failed' && !signal.aborted) failedOrigin ??= origin;
+    return found;
   };
   const startCheck = async (): Promise<void> => {
     running?.abort();
@@ -187,7 +195,7 @@ export function createConnectivity(
   // Timers stand still while the machine sleeps, so the next check may be overdue.
   const watchSleepUntil = sleepDetector.watch(checkNow);
 
-  const onHint = (event: HintEvent): void => {
+  const onHint = (event: HintEvent, isEvent = true): void => {
     if (event === 'visible') {
       if (isOffline && !running) checkSoon();
       return;
@@ -195,14 +203,14 @@ export function createConnectivity(
     hintedAt = clock.now();
     failedChecks = 0;
     if (event === 'online') emitBack();
-    if (check) checkSoon();
-    else if (event === 'offline') {
-      if (!isOffline) setState('suspect');
-    } else if (isOffline) endCheck('suspect');
+    // Without a `check`, the first request shows it in a page that was loaded offline.
+    if (check || (event === 'offline' && isEvent)) checkSoon();
+    else if (event === 'offline') setState('suspect');
+    else if (isOffline || running) endCheck('suspect');
   };
   const stops = hint ? [hint.watch(onHint), watchConnection(emitBack)] : [];
   const begin = (): void => {
-    if (hint?.isOffline()) onHint('offline');
+    if (hint?.isOffline()) onHint('offline', false);
   };
   begin();
 

@@ -72,7 +72,7 @@ export function createAdmissions(
       ...targetOf(operation, sent),
       priority,
       isForeground: operation.owner.foreground(operation.ref.kind, isSeen),
-      refresh: operation.owner.refresh(operation),
+      ...operation.owner.retries(operation),
       isWish: priority !== 'background' && operation.attempt === 1 && operation.given.isWish,
       id: operation.ref.id,
       isFailFast: whenDown === 'fail',

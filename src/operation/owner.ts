@@ -1,7 +1,7 @@
 import type { Decision } from '../policy/decide.ts';
 import type { OperationRef } from '../policy/operation.ts';
 import type { PolicyOptions } from '../policy/options.ts';
-import type { Refresh } from '../origin/ask.ts';
+import type { Ask } from '../origin/ask.ts';
 import type { PausedAttempt, SubmissionHook } from './environment.ts';
 import type { Destination } from './parts/route.ts';
 import type { Submission } from './parts/submission.ts';
@@ -54,9 +54,9 @@ export class Owner<Owned = unknown> {
     return kind === 'mutation' ? always : isSeen;
   }
 
-  /** The state of a refresh, if it refreshes data that a page already shows. */
-  refresh(_operation: Owned): Refresh | undefined {
-    return undefined;
+  /** When it would be retried without a pause, and, if it refreshes data, whether a page sees them. */
+  retries(_operation: Owned): Pick<Ask, 'isRefreshSeen' | 'retriesAt'> {
+    return {};
   }
 
   /** The owner to keep after the end. An error keeps its operation alive, which must not keep a QueryClient alive. */

@@ -27,21 +27,15 @@ export interface Target {
 /** What decides whether something may go. */
 export type Place = Omit<Target, 'isNew'> & Partial<Pick<Target, 'isNew'>>;
 
-/** A user sees what it refreshes, and may not wait for it. */
-export interface Refresh {
-  /** The page is visible. */
-  readonly isSeen: () => boolean;
-  /** When it would be retried without a pause: so late it is probed for at the latest, in epoch milliseconds. */
-  readonly retriesAt: readonly number[];
-}
-
 /** An attempt that has to wait. */
 export interface Ask extends Target {
   readonly priority: Priority;
   /** Whether a user waits for it in a visible page: read whenever that matters, for it may change. */
   readonly isForeground: () => boolean;
-  /** It refreshes what is shown: it is probed for as in the foreground, and goes after that. */
-  readonly refresh?: Refresh | undefined;
+  /** It refreshes what is shown. While this says that a page is seen, it is probed for as in the foreground, and goes after that. */
+  readonly isRefreshSeen?: (() => boolean) | undefined;
+  /** When it would be retried without a pause: it is probed for no later than that, in epoch milliseconds. */
+  readonly retriesAt?: readonly number[] | undefined;
   /** A user has just asked for it: what is down is probed at once. */
   readonly isWish?: boolean | undefined;
   /** It waits for a place, but not for an origin that is down or rate-limited. */

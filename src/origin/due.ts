@@ -11,8 +11,8 @@ type Send = (waiter: Waiter, down: Health | undefined) => void;
 /** So many go, or give up, in one task, so that thousands do not block the page. */
 const mostInOneTask = 50;
 
-/** The outcome of a probe is news for so long. */
-const freshMs = 300;
+/** A probe this long before a retry would be one too many: it waits for the retry. */
+const alignedMs = 300;
 
 /**
  * All of those who wait and whose gates are open go, in the order of the queue. Then those end whose time is
@@ -78,20 +78,21 @@ function planProbes(origin: Origin): void {
 
 function probeAtOf({ leader, network }: Origin, down: Health, waiting: readonly Group[]): number {
   const { scope, probes } = down;
-  // A retry needs no probe of its own so shortly after another one.
-  const isDue = (at: number): boolean => at > probes.startedAt() + freshMs;
+  const isDue = (at: number): boolean => at > probes.startedAt();
   const seen = waiting.flatMap((group) => group.seen());
   // Of those that a user waits for, those who were first to ask are first to give up.
   const expiresAt = leastOf(seen, (waiter) => waiter.expiresAt);
   const since = leastOf(seen, (waiter) => waiter.askedAt);
   // Where the device may be offline, more of them find out no sooner: the browser says when it is back.
   const isAnySeen = seen.length > 0 && !isOffline(network, down);
-  if (isAnySeen && !probes.isProbing())
-    probes.promise(leastOf(seen, ({ ask }) => ask.refresh?.retriesAt.find(isDue) ?? Infinity));
+  const retryAt = leastOf(seen, ({ ask }) => ask.retriesAt?.find(isDue) ?? Infinity);
+  if (isAnySeen && !probes.isProbing()) probes.promise(retryAt);
   const sinceMs = Math.max(since, probes.startedAt());
   const lastAt = leastOf(waiting, (group) => group.expiresAt) - lastChanceMs;
   const leaderAt = leader?.waitsUntil(scope, isAnySeen, sinceMs, lastAt) ?? 0;
-  return Math.max(probes.nextAt(isAnySeen, expiresAt), leaderAt);
+  const probeAt = probes.nextAt(isAnySeen, expiresAt);
+  const isAligned = isAnySeen && probeAt < retryAt && retryAt <= probeAt + alignedMs;
+  return Math.max(isAligned ? retryAt : probeAt, leaderAt);
 }
 
 const leastOf = <T>(all: readonly T[], read: (one: T) => number): number =>

@@ -79,7 +79,7 @@ export class Group {
   /** Those that are probed for as in the foreground: a user waits for the first, and sees what the others refresh. */
   seen(): readonly Waiter[] {
     const first = this.#firstInForeground();
-    const refreshing = [...this.#refreshing].filter(({ ask }) => ask.refresh?.isSeen());
+    const refreshing = [...this.#refreshing].filter(({ ask }) => ask.isRefreshSeen?.());
     return first ? [first, ...refreshing] : refreshing;
   }
 
@@ -94,7 +94,8 @@ export class Group {
     this.#background = Math.min(this.#background, at);
     this.expiresAt = Math.min(this.expiresAt, waiter.expiresAt);
     this.#untold.add(waiter);
-    if (waiter.ask.refresh && this.shared.priority === 'user-visible') this.#refreshing.add(waiter);
+    if (waiter.ask.isRefreshSeen && this.shared.priority === 'user-visible')
+      this.#refreshing.add(waiter);
   }
 
   /** @returns whether it was still there. */

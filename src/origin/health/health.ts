@@ -198,7 +198,10 @@ export class OriginHealth {
 
   #recordAnswer(endpoint: string, now: number): void {
     const { endpoint: latest, at, elsewhereAt } = this.#answered;
+    // That others are answered may be the end of its outage: a probe finds out.
+    const down = this.down().filter((one) => one.scope !== endpoint && !this.isBroken(one.scope));
     this.#answered = { endpoint, at: now, elsewhereAt: endpoint === latest ? elsewhereAt : at };
+    for (const { scope, probes } of down) if (this.isBroken(scope)) probes.hasten();
   }
 
   /** The latest failure of the endpoint stands alone. A fast retry may follow. */

@@ -10,7 +10,7 @@ import { reportOf, toClientError } from '../../operation/error-info.ts';
 import { type Operation, operationOf } from '../../operation/operation.ts';
 import type { Operations, Signals } from '../../operation/operations.ts';
 import { noOwner, Owner } from '../../operation/owner.ts';
-import type { Refresh } from '../../origin/ask.ts';
+import type { Ask } from '../../origin/ask.ts';
 import type { Admissions } from '../../fetch/admit.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { Clock, Random } from '../../lib/clock.ts';
@@ -254,9 +254,12 @@ class QueryOwner extends Owner<Operation> {
     return () => isAwaited(query);
   }
 
-  override refresh(operation: Operation): Refresh | undefined {
-    if (this.#query.state.data === undefined) return undefined;
-    return { isSeen: () => focusManager.isFocused(), retriesAt: retryTimes(operation) };
+  override retries(operation: Operation): Pick<Ask, 'isRefreshSeen' | 'retriesAt'> {
+    const isRefresh = this.#query.state.data !== undefined;
+    return {
+      retriesAt: retryTimes(operation),
+      ...(isRefresh && { isRefreshSeen: () => focusManager.isFocused() }),
+    };
   }
 
   override past(): Owner<Operation> {

@@ -25,8 +25,8 @@ export class QueryRecord {
   /** When its pause is to end. */
   limitAt: number = Infinity;
   #alarm: Alarm | undefined;
-  /** Since when others have been answered while its endpoint fails. */
-  #brokenSince: number | undefined;
+  /** Others are answered while its endpoint fails: since when, and how often it had failed then. */
+  #broken: { readonly since: number; readonly failures: number } | undefined;
 
   /** A fetch begins, or goes on, with this operation. */
   begin(operation: Operation, query: Query): void {
@@ -55,10 +55,15 @@ export class QueryRecord {
     this.fallback = fallback;
   }
 
-  /** Whether its endpoint is broken by itself. @returns since when; `Infinity` where it is not. */
-  recordBroken(isBroken: boolean, now: number): number {
-    this.#brokenSince = isBroken ? (this.#brokenSince ?? now) : undefined;
-    return this.#brokenSince ?? Infinity;
+  /**
+   * How often in a row its endpoint has failed while others are answered; 0 where they are not.
+   * @returns when it is taken for broken by itself: once it fails again, or after `leastMs`.
+   */
+  recordBroken(failures: number, now: number, leastMs: number): number {
+    this.#broken = failures > 0 ? (this.#broken ?? { since: now, failures }) : undefined;
+    if (!this.#broken) return Infinity;
+    const { since, failures: before } = this.#broken;
+    return failures > before ? now : since + leastMs;
   }
 
   /** Its pause is bounded from now on, by an alarm that `create` makes. */
