@@ -1,7 +1,7 @@
 import { classifyAnswer, type Failure, failures } from '../policy/outcome.ts';
 import type { FailureReport, ForeignAnswer } from './facts.ts';
 
-/** An error of another client, or what it is made of. */
+/** An error of another client, or one of its parts. */
 export interface Foreign extends ForeignAnswer {
   readonly status?: unknown;
   readonly statusCode?: unknown;
@@ -18,7 +18,7 @@ export interface Foreign extends ForeignAnswer {
   readonly meta?: { readonly response?: Foreign };
 }
 
-/** What axios says of a request without an answer. */
+/** axios's codes of a request without an answer. */
 const byCode: Readonly<Record<string, Failure>> = {
   ERR_NETWORK: failures.network,
   ECONNABORTED: { kind: 'timeout', phase: 'headers', processed: 'unknown' },
@@ -26,14 +26,14 @@ const byCode: Readonly<Record<string, Failure>> = {
   ERR_CANCELED: failures.aborted,
 };
 
-/** However long a chain of causes is, or whether it is a ring. */
+/** Ends long or circular chains of causes. */
 const maxCauses = 5;
 
 /**
- * What another client's error says of an answer: by its `response` (axios, ky, ofetch), by a status of
- * its own, or by its `cause`.
+ * Reads the answer behind another client's error: from its `response` (axios, ky, ofetch), its own status, or
+ * its `cause`.
  *
- * @param find - All that is known of a part of it which is an answer or an error of ours.
+ * @param find - Returns the report of a part that is an answer or an error of ours.
  */
 export function readForeign(
   error: Foreign,
@@ -49,7 +49,7 @@ export function readForeign(
     const response = isObject(given) ? given : undefined;
     answer = response ?? at;
     const known = find?.(at) ?? (response && find?.(response));
-    // What was decided was about that one.
+    // The decision was about that error, not about this one.
     if (known) return { ...known, decision: undefined };
     method ??= at.config?.method ?? at.request?.method;
     failure =
@@ -58,7 +58,7 @@ export function readForeign(
       (response ? undefined : byCode[at.code as string]);
     at = at.cause ?? at.networkError;
   }
-  // All that it will have: what is added later costs more.
+  // All fields at once: adding one later changes the object's shape, which is slower.
   return {
     failure: failure ?? failures.error,
     request: typeof method === 'string' ? { method: method.toUpperCase() } : undefined,
@@ -76,7 +76,7 @@ function readAnswer(at: Foreign, nowMs: number): Failure | undefined {
   return classifyAnswer({ status, header: (name) => headerOf(at, name) }, nowMs, false);
 }
 
-/** A header of an answer, whichever client has it. */
+/** A header of an answer, in the form of any client. */
 export function headerOf({ headers }: ForeignAnswer, name: string): string | undefined {
   const value = headers?.get ? headers.get(name) : (headers?.[name] as string | number | undefined);
   return value === null || value === undefined ? undefined : `${value}`;

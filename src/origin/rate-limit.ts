@@ -131,7 +131,7 @@ export class RateLimits {
     const toldMs = retryAfterMs ?? (limit.remaining <= 0 ? limit.resetAt - now : 0);
     const pauseMs = limit.pace.refuse(now, sentAt, Math.max(0, toldMs));
     limit.pause(now, Math.max(toldMs, pauseMs));
-    if (pauseMs > 0) this.#say({ kind: 'pace', scope, ...limit.pace.told(pauseMs) });
+    if (pauseMs > 0) this.#say({ kind: 'pace', scope, ...limit.pace.toMessage(pauseMs) });
   }
 
   /** Any other answer to what was sent then. */
@@ -164,7 +164,7 @@ export class RateLimits {
     if (!limit) return;
     limit.spend(this.#clock.now(), countWaiting(scope), this.#random);
     const isLimited = limit.pace.gapMs > 0 || limit.remaining < Infinity;
-    if (isLimited) this.#say({ kind: 'pace', scope, ...limit.pace.told(0) });
+    if (isLimited) this.#say({ kind: 'pace', scope, ...limit.pace.toMessage(0) });
   }
 
   /** Requests wait until then; `-Infinity` when none has to. */
@@ -190,7 +190,7 @@ export class RateLimits {
   #hear(limit: RateLimit, now: number, told: TabPace): void {
     if (told.pauseMs === 0) limit.take(now);
     else limit.pause(now, limit.adviceFor(now, told.pauseMs));
-    limit.pace.hear(now, told, this.#random);
+    limit.pace.receive(now, told, this.#random);
   }
 
   #of(scope: string): RateLimit {

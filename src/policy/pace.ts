@@ -163,12 +163,12 @@ export class Pace {
   }
 
   /** The message about the pace for other tabs. */
-  told(pauseMs: number): TabPace {
+  toMessage(pauseMs: number): TabPace {
     return { gapMs: this.gapMs, pauseMs, isFound: this.#isFound };
   }
 
   /** Another tab sent a request, or was refused. */
-  hear(now: number, { gapMs, pauseMs, isFound }: TabPace, random: Random): void {
+  receive(now: number, { gapMs, pauseMs, isFound }: TabPace, random: Random): void {
     if (gapMs > 0) {
       this.#set(now, gapMs);
       this.#isFound = isFound;

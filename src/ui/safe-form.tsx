@@ -1,6 +1,6 @@
 import type { DefaultError, UseMutationOptions } from '@tanstack/react-query';
 import { type ReactElement, type ReactNode, useRef, useState } from 'react';
-import type { SafeSubmitOptions, SafeSubmitResult } from '../form/safe-submit.ts';
+import type { Confirmation, SafeSubmitOptions, SafeSubmitResult } from '../form/safe-submit.ts';
 import { systemClock } from '../lib/clock.ts';
 import { useSafeSubmit } from '../react/use-safe-submit.ts';
 import { useMutationStatus } from '../react/use-status.ts';
@@ -139,26 +139,32 @@ export function SafeForm<TData = unknown, TError = DefaultError, TVariables = vo
           {isWaiting && <Action label={texts.retryNow} onPress={onRetry} isPrimary />}
           {isPending && <Action label={texts.cancel} onPress={state.cancel} />}
         </div>
-        {confirmation && (
-          <Group
-            className="steadfetch-question"
-            label={texts.form.question}
-            onEscape={confirmation.cancel}
-          >
-            <p className="steadfetch-title">{texts.form.question}</p>
-            <p className="steadfetch-detail">
-              {confirmation.reason === 'edited-after-unknown'
-                ? texts.form.edited
-                : texts.form.twice}
-            </p>
-            <div className="steadfetch-actions">
-              <Action label={texts.form.back} onPress={confirmation.cancel} isFirst />
-              <Action label={texts.form.confirm} onPress={confirmation.confirm} />
-            </div>
-          </Group>
-        )}
+        {confirmation && <Question confirmation={confirmation} />}
         <Announcement {...news} />
       </Frame>
     </form>
+  );
+}
+
+/** The question before a submission that may repeat an earlier one. */
+function Question({
+  confirmation,
+}: {
+  readonly confirmation: Pick<Confirmation, 'reason' | 'cancel'> & {
+    readonly confirm: () => unknown;
+  };
+}): ReactElement {
+  const { form: texts } = useTexts();
+  return (
+    <Group className="steadfetch-question" label={texts.question} onEscape={confirmation.cancel}>
+      <p className="steadfetch-title">{texts.question}</p>
+      <p className="steadfetch-detail">
+        {confirmation.reason === 'edited-after-unknown' ? texts.edited : texts.twice}
+      </p>
+      <div className="steadfetch-actions">
+        <Action label={texts.back} onPress={confirmation.cancel} isFirst />
+        <Action label={texts.confirm} onPress={confirmation.confirm} />
+      </div>
+    </Group>
   );
 }

@@ -83,9 +83,9 @@ function Entry({
   readonly now: number;
   readonly onMessage: (text: string) => void;
 }): ReactElement {
-  const { idempotencyKey: key, handler, state, attempts, processed, reason, pause } = entry;
-  const { lastError, nextRetryAt, isDurable, variables, waitsFor } = entry;
-  const [mode, setMode] = useState<'shown' | 'edit' | 'discard'>('shown');
+  const { idempotencyKey: key, handler, state, attempts, reason, pause } = entry;
+  const { lastError, nextRetryAt, variables, waitsFor } = entry;
+  const [isEdited, setIsEdited] = useState(false);
   const why = [
     reason && deadReasons[reason],
     pause && reasonOf(pause.reason),
@@ -95,7 +95,6 @@ function Entry({
       `next attempt ${timeUntil(nextRetryAt, now)}`,
     lastError && lastError.message,
   ].filter((text) => typeof text === 'string');
-  const isOver = state === 'done';
   return (
     <li className="in" aria-label={`${handler} ${key}`}>
       <div className="row">
@@ -106,60 +105,91 @@ function Entry({
         <span className="soft">
           {attempts} {attempts === 1 ? 'attempt' : 'attempts'}
         </span>
-        <span className="acts">
-          <Action
-            label={state === 'dead' ? 'Send again' : 'Send now'}
-            onPress={isOver || state === 'sending' ? undefined : () => outbox.retry(key)}
-          />
-          <Action
-            label="Edit"
-            onPress={isOver || state === 'sending' ? undefined : () => setMode('edit')}
-          />
-          {mode === 'discard' ? (
-            <>
-              <Action
-                label="Discard for good"
-                onPress={async () => {
-                  await outbox.discard(key);
-                  onMessage(`${handler}: discarded.`);
-                }}
-              />
-              <Action label="Keep" onPress={() => setMode('shown')} />
-            </>
-          ) : (
-            <Action label="Discard" onPress={isOver ? undefined : () => setMode('discard')} />
-          )}
-        </span>
+        <EntryActions
+          entry={entry}
+          outbox={outbox}
+          onEdit={() => setIsEdited(true)}
+          onMessage={onMessage}
+        />
       </div>
       {why.length > 0 && <p className={reason ? 'bad' : 'soft'}>{why.map(upper).join('. ')}</p>}
-      <dl className="facts">
-        <div>
-          <dt>At the server</dt>
-          <dd>{upper(processedWords[processed])}</dd>
-        </div>
-        <div>
-          <dt>Kept</dt>
-          <dd>{isDurable ? 'On the disk' : 'In this page only'}</dd>
-        </div>
-        <div>
-          <dt>Idempotency key</dt>
-          <dd className="mono key-text">{key}</dd>
-        </div>
-      </dl>
-      {mode === 'edit' ? (
+      <EntryFacts entry={entry} />
+      {isEdited ? (
         <Editor
           entry={entry}
           onSend={async (next) => {
-            setMode('shown');
+            setIsEdited(false);
             await outbox.edit(key, next);
             onMessage(`${handler}: sent with other variables, under a new key.`);
           }}
-          onClose={() => setMode('shown')}
+          onClose={() => setIsEdited(false)}
         />
       ) : (
         variables !== undefined && <pre className="mono">{textOf(variables)}</pre>
       )}
     </li>
+  );
+}
+
+function EntryFacts({
+  entry: { idempotencyKey, processed, isDurable },
+}: {
+  readonly entry: OutboxEntry;
+}): ReactElement {
+  return (
+    <dl className="facts">
+      <div>
+        <dt>At the server</dt>
+        <dd>{upper(processedWords[processed])}</dd>
+      </div>
+      <div>
+        <dt>Kept</dt>
+        <dd>{isDurable ? 'On the disk' : 'In this page only'}</dd>
+      </div>
+      <div>
+        <dt>Idempotency key</dt>
+        <dd className="mono key-text">{idempotencyKey}</dd>
+      </div>
+    </dl>
+  );
+}
+
+/** The actions on an entry. Discard asks for confirmation. */
+function EntryActions({
+  entry: { idempotencyKey: key, handler, state },
+  outbox,
+  onEdit,
+  onMessage,
+}: {
+  readonly entry: OutboxEntry;
+  readonly outbox: Outbox;
+  readonly onEdit: () => void;
+  readonly onMessage: (text: string) => void;
+}): ReactElement {
+  const [isDiscarded, setIsDiscarded] = useState(false);
+  const isOver = state === 'done';
+  return (
+    <span className="acts">
+      <Action
+        label={state === 'dead' ? 'Send again' : 'Send now'}
+        onPress={isOver || state === 'sending' ? undefined : () => outbox.retry(key)}
+      />
+      <Action label="Edit" onPress={isOver || state === 'sending' ? undefined : onEdit} />
+      {isDiscarded ? (
+        <>
+          <Action
+            label="Discard for good"
+            onPress={async () => {
+              await outbox.discard(key);
+              onMessage(`${handler}: discarded.`);
+            }}
+          />
+          <Action label="Keep" onPress={() => setIsDiscarded(false)} />
+        </>
+      ) : (
+        <Action label="Discard" onPress={isOver ? undefined : () => setIsDiscarded(true)} />
+      )}
+    </span>
   );
 }
 

@@ -122,7 +122,6 @@ function Detail({
       onMessage('The browser did not let it be copied.');
     }
   };
-  const steps = stepsOf(one);
   return (
     <article className="detail" aria-label={one.label}>
       <div className="row">
@@ -142,28 +141,35 @@ function Detail({
         {live && <Action label="Cancel" onPress={cancel} />}
         <Action label="Copy as failing test" onPress={test === undefined ? undefined : copy} />
       </div>
-      <ol className="time" aria-label="Timeline">
-        {steps.map(({ key, event, words: { title, detail, tone, options } }) => (
-          <li key={key} data-tone={tone}>
-            <span className="at">+{duration(Math.max(0, event.at - one.startedAt))}</span>
-            <div>
-              <h3>{title}</h3>
-              {detail && <p>{detail}</p>}
-              {options.length > 0 && (
-                <div className="options">
-                  {options.map(({ name, value, level }) => [
-                    <code key={name}>{name}</code>,
-                    <code key={`${name} value`}>{value}</code>,
-                    <span key={`${name} level`} className="soft">
-                      {level === 'the default' ? level : `set by ${level}`}
-                    </span>,
-                  ])}
-                </div>
-              )}
-            </div>
-          </li>
-        ))}
-      </ol>
+      <Timeline one={one} />
     </article>
+  );
+}
+
+/** The steps of an operation, each with the options behind its decision. */
+function Timeline({ one }: { readonly one: OperationView }): ReactElement {
+  return (
+    <ol className="time" aria-label="Timeline">
+      {stepsOf(one).map(({ key, event, words: { title, detail, tone, options } }) => (
+        <li key={key} data-tone={tone}>
+          <span className="at">+{duration(Math.max(0, event.at - one.startedAt))}</span>
+          <div>
+            <h3>{title}</h3>
+            {detail && <p>{detail}</p>}
+            {options.length > 0 && (
+              <div className="options">
+                {options.map(({ name, value, level }) => [
+                  <code key={name}>{name}</code>,
+                  <code key={`${name} value`}>{value}</code>,
+                  <span key={`${name} level`} className="soft">
+                    {level === 'the default' ? level : `set by ${level}`}
+                  </span>,
+                ])}
+              </div>
+            )}
+          </div>
+        </li>
+      ))}
+    </ol>
   );
 }

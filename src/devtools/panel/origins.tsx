@@ -110,26 +110,38 @@ function OriginCard({
         </dl>
         <Strip cells={stripOf(view, origin)} label={origin} />
       </div>
-      {endpoints.length > 0 && (
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Endpoint</th>
-              <th scope="col">Health</th>
-              <th scope="col">Last two minutes</th>
-              <th scope="col">Usual latency</th>
-              <th scope="col">Usually fails</th>
-              <th scope="col">Next</th>
-            </tr>
-          </thead>
-          <tbody>
-            {endpoints.map((one) => (
-              <EndpointRow key={one.endpoint} one={one} origin={own} view={view} />
-            ))}
-          </tbody>
-        </table>
-      )}
+      {endpoints.length > 0 && <EndpointTable endpoints={endpoints} origin={own} view={view} />}
     </section>
+  );
+}
+
+function EndpointTable({
+  endpoints,
+  origin,
+  view,
+}: {
+  readonly endpoints: readonly InspectedEndpoint[];
+  readonly origin: InspectedOrigin;
+  readonly view: View;
+}): ReactElement {
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Endpoint</th>
+          <th scope="col">Health</th>
+          <th scope="col">Last two minutes</th>
+          <th scope="col">Usual latency</th>
+          <th scope="col">Usually fails</th>
+          <th scope="col">Next</th>
+        </tr>
+      </thead>
+      <tbody>
+        {endpoints.map((one) => (
+          <EndpointRow key={one.endpoint} one={one} origin={origin} view={view} />
+        ))}
+      </tbody>
+    </table>
   );
 }
 

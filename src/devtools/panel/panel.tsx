@@ -10,10 +10,10 @@ import {
   useSyncExternalStore,
 } from 'react';
 import { duration } from '../explain.ts';
-import { inspectOrigins } from '../inspect.ts';
+import { inspectOrigins, type OriginInspection } from '../inspect.ts';
 import type { Live } from '../recording/live.ts';
 import type { RecordedEvent } from '../recording/recording.ts';
-import { viewAt } from '../view.ts';
+import { type View, viewAt } from '../view.ts';
 import { Faults } from './faults.tsx';
 import { Log } from './log.tsx';
 import { Mutations } from './mutations.tsx';
@@ -44,7 +44,6 @@ export function Panel({
 }): ReactElement {
   const { recorder, instance, faults } = live;
   const id = useId();
-  const tabs = useRef<HTMLDivElement>(null);
   const [name, setName] = useState<Name>('Origins');
   const [message, setMessage] = useState('');
   const [replay, setReplay] = useState<Replay>();
@@ -56,23 +55,11 @@ export function Panel({
   const at = replay?.at ?? Math.max(now, recorded.at(-1)?.at ?? 0);
   const view = useMemo(() => viewAt(events, at), [events, at]);
   const inspection = replay ? view.inspection : inspectOrigins(instance);
-  const origins = inspection?.origins ?? [];
   const counts: Partial<Record<Name, number>> = {
-    Origins: origins.filter(({ status }) => status !== 'up').length,
+    Origins: inspection?.origins.filter(({ status }) => status !== 'up').length ?? 0,
     Faults: useSyncExternalStore(faults.subscribe, faults.getState, faults.getState).length,
     Mutations: live.outbox()?.getState().dead ?? 0,
     Operations: view.operations.filter(({ endedAt }) => endedAt === undefined).length,
-  };
-  useEffect(() => {
-    if (onClose) tabs.current?.querySelector<HTMLElement>('[aria-selected=true]')?.focus();
-  }, [onClose]);
-
-  const onKeyDown = ({ key, currentTarget }: KeyboardEvent<HTMLElement>): void => {
-    const step = key === 'ArrowRight' ? 1 : key === 'ArrowLeft' ? -1 : 0;
-    if (step === 0) return;
-    const next = names.at((names.indexOf(name) + step) % names.length) ?? name;
-    setName(next);
-    currentTarget.querySelector<HTMLElement>(`[data-name=${next}]`)?.focus();
   };
   return (
     <div className="panel">
@@ -81,33 +68,16 @@ export function Panel({
           <Mark />
           <span>Steadfetch</span>
         </span>
-        <div
-          className="tabs"
-          role="tablist"
-          aria-label="Steadfetch"
-          ref={tabs}
-          onKeyDown={onKeyDown}
-        >
-          {names.map((one) => (
-            <button
-              key={one}
-              type="button"
-              role="tab"
-              id={`${id}${one}`}
-              data-name={one}
-              aria-selected={one === name}
-              aria-controls={`${id}panel`}
-              tabIndex={one === name ? 0 : -1}
-              onClick={() => {
-                setName(one);
-                setMessage('');
-              }}
-            >
-              {one}
-              {!!counts[one] && <span className="count">{counts[one]}</span>}
-            </button>
-          ))}
-        </div>
+        <TabList
+          id={id}
+          selected={name}
+          counts={counts}
+          takesFocus={!!onClose}
+          onSelect={(next) => {
+            setName(next);
+            setMessage('');
+          }}
+        />
         {onClose && (
           <button type="button" className="close" aria-label="Close" onClick={onClose}>
             ×
@@ -122,44 +92,125 @@ export function Panel({
         labelledBy={`${id}${name}`}
         isBare={name === 'Operations' || name === 'Log'}
       >
-        {name === 'Origins' && <Origins origins={origins} view={view} />}
-        {name === 'Operations' && (
-          <Operations view={view} live={replay ? undefined : live} onMessage={setMessage} />
-        )}
-        {name === 'Mutations' && !replay && (
-          <Mutations live={live} now={now} onMessage={setMessage} />
-        )}
-        {name === 'Tabs' && !replay && (
-          <Tabs live={live} inspection={inspection ?? inspectOrigins(instance)} now={now} />
-        )}
-        {name === 'Faults' && !replay && <Faults live={live} view={view} onMessage={setMessage} />}
-        {replay && isOfPage(name) && (
-          <Empty title="Not in a recording">
-            This view shows the live page: leave the replay first.
-          </Empty>
-        )}
-        {name === 'Log' && (
-          <Log
-            events={view.events}
-            onMessage={setMessage}
-            onClear={replay ? undefined : recorder.clear}
-            onImport={(given, file) => {
-              setMessage(`${file}: ${given.length} events.`);
-              setReplay({
-                events: given,
-                name: file,
-                at: given.at(-1)?.at ?? 0,
-                isRunning: false,
-              });
-            }}
-          />
-        )}
+        <Content
+          name={name}
+          live={live}
+          isReplay={!!replay}
+          view={view}
+          inspection={inspection}
+          now={now}
+          onMessage={setMessage}
+          onImport={(given, file) => {
+            setMessage(`${file}: ${given.length} events.`);
+            const end = given.at(-1)?.at ?? 0;
+            setReplay({ events: given, name: file, at: end, isRunning: false });
+          }}
+        />
       </Body>
       <p className={message ? 'bar foot soft' : 'told'} role="status">
         {message}
       </p>
     </div>
   );
+}
+
+/** The tabs of the panel. The arrow keys select, too. */
+function TabList({
+  id,
+  selected,
+  counts,
+  takesFocus,
+  onSelect,
+}: {
+  readonly id: string;
+  readonly selected: Name;
+  readonly counts: Partial<Record<Name, number>>;
+  readonly takesFocus: boolean;
+  readonly onSelect: (name: Name) => void;
+}): ReactElement {
+  const tabs = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (takesFocus) tabs.current?.querySelector<HTMLElement>('[aria-selected=true]')?.focus();
+  }, [takesFocus]);
+
+  const onKeyDown = ({ key, currentTarget }: KeyboardEvent<HTMLElement>): void => {
+    const step = key === 'ArrowRight' ? 1 : key === 'ArrowLeft' ? -1 : 0;
+    if (step === 0) return;
+    const next = names.at((names.indexOf(selected) + step) % names.length) ?? selected;
+    onSelect(next);
+    currentTarget.querySelector<HTMLElement>(`[data-name=${next}]`)?.focus();
+  };
+  return (
+    <div className="tabs" role="tablist" aria-label="Steadfetch" ref={tabs} onKeyDown={onKeyDown}>
+      {names.map((one) => (
+        <button
+          key={one}
+          type="button"
+          role="tab"
+          id={`${id}${one}`}
+          data-name={one}
+          aria-selected={one === selected}
+          aria-controls={`${id}panel`}
+          tabIndex={one === selected ? 0 : -1}
+          onClick={() => onSelect(one)}
+        >
+          {one}
+          {!!counts[one] && <span className="count">{counts[one]}</span>}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** The content of the selected tab. */
+function Content({
+  name,
+  live,
+  isReplay,
+  view,
+  inspection,
+  now,
+  onMessage,
+  onImport,
+}: {
+  readonly name: Name;
+  readonly live: Live;
+  readonly isReplay: boolean;
+  readonly view: View;
+  readonly inspection: OriginInspection | undefined;
+  readonly now: number;
+  readonly onMessage: (text: string) => void;
+  readonly onImport: (events: readonly RecordedEvent[], file: string) => void;
+}): ReactElement {
+  if (isReplay && isOfPage(name))
+    return (
+      <Empty title="Not in a recording">
+        This view shows the live page: leave the replay first.
+      </Empty>
+    );
+  switch (name) {
+    case 'Origins':
+      return <Origins origins={inspection?.origins ?? []} view={view} />;
+    case 'Operations':
+      return <Operations view={view} live={isReplay ? undefined : live} onMessage={onMessage} />;
+    case 'Mutations':
+      return <Mutations live={live} now={now} onMessage={onMessage} />;
+    case 'Tabs':
+      return (
+        <Tabs live={live} inspection={inspection ?? inspectOrigins(live.instance)} now={now} />
+      );
+    case 'Faults':
+      return <Faults live={live} view={view} onMessage={onMessage} />;
+    default:
+      return (
+        <Log
+          events={view.events}
+          onMessage={onMessage}
+          onClear={isReplay ? undefined : live.recorder.clear}
+          onImport={onImport}
+        />
+      );
+  }
 }
 
 function Body({

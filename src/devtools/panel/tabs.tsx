@@ -1,6 +1,7 @@
 import { type ReactElement, useEffect, useSyncExternalStore } from 'react';
 import type { OriginInspection } from '../inspect.ts';
 import type { Live } from '../recording/live.ts';
+import type { KnownTab, TabsSeen } from '../recording/tab-watch.ts';
 import { Chip, Empty, since, timeOf, type Tone } from './parts.tsx';
 
 const lives = {
@@ -52,30 +53,9 @@ export function Tabs({
             </tr>
           </thead>
           <tbody>
-            {seen.tabs.map(({ id, title, path, life, probes: own, seenAt }, index) => {
-              const [tone, word] = lives[life];
-              return (
-                <tr key={id}>
-                  <td className="name">
-                    <b>{index === 0 ? 'This tab' : title || 'Without a title'}</b>{' '}
-                    <span className="mono soft">{path}</span>
-                  </td>
-                  <td>
-                    <Chip tone={tone}>{word}</Chip>
-                  </td>
-                  <td className="name" data-label="Probes:">
-                    {own.length > 0 ? (
-                      <span className="mono">{own.join(', ')}</span>
-                    ) : (
-                      <span className="soft">nothing</span>
-                    )}
-                  </td>
-                  <td className="soft" data-label="Last seen:">
-                    {index === 0 ? 'now' : `${since(seenAt, now)} ago`}
-                  </td>
-                </tr>
-              );
-            })}
+            {seen.tabs.map((tab, index) => (
+              <TabRow key={tab.id} tab={tab} isOwn={index === 0} now={now} />
+            ))}
           </tbody>
         </table>
       </section>
@@ -89,25 +69,64 @@ export function Tabs({
           . This one waits for its result.
         </p>
       )}
-      <section className="card" aria-label="Messages">
-        <header>
-          <h2>Messages between tabs</h2>
-        </header>
-        {seen.messages.length === 0 ? (
-          <Empty title="No message yet">
-            Tabs send one when something goes down, is probed, recovers, or is rate-limited.
-          </Empty>
-        ) : (
-          <ul className="log two">
-            {seen.messages.map(({ key, at, text }) => (
-              <li key={key}>
-                <span className="mono soft">{timeOf(at)}</span>
-                <span>{text}</span>
-              </li>
-            ))}
-          </ul>
-        )}
-      </section>
+      <Messages messages={seen.messages} />
     </>
+  );
+}
+
+function TabRow({
+  tab: { title, path, life, probes, seenAt },
+  isOwn,
+  now,
+}: {
+  readonly tab: KnownTab;
+  readonly isOwn: boolean;
+  readonly now: number;
+}): ReactElement {
+  const [tone, word] = lives[life];
+  return (
+    <tr>
+      <td className="name">
+        <b>{isOwn ? 'This tab' : title || 'Without a title'}</b>{' '}
+        <span className="mono soft">{path}</span>
+      </td>
+      <td>
+        <Chip tone={tone}>{word}</Chip>
+      </td>
+      <td className="name" data-label="Probes:">
+        {probes.length > 0 ? (
+          <span className="mono">{probes.join(', ')}</span>
+        ) : (
+          <span className="soft">nothing</span>
+        )}
+      </td>
+      <td className="soft" data-label="Last seen:">
+        {isOwn ? 'now' : `${since(seenAt, now)} ago`}
+      </td>
+    </tr>
+  );
+}
+
+function Messages({ messages }: Pick<TabsSeen, 'messages'>): ReactElement {
+  return (
+    <section className="card" aria-label="Messages">
+      <header>
+        <h2>Messages between tabs</h2>
+      </header>
+      {messages.length === 0 ? (
+        <Empty title="No message yet">
+          Tabs send one when something goes down, is probed, recovers, or is rate-limited.
+        </Empty>
+      ) : (
+        <ul className="log two">
+          {messages.map(({ key, at, text }) => (
+            <li key={key}>
+              <span className="mono soft">{timeOf(at)}</span>
+              <span>{text}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
   );
 }

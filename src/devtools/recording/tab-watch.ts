@@ -6,7 +6,7 @@ import type { Instance } from '../../react-query/instance.ts';
 import type { InspectedTabs } from '../inspect.ts';
 
 /** A tab of this app, from its own messages. */
-interface KnownTab {
+export interface KnownTab {
   readonly id: string;
   readonly title: string;
   readonly path: string;
@@ -25,7 +25,7 @@ interface TabMessage {
   readonly text: string;
 }
 
-interface TabsSeen {
+export interface TabsSeen {
   /** This tab first. */
   readonly tabs: readonly KnownTab[];
   /** Newest first. */

@@ -70,7 +70,7 @@ function make<const H extends AnyOutboxHandlers>(
       reject('createOutbox', 'handlers', handlers, 'an object with a handler for each name');
     if (typeof structuredClone === 'undefined')
       throw new Error(
-        `createOutbox: structuredClone is missing here, and must be there: see ${pageOf('connectivity.md#react-native')}.`,
+        `createOutbox: structuredClone is missing here, and must be there: see ${pageOf('react-native.md')}.`,
       );
   }
   const { steady, queryClient: client, handlers, user, cipher } = config;

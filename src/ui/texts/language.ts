@@ -7,15 +7,15 @@ function localeOf(lang: string): Intl.Locale | undefined {
   }
 }
 
-/** A tag without extensions, and what is left of it from subtag to subtag. */
+/** A tag without extensions, and its shorter forms, subtag by subtag. */
 function* shorten(tag: string): Generator<string> {
   for (let left = tag; left; left = left.slice(0, Math.max(0, left.lastIndexOf('-')))) yield left;
 }
 
 /**
- * The one for a language: by lookup (RFC 4647 §3.4), with the tag, and with the script and the region that it has
- * without saying so (`zh-TW` is written in `zh-Hant`); else one for a part of those who speak it (`pt-BR` for `pt`).
- * Undefined where there is none, or where the language is unknown.
+ * The texts for a language, by lookup (RFC 4647 §3.4): with the tag, then with its implied script and region
+ * (`zh-TW` implies `zh-Hant`), then for a regional variant (`pt-BR` for `pt`). Undefined if there are none,
+ * or if the language is unknown.
  */
 export function lookUp<T extends { readonly lang: string }>(
   all: readonly T[],
