@@ -160,6 +160,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       return backend;
     },
     onEnd,
+    onLoss: () => void redrive.hearAll(),
     onCleared: (token) => void forget.obey(token),
     onOpen: (engine) => resume(engine),
   });
@@ -187,7 +188,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       // First: what it revives has an end that nobody was told yet.
       () => redrive.all(engine),
       () => enqueuer.restore(engine.store, redrive.settle),
-      engine.ownership.look,
+      () => engine.ownership.look(),
       engine.adoptStrays,
       // Whoever has delivered what is not old enough yet may be gone before it is.
       () => sweeper.sweep(engine),

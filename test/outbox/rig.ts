@@ -59,8 +59,8 @@ export interface TestTab<H extends AnyOutboxHandlers> {
   readonly crash: () => void;
   /** What it says to the other tabs does not reach them any more: it died before. */
   readonly mute: () => void;
-  /** Put away: frozen, or in the back-forward cache. */
-  readonly freeze: () => void;
+  /** Put away: frozen, or in the back-forward cache. `isTold`: whether the page hears of it. @default true */
+  readonly freeze: (isTold?: boolean) => void;
   readonly thaw: () => void;
   /** Somebody looks at it. */
   readonly look: () => void;
@@ -75,6 +75,8 @@ type TabOptions<H extends AnyOutboxHandlers> = Partial<
 > & {
   readonly handlers: H;
   readonly hasLocks?: boolean;
+  /** Whether the browser ever answers a request for a lock. @default true */
+  readonly areLocksGranted?: boolean;
   readonly hasChannel?: boolean;
   /** Of the gates of its origins. */
   readonly health?: SteadfetchConfig['health'];
@@ -127,6 +129,7 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
   const openTab: TestBrowser['openTab'] = ({
     handlers,
     hasLocks = true,
+    areLocksGranted = true,
     hasChannel = true,
     health,
     lifetimeMs = Infinity,
@@ -160,7 +163,10 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
           close: () => void ears.delete(self),
         };
       },
-      lock: hasLocks ? (lockName, granted) => held.lock(lockName, () => awake(granted)) : undefined,
+      lock: hasLocks
+        ? (lockName, granted) =>
+            areLocksGranted ? held.lock(lockName, () => awake(granted)) : () => {}
+        : undefined,
       watch(listener) {
         tell = listener;
         return () => (tell = () => {});
@@ -251,8 +257,8 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
         held.giveUp();
         outbox.dispose();
       },
-      freeze() {
-        tell('away');
+      freeze(isTold = true) {
+        if (isTold) tell('away');
         isFrozen = true;
       },
       thaw() {

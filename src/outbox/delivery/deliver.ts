@@ -22,6 +22,8 @@ import type { Fence, Row } from '../store/schema.ts';
 export interface PageMemory extends EntryMemory {
   /** The attempts that are under way, or whose ends could not be written yet. */
   readonly underWay: Map<string, UnderWay>;
+  /** The tokens of all owners that this page has had. */
+  readonly tokens: Set<string>;
 }
 
 interface UnderWay {
@@ -42,6 +44,7 @@ export function createPageMemory(operations: Pick<Operations, 'begin'>): PageMem
     },
     foreign: new Set(),
     underWay: new Map(),
+    tokens: new Set(),
   };
 }
 

@@ -63,11 +63,11 @@ export function createRowStore(backend: Backend, other: OtherStore = {}): RowSto
     isDurable,
     isSending,
     close,
-    add: (row, fence, leaseUntil) =>
+    add: (row, fence, nowMs) =>
       write('strict', async (tx) => {
         const known = await rowById(tx, row.id);
         if (known) return known;
-        return (await isOurs(tx, fence, leaseUntil)) ? insert(tx, row) : undefined;
+        return (await isOurs(tx, fence, nowMs)) ? insert(tx, row) : undefined;
       }),
     async claim(seq, fence, nowMs) {
       let before: Row | undefined;
@@ -160,22 +160,21 @@ export function createRowStore(backend: Backend, other: OtherStore = {}): RowSto
           await tx.put(shift(row, -byMs));
       }),
     hasStrays: () => read(hasStrays),
-    adoptStrays: (fence, nowMs, leaseUntil) =>
+    adoptStrays: (fence, nowMs) =>
       write(
         'strict',
-        async (tx) => (await isOurs(tx, fence, leaseUntil)) && adoptStrays(tx, fence, nowMs),
+        async (tx) => (await isOurs(tx, fence, nowMs)) && adoptStrays(tx, fence, nowMs),
       ),
     owners: async () => (await read((tx) => tx.owners())).filter(isOwner),
-    adopt: (fence, { leaseUntil, from }) =>
+    adopt: (fence, from, nowMs) =>
       write('relaxed', async (tx) => {
-        const record = await tx.owner(fence.owner);
-        if (!record || (from !== undefined && record.token !== from)) return false;
-        await tx.putOwner({ ...fence, ...(leaseUntil && { leaseUntil }) });
+        if ((await tx.owner(fence.owner))?.token !== from) return false;
+        await tx.putOwner({ ...fence, signedAt: nowMs });
         return true;
       }),
-    renew: (fence, leaseUntil) =>
+    sign: (fence, signedAt) =>
       ifOwned(fence, false, async (tx) => {
-        await tx.putOwner({ ...fence, leaseUntil });
+        await tx.putOwner({ ...fence, signedAt });
         return true;
       }),
     abandon: (fence) =>
@@ -188,17 +187,15 @@ export function createRowStore(backend: Backend, other: OtherStore = {}): RowSto
     find: (id) => read((tx) => rowById(tx, id)),
     list: (key, from, limit, index = 'state') => read((tx) => tx.page(index, key, from, limit)),
     count: (nowMs, pauses) => read((tx) => countAll(tx, nowMs, pauses)),
-    revive: (id, fence, nowMs, change, leaseUntil) =>
+    revive: (id, fence, nowMs, change) =>
       write('strict', async (tx) => {
         const found = await rowById(tx, id);
         if (!found || !(found.state === 'dead' || found.state === 'pending')) return undefined;
-        const live = change ? change(found) : found;
-        const isNobodys = found.state === 'dead' || live.waitsFor !== undefined;
-        if (isNobodys && !(await isOurs(tx, fence, leaseUntil))) return undefined;
+        if (!(await isOurs(tx, fence, nowMs))) return 'lost';
         const { owner } = fence;
-        const own = isNobodys && { owner, liveOwner: owner };
-        const free = without(live, 'deadReason', 'waitsFor');
-        const row = await place(tx, { ...free, ...own, state: 'pending' }, nowMs);
+        const free = without(change ? change(found) : found, 'deadReason', 'waitsFor');
+        const live: Row = { ...free, owner, liveOwner: owner, state: 'pending' };
+        const row = await place(tx, live, nowMs);
         // Behind it in the scope that it has left.
         const isMoved = row.scope !== found.scope;
         return { row, next: isMoved ? await unblock(tx, found.blocks, nowMs) : undefined };
@@ -229,7 +226,11 @@ export function createRowStore(backend: Backend, other: OtherStore = {}): RowSto
         const { token: done = '' } = (await tx.owner(clearedBy)) ?? {};
         if (done.includes(token)) return;
         await tx.clear();
-        await tx.putOwner({ owner: clearedBy, token: `${done} ${token}`.slice(-longestDone) });
+        await tx.putOwner({
+          owner: clearedBy,
+          token: `${done} ${token}`.slice(-longestDone),
+          signedAt: 0,
+        });
       }),
   };
 }

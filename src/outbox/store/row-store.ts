@@ -89,7 +89,7 @@ export interface RowStore {
    *
    * @returns undefined when the owner is no longer of this tab.
    */
-  readonly add: (row: NewRow, fence: Fence, leaseUntil?: number) => Promise<Row | undefined>;
+  readonly add: (row: NewRow, fence: Fence, nowMs: number) => Promise<Row | undefined>;
   /**
    * Takes a row that is due, to send it now.
    *
@@ -135,20 +135,16 @@ export interface RowStore {
   /** Whether there are rows that nobody would look for. */
   readonly hasStrays: () => Promise<boolean>;
   /** Takes them. @returns whether there were any. */
-  readonly adoptStrays: (fence: Fence, nowMs: number, leaseUntil?: number) => Promise<boolean>;
+  readonly adoptStrays: (fence: Fence, nowMs: number) => Promise<boolean>;
   readonly owners: () => Promise<readonly OwnerRecord[]>;
   /**
-   * Takes the rows of an owner that is dead. `from` is the token that it has, where that could change
-   * meanwhile.
+   * Takes the rows of an owner that is dead, and had this token.
    *
    * @returns false when it has none, or another was first.
    */
-  readonly adopt: (
-    fence: Fence,
-    lease: { readonly leaseUntil: number | undefined; readonly from: string | undefined },
-  ) => Promise<boolean>;
-  /** Prolongs a lease. @returns false when another has taken over. */
-  readonly renew: (fence: Fence, leaseUntil: number) => Promise<boolean>;
+  readonly adopt: (fence: Fence, from: string, nowMs: number) => Promise<boolean>;
+  /** The tab that has this owner shows that it lives. @returns false when another has taken over. */
+  readonly sign: (fence: Fence, signedAt: number) => Promise<boolean>;
   /** Forgets an owner that has nothing to send. @returns whether it is forgotten. */
   readonly abandon: (fence: Fence) => Promise<boolean>;
   /** Whether a row of the scope is being sent: known at once of what is in this page alone. */
@@ -165,18 +161,18 @@ export interface RowStore {
   ) => Promise<readonly Row[]>;
   readonly count: (nowMs: number, pauses: PausedEntries) => Promise<Counts>;
   /**
-   * A row is to be sent now: one that waits for its time, or a dead one or one that belongs to nobody,
-   * which this tab then owns. `change` makes another of it, maybe of another scope.
+   * A row is to be sent now, by this tab: one that waits for its time, whichever tab had it, or a dead one.
+   * `change` makes another of it, maybe of another scope.
    *
-   * @returns the row as it is now, and whose turn has come by that; undefined when it is none of them.
+   * @returns the row as it is now, and whose turn has come by that; undefined when it is none of them, `lost`
+   *   when the owner is no longer of this tab.
    */
   readonly revive: (
     id: string,
     fence: Fence,
     nowMs: number,
     change?: (row: Row) => Row,
-    leaseUntil?: number,
-  ) => Promise<Revived | undefined>;
+  ) => Promise<Revived | 'lost' | undefined>;
   /** Forgets a row, whatever it is at. @returns what it was; undefined when there is none. */
   readonly discard: (id: string, nowMs: number) => Promise<(Settled & { row: Row }) | undefined>;
   /** Who submitted it knows its result. */

@@ -107,13 +107,9 @@ export async function claimedRow(
 }
 
 /** Whether the owner is of this tab; one that is new becomes so. */
-export async function isOurs(
-  tx: Transaction,
-  fence: Fence,
-  leaseUntil: number | undefined,
-): Promise<boolean> {
+export async function isOurs(tx: Transaction, fence: Fence, nowMs: number): Promise<boolean> {
   const record = await tx.owner(fence.owner);
-  if (!record) await tx.putOwner({ ...fence, ...(leaseUntil && { leaseUntil }) });
+  if (!record) await tx.putOwner({ ...fence, signedAt: nowMs });
   return !record || record.token === fence.token;
 }
 
