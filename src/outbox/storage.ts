@@ -219,12 +219,11 @@ export class EntryStorage {
 
   async #connect(): Promise<Engine> {
     const { open, display } = this.#context;
-    let engine: Engine | undefined;
-    let lost: NotDurableReason | undefined;
+    const made: { engine?: Engine; lost?: NotDurableReason } = {};
     const backend = await open(
       (reason) => {
-        lost = reason;
-        this.lose(engine, reason);
+        made.lost = reason;
+        this.lose(made.engine, reason);
       },
       () => display.show({ wasErased: true }),
     );
@@ -234,14 +233,14 @@ export class EntryStorage {
     const { memory } = this.#context;
     if (memory.clears.size === 0)
       for (const clear of [generation, ...clears]) memory.clears.add(clear);
-    if (lost) throw new DatabaseError(lost);
-    engine = createEngine({
+    if (made.lost) throw new DatabaseError(made.lost);
+    made.engine = createEngine({
       ...this.#context,
       store,
       generation,
-      onError: (error) => this.#show(engine, error),
+      onError: (error) => this.#show(made.engine, error),
     });
-    return engine;
+    return made.engine;
   }
 
   #createMemory(): Engine {

@@ -189,7 +189,13 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
       if (isHit && fault !== 'abort' && fault !== 'hang')
         throw new DOMException('The disk is broken.', 'UnknownError');
     };
-    const page: Page = { watch: watchDatabase, faultNow: () => fault };
+    const page: Page = {
+      watch: watchDatabase,
+      faultNow: () => fault,
+      onOpen() {
+        if (fault === 'closed') fault = 'none';
+      },
+    };
     const tabClock = {
       ...clock,
       setTimeout: (callback: () => void, delayMs: number) =>
@@ -210,8 +216,8 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
             awake(() => resolve(Response.json(answer, { status, headers }))),
           answerPage: (html, redirected = false) =>
             awake(() => {
-              const page = new Response(html, { headers: { 'content-type': 'text/html' } });
-              resolve(Object.defineProperty(page, 'redirected', { value: redirected }));
+              const shown = new Response(html, { headers: { 'content-type': 'text/html' } });
+              resolve(Object.defineProperty(shown, 'redirected', { value: redirected }));
             }),
           cutBody: () =>
             awake(() => {
@@ -321,18 +327,21 @@ function hang(native: IDBTransaction): void {
 interface Page {
   readonly watch: (mode: IDBTransactionMode | undefined) => void;
   readonly faultNow: () => Fault;
+  readonly onOpen: () => void;
 }
 
 /** Which page runs: whatever follows from what it does, later too, is its own. */
 const pageNow = new AsyncLocalStorage<Page>();
 
-const openReal = Reflect.get(IDBFactory.prototype, 'open') as IDBFactory['open'];
+// oxlint-disable-next-line typescript/unbound-method -- called with its own `this`
+const { open: openReal } = IDBFactory.prototype;
 IDBFactory.prototype.open = function (...args) {
   const request = openReal.apply(this, args);
   const page = pageNow.getStore();
   if (page)
     request.addEventListener('success', () => {
       const database = request.result;
+      page.onOpen();
       const transaction = database.transaction.bind(database);
       database.transaction = (stores, mode, options) => {
         page.watch(mode);

@@ -163,6 +163,7 @@ test('what a full disk does not take goes after the older ones of its scope, and
   await settle();
   fail('quota');
   expect(await outbox.submit('order', 2).saved).toEqual({ isDurable: false });
+  await settle();
   fail('none');
   expect(await outbox.submit('order', 3).saved).toEqual({ isDurable: true });
   expect(await outbox.list()).toMatchObject([1, 2, 3].map(() => ({ isDurable: true })));
