@@ -68,7 +68,7 @@ export function createEntries({
   onDue,
   onChange,
 }: EntriesContext): Entries {
-  const show = async ({ store }: Engine, entry: Row): Promise<OutboxEntry> => {
+  const show = async ({ store, ownership }: Engine, entry: Row): Promise<OutboxEntry> => {
     const pause = pauses.of(entry);
     const open = (sealed: unknown): Promise<unknown> => codec.decode(sealed).catch(() => undefined);
     const definition = handlers.get(entry.handler);
@@ -96,6 +96,12 @@ export function createEntries({
       waitsFor: entry.waitsFor,
       reason: deadReason,
       pause,
+      sentBy:
+        state === 'sending'
+          ? ownership.isHeld(entry.owner)
+            ? 'this-tab'
+            : 'another-tab'
+          : undefined,
       data: state === 'done' ? await open(entry.result) : undefined,
       isDurable: store.isDurable,
     };
@@ -281,6 +287,11 @@ export interface OutboxEntry<TVariables = unknown, TData = unknown> {
   readonly pause:
     | { readonly reason: PauseReason; readonly retryAt: number | undefined }
     | undefined;
+  /**
+   * Which tab has its attempt; undefined unless it is `sending` or `paused`. One of a tab that gives no more
+   * sign of life is taken over within two minutes.
+   */
+  readonly sentBy: 'this-tab' | 'another-tab' | undefined;
   /** The result, once it is `done`. */
   readonly data: TData | undefined;
   /** Whether it is on the disk. Where it is not, it is gone with this page. */

@@ -158,8 +158,9 @@ export interface Outbox<
   /** The entry with this key; undefined once it is delivered and whoever submitted it knows. */
   readonly find: (idempotencyKey: string) => Promise<OutboxEntry | undefined>;
   /**
-   * Sends an entry now: one that waits, or a dead letter. Under the same key as long as it may have
-   * been done; what was surely refused gets a new one.
+   * Sends an entry now, from this tab: one that waits, whichever tab had it, or a dead letter. Under the same
+   * key as long as it may have been done; what was surely refused gets a new one. An entry whose attempt is
+   * under way stays where it is: `sentBy` of the entry says whether in this tab.
    *
    * @returns the key by which it goes now; undefined when there is no such entry.
    */

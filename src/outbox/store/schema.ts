@@ -117,18 +117,16 @@ export function without<T extends NewRow>(row: T, ...fields: readonly Optional[]
   return rest;
 }
 
-/** Who may change the rows of an owner: whoever has taken it last. */
-export interface OwnerRecord {
-  readonly owner: string;
-  readonly token: string;
-  /** Where there are no Web Locks: until when it counts as alive. */
-  readonly leaseUntil?: number;
-}
-
 /** What a tab writes with: refused once another has taken over. */
 export interface Fence {
   readonly owner: string;
   readonly token: string;
+}
+
+/** Which tab may change the rows of an owner: the one that has taken it last, and alone knows the token. */
+export interface OwnerRecord extends Fence {
+  /** When the tab has last shown that it lives, in epoch milliseconds; 0 once it has given the owner up. */
+  readonly signedAt: number;
 }
 
 /** A row before it has an owner. */
