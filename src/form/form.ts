@@ -78,7 +78,7 @@ function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
   type State = SafeSubmitResult<TData, TError, TVariables, TOnMutateResult>;
 
   const submissions = createSubmissions(createTabStorage(), form);
-  instanceOf(client, 'useSafeSubmit');
+  const instance = instanceOf(client, 'useSafeSubmit');
   const statuses = mutationStatusesOf(client, 'useSafeSubmit');
   const listeners = new Set<() => void>();
   const target = { mutation: `form ${form}` };
@@ -93,11 +93,12 @@ function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
   };
   const observer = createFormObserver<TData, TError, TVariables, TOnMutateResult>(
     client,
-    statuses.instance,
+    instance,
     target.mutation,
     changed,
   );
   const context = {
+    instance,
     statuses,
     submissions,
     observer,
