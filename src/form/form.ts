@@ -33,7 +33,7 @@ const forms = new WeakMap<QueryClient, Map<string, unknown>>();
 export function openForm<TData, TError, TVariables, TOnMutateResult>(
   client: QueryClient,
   name: string,
-  other?: Instance,
+  other: Instance,
 ): SafeForm<TData, TError, TVariables, TOnMutateResult> {
   if (!name || typeof name !== 'string') reject('useSafeSubmit', 'form', name, 'a name');
   const known = forms.get(client) ?? new Map<string, unknown>();
@@ -74,13 +74,13 @@ const pending = {
 function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
   client: QueryClient,
   form: string,
-  other: Instance | undefined,
+  other: Instance,
 ): SafeForm<TData, TError, TVariables, TOnMutateResult> {
   type State = SafeSubmitResult<TData, TError, TVariables, TOnMutateResult>;
 
   const submissions = createSubmissions(createTabStorage(), form);
-  const known = mutationStatusesOf(client, 'useSafeSubmit');
-  const statuses = known.instance || !other ? known : { ...known, instance: other };
+  const statuses = mutationStatusesOf(client, 'useSafeSubmit');
+  const instance = statuses.instance ?? other;
   const listeners = new Set<() => void>();
   const target = { mutation: `form ${form}` };
   const noTarget = { mutation: '' };
@@ -94,11 +94,12 @@ function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
   };
   const observer = createFormObserver<TData, TError, TVariables, TOnMutateResult>(
     client,
-    statuses.instance,
+    instance,
     target.mutation,
     changed,
   );
   const context = {
+    instance,
     statuses,
     submissions,
     observer,

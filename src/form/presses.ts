@@ -49,8 +49,8 @@ export function createFormPresses<TData, TError, TVariables, TOnMutateResult>(
   type End = Ended<TData, TError>;
   type Presses = FormPresses<TData, TError, TVariables>;
 
-  const { statuses, submissions, options, changed } = context;
-  const { clock, wall } = statuses.instance;
+  const { instance, submissions, options, changed } = context;
+  const { clock, wall } = instance;
   const { send, sent } = createFormSend(context);
   const reading = new Set<{ readonly variables: TVariables }>();
   let unread: Presses['unread'];

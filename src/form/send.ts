@@ -22,6 +22,7 @@ import type { Instance } from '../react-query/instance.ts';
 
 /** What the parts of one form stand on. */
 export interface FormContext<TData, TError, TVariables, TOnMutateResult> {
+  readonly instance: Instance;
   readonly statuses: StatusStore<Mutation>;
   readonly submissions: Submissions;
   readonly observer: FormObserver<TData, TError, TVariables, TOnMutateResult>;

@@ -10,7 +10,7 @@ import type { UnknownSubmission } from './safe-submit.ts';
 export function createFormUnknown<TData, TError, TVariables, TOnMutateResult>(
   client: QueryClient,
   {
-    statuses,
+    instance,
     submissions,
     observer,
     options,
@@ -41,7 +41,7 @@ export function createFormUnknown<TData, TError, TVariables, TOnMutateResult>(
     changed();
     // Nobody knows better when it fails, or never answers.
     const said = await withLimit(
-      statuses.instance,
+      instance,
       () => ask({ idempotencyKey: key, variables, fetch, json }),
       () => unsettled('resolve'),
     ).catch(() => 'unknown' as const);
@@ -75,7 +75,7 @@ export function createFormUnknown<TData, TError, TVariables, TOnMutateResult>(
       variables: variablesOf(known),
       error: sentOf(known)?.error,
       isRepeatable: !!known.isRepeatable,
-      isExpired: isExpired(known, statuses.instance.wall.now()),
+      isExpired: isExpired(known, instance.wall.now()),
       isResolving,
       resolve,
     };

@@ -129,7 +129,10 @@ function useConnectionView(
   const server = useOriginStatus(origin);
   const network = useMemo(() => networkOf(instance), [instance]);
   const known = useSyncExternalStore(network.subscribe, network.getState, () => online);
-  const queries = useMemo(() => createUnloaded(client, origin), [client, origin]);
+  const queries = useMemo(
+    () => createUnloaded(client, instance, origin),
+    [client, instance, origin],
+  );
   const unloaded = useSyncExternalStore(queries.subscribe, queries.getState, () => loaded);
   const offline = known.status === 'offline';
   const reach = offline

@@ -82,10 +82,15 @@ export interface QueryRecords {
   readonly find: (query: Query) => QueryRecord | undefined;
   /** The newest operation of the query. */
   readonly get: (query: Query) => Operation | undefined;
+  /** Its operation has changed, and React Query does not show it: it is paused, goes on, or is sent again. */
+  readonly emitChange: (query: Query) => void;
+  /** Calls the listener at each such change, until the returned function is called. */
+  readonly onChange: (listener: (query: Query) => void) => () => void;
 }
 
 export function createQueryRecords(): QueryRecords {
   const records = createSlot<Query, QueryRecord>();
+  const listeners = new Set<(query: Query) => void>();
   return {
     of(query) {
       let record = records.get(query);
@@ -94,5 +99,12 @@ export function createQueryRecords(): QueryRecords {
     },
     find: records.get,
     get: (query) => records.get(query)?.operation,
+    emitChange(query) {
+      for (const listener of listeners) listener(query);
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
   };
 }

@@ -2,6 +2,7 @@ import { notifyManager, onlineManager, type Query, type QueryClient } from '@tan
 import { originOf } from '../../lib/input/url.ts';
 import { createStore, keepIfSame, type Readable } from '../../lib/store.ts';
 import { queryControlsOf } from '../controls.ts';
+import type { Instance } from '../instance.ts';
 import { queryStatusesOf } from './query.ts';
 import type { RetryState } from './status.ts';
 import type { StatusStore } from './store.ts';
@@ -76,8 +77,8 @@ function fetchAll(
   hashes: Iterable<string>,
   unloaded: ReadonlySet<string>,
   statuses: StatusStore<Query>,
+  { clock, origins }: Instance,
 ): void {
-  const { clock, origins } = statuses.instance;
   for (const hash of hashes) {
     const { status, reason } = statuses.getState(hash);
     const isLeft = status === 'failed' && unloaded.has(hash);
@@ -95,10 +96,14 @@ function fetchAll(
 }
 
 /** What the queries that are shown or awaited cannot load, at one origin or at all of them. */
-export function createUnloaded(client: QueryClient, origin: string | undefined): UnloadedStore {
+export function createUnloaded(
+  client: QueryClient,
+  instance: Instance,
+  origin: string | undefined,
+): UnloadedStore {
   const queries = client.getQueryCache();
   const statuses = queryStatusesOf(client, 'ConnectionBanner');
-  const { byQuery } = statuses.instance;
+  const { byQuery } = instance;
   const wanted = origin && originOf(origin);
   const { getState, subscribe, set } = createStore(loaded);
   /** The queries that are awaited, each with what ends the watch of its status. */
@@ -152,6 +157,6 @@ export function createUnloaded(client: QueryClient, origin: string | undefined):
         unloaded.clear();
       };
     },
-    tryNow: () => fetchAll(watched.keys(), unloaded, statuses),
+    tryNow: () => fetchAll(watched.keys(), unloaded, statuses, instance),
   };
 }
